@@ -8,10 +8,12 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use callgate_approval::asker::{self, Asker, NoAnswer, Settings, Unwanted};
+use callgate_approval::asker::{self, Asker, AskerSettings, NoAnswer, Unwanted};
 use callgate_approval::hook::{session_of_parent, working_folder};
 use callgate_mask::text::one_line;
-use callgate_wire::approval::{Context, Decision, Kind, Request, Response, Takes};
+use callgate_wire::approval::{
+    AnswerExtra, ApprovalRequest, ApprovalResponse, Decision, RequestContext, RequestKind,
+};
 use callgate_wire::raw::Json;
 use clap::builder::NonEmptyStringValueParser;
 use serde::Serialize;
@@ -79,7 +81,7 @@ impl AskArgs {
         let config = Config::load(file, &DeskFlags::default())?;
         let timeout = self.timeout.map_or(config.timeout, Duration::from_secs);
         let (socket, grace) = (config.socket.value.clone(), config.grace);
-        let settings = Settings { socket, timeout, grace };
+        let settings = AskerSettings { socket, timeout, grace };
         let request = self.request(timeout)?;
         let parent = asker::parent();
         let unwanted = parent
@@ -130,17 +132,17 @@ impl AskArgs {
         Some(format!("the choice {choice:?} is given twice: give it once"))
     }
 
-    fn request(&self, timeout: Duration) -> Result<Request, Failure> {
+    fn request(&self, timeout: Duration) -> Result<ApprovalRequest, Failure> {
         let details = match self.details.as_deref() {
             Some("-") => Some(details_from(io::stdin())?),
             details => details.map(Into::into),
         };
         let question = AskedInput { question: &self.question, details, choices: &self.choices };
-        let mut takes = vec![Takes::Outcome];
+        let mut takes = vec![AnswerExtra::Outcome];
         if !self.choices.is_empty() {
-            takes.push(Takes::Edit);
+            takes.push(AnswerExtra::Edit);
         }
-        Ok(Request {
+        Ok(ApprovalRequest {
             request_id: asker::fresh_id(),
             tool_name: "Ask".to_owned(),
             tool_input: to_raw_value(&question)
@@ -148,18 +150,22 @@ impl AskArgs {
             cwd: working_folder(),
             session_id: session_of_parent(),
             permission_suggestions: Vec::new(),
-            kind: Kind::Ask,
+            kind: RequestKind::Ask,
             agent: Some("script".to_owned()),
-            context: Some(Context {
+            context: Some(RequestContext {
                 event: Some("Ask".to_owned()),
                 timeout_seconds: Some(timeout.as_secs()),
                 takes: Some(takes),
-                ..Context::default()
+                ..RequestContext::default()
             }),
         })
     }
 
-    fn answered(&self, response: &Response, timeout: Duration) -> Result<ExitCode, Failure> {
+    fn answered(
+        &self,
+        response: &ApprovalResponse,
+        timeout: Duration,
+    ) -> Result<ExitCode, Failure> {
         match response.decision {
             Decision::Allow => self.allowed(response),
             Decision::Deny => {
@@ -178,7 +184,7 @@ impl AskArgs {
     }
 
     /// Returns the chosen answer. One that was not offered counts as none.
-    fn allowed(&self, response: &Response) -> Result<ExitCode, Failure> {
+    fn allowed(&self, response: &ApprovalResponse) -> Result<ExitCode, Failure> {
         let chosen = response.updated_input.as_deref().map(|input| Json::from(input).members());
         let chosen = chosen.and_then(|members| members.string("choice"));
         match chosen.filter(|chosen| self.choices.iter().any(|choice| choice == chosen)) {
@@ -197,7 +203,7 @@ impl AskArgs {
 }
 
 /// Returns who decided, if the desk says so. A rule's own words begin with what it did.
-fn by(response: &Response) -> String {
+fn by(response: &ApprovalResponse) -> String {
     let by = response.by.as_deref().map(one_line);
     by.map_or_else(String::new, |by| {
         let rule = by.strip_prefix("allowed by ").or_else(|| by.strip_prefix("denied by "));
@@ -206,7 +212,7 @@ fn by(response: &Response) -> String {
 }
 
 /// Returns who denied it, with their own words if there are any.
-fn denied(response: &Response) -> String {
+fn denied(response: &ApprovalResponse) -> String {
     let who = format!("denied{}", by(response));
     let is_own = |message: &&String| {
         let message = message.trim_end_matches('.').to_lowercase();

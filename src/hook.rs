@@ -10,8 +10,8 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use callgate_approval::asker::Settings;
-use callgate_approval::hook::{Hook, misused};
+use callgate_approval::asker::AskerSettings;
+use callgate_approval::hook::{HookCommand, misused};
 use callgate_wire::desk::LONGEST_SECRET;
 use callgate_wire::hook::HookAgent;
 
@@ -52,7 +52,7 @@ pub(crate) fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Err(usage) => return misused(&usage, USAGE_ERROR),
     };
     let config = LazyCell::new(|| HookConfig::read(&options.settings));
-    let hook = Hook {
+    let hook = HookCommand {
         agent: options.agent,
         is_attended: env::var_os(ATTENDED).is_some_and(|value| value == "1"),
         settings_folder: settings_folder(options.agent),
@@ -75,7 +75,7 @@ fn settings_folder(agent: Option<HookAgent>) -> Option<String> {
     Some(std::path::absolute(folder).ok()?.to_str()?.to_owned())
 }
 
-fn desk(config: &HookConfig) -> Result<Settings, String> {
+fn desk(config: &HookConfig) -> Result<AskerSettings, String> {
     let HookSettings { socket, timeout, grace } =
         config.desk().map_err(|problems| problems.one_line())?;
     if let Some(problems) = config.unused_problems() {
@@ -83,7 +83,7 @@ fn desk(config: &HookConfig) -> Result<Settings, String> {
         // be told.
         writeln!(io::stderr(), "callgate hook: the settings are wrong: {problems}").ok();
     }
-    Ok(Settings { socket, timeout, grace })
+    Ok(AskerSettings { socket, timeout, grace })
 }
 
 /// Returns the help, in the form that clap gives to the help of the other commands.

@@ -12,7 +12,7 @@ use std::io::{self, BufWriter, Stdout};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use callgate_store::{Filter, Head, Member, Store, StoreError, kind};
+use callgate_store::{ChainHead, EntryFilter, MemberMatch, Store, StoreError, kind};
 use clap::builder::PossibleValuesParser;
 
 use crate::config::{Config, DeskFlags};
@@ -44,7 +44,7 @@ pub(crate) struct LogArgs {
     verify: bool,
     /// With --verify: a head that you have noted earlier
     #[arg(long, value_name = "SEQ:HASH", requires = "verify")]
-    head: Option<Head>,
+    head: Option<ChainHead>,
     #[command(flatten)]
     prune: PruneArgs,
     /// The file with the ledger, if it is not the one of the settings
@@ -158,15 +158,15 @@ impl EntryFilterArgs {
         !self.all && self.question.is_none() && self.kind.is_empty()
     }
 
-    fn filter(&self, store: &Store) -> Result<Filter, Failure> {
+    fn filter(&self, store: &Store) -> Result<EntryFilter, Failure> {
         let members = [
-            ("decision", self.decision.clone().map(Member::Is)),
-            ("tool", self.tool.clone().map(Member::Is)),
-            ("session", self.session.clone().map(Member::Begins)),
-            ("cwd", self.project.clone().map(Member::Within)),
+            ("decision", self.decision.clone().map(MemberMatch::Is)),
+            ("tool", self.tool.clone().map(MemberMatch::Is)),
+            ("session", self.session.clone().map(MemberMatch::Begins)),
+            ("cwd", self.project.clone().map(MemberMatch::Within)),
         ];
-        let given = |(name, member): (&str, Option<Member>)| Some((name.to_owned(), member?));
-        Ok(Filter {
+        let given = |(name, member): (&str, Option<MemberMatch>)| Some((name.to_owned(), member?));
+        Ok(EntryFilter {
             kinds: self.kind.clone(),
             question: self.question.as_deref().map(|id| whole_id(store, id)).transpose()?,
             since_ms: self.since,

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use callgate_approval::viewer::{Viewer, ViewerError};
 use callgate_mask::text::one_line;
-use callgate_wire::desk::{Entry, Message, Phones};
+use callgate_wire::desk::{DeskMessage, PhoneStatus, WatchedEntry};
 use rustix::termios::tcgetwinsize;
 use serde_json::Value;
 
@@ -141,8 +141,8 @@ fn bot(viewer: &mut Viewer, config: &Config) -> Result<Option<String>, Failure> 
     loop {
         let phones = viewer.status().map_err(failed)?.reach.telegram;
         match phones.ok_or_else(|| Failure::Failed(no_bot(config)))? {
-            Phones { bot: Some(bot), .. } => return Ok(Some(bot)),
-            Phones { trouble: Some(why), .. } => {
+            PhoneStatus { bot: Some(bot), .. } => return Ok(Some(bot)),
+            PhoneStatus { trouble: Some(why), .. } => {
                 return Err(Failure::Failed(format!("Telegram does not work: {why}")));
             }
             _ if Instant::now() > end => return Ok(None),
@@ -180,7 +180,7 @@ fn linked(viewer: &mut Viewer, end: Instant) -> Result<String, Failure> {
             let text = "the code can be used no longer: run `callgate pair` for a new one";
             return Err(Failure::Failed(text.to_owned()));
         };
-        let Message::Entry(entry) = message else { continue };
+        let DeskMessage::Entry(entry) = message else { continue };
         match entry.kind.as_str() {
             "paired" => return Ok(name_in(&entry)),
             "code" => {
@@ -192,7 +192,7 @@ fn linked(viewer: &mut Viewer, end: Instant) -> Result<String, Failure> {
     }
 }
 
-fn name_in(entry: &Entry) -> String {
+fn name_in(entry: &WatchedEntry) -> String {
     let body: Value = serde_json::from_str(entry.body.get()).unwrap_or_default();
     one_line(body["by"].as_str().unwrap_or("somebody")).into_owned()
 }

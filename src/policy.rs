@@ -16,7 +16,7 @@ use callgate_rules::{
     Act, CommandBounds, Decision, Disk, Guarded, GuardedKind, Moment, Policy, PolicyDefaults,
     RuleFile, Trust, Verdict, disk, judge,
 };
-use callgate_wire::approval::Request;
+use callgate_wire::approval::ApprovalRequest;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use rustix::fs::OFlags;
@@ -128,7 +128,7 @@ impl LiveRules {
 
     /// Rules on a question. `Ask` without a reason means that nothing decides it; with a reason, a
     /// rule, the guard or the judge requires a person.
-    pub(crate) fn rule(&self, request: &Request) -> Ruling {
+    pub(crate) fn rule(&self, request: &ApprovalRequest) -> Ruling {
         if let Some(context) = &request.context {
             self.guard_settings(context.settings_folder.as_deref());
         }

@@ -13,8 +13,8 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::thread;
 
-use callgate_approval::daemon::{Claim, Daemon, Options};
-use callgate_approval::desk::{Authority, Settings};
+use callgate_approval::daemon::{Claim, Daemon, DaemonOptions};
+use callgate_approval::desk::{Authority, DeskSettings};
 use callgate_approval::telegram;
 use callgate_mask::text::{self, Measure};
 use callgate_store::{Store, StoreError};
@@ -155,10 +155,10 @@ fn options(
     config: &Config,
     claim: Claim,
     store: Store,
-    telegram: Option<telegram::Settings>,
-    terminal: Option<mpsc::Sender<callgate_approval::channel::Order>>,
-) -> Options {
-    let settings = Settings {
+    telegram: Option<telegram::BotSettings>,
+    terminal: Option<mpsc::Sender<callgate_approval::channel::ChannelOrder>>,
+) -> DaemonOptions {
+    let settings = DeskSettings {
         timeout: config.timeout,
         grace: config.grace,
         phone_after: config.phone_after,
@@ -175,7 +175,7 @@ fn options(
     };
     let warn = warn_on_stderr();
     let ruler = LiveRules::new(config, Arc::clone(&warn));
-    Options {
+    DaemonOptions {
         claim,
         store,
         settings,
@@ -187,13 +187,13 @@ fn options(
     }
 }
 
-fn phones(config: &Config) -> Result<Option<telegram::Settings>, Failure> {
+fn phones(config: &Config) -> Result<Option<telegram::BotSettings>, Failure> {
     let Some(token) = &config.telegram.token else { return Ok(None) };
     let failed = |error: &dyn std::error::Error| Failure::Failed(format!("{error}"));
     let token = token.read().map_err(|error| failed(&error))?;
-    let token = telegram::Token::new(token.reveal()).map_err(|error| failed(&error))?;
+    let token = telegram::BotToken::new(token.reveal()).map_err(|error| failed(&error))?;
     let api_url = config.telegram.api_url.clone();
-    Ok(Some(telegram::Settings { api_url, ..telegram::Settings::new(token) }))
+    Ok(Some(telegram::BotSettings { api_url, ..telegram::BotSettings::new(token) }))
 }
 
 fn cannot_open(error: &dyn fmt::Display) -> Failure {

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use callgate_store::{Draft, Store};
+use callgate_store::{EntryDraft, Store};
 use callgate_testkit::process::{DEADLINE, Finished, run};
 use serde_json::json;
 use tempfile::TempDir;
@@ -201,7 +201,7 @@ fn backtest_says_what_would_have_been_decided() {
         let request = json!({ "tool_name": "Bash", "tool_input": { "command": command }, "cwd": "/w", "agent": "claude-code" });
         let body = json!({ "request": request, "summary": command }).to_string();
         let decided = json!({ "decision": decision }).to_string();
-        let draft = |kind: &str, body: String| Draft {
+        let draft = |kind: &str, body: String| EntryDraft {
             at_ms: 1_700_000_000_000,
             kind: kind.to_owned(),
             question: question.clone(),
@@ -246,7 +246,7 @@ fn backtest_takes_every_question_at_its_own_time() {
     for (number, at_ms) in (0..).zip([1_699_963_200_000, 1_700_308_800_000].repeat(2)) {
         let question = Some(format!("0000000{number}-0000-4000-8000-000000000000"));
         let body = json!({ "request": request }).to_string();
-        store.append(&[Draft { at_ms, kind: "asked".to_owned(), question, body }]).unwrap();
+        store.append(&[EntryDraft { at_ms, kind: "asked".to_owned(), question, body }]).unwrap();
     }
     let told = rules(home.path(), &["backtest"]).success().stdout;
     assert!(told.contains("4 questions: 2 would be allowed, 0 denied, 2 asked"), "{told}");

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Mutex, PoisonError};
 
-use callgate_store::{Draft, Store};
+use callgate_store::{EntryDraft, Store};
 use callgate_testkit::process::{DEADLINE, Finished, run};
 use callgate_testkit::tools::repo_root;
 use serde_json::json;
@@ -128,7 +128,7 @@ fn the_ledger_is_a_bench_too() {
     fs::write(&rules, "[[rule]]\nname = \"a\"\ndecide = \"allow\"\ncommand = \"make\"\n").unwrap();
     let database = home.path().join("callgate.db");
     let mut store = Store::open(&database).unwrap();
-    let asked = |id: &str, command: &str| Draft {
+    let asked = |id: &str, command: &str| EntryDraft {
         at_ms: 1,
         kind: "asked".to_owned(),
         question: Some(id.to_owned()),
@@ -137,13 +137,13 @@ fn the_ledger_is_a_bench_too() {
         }})
         .to_string(),
     };
-    let decided = |id: &str, decision: &str| Draft {
+    let decided = |id: &str, decision: &str| EntryDraft {
         at_ms: 2,
         kind: "decided".to_owned(),
         question: Some(id.to_owned()),
         body: json!({"decision": decision}).to_string(),
     };
-    let ran = Draft {
+    let ran = EntryDraft {
         at_ms: 3,
         kind: "ran".to_owned(),
         question: None,

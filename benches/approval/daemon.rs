@@ -9,8 +9,8 @@ use std::thread;
 use std::time::Duration;
 
 use callgate_approval::viewer::{PATIENCE, Viewer};
-use callgate_wire::approval::{Request, RequestId};
-use callgate_wire::desk::Command;
+use callgate_wire::approval::{ApprovalRequest, RequestId};
+use callgate_wire::desk::DeskCommand;
 use rustix::process::{Resource, getrlimit, setrlimit};
 use serde_json::json;
 
@@ -49,7 +49,7 @@ fn paired(home: &Home) -> Viewer {
     let desk = home.folder.path().join(".local/share/callgate/desk.sock");
     let mut viewer = Viewer::connect(&desk).unwrap();
     let (code, _) = viewer.code().unwrap();
-    let pair = Command::Pair { code, name: "benchmark".to_owned() };
+    let pair = DeskCommand::Pair { code, name: "benchmark".to_owned() };
     viewer.ask(pair, PATIENCE).unwrap();
     viewer
 }
@@ -107,7 +107,7 @@ pub(crate) fn be_clients(socket: &str, count: &str) {
     drop(streams);
 }
 
-fn request(number: u64) -> Request {
+fn request(number: u64) -> ApprovalRequest {
     let id = format!("{:08x}-{:04x}-4000-8000-{number:012x}", process::id(), 0);
     RequestId::parse(&id).expect("a UUID");
     let line = json!({
@@ -117,7 +117,7 @@ fn request(number: u64) -> Request {
         "cwd": "/home/ada/engine",
         "session_id": "34fb81ac-7029-49d7-a308-5c29182e1dc2",
     });
-    Request::decode(line.to_string().as_bytes()).unwrap()
+    ApprovalRequest::decode(line.to_string().as_bytes()).unwrap()
 }
 
 /// A thousand hooks, started as quickly as possible: each must print its decision.

@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::Instant;
 
-use callgate_wire::approval::{Decision, Request, Response};
+use callgate_wire::approval::{ApprovalRequest, ApprovalResponse, Decision};
 use tempfile::TempDir;
 
 use crate::Line;
@@ -192,8 +192,8 @@ fn stub(socket: &Path) {
                 assert!(count > 0, "the hook sends a whole line");
                 line.extend_from_slice(&chunk[..count]);
             }
-            let id = Request::decode(&line).unwrap().request_id;
-            stream.write_all(&Response::new(id, Decision::Allow).to_line()).unwrap();
+            let id = ApprovalRequest::decode(&line).unwrap().request_id;
+            stream.write_all(&ApprovalResponse::new(id, Decision::Allow).to_line()).unwrap();
         }
     });
 }

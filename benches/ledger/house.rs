@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
-use callgate_store::{Draft, Store};
+use callgate_store::{EntryDraft, Store};
 use rusqlite::{Connection, OpenFlags};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -120,7 +120,7 @@ impl House {
 }
 
 /// The entries of one question, as the desk writes them.
-fn question(number: u64) -> Vec<Draft> {
+fn question(number: u64) -> Vec<EntryDraft> {
     let id = format!("{:08x}-0000-4000-8000-{number:012x}", number.wrapping_mul(0x9e37_79b9) >> 8);
     let at_ms = BEGAN_MS + i64::try_from(number * PAUSE_MS).unwrap();
     let command = COMMANDS[usize::try_from(number * 7 % 10).unwrap()];
@@ -155,7 +155,7 @@ fn question(number: u64) -> Vec<Draft> {
         "request": request,
         "mode": "default",
     });
-    let draft = |kind: &str, body: &Value| Draft {
+    let draft = |kind: &str, body: &Value| EntryDraft {
         at_ms,
         kind: kind.to_owned(),
         question: Some(id.clone()),

@@ -1,6 +1,6 @@
 //! What agents tell their hooks, and what hooks answer.
 
-use callgate_wire::approval::{Decision, Request, RequestId, Response};
+use callgate_wire::approval::{ApprovalRequest, ApprovalResponse, Decision, RequestId};
 use callgate_wire::hook::{
     AgentHookEvent, AgentHookInput, HookAgent, HookReply, MAX_WORDS, answer, words,
 };
@@ -43,7 +43,7 @@ fn check_input(input: &AgentHookInput<'_>, agent: HookAgent, data: &[u8]) {
     };
     let line = request.to_line();
     one_line(&line);
-    let Ok(read) = Request::decode(&line) else { panic!("the desk refuses {request:?}") };
+    let Ok(read) = ApprovalRequest::decode(&line) else { panic!("the desk refuses {request:?}") };
     assert_eq!(read.context, request.context);
     assert_eq!(read.kind, input.event().kind().unwrap_or_default());
     check_relayed(&request, data);
@@ -55,7 +55,7 @@ fn check_input(input: &AgentHookInput<'_>, agent: HookAgent, data: &[u8]) {
 }
 
 /// What is only relayed keeps its bytes.
-fn check_relayed(request: &Request, data: &[u8]) {
+fn check_relayed(request: &ApprovalRequest, data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { panic!("read, but no UTF-8") };
     let Ok(members) = Members::read(text) else { panic!("read, but no object") };
     let relayed = request.tool_input.get();
@@ -70,10 +70,10 @@ fn check_relayed(request: &Request, data: &[u8]) {
 fn check_answers(
     input: &AgentHookInput<'_>,
     agent: HookAgent,
-    request: &Request,
+    request: &ApprovalRequest,
     decision: Decision,
 ) {
-    let mut response = Response::new(request.request_id.clone(), decision);
+    let mut response = ApprovalResponse::new(request.request_id.clone(), decision);
     for _ in 0..2 {
         let printed = answer(input.event(), agent, request, &response);
         if input.event() == AgentHookEvent::PreToolUse {

@@ -94,8 +94,8 @@ fn session_numbered(mut reply: session::SessionReply) {
 /// A line of the approval protocol is refused in few words, or comes back when it is written; so
 /// is the data of a button.
 pub fn approval_line(data: &[u8]) {
-    check_line(data, approval::Request::decode, approval::Request::to_line);
-    check_line(data, approval::Response::decode, approval::Response::to_line);
+    check_line(data, approval::ApprovalRequest::decode, approval::ApprovalRequest::to_line);
+    check_line(data, approval::ApprovalResponse::decode, approval::ApprovalResponse::to_line);
     let text = String::from_utf8_lossy(data);
     if let Ok(callback) = approval::Callback::parse(&text) {
         assert_eq!(callback.to_data(), text, "callback data");

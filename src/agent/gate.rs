@@ -26,8 +26,10 @@ use callgate_approval::card::Card;
 use callgate_approval::desk::Ruling;
 use callgate_approval::viewer::Viewer;
 use callgate_mask::mask_json;
-use callgate_wire::approval::{Action, Context, Kind, Press, Request, RequestId, Takes};
-use callgate_wire::desk::Command;
+use callgate_wire::approval::{
+    Action, AnswerExtra, ApprovalRequest, Press, RequestContext, RequestId, RequestKind,
+};
+use callgate_wire::desk::DeskCommand;
 use callgate_wire::session::{PermissionAnswer, PermissionRequest};
 use serde_json::value::RawValue;
 use tokio::runtime::Handle;
@@ -167,7 +169,7 @@ impl Gatekeeper {
 
     async fn ask_daemon(
         &self,
-        request: Request,
+        request: ApprovalRequest,
         question: &GateQuestion,
         asked: PermissionRequest,
     ) -> AskOutcome {
@@ -179,7 +181,7 @@ impl Gatekeeper {
 
     async fn ask_inside(
         &self,
-        request: Request,
+        request: ApprovalRequest,
         question: &GateQuestion,
         ask: &AskReason,
         asked: PermissionRequest,
@@ -210,11 +212,11 @@ impl Gatekeeper {
         &self,
         socket: &Path,
         watched: Option<&Path>,
-        request: Request,
+        request: ApprovalRequest,
         posted: PostedQuestion,
     ) -> AskOutcome {
         let (timeout, grace) = (self.config.timeout, self.config.grace);
-        let settings = asker::Settings { socket: socket.to_owned(), timeout, grace };
+        let settings = asker::AskerSettings { socket: socket.to_owned(), timeout, grace };
         let (board, warn) = (Arc::clone(&self.board), Arc::clone(&self.warn));
         let watched = watched.map(Path::to_owned);
         asking::ask(DeskQuestion { settings, request, board, watched, warn }, posted).await
@@ -236,24 +238,24 @@ impl Gatekeeper {
         Ok(opened)
     }
 
-    fn request(&self, question: &GateQuestion, ask: &AskReason) -> Request {
+    fn request(&self, question: &GateQuestion, ask: &AskReason) -> ApprovalRequest {
         let GateQuestion { tool, input, conversation, .. } = question;
         let suggestion = ask.like.as_ref().and_then(always::RepeatableAct::suggestion);
-        Request {
+        ApprovalRequest {
             request_id: asker::fresh_id(),
             tool_name: (*tool).to_owned(),
             tool_input: input.clone(),
             cwd: self.folder.clone(),
             session_id: conversation.clone(),
             permission_suggestions: suggestion.into_iter().collect(),
-            kind: Kind::Ask,
+            kind: RequestKind::Ask,
             agent: Some(AGENT.to_owned()),
-            context: Some(Context {
+            context: Some(RequestContext {
                 event: Some("PermissionRequest".to_owned()),
                 timeout_seconds: Some(self.config.timeout.as_secs()),
-                takes: Some(vec![Takes::Always, Takes::Edit, Takes::Interrupt]),
+                takes: Some(vec![AnswerExtra::Always, AnswerExtra::Edit, AnswerExtra::Interrupt]),
                 must_ask: ask.because.clone(),
-                ..Context::default()
+                ..RequestContext::default()
             }),
         }
     }
@@ -293,7 +295,11 @@ impl PermissionGate for Gatekeeper {
 
 /// Returns what the front end is shown of a question: masked, as at the desk. The deadline is
 /// added when the desk has said it.
-async fn shown(question: &GateQuestion, request: &Request, ask: &AskReason) -> PermissionRequest {
+async fn shown(
+    question: &GateQuestion,
+    request: &ApprovalRequest,
+    ask: &AskReason,
+) -> PermissionRequest {
     let masked = mask_json(request.tool_input.get()).into_shown();
     let title = Card::new(request, &masked, 0, 0).summary();
     let input = RawValue::from_string(masked).unwrap_or_else(|_| RawValue::NULL.to_owned());
@@ -322,8 +328,9 @@ fn daemon_route(desk_socket: &Path) -> PressRoute {
     Arc::new(move |request_id, press| {
         let desk_socket = desk_socket.clone();
         Box::pin(async move {
-            let press =
-                move || Viewer::connect(&desk_socket)?.told(Command::Press { request_id, press });
+            let press = move || {
+                Viewer::connect(&desk_socket)?.told(DeskCommand::Press { request_id, press })
+            };
             let pressed = tokio::task::spawn_blocking(press).await;
             let pressed = pressed.map_err(|error| error.to_string())?;
             pressed.map_err(|error| error.to_string())

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use callgate_approval::viewer::Viewer;
 use callgate_mask::text::one_line;
-use callgate_wire::desk::{Answer, Command, Link, Reach};
+use callgate_wire::desk::{DeskAnswer, DeskCommand, NamedLink, Reach};
 
 use crate::config::Config;
 
@@ -15,16 +15,20 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// only used to tell the user what the question waits for, so failures are ignored.
 pub(super) fn places(config: &Config) -> Option<Vec<String>> {
     let mut viewer = Viewer::connect(&config.desk_socket.value).ok()?;
-    let Ok(Answer::Status(status)) = viewer.ask(Command::Status, PATIENCE) else { return None };
+    let Ok(DeskAnswer::Status(status)) = viewer.ask(DeskCommand::Status, PATIENCE) else {
+        return None;
+    };
     // The sockets are separate settings, so this may be another desk.
     if status.socket != config.socket.value.to_string_lossy() {
         return None;
     }
-    let Ok(Answer::Links(links)) = viewer.ask(Command::Links, PATIENCE) else { return None };
+    let Ok(DeskAnswer::Links(links)) = viewer.ask(DeskCommand::Links, PATIENCE) else {
+        return None;
+    };
     Some(describe(&status.reach, &links, &config.telegram.allowed_chats.value))
 }
 
-fn describe(reach: &Reach, links: &[Link], allowed_chats: &[i64]) -> Vec<String> {
+fn describe(reach: &Reach, links: &[NamedLink], allowed_chats: &[i64]) -> Vec<String> {
     let mut places = Vec::new();
     if reach.terminal {
         places.push("in the terminal of `callgate up`".to_owned());
@@ -45,7 +49,7 @@ fn describe(reach: &Reach, links: &[Link], allowed_chats: &[i64]) -> Vec<String>
 }
 
 /// Returns the names of the linked chats, and the numbers of those that the settings allow.
-fn phones(links: &[Link], allowed_chats: &[i64]) -> Vec<String> {
+fn phones(links: &[NamedLink], allowed_chats: &[i64]) -> Vec<String> {
     let linked = links.iter().filter(|link| link.link.starts_with("chat/"));
     let mut chats: Vec<String> =
         linked.clone().map(|link| format!("“{}”", one_line(&link.name))).collect();
@@ -58,21 +62,22 @@ fn phones(links: &[Link], allowed_chats: &[i64]) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use callgate_wire::desk::{Phones, Viewers};
+    use callgate_wire::desk::{PhoneStatus, ViewerCount};
 
     use super::*;
 
     #[test]
     fn everybody_who_can_answer_is_named() {
-        let link = |link: &str, name: &str| Link { link: link.to_owned(), name: name.to_owned() };
+        let link =
+            |link: &str, name: &str| NamedLink { link: link.to_owned(), name: name.to_owned() };
         let links =
             [link("chat/7", "Ada"), link("user/8", "Bob"), link("viewer/2f0c", "The\u{1b} page")];
         let check = |terminal: bool, phones: Option<Option<&str>>, paired: u64, expected: &str| {
-            let telegram = phones.map(|trouble| Phones {
+            let telegram = phones.map(|trouble| PhoneStatus {
                 bot: Some("bot".to_owned()),
                 trouble: trouble.map(str::to_owned),
             });
-            let viewers = Viewers { connected: 9, paired };
+            let viewers = ViewerCount { connected: 9, paired };
             let reach = Reach { terminal, telegram, viewers };
             assert_eq!(describe(&reach, &links, &[7, 42]).join(" | "), expected);
         };
@@ -80,7 +85,7 @@ mod tests {
         check(true, None, 1, "in the terminal of `callgate up` | in a linked viewer");
         check(false, Some(None), 0, "on Telegram from “Ada” or chat 42");
         check(false, Some(Some("no network")), 2, "in one of 2 linked viewers");
-        let reach = Reach { telegram: Some(Phones::default()), ..Reach::default() };
+        let reach = Reach { telegram: Some(PhoneStatus::default()), ..Reach::default() };
         assert!(describe(&reach, &links[1..], &[]).is_empty(), "no chat is linked");
     }
 }

@@ -8,7 +8,7 @@ use callgate_approval::daemon::lock_path;
 use callgate_approval::viewer::{Viewer, ViewerError};
 use callgate_link::file::FileLock;
 use callgate_link::socket::{SocketState, probe, server_process};
-use callgate_wire::desk::{Link, Reach, Status};
+use callgate_wire::desk::{DeskStatus, NamedLink, Reach};
 use rustix::process::geteuid;
 
 use super::finding::Findings;
@@ -19,8 +19,8 @@ const START: &str = "start it: callgate up";
 /// A daemon that has answered.
 #[derive(Debug)]
 pub(super) struct RunningDesk {
-    pub(super) status: Status,
-    pub(super) links: Vec<Link>,
+    pub(super) status: DeskStatus,
+    pub(super) links: Vec<NamedLink>,
 }
 
 /// Checks the daemon; returns what it reports if it runs.
@@ -46,7 +46,7 @@ pub(super) fn look(config: &Config, findings: &mut Findings) -> Option<RunningDe
 }
 
 /// Says whether old clients, which know only the legacy socket, reach this desk.
-fn legacy(config: &Config, status: &Status, findings: &mut Findings) {
+fn legacy(config: &Config, status: &DeskStatus, findings: &mut Findings) {
     let Some(path) = &config.legacy_socket else { return };
     let shown = path.display();
     let text = match server_process(path) {
@@ -138,8 +138,8 @@ fn lock(socket: &Path, found: Option<SocketState>, findings: &mut Findings) {
     }
 }
 
-fn report_status(config: &Config, status: &Status, findings: &mut Findings) {
-    let Status { version, pid, uptime_seconds, open, .. } = status;
+fn report_status(config: &Config, status: &DeskStatus, findings: &mut Findings) {
+    let DeskStatus { version, pid, uptime_seconds, open, .. } = status;
     let ours = env!("CARGO_PKG_VERSION");
     if version == ours {
         let text = format!(
@@ -193,7 +193,7 @@ mod tests {
 
     fn told(version: &str, socket: &str) -> String {
         let config = Config::load(Some(Path::new("/dev/null")), &DeskFlags::default()).unwrap();
-        let status = Status {
+        let status = DeskStatus {
             version: version.to_owned(),
             pid: 7,
             uptime_seconds: 7_300,

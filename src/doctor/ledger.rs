@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use callgate_store::{Checkpoint, RecentWalk, Store, StoreError, Verified};
+use callgate_store::{ChainReport, Checkpoint, RecentReport, Store, StoreError};
 use jiff::tz::TimeZone;
 use rustix::fs::statvfs;
 
@@ -56,7 +56,7 @@ fn verified(store: &Store, most: u64, findings: &mut Findings) {
     let path = store.path().display();
     let again = "then run this again";
     match store.verify_recent(most) {
-        Ok(RecentWalk { verified: Verified::Whole { head, .. }, from, is_partial: true }) => {
+        Ok(RecentReport { verified: ChainReport::Whole { head, .. }, from, is_partial: true }) => {
             match earlier(store, from) {
                 Ok(EarlierEntries::Checked(when)) => {
                     let text = format!(
@@ -76,11 +76,11 @@ fn verified(store: &Store, most: u64, findings: &mut Findings) {
                 Err(error) => findings.problem(ABOUT, error.to_string(), again),
             }
         }
-        Ok(RecentWalk { verified: Verified::Whole { entries, head, .. }, .. }) => {
+        Ok(RecentReport { verified: ChainReport::Whole { entries, head, .. }, .. }) => {
             let text = format!("{path} is whole; entries: {entries}, head: {head}");
             findings.ok(ABOUT, text);
         }
-        Ok(RecentWalk { verified: Verified::Broken { seq, why }, .. }) => {
+        Ok(RecentReport { verified: ChainReport::Broken { seq, why }, .. }) => {
             let text = format!("{path} is broken at entry {seq}: {why}");
             findings.problem(ABOUT, text, EVIDENCE);
         }
@@ -125,7 +125,7 @@ fn space(path: &Path, findings: &mut Findings) {
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a failed step is a failed test")]
 
-    use callgate_store::Draft;
+    use callgate_store::EntryDraft;
 
     use super::*;
 
@@ -138,7 +138,7 @@ mod tests {
 
     fn write(store: &mut Store, count: usize) {
         let (kind, body) = ("ran".to_owned(), "{}".to_owned());
-        store.append(&vec![Draft { at_ms: 1, kind, question: None, body }; count]).unwrap();
+        store.append(&vec![EntryDraft { at_ms: 1, kind, question: None, body }; count]).unwrap();
     }
 
     #[test]
@@ -163,7 +163,8 @@ mod tests {
         assert!(told(&store).contains(gap), "{}", told(&store));
 
         let head = store.head().unwrap();
-        let other = Checkpoint { head: callgate_store::Head { hash: [7; 32], ..head }, at_ms: 1 };
+        let other =
+            Checkpoint { head: callgate_store::ChainHead { hash: [7; 32], ..head }, at_ms: 1 };
         store.note_verified(&other).unwrap();
         let anew = "FILE was rewritten after it was checked up to 9 at 1970-";
         assert!(told(&store).contains(anew), "{}", told(&store));

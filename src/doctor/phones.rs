@@ -1,7 +1,7 @@
 //! Checks Telegram: the token, the bot, and who is linked.
 
-use callgate_approval::telegram::{self, Token};
-use callgate_wire::desk::Phones;
+use callgate_approval::telegram::{self, BotToken};
+use callgate_wire::desk::PhoneStatus;
 
 use super::daemon::RunningDesk;
 use super::finding::Findings;
@@ -38,9 +38,9 @@ pub(super) fn look(
 /// Asks Telegram who the bot is.
 fn call(config: &Config, token: &str, findings: &mut Findings) {
     let ask = || -> Result<String, String> {
-        let token = Token::new(token).map_err(|error| error.to_string())?;
+        let token = BotToken::new(token).map_err(|error| error.to_string())?;
         let api_url = config.telegram.api_url.clone();
-        let settings = telegram::Settings { api_url, ..telegram::Settings::new(token) };
+        let settings = telegram::BotSettings { api_url, ..telegram::BotSettings::new(token) };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         runtime.map_err(|error| error.to_string())?.block_on(telegram::bot(&settings))
     };
@@ -57,10 +57,10 @@ fn report_status(config: &Config, running: &RunningDesk, findings: &mut Findings
             let text = "`callgate up` was started before the bot was in the settings";
             return findings.problem(ABOUT, text, "start it again: callgate up");
         }
-        Some(Phones { trouble: Some(why), .. }) => {
+        Some(PhoneStatus { trouble: Some(why), .. }) => {
             findings.problem(ABOUT, why.clone(), "then look at what `callgate up` says");
         }
-        Some(Phones { bot: Some(bot), .. }) => {
+        Some(PhoneStatus { bot: Some(bot), .. }) => {
             findings.ok(ABOUT, format!("`callgate up` listens as @{bot}"));
         }
         Some(_) => {

@@ -4,7 +4,7 @@ use std::mem::ManuallyDrop;
 use std::sync::Arc;
 
 use callgate_approval::desk::{self, Ruling};
-use callgate_wire::approval::{Asks, Decision, Request, Response};
+use callgate_wire::approval::{ApprovalRequest, ApprovalResponse, Decision, Prompter};
 
 use crate::config::{HookConfig, WhenAbsent};
 use crate::policy::LiveRules;
@@ -13,7 +13,10 @@ use crate::policy::LiveRules;
 const START: &str = "callgate is not running: ask the user to start `callgate up`";
 
 /// Answers a check in place of the desk.
-pub(super) fn answer(config: &HookConfig, request: &Request) -> Result<Response, String> {
+pub(super) fn answer(
+    config: &HookConfig,
+    request: &ApprovalRequest,
+) -> Result<ApprovalResponse, String> {
     let config = config.whole().map_err(|problems| problems.one_line())?;
     // A broken rule file shows in the verdict; `callgate rules check` reports the details.
     let ruler = ManuallyDrop::new(LiveRules::new(&config, Arc::new(|_| ())));
@@ -27,17 +30,17 @@ pub(super) fn answer(config: &HookConfig, request: &Request) -> Result<Response,
         _ => config.gate.when_absent,
     };
     let (decision, message) = decide(ruling, asks, when_absent);
-    let response = Response::new(request.request_id.clone(), decision);
-    Ok(Response { message, ..response })
+    let response = ApprovalResponse::new(request.request_id.clone(), decision);
+    Ok(ApprovalResponse { message, ..response })
 }
 
 /// Decides by the rules, and by the settings where no rule decides. If a person is required, the
 /// answer is no, because nobody can be asked.
-fn decide(ruling: Ruling, asks: Asks, when_absent: WhenAbsent) -> (Decision, Option<String>) {
+fn decide(ruling: Ruling, asks: Prompter, when_absent: WhenAbsent) -> (Decision, Option<String>) {
     match (ruling, asks, when_absent) {
         (Ruling::Deny { because }, _, _) => (Decision::Deny, Some(because)),
         (Ruling::Allow { .. }, _, _) => (Decision::Allow, None),
-        (Ruling::Ask { because: Some(because), .. }, Asks::Agent, WhenAbsent::Agent) => {
+        (Ruling::Ask { because: Some(because), .. }, Prompter::Agent, WhenAbsent::Agent) => {
             (Decision::Ask, Some(because))
         }
         (Ruling::Ask { because: Some(because), .. }, _, _) => {
@@ -67,7 +70,7 @@ mod tests {
         let guarded = || Ruling::Ask { because: Some("it is guarded".into()), is_guarded: true };
         let mut table = String::new();
         for when_absent in [WhenAbsent::Agent, WhenAbsent::Deny] {
-            for asks in [Asks::Agent, Asks::Desk] {
+            for asks in [Prompter::Agent, Prompter::Desk] {
                 let rulings = [
                     Ruling::Deny { because: because() },
                     Ruling::Allow { because: because() },

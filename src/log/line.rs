@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write};
 
 use callgate_mask::text::{self, one_line};
-use callgate_store::{Anchor, Entry, Hash};
+use callgate_store::{Anchor, ChainHash, LedgerEntry};
 use callgate_wire::raw::Json;
 use jiff::tz::TimeZone;
 use serde::Serialize;
@@ -62,7 +62,11 @@ impl<W: Write> EntryWriter<W> {
     }
 
     /// Writes one entry.
-    pub(super) fn write(&mut self, entry: &Entry, question: &QuestionSummary) -> io::Result<()> {
+    pub(super) fn write(
+        &mut self,
+        entry: &LedgerEntry,
+        question: &QuestionSummary,
+    ) -> io::Result<()> {
         let EntryStyle::Table { zone, width, has_heading } = &mut self.style else {
             return writeln!(self.out, "{}", json(entry)?);
         };
@@ -85,7 +89,7 @@ impl<W: Write> EntryWriter<W> {
 }
 
 /// Returns true if the table leaves the entry out, because another row says the same.
-pub(super) fn is_detail(entry: &Entry) -> bool {
+pub(super) fn is_detail(entry: &LedgerEntry) -> bool {
     let is = |name: &str, value: &str| body(entry)[name] == value;
     match entry.kind.as_str() {
         "delivered" | "returned" => true,
@@ -97,7 +101,7 @@ pub(super) fn is_detail(entry: &Entry) -> bool {
     }
 }
 
-fn body(entry: &Entry) -> Value {
+fn body(entry: &LedgerEntry) -> Value {
     serde_json::from_str(&entry.body).unwrap_or_default()
 }
 
@@ -122,7 +126,7 @@ fn row(time: &str, kind: &str, id: &str, details: &str, width: Option<usize>) ->
 }
 
 /// Returns what happened, in one word: for a decision, which one.
-fn kind<'a>(entry: &'a Entry, body: &'a Value, question: &QuestionSummary) -> &'a str {
+fn kind<'a>(entry: &'a LedgerEntry, body: &'a Value, question: &QuestionSummary) -> &'a str {
     match (entry.kind.as_str(), body["decision"].as_str(), body["how"].as_str()) {
         ("decided" | "checked", Some(decision), _) => decision,
         ("closed", _, Some("gone")) if !question.is_decided => "withdrawn",
@@ -131,7 +135,7 @@ fn kind<'a>(entry: &'a Entry, body: &'a Value, question: &QuestionSummary) -> &'
     }
 }
 
-fn details(entry: &Entry, body: &Value, question: &QuestionSummary) -> String {
+fn details(entry: &LedgerEntry, body: &Value, question: &QuestionSummary) -> String {
     let asked = || question.asked.as_ref().map(subject).unwrap_or_default();
     let text = |name: &str| body[name].as_str().unwrap_or_default();
     let join = |parts: &[&str], between: &str| -> String {
@@ -221,8 +225,8 @@ struct EntryObject<'a> {
     body: Box<RawValue>,
 }
 
-fn json(entry: &Entry) -> serde_json::Result<String> {
-    let Entry { seq, at_ms, kind, question, body, hash } = entry;
+fn json(entry: &LedgerEntry) -> serde_json::Result<String> {
+    let LedgerEntry { seq, at_ms, kind, question, body, hash } = entry;
     let mut space = String::new();
     // A body that is not JSON, because somebody changed it, is shown as a string.
     let body = match serde_json::from_str::<&RawValue>(body) {
@@ -232,7 +236,7 @@ fn json(entry: &Entry) -> serde_json::Result<String> {
         Err(_) => to_raw_value(body)?,
     };
     let time = when::utc(*at_ms);
-    let hash = Hash(*hash).to_string();
+    let hash = ChainHash(*hash).to_string();
     let object = EntryObject {
         seq: *seq,
         time,

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use callgate_store::{Entry, Filter, Store};
+use callgate_store::{EntryFilter, LedgerEntry, Store};
 
 use super::line::{EntryWriter, QuestionSummary, is_detail};
 use super::{Failure, failed};
@@ -13,7 +13,7 @@ const PAGE: usize = 200;
 /// The entries of a ledger that match, and how far they have been written.
 pub(super) struct LedgerPages<'a, W> {
     store: &'a Store,
-    filter: &'a Filter,
+    filter: &'a EntryFilter,
     hides_details: bool,
     format: EntryWriter<W>,
     after: u64,
@@ -23,7 +23,7 @@ pub(super) struct LedgerPages<'a, W> {
 impl<'a, W: Write> LedgerPages<'a, W> {
     pub(super) fn new(
         store: &'a Store,
-        filter: &'a Filter,
+        filter: &'a EntryFilter,
         hides_details: bool,
         format: EntryWriter<W>,
     ) -> Self {
@@ -82,18 +82,19 @@ impl<'a, W: Write> LedgerPages<'a, W> {
         }
     }
 
-    fn wants(&self, entry: &Entry) -> bool {
+    fn wants(&self, entry: &LedgerEntry) -> bool {
         !(self.hides_details && is_detail(entry))
     }
 
     /// Reads the other entries of a question, for entries whose row mentions them.
-    fn question_of(&self, entry: &Entry) -> Result<QuestionSummary, Failure> {
+    fn question_of(&self, entry: &LedgerEntry) -> Result<QuestionSummary, Failure> {
         if !matches!(entry.kind.as_str(), "decided" | "closed") || entry.question.is_none() {
             return Ok(QuestionSummary::default());
         }
         let first = |kind: &str| {
             let kinds = vec![kind.to_owned()];
-            let filter = Filter { question: entry.question.clone(), kinds, ..Filter::default() };
+            let filter =
+                EntryFilter { question: entry.question.clone(), kinds, ..EntryFilter::default() };
             self.store.entries(&filter, 0, 1).map_err(failed)
         };
         let asked = first("asked")?;

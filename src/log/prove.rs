@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use callgate_mask::text::one_line;
-use callgate_store::{Anchor, Checkpoint, Fault, Head, Noted, Store, Verified};
+use callgate_store::{Anchor, ChainFault, ChainHead, ChainReport, Checkpoint, NotedHead, Store};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::json;
@@ -22,7 +22,7 @@ const NOTHING_TO_REMOVE: &str =
 /// may be evidence, is never written to.
 pub(super) fn verify(
     path: &Path,
-    noted: Option<Head>,
+    noted: Option<ChainHead>,
     is_json: bool,
     is_own: bool,
 ) -> Result<ExitCode, Failure> {
@@ -30,29 +30,29 @@ pub(super) fn verify(
     let bar = ProgressBar::new("Verifying the ledger");
     let verified = store.verify_with(noted, &|done, all| bar.at(done, all)).map_err(failed)?;
     drop(bar);
-    if let (Verified::Whole { head, .. }, true) = (&verified, is_own) {
+    if let (ChainReport::Whole { head, .. }, true) = (&verified, is_own) {
         note(path, *head);
     }
     let unchained = store.unchained_links().map_err(failed)?;
     let said = match (&verified, is_json) {
         (_, true) => as_json(&verified, &unchained),
-        (Verified::Whole { entries, from_anchor, head, noted }, _) => {
+        (ChainReport::Whole { entries, from_anchor, head, noted }, _) => {
             whole(*entries, from_anchor.as_ref(), *head, *noted)
         }
-        (Verified::Broken { seq, why }, _) => broken(store.path(), *seq, *why),
+        (ChainReport::Broken { seq, why }, _) => broken(store.path(), *seq, *why),
     };
     writeln!(io::stdout(), "{said}")?;
     if !is_json && !unchained.is_empty() {
         writeln!(io::stdout(), "{}", forged_links(&unchained))?;
     }
     Ok(match verified {
-        Verified::Whole { .. } if unchained.is_empty() => ExitCode::SUCCESS,
-        Verified::Whole { .. } | Verified::Broken { .. } => ExitCode::FAILURE,
+        ChainReport::Whole { .. } if unchained.is_empty() => ExitCode::SUCCESS,
+        ChainReport::Whole { .. } | ChainReport::Broken { .. } => ExitCode::FAILURE,
     })
 }
 
 /// Notes for `callgate doctor` how far the ledger was checked, and when.
-fn note(path: &Path, head: Head) {
+fn note(path: &Path, head: ChainHead) {
     let checkpoint = Checkpoint { head, at_ms: Timestamp::now().as_millisecond() };
     let noted = Store::open(path).and_then(|mut store| store.note_verified(&checkpoint));
     if let Err(error) = noted {
@@ -60,20 +60,20 @@ fn note(path: &Path, head: Head) {
     }
 }
 
-fn as_json(verified: &Verified, unchained: &[String]) -> String {
+fn as_json(verified: &ChainReport, unchained: &[String]) -> String {
     let mut said = match verified {
-        Verified::Whole { entries, from_anchor, head, noted } => json!({
+        ChainReport::Whole { entries, from_anchor, head, noted } => json!({
             "whole": true,
             "entries": entries,
             "head": head.to_string(),
             "pruned_through": from_anchor.as_ref().map(|anchor| anchor.through),
             "noted": match noted {
-                Noted::NotGiven => None,
-                Noted::Found => Some("found"),
-                Noted::Pruned => Some("pruned"),
+                NotedHead::NotGiven => None,
+                NotedHead::Found => Some("found"),
+                NotedHead::Pruned => Some("pruned"),
             },
         }),
-        Verified::Broken { seq, why } => {
+        ChainReport::Broken { seq, why } => {
             json!({ "whole": false, "seq": seq, "why": why.to_string() })
         }
     };
@@ -91,19 +91,21 @@ fn forged_links(unchained: &[String]) -> String {
     )
 }
 
-fn whole(entries: u64, from: Option<&Anchor>, head: Head, noted: Noted) -> String {
+fn whole(entries: u64, from: Option<&Anchor>, head: ChainHead, noted: NotedHead) -> String {
     let mut lines = vec![format!("The ledger is whole: {}.", counted(entries))];
     if let Some(anchor) = from {
         let through = anchor.through;
         lines.push(format!("Those up to {through} were pruned; it is verified from there on."));
     }
     lines.push(match noted {
-        Noted::NotGiven => format!(
+        NotedHead::NotGiven => format!(
             "Its head is {head}\nNote that somewhere else: with --verify --head it shows later \
              that nothing up to there was changed, not even by somebody who can write the file."
         ),
-        Noted::Found => format!("The head that you noted is part of it. Its head now is {head}"),
-        Noted::Pruned => format!(
+        NotedHead::Found => {
+            format!("The head that you noted is part of it. Its head now is {head}")
+        }
+        NotedHead::Pruned => format!(
             "The entry of the head that you noted was pruned, so nothing can be said about it. Its \
              head now is {head}"
         ),
@@ -111,7 +113,7 @@ fn whole(entries: u64, from: Option<&Anchor>, head: Head, noted: Noted) -> Strin
     lines.join("\n")
 }
 
-fn broken(path: &Path, seq: u64, why: Fault) -> String {
+fn broken(path: &Path, seq: u64, why: ChainFault) -> String {
     let before = match seq {
         0 | 1 => "Nothing in it is proven.".to_owned(),
         seq => {
@@ -148,7 +150,7 @@ pub(super) fn prune(path: &Path, before_ms: i64) -> Result<ExitCode, Failure> {
     let anchor = pruned.anchor.as_ref().and_then(|entry| Anchor::read(&entry.body));
     let said = match (anchor, pruned.anchor) {
         (Some(anchor), Some(entry)) => {
-            let head = Head { seq: entry.seq, hash: entry.hash };
+            let head = ChainHead { seq: entry.seq, hash: entry.hash };
             let (removed, period) = (counted(pruned.removed), period(&anchor));
             format!("Removed {removed}, {period}.\nThe head is now {head}")
         }

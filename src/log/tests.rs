@@ -1,6 +1,6 @@
 //! How times are read, and how entries look.
 
-use callgate_store::Entry;
+use callgate_store::LedgerEntry;
 use expect_test::{Expect, expect};
 use jiff::tz::{Offset, TimeZone};
 use jiff::{Timestamp, Zoned};
@@ -40,8 +40,8 @@ fn times_are_read_as_people_write_them() {
     }
 }
 
-fn entry(kind: &str, question: Option<&str>, body: &Value) -> Entry {
-    Entry {
+fn entry(kind: &str, question: Option<&str>, body: &Value) -> LedgerEntry {
+    LedgerEntry {
         seq: 7,
         at_ms: now().timestamp().as_millisecond() + 123,
         kind: kind.to_owned(),
@@ -56,12 +56,12 @@ const ID: Option<&str> = Some("550e8400-e29b-41d4-a716-446655440000");
 /// How each row begins.
 const TIME: &str = "2026-11-15 14:00:00  ";
 
-fn row(entry: &Entry, asked: Option<&Value>, width: Option<usize>) -> String {
+fn row(entry: &LedgerEntry, asked: Option<&Value>, width: Option<usize>) -> String {
     let question = QuestionSummary { asked: asked.cloned(), is_decided: false };
     row_of(entry, &question, width)
 }
 
-fn row_of(entry: &Entry, question: &QuestionSummary, width: Option<usize>) -> String {
+fn row_of(entry: &LedgerEntry, question: &QuestionSummary, width: Option<usize>) -> String {
     let mut out = Vec::new();
     EntryWriter::table_of(&mut out, zone(), width).write(entry, question).unwrap();
     let out = String::from_utf8(out).unwrap();
@@ -156,8 +156,11 @@ fn every_kind_has_its_row() {
         json!({ "tool": "Bash" }),
         expect!["asked      ä-ö-ü     Bash"],
     );
-    let row =
-        row(&Entry { body: "no JSON".to_owned(), ..entry("asked", ID, &json!({})) }, None, None);
+    let row = row(
+        &LedgerEntry { body: "no JSON".to_owned(), ..entry("asked", ID, &json!({})) },
+        None,
+        None,
+    );
     expect!["asked      550e8400"].assert_eq(row.strip_prefix(TIME).unwrap());
 }
 
@@ -261,11 +264,12 @@ fn what_would_deceive_is_shown_in_the_table() {
     let body = json!({ "tool": "Bash", "summary": "a\u{1b}[2J\nb\u{202e}c\u{9b}31m\u{200b}" });
     expect!["asked      550e8400  Bash: a⟨U+001B⟩[2J⏎b⟨U+202E⟩c⟨U+009B⟩31m⟨U+200B⟩"]
         .assert_eq(&row(&entry("asked", ID, &body), None, None)[TIME.len()..]);
-    let id = Entry { kind: "a\u{1b}b".to_owned(), ..entry("asked", Some("\u{1b}[2J"), &body) };
+    let id =
+        LedgerEntry { kind: "a\u{1b}b".to_owned(), ..entry("asked", Some("\u{1b}[2J"), &body) };
     assert!(!row(&id, None, None).contains('\u{1b}'));
 }
 
-fn json_line(entry: &Entry) -> String {
+fn json_line(entry: &LedgerEntry) -> String {
     let mut out = Vec::new();
     EntryWriter::json(&mut out).write(entry, &QuestionSummary::default()).unwrap();
     String::from_utf8(out).unwrap()
@@ -273,14 +277,14 @@ fn json_line(entry: &Entry) -> String {
 
 #[test]
 fn json_has_everything_on_one_line() {
-    let entry = Entry {
+    let entry = LedgerEntry {
         body: "{\"a\": 1.50,\n\"b\":\"x\\ny\", \"c\":{}}".to_owned(),
         ..entry("asked", ID, &json!({}))
     };
     expect![[r#"
         {"seq":7,"time":"2026-11-15T12:00:00.123Z","at_ms":1794744000123,"kind":"asked","question":"550e8400-e29b-41d4-a716-446655440000","hash":"abababababababababababababababababababababababababababababababab","body":{"a": 1.50, "b":"x\ny", "c":{}}}
     "#]].assert_eq(&json_line(&entry));
-    let entry = Entry { body: "no\nJSON".to_owned(), question: None, ..entry };
+    let entry = LedgerEntry { body: "no\nJSON".to_owned(), question: None, ..entry };
     expect![[r#"
         {"seq":7,"time":"2026-11-15T12:00:00.123Z","at_ms":1794744000123,"kind":"asked","question":null,"hash":"abababababababababababababababababababababababababababababababab","body":"no\nJSON"}
     "#]].assert_eq(&json_line(&entry));

@@ -2,7 +2,7 @@
 
 use callgate_approval::viewer::Viewer;
 use callgate_mask::text::one_line;
-use callgate_wire::desk::Link;
+use callgate_wire::desk::NamedLink;
 
 use super::failed;
 use crate::config::{Config, SettingOrigin};
@@ -40,7 +40,7 @@ impl KnownAnswerers {
         let linked = viewer.links().map_err(failed)?;
         let linked = linked
             .into_iter()
-            .map(|Link { link, name }| KnownAnswerer { link, by: AnswererReason::Code(name) });
+            .map(|NamedLink { link, name }| KnownAnswerer { link, by: AnswererReason::Code(name) });
         let telegram = &config.telegram;
         let given = [
             ("chat", "telegram.allowed_chats", &telegram.allowed_chats),

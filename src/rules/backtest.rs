@@ -15,7 +15,7 @@ use std::time::{Duration, SystemTime};
 
 use callgate_mask::{mask_text, text};
 use callgate_rules::{Act, Backtest, Decision, NoLinks, Policy, TurnedVerdict, Verdict, judge};
-use callgate_store::{Entry, Filter, Store, StoreError};
+use callgate_store::{EntryFilter, LedgerEntry, Store, StoreError};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -126,7 +126,7 @@ fn read_questions(
     bar: &ProgressBar,
 ) -> Result<(), StoreError> {
     let kinds = vec!["asked".to_owned(), "decided".to_owned()];
-    let filter = Filter { kinds, ..Filter::default() };
+    let filter = EntryFilter { kinds, ..EntryFilter::default() };
     let mut open: HashMap<String, PastQuestion> = HashMap::new();
     let mut batch = Vec::with_capacity(BATCH);
     let mut put = |question: PastQuestion| {
@@ -143,7 +143,7 @@ fn read_questions(
         let Some(end) = entries.last() else { break };
         after = end.seq;
         bar.at(after, last);
-        for Entry { seq, at_ms, kind, question, body, .. } in entries {
+        for LedgerEntry { seq, at_ms, kind, question, body, .. } in entries {
             let id = question.unwrap_or_default();
             if kind == "asked" {
                 let asked = PastQuestion { seq, at_ms, body, decided: Decision::Ask };
@@ -243,7 +243,7 @@ fn report(result: &Backtest, store: &Store) -> Result<(), Failure> {
 /// Describes a question that the rules decide otherwise, on one line.
 fn line(turned: &TurnedVerdict, store: &Store) -> Result<String, Failure> {
     let before = turned.label.parse::<u64>().unwrap_or_default().saturating_sub(1);
-    let entries = store.entries(&Filter::default(), before, 1);
+    let entries = store.entries(&EntryFilter::default(), before, 1);
     let entry = entries.map_err(|error| Failure::Failed(error.to_string()))?.pop();
     let id = entry.as_ref().and_then(|entry| entry.question.as_deref()).unwrap_or_default();
     let id: String = id.chars().take(8).collect();

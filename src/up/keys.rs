@@ -8,9 +8,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use callgate_approval::channel::Order;
-use callgate_approval::daemon::ToDesk;
-use callgate_approval::terminal::{Key, Terminal};
+use callgate_approval::channel::ChannelOrder;
+use callgate_approval::daemon::DeskHandle;
+use callgate_approval::terminal::{Terminal, TerminalKey};
 use decoder::KeyDecoder;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
@@ -39,7 +39,10 @@ pub(super) struct Keyboard {
 
 impl Keyboard {
     /// Starts to read keys and to print orders.
-    pub(super) fn start(orders: mpsc::Receiver<Order>, desk: ToDesk) -> io::Result<Self> {
+    pub(super) fn start(
+        orders: mpsc::Receiver<ChannelOrder>,
+        desk: DeskHandle,
+    ) -> io::Result<Self> {
         let job_control = JobControl::listen()?;
         let keyboard = Self { modes: Arc::new(KeyModes::start()?), job_control };
         let start = Instant::now();
@@ -68,7 +71,7 @@ impl Drop for Keyboard {
     }
 }
 
-fn show(terminal: &Mutex<Terminal>, mut orders: mpsc::Receiver<Order>, start: Instant) {
+fn show(terminal: &Mutex<Terminal>, mut orders: mpsc::Receiver<ChannelOrder>, start: Instant) {
     while let Some(order) = orders.blocking_recv() {
         let mut terminal = terminal.lock().unwrap_or_else(PoisonError::into_inner);
         if let Ok(size) = tcgetwinsize(io::stdout())
@@ -91,7 +94,7 @@ fn print(text: &str) {
 /// A reader of keys, which passes their meaning to the desk.
 struct KeyReader {
     terminal: Arc<Mutex<Terminal>>,
-    desk: ToDesk,
+    desk: DeskHandle,
     modes: Arc<KeyModes>,
     start: Instant,
 }
@@ -143,7 +146,7 @@ impl KeyReader {
         self.modes.holder() == TerminalHolder::Desk && is_in_foreground()
     }
 
-    fn press(&self, now: Duration, key: Key) {
+    fn press(&self, now: Duration, key: TerminalKey) {
         let mut terminal = self.terminal.lock().unwrap_or_else(PoisonError::into_inner);
         let (text, news) = terminal.key(now, key);
         print(&text);

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use callgate_store::{Store, Verified};
+use callgate_store::{ChainReport, Store};
 use callgate_testkit::messages::{Messages, Turn};
 use callgate_testkit::process::DEADLINE;
 use rusqlite::Connection;
@@ -325,7 +325,7 @@ fn go_on(point: Point, left: Left, whole: &[Value]) {
     assert!(acknowledged.iter().all(|message| sent.contains(message)), "{sent}");
     assert_eq!(agent.load(&conversation).len(), kept.len() + 4);
     let verified = Store::open_read_only(&setup.database()).unwrap().verify().unwrap();
-    assert!(matches!(verified, Verified::Whole { .. }), "{verified:?}");
+    assert!(matches!(verified, ChainReport::Whole { .. }), "{verified:?}");
 }
 
 /// What is kept is what would have been kept, up to the end of a step.

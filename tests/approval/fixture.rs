@@ -8,7 +8,7 @@ use std::sync::Mutex;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use callgate_store::{Entry, Filter, Store, Verified};
+use callgate_store::{ChainReport, EntryFilter, LedgerEntry, Store};
 use callgate_testkit::process::{DEADLINE, Group};
 use callgate_testkit::telegram::{Message, Telegram, Toast};
 use rustix::process::Signal;
@@ -190,18 +190,18 @@ impl Stage {
         self.path(".local/share/callgate/callgate.db")
     }
 
-    pub(crate) fn entries(&self) -> Vec<Entry> {
+    pub(crate) fn entries(&self) -> Vec<LedgerEntry> {
         let store = Store::open_read_only(&self.database()).unwrap();
-        store.entries(&Filter::default(), 0, 1_000_000).unwrap()
+        store.entries(&EntryFilter::default(), 0, 1_000_000).unwrap()
     }
 
     /// The id of the one question about this shell command.
     pub(crate) fn id_of(&self, command: &str) -> String {
-        let is_it = |entry: &Entry| {
+        let is_it = |entry: &LedgerEntry| {
             let body: Value = serde_json::from_str(&entry.body).unwrap();
             entry.kind == "asked" && body["request"]["tool_input"]["command"] == command
         };
-        let mut asked: Vec<Entry> = self.entries().into_iter().filter(is_it).collect();
+        let mut asked: Vec<LedgerEntry> = self.entries().into_iter().filter(is_it).collect();
         assert_eq!(asked.len(), 1, "questions about {command:?}: {asked:#?}");
         asked.remove(0).question.unwrap()
     }
@@ -224,7 +224,7 @@ impl Stage {
     pub(crate) fn assert_chain(&self) {
         let store = Store::open_read_only(&self.database()).unwrap();
         let verified = store.verify().unwrap();
-        assert!(matches!(verified, Verified::Whole { .. }), "{verified:?}");
+        assert!(matches!(verified, ChainReport::Whole { .. }), "{verified:?}");
     }
 }
 
@@ -255,7 +255,7 @@ impl Hook {
 }
 
 /// What an entry of the ledger says, in short.
-fn told(entry: Entry) -> String {
+fn told(entry: LedgerEntry) -> String {
     let body: Value = serde_json::from_str(&entry.body).unwrap();
     let text = |name: &str| body[name].as_str().unwrap_or_default().to_owned();
     match entry.kind.as_str() {

@@ -5,8 +5,8 @@ use std::os::unix::net::UnixStream;
 
 use callgate_approval::asker::fresh_id;
 use callgate_approval::viewer::{PATIENCE, Viewer};
-use callgate_wire::approval::{Action, Decision, Press, RequestId, Response};
-use callgate_wire::desk::Command;
+use callgate_wire::approval::{Action, ApprovalResponse, Decision, Press, RequestId};
+use callgate_wire::desk::DeskCommand;
 use rustix::process::{Resource, getrlimit, setrlimit};
 use serde_json::json;
 
@@ -21,15 +21,15 @@ fn ten_thousand_questions_are_open_and_each_can_be_answered() {
     let desk = stage.path(".local/share/callgate/desk.sock");
     let mut viewer = Viewer::connect(&desk).unwrap();
     let (code, _) = viewer.code().unwrap();
-    viewer.ask(Command::Pair { code, name: "Ada's page".to_owned() }, PATIENCE).unwrap();
+    viewer.ask(DeskCommand::Pair { code, name: "Ada's page".to_owned() }, PATIENCE).unwrap();
     let asked: Vec<_> = (0..count).map(|number| ask(&stage, number)).collect();
     stage.until("all are open", || (viewer.status().unwrap().open == count as u64).then_some(()));
     for (id, mut stream) in asked.into_iter().step_by(count / 5) {
         let press = Press::Button(Action::Deny);
-        viewer.send(Command::Press { request_id: id.clone(), press }).unwrap();
+        viewer.send(DeskCommand::Press { request_id: id.clone(), press }).unwrap();
         let mut answer = [0; 1_000];
         let length = stream.read(&mut answer).unwrap();
-        let answer = Response::decode(&answer[..length]).unwrap();
+        let answer = ApprovalResponse::decode(&answer[..length]).unwrap();
         assert_eq!((answer.request_id, answer.decision), (id, Decision::Deny));
     }
     stage.until("the others have gone", || (viewer.status().unwrap().open == 0).then_some(()));

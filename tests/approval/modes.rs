@@ -5,7 +5,7 @@ use std::fs;
 use std::io::{BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
 
-use callgate_store::Entry;
+use callgate_store::LedgerEntry;
 use callgate_testkit::process::DEADLINE;
 use callgate_testkit::telegram::Message;
 use callgate_testkit::terminal::Terminal;
@@ -101,8 +101,8 @@ fn press(stage: &Stage, question: &Message, button: &str, asker: Asker) -> Strin
 }
 
 fn of_kind(stage: &Stage, kind: &str) -> Vec<Value> {
-    let is_it = |entry: &Entry| entry.kind == kind;
-    let body = |entry: Entry| serde_json::from_str(&entry.body).unwrap();
+    let is_it = |entry: &LedgerEntry| entry.kind == kind;
+    let body = |entry: LedgerEntry| serde_json::from_str(&entry.body).unwrap();
     stage.entries().into_iter().filter(is_it).map(body).collect()
 }
 

@@ -28,7 +28,7 @@ fn what_is_added_is_shown_as_it_comes() {
     }
     // Many at once, more than are read at a time, and none twice.
     let mut store = Store::open(&ledger.path()).unwrap();
-    let draft = callgate_store::Draft {
+    let draft = callgate_store::EntryDraft {
         at_ms: 0,
         kind: "ran".to_owned(),
         question: None,
@@ -67,7 +67,7 @@ fn it_waits_for_a_ledger_that_is_not_there_yet() {
     child.stderr.take().unwrap().read_exact(&mut said).unwrap();
     assert_eq!(&said, b"callgate:");
     let mut store = Store::open(&path).unwrap();
-    let draft = callgate_store::Draft {
+    let draft = callgate_store::EntryDraft {
         at_ms: 0,
         kind: "started".to_owned(),
         question: None,

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use callgate_store::{Draft, Store};
+use callgate_store::{EntryDraft, Store};
 use callgate_testkit::process::{Finished, run};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -73,7 +73,7 @@ impl Ledger {
     pub(crate) fn tell(&mut self, kind: &str, question: Option<&str>, body: &Value) {
         let at_ms = BEGIN + self.written * 60_000;
         let (kind, question) = (kind.to_owned(), question.map(str::to_owned));
-        let draft = Draft { at_ms, kind, question, body: body.to_string() };
+        let draft = EntryDraft { at_ms, kind, question, body: body.to_string() };
         self.store.append(&[draft]).unwrap();
         self.written += 1;
     }
@@ -81,7 +81,7 @@ impl Ledger {
     /// Writes the same entry many times.
     pub(crate) fn tell_often(&mut self, kind: &str, times: usize) {
         let (kind, body) = (kind.to_owned(), "{}".to_owned());
-        let draft = Draft { at_ms: BEGIN, kind, question: None, body };
+        let draft = EntryDraft { at_ms: BEGIN, kind, question: None, body };
         self.store.append(&vec![draft; times]).unwrap();
     }
 

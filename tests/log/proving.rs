@@ -1,6 +1,6 @@
 //! `--verify` and `--prune-before`.
 
-use callgate_store::{Head, Store};
+use callgate_store::{ChainHead, Store};
 use callgate_testkit::process::run;
 use callgate_testkit::terminal::Terminal;
 use expect_test::expect;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::ledger::{LIMIT, Ledger, callgate_log};
 
-fn head(ledger: &Ledger) -> Head {
+fn head(ledger: &Ledger) -> ChainHead {
     Store::open_read_only(&ledger.path()).unwrap().head().unwrap()
 }
 

@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use callgate_store::{Entry, Filter, Store};
+use callgate_store::{EntryFilter, LedgerEntry, Store};
 use callgate_testkit::messages::ToolCheck;
 use callgate_testkit::process::{DEADLINE, Group, run};
 use callgate_testkit::telegram::{Message, Telegram};
@@ -231,22 +231,22 @@ impl Watch {
         }
     }
 
-    fn entries(&self) -> Vec<Entry> {
+    fn entries(&self) -> Vec<LedgerEntry> {
         if self.desk == Desk::Absent {
             return Vec::new();
         }
         let store = Store::open_read_only(&self.path("callgate.db")).unwrap();
-        store.entries(&Filter::default(), 0, 1_000_000).unwrap()
+        store.entries(&EntryFilter::default(), 0, 1_000_000).unwrap()
     }
 
     /// The events of the questions in the ledger, and who decided.
     fn decided(&self) -> Vec<(String, String)> {
         let entries = self.entries();
-        let body = |entry: &Entry| serde_json::from_str::<Value>(&entry.body).unwrap();
+        let body = |entry: &LedgerEntry| serde_json::from_str::<Value>(&entry.body).unwrap();
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         let asked = entries.iter().filter(|entry| entry.kind == "asked");
-        let of = |asked: &Entry| {
-            let is_end = |entry: &&Entry| {
+        let of = |asked: &LedgerEntry| {
+            let is_end = |entry: &&LedgerEntry| {
                 entry.kind == "decided"
                     && entry.question.is_some()
                     && entry.question == asked.question

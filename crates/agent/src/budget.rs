@@ -6,7 +6,7 @@ mod tests;
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-use callgate_store::{Spent, Sum};
+use callgate_store::{CostSum, CostTotals};
 
 use crate::price::{dollars, micro};
 
@@ -116,11 +116,16 @@ impl Budget {
     ///
     /// The cost of an answer is not known in advance, so the last one may exceed a limit; but no
     /// other answer is started while it might.
-    pub fn check(&self, spent: &Spent, model: &str, is_priced: bool) -> Result<(), OverBudget> {
+    pub fn check(
+        &self,
+        spent: &CostTotals,
+        model: &str,
+        is_priced: bool,
+    ) -> Result<(), OverBudget> {
         if self.is_in_dollars() && !is_priced {
             return Err(OverBudget::UnknownPrice { model: model.to_owned() });
         }
-        let Spent { conversation, all, reserved_conversation, reserved_all } = spent;
+        let CostTotals { conversation, all, reserved_conversation, reserved_all } = spent;
         if let Some((spent, limit)) = over_cost(self.conversation_usd, conversation) {
             return Err(OverBudget::ConversationCost { spent, limit });
         }
@@ -161,8 +166,8 @@ impl Budget {
 }
 
 /// Returns the sum of both.
-fn plus(a: &Sum, b: &Sum) -> Sum {
-    Sum {
+fn plus(a: &CostSum, b: &CostSum) -> CostSum {
+    CostSum {
         input: a.input.saturating_add(b.input),
         output: a.output.saturating_add(b.output),
         cache_read: a.cache_read.saturating_add(b.cache_read),
@@ -172,12 +177,12 @@ fn plus(a: &Sum, b: &Sum) -> Sum {
     }
 }
 
-fn over_cost(limit: Option<f64>, sum: &Sum) -> Option<(f64, f64)> {
+fn over_cost(limit: Option<f64>, sum: &CostSum) -> Option<(f64, f64)> {
     let limit = limit?;
     (sum.micro_usd >= micro(limit)).then(|| (dollars(sum.micro_usd), limit))
 }
 
-fn over_tokens(limit: Option<u64>, sum: &Sum) -> Option<(u64, u64)> {
+fn over_tokens(limit: Option<u64>, sum: &CostSum) -> Option<(u64, u64)> {
     let limit = limit?;
     let parts = [sum.input, sum.output, sum.cache_read, sum.cache_write];
     let spent = parts.into_iter().fold(0, u64::saturating_add);

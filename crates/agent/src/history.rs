@@ -22,13 +22,13 @@ mod title;
 use std::sync::Arc;
 use std::time::Duration;
 
-use callgate_store::{Conversation, Draft, LONGEST_CONVERSATION, Settlement, now_ms};
+use callgate_store::{EntryDraft, LONGEST_CONVERSATION, Settlement, StoredConversation, now_ms};
 use callgate_wire::session;
 use uuid::Uuid;
 
 use crate::message::{Block, ChatMessage, StoredToolResult};
 
-pub use callgate_store::{Spent, Sum};
+pub use callgate_store::{CostSum, CostTotals};
 pub use error::HistoryError;
 pub use held::{HeldConversation, HistoryStep};
 pub use mender::without_thoughts;
@@ -226,7 +226,7 @@ impl History {
     }
 
     /// Writes to the ledger. When it returns, all of it is committed.
-    pub async fn record(&self, drafts: Vec<Draft>) -> Result<(), HistoryError> {
+    pub async fn record(&self, drafts: Vec<EntryDraft>) -> Result<(), HistoryError> {
         self.ask(move |shelf| shelf.record(&drafts)).await
     }
 
@@ -248,7 +248,7 @@ impl History {
         account: String,
         since_ms: i64,
         most: Option<PricedUsage>,
-        check: impl FnOnce(&Spent) -> Result<(), E> + Send + 'static,
+        check: impl FnOnce(&CostTotals) -> Result<(), E> + Send + 'static,
     ) -> Result<Result<Option<Reservation>, E>, HistoryError> {
         self.ask(move |shelf| shelf.reserve(&account, since_ms, most, check)).await
     }
@@ -260,7 +260,7 @@ impl History {
         account: String,
         reservation: Option<Reservation>,
         cost: Option<PricedUsage>,
-        drafts: Vec<Draft>,
+        drafts: Vec<EntryDraft>,
     ) -> Result<(), HistoryError> {
         self.ask(move |shelf| {
             let account = shelf.account(&account).into_owned();
@@ -292,7 +292,7 @@ impl History {
     }
 }
 
-fn listed(known: Conversation) -> session::ConversationSummary {
+fn listed(known: StoredConversation) -> session::ConversationSummary {
     let unsigned = |at_ms: i64| u64::try_from(at_ms).unwrap_or(0);
     session::ConversationSummary {
         conversation_id: known.id,
@@ -327,7 +327,7 @@ fn page(
     shelf.store.each_message_before(id, before, each)?;
     messages.reverse();
     results.reverse();
-    let Conversation { title, length, .. } = known;
+    let StoredConversation { title, length, .. } = known;
     Ok(HistoryPage { title, first, length, messages, results })
 }
 

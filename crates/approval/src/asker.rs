@@ -1,7 +1,7 @@
-//! Asks the desk and waits for its answer: blocking, without a thread, and never for ever.
+//! Asks the desk and waits for its answer: blocking, on one thread, and with a time limit.
 //!
-//! The one asker of the product. Whatever goes wrong ends in [`NoAnswer`], and no answer never
-//! means allow.
+//! Every part of callgate asks through this module. Whatever goes wrong ends in [`NoAnswer`], and
+//! no answer never means allow.
 
 mod refusals;
 
@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use callgate_link::socket::{self, SocketError};
-use callgate_wire::approval::{MAX_LINE, Malformed, Request, RequestId, Response};
+use callgate_wire::approval::{ApprovalRequest, ApprovalResponse, MAX_LINE, Malformed, RequestId};
 use callgate_wire::frame::{DecodedLine, LineDecoder};
 use refusals::Refusals;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -20,7 +20,7 @@ use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, recv, send};
 use rustix::process::{PidfdFlags, getppid, pidfd_open};
 
-/// The desk answers within its own time limit; this much later it is not waited for any more.
+/// How much longer than its own time limit the desk is waited for.
 pub const MARGIN: Duration = Duration::from_secs(3);
 /// How often a desk that has gone away is dialled.
 const REDIAL_EVERY: Duration = Duration::from_millis(100);
@@ -29,12 +29,12 @@ const TELL_WITHIN: Duration = Duration::from_secs(1);
 
 /// Where the desk is and how long to wait for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Settings {
+pub struct AskerSettings {
     /// The desk's socket.
     pub socket: PathBuf,
-    /// Within which time the desk answers.
+    /// The time limit within which the desk answers.
     pub timeout: Duration,
-    /// How long a desk that goes away during the question is dialled again.
+    /// How long a desk that goes away during a question is dialled again.
     pub grace: Duration,
 }
 
@@ -42,7 +42,7 @@ pub struct Settings {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum NoAnswer {
-    /// There is nobody to ask.
+    /// No desk is listening.
     #[error("no desk listens at {0}: start one with `callgate up`")]
     NoDesk(PathBuf),
     /// The socket cannot be used.
@@ -51,7 +51,7 @@ pub enum NoAnswer {
     /// The question does not fit into a line.
     #[error("the question has {0} bytes, and a line may have {MAX_LINE}: ask in fewer words")]
     TooLarge(usize),
-    /// The desk is silent.
+    /// The desk did not answer in time.
     #[error("the desk gave no answer within {} s: look at `callgate up`", .0.as_secs())]
     TimedOut(Duration),
     /// The desk went away.
@@ -60,42 +60,42 @@ pub enum NoAnswer {
         .0.as_secs()
     )]
     Gone(Duration),
-    /// The desk does not want the question.
+    /// The desk closes the connection each time it gets the question.
     #[error("the desk closed the connection without an answer: look at what `callgate up` says")]
     Refused,
-    /// The answer is not one.
+    /// The answer is malformed.
     #[error("the desk's answer cannot be used ({0}): is another program at its socket?")]
     Malformed(#[from] Malformed),
     /// The answer ended before its line did.
     #[error("the desk's answer was cut off: look at `callgate up`")]
     Cut,
-    /// The answer is over the limit.
+    /// The answer is too long.
     #[error("the desk's answer has more than {MAX_LINE} bytes: is another program at its socket?")]
     TooLong,
     /// The answer belongs to another question.
     #[error("the desk answered another question: is another program at its socket?")]
     OtherQuestion,
-    /// The system did not let us wait.
+    /// Waiting failed.
     #[error("cannot wait for the desk: {0}")]
     Wait(io::Error),
-    /// Whoever wanted the answer has gone.
+    /// Nobody wants the answer any more.
     #[error("nobody waits for the answer any more")]
     Unwanted,
 }
 
-/// By which descriptors an asker learns that nobody wants the answer any more.
+/// The descriptors by which an asker notices that nobody wants the answer any more.
 #[derive(Debug, Clone, Default)]
 pub struct Unwanted<'a>(Vec<(BorrowedFd<'a>, PollFlags)>);
 
 impl<'a> Unwanted<'a> {
-    /// Also when the other end of `fd` is closed.
+    /// Adds the condition that the other end of `fd` is closed.
     #[must_use]
     pub fn when_closed(mut self, fd: BorrowedFd<'a>) -> Self {
         self.0.push((fd, PollFlags::empty()));
         self
     }
 
-    /// Also when `fd` can be read, as a pidfd can once its process has ended.
+    /// Adds the condition that `fd` is readable, as a pidfd is once its process has ended.
     #[must_use]
     pub fn when_readable(mut self, fd: BorrowedFd<'a>) -> Self {
         self.0.push((fd, PollFlags::IN));
@@ -157,11 +157,11 @@ pub fn parent() -> Option<OwnedFd> {
     getppid().and_then(|parent| pidfd_open(parent, PidfdFlags::empty()).ok())
 }
 
-/// A name for a question that nobody has asked before.
+/// Returns a new question id.
 #[must_use]
 pub fn fresh_id() -> RequestId {
     loop {
-        // It is what it should be at the first attempt.
+        // The first attempt always succeeds.
         if let Ok(id) = RequestId::parse(&uuid::Uuid::new_v4().to_string()) {
             return id;
         }
@@ -170,21 +170,21 @@ pub fn fresh_id() -> RequestId {
 
 /// Asks, and waits for the answer.
 pub fn ask(
-    settings: &Settings,
-    request: &Request,
+    settings: &AskerSettings,
+    request: &ApprovalRequest,
     unwanted: &Unwanted<'_>,
-) -> Result<Response, NoAnswer> {
+) -> Result<ApprovalResponse, NoAnswer> {
     Asker::dial(settings, unwanted)?.ask(request)
 }
 
 /// Sends the desk a request that gets no answer. Does not wait until the desk has read it.
-pub fn tell(settings: &Settings, request: &Request) -> Result<(), NoAnswer> {
+pub fn tell(settings: &AskerSettings, request: &ApprovalRequest) -> Result<(), NoAnswer> {
     let (unwanted, end) = (Unwanted::default(), Instant::now() + TELL_WITHIN);
     let is_sent = Asker::dial_until(settings, &unwanted, end)?.send(&line(request)?)?;
     if is_sent { Ok(()) } else { Err(NoAnswer::Refused) }
 }
 
-fn line(request: &Request) -> Result<Vec<u8>, NoAnswer> {
+fn line(request: &ApprovalRequest) -> Result<Vec<u8>, NoAnswer> {
     let line = request.to_line();
     match line.len() - 1 {
         size if size > MAX_LINE => Err(NoAnswer::TooLarge(size)),
@@ -195,7 +195,7 @@ fn line(request: &Request) -> Result<Vec<u8>, NoAnswer> {
 /// A connection to the desk for one question.
 #[derive(Debug)]
 pub struct Asker<'a> {
-    settings: &'a Settings,
+    settings: &'a AskerSettings,
     unwanted: &'a Unwanted<'a>,
     /// When the question is given up.
     end: Instant,
@@ -204,14 +204,13 @@ pub struct Asker<'a> {
 
 impl<'a> Asker<'a> {
     /// Connects to the desk. Returns an error at once if there is none.
-    pub fn dial(settings: &'a Settings, unwanted: &'a Unwanted<'a>) -> Result<Self, NoAnswer> {
+    pub fn dial(settings: &'a AskerSettings, unwanted: &'a Unwanted<'a>) -> Result<Self, NoAnswer> {
         Self::dial_until(settings, unwanted, Instant::now() + settings.timeout + MARGIN)
     }
 
-    /// Connects to the desk. One that has not yet accepted the many who came before is there, and
-    /// is waited for.
+    /// Connects to the desk. A desk whose queue of connections is full is waited for.
     fn dial_until(
-        settings: &'a Settings,
+        settings: &'a AskerSettings,
         unwanted: &'a Unwanted<'a>,
         end: Instant,
     ) -> Result<Self, NoAnswer> {
@@ -251,7 +250,7 @@ impl<'a> Asker<'a> {
     /// If the desk goes away meanwhile, it is dialled again and asked the same question under the
     /// same id. The connection is closed as soon as the answer is read: that tells the desk that
     /// the answer has arrived.
-    pub fn ask(mut self, request: &Request) -> Result<Response, NoAnswer> {
+    pub fn ask(mut self, request: &ApprovalRequest) -> Result<ApprovalResponse, NoAnswer> {
         let line = line(request)?;
         let mut refusals = Refusals::default();
         loop {
@@ -285,7 +284,7 @@ impl<'a> Asker<'a> {
     }
 
     /// Waits for the answer. Returns `None` if the connection broke before anything of it came.
-    fn receive(&self, id: &RequestId) -> Result<Option<Response>, NoAnswer> {
+    fn receive(&self, id: &RequestId) -> Result<Option<ApprovalResponse>, NoAnswer> {
         let mut lines = LineDecoder::new(MAX_LINE);
         let mut received = 0;
         loop {
@@ -298,7 +297,7 @@ impl<'a> Asker<'a> {
             match lines.next_frame() {
                 Some(DecodedLine::Whole(line)) => return read(line, id).map(Some),
                 Some(DecodedLine::TooLong(_)) => return Err(NoAnswer::TooLong),
-                // Two bytes at most end a line.
+                // A line ends with at most two bytes.
                 None if received > MAX_LINE + 2 => return Err(NoAnswer::TooLong),
                 None => {}
             }
@@ -323,7 +322,7 @@ fn kind(error: &SocketError) -> Option<io::ErrorKind> {
     }
 }
 
-fn read(line: &[u8], id: &RequestId) -> Result<Response, NoAnswer> {
-    let response = Response::decode(line)?;
+fn read(line: &[u8], id: &RequestId) -> Result<ApprovalResponse, NoAnswer> {
+    let response = ApprovalResponse::decode(line)?;
     if response.request_id == *id { Ok(response) } else { Err(NoAnswer::OtherQuestion) }
 }

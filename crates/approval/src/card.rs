@@ -1,4 +1,4 @@
-//! A question as people see it: masked, safe to show, and free of any one channel's shapes.
+//! A question as people see it: masked, safe to show, and independent of any channel.
 
 mod blocked;
 mod body;
@@ -11,17 +11,17 @@ mod title;
 use crate::plain;
 use callgate_mask::mask_json;
 use callgate_mask::text::{self, Measure};
-use callgate_wire::approval::{Kind, Request, RequestId, Takes};
+use callgate_wire::approval::{AnswerExtra, ApprovalRequest, RequestId, RequestKind};
 
-pub use blocked::Blocked;
-pub use body::{Body, Change};
+pub use blocked::BlockedCall;
+pub use body::{CardBody, FileChange};
 pub use offers::Offer;
 pub use picks::{Choice, Picker};
 
-/// How much is shown of a session's name.
+/// How much of a session's name is shown, in UTF-16 units.
 const SHORT_SESSION: usize = 8;
 
-/// What faces say where a card hides something that could be executed.
+/// The warning that channels show where a card hides something that could be executed.
 pub const HIDDEN_COULD_RUN: &str = "Part of what is hidden could run.";
 
 /// A question as people see it. Every text in it is masked and safe to show.
@@ -30,33 +30,33 @@ pub const HIDDEN_COULD_RUN: &str = "Part of what is hidden could run.";
 pub struct Card {
     /// The question's id.
     pub id: RequestId,
-    /// Which agent asks, in words for people.
+    /// The agent that asks, by the name that people know.
     pub agent: String,
     /// The folder the agent works in.
     pub project: String,
     /// The agent's session.
     pub session: String,
-    /// The tool, by the agent's name for it.
+    /// The agent's name for the tool.
     pub tool: String,
     /// What the tool would do.
-    pub body: Body,
-    /// What it is about, on one line, where the body alone does not say it.
+    pub body: CardBody,
+    /// What the question is about, on one line, if the body alone does not say it.
     pub title: Option<String>,
     /// The whole input as JSON, masked: what a person may edit.
     pub input: String,
-    /// What the agent said before it asked.
+    /// The agent's last words before the question.
     pub last_words: Option<String>,
-    /// Why it is asked, when a rule says so.
+    /// Why a person is asked, if a rule says so.
     pub because: Option<String>,
-    /// Whether something that is hidden could be executed, so that it would be allowed unseen.
+    /// Whether something hidden could be executed: it would be allowed unseen.
     pub hides_what_runs: bool,
-    /// What blocked the call, where the question is whether it may try again: yes or no.
-    pub blocked: Option<Blocked>,
-    /// Whether the tool may not run when nobody answers, because no prompt of the agent follows.
+    /// What blocked the call, if the question is whether it may try again.
+    pub blocked: Option<BlockedCall>,
+    /// Whether the call is denied if nobody answers, because the agent has no prompt of its own.
     pub no_answer_denies: bool,
-    /// What may be allowed from now on.
+    /// What can be allowed from now on.
     pub offers: Vec<Offer>,
-    /// What the agent wants its user to choose from.
+    /// The agent's own questions, with the answers to choose from.
     pub pickers: Vec<Picker>,
     /// Whether a deny may also end the agent's turn.
     pub can_stop: bool,
@@ -69,23 +69,23 @@ pub struct Card {
 }
 
 impl Card {
-    /// The card of a request. `input` is its masked input, and the last words and suggestions are
-    /// masked here.
+    /// Makes the card of a request. `input` is its masked input; the last words and the suggestions
+    /// are masked here.
     #[must_use]
-    pub fn new(request: &Request, input: &str, asked_ms: i64, until_ms: i64) -> Self {
+    pub fn new(request: &ApprovalRequest, input: &str, asked_ms: i64, until_ms: i64) -> Self {
         let shown = |text: &str| plain::shown(text);
         let last_words = request.context.as_ref().and_then(|context| context.last_words.as_deref());
         let agent = request.agent.as_deref().unwrap_or("agent");
-        let blocked = Blocked::of(request);
+        let blocked = BlockedCall::of(request);
         // Whether a blocked call may try again is answered with yes or no.
         let takes = |extra| blocked.is_none() && request.takes(extra);
-        let can_edit = takes(Takes::Edit);
-        let offers = if takes(Takes::Always) && request.kind == Kind::Ask {
+        let can_edit = takes(AnswerExtra::Edit);
+        let offers = if takes(AnswerExtra::Always) && request.kind == RequestKind::Ask {
             offers::of(&request.permission_suggestions)
         } else {
             Vec::new()
         };
-        let body = Body::of(&request.tool_name, input);
+        let body = CardBody::of(&request.tool_name, input);
         Self {
             id: request.request_id.clone(),
             agent: shown(agent_name(agent)),
@@ -98,10 +98,10 @@ impl Card {
             last_words: last_words.map(shown).filter(|words| !words.trim().is_empty()),
             because: None,
             hides_what_runs: mask_json(input).could_run(),
-            no_answer_denies: request.kind == Kind::Check,
+            no_answer_denies: request.kind == RequestKind::Check,
             offers,
             pickers: if can_edit { picks::of(&request.tool_name, input) } else { Vec::new() },
-            can_stop: takes(Takes::Interrupt),
+            can_stop: takes(AnswerExtra::Interrupt),
             can_edit,
             blocked,
             asked_ms,
@@ -109,7 +109,8 @@ impl Card {
         }
     }
 
-    /// How long the question waits and until when. In UTC: nobody knows the reader's clock.
+    /// Returns how long the question waits and until when, in UTC, since the reader's time zone is
+    /// unknown.
     #[must_use]
     pub fn deadline(&self) -> String {
         let seconds = (self.until_ms - self.asked_ms).max(0) / 1000;
@@ -125,13 +126,13 @@ impl Card {
         format!("{long}, until {until} UTC{unanswered}")
     }
 
-    /// The beginning of the session's name, by which people tell sessions apart.
+    /// Returns the beginning of the session's name, by which people tell sessions apart.
     #[must_use]
     pub fn short_session(&self) -> &str {
         text::cut(&self.session, SHORT_SESSION, Measure::Utf16)
     }
 
-    /// The answers that were picked, in words.
+    /// Returns the labels of the picked answers.
     pub(crate) fn picked(&self, picks: &[Vec<u8>]) -> String {
         let label = |picker: &Picker, at: u8| {
             picker.choices.get(usize::from(at)).map(|choice| plain::line(choice.label.trim()))
@@ -143,7 +144,7 @@ impl Card {
         answers.collect::<Vec<_>>().join("; ")
     }
 
-    /// What the question is about, on one line.
+    /// Returns what the question is about, on one line.
     #[must_use]
     pub fn summary(&self) -> String {
         let line = self.title.clone().or_else(|| self.body.line());
@@ -152,7 +153,7 @@ impl Card {
     }
 }
 
-/// The name of an agent as people know it.
+/// Returns the name by which people know an agent.
 pub(crate) fn agent_name(agent: &str) -> &str {
     match agent {
         "claude-code" => "Claude Code",

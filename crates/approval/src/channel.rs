@@ -1,7 +1,7 @@
-//! What passes between the desk and the channels by which people see and answer questions.
+//! The messages between the desk and the channels on which people see and answer questions.
 //!
-//! The desk is the only judge: a channel shows what it is told to show and hands on what people
-//! do, with who did it. It never decides whether that counts.
+//! The desk is the only judge: a channel shows what the desk orders, and reports what people do and
+//! who they are. It never decides whether that counts.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,18 +10,18 @@ use callgate_wire::approval::{Press, RequestId};
 
 use crate::card::Card;
 
-/// Who pressed, wrote or sent a command, as the channel knows them.
+/// A person who pressed a button, wrote words or sent a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Who {
+pub struct Person {
     /// Where they are.
-    pub place: Place,
-    /// Their name, as they chose it; for showing, never for deciding.
+    pub place: PersonPlace,
+    /// Their name, as they chose it. It is shown and never decides anything.
     pub name: String,
 }
 
-/// Where somebody is.
+/// Where a person is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Place {
+pub enum PersonPlace {
     /// A chat on Telegram.
     Telegram {
         /// The chat's id.
@@ -35,19 +35,19 @@ pub enum Place {
     Terminal,
     /// A viewer on the desk socket.
     Viewer {
-        /// Which one, among those connected.
+        /// The viewer's number among those connected.
         viewer: u64,
-        /// Whether it has proved that it was paired.
+        /// Whether it has proved that it is paired.
         paired: bool,
-        /// Which process it is, where the system tells.
+        /// Its process id, if the system knows it.
         process: Option<u32>,
     },
 }
 
-/// Names one act of a person, so that the desk can tell them what came of it.
+/// Identifies an act of a person, so that the desk can reply to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Doing {
-    /// A button on Telegram, by the id of its callback query.
+pub enum ReplyTo {
+    /// A press of a button on Telegram, by the id of its callback query.
     Callback(String),
     /// A message on Telegram.
     Message {
@@ -58,11 +58,11 @@ pub enum Doing {
     },
     /// A key at the daemon's own terminal.
     Key,
-    /// A viewer's press.
+    /// A request of a viewer.
     Viewer {
         /// Which viewer.
         viewer: u64,
-        /// The viewer's own id of the press.
+        /// The number of the request.
         id: String,
     },
 }
@@ -71,7 +71,7 @@ pub enum Doing {
 #[derive(Debug, Clone, PartialEq)]
 pub enum News {
     /// A copy of a question was sent to a chat.
-    Shown(Copy),
+    Shown(QuestionCopy),
     /// A question was shown in a chat to its end.
     ShownInFull {
         /// The question.
@@ -88,39 +88,39 @@ pub enum News {
         /// Why, in words for a person.
         why: String,
     },
-    /// Somebody did something about a question.
+    /// Somebody answered a question.
     Pressed {
         /// Who.
-        who: Who,
+        who: Person,
         /// Which question.
         question: RequestId,
-        /// What they did.
+        /// The act.
         press: Press,
-        /// By what to tell them what came of it.
-        doing: Doing,
-        /// The copy on which they pressed, where it says so itself. The desk may not know it: it
-        /// was sent before a restart, or what was sent is not reported yet.
-        copy: Option<Copy>,
+        /// Where to reply.
+        reply_to: ReplyTo,
+        /// The copy on which they pressed, if it is known. The desk may not know it yet: it was
+        /// sent before a restart, or sending it was not reported yet.
+        copy: Option<QuestionCopy>,
     },
-    /// A button whose data is none of ours.
+    /// Somebody pressed a button whose data is not valid.
     Forged {
         /// Who pressed it.
-        who: Who,
-        /// By what to tell them.
-        doing: Doing,
+        who: Person,
+        /// Where to reply.
+        reply_to: ReplyTo,
     },
     /// A command such as `/pending`, with what follows it.
     Command {
         /// Who sent it.
-        who: Who,
+        who: Person,
         /// The command's name without the slash, in lower case.
         name: String,
         /// The rest of the message.
         rest: String,
-        /// By what to answer.
-        doing: Doing,
+        /// Where to reply.
+        reply_to: ReplyTo,
     },
-    /// The channel cannot work at all until something is changed, such as a wrong token.
+    /// The channel cannot work until somebody fixes something, such as a wrong token.
     Broken {
         /// What is wrong and what to do.
         why: String,
@@ -129,7 +129,7 @@ pub enum News {
 
 /// A copy of a question in a chat.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Copy {
+pub struct QuestionCopy {
     /// The question.
     pub question: RequestId,
     /// The chat.
@@ -138,58 +138,58 @@ pub struct Copy {
     pub message: i64,
 }
 
-/// What a channel is to do.
+/// An order of the desk to a channel.
 #[derive(Debug, Clone)]
-pub enum Order {
+pub enum ChannelOrder {
     /// Show a question in these chats.
     Show {
         /// The question.
         card: Arc<Card>,
         /// Where.
         chats: Vec<i64>,
-        /// For how long an answer is of use, and so for how long it is tried.
+        /// How long an answer counts, and so how long sending is tried.
         within: Duration,
     },
-    /// Show on every copy what has become of a question; its buttons go.
+    /// Show on every copy what has become of a question, without buttons.
     Mark {
         /// The question as it was shown.
         card: Arc<Card>,
         /// The copies that are known; others may be on their way.
-        copies: Vec<Copy>,
+        copies: Vec<QuestionCopy>,
         /// What has become of it.
-        mark: Mark,
+        mark: QuestionMark,
     },
     /// Show on every copy which answers are chosen so far.
     Picked {
         /// The question.
         card: Arc<Card>,
         /// The copies that are known.
-        copies: Vec<Copy>,
-        /// For each of the agent's questions the options chosen.
+        copies: Vec<QuestionCopy>,
+        /// The options chosen so far, for each of the agent's questions.
         picks: Vec<Vec<u8>>,
     },
-    /// Take the buttons off a copy whose question is over and of which no more is known.
+    /// Remove the buttons from a copy of a question that is over and no longer known.
     Retire {
         /// The copy.
-        copy: Copy,
+        copy: QuestionCopy,
         /// What became of the question.
         text: String,
     },
-    /// Tell somebody what came of what they did.
+    /// Reply to an act of a person.
     Tell {
-        /// What they did.
-        doing: Doing,
+        /// The act.
+        reply_to: ReplyTo,
         /// What came of it.
         text: String,
-        /// Whether they must not miss it.
+        /// Whether the reply must be hard to miss.
         alert: bool,
     },
-    /// Ask for the words that go with a deny.
+    /// Ask for the message that goes with a deny.
     AskWords {
-        /// The question they are for.
+        /// The question.
         card: Arc<Card>,
         /// The button that led to this.
-        doing: Doing,
+        reply_to: ReplyTo,
         /// Where to ask.
         chat: i64,
     },
@@ -198,11 +198,11 @@ pub enum Order {
         /// The question.
         card: Arc<Card>,
         /// The button that led to this.
-        doing: Doing,
+        reply_to: ReplyTo,
         /// Where to show it.
         chat: i64,
     },
-    /// Show one quiet line about something that nobody has to answer; for the terminal.
+    /// Show one line about something that nobody has to answer; for the terminal.
     Note {
         /// The line; plain text, already masked.
         line: String,
@@ -218,23 +218,23 @@ pub enum Order {
 
 /// What has become of a question.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Mark {
-    /// In which way.
-    pub state: State,
-    /// In words, such as "Allowed by Ada"; plain text, already masked.
+pub struct QuestionMark {
+    /// The state.
+    pub state: MarkState,
+    /// The outcome in words, such as "Allowed by Ada"; plain text, already masked.
     pub text: String,
 }
 
-/// In which way a question has ended, or nearly so.
+/// How a question has ended, or is about to end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum State {
-    /// Decided, and waiting for the agent to come back for the answer.
+pub enum MarkState {
+    /// Decided, but the agent has not come back for the answer yet.
     Waiting,
     /// Allowed, and the answer has reached the agent.
     Allowed,
     /// Denied, and the answer has reached the agent.
     Denied,
-    /// It was settled elsewhere, such as at the agent's own terminal.
+    /// Answered elsewhere, such as at the agent's own terminal.
     Settled,
     /// Nobody answered in time.
     Expired,

@@ -3,7 +3,7 @@
 //! Five parts work beside each other. The *reception* takes in what askers send. The *rulings*, on
 //! threads of their own, ask the rules about it. The *clerk*, on a thread of its own, gives it to
 //! the desk, has the desk's records committed and only then passes the desk's outputs on. A task of
-//! its own ([`Outputs`]) carries them out; it never waits for the clerk, so neither can hold the
+//! its own ([`OutputRouter`]) carries them out; it never waits for the clerk, so neither can hold the
 //! other up. The channels show questions and bring in what people do.
 
 mod askers;
@@ -26,51 +26,51 @@ use std::time::{Duration, Instant};
 
 use callgate_link::file::FileLock;
 use callgate_link::socket::SocketError;
-use callgate_store::{Draft, Store, StoreError, now_ms};
+use callgate_store::{EntryDraft, Store, StoreError, now_ms};
 use rustix::process::{Resource, getrlimit, setrlimit};
 use serde_json::json;
 use tokio::runtime::Handle;
 use tokio::sync::{mpsc, watch};
 
-use crate::channel::{News, Order};
-use crate::desk::{Authority, Desk, Input, Now, Output, Settings};
-use crate::telegram::{self, Report};
+use crate::channel::{ChannelOrder, News};
+use crate::desk::{Authority, Desk, DeskInput, DeskOutput, DeskSettings, Now};
+use crate::telegram::{self, TelegramReport};
 use askers::Askers;
 use clerk::Clerk;
 use door::{Door, SocketFile};
 use letter::Letter;
-use pulse::Pulse;
+use pulse::DaemonPulse;
 use reception::{Intake, Reception};
 use rulings::{RulingLimits, RulingQueue};
 use viewers::Viewers;
 
 pub use claim::{Claim, lock_path};
-pub use rulings::Ruler;
+pub use rulings::RuleJudge;
 
-/// How many letters may wait for the clerk, and how many outputs for the hands.
+/// How many letters may wait for the clerk, and how many outputs for their channels.
 const QUEUE: usize = 1024;
-/// How many questions that are over are known again after a restart.
+/// How many closed questions are remembered after a restart.
 const RECENT: usize = 1_000;
-/// Questions older than this cannot be open any more.
+/// Questions older than this cannot be open.
 const OLDEST_MS: i64 = 2 * 3_600_000;
 
-/// What a daemon is made of.
-pub struct Options {
-    /// Its sockets, which are its own.
+/// What a daemon is started with.
+pub struct DaemonOptions {
+    /// Its sockets.
     pub claim: Claim,
     /// The ledger.
     pub store: Store,
-    /// What holds for every question; the key comes from the store.
-    pub settings: Settings,
-    /// Who may answer, by the settings; whoever was paired is added.
+    /// The settings of the desk; the key comes from the store.
+    pub settings: DeskSettings,
+    /// Who may answer according to the settings; whoever is linked is added.
     pub authority: Authority,
-    /// What the rules say about a question.
-    pub ruler: Ruler,
-    /// The phones, if there are any.
-    pub telegram: Option<telegram::Settings>,
+    /// Asks the rules about a question.
+    pub ruler: RuleJudge,
+    /// The settings of the Telegram channel, if there is one.
+    pub telegram: Option<telegram::TelegramSettings>,
     /// The terminal that shows questions, if there is one.
-    pub terminal: Option<mpsc::Sender<Order>>,
-    /// Is told what is wrong, in words for a person.
+    pub terminal: Option<mpsc::Sender<ChannelOrder>>,
+    /// Is called with warnings for the person who runs the daemon.
     pub warn: Arc<dyn Fn(&str) + Send + Sync>,
 }
 
@@ -102,18 +102,17 @@ pub enum StartError {
     Io {
         /// What was tried, as in "cannot lock".
         action: &'static str,
-        /// With which path.
+        /// The path.
         path: PathBuf,
         /// The system's reason.
         source: io::Error,
     },
 }
 
-/// A daemon that serves. It ends when it is dropped; askers that still wait try to find the next
-/// one for a while.
+/// A running daemon. It ends when this is dropped; askers that still wait dial again for a while.
 #[derive(Debug)]
 pub struct Daemon {
-    desk: ToDesk,
+    desk: DeskHandle,
     tasks: tokio::task::JoinSet<()>,
     askers: Arc<Askers>,
     rulings: Arc<RulingQueue>,
@@ -123,39 +122,40 @@ pub struct Daemon {
 
 /// A handle by which news reaches the desk.
 #[derive(Debug, Clone)]
-pub struct ToDesk(mpsc::Sender<Letter>);
+pub struct DeskHandle(mpsc::Sender<Letter>);
 
-impl ToDesk {
+impl DeskHandle {
     /// Sends news to the desk and waits until it is recorded. Returns false if it was not.
     pub async fn news(&self, news: News) -> bool {
-        Letter::send_recorded(&self.0, Input::News(news)).await
+        Letter::send_recorded(&self.0, DeskInput::News(news)).await
     }
 
     /// Like [`news`](Self::news), for a thread without a runtime, and without waiting for the
     /// record.
     pub fn blocking_news(&self, news: News) {
         // A desk that has ended needs no news.
-        self.0.blocking_send(Letter::new(Input::News(news))).ok();
+        self.0.blocking_send(Letter::new(DeskInput::News(news))).ok();
     }
 }
 
 impl Daemon {
     /// Starts serving. Needs a running tokio runtime.
-    pub fn start(options: Options) -> Result<Self, StartError> {
+    pub fn start(options: DaemonOptions) -> Result<Self, StartError> {
         Self::start_with(options, true)
     }
 
-    /// Like [`start`](Self::start), beside other desks that write to the same ledger: a question
-    /// that is open there is not this one's to take up.
-    pub fn start_beside(options: Options) -> Result<Self, StartError> {
+    /// Like [`start`](Self::start), for a desk beside others that write to the same ledger: it does
+    /// not take up questions that are open there.
+    pub fn start_beside(options: DaemonOptions) -> Result<Self, StartError> {
         Self::start_with(options, false)
     }
 
-    fn start_with(options: Options, takes_up: bool) -> Result<Self, StartError> {
-        let Options { claim, mut store, mut settings, authority, .. } = options;
+    fn start_with(options: DaemonOptions, takes_up: bool) -> Result<Self, StartError> {
+        let DaemonOptions { claim, mut store, mut settings, authority, .. } = options;
         let Claim { socket, desk_socket, legacy, lock } = claim;
         if takes_up {
-            // What a small desk's process starts must not inherit a limit that only a daemon needs.
+            // Programs that a small desk's process starts must not inherit a limit that only a
+            // daemon needs.
             raise_descriptor_limit();
         }
         settings.key = store.secret("digest")?;
@@ -167,7 +167,7 @@ impl Daemon {
         let (outputs_in, outputs) = mpsc::channel(QUEUE);
         let askers =
             Askers::new(letters_in.clone()).map_err(|e| io_error("cannot watch", &socket, e))?;
-        let pulse = Arc::new(Pulse::new(&socket, store.path(), options.terminal.is_some()));
+        let pulse = Arc::new(DaemonPulse::new(&socket, store.path(), options.terminal.is_some()));
         pulse.open(desk.open_count());
         let viewers =
             Viewers::new(store.path(), head.subscribe(), letters_in.clone(), Arc::clone(&pulse));
@@ -187,7 +187,7 @@ impl Daemon {
         let forwarder = PhoneForwarder { to_desk, warn, pulse: Arc::clone(&pulse) };
         let phones = options.telegram.map(|settings| forwarder.start(&mut tasks, settings));
         let terminal = options.terminal;
-        tasks.spawn(Outputs { phones, terminal, viewers }.run(outputs));
+        tasks.spawn(OutputRouter { phones, terminal, viewers }.run(outputs));
         let warn = Arc::clone(&options.warn);
         let clerk = Clerk {
             desk,
@@ -211,24 +211,24 @@ impl Daemon {
             }
         })
         .map_err(|e| io_error("cannot start watching for", &socket, e))?;
-        // Nobody is taken in before everything stands.
+        // Nobody is accepted before everything runs.
         if let Some(door) = legacy.and_then(|path| Door::open_legacy(&path, &options.warn)) {
             sockets.push(door.file());
             tasks.spawn(Reception { door, intake: Arc::clone(&intake) }.run());
         }
         tasks.spawn(Reception { door, intake }.run());
-        let desk = ToDesk(letters_in);
+        let desk = DeskHandle(letters_in);
         Ok(Self { desk, tasks, askers, rulings, _sockets: sockets, _lock: lock })
     }
 
-    /// Waits until the desk has ended by itself, which only a mistake in it can bring about.
+    /// Waits until the desk has ended by itself, which only a bug can cause.
     pub async fn ended(&self) {
         self.desk.0.closed().await;
     }
 
-    /// The way to the desk.
+    /// Returns a handle to the desk.
     #[must_use]
-    pub fn desk(&self) -> ToDesk {
+    pub fn desk(&self) -> DeskHandle {
         self.desk.clone()
     }
 }
@@ -249,18 +249,18 @@ fn io_error(action: &'static str, path: &Path, source: io::Error) -> StartError 
     StartError::Io { action, path: path.to_owned(), source }
 }
 
-/// Thousands of questions need thousands of descriptors.
+/// Raises the limit of file descriptors: thousands of questions need thousands.
 fn raise_descriptor_limit() {
     let mut limit = getrlimit(Resource::Nofile);
     limit.current = limit.maximum;
-    // Where it cannot be raised there is room for fewer questions at once, and nothing else.
+    // If it cannot be raised, fewer questions fit at once.
     setrlimit(Resource::Nofile, limit).ok();
 }
 
-/// A desk that knows what the ledger knows.
+/// Returns a desk restored from the ledger.
 fn restored(
     store: &Store,
-    settings: Settings,
+    settings: DeskSettings,
     authority: Authority,
     takes_up: bool,
 ) -> Result<Desk, StoreError> {
@@ -272,61 +272,60 @@ fn restored(
     Ok(desk)
 }
 
-/// Notes the start in the ledger.
+/// Records the start in the ledger. Returns the number of that entry.
 fn begin(store: &mut Store) -> Result<u64, StoreError> {
     let body = json!({ "version": env!("CARGO_PKG_VERSION"), "pid": std::process::id() });
     let (kind, body) = ("started".to_owned(), body.to_string());
-    // A token that runtimes of an earlier version kept here, where any program of the user can read
-    // it.
+    // Runtimes of an earlier version kept a token here, where any program of the user can read it.
     store.forget("agent/viewer")?;
-    store.append(&[Draft { at_ms: now_ms(), kind, question: None, body }])?;
+    store.append(&[EntryDraft { at_ms: now_ms(), kind, question: None, body }])?;
     store.last_seq()
 }
 
-/// Where the desk's outputs go.
-struct Outputs {
-    phones: Option<mpsc::Sender<Order>>,
-    terminal: Option<mpsc::Sender<Order>>,
+/// Routes the desk's outputs to askers, channels and viewers.
+struct OutputRouter {
+    phones: Option<mpsc::Sender<ChannelOrder>>,
+    terminal: Option<mpsc::Sender<ChannelOrder>>,
     viewers: Arc<Viewers>,
 }
 
-impl Outputs {
-    /// Carries out what the desk wants done. A channel that has ended shows nothing any more, and
-    /// nothing depends on it.
-    async fn run(self, mut outputs: mpsc::Receiver<Output>) {
+impl OutputRouter {
+    /// Routes outputs until there are no more. A channel that has ended is ignored: nothing depends
+    /// on it.
+    async fn run(self, mut outputs: mpsc::Receiver<DeskOutput>) {
         while let Some(output) = outputs.recv().await {
             match (output, &self.phones, &self.terminal) {
-                (Output::Phones(order), Some(phones), _) => drop(phones.send(order).await),
-                // A terminal that somebody has stopped takes nothing: it must hold nobody up.
-                (Output::Terminal(order), _, Some(terminal)) => drop(terminal.try_send(order)),
+                (DeskOutput::Phones(order), Some(phones), _) => drop(phones.send(order).await),
+                // A terminal that was stopped reads nothing, and must not hold anybody up.
+                (DeskOutput::Terminal(order), _, Some(terminal)) => drop(terminal.try_send(order)),
                 // The clerk has sent the answers.
-                (Output::Answer(..) | Output::Phones(_) | Output::Terminal(_), ..) => {}
-                (Output::Viewer { viewer, id, done, text }, ..) => {
+                (DeskOutput::Answer(..) | DeskOutput::Phones(_) | DeskOutput::Terminal(_), ..) => {}
+                (DeskOutput::Viewer { viewer, id, done, text }, ..) => {
                     self.viewers.tell(viewer, &id, done, &text);
                 }
-                (Output::Waiting { viewer, id, text, within }, ..) => {
+                (DeskOutput::Waiting { viewer, id, text, within }, ..) => {
                     self.viewers.waiting(viewer, &id, &text, within);
                 }
-                (Output::Lock { hash, text }, ..) => self.viewers.lock(&hash, &text),
+                (DeskOutput::Lock { hash, text }, ..) => self.viewers.lock(&hash, &text),
             }
         }
     }
 }
 
-/// Takes what the phones report to the desk, to the status and to the person who runs the daemon.
+/// Forwards the reports of the Telegram channel: to the desk, to the status, and as warnings.
 struct PhoneForwarder {
     to_desk: mpsc::Sender<Letter>,
     warn: Arc<dyn Fn(&str) + Send + Sync>,
-    pulse: Arc<Pulse>,
+    pulse: Arc<DaemonPulse>,
 }
 
 impl PhoneForwarder {
-    /// Starts the channel to the phones and this forwarder. Returns where the channel takes orders.
+    /// Starts the Telegram channel and this forwarder. Returns the channel's queue of orders.
     fn start(
         self,
         tasks: &mut tokio::task::JoinSet<()>,
-        settings: telegram::Settings,
-    ) -> mpsc::Sender<Order> {
+        settings: telegram::TelegramSettings,
+    ) -> mpsc::Sender<ChannelOrder> {
         let (orders_in, orders) = mpsc::channel(QUEUE);
         let (reports_in, reports) = mpsc::channel(QUEUE);
         self.pulse.phones_begin();
@@ -335,21 +334,21 @@ impl PhoneForwarder {
         orders_in
     }
 
-    async fn run(self, mut reports: mpsc::Receiver<Report>) {
+    async fn run(self, mut reports: mpsc::Receiver<TelegramReport>) {
         while let Some(report) = reports.recv().await {
             match report {
-                Report::Heard { news, taken } => {
+                TelegramReport::Heard { news, taken } => {
                     if let News::Broken { why } = &news {
                         self.trouble(why);
                     }
-                    let letter = Letter { input: Input::News(news), recorded: taken };
+                    let letter = Letter { input: DeskInput::News(news), recorded: taken };
                     self.to_desk.send(letter).await.ok();
                 }
-                Report::Works { bot } => {
+                TelegramReport::Works { bot } => {
                     self.pulse.phones_work(&bot);
                     (self.warn)(&format!("Telegram works, as @{bot}"));
                 }
-                Report::Troubled { why } => self.trouble(&why),
+                TelegramReport::Troubled { why } => self.trouble(&why),
             }
         }
     }

@@ -1,9 +1,9 @@
 //! The desk: the only judge of what an agent may do.
 //!
-//! A pure state machine. [`Desk::handle`] takes the time and one [`Input`] and gives a [`Step`]:
-//! what has to be written to the ledger, and what may be done once it is written, in that order.
-//! So nothing is shown that was not registered, nothing is answered that was not recorded, and
-//! whatever a process that is killed had promised is found again in the ledger ([`Desk::restore`]).
+//! A pure state machine. [`Desk::handle`] takes the time and one [`DeskInput`] and returns a
+//! [`DeskStep`]: what has to be written to the ledger, and what may be done once it is written. So
+//! nothing is shown or answered before it is recorded, and after a crash the desk is restored from
+//! the ledger ([`Desk::restore`]).
 //!
 //! - A question is answered at most once, by whoever is first, and only to the asker that brought
 //!   it. After a restart only an asker that comes back with the same question (the same keyed
@@ -36,101 +36,102 @@ mod tests;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
 
-use callgate_wire::approval::{Kind, Request, RequestId};
+use callgate_wire::approval::{ApprovalRequest, RequestId, RequestKind};
 
-use crate::channel::{Doing, News, Who};
+use crate::channel::{News, Person, ReplyTo};
 
 pub(crate) use asked::patience;
 pub use authority::Authority;
 pub use checked::asks_of;
 pub use commands::{CODE_LIFETIME, WRONG_CODES};
-pub use output::{Output, Step};
+pub use output::{DeskOutput, DeskStep};
 pub use question::{Ruling, Unattended};
 
 use calls::CallMemory;
-use care::Care;
-use change::Wanted;
-use commands::Codes;
-use gates::Gates;
-use past::Past;
-use question::Open;
+use care::PressCare;
+use change::WantedChange;
+use commands::PairingCodes;
+use gates::HostGates;
+use past::ClosedQuestions;
+use question::OpenQuestion;
 use quiet::QuietLines;
 
-/// The most questions that may be open at once; one more is answered `timeout`.
+/// The most questions that may be open at once; further ones are answered `timeout`.
 pub const MOST_OPEN: usize = 16_384;
-/// The most bytes that the requests of open questions may hold together.
+/// The most bytes that the requests of all open questions may have together.
 pub const MOST_BYTES: usize = 256 * 1024 * 1024;
-/// The longest reply that is passed on to an agent, in characters.
+/// The longest message that is passed on to an agent, in characters.
 pub const LONGEST_WORDS: usize = 8_192;
 
-/// A moment, by a clock that never jumps and by the one on the wall.
+/// A moment on two clocks.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Now {
-    /// Since some fixed moment of this process.
+    /// The monotonic clock: the time since the process started.
     pub mono: Duration,
     /// Milliseconds since 1970.
     pub wall_ms: i64,
 }
 
-/// What holds for every question.
+/// The settings of a desk.
 #[derive(Debug, Clone)]
-pub struct Settings {
+pub struct DeskSettings {
     /// How long a question waits for its answer.
     pub timeout: Duration,
     /// How long an asker has to come back after the desk was restarted.
     pub grace: Duration,
-    /// How long the terminal and the viewers have the first chance before phones are asked.
+    /// How long the terminal and the viewers come first, before phones are asked.
     pub phone_after: Duration,
-    /// Whether chats and the terminal hear when an agent has finished a turn, and of its
-    /// notifications.
+    /// Whether chats and the terminal are notified when an agent finishes a turn or sends a
+    /// notification.
     pub notify_on_stop: bool,
     /// Whether the desk has a terminal of its own.
     pub terminal: bool,
     /// Whether messages can be sent to phones.
     pub phones: bool,
-    /// What holds for calls that no rule names in modes that ask nobody.
+    /// What happens to calls that no rule matches, in modes in which the agent asks nobody.
     pub unattended: Unattended,
     /// The key of the digests.
     pub key: [u8; 32],
 }
 
-/// Names the connection that brought a question.
+/// The id of an asker's connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct AskerId(pub u64);
 
-/// What happens to the desk.
+/// An event that the desk handles.
 #[derive(Debug)]
-pub enum Input {
-    /// An asker brought a question, or wants a call checked.
+pub enum DeskInput {
+    /// An asker asks a question, or wants a call checked.
     Asked {
         /// Who waits for the answer.
         asker: AskerId,
         /// The question.
-        request: Request,
+        request: ApprovalRequest,
         /// What the rules say about it.
         ruling: Ruling,
-        /// Whether the ledger has a question of this id that is over.
+        /// Whether the ledger has a closed question with this id.
         is_replay: bool,
     },
-    /// An asker brought a question about which the rules have not decided.
+    /// An asker asks a question about which the rules could not decide.
     Unruled {
         /// Who waits for the answer.
         asker: AskerId,
         /// The question.
-        request: Request,
-        /// Why they have not, in words for a person.
+        request: ApprovalRequest,
+        /// Why not, in words for a person.
         why: String,
     },
-    /// Which process an asker is, before it asks.
+    /// The process of an asker that is about to ask.
     From {
         /// The asker.
         asker: AskerId,
-        /// The process, and if it says that its host is registered, those that it descends from.
+        /// The process id, followed by those of its ancestors if it claims that its host is
+        /// registered.
         lineage: Vec<u32>,
     },
-    /// A request that gets no answer: something has happened to an agent.
-    Told(Request),
-    /// An asker hung up before it had an answer.
+    /// A request that gets no answer, about something that an agent did.
+    Told(ApprovalRequest),
+    /// An asker hung up before it was sent an answer.
     Gone(AskerId),
     /// An asker has read its answer.
     Delivered(AskerId),
@@ -138,22 +139,22 @@ pub enum Input {
     Lost(AskerId),
     /// Something happened in a channel.
     News(News),
-    /// So many viewers that may press are connected.
+    /// The number of connected viewers that may press.
     Viewers(usize),
-    /// A viewer wants a code with which a chat or a viewer can be linked.
+    /// A viewer wants a code for linking a chat or a viewer.
     NewCode {
-        /// The code; it comes from outside because a pure machine has no chance.
+        /// The code; a pure machine cannot make random numbers.
         code: String,
-        /// Names the question that this becomes, if it becomes one.
+        /// The id of the question that this may become.
         id: RequestId,
         /// Who wants it.
-        who: Who,
+        who: Person,
         /// Whether the ledger has never had a link.
         is_first: bool,
-        /// By what to tell them.
-        doing: Doing,
+        /// Where to reply.
+        reply_to: ReplyTo,
     },
-    /// A viewer gives a code and wants to be paired; the hash is of the token it will be given.
+    /// A viewer sends a code to be paired.
     PairViewer {
         /// The code.
         code: String,
@@ -161,87 +162,87 @@ pub enum Input {
         name: String,
         /// The hash of its token, in hex.
         token_hash: String,
-        /// By what to tell it.
-        doing: Doing,
+        /// Where to reply.
+        reply_to: ReplyTo,
     },
-    /// A viewer shows a token and wants to know whether it may press.
+    /// A viewer sends its token to be allowed to press.
     Unlock {
         /// The hash of its token, in hex.
         token_hash: String,
-        /// By what to tell it.
-        doing: Doing,
+        /// Where to reply.
+        reply_to: ReplyTo,
     },
-    /// A viewer wants that somebody who was linked with a code may not answer any more.
+    /// A viewer wants a link removed.
     Unpair {
         /// Which link: `chat/ID`, `user/ID` or `viewer/HASH`.
         link: String,
-        /// Names the question that this becomes, if it becomes one.
+        /// The id of the question that this may become.
         id: RequestId,
         /// Who wants it.
-        who: Who,
-        /// By what to tell whoever wants it so.
-        doing: Doing,
+        who: Person,
+        /// Where to reply.
+        reply_to: ReplyTo,
     },
-    /// A host registers a value: whoever asks with it is asked about by the host.
+    /// A host registers a value: the host itself asks its user about requests that carry it.
     Gate {
         /// The value.
         value: String,
         /// Who registers it.
-        who: Who,
-        /// By what to tell them.
-        doing: Doing,
+        who: Person,
+        /// Where to reply.
+        reply_to: ReplyTo,
     },
-    /// A viewer has gone, and with it whatever it waited for.
+    /// A viewer has disconnected.
     ViewerLeft(u64),
     /// Time has passed.
     Tick,
-    /// What was to be recorded could not be written: nothing of it may take effect.
+    /// The last records could not be written: nothing of that step may take effect.
     LedgerFailed,
 }
 
-/// The desk.
+/// The desk: open questions, and everything that decides about them.
 #[derive(Debug)]
 pub struct Desk {
-    settings: Settings,
+    settings: DeskSettings,
     authority: Authority,
-    /// Who may answer by the settings alone.
+    /// Who may answer according to the settings alone.
     given: Authority,
-    /// Who was linked with a code, `chat/ID`, `user/ID` or `viewer/HASH`, each with its name.
+    /// The links, `chat/ID`, `user/ID` or `viewer/HASH`, each with its name.
     links: BTreeMap<String, String>,
-    /// What happens to the links when somebody says yes, by the question that asks for it.
-    changes: HashMap<RequestId, Wanted>,
-    /// How many such questions there have been.
+    /// Changes of the links that wait for an answer, by their questions.
+    changes: HashMap<RequestId, WantedChange>,
+    /// How many such changes there have been.
     change_count: u64,
-    /// What is not taken from a single press.
-    care: Care,
+    /// What a single press does not decide.
+    care: PressCare,
     /// The values that hosts have registered.
-    gates: Gates,
-    /// The processes of askers for whom it matters, each with those that it descends from.
+    gates: HostGates,
+    /// The processes and ancestors of those askers for which they matter.
     lineages: HashMap<AskerId, Vec<u32>>,
-    open: HashMap<RequestId, Open>,
+    open: HashMap<RequestId, OpenQuestion>,
     /// The next moment at which each open question needs attention.
     alarms: BTreeSet<(Duration, RequestId)>,
     askers: HashMap<AskerId, RequestId>,
     /// [`MOST_OPEN`], or less in a test.
     most_open: usize,
     bytes: usize,
-    past: Past,
-    /// What was decided about calls of which more may be heard.
+    past: ClosedQuestions,
+    /// What was decided lately about calls, for later requests about the same calls.
     calls: CallMemory,
-    /// The lines about what ran unasked that the terminal shows.
+    /// Limits the lines that the terminal shows about calls that ran without a question.
     quiet: QuietLines,
     viewers: usize,
-    codes: Codes,
-    /// Chats that want no questions, and until when by the wall.
+    codes: PairingCodes,
+    /// Muted chats, each with the end of its silence on the wall clock.
     muted: HashMap<i64, i64>,
-    /// How many more presses of strangers go into the ledger before some time has passed.
-    strangers: authority::Patience,
+    /// Limits how many acts of strangers are recorded.
+    strangers: authority::StrangerQuota,
 }
 
 impl Desk {
-    /// A desk with nothing on it.
+    /// Makes a desk without questions.
     #[must_use]
-    pub fn new(settings: Settings, authority: Authority) -> Self {
+    pub fn new(settings: DeskSettings, authority: Authority) -> Self {
         Self {
             settings,
             given: authority.clone(),
@@ -249,33 +250,34 @@ impl Desk {
             links: BTreeMap::new(),
             changes: HashMap::new(),
             change_count: 0,
-            care: Care::default(),
-            gates: Gates::default(),
+            care: PressCare::default(),
+            gates: HostGates::default(),
             lineages: HashMap::new(),
             open: HashMap::new(),
             alarms: BTreeSet::new(),
             askers: HashMap::new(),
             most_open: MOST_OPEN,
             bytes: 0,
-            past: Past::default(),
+            past: ClosedQuestions::default(),
             calls: CallMemory::default(),
             quiet: QuietLines::default(),
             viewers: 0,
-            codes: Codes::default(),
+            codes: PairingCodes::default(),
             muted: HashMap::new(),
-            strangers: authority::Patience::default(),
+            strangers: authority::StrangerQuota::default(),
         }
     }
 
-    /// Takes one input. What it gives must be recorded as a whole before any of it is done.
-    pub fn handle(&mut self, now: Now, input: Input) -> Step {
-        let mut step = Step { now, ..Step::default() };
+    /// Handles one input. The records of the returned step must be committed, all of them, before
+    /// any of its outputs is carried out.
+    pub fn handle(&mut self, now: Now, input: DeskInput) -> DeskStep {
+        let mut step = DeskStep { now, ..DeskStep::default() };
         match input {
-            Input::From { asker, lineage } => drop(self.lineages.insert(asker, lineage)),
-            Input::Asked { asker, request, ruling, is_replay } => {
+            DeskInput::From { asker, lineage } => drop(self.lineages.insert(asker, lineage)),
+            DeskInput::Asked { asker, request, ruling, is_replay } => {
                 if self.has_other_gate(asker, &request, &ruling) {
                     gates::pass_by(&mut step, asker, request.request_id);
-                } else if request.kind == Kind::Check {
+                } else if request.kind == RequestKind::Check {
                     self.checked(&mut step, asker, request, ruling, is_replay);
                 } else {
                     self.asked(&mut step, asker, request, ruling, is_replay);
@@ -284,58 +286,62 @@ impl Desk {
                     self.lineages.remove(&asker);
                 }
             }
-            Input::Unruled { asker, request, why } => {
+            DeskInput::Unruled { asker, request, why } => {
                 self.unruled(&mut step, asker, request, why);
                 if !self.askers.contains_key(&asker) {
                     self.lineages.remove(&asker);
                 }
             }
-            Input::Told(request) => self.told(&mut step, &request),
-            Input::Gone(asker) => self.gone(&mut step, asker),
-            Input::Delivered(asker) => self.delivered(&mut step, asker),
-            Input::Lost(asker) => self.lost(&mut step, asker),
-            Input::News(news) => self.news(&mut step, news),
-            Input::Viewers(count) => self.viewers(&mut step, count),
-            Input::NewCode { code, id, who, is_first, doing } => {
-                self.new_code(&mut step, code, &id, &who, is_first, doing);
+            DeskInput::Told(request) => self.told(&mut step, &request),
+            DeskInput::Gone(asker) => self.gone(&mut step, asker),
+            DeskInput::Delivered(asker) => self.delivered(&mut step, asker),
+            DeskInput::Lost(asker) => self.lost(&mut step, asker),
+            DeskInput::News(news) => self.news(&mut step, news),
+            DeskInput::Viewers(count) => self.viewers(&mut step, count),
+            DeskInput::NewCode { code, id, who, is_first, reply_to } => {
+                self.new_code(&mut step, code, &id, &who, is_first, reply_to);
             }
-            Input::PairViewer { code, name, token_hash, doing } => {
-                self.pair_viewer(&mut step, &code, &name, &token_hash, &doing);
+            DeskInput::PairViewer { code, name, token_hash, reply_to } => {
+                self.pair_viewer(&mut step, &code, &name, &token_hash, &reply_to);
             }
-            Input::Unlock { token_hash, doing } => self.unlock(&mut step, &token_hash, &doing),
-            Input::Unpair { link, id, who, doing } => {
-                self.unpair(&mut step, &link, &id, &who, doing);
+            DeskInput::Unlock { token_hash, reply_to } => {
+                self.unlock(&mut step, &token_hash, &reply_to)
             }
-            Input::Gate { value, who, doing } => self.gate(&mut step, value, &who, &doing),
-            Input::ViewerLeft(viewer) => self.viewer_left(&mut step, viewer),
-            Input::Tick => {}
-            Input::LedgerFailed => self.ledger_failed(&mut step),
+            DeskInput::Unpair { link, id, who, reply_to } => {
+                self.unpair(&mut step, &link, &id, &who, reply_to);
+            }
+            DeskInput::Gate { value, who, reply_to } => {
+                self.gate(&mut step, value, &who, &reply_to)
+            }
+            DeskInput::ViewerLeft(viewer) => self.viewer_left(&mut step, viewer),
+            DeskInput::Tick => {}
+            DeskInput::LedgerFailed => self.ledger_failed(&mut step),
         }
         self.ring(&mut step);
         self.tell_of_more_runs(&mut step);
         step
     }
 
-    /// When time alone will change something.
+    /// Returns when the desk has to be called even if nothing happens.
     #[must_use]
     pub fn next_alarm(&self) -> Option<Duration> {
         let question = self.alarms.first().map(|(at, _)| *at);
         question.into_iter().chain(self.quiet.due()).min()
     }
 
-    /// How many questions are open.
+    /// Returns how many questions are open.
     #[must_use]
     pub fn open_count(&self) -> usize {
         self.open.len()
     }
 
-    /// Whether the desk itself remembers a question of this id, open or over.
+    /// Returns true if the desk remembers a question of this id, open or closed.
     #[must_use]
     pub fn knows(&self, id: &RequestId) -> bool {
         self.open.contains_key(id) || self.past.get(id).is_some()
     }
 
-    fn news(&mut self, step: &mut Step, news: News) {
+    fn news(&mut self, step: &mut DeskStep, news: News) {
         match news {
             News::Shown(copy) => self.shown(step, copy),
             News::ShownInFull { question, chat } if self.open.contains_key(&question) => {
@@ -345,23 +351,23 @@ impl Desk {
             News::Unsendable { question, chat, why } => {
                 self.unsendable(step, &question, chat, &why);
             }
-            News::Pressed { who, question, press, doing, copy } => {
-                // Only a press of somebody who may answer tells where there are copies.
+            News::Pressed { who, question, press, reply_to, copy } => {
+                // Only a press of somebody who may answer is believed about copies.
                 if let Some(copy) = copy.filter(|_| self.authority.allows(&who)) {
                     self.pressed_on(step, copy);
                 }
-                self.pressed(step, &who, &question, press, &doing);
+                self.pressed(step, &who, &question, press, &reply_to);
             }
-            News::Forged { who, doing } => self.forged(step, &who, &doing),
-            News::Command { who, name, rest, doing } => {
-                self.command(step, &who, &name, &rest, &doing);
+            News::Forged { who, reply_to } => self.forged(step, &who, &reply_to),
+            News::Command { who, name, rest, reply_to } => {
+                self.command(step, &who, &name, &rest, &reply_to);
             }
             News::Broken { why } => self.phones_broken(step, &why),
         }
     }
 
-    /// Deals with every question whose moment has come.
-    fn ring(&mut self, step: &mut Step) {
+    /// Handles every question whose alarm is due.
+    fn ring(&mut self, step: &mut DeskStep) {
         while let Some((at, id)) = self.alarms.first().cloned() {
             if at > step.now.mono {
                 return;
@@ -371,7 +377,7 @@ impl Desk {
         }
     }
 
-    /// Sets the question's alarm anew after something about it has changed.
+    /// Updates a question's alarm after something about it has changed.
     fn set_alarm(&mut self, id: &RequestId) {
         let Some(open) = self.open.get_mut(id) else { return };
         let next = open.next_moment();

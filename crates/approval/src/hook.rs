@@ -1,9 +1,9 @@
 //! The hook: a short-lived process between the agent that starts it and the desk.
 //!
-//! It reads what the agent tells it, asks, and prints exactly the decision in the agent's own
-//! form, or nothing. Where it cannot ask, the agent asks its user as if there were no hook; before
-//! a tool call, where the agent takes silence for a yes, it denies the call instead. It blocks, on
-//! one thread: how long it takes to start is time that somebody waits.
+//! It reads the agent's input, asks the desk, and prints the decision in the agent's own form, or
+//! nothing. If it cannot ask, the agent asks its user as if there were no hook; before a tool call,
+//! where the agent takes silence for a yes, the hook denies the call instead. It blocks, on one
+//! thread: its start-up time is time that somebody waits.
 
 mod stdio;
 #[cfg(test)]
@@ -15,53 +15,51 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::panic::{self, AssertUnwindSafe};
 use std::process::ExitCode;
 
-use callgate_wire::approval::{Decision, Kind, Request, Response};
+use callgate_wire::approval::{ApprovalRequest, ApprovalResponse, Decision, RequestKind};
 use callgate_wire::hook::{self, AgentHookEvent, AgentHookInput, HookAgent, HookReply};
 use rustix::process::{getcwd, getppid};
 
-use crate::asker::{self, Asker, NoAnswer, Settings, Unwanted};
+use crate::asker::{self, Asker, AskerSettings, NoAnswer, Unwanted};
 
-/// What an agent takes for a deny of a tool call that is about to run, whatever was printed.
+/// The exit code that agents take as a deny of a tool call, whatever was printed.
 const EXIT_DENY: u8 = 2;
 
-/// A hook and what it was set to.
-pub struct Hook<'a> {
-    /// Whose hook it is; `None` where its input tells.
+/// A hook with its settings.
+pub struct HookCommand<'a> {
+    /// The agent that runs the hook; `None` if the input says which.
     pub agent: Option<HookAgent>,
     /// Whether somebody sits at the agent's own terminal and can answer its dialogs.
     pub is_attended: bool,
-    /// The folder of the agent's settings, where the environment names one.
+    /// The folder of the agent's settings, if the environment names one.
     pub settings_folder: Option<String>,
-    /// Finds out whom it asks, once there is something to ask or tell; the error is a sentence
-    /// for people.
-    pub desk: &'a dyn Fn() -> Result<Settings, String>,
-    /// What the agent's environment says of a host that asks its user itself. The desk knows whether
-    /// there is such a host; nothing else is made of it.
+    /// Returns the desk's settings once they are needed; the error is a sentence for people.
+    pub desk: &'a dyn Fn() -> Result<AskerSettings, String>,
+    /// The value in the agent's environment by which a host that asks its user itself is known.
+    /// Only the desk can tell whether there is such a host.
     pub gated: Option<String>,
-    /// Answers a check in place of the desk, while none listens; the error is a sentence for
-    /// people.
-    pub without_desk: &'a dyn Fn(&Request) -> Result<Response, String>,
+    /// Answers a check while no desk is listening; the error is a sentence for people.
+    pub without_desk: &'a dyn Fn(&ApprovalRequest) -> Result<ApprovalResponse, String>,
 }
 
-/// What comes of one input.
+/// What the hook does about one input.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum HookOutcome {
     /// The decision, to be printed.
     Decided(Vec<u8>),
-    /// Nothing is to be said.
+    /// Nothing is printed.
     Silent,
-    /// Nothing could be asked or nobody decided, for this reason: the agent asks in its own way.
+    /// Nobody could be asked, or nobody decided, for this reason: the agent asks in its own way.
     Fallback(String),
-    /// The event cannot be told, and at some events silence would be a yes.
+    /// The event is unknown, for this reason; at some events silence would be a yes.
     Refused(String),
 }
 
-/// Serves an agent whose hook has a command line that cannot be used: a tool call that is about
-/// to run is denied, and every other event ends with `code`.
+/// Serves an agent whose hook has an invalid command line: a tool call is denied, and every other
+/// event ends with `code`.
 #[must_use]
 pub fn misused(reason: &str, code: u8) -> ExitCode {
     if io::stdin().is_terminal() {
-        // A person typed it: no agent hands an event over at a terminal.
+        // A person typed it: no agent sends an event through a terminal.
         return complain(reason, code);
     }
     let input = stdio::read_input(io::stdin().as_fd()).unwrap_or_else(|(_, read)| read);
@@ -72,7 +70,7 @@ pub fn misused(reason: &str, code: u8) -> ExitCode {
     }
 }
 
-impl Hook<'_> {
+impl HookCommand<'_> {
     /// Serves the agent that started this process: one input from standard input, at most one
     /// decision on standard output, at most one line on standard error.
     #[must_use]
@@ -91,9 +89,8 @@ impl Hook<'_> {
         outcome.end(output.as_fd())
     }
 
-    /// Does what the input asks for. A fault of our own does not let a tool call run: an agent
-    /// goes on when its hook has crashed.
-    fn serve_or_deny(&self, input: &[u8], unwanted: &Unwanted<'_>) -> Outcome {
+    /// Handles the input. A panic denies a tool call: an agent goes on when its hook has crashed.
+    fn serve_or_deny(&self, input: &[u8], unwanted: &Unwanted<'_>) -> HookOutcome {
         let served = panic::catch_unwind(AssertUnwindSafe(|| self.serve(input, unwanted)));
         served.unwrap_or_else(|_| {
             let reason = "the hook has failed; please report it with what the agent did";
@@ -101,9 +98,9 @@ impl Hook<'_> {
         })
     }
 
-    /// Does what the input asks for.
+    /// Handles the input.
     #[must_use]
-    pub fn serve(&self, input: &[u8], unwanted: &Unwanted<'_>) -> Outcome {
+    pub fn serve(&self, input: &[u8], unwanted: &Unwanted<'_>) -> HookOutcome {
         let read = match AgentHookInput::read(input) {
             Ok(read) => read,
             Err(error) => {
@@ -112,31 +109,31 @@ impl Hook<'_> {
             }
         };
         match read.event().kind() {
-            None => Outcome::Silent,
-            Some(Kind::Check) => match self.check(&read, unwanted) {
-                Ok(HookReply::Line(line)) => Outcome::Decided(line),
-                Ok(HookReply::Nothing) => Outcome::Silent,
+            None => HookOutcome::Silent,
+            Some(RequestKind::Check) => match self.check(&read, unwanted) {
+                Ok(HookReply::Line(line)) => HookOutcome::Decided(line),
+                Ok(HookReply::Nothing) => HookOutcome::Silent,
                 Ok(HookReply::Undecided) => denied("nobody decided"),
                 Err(reason) => denied(&reason),
             },
-            Some(Kind::Ask) => match self.ask(&read, unwanted) {
-                Ok(HookReply::Line(line)) => Outcome::Decided(line),
-                // The call is blocked already, and stays so without a word from us.
-                _ if read.event() == AgentHookEvent::PermissionDenied => Outcome::Silent,
-                Ok(HookReply::Nothing) => Outcome::Silent,
+            Some(RequestKind::Ask) => match self.ask(&read, unwanted) {
+                Ok(HookReply::Line(line)) => HookOutcome::Decided(line),
+                // The call is blocked already, and stays blocked.
+                _ if read.event() == AgentHookEvent::PermissionDenied => HookOutcome::Silent,
+                Ok(HookReply::Nothing) => HookOutcome::Silent,
                 Ok(HookReply::Undecided) => {
-                    Outcome::Fallback("nobody decided: answer where the agent asks".to_owned())
+                    HookOutcome::Fallback("nobody decided: answer where the agent asks".to_owned())
                 }
-                Err(reason) => Outcome::Fallback(reason),
+                Err(reason) => HookOutcome::Fallback(reason),
             },
-            Some(Kind::Settle | Kind::Notify) => {
+            Some(RequestKind::Settle | RequestKind::Notify) => {
                 self.tell(&read);
-                Outcome::Silent
+                HookOutcome::Silent
             }
         }
     }
 
-    /// Has a tool call checked that is about to run.
+    /// Has a tool call checked before it runs.
     fn check(
         &self,
         input: &AgentHookInput<'_>,
@@ -155,7 +152,7 @@ impl Hook<'_> {
         Ok(hook::answer(input.event(), agent, &request, &response))
     }
 
-    /// Whether telling helped is not the agent's business.
+    /// Reports an event to the desk. Whether that worked is not the agent's business.
     fn tell(&self, input: &AgentHookInput<'_>) {
         if let (Ok(request), Ok(desk)) = (self.request(input), (self.desk)()) {
             asker::tell(&desk, &request).ok();
@@ -169,7 +166,7 @@ impl Hook<'_> {
     ) -> Result<HookReply, String> {
         let mut request = self.request(input)?;
         let desk = (self.desk)()?;
-        // Without a desk nothing more has to be found out.
+        // Without a desk nothing more has to be read.
         let asker = Asker::dial(&desk, unwanted).map_err(|error| error.to_string())?;
         if let Some(context) = &mut request.context {
             context.timeout_seconds = Some(desk.timeout.as_secs());
@@ -189,8 +186,8 @@ impl Hook<'_> {
         self.agent.unwrap_or_else(|| input.agent())
     }
 
-    /// The request, with what the agent left out.
-    fn request(&self, input: &AgentHookInput<'_>) -> Result<Request, String> {
+    /// Makes the request, and fills in what the agent left out.
+    fn request(&self, input: &AgentHookInput<'_>) -> Result<ApprovalRequest, String> {
         let mut request = input
             .request(asker::fresh_id(), self.agent(input))
             .map_err(|error| format!("cannot use the agent's input: {error}"))?;
@@ -210,8 +207,8 @@ impl Hook<'_> {
     }
 }
 
-impl Outcome {
-    /// Says to the agent what came of its input.
+impl HookOutcome {
+    /// Prints the outcome and returns the exit code.
     fn end(self, output: BorrowedFd<'_>) -> ExitCode {
         match self {
             Self::Silent => ExitCode::SUCCESS,
@@ -219,45 +216,45 @@ impl Outcome {
             Self::Refused(reason) => complain(&reason, EXIT_DENY),
             Self::Decided(line) => match stdio::write_all(output, &line) {
                 Ok(()) => ExitCode::SUCCESS,
-                // Half a decision is none, and at some events that would be a yes.
+                // Half a decision is none, and at some events none would be a yes.
                 Err(error) => complain(&format!("cannot print the decision: {error}"), EXIT_DENY),
             },
         }
     }
 }
 
-/// Input that cannot be used denies a tool call that is about to run, falls back where the agent
-/// would ask, and is nothing where something was only to be told.
-fn unusable(reason: &str, event: Option<AgentHookEvent>) -> Outcome {
+/// Returns the outcome of an input that cannot be used: it denies a tool call, falls back where the
+/// agent would ask, and ignores a mere report.
+fn unusable(reason: &str, event: Option<AgentHookEvent>) -> HookOutcome {
     match event.map(|event| (event, event.kind())) {
-        None => Outcome::Refused(reason.to_owned()),
-        Some((_, Some(Kind::Check))) => denied(reason),
-        Some((AgentHookEvent::PermissionDenied, _)) => Outcome::Silent,
-        Some((_, Some(Kind::Ask))) => Outcome::Fallback(reason.to_owned()),
-        Some(_) => Outcome::Silent,
+        None => HookOutcome::Refused(reason.to_owned()),
+        Some((_, Some(RequestKind::Check))) => denied(reason),
+        Some((AgentHookEvent::PermissionDenied, _)) => HookOutcome::Silent,
+        Some((_, Some(RequestKind::Ask))) => HookOutcome::Fallback(reason.to_owned()),
+        Some(_) => HookOutcome::Silent,
     }
 }
 
-/// A tool call that is about to run is denied, because what would decide about it failed.
-fn denied(reason: &str) -> Outcome {
+/// Denies a tool call that could not be checked.
+fn denied(reason: &str) -> HookOutcome {
     let reason = format!("callgate cannot check this call, so it was not run: {reason}");
-    Outcome::Decided(hook::denial(&reason))
+    HookOutcome::Decided(hook::denial(&reason))
 }
 
 fn complain(reason: &str, code: u8) -> ExitCode {
-    // With standard error closed there is nobody to tell.
+    // With standard error closed, nobody can be told.
     writeln!(io::stderr(), "callgate hook: {reason}").ok();
     ExitCode::from(code)
 }
 
-/// The folder in which this process was started.
+/// Returns the working folder of this process.
 #[must_use]
 pub fn working_folder() -> String {
     let folder = getcwd(Vec::new());
     folder.map_or_else(|_| "/".to_owned(), |folder| folder.to_string_lossy().into_owned())
 }
 
-/// What tells the sessions of an agent without a name for them apart.
+/// Returns a name for the session of an agent that does not name its sessions.
 #[must_use]
 pub fn session_of_parent() -> String {
     getppid().map_or_else(|| "unknown".to_owned(), |parent| format!("pid-{parent}"))

@@ -1,18 +1,18 @@
-//! Text made fit for people: secrets hidden, and tricks with invisible characters made visible.
+//! Text that is safe to show: secrets hidden, and invisible characters made visible.
 
 use callgate_mask::{mask_text, text};
 
-/// With secrets hidden; for the ledger.
+/// Hides secrets; for the ledger.
 pub(crate) fn hidden(text: &str) -> String {
     mask_text(text).shown().to_owned()
 }
 
-/// With invisible characters made visible; for text whose secrets are hidden already.
+/// Makes invisible characters visible; for text whose secrets are already hidden.
 pub(crate) fn visible(text: &str) -> String {
     text::visible(text).into_owned()
 }
 
-/// With secrets hidden and invisible characters made visible.
+/// Hides secrets and makes invisible characters visible.
 pub(crate) fn shown(text: &str) -> String {
     visible(mask_text(text).shown())
 }

@@ -1,14 +1,14 @@
-//! The Telegram channel: it shows questions in chats, keeps them up to date, and hands on what
-//! people press and write. It judges nothing; that is the desk's.
+//! The Telegram channel: it shows questions in chats, keeps them up to date, and reports what
+//! people press and write. It decides nothing; the desk does.
 //!
-//! Two halves run beside each other, so that nothing slow on the way out delays what comes in: the
-//! `poll` half asks the Bot API for updates, the `courier` half carries out the desk's orders. An
-//! update is confirmed to Telegram only after the desk has taken it, so a press survives a
-//! SIGKILL at any moment: it comes again.
+//! Two halves run concurrently, so that nothing slow on the way out delays what comes in: `poll`
+//! asks the Bot API for updates, `courier` carries out the desk's orders. An update is confirmed to
+//! Telegram only after the desk has recorded it, so a press survives a SIGKILL at any moment:
+//! Telegram sends it again.
 //!
-//! Every message about a question begins with a link that nobody sees, whose address holds the
-//! question's id. That is how a reply finds its question, also after a restart: Telegram hands
-//! back the message that was replied to.
+//! Every message about a question begins with an invisible link whose address contains the
+//! question's id. That is how a reply finds its question, even after a restart: Telegram includes
+//! the message that was replied to.
 
 mod api;
 mod courier;
@@ -29,30 +29,30 @@ use std::time::Duration;
 
 use tokio::sync::{mpsc, oneshot};
 
-use crate::channel::{News, Order};
-use api::Api;
+use crate::channel::{ChannelOrder, News};
+use api::BotApi;
 use courier::Courier;
-use poll::Poll;
-use presses::Presses;
-use retry::Gates;
+use poll::UpdatePoll;
+use presses::RecentPresses;
+use retry::ChatGates;
 
-/// Where the Bot API is unless it is set otherwise.
+/// The default address of the Bot API.
 pub const API_URL: &str = "https://api.telegram.org";
 
 /// How long one call may take.
 const CALL: Duration = Duration::from_secs(30);
 
-/// What the channel is told at its start.
+/// The settings of the channel.
 #[derive(Debug, Clone)]
-pub struct Settings {
+pub struct TelegramSettings {
     /// The bot's token.
-    pub token: Token,
-    /// Where the Bot API is, such as [`API_URL`].
+    pub token: BotToken,
+    /// The address of the Bot API, such as [`API_URL`].
     pub api_url: String,
-    /// The address of an HTTP proxy on the way there.
+    /// The address of an HTTP proxy, if one is used.
     pub proxy: Option<String>,
-    /// How long Telegram may take to tell who the bot is, and how long messages that are still on
-    /// their way are waited for at the end.
+    /// How long Telegram may take to say who the bot is, and how long unsent messages are waited
+    /// for at the end.
     pub reach: Duration,
     /// How long the server may hold a poll in which nothing happens; at most 50 seconds.
     pub poll: Duration,
@@ -60,10 +60,10 @@ pub struct Settings {
     pub pause: Duration,
 }
 
-impl Settings {
-    /// The usual settings.
+impl TelegramSettings {
+    /// Returns the default settings.
     #[must_use]
-    pub fn new(token: Token) -> Self {
+    pub fn new(token: BotToken) -> Self {
         Self {
             token,
             api_url: API_URL.to_owned(),
@@ -75,60 +75,60 @@ impl Settings {
     }
 }
 
-/// A bot's token. It is shown nowhere.
+/// A bot's token. It is never shown.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Token(String);
+pub struct BotToken(String);
 
-impl Token {
-    /// Takes the token as Telegram gave it; blanks around it are passed over.
-    pub fn new(text: &str) -> Result<Self, BadToken> {
+impl BotToken {
+    /// Parses a token as Telegram shows it. White space around it is ignored.
+    pub fn new(text: &str) -> Result<Self, BadBotToken> {
         let text = text.trim();
         let fits = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b':' | b'_' | b'-');
         if text.is_empty() || text.len() > 256 || !text.bytes().all(fits) {
-            return Err(BadToken);
+            return Err(BadBotToken);
         }
         Ok(Self(text.to_owned()))
     }
 }
 
-impl fmt::Debug for Token {
+impl fmt::Debug for BotToken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Token(…)")
     }
 }
 
-/// A text that is no bot token.
+/// The error for a text that is not a bot token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
     "the Telegram token is not one: it has letters, digits, `:`, `_` and `-` only; copy it again \
      from @BotFather"
 )]
-pub struct BadToken;
+pub struct BadBotToken;
 
 /// What the channel reports.
 #[derive(Debug)]
-pub enum Report {
+pub enum TelegramReport {
     /// Something for the desk.
     Heard {
         /// What happened.
         news: News,
-        /// For what came from Telegram: to be sent once it is safe with the desk. Only then is it
-        /// confirmed to Telegram; if this is dropped, it comes again.
+        /// For news from Telegram: is sent to once the desk has recorded it. Only then is it
+        /// confirmed to Telegram; if this is dropped, Telegram sends it again.
         taken: Option<oneshot::Sender<()>>,
     },
-    /// The bot is there and listens; after the start, and again after trouble.
+    /// The bot works; after the start, and again after trouble.
     Works {
         /// The bot's name, without the `@`.
         bot: String,
     },
-    /// Something is wrong that may pass; the channel goes on trying.
+    /// Something is wrong that may pass; the channel keeps trying.
     Troubled {
         /// What is wrong and what to do.
         why: String,
     },
 }
 
-impl Report {
+impl TelegramReport {
     fn of(news: News) -> Self {
         Self::Heard { news, taken: None }
     }
@@ -136,26 +136,26 @@ impl Report {
 
 /// What the two halves share.
 #[derive(Debug)]
-struct Line {
-    api: Api,
+struct TelegramLine {
+    api: BotApi,
     reach: Duration,
     poll: Duration,
     pause: Duration,
-    reports: mpsc::Sender<Report>,
-    gates: Gates,
-    presses: Presses,
+    reports: mpsc::Sender<TelegramReport>,
+    gates: ChatGates,
+    presses: RecentPresses,
 }
 
-impl Line {
+impl TelegramLine {
     /// Reports something for the desk. When nobody listens any more, the channel is about to end.
     async fn tell(&self, news: News) {
-        let _ = self.reports.send(Report::of(news)).await;
+        let _ = self.reports.send(TelegramReport::of(news)).await;
     }
 }
 
 /// Asks Telegram once who the bot is: its name without the `@`, or what is wrong and what to do.
-pub async fn bot(settings: &Settings) -> Result<String, String> {
-    let api = Api::new(settings)?;
+pub async fn bot(settings: &TelegramSettings) -> Result<String, String> {
+    let api = BotApi::new(settings)?;
     let me = api.call("getMe", &serde_json::json!({}), settings.reach).await;
     let me = me.map_err(|fault| fault.why().to_owned())?;
     let name = me["username"].as_str().map(str::to_owned);
@@ -166,22 +166,26 @@ pub async fn bot(settings: &Settings) -> Result<String, String> {
 /// `reach` has passed), or until nobody listens to `reports`. Dropping the future ends it at once.
 ///
 /// Orders are taken at all times, even while nobody takes reports.
-pub async fn run(settings: Settings, orders: mpsc::Receiver<Order>, reports: mpsc::Sender<Report>) {
-    let api = match Api::new(&settings) {
+pub async fn run(
+    settings: TelegramSettings,
+    orders: mpsc::Receiver<ChannelOrder>,
+    reports: mpsc::Sender<TelegramReport>,
+) {
+    let api = match BotApi::new(&settings) {
         Ok(api) => api,
         Err(why) => return courier::refuse_all(&why, orders, &reports).await,
     };
-    let line = Arc::new(Line {
+    let line = Arc::new(TelegramLine {
         api,
         reach: settings.reach,
         poll: settings.poll,
         pause: settings.pause,
         reports,
-        gates: Gates::default(),
-        presses: Presses::default(),
+        gates: ChatGates::default(),
+        presses: RecentPresses::default(),
     });
     tokio::select! {
         () = Courier::new(Arc::clone(&line), orders).run() => {}
-        () = Poll::new(line).run() => {}
+        () = UpdatePoll::new(line).run() => {}
     }
 }

@@ -15,8 +15,8 @@ use std::time::Duration;
 use callgate_wire::approval::{Action, Press, RequestId};
 
 use crate::card::Card;
-use crate::channel::{Doing, Mark, News, Order, Place, State, Who};
-use page::Page;
+use crate::channel::{ChannelOrder, MarkState, News, Person, PersonPlace, QuestionMark, ReplyTo};
+use page::TerminalPage;
 
 /// How many columns a terminal has that does not tell.
 const WIDTH: usize = 80;
@@ -38,7 +38,7 @@ const NOWHERE: &str =
 
 /// What a person typed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Key {
+pub enum TerminalKey {
     /// A character.
     Char(char),
     /// A character of a text that was pasted: it may be part of a reply, and is no key.
@@ -55,16 +55,16 @@ pub enum Key {
 #[derive(Debug)]
 pub struct Terminal {
     name: String,
-    page: Page,
+    page: TerminalPage,
     /// The first one is shown, the others wait.
-    waiting: VecDeque<Waiting>,
-    typing: Option<Typing>,
+    waiting: VecDeque<WaitingCard>,
+    typing: Option<TypedReply>,
     /// When keys begin to mean something.
     keys_from: Duration,
     /// Whether a question has come up that is not printed yet.
     is_unseen: bool,
     /// The last key that came too early, and when.
-    ignored: Option<(Key, Duration)>,
+    ignored: Option<(TerminalKey, Duration)>,
     /// How many columns there are.
     width: usize,
     /// How many quiet lines were held back, so that they push no question off the screen.
@@ -72,7 +72,7 @@ pub struct Terminal {
 }
 
 #[derive(Debug)]
-struct Waiting {
+struct WaitingCard {
     card: Arc<Card>,
     picks: Vec<Vec<u8>>,
     /// Whether all of it was shown: what was cut cannot be allowed before.
@@ -81,7 +81,7 @@ struct Waiting {
 
 /// Words, or the number of an answer, that are being typed, and which question they are for.
 #[derive(Debug)]
-struct Typing {
+struct TypedReply {
     question: RequestId,
     words: String,
     /// Which of the agent's questions a number is for; `None` for words.
@@ -97,7 +97,7 @@ impl Terminal {
     pub fn new(name: &str, colours: bool) -> Self {
         Self {
             name: name.to_owned(),
-            page: Page { colours },
+            page: TerminalPage { colours },
             waiting: VecDeque::new(),
             typing: None,
             keys_from: Duration::ZERO,
@@ -115,23 +115,25 @@ impl Terminal {
 
     /// What an order makes the terminal print. `now` is the time since any moment that stays the
     /// same.
-    pub fn order(&mut self, now: Duration, order: Order) -> String {
+    pub fn order(&mut self, now: Duration, order: ChannelOrder) -> String {
         let printed = self.ordered(now, order);
         printed + &self.held_back()
     }
 
-    fn ordered(&mut self, now: Duration, order: Order) -> String {
+    fn ordered(&mut self, now: Duration, order: ChannelOrder) -> String {
         match order {
-            Order::Show { card, .. } => self.show(now, card),
-            Order::Mark { card, mark, .. } => self.mark(now, &card, &mark),
-            Order::Picked { card, picks, .. } => self.picked(now, &card.id, picks),
-            Order::Tell { text, alert: true, .. } | Order::Say { text, .. } => text + "\n",
-            Order::Note { line } => self.note(&line),
+            ChannelOrder::Show { card, .. } => self.show(now, card),
+            ChannelOrder::Mark { card, mark, .. } => self.mark(now, &card, &mark),
+            ChannelOrder::Picked { card, picks, .. } => self.picked(now, &card.id, picks),
+            ChannelOrder::Tell { text, alert: true, .. } | ChannelOrder::Say { text, .. } => {
+                text + "\n"
+            }
+            ChannelOrder::Note { line } => self.note(&line),
             // What was pressed here is marked in the same moment.
-            Order::Tell { .. }
-            | Order::Retire { .. }
-            | Order::AskWords { .. }
-            | Order::Full { .. } => String::new(),
+            ChannelOrder::Tell { .. }
+            | ChannelOrder::Retire { .. }
+            | ChannelOrder::AskWords { .. }
+            | ChannelOrder::Full { .. } => String::new(),
         }
     }
 
@@ -176,7 +178,7 @@ impl Terminal {
             return String::new();
         }
         let picks = vec![Vec::new(); card.pickers.len()];
-        self.waiting.push_back(Waiting { card, picks, is_seen: false });
+        self.waiting.push_back(WaitingCard { card, picks, is_seen: false });
         match self.waiting.len() {
             1 => self.next(now),
             more => format!("({} more waiting)\n", more - 1),
@@ -196,9 +198,9 @@ impl Terminal {
         self.first() + over.map_or("", |_| NOWHERE)
     }
 
-    fn mark(&mut self, now: Duration, card: &Card, mark: &Mark) -> String {
+    fn mark(&mut self, now: Duration, card: &Card, mark: &QuestionMark) -> String {
         let line = self.page.mark(card, mark);
-        if mark.state == State::Waiting {
+        if mark.state == MarkState::Waiting {
             return line;
         }
         let was_first = self.waiting.front().is_some_and(|first| first.card.id == card.id);
@@ -229,14 +231,14 @@ impl Terminal {
 
     /// What a key makes the terminal print, and what it means for the desk. `now` is when it was
     /// pressed, in the time that [`Terminal::order`] is given.
-    pub fn key(&mut self, now: Duration, key: Key) -> (String, Option<News>) {
+    pub fn key(&mut self, now: Duration, key: TerminalKey) -> (String, Option<News>) {
         if self.typing.is_some() {
             return self.typed(now, key);
         }
         if self.is_early(now, key) {
             return (String::new(), None);
         }
-        let (Key::Char(key), Some(first)) = (key, self.waiting.front()) else {
+        let (TerminalKey::Char(key), Some(first)) = (key, self.waiting.front()) else {
             return (String::new(), None);
         };
         let card = Arc::clone(&first.card);
@@ -244,7 +246,7 @@ impl Terminal {
             'r' if card.blocked.is_none() => {
                 let question = card.id.clone();
                 let words = String::new();
-                self.typing = Some(Typing { question, words, picker: None, is_over: false });
+                self.typing = Some(TypedReply { question, words, picker: None, is_over: false });
                 ("Your words to the agent (Enter sends, Esc goes back): ".to_owned(), None)
             }
             'f' => {
@@ -262,7 +264,8 @@ impl Terminal {
             }
             '1'..='9' if page::choice_count(&card, page::at(&first.picks)) > 9 => {
                 let (question, picker) = (card.id.clone(), Some(page::at(&first.picks)));
-                let typing = Typing { question, words: key.to_string(), picker, is_over: false };
+                let typing =
+                    TypedReply { question, words: key.to_string(), picker, is_over: false };
                 self.typing = Some(typing);
                 (format!("The number of the answer (Enter sends, Esc goes back): {key}"), None)
             }
@@ -284,7 +287,7 @@ impl Terminal {
     }
 
     /// Whether a key was pressed before anybody can have seen the question, or is held down since.
-    fn is_early(&mut self, now: Duration, key: Key) -> bool {
+    fn is_early(&mut self, now: Duration, key: TerminalKey) -> bool {
         let is_held =
             self.ignored.is_some_and(|(last, at)| last == key && now.saturating_sub(at) < HELD);
         let is_early = now < self.keys_from || is_held;
@@ -292,37 +295,39 @@ impl Terminal {
         is_early
     }
 
-    fn typed(&mut self, now: Duration, key: Key) -> (String, Option<News>) {
+    fn typed(&mut self, now: Duration, key: TerminalKey) -> (String, Option<News>) {
         let Some(typing) = &mut self.typing else { return (String::new(), None) };
         match key {
-            Key::Enter | Key::Escape if typing.is_over => {
+            TerminalKey::Enter | TerminalKey::Escape if typing.is_over => {
                 self.typing = None;
                 ("\n".to_owned() + &self.next(now), None)
             }
             _ if typing.is_over => (String::new(), None),
-            Key::Char(c) | Key::Pasted(c) if typing.picker.is_some() && !c.is_ascii_digit() => {
+            TerminalKey::Char(c) | TerminalKey::Pasted(c)
+                if typing.picker.is_some() && !c.is_ascii_digit() =>
+            {
                 (String::new(), None)
             }
-            Key::Char(c) | Key::Pasted(c) if typing.words.len() < LONGEST_LINE => {
+            TerminalKey::Char(c) | TerminalKey::Pasted(c) if typing.words.len() < LONGEST_LINE => {
                 typing.words.push(c);
                 (c.to_string(), None)
             }
-            Key::Char(_) | Key::Pasted(_) => (String::new(), None),
-            Key::Backspace => {
+            TerminalKey::Char(_) | TerminalKey::Pasted(_) => (String::new(), None),
+            TerminalKey::Backspace => {
                 let erased = typing.words.pop().map(|_| "\u{8} \u{8}".to_owned());
                 (erased.unwrap_or_default(), None)
             }
-            Key::Escape => {
+            TerminalKey::Escape => {
                 self.typing = None;
                 ("\n".to_owned() + &self.first(), None)
             }
-            Key::Enter => self.enter(),
+            TerminalKey::Enter => self.enter(),
         }
     }
 
     fn enter(&mut self) -> (String, Option<News>) {
         match self.typing.take() {
-            Some(Typing { question, words, picker: Some(picker), .. }) => {
+            Some(TypedReply { question, words, picker: Some(picker), .. }) => {
                 match self.chosen(&question, picker, &words) {
                     Some(action) => {
                         let press = self.press(question, Press::Button(action));
@@ -331,7 +336,7 @@ impl Terminal {
                     None => (format!("\nThere is no such answer.\n{}", self.first()), None),
                 }
             }
-            Some(Typing { question, words, .. }) if !words.trim().is_empty() => {
+            Some(TypedReply { question, words, .. }) if !words.trim().is_empty() => {
                 ("\n".to_owned(), Some(self.press(question, Press::Words(words))))
             }
             _ => ("\n".to_owned() + &self.first(), None),
@@ -348,8 +353,8 @@ impl Terminal {
     }
 
     fn press(&self, question: RequestId, press: Press) -> News {
-        let who = Who { place: Place::Terminal, name: self.name.clone() };
-        News::Pressed { who, question, press, doing: Doing::Key, copy: None }
+        let who = Person { place: PersonPlace::Terminal, name: self.name.clone() };
+        News::Pressed { who, question, press, reply_to: ReplyTo::Key, copy: None }
     }
 }
 

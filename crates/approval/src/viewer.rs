@@ -1,4 +1,4 @@
-//! A viewer's side of the desk socket: blocking, for commands that look or press and end.
+//! A blocking viewer on the desk socket, for commands that look or press and then end.
 
 use std::collections::VecDeque;
 use std::io::{self, Write};
@@ -8,23 +8,23 @@ use std::time::{Duration, Instant};
 
 use callgate_link::socket::{self, SocketError};
 use callgate_wire::desk::{
-    Answer, Command, Link, MAX_MESSAGE, Message, Request, Secret, Status, Unreadable,
-    UnreadableReason,
+    DeskAnswer, DeskCommand, DeskMessage, DeskRequest, DeskStatus, MAX_MESSAGE, NamedLink,
+    PairingSecret, Unreadable, UnreadableReason,
 };
 use callgate_wire::frame::{DecodedLine, LineDecoder};
 
 use crate::asker::Unwanted;
 
-/// How long an answer may take that needs nobody to think.
+/// How long an answer may take that needs no person.
 pub const PATIENCE: Duration = Duration::from_secs(10);
-/// How many messages that nobody has taken yet are kept while an answer is waited for.
+/// How many other messages are kept while waiting for an answer.
 const MOST_KEPT: usize = 1024;
 
-/// Why the desk is of no help.
+/// Why the desk could not be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ViewerError {
-    /// There is no desk.
+    /// No desk is listening.
     #[error("no desk listens at {0}: start one with `callgate up`")]
     NoDesk(PathBuf),
     /// The socket cannot be used.
@@ -33,22 +33,22 @@ pub enum ViewerError {
     /// The connection failed.
     #[error("cannot talk to the desk: {0}")]
     Io(#[from] io::Error),
-    /// The desk has ended, or shows us out.
+    /// The desk has ended, or has disconnected the viewer.
     #[error("the desk closed the connection: look at `callgate up`")]
     Closed,
-    /// The desk is silent.
+    /// The desk did not answer in time.
     #[error("the desk gave no answer within {} s: look at `callgate up`", .0.as_secs())]
     TimedOut(Duration),
-    /// The desk says something that is none of its messages.
+    /// The desk sent something that is not a valid message.
     #[error("the desk's message cannot be used ({0}): is another program at its socket?")]
     Unreadable(#[from] Unreadable),
-    /// The desk's message is over the limit.
+    /// The desk's message is too long.
     #[error("the desk's message has more than {MAX_MESSAGE} bytes: is another program there?")]
     TooLong,
-    /// The desk answers something else than it was asked.
+    /// The desk's answer does not belong to the request.
     #[error("the desk's answer does not fit the question: is it of another version?")]
     Unexpected,
-    /// More has come than can be kept while an answer is waited for.
+    /// Too many other messages came before the answer.
     #[error("the desk sent {MOST_KEPT} messages before its answer")]
     TooMany,
     /// The desk cannot serve the request.
@@ -62,12 +62,12 @@ pub struct Viewer {
     stream: UnixStream,
     lines: LineDecoder,
     next_id: u64,
-    /// What came while an answer was waited for.
-    kept: VecDeque<Message>,
+    /// Messages that came while waiting for an answer.
+    kept: VecDeque<DeskMessage>,
 }
 
 impl Viewer {
-    /// Connects to the desk, or says at once that there is none.
+    /// Connects to the desk. Returns an error at once if there is none.
     pub fn connect(path: &Path) -> Result<Self, ViewerError> {
         let stream = socket::connect(path).map_err(|error| match &error {
             SocketError::Io { source, .. } if is_absent(source) => {
@@ -79,41 +79,45 @@ impl Viewer {
         Ok(Self { stream, lines: LineDecoder::new(MAX_MESSAGE), next_id: 1, kept: VecDeque::new() })
     }
 
-    /// Sends a request and gives its id; the answer comes by [`next`](Self::next).
-    pub fn send(&mut self, command: Command) -> Result<String, ViewerError> {
+    /// Sends a request and returns its id; the answer comes from [`next`](Self::next).
+    pub fn send(&mut self, command: DeskCommand) -> Result<String, ViewerError> {
         let id = self.next_id.to_string();
         self.next_id += 1;
-        let line = Request { id: id.clone(), command }.to_line();
+        let line = DeskRequest { id: id.clone(), command }.to_line();
         self.stream.write_all(&line)?;
         Ok(id)
     }
 
-    /// Sends a request and waits for its answer. What else comes meanwhile is kept.
-    pub fn ask(&mut self, command: Command, within: Duration) -> Result<Answer, ViewerError> {
+    /// Sends a request and waits for its answer. Other messages are kept meanwhile.
+    pub fn ask(
+        &mut self,
+        command: DeskCommand,
+        within: Duration,
+    ) -> Result<DeskAnswer, ViewerError> {
         self.ask_people(command, within, &mut |_| {})
     }
 
-    /// Like [`ask`](Self::ask), for what somebody who is linked may have to allow first: then
-    /// `waiting` is told so, and the answer may take as long as they do.
+    /// Like [`ask`](Self::ask), for a request that somebody who is linked may have to allow first:
+    /// then `waiting` is called, and the answer may take as long as they do.
     pub fn ask_people(
         &mut self,
-        command: Command,
+        command: DeskCommand,
         mut within: Duration,
         waiting: &mut dyn FnMut(&str),
-    ) -> Result<Answer, ViewerError> {
+    ) -> Result<DeskAnswer, ViewerError> {
         let id = self.send(command)?;
         let mut end = Instant::now() + within;
         loop {
             let message = self.receive(end)?.ok_or(ViewerError::TimedOut(within))?;
             match message {
-                Message::Waiting { id: of, text, seconds } if of == id => {
+                DeskMessage::Waiting { id: of, text, seconds } if of == id => {
                     waiting(&text);
-                    // The desk gives up by itself, and says so.
+                    // The desk gives up by itself and says so.
                     within = Duration::from_secs(seconds) + PATIENCE;
                     end = Instant::now() + within;
                 }
-                Message::Answer { id: of, answer } if of == id => return Ok(answer),
-                Message::Error { id: of, text } if of.as_ref().is_none_or(|of| *of == id) => {
+                DeskMessage::Answer { id: of, answer } if of == id => return Ok(answer),
+                DeskMessage::Error { id: of, text } if of.as_ref().is_none_or(|of| *of == id) => {
                     return Err(ViewerError::Refused(text));
                 }
                 _ if self.kept.len() >= MOST_KEPT => return Err(ViewerError::TooMany),
@@ -122,19 +126,19 @@ impl Viewer {
         }
     }
 
-    /// The next message; nothing when none has come until then.
-    pub fn next(&mut self, end: Instant) -> Result<Option<Message>, ViewerError> {
+    /// Returns the next message, or `None` if none comes until `end`.
+    pub fn next(&mut self, end: Instant) -> Result<Option<DeskMessage>, ViewerError> {
         match self.kept.pop_front() {
             Some(message) => Ok(Some(message)),
             None => self.receive(end),
         }
     }
 
-    fn receive(&mut self, end: Instant) -> Result<Option<Message>, ViewerError> {
+    fn receive(&mut self, end: Instant) -> Result<Option<DeskMessage>, ViewerError> {
         loop {
             match self.lines.next_frame() {
-                Some(DecodedLine::Whole(line)) => match Message::decode(line) {
-                    // A later desk may have more to say.
+                Some(DecodedLine::Whole(line)) => match DeskMessage::decode(line) {
+                    // A later version of the desk may have more messages.
                     Err(Unreadable { reason: UnreadableReason::UnknownKind(_), .. }) => continue,
                     message => return Ok(Some(message?)),
                 },
@@ -153,64 +157,66 @@ impl Viewer {
         }
     }
 
-    /// How the desk is.
-    pub fn status(&mut self) -> Result<Status, ViewerError> {
-        match self.ask(Command::Status, PATIENCE)? {
-            Answer::Status(status) => Ok(status),
+    /// Returns the status of the desk.
+    pub fn status(&mut self) -> Result<DeskStatus, ViewerError> {
+        match self.ask(DeskCommand::Status, PATIENCE)? {
+            DeskAnswer::Status(status) => Ok(status),
             _ => Err(ViewerError::Unexpected),
         }
     }
 
-    /// Watches the ledger from this number on, or from now on; gives the last number there is.
+    /// Watches the ledger from this number on, or from now on. Returns the number of the last
+    /// entry.
     pub fn watch(&mut self, from: Option<u64>) -> Result<u64, ViewerError> {
-        match self.ask(Command::Watch { from }, PATIENCE)? {
-            Answer::Watching { head } => Ok(head),
+        match self.ask(DeskCommand::Watch { from }, PATIENCE)? {
+            DeskAnswer::Watching { head } => Ok(head),
             _ => Err(ViewerError::Unexpected),
         }
     }
 
-    /// A code for pairing, and how long it can be used.
-    pub fn code(&mut self) -> Result<(Secret, Duration), ViewerError> {
+    /// Returns a code for pairing, and how long it can be used.
+    pub fn code(&mut self) -> Result<(PairingSecret, Duration), ViewerError> {
         self.code_when_allowed(&mut |_| {})
     }
 
-    /// Like [`code`](Self::code); `waiting` is told when somebody has to allow it first.
+    /// Like [`code`](Self::code); `waiting` is called if somebody has to allow it first.
     pub fn code_when_allowed(
         &mut self,
         waiting: &mut dyn FnMut(&str),
-    ) -> Result<(Secret, Duration), ViewerError> {
-        match self.ask_people(Command::Code, PATIENCE, waiting)? {
-            Answer::Code { code, seconds } => Ok((code, Duration::from_secs(seconds))),
-            Answer::Told { text, .. } => Err(ViewerError::Refused(text)),
+    ) -> Result<(PairingSecret, Duration), ViewerError> {
+        match self.ask_people(DeskCommand::Code, PATIENCE, waiting)? {
+            DeskAnswer::Code { code, seconds } => Ok((code, Duration::from_secs(seconds))),
+            DeskAnswer::Told { text, .. } => Err(ViewerError::Refused(text)),
             _ => Err(ViewerError::Unexpected),
         }
     }
 
-    /// Has a link taken back; gives what came of it, and whether it was done.
+    /// Asks for a link to be removed. Returns whether it was, and the desk's reply.
     pub fn unpair(
         &mut self,
         link: &str,
         waiting: &mut dyn FnMut(&str),
     ) -> Result<(bool, String), ViewerError> {
-        let command = Command::Unpair { link: link.to_owned() };
+        let command = DeskCommand::Unpair { link: link.to_owned() };
         match self.ask_people(command, PATIENCE, waiting)? {
-            Answer::Told { done, text } => Ok((done, text)),
+            DeskAnswer::Told { done, text } => Ok((done, text)),
             _ => Err(ViewerError::Unexpected),
         }
     }
 
-    /// Who was linked with a code.
-    pub fn links(&mut self) -> Result<Vec<Link>, ViewerError> {
-        match self.ask(Command::Links, PATIENCE)? {
-            Answer::Links(links) => Ok(links),
+    /// Returns all links.
+    pub fn links(&mut self) -> Result<Vec<NamedLink>, ViewerError> {
+        match self.ask(DeskCommand::Links, PATIENCE)? {
+            DeskAnswer::Links(links) => Ok(links),
             _ => Err(ViewerError::Unexpected),
         }
     }
 
-    /// Asks for something that is answered with words; gives them, and whether it was done.
-    pub fn told(&mut self, command: Command) -> Result<(bool, String), ViewerError> {
+    /// Sends a request whose answer is a reply in words. Returns whether it was done, and the
+    /// reply.
+    pub fn told(&mut self, command: DeskCommand) -> Result<(bool, String), ViewerError> {
         match self.ask(command, PATIENCE)? {
-            Answer::Told { done, text } => Ok((done, text)),
+            DeskAnswer::Told { done, text } => Ok((done, text)),
             _ => Err(ViewerError::Unexpected),
         }
     }

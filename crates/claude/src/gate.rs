@@ -8,7 +8,9 @@ use std::time::Duration;
 
 use callgate_link::blocking::fill_lines;
 use callgate_link::socket;
-use callgate_wire::desk::{Answer, Command, MAX_MESSAGE, Message, Request, Secret};
+use callgate_wire::desk::{
+    DeskAnswer, DeskCommand, DeskMessage, DeskRequest, MAX_MESSAGE, PairingSecret,
+};
 use callgate_wire::frame::{DecodedLine, LineDecoder};
 use uuid::Uuid;
 
@@ -28,8 +30,8 @@ impl GateRegistration {
     pub(crate) fn register(desk: &Path) -> Option<Self> {
         let connection = socket::connect(desk).ok()?;
         let value = format!("{}{}", Uuid::new_v4().simple(), Uuid::new_v4().simple());
-        let command = Command::Gate { value: Secret::new(value.clone()) };
-        let is_done = ask(&connection, &Request { id: "1".to_owned(), command }).ok()?;
+        let command = DeskCommand::Gate { value: PairingSecret::new(value.clone()) };
+        let is_done = ask(&connection, &DeskRequest { id: "1".to_owned(), command }).ok()?;
         is_done.then_some(Self { value, _connection: connection })
     }
 
@@ -40,7 +42,7 @@ impl GateRegistration {
 }
 
 /// Sends a request; returns true if the desk has carried it out.
-fn ask(mut connection: &UnixStream, request: &Request) -> io::Result<bool> {
+fn ask(mut connection: &UnixStream, request: &DeskRequest) -> io::Result<bool> {
     connection.set_write_timeout(Some(PATIENCE))?;
     connection.set_read_timeout(Some(PATIENCE))?;
     connection.write_all(&request.to_line())?;
@@ -49,8 +51,8 @@ fn ask(mut connection: &UnixStream, request: &Request) -> io::Result<bool> {
         match lines.next_frame() {
             Some(DecodedLine::Whole(line)) => {
                 return Ok(matches!(
-                    Message::decode(line),
-                    Ok(Message::Answer { answer: Answer::Told { done: true, .. }, .. })
+                    DeskMessage::decode(line),
+                    Ok(DeskMessage::Answer { answer: DeskAnswer::Told { done: true, .. }, .. })
                 ));
             }
             Some(DecodedLine::TooLong(_)) => return Ok(false),

@@ -7,11 +7,11 @@ use rusqlite::{Connection, OptionalExtension};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::chain::{Hash, Head};
+use crate::chain::{ChainHash, ChainHead};
 use crate::ledger;
 
-/// What an `anchor` entry says: entries up to here were removed, and the chain goes on from
-/// this hash.
+/// The content of an `anchor` entry: entries up to a number were removed, and the chain continues
+/// from a hash.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Anchor {
     /// The number of the last entry that was removed.
@@ -24,10 +24,10 @@ pub struct Anchor {
     pub from_ms: i64,
     /// When the latest of them was written.
     pub to_ms: i64,
-    /// The links that they left standing; nothing in anchors that were written before links were
-    /// carried over.
+    /// The links that were valid at that point; `None` in anchors written before links were carried
+    /// over.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub links: Option<Links>,
+    pub links: Option<ChainedLinks>,
 }
 
 impl Anchor {
@@ -37,13 +37,13 @@ impl Anchor {
         serde_json::from_str(body).ok()
     }
 
-    /// Where the chain goes on from.
-    pub(crate) fn head(&self) -> Option<Head> {
-        Some(Head { seq: self.through, hash: self.hash.parse::<Hash>().ok()?.0 })
+    /// Returns the head from which the chain continues.
+    pub(crate) fn head(&self) -> Option<ChainHead> {
+        Some(ChainHead { seq: self.through, hash: self.hash.parse::<ChainHash>().ok()?.0 })
     }
 }
 
-/// The anchor that says that entries up to `through` were removed.
+/// Returns the anchor for the removal of all entries up to `through`.
 pub(crate) fn anchor_through(
     connection: &Connection,
     through: u64,
@@ -57,19 +57,19 @@ pub(crate) fn anchor_through(
     Ok(body.as_deref().and_then(Anchor::read))
 }
 
-/// The links that the chain has: entries of the kinds `paired` and `unpaired`, and what an anchor
-/// carries over from entries that were pruned.
+/// The links recorded in the chain: by entries of the kinds `paired` and `unpaired`, and by the
+/// anchor of entries that were pruned.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Links {
-    /// The links that stand, each with the name under which it was made: `chat/ID`, `user/ID` or
-    /// `viewer/HASH`.
+pub struct ChainedLinks {
+    /// The valid links (`chat/ID`, `user/ID` or `viewer/HASH`), each with the name under which it
+    /// was made.
     pub standing: BTreeMap<String, String>,
-    /// Whether there has ever been one.
+    /// Whether there has ever been a link.
     pub had_any: bool,
 }
 
-impl Links {
-    /// Takes up what an entry of the kind `paired` or `unpaired` says.
+impl ChainedLinks {
+    /// Applies an entry of the kind `paired` or `unpaired`.
     pub(crate) fn apply(&mut self, kind: &str, body: &str) {
         let body: Value = serde_json::from_str(body).unwrap_or_default();
         match kind {
@@ -90,12 +90,12 @@ impl Links {
     }
 }
 
-/// The links that a `paired` entry has made.
+/// Returns the links that a `paired` entry made.
 fn made(body: &Value) -> Vec<String> {
     if let Some(links) = body["links"].as_array() {
         return links.iter().filter_map(|link| link.as_str().map(str::to_owned)).collect();
     }
-    // Before entries named their links, those of phones followed from where they were made.
+    // Early entries do not name their links; those of phones follow from the chat and the user.
     match (body["chat"].as_i64(), body["user"].as_i64()) {
         (Some(chat), Some(user)) if chat == user => vec![format!("chat/{chat}")],
         (Some(chat), Some(user)) => vec![format!("chat/{chat}"), format!("user/{user}")],

@@ -1,35 +1,35 @@
-//! The chain: what is hashed, and how its end is written down. Pure.
+//! The hash chain: what is hashed, and how the end of the chain is written. Pure.
 
 use std::fmt::{self, Display};
 use std::str::FromStr;
 
 use sha2::{Digest, Sha256};
 
-/// What stands first in everything that is hashed, so that no other program's hash is one of ours.
+/// The prefix of everything that is hashed, so that no other program's hash is valid here.
 const DOMAIN: &[u8] = b"callgate ledger 1\n";
 
-/// A SHA-256, written in 64 hex digits.
+/// A SHA-256 hash, written as 64 hex digits.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Hash(pub [u8; 32]);
+pub struct ChainHash(pub [u8; 32]);
 
-impl Hash {
-    /// What the first entry follows.
+impl ChainHash {
+    /// The hash that the first entry follows.
     pub(crate) const NONE: Self = Self([0; 32]);
 }
 
-impl Display for Hash {
+impl Display for ChainHash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
     }
 }
 
-impl fmt::Debug for Hash {
+impl fmt::Debug for ChainHash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         Display::fmt(self, f)
     }
 }
 
-impl FromStr for Hash {
+impl FromStr for ChainHash {
     type Err = NotAHead;
 
     fn from_str(text: &str) -> Result<Self, NotAHead> {
@@ -45,44 +45,44 @@ impl FromStr for Hash {
     }
 }
 
-/// The end of a chain: the number of its last entry, and that entry's hash. Noted elsewhere, it
-/// tells later whether what it stood for is still there; it is written `SEQ:HASH`.
+/// The end of a chain: the number of its last entry, and that entry's hash. A head that was noted
+/// elsewhere shows later whether the chain still contains it. It is written `SEQ:HASH`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Head {
+pub struct ChainHead {
     /// The last entry's number, or 0 when there was none.
     pub seq: u64,
     /// Its hash.
     pub hash: [u8; 32],
 }
 
-impl Head {
-    pub(crate) const NONE: Self = Self { seq: 0, hash: Hash::NONE.0 };
+impl ChainHead {
+    pub(crate) const NONE: Self = Self { seq: 0, hash: ChainHash::NONE.0 };
 }
 
-impl Display for Head {
+impl Display for ChainHead {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.seq, Hash(self.hash))
+        write!(f, "{}:{}", self.seq, ChainHash(self.hash))
     }
 }
 
-/// A text that is no head of a chain.
+/// The error for a text that is not a head.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a head is a number, a colon and 64 hex digits, as `callgate log --verify` prints it")]
 pub struct NotAHead;
 
-impl FromStr for Head {
+impl FromStr for ChainHead {
     type Err = NotAHead;
 
     fn from_str(text: &str) -> Result<Self, NotAHead> {
         let (seq, hash) = text.trim().split_once(':').ok_or(NotAHead)?;
         let is_number = !seq.is_empty() && seq.bytes().all(|byte| byte.is_ascii_digit());
         let seq = seq.parse().ok().filter(|_| is_number).ok_or(NotAHead)?;
-        Ok(Self { seq, hash: hash.parse::<Hash>()?.0 })
+        Ok(Self { seq, hash: hash.parse::<ChainHash>()?.0 })
     }
 }
 
-/// What an entry says, as bytes: a damaged one need not be text.
-pub(crate) struct Content<'a> {
+/// The content of an entry, as bytes: in a damaged file it need not be UTF-8.
+pub(crate) struct EntryContent<'a> {
     pub(crate) seq: u64,
     pub(crate) at_ms: i64,
     pub(crate) kind: &'a [u8],
@@ -90,22 +90,22 @@ pub(crate) struct Content<'a> {
     pub(crate) body: &'a [u8],
 }
 
-/// The hash of an entry that follows `previous`.
-pub(crate) fn link(previous: &[u8; 32], content: &Content<'_>) -> [u8; 32] {
+/// Returns the hash of an entry that follows `previous`.
+pub(crate) fn link(previous: &[u8; 32], content: &EntryContent<'_>) -> [u8; 32] {
     Linker::default().link(previous, content)
 }
 
 /// Computes the hashes of entries, one after the other.
 #[derive(Debug, Default)]
 pub(crate) struct Linker {
-    /// What is hashed, in one piece: many small pieces take twice the time.
+    /// The bytes to be hashed, in one piece: many small pieces take twice the time.
     bytes: Vec<u8>,
 }
 
 impl Linker {
-    /// Returns the hash of an entry that follows `previous`. Every part of varying length has its
-    /// length before it, so that no two contents give the same bytes.
-    pub(crate) fn link(&mut self, previous: &[u8; 32], content: &Content<'_>) -> [u8; 32] {
+    /// Returns the hash of an entry that follows `previous`. Each part is preceded by its length,
+    /// so that no two contents give the same bytes.
+    pub(crate) fn link(&mut self, previous: &[u8; 32], content: &EntryContent<'_>) -> [u8; 32] {
         self.bytes.clear();
         let mut part = |bytes: &[u8]| {
             self.bytes.extend_from_slice(&(bytes.len() as u64).to_be_bytes());

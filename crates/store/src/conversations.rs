@@ -1,4 +1,4 @@
-//! Conversations: what was said in them, in steps that are written whole, and what they cost.
+//! Conversations: their messages, written in atomic steps, and their costs.
 
 mod read;
 mod reserve;
@@ -9,58 +9,58 @@ use rusqlite::{Connection, OptionalExtension, Params, params};
 use crate::error::StoreError;
 use crate::ledger::{self, check_drafts, number};
 use crate::transaction::Transaction;
-use crate::{Draft, Store};
+use crate::{EntryDraft, Store};
 
-pub use read::{Conversation, ConversationState};
+pub use read::{ConversationState, StoredConversation};
 pub use reserve::{ReservationRequest, Settlement};
-pub use spend::{Spending, Spent, Sum};
+pub use spend::{AnswerCost, CostSum, CostTotals};
 
-/// How long a conversation's id may be, in bytes.
+/// The longest id of a conversation, in bytes.
 pub const LONGEST_CONVERSATION: usize = 128;
-/// How long the name may be under which a conversation's costs are counted, in bytes: an id, or
-/// the path of the file in which the conversation is, and its id.
+/// The longest name of an account, in bytes: a conversation's id, or the path of the file that
+/// holds the conversation and its id.
 pub const LONGEST_ACCOUNT: usize = 8192;
-/// How long a title may be, in bytes.
+/// The longest title, in bytes.
 pub const LONGEST_TITLE: usize = 1024;
-/// How long a message may be, in bytes: twice what a provider takes in a whole request.
+/// The longest message, in bytes: twice what a provider accepts in a whole request.
 pub const LONGEST_MESSAGE: usize = 64 * 1024 * 1024;
 
-/// A conversation that is made and never used is forgotten after this time.
+/// A conversation that is created and never used is deleted after this time.
 const ABANDONED_MS: i64 = 24 * 60 * 60 * 1000;
 
-/// A message that is to be written.
+/// A message to be written.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Said {
-    /// The message as JSON. Nobody here looks into it.
+pub struct NewMessage {
+    /// The message as JSON. The store does not look into it.
     pub body: String,
-    /// Whether a turn begins with it.
+    /// Whether a turn begins with this message.
     pub begins: bool,
 }
 
-/// What is written to a conversation together or not at all.
+/// What is written to a conversation in one transaction.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Addition<'a> {
-    /// Its id. It need not be there yet.
+    /// The conversation's id. The conversation need not exist yet.
     pub conversation: &'a str,
     /// When, in milliseconds since 1970.
     pub at_ms: i64,
-    /// The messages from this number on are removed before; not those that a summary stands for.
+    /// Messages from this number on are removed first, except those that a summary replaces.
     pub instead_of: Option<u64>,
     /// What was said.
-    pub messages: &'a [Said],
-    /// How the conversation began; counts only when nothing was said about that before.
+    pub messages: &'a [NewMessage],
+    /// How the conversation began; ignored if that is already known.
     pub opening: Option<&'a str>,
     /// What it cost.
-    pub spending: Option<&'a Spending>,
-    /// The reservation that ends with it.
+    pub spending: Option<&'a AnswerCost>,
+    /// The reservation that this settles.
     pub reservation: Option<i64>,
     /// Entries for the ledger.
-    pub drafts: &'a [Draft],
+    pub drafts: &'a [EntryDraft],
 }
 
 impl Store {
-    /// Writes to a conversation; gives how many messages it has then. When it returns all of it
-    /// is committed, and otherwise nothing is.
+    /// Writes to a conversation. Returns how many messages it has then. When this returns,
+    /// everything is committed; on an error, nothing is.
     pub fn add(&mut self, addition: &Addition<'_>) -> Result<u64, StoreError> {
         check_id(addition.conversation)?;
         check_drafts(addition.drafts)?;
@@ -75,8 +75,8 @@ impl Store {
         })
     }
 
-    /// Makes a conversation that nothing is written to yet, or gives the title to one that is
-    /// still so. `false` means that it has been written to.
+    /// Creates an empty conversation, or sets the title of one that is still empty. Returns false
+    /// if it already has messages.
     pub fn make_conversation(
         &mut self,
         id: &str,
@@ -100,15 +100,15 @@ impl Store {
         })
     }
 
-    /// Gives a conversation a title; `false` when there is no such conversation.
+    /// Sets the title of a conversation. Returns false if there is no such conversation.
     pub fn name_conversation(&mut self, id: &str, title: &str) -> Result<bool, StoreError> {
         StoreError::check_length("a title", title, LONGEST_TITLE)?;
         let name = "UPDATE conversations SET title = ?2 WHERE id = ?1";
         self.change(|transaction| Ok(transaction.execute(name, [id, title])? > 0))
     }
 
-    /// Lets a summary stand for all messages below the number `upto`; they stay where they are.
-    /// `false` when there is no such conversation, or fewer messages.
+    /// Replaces all messages below the number `upto` by a summary; the messages themselves stay
+    /// stored. Returns false if there is no such conversation, or if it has fewer messages.
     pub fn summarize(&mut self, id: &str, upto: u64, summary: &str) -> Result<bool, StoreError> {
         StoreError::check_length("a summary", summary, LONGEST_MESSAGE)?;
         self.change(|transaction| {
@@ -136,7 +136,7 @@ impl Store {
         Ok(())
     }
 
-    /// Removes a conversation; `false` when there is none. What it cost still counts for its day.
+    /// Deletes a conversation. Returns false if there is none. Its costs still count for their day.
     pub fn delete_conversation(&mut self, id: &str) -> Result<bool, StoreError> {
         let deleted = self.change(|transaction| {
             let Some(key) = key_of(transaction, id)? else { return Ok(false) };
@@ -155,7 +155,7 @@ impl Store {
         Ok(deleted)
     }
 
-    /// Does `work` in a transaction of its own.
+    /// Runs `work` in a transaction of its own.
     fn change<T>(
         &mut self,
         work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
@@ -171,7 +171,7 @@ impl Store {
 
 fn add(transaction: &Transaction<'_>, addition: &Addition<'_>) -> rusqlite::Result<u64> {
     let Addition { conversation, at_ms, messages, opening, .. } = addition;
-    // The order of use is the order of these, also within a millisecond and when the clock is put
+    // These times order conversations by use, also within a millisecond and when the clock is set
     // back a little.
     let key: i64 = transaction
         .prepare_cached(
@@ -212,7 +212,7 @@ fn remove_from(transaction: &Transaction<'_>, key: i64, from: i64) -> rusqlite::
     Ok(())
 }
 
-/// The number of the next message, which is how many there are.
+/// Returns the number of the next message, which is also the number of messages.
 fn next_number(connection: &Connection, key: i64) -> rusqlite::Result<i64> {
     connection
         .prepare_cached("SELECT coalesce(max(number) + 1, 0) FROM messages WHERE conversation = ?")?

@@ -1,23 +1,23 @@
-//! What goes into the ledger, what comes out of it, and which of it is wanted.
+//! The entries of the ledger, and filters for them.
 
 use serde::de::IgnoredAny;
 
-/// How long an entry's body may be, in bytes: what fits into a line of the approval protocol
-/// fits here too after masking.
+/// The longest body of an entry, in bytes: whatever fits into a line of the approval protocol fits
+/// here after masking.
 pub const LONGEST_BODY: usize = 16 * 1024 * 1024;
-/// How long the word for a kind may be.
+/// The longest name of a kind, in bytes.
 pub const LONGEST_KIND: usize = 32;
-/// How long a question's id may be, in bytes.
+/// The longest id of a question, in bytes.
 pub const LONGEST_QUESTION: usize = 128;
 
-/// The kinds of entries. The store itself has to know three of them; the others are for whoever
-/// writes them.
+/// The kinds of entries. The store itself knows three of them; the others belong to whoever writes
+/// them.
 pub mod kind {
     /// A question was asked.
     pub const ASKED: &str = "asked";
     /// A question is over.
     pub const CLOSED: &str = "closed";
-    /// Entries were removed; written by [`Store::prune`](crate::Store::prune) alone.
+    /// Entries were removed. Only [`Store::prune`](crate::Store::prune) writes it.
     pub const ANCHOR: &str = "anchor";
     /// Every kind that callgate writes, those of a question first, in the order of its life.
     pub const ALL: [&str; 17] = [
@@ -41,23 +41,23 @@ pub mod kind {
     ];
 }
 
-/// An entry that is to be written.
+/// An entry to be written.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Draft {
+pub struct EntryDraft {
     /// When it happened, in milliseconds since 1970.
     pub at_ms: i64,
     /// What happened: a short word in lower case.
     pub kind: String,
     /// The id of the question that it belongs to.
     pub question: Option<String>,
-    /// One JSON object. Secrets are masked before it comes here.
+    /// One JSON object. Secrets in it are already masked.
     pub body: String,
 }
 
 /// An entry of the ledger.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
-    /// Its number, from 1 on; none is ever used twice.
+pub struct LedgerEntry {
+    /// The entry's number, from 1; none is ever used twice.
     pub seq: u64,
     /// When it happened, in milliseconds since 1970.
     pub at_ms: i64,
@@ -67,13 +67,13 @@ pub struct Entry {
     pub question: Option<String>,
     /// One JSON object.
     pub body: String,
-    /// The hash over all of this and the hash before it.
+    /// The hash over all of this and over the previous hash.
     pub hash: [u8; 32],
 }
 
-/// Which entries are wanted. Each part that is given narrows it; the default wants all.
+/// Selects entries. Each condition narrows the selection; the default selects all.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Filter {
+pub struct EntryFilter {
     /// Of one of these kinds.
     pub kinds: Vec<String>,
     /// Of this question.
@@ -85,22 +85,23 @@ pub struct Filter {
     /// With this text in a value of the body, at any depth; the case of ASCII letters is ignored.
     pub text: Option<String>,
     /// With these members in its own body, or in that of another entry of its question.
-    pub members: Vec<(String, Member)>,
+    pub members: Vec<(String, MemberMatch)>,
 }
 
-/// What a member of a body has to be. Only members that are texts are compared.
+/// A condition on a member of a body. Only members that are strings match.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Member {
+pub enum MemberMatch {
     /// This text; the case of ASCII letters is ignored.
     Is(String),
-    /// A text that begins so.
+    /// A text that begins with this.
     Begins(String),
-    /// A path that is this folder or lies in it; given by its whole path or the end of it.
+    /// A path that is this folder or lies in it. The folder is given by its whole path or by the
+    /// end of it.
     Within(String),
 }
 
-impl Draft {
-    /// What is wrong with it, if anything is.
+impl EntryDraft {
+    /// Returns what is wrong with the draft, if anything is.
     pub(crate) fn fault(&self) -> Option<&'static str> {
         let is_word = |text: &str| {
             (1..=LONGEST_KIND).contains(&text.len())

@@ -1,4 +1,4 @@
-//! Why the store could not do what it was asked.
+//! The errors of the store.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -102,7 +102,7 @@ pub enum StoreError {
         /// The first entry that does not fit.
         seq: u64,
         /// In which way.
-        why: Fault,
+        why: ChainFault,
     },
     /// What was to be written is not an entry.
     #[error("entry {index} of those to be written is refused: {why}")]
@@ -132,10 +132,10 @@ pub enum StoreError {
     },
 }
 
-/// In which way a chain is broken.
+/// What is wrong with an entry of a broken chain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum Fault {
+pub enum ChainFault {
     /// The content and the hash do not belong together, or the one before it was replaced.
     #[error("it was changed, or the entry before it was replaced")]
     Changed,
@@ -184,7 +184,7 @@ impl StoreError {
     }
 }
 
-/// Whether a column has what no version of ours has written.
+/// Returns true if a column holds something that no version of callgate writes.
 pub(crate) fn is_misread(error: &rusqlite::Error) -> bool {
     use rusqlite::Error::{FromSqlConversionFailure, IntegralValueOutOfRange, InvalidColumnType};
     matches!(

@@ -1,4 +1,4 @@
-//! Which file a store works on, and whether others still find it under its name.
+//! The identity of a store's file, by which its removal or replacement is noticed.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -6,8 +6,8 @@ use std::{fs, io};
 
 use crate::error::StoreError;
 
-/// The file that a store has opened. What is written to a file that was removed or replaced since
-/// is lost, so it is checked before anything is done that has to be kept.
+/// The identity of the file that a store has opened. Whatever is written to a file that was removed
+/// or replaced is lost, so this is checked before every write that matters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileIdentity {
     path: PathBuf,
@@ -16,19 +16,19 @@ pub struct FileIdentity {
 }
 
 impl FileIdentity {
-    /// Notes which file is at `path`.
+    /// Returns the identity of the file at `path`.
     pub(crate) fn of(path: &Path) -> Result<Self, StoreError> {
         let metadata =
             fs::metadata(path).map_err(|error| StoreError::io("cannot find", path, error))?;
         Ok(Self { path: path.to_owned(), device: metadata.dev(), inode: metadata.ino() })
     }
 
-    /// Where it was opened.
+    /// Returns the path at which it was opened.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Returns an error if the file is gone, or if another one is in its place.
+    /// Returns an error if the file is gone or was replaced.
     pub fn check(&self) -> Result<(), StoreError> {
         if Self::of(&self.path)? == *self {
             return Ok(());

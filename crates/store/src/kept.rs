@@ -1,4 +1,4 @@
-//! What is kept beside the ledger and not chained: random keys, settings, cosmetics.
+//! Values kept beside the ledger, which are not chained: random keys and small settings.
 
 use rusqlite::{Connection, OptionalExtension, Params, params};
 use rustix::rand::{GetRandomFlags, getrandom};
@@ -6,23 +6,23 @@ use rustix::rand::{GetRandomFlags, getrandom};
 use crate::Store;
 use crate::error::StoreError;
 
-/// How long a key for [`Store::keep`] may be, in bytes.
+/// The longest key for [`Store::keep`], in bytes.
 pub const LONGEST_KEY: usize = 256;
-/// How long a value for [`Store::keep`] may be, in bytes.
+/// The longest value for [`Store::keep`], in bytes.
 pub const LONGEST_VALUE: usize = 1024 * 1024;
 
 const KEEP: &str = "INSERT OR REPLACE INTO kept (key, value) VALUES (?, ?)";
 const FORGET: &str = "DELETE FROM kept WHERE key = ?";
 
 impl Store {
-    /// A random key of this name, made when it is first asked for and the same ever after.
+    /// Returns the random key of this name. It is created on first use and never changes.
     pub fn secret(&mut self, name: &str) -> Result<[u8; 32], StoreError> {
         StoreError::check_length("the name of a key", name, LONGEST_KEY)?;
         let failed = self.failed("keep a key in");
         if let Some(key) = self.known_secret(name).map_err(&failed)? {
             return Ok(key);
         }
-        // If another process makes one at the same time, the first that is written counts.
+        // If another process creates one at the same time, the first one written counts.
         let fresh =
             random().map_err(|error| StoreError::io("cannot make a key for", &self.path, error))?;
         self.connection
@@ -39,14 +39,14 @@ impl Store {
         self.connection.query_row(query, [name], |row| row.get(0)).optional()
     }
 
-    /// Keeps `value` under `key`, in place of what was there. Whoever keeps it forgets it too:
-    /// nothing else removes it.
+    /// Keeps `value` under `key`, replacing what was there. It stays until [`forget`](Self::forget)
+    /// removes it.
     pub fn keep(&mut self, key: &str, value: &str) -> Result<(), StoreError> {
         check_kept(key, value)?;
         self.write(KEEP, [key, value])
     }
 
-    /// What is kept under `key`.
+    /// Returns the value kept under `key`.
     pub fn kept(&self, key: &str) -> Result<Option<String>, StoreError> {
         self.connection
             .prepare_cached("SELECT value FROM kept WHERE key = ?")
@@ -54,12 +54,12 @@ impl Store {
             .map_err(self.failed("read"))
     }
 
-    /// Keeps nothing under `key` any more.
+    /// Removes the value kept under `key`.
     pub fn forget(&mut self, key: &str) -> Result<(), StoreError> {
         self.write(FORGET, [key])
     }
 
-    /// All that is kept under keys that begin so, in order of the keys.
+    /// Returns all values whose keys begin with `prefix`, in the order of their keys.
     pub fn kept_under(&self, prefix: &str) -> Result<Vec<(String, String)>, StoreError> {
         let query = "SELECT key, value FROM kept WHERE key >= ?1
                      AND substr(key, 1, length(?1)) = ?1 ORDER BY key";
@@ -81,7 +81,7 @@ impl Store {
     }
 }
 
-/// Keeps and forgets inside a transaction, in this order.
+/// Keeps or forgets values within a transaction, in this order.
 pub(crate) fn write_kept(
     connection: &Connection,
     keeps: &[(String, Option<String>)],

@@ -1,14 +1,14 @@
-//! Writing to the ledger: numbers, hashes, and one transaction for all.
+//! Writing to the ledger: numbers and hashes, in one transaction.
 
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use crate::chain::{Content, Head, link};
+use crate::chain::{ChainHead, EntryContent, link};
 use crate::error::StoreError;
 use crate::identity::FileIdentity;
 use crate::kept::{check_kept, write_kept};
 use crate::transaction::Transaction;
-use crate::{Draft, Entry, Store};
+use crate::{EntryDraft, LedgerEntry, Store};
 
 const INSERT: &str =
     "INSERT INTO entries (seq, at_ms, kind, question, body, hash) VALUES (?, ?, ?, ?, ?, ?)";
@@ -16,31 +16,31 @@ const MARK: &str = "INSERT OR REPLACE INTO head (id, seq, hash) VALUES (1, ?, ?)
 const MARKED: &str = "SELECT seq, hash FROM head";
 const PRESENT: &str = "SELECT seq, hash FROM entries ORDER BY seq DESC LIMIT 1";
 
-/// What is parsed before the first entry has to wait for it.
+/// The statements that are prepared in advance, so that the first entry does not wait for it.
 const STATEMENTS: [&str; 4] = [INSERT, MARK, MARKED, PRESENT];
 
 impl Store {
-    /// Has the statements parsed that the next entry needs.
+    /// Prepares the statements that the next entry needs.
     pub fn warm(&self) {
         for statement in STATEMENTS {
-            // What is wrong with it is told by whoever needs it.
+            // Whoever needs the statement reports what is wrong with it.
             self.connection.prepare_cached(statement).ok();
         }
     }
 
-    /// Writes `drafts` at the end of the ledger, in this order, all or none. When it returns they
-    /// are committed: no death of this process takes them away.
-    pub fn append(&mut self, drafts: &[Draft]) -> Result<Vec<Entry>, StoreError> {
+    /// Appends `drafts` to the ledger in this order, all or none. When this returns, they are
+    /// committed and survive the death of this process.
+    pub fn append(&mut self, drafts: &[EntryDraft]) -> Result<Vec<LedgerEntry>, StoreError> {
         self.append_with(drafts, &[])
     }
 
-    /// Like [`append`](Self::append), with what is to be kept beside the ledger, or forgotten,
-    /// in the same transaction.
+    /// Like [`append`](Self::append), and keeps or forgets values beside the ledger in the same
+    /// transaction.
     pub fn append_with(
         &mut self,
-        drafts: &[Draft],
+        drafts: &[EntryDraft],
         keeps: &[(String, Option<String>)],
-    ) -> Result<Vec<Entry>, StoreError> {
+    ) -> Result<Vec<LedgerEntry>, StoreError> {
         check_drafts(drafts)?;
         for (key, value) in keeps {
             check_kept(key, value.as_deref().unwrap_or_default())?;
@@ -57,38 +57,37 @@ impl Store {
         Ok(entries)
     }
 
-    /// Makes sure that what is written can be found: a file that was removed takes everything and
-    /// keeps nothing.
+    /// Checks that the file is still at its path: whatever is written to a removed file is lost.
     pub(crate) fn check_place(&self) -> Result<(), StoreError> {
         self.file.as_ref().map_or(Ok(()), FileIdentity::check)
     }
 
-    /// Moves what was written into the main file, so that no append has to do it on the way. For a
-    /// moment in which nobody waits: the disk may take its time.
+    /// Moves what was written into the main file, so that no append has to. Call it when nobody
+    /// waits: the disk may take its time.
     pub fn checkpoint(&self) -> Result<(), StoreError> {
         let checkpoint =
             || self.connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
         checkpoint().map_err(self.failed("write to"))
     }
 
-    /// A transaction in which nobody else writes.
+    /// Begins a transaction in which nobody else writes.
     pub(crate) fn begin(&mut self) -> Result<Transaction<'_>, StoreError> {
         let failed = self.failed("write to");
         Transaction::begin(&mut self.connection).map_err(failed)
     }
 }
 
-/// Refuses what is not an entry.
-pub(crate) fn check_drafts(drafts: &[Draft]) -> Result<(), StoreError> {
+/// Returns an error for the first draft that is not a valid entry.
+pub(crate) fn check_drafts(drafts: &[EntryDraft]) -> Result<(), StoreError> {
     let mut faults = drafts.iter().enumerate().filter_map(|(index, d)| Some((index, d.fault()?)));
     faults.next().map_or(Ok(()), |(index, why)| Err(StoreError::Refused { index, why }))
 }
 
-/// Writes `drafts` behind whatever is last in this transaction.
+/// Appends `drafts` within a transaction.
 pub(crate) fn write(
     transaction: &Transaction<'_>,
-    drafts: &[Draft],
-) -> rusqlite::Result<Vec<Entry>> {
+    drafts: &[EntryDraft],
+) -> rusqlite::Result<Vec<LedgerEntry>> {
     if drafts.is_empty() {
         return Ok(Vec::new());
     }
@@ -97,18 +96,18 @@ pub(crate) fn write(
     let mut entries = Vec::with_capacity(drafts.len());
     for draft in drafts {
         let entry = chained(&head, draft.clone());
-        let Entry { seq, at_ms, kind, question, body, hash } = &entry;
+        let LedgerEntry { seq, at_ms, kind, question, body, hash } = &entry;
         insert.execute(params![number(*seq)?, at_ms, kind, question, body, hash])?;
-        head = Head { seq: *seq, hash: *hash };
+        head = ChainHead { seq: *seq, hash: *hash };
         entries.push(entry);
     }
     transaction.prepare_cached(MARK)?.execute(params![number(head.seq)?, head.hash])?;
     Ok(entries)
 }
 
-fn chained(head: &Head, draft: Draft) -> Entry {
-    let Draft { at_ms, kind, question, body } = draft;
-    let content = Content {
+fn chained(head: &ChainHead, draft: EntryDraft) -> LedgerEntry {
+    let EntryDraft { at_ms, kind, question, body } = draft;
+    let content = EntryContent {
         seq: head.seq + 1,
         at_ms,
         kind: kind.as_bytes(),
@@ -116,31 +115,31 @@ fn chained(head: &Head, draft: Draft) -> Entry {
         body: body.as_bytes(),
     };
     let hash = link(&head.hash, &content);
-    Entry { seq: head.seq + 1, at_ms, kind, question, body, hash }
+    LedgerEntry { seq: head.seq + 1, at_ms, kind, question, body, hash }
 }
 
-/// What the next entry follows. It is the last that was ever written, also when somebody has
-/// taken it out of the table since: its number is not given again, and verification sees the gap.
-pub(crate) fn last_written(connection: &Connection) -> rusqlite::Result<Head> {
-    let marked = marked(connection)?.unwrap_or(Head::NONE);
-    let present = present(connection)?.unwrap_or(Head::NONE);
+/// Returns the head that the next entry follows: the last entry ever written, even if somebody has
+/// removed it from the table since. Its number is not used again, so verification sees the gap.
+pub(crate) fn last_written(connection: &Connection) -> rusqlite::Result<ChainHead> {
+    let marked = marked(connection)?.unwrap_or(ChainHead::NONE);
+    let present = present(connection)?.unwrap_or(ChainHead::NONE);
     Ok(if marked.seq > present.seq { marked } else { present })
 }
 
-/// The end of the ledger as the mark beside it has it.
-pub(crate) fn marked(connection: &Connection) -> rusqlite::Result<Option<Head>> {
+/// Returns the end of the ledger as recorded beside it.
+pub(crate) fn marked(connection: &Connection) -> rusqlite::Result<Option<ChainHead>> {
     head(connection, MARKED)
 }
 
-/// The last entry that is there.
-pub(crate) fn present(connection: &Connection) -> rusqlite::Result<Option<Head>> {
+/// Returns the last entry in the table.
+pub(crate) fn present(connection: &Connection) -> rusqlite::Result<Option<ChainHead>> {
     head(connection, PRESENT)
 }
 
-fn head(connection: &Connection, query: &str) -> rusqlite::Result<Option<Head>> {
+fn head(connection: &Connection, query: &str) -> rusqlite::Result<Option<ChainHead>> {
     connection
         .prepare_cached(query)?
-        .query_row([], |row| Ok(Head { seq: unsigned(row, 0)?, hash: row.get(1)? }))
+        .query_row([], |row| Ok(ChainHead { seq: unsigned(row, 0)?, hash: row.get(1)? }))
         .optional()
 }
 
@@ -151,8 +150,8 @@ pub(crate) fn hash_of(connection: &Connection, seq: u64) -> rusqlite::Result<Opt
 }
 
 /// Returns what is hashed of an entry, from a row of `seq, at_ms, kind, question, body, hash`.
-pub(crate) fn content<'a>(row: &'a Row<'_>, seq: u64) -> rusqlite::Result<Content<'a>> {
-    Ok(Content {
+pub(crate) fn content<'a>(row: &'a Row<'_>, seq: u64) -> rusqlite::Result<EntryContent<'a>> {
+    Ok(EntryContent {
         seq,
         at_ms: row.get(1)?,
         kind: bytes(row.get_ref(2)?).unwrap_or_default(),

@@ -1,16 +1,15 @@
 //! callgate's SQLite file: the chained ledger, and the conversations beside it.
 //!
-//! The ledger has what was asked, pressed, decided and run. Each entry carries a hash over its
-//! content and the hash before it, so that a change in the middle breaks the chain at a place
-//! that [`Store::verify`] names. Beside it the file keeps random keys and small settings
+//! The ledger records what was asked, pressed, decided and run. Each entry carries a hash over its
+//! content and the hash before it, so that a change in the middle breaks the chain at an entry that
+//! [`Store::verify`] reports. Beside it the file keeps random keys and small settings
 //! ([`Store::secret`], [`Store::keep`]), which are not chained.
 //!
-//! **What the chain proves.** It shows damage, a slip of the hand, and whoever changes an entry
-//! without understanding the file. It does not stop the file's owner, who can compute the chain
-//! anew; a key kept on the same machine would not either, since the same owner can read it. What
-//! does help is a [`Head`] noted elsewhere (on paper, on another machine, in a commit): a chain
-//! that was rewritten or cut has no longer that hash at that number
-//! ([`Store::verify_with`]).
+//! **What the chain proves.** It reveals damage, accidents, and changes by anybody who does not
+//! understand the file. It does not stop the file's owner, who can recompute the chain; nor would a
+//! key on the same machine, since the owner can read it. What does help is a [`ChainHead`] noted
+//! elsewhere (on paper, on another machine, in a commit): a chain that was rewritten or cut no
+//! longer has that hash at that number ([`Store::verify_with`]).
 //!
 //! **What is committed stays.** [`Store::append`] returns after the commit. A process that is
 //! killed then loses nothing. A machine that loses its power may lose the last commits, since
@@ -46,43 +45,48 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use rusqlite::Connection;
 
-pub use anchor::{Anchor, Links};
-pub use chain::{Hash, Head, NotAHead};
+pub use anchor::{Anchor, ChainedLinks};
+pub use chain::{ChainHash, ChainHead, NotAHead};
 pub use conversations::{
-    Addition, Conversation, ConversationState, LONGEST_ACCOUNT, LONGEST_CONVERSATION,
-    LONGEST_MESSAGE, LONGEST_TITLE, ReservationRequest, Said, Settlement, Spending, Spent, Sum,
+    Addition, AnswerCost, ConversationState, CostSum, CostTotals, LONGEST_ACCOUNT,
+    LONGEST_CONVERSATION, LONGEST_MESSAGE, LONGEST_TITLE, NewMessage, ReservationRequest,
+    Settlement, StoredConversation,
 };
-pub use entry::{Draft, Entry, Filter, LONGEST_BODY, LONGEST_KIND, LONGEST_QUESTION, Member, kind};
-pub use error::{Fault, StoreError};
+pub use entry::{
+    EntryDraft, EntryFilter, LONGEST_BODY, LONGEST_KIND, LONGEST_QUESTION, LedgerEntry,
+    MemberMatch, kind,
+};
+pub use error::{ChainFault, StoreError};
 pub use identity::FileIdentity;
 pub use kept::{LONGEST_KEY, LONGEST_VALUE};
 pub use links::KEPT_LINKS;
-pub use prune::{LONGEST_OPEN_MS, Pruned};
-pub use verify::{Checkpoint, Noted, Progress, RecentWalk, Verified};
+pub use prune::{LONGEST_OPEN_MS, PruneReport};
+pub use verify::{ChainReport, Checkpoint, NotedHead, RecentReport, VerifyProgress};
 
-/// An open file, with the ledger and what is kept beside it.
+/// An open file with the ledger and what is kept beside it.
 #[derive(Debug)]
 pub struct Store {
     connection: Connection,
     path: PathBuf,
-    /// The file; none when it lives in memory.
+    /// The file; `None` if the store lives in memory.
     file: Option<FileIdentity>,
 }
 
 impl Store {
-    /// Where the file is, links resolved.
+    /// Returns the path of the file, with symbolic links resolved.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Which file it is; none when it lives in memory.
+    /// Returns the identity of the file, or `None` if the store lives in memory.
     #[must_use]
     pub fn file(&self) -> Option<&FileIdentity> {
         self.file.as_ref()
     }
 
-    /// Turns what SQLite says into what to tell a person; `doing` completes "cannot ...".
+    /// Returns a conversion from SQLite's errors to messages for people; `doing` completes "cannot
+    /// ...".
     fn failed(&self, doing: &'static str) -> impl Fn(rusqlite::Error) -> StoreError + use<> {
         let path = self.path.clone();
         move |error| StoreError::sqlite(&path, doing, error)

@@ -1,27 +1,26 @@
-//! Who is linked to the desk, as the chain has it. What is only written beside the ledger does not
+//! Who is linked to the desk, according to the chain. What is only kept beside the ledger does not
 //! count.
 
 use rusqlite::{Connection, OptionalExtension, Row};
 
-use crate::anchor::{Anchor, Links, anchor_through};
-use crate::chain::{Head, link};
+use crate::anchor::{Anchor, ChainedLinks, anchor_through};
+use crate::chain::{ChainHead, link};
 use crate::error::StoreError;
 use crate::{Store, ledger};
 
-/// What stands before every link in the table of kept values.
+/// The prefix of every link among the kept values.
 pub const KEPT_LINKS: &str = "paired/";
 
 impl Store {
-    /// Reads the links from the chain. An entry whose hash does not follow from the one before
-    /// it has no place in the chain and is passed over.
-    pub fn links(&self) -> Result<Links, StoreError> {
+    /// Reads the links from the chain. An entry that does not follow the one before it is ignored.
+    pub fn links(&self) -> Result<ChainedLinks, StoreError> {
         let failed = self.failed("read the links in");
         let view = self.connection.unchecked_transaction().map_err(&failed)?;
         links_before(&view, i64::MAX).map_err(failed)
     }
 
-    /// Returns the links in the table of kept values that the chain does not have. Somebody wrote
-    /// them there by hand; they count for nothing.
+    /// Returns the links among the kept values that the chain does not contain. Somebody wrote them
+    /// there by hand; they have no effect.
     pub fn unchained_links(&self) -> Result<Vec<String>, StoreError> {
         let standing = self.links()?.standing;
         let kept = self.kept_under(KEPT_LINKS)?;
@@ -30,8 +29,8 @@ impl Store {
     }
 }
 
-/// The links as they stood before the entry `seq`.
-pub(crate) fn links_before(connection: &Connection, seq: i64) -> rusqlite::Result<Links> {
+/// Returns the links that were valid before the entry `seq`.
+pub(crate) fn links_before(connection: &Connection, seq: i64) -> rusqlite::Result<ChainedLinks> {
     let mut links = carried_over(connection)?;
     let mut query = connection.prepare_cached(
         "SELECT seq, at_ms, kind, question, body, hash FROM entries
@@ -47,13 +46,13 @@ pub(crate) fn links_before(connection: &Connection, seq: i64) -> rusqlite::Resul
     Ok(links)
 }
 
-/// What the anchor before the first entry says about the links of the entries it stands for.
-fn carried_over(connection: &Connection) -> rusqlite::Result<Links> {
+/// Returns the links that the anchor before the first entry carries over.
+fn carried_over(connection: &Connection) -> rusqlite::Result<ChainedLinks> {
     let first = "SELECT min(seq) FROM entries";
     let first: Option<i64> = connection.query_row(first, [], |row| row.get(0))?;
     let through = first.and_then(|first| u64::try_from(first - 1).ok()).unwrap_or_default();
     if through == 0 {
-        return Ok(Links::default());
+        return Ok(ChainedLinks::default());
     }
     let mut query = connection.prepare_cached(
         "SELECT seq, at_ms, kind, question, body, hash FROM entries WHERE kind = 'anchor'
@@ -63,16 +62,19 @@ fn carried_over(connection: &Connection) -> rusqlite::Result<Links> {
         let anchor = Anchor::read(row.get_ref(4)?.as_str().unwrap_or_default());
         Ok(if is_chained(connection, row)? { anchor.and_then(|anchor| anchor.links) } else { None })
     });
-    // What was removed without a word about links may have had some.
-    Ok(carried.optional()?.flatten().unwrap_or(Links { had_any: true, ..Links::default() }))
+    // An anchor without links may stand for entries that had some.
+    Ok(carried
+        .optional()?
+        .flatten()
+        .unwrap_or(ChainedLinks { had_any: true, ..ChainedLinks::default() }))
 }
 
-/// Whether the entry's hash follows from its content and the hash before it.
+/// Returns true if the entry's hash follows from its content and the previous hash.
 fn is_chained(connection: &Connection, row: &Row<'_>) -> rusqlite::Result<bool> {
     let Ok(seq) = u64::try_from(row.get::<_, i64>(0)?) else { return Ok(false) };
     let before = match seq {
         0 => return Ok(false),
-        1 => Some(Head::NONE.hash),
+        1 => Some(ChainHead::NONE.hash),
         _ => match ledger::hash_of(connection, seq - 1)? {
             Some(hash) => Some(hash),
             None => anchor_through(connection, seq - 1)?

@@ -18,17 +18,17 @@ use rustix::process::geteuid;
 use crate::Store;
 use crate::error::StoreError;
 use crate::identity::FileIdentity;
-use crate::schema::{self, Layout, STEPS};
+use crate::schema::{self, STEPS, StoreLayout};
 
-/// How long another process's transaction is waited for.
+/// How long to wait for another process's transaction.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// How many bytes are read and written at a time.
+/// The size of a page, in bytes.
 const PAGE: u64 = 4096;
-/// How many statements are kept parsed: all that a connection uses again and again.
+/// How many prepared statements a connection caches: all that it uses repeatedly.
 const PARSED: usize = 32;
 
-/// Few pages are kept in memory, since what is written is seldom read again. Text that is removed
-/// is overwritten. Names in the file's own schema are not trusted.
+/// The cache is small, since what is written is seldom read again. Removed text is overwritten. The
+/// file's own schema is not trusted.
 const HABITS: &str = "
     PRAGMA cache_size = -512;
     PRAGMA mmap_size = 0;
@@ -44,10 +44,10 @@ const WRITERS_HABITS: &str = "
 ";
 
 impl Store {
-    /// Opens the file for reading and writing, and makes it if it is not there: its folder with
-    /// mode 0700, itself and what SQLite puts beside it (`-wal`, `-shm`) with mode 0600 from their
-    /// first moment. Refused are a file that is no database, one of another program or of a newer
-    /// callgate, and one of another user.
+    /// Opens the file for reading and writing, and creates it if it does not exist: its folder with
+    /// mode 0700, the file and the files that SQLite puts beside it (`-wal`, `-shm`) with mode 0600
+    /// from the start. Returns an error if the file is not a database, or belongs to another
+    /// program, a newer callgate or another user.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         Self::open_with(path, STEPS)
     }
@@ -66,8 +66,8 @@ impl Store {
         if connection.is_readonly(MAIN_DB).map_err(failed)? {
             return Err(StoreError::ReadOnly(path));
         }
-        if layout == Layout::Empty {
-            // Later it changes nothing any more, and costs a transaction.
+        if layout == StoreLayout::Empty {
+            // Once there are tables it has no effect, and it costs a transaction.
             connection.pragma_update(None, "auto_vacuum", "INCREMENTAL").map_err(failed)?;
         }
         use_wal(&connection, &path)?;
@@ -78,7 +78,7 @@ impl Store {
         Ok(Self { connection, path, file })
     }
 
-    /// Opens a store that lives in memory and is gone with this.
+    /// Opens a store that lives in memory and ends with this value.
     pub fn in_memory() -> Result<Self, StoreError> {
         let path = PathBuf::from(":memory:");
         let failed = |error| StoreError::sqlite(&path, "open", error);
@@ -88,14 +88,14 @@ impl Store {
         Ok(Self { connection, path, file: None })
     }
 
-    /// Opens the file for reading only, while others may be writing. It is never made, and nothing
-    /// is ever written to it. SQLite may put its two helper files beside it, or leave them there.
+    /// Opens the file read-only; other processes may be writing to it. The file is never created or
+    /// written to. SQLite may create its two helper files beside it, or leave them there.
     pub fn open_read_only(path: &Path) -> Result<Self, StoreError> {
         let path = resolve(path)?;
         look_at(&path)?;
         let (connection, layout) = match read_only(&path, false) {
-            // SQLite cannot put its helper files beside it. Without a log of changes that are not
-            // in it yet the file is whole by itself.
+            // SQLite cannot create its helper files. Without a log of pending changes the file
+            // alone is complete.
             Err(error) if is_unopenable(&error) && !beside(&path, "-wal").exists() => {
                 read_only(&path, true)
             }
@@ -104,18 +104,18 @@ impl Store {
         .map_err(|error| StoreError::sqlite(&path, "open", error))?;
         schema::check(&path, &layout, STEPS)?;
         match (layout, schema::version(STEPS)) {
-            (Layout::Ours(found), known) if found < known => {
+            (StoreLayout::Ours(found), known) if found < known => {
                 Err(StoreError::Older { path, found, known })
             }
-            (Layout::Ours(_), _) => {
+            (StoreLayout::Ours(_), _) => {
                 let file = Some(FileIdentity::of(&path)?);
                 Ok(Self { connection, path, file })
             }
-            (Layout::Empty | Layout::Other, _) => Err(StoreError::Missing(path)),
+            (StoreLayout::Empty | StoreLayout::Other, _) => Err(StoreError::Missing(path)),
         }
     }
 
-    /// Does `work` without waiting for other processes.
+    /// Runs `work` without waiting for other processes.
     pub(crate) fn without_waiting<T>(
         &self,
         work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
@@ -126,8 +126,8 @@ impl Store {
         done
     }
 
-    /// Lets the file grow to about so many bytes and no further, as long as it is open. What does
-    /// not fit is refused as on a full disk.
+    /// Limits the file to about this many bytes for as long as it is open. Writes beyond that fail
+    /// as on a full disk.
     pub fn limit_size(&self, bytes: u64) -> Result<(), StoreError> {
         let pages = i64::try_from(bytes / PAGE).unwrap_or(i64::MAX);
         self.connection
@@ -136,7 +136,7 @@ impl Store {
     }
 }
 
-fn read_only(path: &Path, alone: bool) -> rusqlite::Result<(Connection, Layout)> {
+fn read_only(path: &Path, alone: bool) -> rusqlite::Result<(Connection, StoreLayout)> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = if alone {
         let flags = flags | OpenFlags::SQLITE_OPEN_URI;
@@ -152,8 +152,8 @@ fn read_only(path: &Path, alone: bool) -> rusqlite::Result<(Connection, Layout)>
 
 fn take_habits(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute_batch(HABITS)?;
-    // Otherwise many a statement is parsed again for each new value that is given to it, to find a
-    // better plan; ours are the same for all values.
+    // Otherwise SQLite prepares many statements again for each new value, to find a better plan;
+    // our plans are the same for all values.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     connection.set_prepared_statement_cache_capacity(PARSED);
     Ok(())
@@ -172,8 +172,8 @@ fn immutable_address(path: &Path) -> String {
     format!("file:{}?immutable=1", escaped.collect::<String>())
 }
 
-/// Makes the folder and an empty file, unless they are there. The file is made without opening
-/// it: closing it again would drop the locks that this process may already have on it.
+/// Creates the folder and an empty file, unless they exist. The file is created without opening it:
+/// closing it again would drop the locks that this process may already hold on it.
 fn create(path: &Path) -> Result<(), StoreError> {
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         let make = DirBuilder::new().recursive(true).mode(0o700).create(folder);
@@ -192,7 +192,7 @@ fn resolve(path: &Path) -> Result<PathBuf, StoreError> {
     })
 }
 
-/// Makes sure that it is a file of ours.
+/// Checks that the path is a regular file of our own user.
 fn look_at(path: &Path) -> Result<(), StoreError> {
     let metadata =
         fs::metadata(path).map_err(|error| StoreError::io("cannot look at", path, error))?;
@@ -206,8 +206,8 @@ fn look_at(path: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Takes from others what a copy or a hand has given them. The files that SQLite puts beside this
-/// one get the same mode as it has.
+/// Removes the permissions of other users, which a copy or a `chmod` may have given. The files that
+/// SQLite puts beside this one get the same mode.
 fn close_to_others(path: &Path) -> Result<(), StoreError> {
     for path in [path.to_owned(), beside(path, "-wal"), beside(path, "-shm")] {
         let Ok(metadata) = fs::symlink_metadata(&path) else { continue };
@@ -225,8 +225,8 @@ fn beside(path: &Path, suffix: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// Switches to WAL. Of several processes that open a new file at once SQLite lets one do it and
-/// sends the others away without waiting.
+/// Switches to WAL mode. If several processes open a new file at once, SQLite lets one do it and
+/// refuses the others without waiting.
 fn use_wal(connection: &Connection, path: &Path) -> Result<(), StoreError> {
     let deadline = Instant::now() + PATIENCE;
     loop {

@@ -1,52 +1,56 @@
-//! Removing what is old, with an anchor from which verification goes on.
+//! Pruning: removes old entries and leaves an anchor from which verification continues.
 
 use rusqlite::{Connection, OptionalExtension, Statement};
 
 use crate::anchor::Anchor;
-use crate::chain::Hash;
+use crate::chain::ChainHash;
 use crate::error::StoreError;
 use crate::links::links_before;
 use crate::transaction::Transaction;
-use crate::verify::{Verified, walk};
-use crate::{Draft, Entry, Store, kind, ledger, now_ms};
+use crate::verify::{ChainReport, walk};
+use crate::{EntryDraft, LedgerEntry, Store, kind, ledger, now_ms};
 
-/// How long a question can be open, in milliseconds: a day, where the longest time that can be
-/// set is an hour. One that was asked earlier and never closed was abandoned, and pruning does
-/// not stop at it.
+/// How long a question can be open, in milliseconds: a day, although the longest timeout that can
+/// be set is an hour. A question that was asked earlier and never closed was abandoned, and pruning
+/// does not stop at it.
 pub const LONGEST_OPEN_MS: i64 = 24 * 60 * 60 * 1000;
 
-/// What pruning has removed.
+/// The result of pruning.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Pruned {
-    /// How many entries.
+pub struct PruneReport {
+    /// How many entries were removed.
     pub removed: u64,
-    /// The anchor that stands for them; none when nothing was removed.
-    pub anchor: Option<Entry>,
+    /// The anchor that replaces them; `None` if nothing was removed.
+    pub anchor: Option<LedgerEntry>,
 }
 
 impl Store {
     /// Removes entries from the beginning of the ledger, up to the first that is not older than
     /// `before_ms` or belongs to a question that is still open, and writes an `anchor` at its end
-    /// in the same transaction. A chain that is broken is left as it is: it may be evidence.
-    pub fn prune(&mut self, before_ms: i64) -> Result<Pruned, StoreError> {
+    /// in the same transaction. A broken chain is left as it is: it may be evidence.
+    pub fn prune(&mut self, before_ms: i64) -> Result<PruneReport, StoreError> {
         self.prune_at(before_ms, now_ms())
     }
 
-    pub(crate) fn prune_at(&mut self, before_ms: i64, now_ms: i64) -> Result<Pruned, StoreError> {
+    pub(crate) fn prune_at(
+        &mut self,
+        before_ms: i64,
+        now_ms: i64,
+    ) -> Result<PruneReport, StoreError> {
         let failed = self.failed("prune");
         let transaction = self.begin()?;
         check_whole(walk(&transaction, None, &|_, _| ()).map_err(&failed)?)?;
         let anchor = remove(&transaction, before_ms, now_ms).map_err(&failed)?;
         transaction.commit().map_err(failed)?;
         let Some((removed, anchor)) = anchor else {
-            return Ok(Pruned { removed: 0, anchor: None });
+            return Ok(PruneReport { removed: 0, anchor: None });
         };
         self.give_back_space();
-        Ok(Pruned { removed, anchor: Some(anchor) })
+        Ok(PruneReport { removed, anchor: Some(anchor) })
     }
 
-    /// Returns what [`prune`](Self::prune) would remove, in the form of the anchor that would stand
-    /// for it, and removes nothing. The error for a broken chain is the same.
+    /// Returns the anchor that [`prune`](Self::prune) would leave, without removing anything.
+    /// Returns the same error for a broken chain.
     pub fn prunable(&self, before_ms: i64) -> Result<Option<Anchor>, StoreError> {
         let failed = self.failed("read");
         let view = self.connection.unchecked_transaction().map_err(&failed)?;
@@ -55,11 +59,11 @@ impl Store {
         anchor_before(&view, kept_from).map_err(failed)
     }
 
-    /// What was removed leaves the file and its log too. It is gone from the ledger already, so a
-    /// reader that is in the way only means that the space is given back later.
+    /// Shrinks the file and its log after a removal. If a reader is in the way, the space is given
+    /// back later.
     pub(crate) fn give_back_space(&self) {
         for pragma in ["PRAGMA incremental_vacuum", "PRAGMA wal_checkpoint(TRUNCATE)"] {
-            // Each row is a step of the work, so all of them are asked for.
+            // Each row is a step of the work, so all rows are read.
             let all_rows = |mut query: Statement<'_>| query.query_map([], |_| Ok(()))?.collect();
             self.connection.prepare(pragma).and_then(all_rows).unwrap_or(());
         }
@@ -67,10 +71,10 @@ impl Store {
 }
 
 /// Refuses to remove anything from a broken chain.
-fn check_whole(verified: Verified) -> Result<(), StoreError> {
+fn check_whole(verified: ChainReport) -> Result<(), StoreError> {
     match verified {
-        Verified::Broken { seq, why } => Err(StoreError::Broken { seq, why }),
-        Verified::Whole { .. } => Ok(()),
+        ChainReport::Broken { seq, why } => Err(StoreError::Broken { seq, why }),
+        ChainReport::Whole { .. } => Ok(()),
     }
 }
 
@@ -78,13 +82,13 @@ fn remove(
     transaction: &Transaction<'_>,
     before_ms: i64,
     now_ms: i64,
-) -> rusqlite::Result<Option<(u64, Entry)>> {
+) -> rusqlite::Result<Option<(u64, LedgerEntry)>> {
     let kept_from = first_to_keep(transaction, before_ms, now_ms)?;
     let Some(anchor) = anchor_before(transaction, kept_from)? else { return Ok(None) };
     transaction.execute("DELETE FROM entries WHERE seq < ?", [kept_from])?;
     let body = serde_json::to_string(&anchor)
         .map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))?;
-    let draft = Draft { at_ms: now_ms, kind: kind::ANCHOR.to_owned(), question: None, body };
+    let draft = EntryDraft { at_ms: now_ms, kind: kind::ANCHOR.to_owned(), question: None, body };
     let written = ledger::write(transaction, &[draft])?;
     Ok(written.into_iter().next().map(|entry| (anchor.count, entry)))
 }
@@ -104,7 +108,7 @@ fn first_to_keep(connection: &Connection, before_ms: i64, now_ms: i64) -> rusqli
     )
 }
 
-/// What stands for all entries before `kept_from`, if there are any.
+/// Returns the anchor for all entries before `kept_from`, if there are any.
 fn anchor_before(connection: &Connection, kept_from: i64) -> rusqlite::Result<Option<Anchor>> {
     let links = links_before(connection, kept_from)?;
     connection
@@ -117,7 +121,7 @@ fn anchor_before(connection: &Connection, kept_from: i64) -> rusqlite::Result<Op
             |row| {
                 Ok(Anchor {
                     through: ledger::unsigned(row, 0)?,
-                    hash: Hash(row.get(1)?).to_string(),
+                    hash: ChainHash(row.get(1)?).to_string(),
                     count: ledger::unsigned(row, 2)?,
                     from_ms: row.get(3)?,
                     to_ms: row.get(4)?,

@@ -3,35 +3,35 @@
 use rusqlite::types::Value;
 use rusqlite::{Params, Row, params, params_from_iter};
 
-use crate::chain::Head;
+use crate::chain::ChainHead;
 use crate::error::StoreError;
 use crate::ledger;
-use crate::{Entry, Filter, Member, Store};
+use crate::{EntryFilter, LedgerEntry, MemberMatch, Store};
 
 const COLUMNS: &str = "e.seq, e.at_ms, e.kind, e.question, e.body, e.hash";
 
 impl Store {
-    /// The first `limit` entries after the number `after` that `filter` wants, in order.
+    /// Returns the first `limit` entries after the number `after` that match `filter`, in order.
     pub fn entries(
         &self,
-        filter: &Filter,
+        filter: &EntryFilter,
         after: u64,
         limit: usize,
-    ) -> Result<Vec<Entry>, StoreError> {
-        let mut wanted = Wanted::new(filter);
+    ) -> Result<Vec<LedgerEntry>, StoreError> {
+        let mut wanted = EntryQuery::new(filter);
         let after = wanted.number(i64::try_from(after).unwrap_or(i64::MAX));
         wanted.and(format!("e.seq > {after}"));
         self.wanted(wanted, "ASC", limit)
     }
 
-    /// The last `limit` entries before the number `before` that `filter` wants, in order.
+    /// Returns the last `limit` entries before the number `before` that match `filter`, in order.
     pub fn latest(
         &self,
-        filter: &Filter,
+        filter: &EntryFilter,
         before: u64,
         limit: usize,
-    ) -> Result<Vec<Entry>, StoreError> {
-        let mut wanted = Wanted::new(filter);
+    ) -> Result<Vec<LedgerEntry>, StoreError> {
+        let mut wanted = EntryQuery::new(filter);
         let before = wanted.number(i64::try_from(before).unwrap_or(i64::MAX));
         wanted.and(format!("e.seq < {before}"));
         let mut entries = self.wanted(wanted, "DESC", limit)?;
@@ -39,17 +39,17 @@ impl Store {
         Ok(entries)
     }
 
-    /// The number of the last entry that was ever written, or 0.
+    /// Returns the number of the last entry ever written, or 0.
     pub fn last_seq(&self) -> Result<u64, StoreError> {
         Ok(self.head()?.seq)
     }
 
-    /// The end of the chain, to be noted elsewhere.
-    pub fn head(&self) -> Result<Head, StoreError> {
+    /// Returns the head of the chain, to be noted elsewhere.
+    pub fn head(&self) -> Result<ChainHead, StoreError> {
         ledger::last_written(&self.connection).map_err(self.failed("read"))
     }
 
-    /// A number that is another one after somebody else has written to the file.
+    /// Returns a number that changes when another process writes to the file.
     pub fn data_version(&self) -> Result<i64, StoreError> {
         self.connection
             .prepare_cached("PRAGMA data_version")
@@ -57,7 +57,7 @@ impl Store {
             .map_err(self.failed("read"))
     }
 
-    /// The ids of questions that begin so, at most `limit` of them.
+    /// Returns the ids of at most `limit` questions whose ids begin with `beginning`.
     pub fn questions(&self, beginning: &str, limit: usize) -> Result<Vec<String>, StoreError> {
         let query = "SELECT DISTINCT question FROM entries
                      WHERE question >= ?1 AND substr(question, 1, length(?1)) = ?1 LIMIT ?2";
@@ -69,7 +69,7 @@ impl Store {
         read().map_err(self.failed("read"))
     }
 
-    /// Whether any entry belongs to this question.
+    /// Returns true if any entry belongs to this question.
     pub fn has_question(&self, id: &str) -> Result<bool, StoreError> {
         self.connection
             .prepare_cached("SELECT 1 FROM entries WHERE question = ? LIMIT 1")
@@ -77,9 +77,9 @@ impl Store {
             .map_err(self.failed("read"))
     }
 
-    /// All entries of each question that was asked at `since_ms` or later and has no entry of the
-    /// kind `closed`; the question that was asked first comes first.
-    pub fn open_questions(&self, since_ms: i64) -> Result<Vec<Vec<Entry>>, StoreError> {
+    /// Returns the entries of each question that was asked at `since_ms` or later and is not
+    /// closed, grouped by question, the oldest question first.
+    pub fn open_questions(&self, since_ms: i64) -> Result<Vec<Vec<LedgerEntry>>, StoreError> {
         let query = format!(
             "SELECT {COLUMNS} FROM open_questions q CROSS JOIN entries e ON e.question = q.question
              WHERE q.at_ms >= ? ORDER BY q.first, e.seq"
@@ -87,9 +87,9 @@ impl Store {
         Ok(by_question(self.query(&query, [since_ms])?))
     }
 
-    /// All entries of each of the `limit` questions that were closed last; the one that was closed
-    /// last comes first.
-    pub fn recently_closed(&self, limit: usize) -> Result<Vec<Vec<Entry>>, StoreError> {
+    /// Returns the entries of each of the `limit` questions that were closed last, grouped by
+    /// question, the latest first.
+    pub fn recently_closed(&self, limit: usize) -> Result<Vec<Vec<LedgerEntry>>, StoreError> {
         let query = format!(
             "SELECT {COLUMNS} FROM entries e JOIN (
                  SELECT question, seq AS last FROM entries closed
@@ -104,10 +104,10 @@ impl Store {
 
     fn wanted(
         &self,
-        mut wanted: Wanted,
+        mut wanted: EntryQuery,
         order: &str,
         limit: usize,
-    ) -> Result<Vec<Entry>, StoreError> {
+    ) -> Result<Vec<LedgerEntry>, StoreError> {
         let limit = wanted.number(i64::try_from(limit).unwrap_or(i64::MAX));
         let conditions = wanted.conditions.join(" AND ");
         let query = format!(
@@ -116,15 +116,15 @@ impl Store {
         self.query(&query, params_from_iter(wanted.values))
     }
 
-    fn query(&self, query: &str, values: impl Params) -> Result<Vec<Entry>, StoreError> {
+    fn query(&self, query: &str, values: impl Params) -> Result<Vec<LedgerEntry>, StoreError> {
         let mut statement = self.connection.prepare_cached(query).map_err(self.failed("read"))?;
         let entries = statement.query_map(values, entry).and_then(Iterator::collect);
         entries.map_err(self.failed("read"))
     }
 }
 
-fn by_question(entries: Vec<Entry>) -> Vec<Vec<Entry>> {
-    let mut questions: Vec<Vec<Entry>> = Vec::new();
+fn by_question(entries: Vec<LedgerEntry>) -> Vec<Vec<LedgerEntry>> {
+    let mut questions: Vec<Vec<LedgerEntry>> = Vec::new();
     for entry in entries {
         match questions.last_mut() {
             Some(same) if same[0].question == entry.question => same.push(entry),
@@ -134,8 +134,8 @@ fn by_question(entries: Vec<Entry>) -> Vec<Vec<Entry>> {
     questions
 }
 
-fn entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
-    Ok(Entry {
+fn entry(row: &Row<'_>) -> rusqlite::Result<LedgerEntry> {
+    Ok(LedgerEntry {
         seq: ledger::unsigned(row, 0)?,
         at_ms: row.get(1)?,
         kind: row.get(2)?,
@@ -145,15 +145,15 @@ fn entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
     })
 }
 
-/// A filter as SQL: conditions that all have to hold, and what stands for their `?1`, `?2`, ...
-struct Wanted {
+/// A filter as SQL: conditions that all have to hold, and the values of their parameters.
+struct EntryQuery {
     conditions: Vec<String>,
     values: Vec<Value>,
 }
 
-impl Wanted {
-    fn new(filter: &Filter) -> Self {
-        let Filter { kinds, question, since_ms, until_ms, text, members } = filter;
+impl EntryQuery {
+    fn new(filter: &EntryFilter) -> Self {
+        let EntryFilter { kinds, question, since_ms, until_ms, text, members } = filter;
         let mut wanted = Self { conditions: vec!["true".to_owned()], values: Vec::new() };
         if !kinds.is_empty() {
             let kinds: Vec<String> = kinds.iter().map(|kind| wanted.text(kind)).collect();
@@ -192,7 +192,7 @@ impl Wanted {
         self.value(Value::Integer(number))
     }
 
-    /// Takes a value and gives what stands for it.
+    /// Adds a value and returns its parameter.
     fn value(&mut self, value: Value) -> String {
         self.values.push(value);
         format!("?{}", self.values.len())
@@ -202,18 +202,19 @@ impl Wanted {
         self.conditions.push(condition);
     }
 
-    /// A member counts for all entries of its question: what was asked and what was decided
-    /// stand in different ones.
-    fn and_member(&mut self, name: &str, member: &Member) {
-        let (Member::Is(value) | Member::Begins(value) | Member::Within(value)) = member;
+    /// Adds a condition on a member. A member counts for all entries of its question, since what
+    /// was asked and what was decided are in different entries.
+    fn and_member(&mut self, name: &str, member: &MemberMatch) {
+        let (MemberMatch::Is(value) | MemberMatch::Begins(value) | MemberMatch::Within(value)) =
+            member;
         let (name, value) = (self.text(&format!("$.\"{name}\"")), self.text(value));
         let has = |entry: &str| {
             let body = format!("{entry}.body");
             let text = format!("json_extract({body}, {name})");
             let is = match member {
-                Member::Is(_) => format!("{text} = {value} COLLATE NOCASE"),
-                Member::Begins(_) => format!("substr({text}, 1, length({value})) = {value}"),
-                Member::Within(_) => format!(
+                MemberMatch::Is(_) => format!("{text} = {value} COLLATE NOCASE"),
+                MemberMatch::Begins(_) => format!("substr({text}, 1, length({value})) = {value}"),
+                MemberMatch::Within(_) => format!(
                     "instr('/' || trim({text}, '/') || '/', '/' || trim({value}, '/') || '/') > 0"
                 ),
             };

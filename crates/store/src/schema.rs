@@ -1,4 +1,4 @@
-//! How the file is laid out, and how an older one becomes a newer one.
+//! The layout of the file, and its migrations.
 
 use std::path::Path;
 
@@ -6,11 +6,11 @@ use rusqlite::{Connection, TransactionBehavior};
 
 use crate::error::StoreError;
 
-/// Stands in the file's header and says that it is callgate's.
+/// The application id in the file's header.
 pub(crate) const APPLICATION: i64 = 0x4347_6c67;
 
-/// The steps from nothing to the present: the first makes version 1, the next version 2 of it. A
-/// step that was released is never changed; a new one is added at the end.
+/// The migrations from an empty file: the first makes version 1, the next one version 2, and so on.
+/// A released step is never changed; a new one is added at the end.
 pub(crate) const STEPS: &[&str] = &[V1, V2, V3, V4, V5];
 
 const V1: &str = "
@@ -91,12 +91,12 @@ const V2: &str = "
     CREATE INDEX spendings_at ON spendings (at_ms);
 ";
 
-/// Who is linked is read at every start.
+/// An index for the links, which are read at every start.
 const V3: &str = "
     CREATE INDEX entries_links ON entries (seq) WHERE kind IN ('paired', 'unpaired');
 ";
 
-/// What answers under way may take, and what conversations cost that are kept in other files.
+/// Reservations, and costs of conversations that are stored in other files.
 const V4: &str = "
     -- Names a conversation whose messages are not in this file.
     ALTER TABLE spendings ADD COLUMN elsewhere TEXT;
@@ -118,8 +118,9 @@ const V4: &str = "
     ) STRICT;
 ";
 
-/// Which questions are open is read at every start, and there may be a million that are not. The
-/// table follows from the entries: triggers keep it up. What was never closed goes after a day.
+/// The open questions, which are read at every start, while there may be a million closed ones.
+/// Triggers derive the table from the entries. A question that was never closed is removed after a
+/// day.
 const V5: &str = "
     CREATE TABLE open_questions (
         question TEXT PRIMARY KEY,
@@ -151,19 +152,19 @@ const V5: &str = "
     END;
 ";
 
-/// What is known of a file before it is used.
+/// What a file is found to be before it is used.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Layout {
-    /// Nothing is in it yet.
+pub(crate) enum StoreLayout {
+    /// It is empty.
     Empty,
-    /// callgate's, in this version.
+    /// A file of callgate, in this version.
     Ours(i64),
-    /// Another program's.
+    /// A file of another program.
     Other,
 }
 
-/// Looks what the file is, in one statement: another process may be making it meanwhile.
-pub(crate) fn layout(connection: &Connection) -> rusqlite::Result<Layout> {
+/// Finds out what the file is, in one statement, since another process may be creating it.
+pub(crate) fn layout(connection: &Connection) -> rusqlite::Result<StoreLayout> {
     let (application, version, things): (i64, i64, i64) = connection.query_row(
         "SELECT application_id, user_version, (SELECT count(*) FROM sqlite_schema)
          FROM pragma_application_id, pragma_user_version",
@@ -171,39 +172,41 @@ pub(crate) fn layout(connection: &Connection) -> rusqlite::Result<Layout> {
         |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
     )?;
     Ok(match (application, version, things) {
-        (APPLICATION, 1.., _) => Layout::Ours(version),
-        (0, 0, 0) => Layout::Empty,
-        _ => Layout::Other,
+        (APPLICATION, 1.., _) => StoreLayout::Ours(version),
+        (0, 0, 0) => StoreLayout::Empty,
+        _ => StoreLayout::Other,
     })
 }
 
-/// Refuses a file that `steps` do not lead to.
-pub(crate) fn check(path: &Path, layout: &Layout, steps: &[&str]) -> Result<(), StoreError> {
+/// Returns an error for a file that `steps` cannot have made.
+pub(crate) fn check(path: &Path, layout: &StoreLayout, steps: &[&str]) -> Result<(), StoreError> {
     let known = version(steps);
     match *layout {
-        Layout::Other => Err(StoreError::OtherProgram(path.to_owned())),
-        Layout::Ours(found) if found > known => {
+        StoreLayout::Other => Err(StoreError::OtherProgram(path.to_owned())),
+        StoreLayout::Ours(found) if found > known => {
             Err(StoreError::Newer { path: path.to_owned(), found, known })
         }
-        Layout::Ours(_) | Layout::Empty => Ok(()),
+        StoreLayout::Ours(_) | StoreLayout::Empty => Ok(()),
     }
 }
 
-/// Takes the steps that the file has not seen yet, all or none. Others may be doing the same.
+/// Applies the steps that the file has not seen yet, all or none. Other processes may be doing the
+/// same.
 pub(crate) fn migrate(
     connection: &mut Connection,
     path: &Path,
     steps: &[&str],
 ) -> Result<(), StoreError> {
     let failed = |error| StoreError::sqlite(path, "bring up to date", error);
-    if layout(connection).map_err(failed)? == Layout::Ours(version(steps)) {
+    if layout(connection).map_err(failed)? == StoreLayout::Ours(version(steps)) {
         return Ok(());
     }
     let transaction =
         connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
     let found = layout(&transaction).map_err(failed)?;
     check(path, &found, steps)?;
-    let seen = if let Layout::Ours(version) = found { usize::try_from(version) } else { Ok(0) };
+    let seen =
+        if let StoreLayout::Ours(version) = found { usize::try_from(version) } else { Ok(0) };
     for step in steps.iter().skip(seen.unwrap_or(usize::MAX)) {
         transaction.execute_batch(step).map_err(failed)?;
     }
@@ -211,7 +214,7 @@ pub(crate) fn migrate(
     transaction.commit().map_err(failed)
 }
 
-/// The version that `steps` lead to.
+/// Returns the version that `steps` lead to.
 pub(crate) fn version(steps: &[&str]) -> i64 {
     i64::try_from(steps.len()).unwrap_or(i64::MAX)
 }

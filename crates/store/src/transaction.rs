@@ -1,22 +1,22 @@
-//! A transaction in which nobody else writes, begun and ended by statements that are parsed once.
+//! A write transaction whose statements are prepared once.
 
 use std::ops::Deref;
 
 use rusqlite::Connection;
 
-/// Takes back what was written in it, unless it is committed.
+/// A transaction in which nobody else writes. It is rolled back unless it is committed.
 #[derive(Debug)]
 pub(crate) struct Transaction<'a>(&'a Connection);
 
 impl<'a> Transaction<'a> {
-    /// Waits until nobody else writes. That the connection is borrowed alone keeps one transaction
-    /// out of another.
+    /// Begins a transaction, once nobody else writes. The exclusive borrow of the connection
+    /// prevents nested transactions.
     pub(crate) fn begin(connection: &'a mut Connection) -> rusqlite::Result<Self> {
         run(connection, "BEGIN IMMEDIATE")?;
         Ok(Self(connection))
     }
 
-    /// From here on what was written stays. When it fails, nothing of it does.
+    /// Commits. On an error, nothing was written.
     pub(crate) fn commit(self) -> rusqlite::Result<()> {
         run(self.0, "COMMIT")
     }
@@ -32,9 +32,9 @@ impl Deref for Transaction<'_> {
 
 impl Drop for Transaction<'_> {
     fn drop(&mut self) {
-        // SQLite has ended it by itself after a commit, and after some of its errors.
+        // After a commit, and after some errors, SQLite has already ended it.
         if !self.0.is_autocommit() {
-            // The error that led here is the one to tell.
+            // The error that led here is the one to report.
             run(self.0, "ROLLBACK").ok();
         }
     }

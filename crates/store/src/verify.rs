@@ -1,4 +1,4 @@
-//! Walking the chain: is every entry there, and as it was written?
+//! Verification: a walk along the chain that checks that every entry is there and unchanged.
 //!
 //! Each entry carries its own hash, so whether it follows the one before it can be told from two
 //! neighbours. A long chain is therefore walked in parts side by side (`parts.rs`), and its end can
@@ -9,64 +9,65 @@ mod recent;
 
 use rusqlite::{Connection, Row};
 
-pub use recent::{Checkpoint, RecentWalk};
+pub use recent::{Checkpoint, RecentReport};
 
 use crate::anchor::{Anchor, anchor_through};
-use crate::chain::{Head, Linker};
-use crate::error::{Fault, StoreError, is_misread};
+use crate::chain::{ChainHead, Linker};
+use crate::error::{ChainFault, StoreError, is_misread};
 use crate::{Store, ledger};
 
-/// What a walk along the chain has found.
+/// The result of a walk along the chain.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Verified {
+pub enum ChainReport {
     /// Every entry follows the one before it.
     Whole {
-        /// How many there are.
+        /// How many entries there are.
         entries: u64,
-        /// What was removed before the first of them by pruning, if anything was.
+        /// The anchor of the entries that pruning removed before the first one, if there are any.
         from_anchor: Option<Anchor>,
         /// The end of the chain, to be noted elsewhere.
-        head: Head,
+        head: ChainHead,
         /// How it compares with a head that was noted earlier.
-        noted: Noted,
+        noted: NotedHead,
     },
     /// An entry does not follow the one before it.
     Broken {
-        /// The first such.
+        /// The number of the first such entry.
         seq: u64,
-        /// In which way.
-        why: Fault,
+        /// What is wrong with it.
+        why: ChainFault,
     },
 }
 
-/// How a chain compares with a head that was noted earlier.
+/// Whether a chain contains a head that was noted earlier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Noted {
-    /// None was given.
+pub enum NotedHead {
+    /// No head was given.
     NotGiven,
-    /// What was noted is in the chain.
+    /// The chain contains the head.
     Found,
-    /// The entry was removed by pruning since, so that nothing can be said about it.
+    /// The entry was pruned since, so nothing can be said about it.
     Pruned,
 }
 
-/// Is told from time to time how many entries were looked at, and how many there are.
-pub type Progress<'a> = &'a (dyn Fn(u64, u64) + Sync);
+/// Is called from time to time with the number of entries checked so far and the number of all
+/// entries.
+pub type VerifyProgress<'a> = &'a (dyn Fn(u64, u64) + Sync);
 
 impl Store {
     /// Walks the whole chain.
-    pub fn verify(&self) -> Result<Verified, StoreError> {
+    pub fn verify(&self) -> Result<ChainReport, StoreError> {
         self.verify_with(None, &|_, _| ())
     }
 
-    /// Walks the whole chain, and looks whether a head that was noted earlier is part of it. A
-    /// long one is walked by several threads; what they find to be wrong is looked at once more
-    /// in a single view of the file, which alone says that it is broken.
+    /// Walks the whole chain, and checks whether it contains a head that was noted earlier. A long
+    /// chain is walked by several threads; a fault that they find is checked again in a single view
+    /// of the file, and only that decides whether the chain is broken.
     pub fn verify_with(
         &self,
-        noted: Option<Head>,
-        progress: Progress<'_>,
-    ) -> Result<Verified, StoreError> {
+        noted: Option<ChainHead>,
+        progress: VerifyProgress<'_>,
+    ) -> Result<ChainReport, StoreError> {
         let failed = self.failed("verify");
         // One view of the file, however long it takes and whoever writes meanwhile.
         let view = self.connection.unchecked_transaction().map_err(&failed)?;
@@ -80,59 +81,59 @@ impl Store {
 /// Walks the chain as `connection` sees it.
 pub(crate) fn walk(
     connection: &Connection,
-    noted: Option<Head>,
-    progress: Progress<'_>,
-) -> rusqlite::Result<Verified> {
-    let mut walk = match Walk::begin(connection, noted)? {
+    noted: Option<ChainHead>,
+    progress: VerifyProgress<'_>,
+) -> rusqlite::Result<ChainReport> {
+    let mut walk = match ChainWalk::begin(connection, noted)? {
         Ok(walk) => walk,
-        Err((seq, why)) => return Ok(Verified::Broken { seq, why }),
+        Err((seq, why)) => return Ok(ChainReport::Broken { seq, why }),
     };
     let total = last_readable(connection)?.map_or(0, |last| last.seq.saturating_sub(walk.last.seq));
     let steps = walk.go(connection, u64::MAX, &|done| progress(done, total))?;
     let marked = ledger::marked(connection)?;
     Ok(match steps.and_then(|()| walk.end(marked)) {
         Ok(()) => walk.whole(),
-        Err((seq, why)) => Verified::Broken { seq, why },
+        Err((seq, why)) => ChainReport::Broken { seq, why },
     })
 }
 
-/// After so many entries somebody is told how far it is.
+/// Progress is reported after this many entries.
 const TOLD_AFTER: u64 = 4096;
 
-type Step = Result<(), (u64, Fault)>;
+type WalkStep = Result<(), (u64, ChainFault)>;
 
-struct Walk {
+struct ChainWalk {
     from_anchor: Option<Anchor>,
     entries: u64,
-    last: Head,
-    noted: Option<Head>,
+    last: ChainHead,
+    noted: Option<ChainHead>,
     found: bool,
     linker: Linker,
 }
 
-impl Walk {
-    /// A walk from the entry after `last` on.
-    fn from(last: Head, noted: Option<Head>) -> Self {
+impl ChainWalk {
+    /// Begins a walk at the entry after `last`.
+    fn from(last: ChainHead, noted: Option<ChainHead>) -> Self {
         let linker = Linker::default();
         Self { from_anchor: None, entries: 0, last, noted, found: false, linker }
     }
 
     fn begin(
         connection: &Connection,
-        noted: Option<Head>,
-    ) -> rusqlite::Result<Result<Self, (u64, Fault)>> {
+        noted: Option<ChainHead>,
+    ) -> rusqlite::Result<Result<Self, (u64, ChainFault)>> {
         let first = connection
             .query_row("SELECT min(seq) FROM entries", [], |row| row.get::<_, Option<i64>>(0))
             .or_else(|error| if is_damage(&error) { Ok(None) } else { Err(error) })?;
         let first = first.map_or(1, |first| u64::try_from(first).unwrap_or(0));
-        let mut walk = Self::from(Head::NONE, noted);
+        let mut walk = Self::from(ChainHead::NONE, noted);
         if first == 0 {
-            return Ok(Err((1, Fault::Missing)));
+            return Ok(Err((1, ChainFault::Missing)));
         }
         if first > 1 {
             let anchor = anchor_through(connection, first - 1)?;
             let Some(head) = anchor.as_ref().and_then(Anchor::head) else {
-                return Ok(Err((first, Fault::NoAnchor)));
+                return Ok(Err((first, ChainFault::NoAnchor)));
             };
             walk.last = head;
             walk.from_anchor = anchor;
@@ -140,13 +141,13 @@ impl Walk {
         Ok(walk.compare().map(|()| walk))
     }
 
-    /// Walks on to the entry `upto`, or to the last one before it that is there.
+    /// Continues to the entry `upto`, or to the last entry before it.
     fn go(
         &mut self,
         connection: &Connection,
         upto: u64,
         progress: &dyn Fn(u64),
-    ) -> rusqlite::Result<Step> {
+    ) -> rusqlite::Result<WalkStep> {
         let mut query = connection.prepare(
             "SELECT seq, at_ms, kind, question, body, hash FROM entries
              WHERE seq > ? AND seq <= ? ORDER BY seq",
@@ -163,7 +164,7 @@ impl Walk {
                 Ok(Ok(())) => {}
                 Ok(fault) => return Ok(fault),
                 Err(error) if is_damage(&error) => {
-                    return Ok(Err((self.last.seq + 1, Fault::Unreadable)));
+                    return Ok(Err((self.last.seq + 1, ChainFault::Unreadable)));
                 }
                 Err(error) => return Err(error),
             }
@@ -173,63 +174,65 @@ impl Walk {
         }
     }
 
-    fn step(&mut self, row: &Row<'_>) -> rusqlite::Result<Step> {
+    fn step(&mut self, row: &Row<'_>) -> rusqlite::Result<WalkStep> {
         let seq = self.last.seq + 1;
         if row.get::<_, i64>(0)? != ledger::number(seq)? {
-            return Ok(Err((seq, Fault::Missing)));
+            return Ok(Err((seq, ChainFault::Missing)));
         }
         let hash = self.linker.link(&self.last.hash, &ledger::content(row, seq)?);
         if ledger::bytes(row.get_ref(5)?) != Some(&hash) {
-            return Ok(Err((seq, Fault::Changed)));
+            return Ok(Err((seq, ChainFault::Changed)));
         }
         self.entries += 1;
-        self.last = Head { seq, hash };
+        self.last = ChainHead { seq, hash };
         Ok(self.compare())
     }
 
-    /// Holds what the chain has reached against what was noted.
-    fn compare(&mut self) -> Step {
+    /// Compares the current entry with the noted head.
+    fn compare(&mut self) -> WalkStep {
         match self.noted {
             Some(noted) if noted.seq == self.last.seq => {
                 self.found = noted == self.last;
-                if self.found { Ok(()) } else { Err((noted.seq, Fault::OtherThanNoted)) }
+                if self.found { Ok(()) } else { Err((noted.seq, ChainFault::OtherThanNoted)) }
             }
             _ => Ok(()),
         }
     }
 
-    /// After the last entry: was there ever one behind it?
-    fn end(&self, marked: Option<Head>) -> Step {
+    /// Checks, after the last entry, that none is missing at the end.
+    fn end(&self, marked: Option<ChainHead>) -> WalkStep {
         let next = self.last.seq + 1;
         match marked {
-            Some(marked) if marked.seq > self.last.seq => return Err((next, Fault::Missing)),
-            Some(marked) if marked != self.last => return Err((self.last.seq, Fault::OtherMark)),
-            None if self.last.seq > 0 => return Err((self.last.seq, Fault::OtherMark)),
+            Some(marked) if marked.seq > self.last.seq => return Err((next, ChainFault::Missing)),
+            Some(marked) if marked != self.last => {
+                return Err((self.last.seq, ChainFault::OtherMark));
+            }
+            None if self.last.seq > 0 => return Err((self.last.seq, ChainFault::OtherMark)),
             Some(_) | None => {}
         }
         match self.noted {
-            Some(noted) if noted.seq > self.last.seq => Err((next, Fault::Missing)),
+            Some(noted) if noted.seq > self.last.seq => Err((next, ChainFault::Missing)),
             _ => Ok(()),
         }
     }
 
-    fn whole(self) -> Verified {
+    fn whole(self) -> ChainReport {
         let noted = self.compared();
         let Self { entries, last: head, from_anchor, .. } = self;
-        Verified::Whole { entries, from_anchor, head, noted }
+        ChainReport::Whole { entries, from_anchor, head, noted }
     }
 
-    fn compared(&self) -> Noted {
+    fn compared(&self) -> NotedHead {
         match self.noted {
-            None => Noted::NotGiven,
-            Some(_) if self.found => Noted::Found,
-            Some(_) => Noted::Pruned,
+            None => NotedHead::NotGiven,
+            Some(_) if self.found => NotedHead::Found,
+            Some(_) => NotedHead::Pruned,
         }
     }
 }
 
-/// The last entry that is there, unless its hash cannot be read.
-fn last_readable(connection: &Connection) -> rusqlite::Result<Option<Head>> {
+/// Returns the last entry in the table, unless its hash cannot be read.
+fn last_readable(connection: &Connection) -> rusqlite::Result<Option<ChainHead>> {
     ledger::present(connection)
         .or_else(|error| if is_damage(&error) { Ok(None) } else { Err(error) })
 }

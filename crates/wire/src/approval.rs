@@ -1,6 +1,6 @@
 //! The approval protocol: how an agent's hook asks the desk before the agent acts.
 //!
-//! One connection carries one [`Request`] line and one [`Response`] line; the normative text is
+//! One connection carries one [`ApprovalRequest`] line and one [`ApprovalResponse`] line; the normative text is
 //! `docs/protocol/approval.md`. What the tool would be given and what the agent suggests to allow
 //! for good are only relayed, so they stay the bytes they were. The buttons on a phone carry a
 //! [`Callback`].
@@ -18,7 +18,7 @@ use crate::fields::{list, members_of, one_line, optional, optional_object, requi
 use crate::raw::Members;
 
 pub use crate::fields::Malformed;
-pub use context::{Asks, Context, Kind, Takes};
+pub use context::{AnswerExtra, Prompter, RequestContext, RequestKind};
 pub use press::{Action, Callback, MAX_CALLBACK, NotCallback, Press};
 pub use request_id::{NotUuid, RequestId};
 
@@ -30,7 +30,7 @@ pub const MAX_LINE: usize = 10 * 1024 * 1024;
 
 /// May this tool be run?
 #[derive(Debug, Clone, Serialize)]
-pub struct Request {
+pub struct ApprovalRequest {
     /// Names the question; the answer repeats it.
     pub request_id: RequestId,
     /// The tool the agent wants to run.
@@ -45,19 +45,19 @@ pub struct Request {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub permission_suggestions: Vec<Box<RawValue>>,
     /// What the request is for.
-    #[serde(skip_serializing_if = "Kind::is_ask")]
-    pub kind: Kind,
+    #[serde(skip_serializing_if = "RequestKind::is_ask")]
+    pub kind: RequestKind,
     /// Which agent asks, such as `claude-code` or `codex`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
     /// What the asker tells about the question.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub context: Option<Context>,
+    pub context: Option<RequestContext>,
 }
 
-/// The desk's answer to a [`Request`].
+/// The desk's answer to a [`ApprovalRequest`].
 #[derive(Debug, Clone, Serialize)]
-pub struct Response {
+pub struct ApprovalResponse {
     /// The question's id.
     pub request_id: RequestId,
     /// What was decided.
@@ -93,9 +93,9 @@ pub enum Decision {
     Deny,
     /// Nobody decided: the agent asks in its own way.
     Timeout,
-    /// A person has to decide, and the agent asks them; answers [`Kind::Check`] only.
+    /// A person has to decide, and the agent asks them; answers [`RequestKind::Check`] only.
     Ask,
-    /// No rule decides: the agent goes on as if nobody had been asked; answers [`Kind::Check`]
+    /// No rule decides: the agent goes on as if nobody had been asked; answers [`RequestKind::Check`]
     /// only.
     None,
 }
@@ -114,12 +114,12 @@ impl Decision {
     }
 }
 
-impl Request {
+impl ApprovalRequest {
     /// Whether an answer to this request may carry `extra`.
     #[must_use]
-    pub fn takes(&self, extra: Takes) -> bool {
+    pub fn takes(&self, extra: AnswerExtra) -> bool {
         let told = self.context.as_ref().and_then(|context| context.takes.as_ref());
-        told.map_or(extra == Takes::Always, |takes| takes.contains(&extra))
+        told.map_or(extra == AnswerExtra::Always, |takes| takes.contains(&extra))
     }
 
     /// Reads a request from a line's bytes, with or without the newline.
@@ -147,7 +147,7 @@ impl Request {
     }
 }
 
-impl Response {
+impl ApprovalResponse {
     /// A bare decision, with nothing beside it.
     #[must_use]
     pub fn new(request_id: RequestId, decision: Decision) -> Self {
@@ -187,17 +187,17 @@ impl Response {
     }
 }
 
-fn kind(members: &Members) -> Result<Kind, Malformed> {
+fn kind(members: &Members) -> Result<RequestKind, Malformed> {
     const EXPECTED: &str = "ask, settle, notify or check";
     let name: Option<String> = optional(members, "kind", EXPECTED)?;
-    let kind = name.map_or(Some(Kind::Ask), |name| Kind::parse(&name));
+    let kind = name.map_or(Some(RequestKind::Ask), |name| RequestKind::parse(&name));
     kind.ok_or(Malformed::wrong("kind", EXPECTED))
 }
 
-fn context(members: &Members) -> Result<Option<Context>, Malformed> {
+fn context(members: &Members) -> Result<Option<RequestContext>, Malformed> {
     match members.some("context") {
         Some(value) if !value.is_object() => Err(Malformed::wrong("context", "an object")),
-        value => value.map(Context::read).transpose(),
+        value => value.map(RequestContext::read).transpose(),
     }
 }
 

@@ -1,8 +1,8 @@
 //! The desk protocol: how a viewer (a page, a shell, a terminal) watches the ledger grow and
 //! answers questions.
 //!
-//! One JSON object a line, both ways, for as long as the viewer stays. It sends [`Request`]s; the
-//! desk sends [`Message`]s; the normative text is `docs/protocol/desk.md`. Entries of the ledger
+//! One JSON object a line, both ways, for as long as the viewer stays. It sends [`DeskRequest`]s; the
+//! desk sends [`DeskMessage`]s; the normative text is `docs/protocol/desk.md`. Entries of the ledger
 //! and a changed input are only relayed, so they stay the bytes they were.
 
 mod message;
@@ -16,10 +16,10 @@ use crate::fields::required;
 use crate::raw::Members;
 
 pub use crate::unreadable::{Unreadable, UnreadableReason};
-pub use message::{Answer, Entry, Message};
-pub use request::{Command, Request};
-pub use secret::Secret;
-pub use status::{Link, Phones, Reach, Status, Viewers};
+pub use message::{DeskAnswer, DeskMessage, WatchedEntry};
+pub use request::{DeskCommand, DeskRequest};
+pub use secret::PairingSecret;
+pub use status::{DeskStatus, NamedLink, PhoneStatus, Reach, ViewerCount};
 
 /// The longest line, without its newline, that a viewer may send.
 pub const MAX_LINE: usize = 1024 * 1024;

@@ -15,7 +15,9 @@ use std::fmt;
 use memchr::memmem;
 use serde_json::value::RawValue;
 
-use crate::approval::{Asks, Context, Kind, Request, RequestId, Takes};
+use crate::approval::{
+    AnswerExtra, ApprovalRequest, Prompter, RequestContext, RequestId, RequestKind,
+};
 use crate::raw::{Json, Members, NotJson, quoted};
 
 pub use answer::{HookReply, answer, denial};
@@ -112,14 +114,16 @@ impl AgentHookEvent {
 
     /// Returns the kind of request to the desk; `None` for an event that callgate does not handle.
     #[must_use]
-    pub fn kind(self) -> Option<Kind> {
+    pub fn kind(self) -> Option<RequestKind> {
         match self {
-            Self::PreToolUse => Some(Kind::Check),
-            Self::PermissionRequest | Self::PermissionDenied | Self::Elicitation => Some(Kind::Ask),
-            Self::PostToolUse | Self::PostToolUseFailure | Self::Stop | Self::SessionEnd => {
-                Some(Kind::Settle)
+            Self::PreToolUse => Some(RequestKind::Check),
+            Self::PermissionRequest | Self::PermissionDenied | Self::Elicitation => {
+                Some(RequestKind::Ask)
             }
-            Self::Notification => Some(Kind::Notify),
+            Self::PostToolUse | Self::PostToolUseFailure | Self::Stop | Self::SessionEnd => {
+                Some(RequestKind::Settle)
+            }
+            Self::Notification => Some(RequestKind::Notify),
             Self::Other => None,
         }
     }
@@ -198,7 +202,7 @@ impl<'a> AgentHookInput<'a> {
     /// Returns who can put a question about this tool call to a person. The desk always can; the
     /// agent only where it is known to show its own dialog to somebody who is there.
     #[must_use]
-    pub fn asks(&self, agent: HookAgent, is_attended: bool) -> Asks {
+    pub fn asks(&self, agent: HookAgent, is_attended: bool) -> Prompter {
         let is_one_of = |field, names: &[&str]| {
             self.text(field).is_some_and(|name| names.contains(&name.as_ref()))
         };
@@ -206,7 +210,7 @@ impl<'a> AgentHookInput<'a> {
             && is_attended
             && is_one_of("permission_mode", &MODES_WITH_DIALOG)
             && !is_one_of("tool_name", &FILE_TOOLS);
-        if has_dialog { Asks::Agent } else { Asks::Desk }
+        if has_dialog { Prompter::Agent } else { Prompter::Desk }
     }
 
     /// Returns the path of the agent's transcript.
@@ -227,9 +231,9 @@ impl<'a> AgentHookInput<'a> {
         &self,
         request_id: RequestId,
         agent: HookAgent,
-    ) -> Result<Request, NotHookInput> {
+    ) -> Result<ApprovalRequest, NotHookInput> {
         let text = |field| self.text(field).map(Cow::into_owned);
-        let context = Context {
+        let context = RequestContext {
             event: self.text("hook_event_name").map(Cow::into_owned),
             prompt_id: text("prompt_id").or_else(|| text("turn_id")),
             agent_id: text("agent_id"),
@@ -246,7 +250,7 @@ impl<'a> AgentHookInput<'a> {
             gated: None,
             settings_folder: None,
         };
-        Ok(Request {
+        Ok(ApprovalRequest {
             request_id,
             tool_name: self.tool_name()?,
             tool_input: self.tool_input(),
@@ -311,18 +315,20 @@ impl<'a> AgentHookInput<'a> {
     }
 
     /// Returns what the agent accepts in an answer to this event.
-    fn takes(&self, agent: HookAgent) -> Option<Vec<Takes>> {
+    fn takes(&self, agent: HookAgent) -> Option<Vec<AnswerExtra>> {
         Some(match (self.event, agent) {
             (AgentHookEvent::PermissionRequest, HookAgent::Claude) => {
-                vec![Takes::Always, Takes::Edit, Takes::Interrupt]
+                vec![AnswerExtra::Always, AnswerExtra::Edit, AnswerExtra::Interrupt]
             }
-            (AgentHookEvent::Elicitation, HookAgent::Claude) => vec![Takes::Edit, Takes::Interrupt],
+            (AgentHookEvent::Elicitation, HookAgent::Claude) => {
+                vec![AnswerExtra::Edit, AnswerExtra::Interrupt]
+            }
             // The first versions would pass over a changed input and run the old one. Those that
             // name the prompt are known to take it.
             (AgentHookEvent::PreToolUse, HookAgent::Claude) if self.text("prompt_id").is_some() => {
-                vec![Takes::Edit]
+                vec![AnswerExtra::Edit]
             }
-            (event, _) if event.kind().is_some_and(Kind::is_answered) => Vec::new(),
+            (event, _) if event.kind().is_some_and(RequestKind::is_answered) => Vec::new(),
             _ => return None,
         })
     }

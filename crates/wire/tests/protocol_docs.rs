@@ -205,22 +205,22 @@ fn session_response(message: &str) -> Result<Vec<u8>, String> {
 }
 
 fn approval_request(message: &str) -> Result<Vec<u8>, String> {
-    let request = approval::Request::decode(message.as_bytes());
+    let request = approval::ApprovalRequest::decode(message.as_bytes());
     request.map(|request| request.to_line()).map_err(|error| error.to_string())
 }
 
 fn approval_response(message: &str) -> Result<Vec<u8>, String> {
-    let response = approval::Response::decode(message.as_bytes());
+    let response = approval::ApprovalResponse::decode(message.as_bytes());
     response.map(|response| response.to_line()).map_err(|error| error.to_string())
 }
 
 fn desk_request(message: &str) -> Result<Vec<u8>, String> {
-    let request = desk::Request::decode(message.as_bytes());
+    let request = desk::DeskRequest::decode(message.as_bytes());
     request.map(|request| request.to_line()).map_err(|error| error.to_string())
 }
 
 fn desk_message(message: &str) -> Result<Vec<u8>, String> {
-    let message = desk::Message::decode(message.as_bytes());
+    let message = desk::DeskMessage::decode(message.as_bytes());
     message.map(|message| message.to_line()).map_err(|error| error.to_string())
 }
 

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use callgate_approval::asker::{Asker, NoAnswer, Settings, Unwanted};
-use callgate_wire::approval::{Decision, Request, RequestId, Response};
+use callgate_approval::asker::{Asker, AskerSettings, NoAnswer, Unwanted};
+use callgate_wire::approval::{ApprovalRequest, ApprovalResponse, Decision, RequestId};
 use serde_json::value::RawValue;
 use tokio::sync::oneshot;
 
@@ -24,8 +24,8 @@ const WITHDRAWN: &str = "It was withdrawn";
 
 /// One question and where to ask it.
 pub(super) struct DeskQuestion {
-    pub(super) settings: Settings,
-    pub(super) request: Request,
+    pub(super) settings: AskerSettings,
+    pub(super) request: ApprovalRequest,
     pub(super) board: Arc<Board>,
     /// Where the daemon's desk says what becomes of the question; `None` for our own desk.
     pub(super) watched: Option<PathBuf>,
@@ -128,7 +128,7 @@ impl DeskQuestion {
 fn close(
     board: &Board,
     id: &RequestId,
-    answer: Result<Response, NoAnswer>,
+    answer: Result<ApprovalResponse, NoAnswer>,
     text: Option<String>,
     timeout: Duration,
 ) -> AskOutcome {

@@ -13,9 +13,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Waker};
 use std::time::Duration;
 
-use callgate_approval::channel::{Doing, News, Order, Place, Who};
-use callgate_approval::daemon::{Claim, Daemon, Options};
-use callgate_approval::desk::{Authority, Ruling, Settings, Unattended};
+use callgate_approval::channel::{ChannelOrder, News, Person, PersonPlace, ReplyTo};
+use callgate_approval::daemon::{Claim, Daemon, DaemonOptions};
+use callgate_approval::desk::{Authority, DeskSettings, Ruling, Unattended};
 use callgate_store::Store;
 use callgate_wire::approval::{Press, RequestId};
 use tokio::runtime::Handle;
@@ -65,7 +65,7 @@ impl InsideDesk {
         let (orders_in, orders) = mpsc::channel(QUEUE);
         let (rulings, told) = (Rulings::default(), PressWaiter::default());
         let ruled = Arc::clone(&rulings);
-        let options = Options {
+        let options = DaemonOptions {
             claim,
             store,
             settings: settings(config),
@@ -119,8 +119,8 @@ impl InsideDesk {
         let _alone = self.pressing.lock().await;
         let (told, answer) = oneshot::channel();
         *lock(&self.told) = Some(told);
-        let who = Who { place: Place::Terminal, name: SHELL.to_owned() };
-        let news = News::Pressed { who, question, press, doing: Doing::Key, copy: None };
+        let who = Person { place: PersonPlace::Terminal, name: SHELL.to_owned() };
+        let news = News::Pressed { who, question, press, reply_to: ReplyTo::Key, copy: None };
         if !self.daemon.desk().news(news).await {
             return (false, "This could not be recorded, so it was not done.".to_owned());
         }
@@ -142,8 +142,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn settings(config: &Config) -> Settings {
-    Settings {
+fn settings(config: &Config) -> DeskSettings {
+    DeskSettings {
         timeout: config.timeout,
         grace: config.grace,
         phone_after: Duration::ZERO,
@@ -156,16 +156,16 @@ fn settings(config: &Config) -> Settings {
 }
 
 /// Shows the front end what the desk's terminal would show.
-async fn show(mut orders: mpsc::Receiver<Order>, board: Arc<Board>, told: PressWaiter) {
+async fn show(mut orders: mpsc::Receiver<ChannelOrder>, board: Arc<Board>, told: PressWaiter) {
     while let Some(order) = orders.recv().await {
         match order {
-            Order::Show { card, .. } => {
+            ChannelOrder::Show { card, .. } => {
                 let deadline_ms = u64::try_from(card.until_ms).ok();
                 let takes_always = !card.offers.is_empty();
                 board.asked(&card.id, QuestionTerms { deadline_ms, takes_always });
             }
-            Order::Mark { card, mark, .. } => board.ended(&card.id, &mark.text),
-            Order::Tell { text, alert, .. } => {
+            ChannelOrder::Mark { card, mark, .. } => board.ended(&card.id, &mark.text),
+            ChannelOrder::Tell { text, alert, .. } => {
                 if let Some(told) = lock(&told).take() {
                     // The front end may have stopped waiting.
                     told.send((!alert, text)).ok();

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use callgate_store::{Filter, Store, StoreError};
+use callgate_store::{EntryFilter, Store, StoreError};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -17,7 +17,7 @@ const SUITE: &str = "ledger";
 /// benign one, each call that was denied is an injected one. What nobody decided is left out.
 pub(in crate::rules) fn tasks(store: &Store) -> Result<Vec<BenchTask>, StoreError> {
     let kinds = ["asked", "decided", "ran"].map(str::to_owned).to_vec();
-    let filter = Filter { kinds, ..Filter::default() };
+    let filter = EntryFilter { kinds, ..EntryFilter::default() };
     let mut open: BTreeMap<String, Value> = BTreeMap::new();
     let mut sessions: BTreeMap<String, Vec<BenchCall>> = BTreeMap::new();
     let mut unwanted = Vec::new();

@@ -1,7 +1,7 @@
 //! Decodes keys from the bytes that a terminal sends. The bytes may be split anywhere, even inside
 //! an arrow key, none of whose bytes may count as a key.
 
-use callgate_approval::terminal::Key;
+use callgate_approval::terminal::TerminalKey;
 
 const ESCAPE: u8 = 0x1b;
 /// The longest beginning of a sequence that is remembered: enough to recognise a paste.
@@ -39,7 +39,7 @@ enum DecoderState {
 
 impl KeyDecoder {
     /// Returns the keys that are complete now.
-    pub(super) fn keys(&mut self, bytes: &[u8]) -> Vec<Key> {
+    pub(super) fn keys(&mut self, bytes: &[u8]) -> Vec<TerminalKey> {
         bytes.iter().filter_map(|&byte| self.byte(byte)).collect()
     }
 
@@ -49,15 +49,15 @@ impl KeyDecoder {
     }
 
     /// Notes that nothing has followed, so that an escape was the key.
-    pub(super) fn silence(&mut self) -> Option<Key> {
+    pub(super) fn silence(&mut self) -> Option<TerminalKey> {
         if self.state != DecoderState::Escape {
             return None;
         }
         self.state = DecoderState::Late;
-        (!self.is_pasting).then_some(Key::Escape)
+        (!self.is_pasting).then_some(TerminalKey::Escape)
     }
 
-    fn byte(&mut self, byte: u8) -> Option<Key> {
+    fn byte(&mut self, byte: u8) -> Option<TerminalKey> {
         if byte == ESCAPE {
             self.begun.clear();
             self.state = DecoderState::Escape;
@@ -109,7 +109,7 @@ impl KeyDecoder {
         }
     }
 
-    fn text(&mut self, byte: u8) -> Option<Key> {
+    fn text(&mut self, byte: u8) -> Option<TerminalKey> {
         // Some terminals begin a sequence with one byte, which begins no character.
         if self.begun.is_empty() && matches!(byte, 0x9b | 0x8f) {
             self.escape(byte - 0x40);
@@ -127,21 +127,21 @@ impl KeyDecoder {
     }
 }
 
-fn key(c: char) -> Option<Key> {
+fn key(c: char) -> Option<TerminalKey> {
     match c {
-        '\r' | '\n' => Some(Key::Enter),
-        '\u{7f}' | '\u{8}' => Some(Key::Backspace),
+        '\r' | '\n' => Some(TerminalKey::Enter),
+        '\u{7f}' | '\u{8}' => Some(TerminalKey::Backspace),
         c if c.is_control() => None,
-        c => Some(Key::Char(c)),
+        c => Some(TerminalKey::Char(c)),
     }
 }
 
 /// Returns the key for a pasted character. A reply is one line, and only Enter sends it.
-fn pasted(c: char) -> Option<Key> {
+fn pasted(c: char) -> Option<TerminalKey> {
     match c {
-        '\r' | '\n' | '\t' => Some(Key::Pasted(' ')),
+        '\r' | '\n' | '\t' => Some(TerminalKey::Pasted(' ')),
         c if c.is_control() => None,
-        c => Some(Key::Pasted(c)),
+        c => Some(TerminalKey::Pasted(c)),
     }
 }
 
@@ -150,20 +150,21 @@ mod tests {
     use super::*;
 
     /// The same keys come out whole and byte by byte.
-    fn check(bytes: &[u8], expected: &[Key]) {
+    fn check(bytes: &[u8], expected: &[TerminalKey]) {
         assert_eq!(KeyDecoder::default().keys(bytes), expected, "{:?}", bytes.escape_ascii());
         let mut decoder = KeyDecoder::default();
-        let single: Vec<Key> = bytes.iter().flat_map(|byte| decoder.keys(&[*byte])).collect();
+        let single: Vec<TerminalKey> =
+            bytes.iter().flat_map(|byte| decoder.keys(&[*byte])).collect();
         assert_eq!(single, expected, "{:?} byte by byte", bytes.escape_ascii());
     }
 
     #[test]
     fn characters_are_read_whole() {
-        check(b"a\n", &[Key::Char('a'), Key::Enter]);
-        check(b"A\r", &[Key::Char('A'), Key::Enter]);
-        check("ä€".as_bytes(), &[Key::Char('ä'), Key::Char('€')]);
-        check(b"\x7f\x01", &[Key::Backspace]);
-        check(b"\xff\xfed", &[Key::Char('d')]);
+        check(b"a\n", &[TerminalKey::Char('a'), TerminalKey::Enter]);
+        check(b"A\r", &[TerminalKey::Char('A'), TerminalKey::Enter]);
+        check("ä€".as_bytes(), &[TerminalKey::Char('ä'), TerminalKey::Char('€')]);
+        check(b"\x7f\x01", &[TerminalKey::Backspace]);
+        check(b"\xff\xfed", &[TerminalKey::Char('d')]);
     }
 
     #[test]
@@ -186,7 +187,10 @@ mod tests {
         ];
         for sequence in sequences {
             check(sequence, &[]);
-            check(&[b"x", sequence, b"s"].concat(), &[Key::Char('x'), Key::Char('s')]);
+            check(
+                &[b"x", sequence, b"s"].concat(),
+                &[TerminalKey::Char('x'), TerminalKey::Char('s')],
+            );
         }
     }
 
@@ -194,27 +198,31 @@ mod tests {
     fn an_escape_is_a_key_when_nothing_follows() {
         let mut decoder = KeyDecoder::default();
         assert_eq!((decoder.keys(b"\x1b"), decoder.is_waiting()), (vec![], true));
-        assert_eq!((decoder.silence(), decoder.is_waiting()), (Some(Key::Escape), false));
+        assert_eq!((decoder.silence(), decoder.is_waiting()), (Some(TerminalKey::Escape), false));
         assert_eq!(decoder.silence(), None);
-        assert_eq!(decoder.keys(b"d"), [Key::Char('d')]);
+        assert_eq!(decoder.keys(b"d"), [TerminalKey::Char('d')]);
         decoder.keys(b"\x1b");
         decoder.silence();
-        assert_eq!(decoder.keys(b"[as"), [Key::Char('s')], "the rest of an arrow came late");
+        assert_eq!(
+            decoder.keys(b"[as"),
+            [TerminalKey::Char('s')],
+            "the rest of an arrow came late"
+        );
         decoder.keys(b"\x1b[");
         assert_eq!(decoder.silence(), None);
-        assert_eq!(decoder.keys(b"as"), [Key::Char('s')], "an arrow that was cut");
+        assert_eq!(decoder.keys(b"as"), [TerminalKey::Char('s')], "an arrow that was cut");
     }
 
     #[test]
     fn a_paste_is_text_on_one_line() {
-        let [a, blank, d] = ['a', ' ', 'd'].map(Key::Pasted);
-        let expected = [a, blank, d, Key::Char('s')];
+        let [a, blank, d] = ['a', ' ', 'd'].map(TerminalKey::Pasted);
+        let expected = [a, blank, d, TerminalKey::Char('s')];
         check(b"\x1b[200~a\nd\x1b[201~s", &expected);
         // An escape inside is neither a key nor does it hide the end.
-        check(b"\x1b[200~\x1b]a\x1b[201~s", &[Key::Char('s')]);
+        check(b"\x1b[200~\x1b]a\x1b[201~s", &[TerminalKey::Char('s')]);
         let mut decoder = KeyDecoder::default();
         decoder.keys(b"\x1b[200~\x1b");
         assert_eq!(decoder.silence(), None);
-        assert_eq!(decoder.keys(b"[201~s"), [Key::Char('s')]);
+        assert_eq!(decoder.keys(b"[201~s"), [TerminalKey::Char('s')]);
     }
 }

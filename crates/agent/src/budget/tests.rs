@@ -2,8 +2,8 @@
 
 use super::*;
 
-fn spent(conversation: u64, all: u64) -> Spent {
-    let sum = |n| Sum {
+fn spent(conversation: u64, all: u64) -> CostTotals {
+    let sum = |n| CostSum {
         input: n,
         output: n,
         cache_read: n,
@@ -11,11 +11,11 @@ fn spent(conversation: u64, all: u64) -> Spent {
         micro_usd: n * 1000,
         unpriced: 0,
     };
-    Spent { conversation: sum(conversation), all: sum(all), ..Spent::default() }
+    CostTotals { conversation: sum(conversation), all: sum(all), ..CostTotals::default() }
 }
 
 #[track_caller]
-fn check(budget: Budget, spent: &Spent, expected: &str) {
+fn check(budget: Budget, spent: &CostTotals, expected: &str) {
     let error = budget.check(spent, "claude-x", true).unwrap_err();
     assert_eq!(error.to_string(), expected);
 }
@@ -69,7 +69,7 @@ fn below_its_limit_there_is_room() {
     };
     assert_eq!(budget.check(&spent(1500, 2500), "m", true), Ok(()));
     let nothing = Budget { day_usd: Some(0.0), ..Budget::default() };
-    assert!(nothing.check(&Spent::default(), "m", true).is_err(), "nothing may be spent");
+    assert!(nothing.check(&CostTotals::default(), "m", true).is_err(), "nothing may be spent");
 }
 
 #[test]
@@ -78,12 +78,12 @@ fn dollars_need_a_price() {
         Budget { conversation_usd: Some(9.0), ..Budget::default() },
         Budget { day_usd: Some(9.0), ..Budget::default() },
     ] {
-        let error = budget.check(&Spent::default(), "odd", false).unwrap_err().to_string();
+        let error = budget.check(&CostTotals::default(), "odd", false).unwrap_err().to_string();
         assert!(error.contains("the price of the model \"odd\" is not known"), "{error}");
         assert!(error.contains("`agent.price_input` and `agent.price_output`"), "{error}");
     }
     let tokens = Budget { day_tokens: Some(9), ..Budget::default() };
-    assert_eq!(tokens.check(&Spent::default(), "odd", false), Ok(()));
+    assert_eq!(tokens.check(&CostTotals::default(), "odd", false), Ok(()));
 }
 
 #[test]
@@ -120,8 +120,9 @@ fn no_more_is_counted_than_there_is_room_for() {
 #[test]
 fn what_is_reserved_for_others_is_not_there_to_be_spent() {
     let none = Budget::default();
-    let Spent { conversation, all, .. } = spent(10, 20);
-    let spent = Spent { reserved_conversation: conversation, reserved_all: all, ..spent(10, 20) };
+    let CostTotals { conversation, all, .. } = spent(10, 20);
+    let spent =
+        CostTotals { reserved_conversation: conversation, reserved_all: all, ..spent(10, 20) };
     // 40 tokens are spent and 40 reserved in the conversation, 80 and 80 in all; a cent and two.
     for (budget, setting) in [
         (Budget { conversation_tokens: Some(80), ..none }, "conversation_tokens"),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use callgate_store::{Addition, ConversationState, Draft, Said, StoreError, now_ms};
+use callgate_store::{Addition, ConversationState, EntryDraft, NewMessage, StoreError, now_ms};
 use tokio::sync::oneshot::Receiver;
 
 use super::error::HistoryError;
@@ -25,7 +25,7 @@ pub struct HistoryStep {
     /// What was reserved for that answer.
     pub reservation: Option<Reservation>,
     /// Entries for the ledger.
-    pub drafts: Vec<Draft>,
+    pub drafts: Vec<EntryDraft>,
     /// Whether a turn begins with the first message.
     pub begins_turn: bool,
 }
@@ -236,7 +236,7 @@ fn write(
         if messages.is_empty() { (None, replaces) } else { (replaces, None) };
     let mut said = Vec::with_capacity(messages.len());
     for message in &messages {
-        said.push(Said {
+        said.push(NewMessage {
             body: parse::written(message, &results).map_err(unwritable)?,
             begins: begins_turn && said.is_empty(),
         });

@@ -6,7 +6,7 @@ use std::io;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use callgate_store::{ReservationRequest, Spending, Spent, Store};
+use callgate_store::{AnswerCost, CostTotals, ReservationRequest, Store};
 use callgate_wire::session::TokenUsage;
 use uuid::Uuid;
 
@@ -68,7 +68,7 @@ impl ReservationBook {
         at_ms: i64,
         since_ms: i64,
         most: Option<PricedUsage>,
-        check: impl FnOnce(&Spent) -> Result<(), E>,
+        check: impl FnOnce(&CostTotals) -> Result<(), E>,
     ) -> Result<Result<Option<Reservation>, E>, HistoryError> {
         let (folder, abandoned) = (self.holder.folder(), Arc::clone(&self.abandoned));
         let unlocked = |source: io::Error| HistoryError::Lock {
@@ -99,10 +99,10 @@ impl ReservationBook {
 
 impl PricedUsage {
     /// Converts it into the form in which the ledger stores it.
-    pub(super) fn into_spending(self) -> Spending {
+    pub(super) fn into_spending(self) -> AnswerCost {
         let TokenUsage { input, output, cache_read, cache_write } = self.usage;
         let micro_usd = self.usd.map(price::micro);
-        Spending { model: self.model, input, output, cache_read, cache_write, micro_usd }
+        AnswerCost { model: self.model, input, output, cache_read, cache_write, micro_usd }
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use callgate_store::{
-    Addition, ConversationState, Draft, FileIdentity, Settlement, Spent, Store, now_ms,
+    Addition, ConversationState, CostTotals, EntryDraft, FileIdentity, Settlement, Store, now_ms,
 };
 use uuid::Uuid;
 
@@ -128,7 +128,7 @@ impl HistoryStore {
         account: &str,
         since_ms: i64,
         most: Option<PricedUsage>,
-        check: impl FnOnce(&Spent) -> Result<(), E>,
+        check: impl FnOnce(&CostTotals) -> Result<(), E>,
     ) -> Result<Result<Option<Reservation>, E>, HistoryError> {
         let account = self.account(account).into_owned();
         let ledger = self.ledger.as_mut().unwrap_or(&mut self.store);
@@ -169,7 +169,7 @@ impl HistoryStore {
     }
 
     /// Writes to the ledger.
-    pub(super) fn record(&mut self, drafts: &[Draft]) -> Result<(), HistoryError> {
+    pub(super) fn record(&mut self, drafts: &[EntryDraft]) -> Result<(), HistoryError> {
         Ok(self.ledger().append(drafts).map(drop)?)
     }
 

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 use std::task::{Context, Waker};
 
-use callgate_store::{Addition, Draft, Said, Store};
+use callgate_store::{Addition, EntryDraft, NewMessage, Store};
 use tempfile::TempDir;
 
 use super::*;
@@ -46,8 +46,8 @@ impl House {
 
     /// Writes rows to a conversation as no history does.
     fn write_rows(&self, conversation: &str, rows: &[&str]) {
-        let messages: Vec<Said> =
-            rows.iter().map(|row| Said { body: (*row).to_owned(), begins: true }).collect();
+        let messages: Vec<NewMessage> =
+            rows.iter().map(|row| NewMessage { body: (*row).to_owned(), begins: true }).collect();
         let addition = Addition { conversation, messages: &messages, ..Addition::default() };
         Store::open(&self.path()).unwrap().add(&addition).unwrap();
     }
@@ -61,7 +61,7 @@ impl History {
 
     /// Returns what a conversation has cost, what all have cost at `since_ms` or later, and what
     /// is reserved.
-    async fn spent(&self, conversation: &str, since_ms: i64) -> Result<Spent, HistoryError> {
+    async fn spent(&self, conversation: &str, since_ms: i64) -> Result<CostTotals, HistoryError> {
         let id = checked_id(conversation)?;
         self.ask(move |shelf| {
             let account = shelf.account(&id).into_owned();
@@ -107,8 +107,8 @@ fn round(messages: &str) -> HistoryStep {
     HistoryStep { messages: read(messages), ..HistoryStep::default() }
 }
 
-fn draft(body: &str) -> Draft {
-    Draft { at_ms: 1, kind: "ran".to_owned(), question: None, body: body.to_owned() }
+fn draft(body: &str) -> EntryDraft {
+    EntryDraft { at_ms: 1, kind: "ran".to_owned(), question: None, body: body.to_owned() }
 }
 
 fn shown(held: &HeldConversation) -> String {

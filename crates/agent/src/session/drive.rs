@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use callgate_store::Draft;
+use callgate_store::EntryDraft;
 use callgate_wire::session::{SessionEvent, TokenUsage};
 use tokio::sync::watch;
 use tokio::task::{AbortHandle, Id, JoinError, JoinSet};
@@ -48,7 +48,7 @@ pub(super) struct TurnDriver<'a> {
     uses: JoinSet<CallReport>,
     running: HashMap<Id, (usize, AbortHandle)>,
     /// The ledger entries to be written with the next step.
-    drafts: Vec<Draft>,
+    drafts: Vec<EntryDraft>,
     pieces: Vec<AnswerPiece>,
     events: Vec<SessionEvent>,
     /// The input tokens of the last call, by which the size of the next one is estimated.
@@ -336,7 +336,7 @@ impl<'a> TurnDriver<'a> {
 /// Returns the outcome of a tool, even if it panicked.
 fn ended(
     running: &mut HashMap<Id, (usize, AbortHandle)>,
-    drafts: &mut Vec<Draft>,
+    drafts: &mut Vec<EntryDraft>,
     ended: Result<(Id, CallReport), JoinError>,
 ) -> DriverEvent {
     let (id, CallReport { ran, draft }) = ended.unwrap_or_else(|error| {

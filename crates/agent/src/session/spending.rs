@@ -9,7 +9,7 @@ use super::SessionShared;
 use crate::budget::RequestRate;
 use crate::engine::EngineCall;
 use crate::failure::RequestFailure;
-use crate::history::{PricedUsage, Reservation, Spent};
+use crate::history::{CostTotals, PricedUsage, Reservation};
 use crate::tool::ToolSpec;
 use crate::{compact, price};
 
@@ -39,7 +39,7 @@ impl SessionShared {
             let usage = most(call);
             PricedUsage { usage, usd: self.cost(usage), model: model.clone() }
         });
-        let check = move |spent: &Spent| budget.check(spent, &model, is_priced);
+        let check = move |spent: &CostTotals| budget.check(spent, &model, is_priced);
         let (account, since) = (account.to_owned(), (options.day_began)());
         Ok(options.ledger.reserve(account, since, most, check).await??)
     }

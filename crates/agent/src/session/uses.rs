@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use callgate_mask::text::shortened;
 use callgate_mask::{mask_json, mask_text};
-use callgate_store::{Draft, kind as kinds, now_ms};
+use callgate_store::{EntryDraft, kind as kinds, now_ms};
 use callgate_wire::session::{SessionEvent, ToolProgress, ToolUse, tool_kind};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -22,7 +22,7 @@ const LONGEST_SUMMARY: usize = 500;
 /// The outcome of a call, and the ledger entry that is written with its result.
 pub(super) struct CallReport {
     pub(super) ran: FinishedCall,
-    pub(super) draft: Option<Draft>,
+    pub(super) draft: Option<EntryDraft>,
 }
 
 impl CallReport {
@@ -156,7 +156,7 @@ impl CallRecord<'_> {
         }
     }
 
-    fn draft(&self, kind: &str, more: Value) -> Draft {
+    fn draft(&self, kind: &str, more: Value) -> EntryDraft {
         let mut body = json!({
             "tool": self.wanted.name,
             "session": self.conversation,
@@ -169,7 +169,12 @@ impl CallRecord<'_> {
             body.extend(more);
         }
         debug_assert!(kinds::ALL.contains(&kind), "{kind} is missing in the list of kinds");
-        Draft { at_ms: now_ms(), kind: kind.to_owned(), question: None, body: body.to_string() }
+        EntryDraft {
+            at_ms: now_ms(),
+            kind: kind.to_owned(),
+            question: None,
+            body: body.to_string(),
+        }
     }
 }
 

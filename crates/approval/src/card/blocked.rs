@@ -2,7 +2,7 @@
 //! again.
 
 use callgate_mask::text::{self, Measure};
-use callgate_wire::approval::{Kind, Request};
+use callgate_wire::approval::{ApprovalRequest, RequestKind};
 
 use super::Card;
 use crate::plain;
@@ -12,18 +12,19 @@ const LONGEST_PART: usize = 300;
 
 /// A call that the agent itself has blocked.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Blocked {
+pub struct BlockedCall {
     /// What blocked it, such as `auto mode`.
     pub by: String,
     /// The agent's reason, on one line.
     pub reason: Option<String>,
 }
 
-impl Blocked {
+impl BlockedCall {
     /// Returns what blocked the call, if the request is about a blocked one.
-    pub(super) fn of(request: &Request) -> Option<Self> {
+    pub(super) fn of(request: &ApprovalRequest) -> Option<Self> {
         let context = request.context.as_ref()?;
-        if request.kind != Kind::Ask || context.event.as_deref() != Some("PermissionDenied") {
+        if request.kind != RequestKind::Ask || context.event.as_deref() != Some("PermissionDenied")
+        {
             return None;
         }
         let by = match context.mode.as_deref() {

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 /// What a tool would do.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Body {
+pub enum CardBody {
     /// Run a shell command.
     Command {
         /// The command line.
@@ -25,7 +25,7 @@ pub enum Body {
         /// The file.
         path: String,
         /// The changes, in order.
-        changes: Vec<Change>,
+        changes: Vec<FileChange>,
     },
     /// Change a cell of a notebook.
     Notebook {
@@ -69,7 +69,7 @@ pub enum Body {
 
 /// One change to a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Change {
+pub struct FileChange {
     /// What stands there now.
     pub old: String,
     /// What would stand there.
@@ -78,7 +78,7 @@ pub struct Change {
     pub everywhere: bool,
 }
 
-impl Body {
+impl CardBody {
     /// The body for a tool's masked input. An input that has not the tool's usual shape is shown
     /// as it is.
     pub(super) fn of(tool: &str, input: &str) -> Self {
@@ -122,18 +122,18 @@ fn shown(fields: &Map<String, Value>, name: &str) -> Option<String> {
     fields.get(name)?.as_str().map(plain::visible)
 }
 
-fn command(fields: &Map<String, Value>) -> Option<Body> {
+fn command(fields: &Map<String, Value>) -> Option<CardBody> {
     let command = match fields.get("command").or_else(|| fields.get("cmd"))? {
         Value::String(command) => plain::visible(command),
         // Codex gives the words one by one.
         Value::Array(words) => plain::visible(&words_of(words)?),
         _ => return None,
     };
-    Some(Body::Command { command, description: described(fields) })
+    Some(CardBody::Command { command, description: described(fields) })
 }
 
 /// A program and its arguments apart, which no shell reads.
-fn program(fields: &Map<String, Value>) -> Option<Body> {
+fn program(fields: &Map<String, Value>) -> Option<CardBody> {
     let mut words = vec![fields.get("command")?.clone()];
     match fields.get("args") {
         None | Some(Value::Null) => return command(fields),
@@ -142,7 +142,7 @@ fn program(fields: &Map<String, Value>) -> Option<Body> {
     }
     let mut rest = fields.clone();
     rest.retain(|name, _| name != "args");
-    Some(Body::Command {
+    Some(CardBody::Command {
         command: plain::visible(&words_of(&words)?),
         description: described(&rest),
     })
@@ -181,29 +181,29 @@ fn path_of(fields: &Map<String, Value>) -> Option<String> {
     shown(fields, "file_path").or_else(|| shown(fields, "path"))
 }
 
-fn write(fields: &Map<String, Value>) -> Option<Body> {
-    Some(Body::Write { path: path_of(fields)?, content: shown(fields, "content")? })
+fn write(fields: &Map<String, Value>) -> Option<CardBody> {
+    Some(CardBody::Write { path: path_of(fields)?, content: shown(fields, "content")? })
 }
 
-fn edit(fields: &Map<String, Value>) -> Option<Body> {
+fn edit(fields: &Map<String, Value>) -> Option<CardBody> {
     let changes = match fields.get("edits") {
         Some(edits) => edits.as_array()?.iter().map(|edit| change(edit.as_object()?)).collect(),
         None => change(fields).map(|change| vec![change]),
     };
-    Some(Body::Edit { path: path_of(fields)?, changes: changes? })
+    Some(CardBody::Edit { path: path_of(fields)?, changes: changes? })
 }
 
-fn change(fields: &Map<String, Value>) -> Option<Change> {
+fn change(fields: &Map<String, Value>) -> Option<FileChange> {
     // Claude's names, or those of callgate's own runtime.
     let either = |name: &str, ours: &str| shown(fields, name).or_else(|| shown(fields, ours));
     let everywhere = fields.get("replace_all").or_else(|| fields.get("replaceAll"));
     let everywhere = everywhere.and_then(Value::as_bool).unwrap_or_default();
     let (old, new) = (either("old_string", "oldText")?, either("new_string", "newText")?);
-    Some(Change { old, new, everywhere })
+    Some(FileChange { old, new, everywhere })
 }
 
 /// A cell of a notebook. An input with anything that is not known is shown as it is.
-fn notebook(fields: &Map<String, Value>) -> Option<Body> {
+fn notebook(fields: &Map<String, Value>) -> Option<CardBody> {
     const KNOWN: [&str; 5] = ["notebook_path", "cell_id", "cell_type", "edit_mode", "new_source"];
     if !has_only(fields, &KNOWN) {
         return None;
@@ -222,35 +222,35 @@ fn notebook(fields: &Map<String, Value>) -> Option<Body> {
         _ => return None,
     };
     let source = text("new_source")?.unwrap_or_default();
-    Some(Body::Notebook { path: shown(fields, "notebook_path")?, change, source })
+    Some(CardBody::Notebook { path: shown(fields, "notebook_path")?, change, source })
 }
 
 /// A page to be fetched. An input with anything that is not known is shown as it is.
-fn fetch(fields: &Map<String, Value>) -> Option<Body> {
+fn fetch(fields: &Map<String, Value>) -> Option<CardBody> {
     if !has_only(fields, &["url", "prompt"]) {
         return None;
     }
-    Some(Body::Fetch { url: shown(fields, "url")?, prompt: shown(fields, "prompt") })
+    Some(CardBody::Fetch { url: shown(fields, "url")?, prompt: shown(fields, "prompt") })
 }
 
 fn has_only(fields: &Map<String, Value>, known: &[&str]) -> bool {
     fields.keys().all(|name| known.contains(&name.as_str()))
 }
 
-fn questions(fields: &Map<String, Value>) -> Option<Body> {
+fn questions(fields: &Map<String, Value>) -> Option<CardBody> {
     let all = fields.get("questions")?.as_array()?.iter();
     let texts: Option<Vec<_>> = all.map(|one| shown(one.as_object()?, "question")).collect();
-    texts.map(Body::Questions)
+    texts.map(CardBody::Questions)
 }
 
-fn question(fields: &Map<String, Value>, question: &str, details: &str) -> Option<Body> {
-    Some(Body::Question { question: shown(fields, question)?, details: shown(fields, details) })
+fn question(fields: &Map<String, Value>, question: &str, details: &str) -> Option<CardBody> {
+    Some(CardBody::Question { question: shown(fields, question)?, details: shown(fields, details) })
 }
 
-fn mcp(tool: &str, input: &str) -> Option<Body> {
+fn mcp(tool: &str, input: &str) -> Option<CardBody> {
     let (server, tool) = tool.strip_prefix("mcp__")?.split_once("__")?;
     let (server, tool) = (plain::visible(server), plain::visible(tool));
-    Some(Body::Mcp { server, tool, input: pretty(input) })
+    Some(CardBody::Mcp { server, tool, input: pretty(input) })
 }
 
 fn pretty(input: &str) -> String {

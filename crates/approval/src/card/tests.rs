@@ -1,6 +1,6 @@
 //! What people see of each kind of question, and what goes back to the agent.
 
-use callgate_wire::approval::Request;
+use callgate_wire::approval::ApprovalRequest;
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
 
@@ -17,7 +17,7 @@ fn card(tool: &str, input: &Value, suggestions: &Value) -> Card {
         "permission_suggestions": suggestions,
         "context": { "takes": ["always", "edit", "interrupt"], "last_words": "Now\u{202e} I build." },
     });
-    let request = Request::decode(line.to_string().as_bytes()).unwrap();
+    let request = ApprovalRequest::decode(line.to_string().as_bytes()).unwrap();
     Card::new(&request, request.tool_input.get(), 1, 2)
 }
 
@@ -147,7 +147,7 @@ fn the_title_of_a_command_names_the_folder_in_which_it_would_run() {
     let line = format!(
         r#"{{"request_id":"550e8400-e29b-41d4-a716-446655440000","tool_name":"run_shell_command","tool_input":{raw},"cwd":"/","session_id":"s1"}}"#
     );
-    let request = Request::decode(line.replace('\n', " ").as_bytes()).unwrap();
+    let request = ApprovalRequest::decode(line.replace('\n', " ").as_bytes()).unwrap();
     assert_eq!(Card::new(&request, raw, 1, 2).summary(), "make (in /a)", "however it is spaced");
 }
 
@@ -157,7 +157,9 @@ fn how_a_command_would_be_run_is_shown_when_it_is_not_as_usual() {
         "command": "make", "description": "Build", "timeout": 1000, "run_in_background": true,
         "dangerouslyDisableSandbox": true, "quiet": false,
     });
-    let Body::Command { description, .. } = card("Bash", &input, &json!([])).body else { panic!() };
+    let CardBody::Command { description, .. } = card("Bash", &input, &json!([])).body else {
+        panic!()
+    };
     let shown = "Build; run_in_background: true; dangerouslyDisableSandbox: true";
     assert_eq!(description.as_deref(), Some(shown));
 }
@@ -171,7 +173,7 @@ fn an_input_of_an_unusual_shape_is_shown_as_it_is() {
         ("ExitPlanMode", json!({})),
     ] {
         let card = card(tool, &input, &json!([]));
-        assert!(matches!(&card.body, Body::Other(shown) if shown.starts_with('{')), "{card:?}");
+        assert!(matches!(&card.body, CardBody::Other(shown) if shown.starts_with('{')), "{card:?}");
         assert_eq!(card.summary(), tool);
     }
 }
@@ -314,7 +316,7 @@ fn notebooks_and_pages() {
     // What is not known is not left out.
     for odd in [json!({ "edit_mode": "burn" }), json!({ "run": true }), json!({ "cell_id": 7 })] {
         let card = card("NotebookEdit", &cell(odd.clone()), &json!([]));
-        assert!(matches!(card.body, Body::Other(_)), "{odd}: {:?}", card.body);
+        assert!(matches!(card.body, CardBody::Other(_)), "{odd}: {:?}", card.body);
     }
     body(
         "WebFetch",
@@ -324,5 +326,5 @@ fn notebooks_and_pages() {
             Fetch { url: "https://example.org/⟨U+202E⟩a", prompt: Some("What is it?") }"#]],
     );
     let odd = card("WebFetch", &json!({ "url": "https://a", "method": "POST" }), &json!([]));
-    assert!(matches!(odd.body, Body::Other(_)), "{:?}", odd.body);
+    assert!(matches!(odd.body, CardBody::Other(_)), "{:?}", odd.body);
 }

@@ -1,12 +1,12 @@
 //! What a use of callgate's own tools is about, on one line, where its body alone does not say it.
 
-use super::Body;
+use super::CardBody;
 use super::body::quoted;
 use crate::plain;
 use serde_json::{Map, Value};
 
 /// The line for a tool's masked input; nothing when the body or the tool's name says it all.
-pub(super) fn of(tool: &str, input: &str, body: &Body) -> Option<String> {
+pub(super) fn of(tool: &str, input: &str, body: &CardBody) -> Option<String> {
     let fields: Map<String, Value> = serde_json::from_str(input).ok()?;
     let text = |name: &str| fields.get(name).and_then(Value::as_str);
     // In quotes unless it is plain, so that nothing in it reads as a word of ours.

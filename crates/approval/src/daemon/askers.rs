@@ -8,49 +8,49 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use callgate_link::hangup::{HangupWatcher, Receipt, receipt};
-use callgate_wire::approval::Response;
+use callgate_wire::approval::ApprovalResponse;
 use tokio::io::AsyncWriteExt;
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until, timeout};
 
 use super::letter::Letter;
-use crate::desk::{AskerId, Input};
+use crate::desk::{AskerId, DeskInput};
 
-/// How long an asker may take to read its answer. One that takes longer is still there, and has the
-/// answer in its hands.
+/// How long an asker may take to read its answer. One that takes longer is still connected, and
+/// counts as having read it.
 const READ_WITHIN: Duration = Duration::from_secs(5);
-/// How often an asker is looked at that has not hung up yet: nothing tells when it reads.
+/// How often an asker that has not hung up is checked: nothing signals that it has read.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
-/// Everybody who waits for an answer, or has one on its way.
+/// All askers that wait for an answer or are being sent one.
 #[derive(Debug)]
 pub(super) struct Askers {
     hangups: HangupWatcher,
-    waiting: Mutex<HashMap<AskerId, Asker>>,
+    waiting: Mutex<HashMap<AskerId, ParkedAsker>>,
     to_desk: mpsc::Sender<Letter>,
     stopper: Mutex<Option<UnixStream>>,
     /// The other end of `stopper`, which is watched like an asker.
     _watched: UnixStream,
 }
 
-/// Under this name the end of the watching is reported; no asker has it.
+/// The name under which the end of the watching is reported; no asker has it.
 const STOP: u64 = u64::MAX;
 
 #[derive(Debug)]
-struct Asker {
+struct ParkedAsker {
     stream: UnixStream,
     answer: AnswerState,
 }
 
-/// How far the answer to an asker is on its way.
+/// How much of the answer to an asker has been sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum AnswerState {
-    /// There is none yet.
+    /// There is no answer yet.
     Absent,
-    /// A part of it has been sent.
+    /// A part has been sent.
     Sending,
-    /// All of it has been sent.
+    /// The whole answer has been sent.
     Sent,
 }
 
@@ -68,35 +68,35 @@ impl Askers {
         }))
     }
 
-    fn waiting(&self) -> MutexGuard<'_, HashMap<AskerId, Asker>> {
-        // Nothing in here panics half-way.
+    fn waiting(&self) -> MutexGuard<'_, HashMap<AskerId, ParkedAsker>> {
+        // Nothing panics while the lock is held.
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Keeps the connection of an asker whose question is about to go to the desk.
+    /// Parks the connection of an asker whose question is about to go to the desk.
     pub(super) fn add(&self, id: AskerId, stream: UnixStream) {
-        self.waiting().insert(id, Asker { stream, answer: AnswerState::Absent });
+        self.waiting().insert(id, ParkedAsker { stream, answer: AnswerState::Absent });
     }
 
     /// Sends the desk something that gets no answer. A desk that has ended needs no news.
-    pub(super) async fn notify(&self, input: Input) {
+    pub(super) async fn notify(&self, input: DeskInput) {
         self.to_desk.send(Letter::new(input)).await.ok();
     }
 
     /// Sends the desk an asker's question, and watches the asker from then on, so that no hang-up
     /// is reported before the question. An asker that cannot be watched is let go.
-    pub(super) async fn forward(&self, id: AskerId, question: Input) {
+    pub(super) async fn forward(&self, id: AskerId, question: DeskInput) {
         self.notify(question).await;
         if !self.watch(id) {
-            self.notify(Input::Gone(id)).await;
+            self.notify(DeskInput::Gone(id)).await;
         }
     }
 
     /// Like [`forward`](Self::forward), for a thread without a runtime.
-    pub(super) fn blocking_forward(&self, id: AskerId, question: Input) {
+    pub(super) fn blocking_forward(&self, id: AskerId, question: DeskInput) {
         self.to_desk.blocking_send(Letter::new(question)).ok();
         if !self.watch(id) {
-            self.to_desk.blocking_send(Letter::new(Input::Gone(id))).ok();
+            self.to_desk.blocking_send(Letter::new(DeskInput::Gone(id))).ok();
         }
     }
 
@@ -109,16 +109,21 @@ impl Askers {
 
     /// Sends an asker its answer, after which nothing follows, without waiting. A task in `runtime`
     /// sees whether it is read, and tells the desk.
-    pub(super) fn answer(self: &Arc<Self>, runtime: &Handle, id: AskerId, response: &Response) {
+    pub(super) fn answer(
+        self: &Arc<Self>,
+        runtime: &Handle,
+        id: AskerId,
+        response: &ApprovalResponse,
+    ) {
         let line = response.to_line();
         let mut waiting = self.waiting();
-        // One that has hung up has been reported.
+        // An asker that has hung up was reported already.
         let Some(asker) = waiting.get_mut(&id) else { return };
         asker.answer = AnswerState::Sending;
         let sent = match asker.stream.write(&line) {
             Ok(count) => count,
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => 0,
-            // Whoever cannot be written to has hung up, which is about to be reported.
+            // An asker that cannot be written to has hung up, which is about to be reported.
             Err(_) => return,
         };
         let rest = (sent < line.len())
@@ -142,16 +147,16 @@ impl Askers {
         });
     }
 
-    /// Waits until an asker has read its answer. One that hangs up is reported elsewhere.
+    /// Waits until an asker has read its answer. A hang-up is reported elsewhere.
     async fn see_read(&self, id: AskerId) {
         let end = Instant::now() + READ_WITHIN;
         let input = loop {
             let now = Instant::now();
-            match self.waiting().get(&id).map(Asker::receipt) {
+            match self.waiting().get(&id).map(ParkedAsker::receipt) {
                 None => return,
-                Some(Receipt::Read) => break Input::Delivered(id),
-                Some(Receipt::Lost) => break Input::Lost(id),
-                Some(Receipt::Unread) if now >= end => break Input::Delivered(id),
+                Some(Receipt::Read) => break DeskInput::Delivered(id),
+                Some(Receipt::Lost) => break DeskInput::Lost(id),
+                Some(Receipt::Unread) if now >= end => break DeskInput::Delivered(id),
                 Some(Receipt::Unread) => {}
             }
             sleep_until((now + LOOK_EVERY).min(end)).await;
@@ -161,8 +166,8 @@ impl Askers {
         }
     }
 
-    /// Tells the desk of everybody who hangs up; for a thread of its own. Ends when
-    /// [`stop`](Self::stop) is called.
+    /// Reports every hang-up to the desk, on a thread of its own, until [`stop`](Self::stop) is
+    /// called.
     pub(super) fn report(&self) -> io::Result<()> {
         loop {
             for name in self.hangups.next()? {
@@ -177,15 +182,15 @@ impl Askers {
         }
     }
 
-    /// Takes note that nothing will pass any more between us and an asker.
-    fn hung_up(&self, id: AskerId) -> Option<Input> {
+    /// Removes an asker that has hung up. Returns what that means for the desk.
+    fn hung_up(&self, id: AskerId) -> Option<DeskInput> {
         let mut waiting = self.waiting();
         let asker = waiting.get(&id)?;
         let input = match (asker.answer, asker.receipt()) {
-            (AnswerState::Absent, _) => Input::Gone(id),
-            (_, Receipt::Read) => Input::Delivered(id),
-            (_, Receipt::Lost) => Input::Lost(id),
-            // It had stopped sending, and so have we; it may still read.
+            (AnswerState::Absent, _) => DeskInput::Gone(id),
+            (_, Receipt::Read) => DeskInput::Delivered(id),
+            (_, Receipt::Lost) => DeskInput::Lost(id),
+            // Both sides have stopped sending; it may still read.
             (_, Receipt::Unread) => return None,
         };
         waiting.remove(&id);
@@ -194,20 +199,21 @@ impl Askers {
 
     /// Ends [`report`](Self::report).
     pub(super) fn stop(&self) {
-        // Closing one end hangs up the other.
+        // Closing one end is a hang-up for the other.
         drop(self.stopper.lock().unwrap_or_else(PoisonError::into_inner).take());
     }
 }
 
-impl Asker {
-    /// Says that nothing follows the answer.
+impl ParkedAsker {
+    /// Closes the sending direction: nothing follows the answer.
     fn end(&mut self) {
         self.answer = AnswerState::Sent;
-        // Whoever has hung up already does not need to hear it.
+        // An asker that has hung up does not need it.
         self.stream.shutdown(Shutdown::Write).ok();
     }
 
-    /// What it has done with its answer. One of which a part could not be sent is lost.
+    /// Returns whether the asker has read its answer. An answer that could not be sent completely
+    /// is lost.
     fn receipt(&self) -> Receipt {
         match self.answer {
             AnswerState::Sent => receipt(&self.stream),
@@ -238,7 +244,7 @@ mod tests {
         ours.set_nonblocking(true).unwrap();
         askers.add(AskerId(1), ours);
         assert!(askers.watch(AskerId(1)));
-        let response = Response::new(crate::asker::fresh_id(), Decision::Deny);
+        let response = ApprovalResponse::new(crate::asker::fresh_id(), Decision::Deny);
         askers.answer(&Handle::current(), AskerId(1), &response);
         // Nothing else has had a chance to run: the end is there with the line.
         theirs.set_nonblocking(true).unwrap();

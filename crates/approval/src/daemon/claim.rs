@@ -1,4 +1,4 @@
-//! The places of a daemon, claimed before anything else of it is made.
+//! The sockets of a daemon, claimed before anything else is created.
 
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;
@@ -10,23 +10,23 @@ use rustix::process::geteuid;
 
 use super::{StartError, io_error};
 
-/// The sockets of a daemon and the lock that keeps a second one away.
+/// The sockets of a daemon, and the lock that keeps a second daemon away.
 ///
-/// It is taken before the ledger is opened, so that a process that comes second creates nothing.
+/// It is taken before the ledger is opened, so that a second daemon creates nothing.
 #[derive(Debug)]
 pub struct Claim {
-    /// Where askers find the daemon.
+    /// The socket for askers.
     pub(super) socket: PathBuf,
-    /// Where viewers find it.
+    /// The socket for viewers.
     pub(super) desk_socket: PathBuf,
-    /// Where programs ask that know no other address.
+    /// The socket for programs that know no other address.
     pub(super) legacy: Option<PathBuf>,
     pub(super) lock: FileLock,
 }
 
 impl Claim {
-    /// Claims the socket for askers and the one for viewers. Fails, before anything is created,
-    /// if another process serves one of them or if something else stands there.
+    /// Claims the socket for askers and the one for viewers. Returns an error, before anything is
+    /// created, if another process serves one of them or if one of the paths is not a socket.
     pub fn take(
         socket: impl Into<PathBuf>,
         desk_socket: impl Into<PathBuf>,
@@ -40,7 +40,7 @@ impl Claim {
         if is_live(&desk_socket)? {
             return Err(running(&desk_socket));
         }
-        // Whoever holds the lock has made this folder, so that nothing is made beside them.
+        // Whoever holds the lock has made this folder, so nothing is created beside them.
         make_folder(&socket)?;
         let lock = FileLock::take(&lock_path)
             .map_err(|error| io_error("cannot lock", &lock_path, error))?
@@ -49,8 +49,8 @@ impl Claim {
         Ok(Self { socket, desk_socket, legacy: None, lock })
     }
 
-    /// Adds a socket that is served too if nobody else uses its path. Whatever stands there is
-    /// left alone, and the daemon warns of it once.
+    /// Adds a socket that is served as well, if nobody else uses its path. Whatever else is there
+    /// is left alone, and the daemon warns about it once.
     #[must_use]
     pub fn with_legacy(mut self, path: Option<PathBuf>) -> Self {
         self.legacy = path.filter(|path| *path != self.socket && *path != self.desk_socket);
@@ -78,8 +78,8 @@ pub(super) fn make_folder(socket: &Path) -> Result<(), StartError> {
     made.map_err(|error| io_error("cannot make the folder", folder, error))
 }
 
-/// Returns the path of the lock that keeps a second daemon of this user from a socket. The name
-/// holds the user's id: where several users share a folder, none locks the others out.
+/// Returns the path of the lock that keeps a second daemon of this user away from a socket. The
+/// name contains the user's id, so that users who share a folder do not lock each other out.
 #[must_use]
 pub fn lock_path(socket: &Path) -> PathBuf {
     let mut name = socket.as_os_str().to_owned();

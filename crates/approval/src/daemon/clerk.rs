@@ -1,29 +1,30 @@
-//! The desk's thread: takes what comes, has it recorded, and only then has it done.
+//! The desk's thread: it gives the desk its inputs, commits the desk's records, and only then
+//! passes the outputs on.
 //!
-//! Whatever has arrived meanwhile is taken together and recorded in one transaction, so that a
-//! thousand questions at once cost a few commits, not a thousand.
+//! Inputs that have arrived meanwhile are handled together and recorded in one transaction, so that
+//! a thousand questions at once cost a few commits, not a thousand.
 
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
-use callgate_store::{Draft, Store, StoreError, now_ms};
-use callgate_wire::approval::{Decision, Kind, Response};
+use callgate_store::{EntryDraft, Store, StoreError, now_ms};
+use callgate_wire::approval::{ApprovalResponse, Decision, RequestKind};
 use tokio::runtime::Handle;
 use tokio::sync::{mpsc, watch};
 
 use super::askers::Askers;
 use super::letter::Letter;
-use super::pulse::Pulse;
-use crate::desk::{AskerId, Desk, Input, Now, Output, Step};
+use super::pulse::DaemonPulse;
+use crate::desk::{AskerId, Desk, DeskInput, DeskOutput, DeskStep, Now};
 
-/// How many inputs are recorded together at most.
+/// The most inputs that are recorded together.
 const BATCH: usize = 256;
-/// After so many entries the disk is given a quiet moment.
+/// After this many entries the ledger is checkpointed in a quiet moment.
 const MOST_UNMOVED: usize = 256;
-/// How often the wall clock is compared when nothing else happens.
+/// How often the desk is called when nothing else happens, to follow the wall clock.
 const LONGEST_SLEEP: Duration = Duration::from_hours(1);
 
-/// The desk with everything it works with.
+/// The desk and everything it works with.
 pub(super) struct Clerk {
     pub(super) desk: Desk,
     pub(super) store: Store,
@@ -32,20 +33,20 @@ pub(super) struct Clerk {
     pub(super) askers: Weak<Askers>,
     /// The daemon's runtime.
     pub(super) runtime: Handle,
-    pub(super) outputs: mpsc::Sender<Output>,
+    pub(super) outputs: mpsc::Sender<DeskOutput>,
     /// The number of the last entry in the ledger.
     pub(super) head: watch::Sender<u64>,
-    /// How many questions are open is shown here.
-    pub(super) pulse: Arc<Pulse>,
-    /// What cannot be written is told here.
+    /// Shows how many questions are open.
+    pub(super) pulse: Arc<DaemonPulse>,
+    /// Is called with warnings.
     pub(super) warn: Box<dyn Fn(&str) + Send>,
     pub(super) started: Instant,
-    /// How many entries were written since the disk last caught up.
+    /// How many entries were written since the last checkpoint.
     pub(super) unmoved: usize,
 }
 
 impl Clerk {
-    /// Works until nobody sends letters any more.
+    /// Works until all senders of letters are gone.
     pub(super) fn run(mut self) {
         let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_time().build()
         else {
@@ -59,7 +60,8 @@ impl Clerk {
         }
     }
 
-    /// The letters that have come, none when time alone has something to do, nothing at the end.
+    /// Returns the letters that have arrived, an empty list when only a timer is due, and `None` at
+    /// the end.
     async fn next(&mut self) -> Option<Vec<Letter>> {
         let mut letters = Vec::new();
         let until = self.desk.next_alarm().map_or(LONGEST_SLEEP, |alarm| {
@@ -73,8 +75,7 @@ impl Clerk {
         }
     }
 
-    /// Has the disk catch up while nobody waits, so that it does not have to in the middle of an
-    /// answer.
+    /// Checkpoints the ledger while nobody waits, so that no answer has to wait for it.
     fn tidy(&mut self) {
         self.unmoved = 0;
         if let Err(error) = self.store.checkpoint() {
@@ -84,26 +85,26 @@ impl Clerk {
 
     fn work(&mut self, letters: Vec<Letter>) {
         let now = self.now();
-        let mut whole = Step::default();
+        let mut whole = DeskStep::default();
         let mut receipts = Vec::new();
         for Letter { input, recorded } in letters {
             let input = self.with_past(input);
             append(&mut whole, self.desk.handle(now, input));
             receipts.extend(recorded);
         }
-        append(&mut whole, self.desk.handle(now, Input::Tick));
+        append(&mut whole, self.desk.handle(now, DeskInput::Tick));
         if let Err(error) = self.record(&whole.records, &whole.keeps) {
             (self.warn)(&format!("{error}; open questions fall back to their agents"));
             let unrecorded = std::mem::take(&mut whole.outputs);
-            whole = self.desk.handle(now, Input::LedgerFailed);
+            whole = self.desk.handle(now, DeskInput::LedgerFailed);
             answer_the_rest(&mut whole, unrecorded);
-            // Whoever waits for a receipt does not get one: nothing was recorded.
+            // Nobody gets a receipt: nothing was recorded.
             receipts.clear();
         }
         self.pulse.open(self.desk.open_count());
         for output in whole.outputs {
             match output {
-                Output::Answer(asker, response) => self.answer(asker, &response),
+                DeskOutput::Answer(asker, response) => self.answer(asker, &response),
                 // When nobody takes outputs the process is about to end.
                 other => drop(self.outputs.blocking_send(other)),
             }
@@ -114,7 +115,7 @@ impl Clerk {
     }
 
     /// Answers from this thread: an agent waits, and another thread would have to wake up first.
-    fn answer(&self, asker: AskerId, response: &Response) {
+    fn answer(&self, asker: AskerId, response: &ApprovalResponse) {
         // Without askers the daemon is about to end.
         if let Some(askers) = self.askers.upgrade() {
             askers.answer(&self.runtime, asker, response);
@@ -123,29 +124,29 @@ impl Clerk {
 
     /// Asks the ledger whether the id of a question was used before, and whether anybody was ever
     /// linked.
-    fn with_past(&self, input: Input) -> Input {
+    fn with_past(&self, input: DeskInput) -> DeskInput {
         let (asker, request, ruling) = match input {
-            Input::Asked { asker, request, ruling, .. } => (asker, request, ruling),
-            Input::NewCode { code, id, who, doing, .. } => {
-                // What cannot be read may have had a link.
+            DeskInput::Asked { asker, request, ruling, .. } => (asker, request, ruling),
+            DeskInput::NewCode { code, id, who, reply_to, .. } => {
+                // A ledger that cannot be read may have had links.
                 let is_first = self.store.links().is_ok_and(|links| !links.had_any);
-                return Input::NewCode { code, id, who, is_first, doing };
+                return DeskInput::NewCode { code, id, who, is_first, reply_to };
             }
             other => return other,
         };
         let id = &request.request_id;
-        // A check that is answered at once can be repeated, and its asker waits for every step.
+        // A check that is answered at once may be repeated, and its asker waits for every step.
         let is_question =
-            request.kind != Kind::Check || self.desk.waits_for_person(&request, &ruling);
+            request.kind != RequestKind::Check || self.desk.waits_for_person(&request, &ruling);
         let is_replay = is_question
             && !self.desk.knows(id)
             && self.store.has_question(id.as_str()).unwrap_or(true);
-        Input::Asked { asker, request, ruling, is_replay }
+        DeskInput::Asked { asker, request, ruling, is_replay }
     }
 
     fn record(
         &mut self,
-        records: &[Draft],
+        records: &[EntryDraft],
         keeps: &[(String, Option<String>)],
     ) -> Result<(), StoreError> {
         if records.is_empty() && keeps.is_empty() {
@@ -164,23 +165,24 @@ impl Clerk {
     }
 }
 
-/// Answers those askers whose answers could not be recorded and whose questions are not open: what
-/// was decided for them does not count. That nobody decides needs no record.
-fn answer_the_rest(whole: &mut Step, unrecorded: Vec<Output>) {
+/// Answers askers whose answers could not be recorded and whose questions are not open: what was
+/// decided for them does not count. An answer that decides nothing needs no record.
+fn answer_the_rest(whole: &mut DeskStep, unrecorded: Vec<DeskOutput>) {
     for output in unrecorded {
-        let Output::Answer(asker, mut response) = output else { continue };
-        let is_it = |output: &Output| matches!(output, Output::Answer(other, _) if *other == asker);
+        let DeskOutput::Answer(asker, mut response) = output else { continue };
+        let is_it =
+            |output: &DeskOutput| matches!(output, DeskOutput::Answer(other, _) if *other == asker);
         if whole.outputs.iter().any(is_it) {
             continue;
         }
         if !matches!(response.decision, Decision::Ask | Decision::None) {
-            response = Response::new(response.request_id, Decision::Timeout);
+            response = ApprovalResponse::new(response.request_id, Decision::Timeout);
         }
-        whole.outputs.push(Output::Answer(asker, response));
+        whole.outputs.push(DeskOutput::Answer(asker, response));
     }
 }
 
-fn append(whole: &mut Step, mut step: Step) {
+fn append(whole: &mut DeskStep, mut step: DeskStep) {
     whole.records.append(&mut step.records);
     whole.keeps.append(&mut step.keeps);
     whole.outputs.append(&mut step.outputs);

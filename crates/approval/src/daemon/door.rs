@@ -1,4 +1,4 @@
-//! A socket that stays at its path: when somebody deletes its file, it is made anew.
+//! A listening socket that stays at its path: if its file is deleted, it is created again.
 
 use std::fs;
 use std::io;
@@ -15,24 +15,24 @@ use tokio::time::{Interval, MissedTickBehavior, interval};
 use super::claim::make_folder;
 use super::{StartError, io_error};
 
-/// How often the file is looked for.
+/// How often the file is checked.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// How long to wait when no connection can be accepted, as when there are no descriptors left.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// A socket that is served for as long as this exists.
+/// A listening socket.
 pub(super) struct Door {
     path: PathBuf,
     listener: UnixListener,
-    /// The file that leads to the listener.
+    /// The socket's file.
     file: Arc<Mutex<Option<FileId>>>,
     looks: Interval,
-    /// Why the socket could not be made anew, so that it is told once.
+    /// Why the socket could not be created again, so that the warning is given once.
     trouble: Option<String>,
     warn: Arc<dyn Fn(&str) + Send + Sync>,
 }
 
-/// Tells a file from every other one, also from a later one of the same name.
+/// Identifies a file, even against a later one with the same name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct FileId {
     device: u64,
@@ -46,7 +46,8 @@ impl FileId {
     }
 }
 
-/// The file of a socket. It goes with this, unless another has taken its place.
+/// The file of a socket. It is removed when this is dropped, unless another file has taken its
+/// place.
 #[derive(Debug)]
 pub(super) struct SocketFile {
     path: PathBuf,
@@ -57,7 +58,7 @@ impl Drop for SocketFile {
     fn drop(&mut self) {
         let id = *self.id.lock().unwrap_or_else(PoisonError::into_inner);
         if id.is_some() && FileId::at(&self.path) == id {
-            // Whoever comes next replaces what stays.
+            // A file that stays is replaced by the next daemon.
             fs::remove_file(&self.path).ok();
         }
     }
@@ -92,24 +93,24 @@ impl Door {
         Ok(Self { path, listener, file, looks, trouble: None, warn })
     }
 
-    /// The socket's file, also when it is made anew.
+    /// Returns the socket's file, which stays right when the file is created again.
     pub(super) fn file(&self) -> SocketFile {
         SocketFile { path: self.path.clone(), id: Arc::clone(&self.file) }
     }
 
     fn file_id(&self) -> MutexGuard<'_, Option<FileId>> {
-        // Nothing in here panics half-way.
+        // Nothing panics while the lock is held.
         self.file.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits for the next process of our own user. Returns an error if the system lets nobody in
-    /// just now.
+    /// Waits for the next connection of our own user. Returns an error if the system cannot accept
+    /// one at the moment.
     pub(super) async fn accept(&mut self) -> io::Result<UnixStream> {
         loop {
             tokio::select! {
                 accepted = self.listener.accept() => match accepted {
                     Ok((stream, _)) if check_peer(&stream, &self.path).is_ok() => return Ok(stream),
-                    // Another user's process is not even told why.
+                    // A process of another user is not told why.
                     Ok(_) => {}
                     Err(error) => {
                         tokio::time::sleep(PAUSE).await;
@@ -121,7 +122,7 @@ impl Door {
         }
     }
 
-    /// Makes the socket anew if its file has gone.
+    /// Creates the socket again if its file is gone.
     fn look_after(&mut self) {
         let id = *self.file_id();
         if id.is_some() && FileId::at(&self.path) == id {

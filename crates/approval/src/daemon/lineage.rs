@@ -1,17 +1,17 @@
-//! Which process is at the other end of a socket, and which it descends from, as the kernel tells.
+//! The process at the other end of a socket and its ancestors, according to the kernel.
 
 use std::iter;
 
 use callgate_link::process::ProcessStat;
 use tokio::net::UnixStream;
 
-/// The process at the other end; none where it lives in another world of process ids.
+/// Returns the process at the other end, or `None` if it is in another PID namespace.
 pub(super) fn process_of(stream: &UnixStream) -> Option<u32> {
     let process = stream.peer_cred().ok()?.pid()?;
     u32::try_from(process).ok().filter(|process| *process != 0)
 }
 
-/// The process, its parent, and so on.
+/// Returns the process, its parent, and so on.
 pub(super) fn lineage(process: u32) -> Vec<u32> {
     let ancestors = ProcessStat::read(process).into_iter().flat_map(ProcessStat::ancestors);
     iter::once(process).chain(ancestors.map(|ancestor| ancestor.id)).collect()

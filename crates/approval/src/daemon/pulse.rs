@@ -1,25 +1,24 @@
-//! How the daemon is, for whoever wants to know: kept where anybody can look without asking the
-//! desk.
+//! The state of the daemon, kept where it can be read without asking the desk.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-use callgate_wire::desk::{Phones, Reach, Status, Viewers};
+use callgate_wire::desk::{DeskStatus, PhoneStatus, Reach, ViewerCount};
 
-/// How the daemon is.
+/// The state of the daemon.
 #[derive(Debug)]
-pub(super) struct Pulse {
+pub(super) struct DaemonPulse {
     started: Instant,
     socket: PathBuf,
     database: PathBuf,
     has_terminal: bool,
     open: AtomicU64,
-    phones: Mutex<Option<Phones>>,
+    phones: Mutex<Option<PhoneStatus>>,
 }
 
-impl Pulse {
+impl DaemonPulse {
     pub(super) fn new(socket: &Path, database: &Path, has_terminal: bool) -> Self {
         Self {
             started: Instant::now(),
@@ -31,36 +30,36 @@ impl Pulse {
         }
     }
 
-    /// So many questions are open.
+    /// Sets the number of open questions.
     pub(super) fn open(&self, count: usize) {
         self.open.store(count as u64, Ordering::Relaxed);
     }
 
-    /// There are phones; nothing is known about them yet.
+    /// Notes that there is a Telegram channel whose state is not known yet.
     pub(super) fn phones_begin(&self) {
-        *self.phones() = Some(Phones::default());
+        *self.phones() = Some(PhoneStatus::default());
     }
 
-    /// The phones can be reached, by this bot.
+    /// Notes that phones can be reached by this bot.
     pub(super) fn phones_work(&self, bot: &str) {
-        *self.phones() = Some(Phones { bot: Some(bot.to_owned()), trouble: None });
+        *self.phones() = Some(PhoneStatus { bot: Some(bot.to_owned()), trouble: None });
     }
 
-    /// Something is wrong with the phones.
+    /// Notes that something is wrong with the Telegram channel.
     pub(super) fn phones_troubled(&self, why: &str) {
         let mut phones = self.phones();
         let bot = phones.take().and_then(|phones| phones.bot);
-        *phones = Some(Phones { bot, trouble: Some(why.to_owned()) });
+        *phones = Some(PhoneStatus { bot, trouble: Some(why.to_owned()) });
     }
 
-    fn phones(&self) -> std::sync::MutexGuard<'_, Option<Phones>> {
-        // Nothing in here panics half-way.
+    fn phones(&self) -> std::sync::MutexGuard<'_, Option<PhoneStatus>> {
+        // Nothing panics while the lock is held.
         self.phones.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// All of it, with what others know.
-    pub(super) fn status(&self, head: u64, viewers: Viewers) -> Status {
-        Status {
+    /// Returns the status of the daemon.
+    pub(super) fn status(&self, head: u64, viewers: ViewerCount) -> DeskStatus {
+        DeskStatus {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             pid: std::process::id(),
             uptime_seconds: self.started.elapsed().as_secs(),

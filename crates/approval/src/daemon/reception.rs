@@ -1,12 +1,12 @@
-//! Takes in what askers send: one line each, within a limit and a deadline. Who says nothing is in
-//! nobody's way.
+//! Reads what askers send: one line each, with a length limit and a deadline. Silent connections do
+//! not block others.
 
 use std::io::ErrorKind;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use callgate_wire::approval::{MAX_LINE, Request};
+use callgate_wire::approval::{ApprovalRequest, MAX_LINE};
 use callgate_wire::frame::{DecodedLine, LineDecoder};
 use tokio::io::AsyncReadExt;
 use tokio::net::UnixStream;
@@ -16,22 +16,22 @@ use super::door::Door;
 use super::lineage::{lineage, process_of};
 use super::room::{Room, RoomSeat};
 use super::rulings::RulingQueue;
-use crate::desk::{AskerId, Input};
+use crate::desk::{AskerId, DeskInput};
 
 /// How long an asker may take to send its line.
 const READ_WITHIN: Duration = Duration::from_secs(10);
-/// How many askers may be connected that have sent nothing yet.
+/// How many connected askers may have sent nothing yet.
 const MOST_SILENT: usize = 4_096;
 /// How many lines are read at once.
 const MOST_READING: usize = 512;
 
-/// Takes in askers until the task is dropped.
+/// Accepts askers on one socket until its task is dropped.
 pub(super) struct Reception {
     pub(super) door: Door,
     pub(super) intake: Arc<Intake>,
 }
 
-/// What becomes of those who come in, by whichever door.
+/// Reads the requests of askers, on whichever socket they come.
 #[derive(Debug)]
 pub(super) struct Intake {
     askers: Arc<Askers>,
@@ -70,29 +70,28 @@ impl Reception {
 }
 
 impl Intake {
-    /// Reads one request. Whatever is no request closes the connection and nothing else.
+    /// Reads one request. Anything else closes the connection.
     async fn receive(self: Arc<Self>, mut stream: UnixStream, silent: RoomSeat) {
         let request = self.read(&mut stream, silent);
         let Ok(Some(request)) = tokio::time::timeout(self.read_within, request).await else {
             return;
         };
         if !request.kind.is_answered() {
-            return self.askers.notify(Input::Told(request)).await;
+            return self.askers.notify(DeskInput::Told(request)).await;
         }
         let id = AskerId(self.next.fetch_add(1, Ordering::Relaxed));
         let process = process_of(&stream);
         let Ok(stream) = stream.into_std() else { return };
-        // The connection is known before the question is, so that no answer finds it missing; and
-        // it is watched after the desk has the question, so that no hang-up comes before it.
+        // The connection is parked before the question goes on, so that the answer finds it.
         self.askers.add(id, stream);
         if let Some(lineage) = process.and_then(|process| wanted_lineage(&request, process)) {
-            self.askers.notify(Input::From { asker: id, lineage }).await;
+            self.askers.notify(DeskInput::From { asker: id, lineage }).await;
         }
         self.rulings.take(id, request).await;
     }
 
-    /// Waits until an asker says something, and reads it.
-    async fn read(&self, stream: &mut UnixStream, mut silent: RoomSeat) -> Option<Request> {
+    /// Waits until an asker sends something, and reads it.
+    async fn read(&self, stream: &mut UnixStream, mut silent: RoomSeat) -> Option<ApprovalRequest> {
         let mut lines = LineDecoder::new(MAX_LINE);
         tokio::select! {
             begun = begin(stream, &mut lines) => begun?,
@@ -107,8 +106,8 @@ impl Intake {
     }
 }
 
-/// What the desk has to know of the process that asks, if anything.
-fn wanted_lineage(request: &Request, process: u32) -> Option<Vec<u32>> {
+/// Returns what the desk has to know about the process that asks, if anything.
+fn wanted_lineage(request: &ApprovalRequest, process: u32) -> Option<Vec<u32>> {
     let context = request.context.as_ref()?;
     match (&context.gated, context.answers) {
         (Some(_), _) => Some(lineage(process)),
@@ -117,8 +116,8 @@ fn wanted_lineage(request: &Request, process: u32) -> Option<Vec<u32>> {
     }
 }
 
-/// Waits for the first bytes of a line; `None` when there will be none. Until then an asker takes
-/// no memory.
+/// Waits for the first bytes of a line. Returns `None` if there will be none. Until then an asker
+/// needs no memory.
 async fn begin(stream: &UnixStream, lines: &mut LineDecoder) -> Option<()> {
     loop {
         stream.readable().await.ok()?;
@@ -129,23 +128,23 @@ async fn begin(stream: &UnixStream, lines: &mut LineDecoder) -> Option<()> {
                 lines.push(&first[..count]);
                 return Some(());
             }
-            // A socket may be said to be readable that is not.
+            // A socket may be reported as readable although it is not.
             Err(error) if error.kind() == ErrorKind::WouldBlock => {}
             Err(_) => return None,
         }
     }
 }
 
-/// Reads the rest of one request; `None` when the line is malformed, empty, too long, or has no
-/// end.
-async fn read(stream: &mut UnixStream, mut lines: LineDecoder) -> Option<Request> {
+/// Reads the rest of one request. Returns `None` if the line is malformed, empty, too long or
+/// incomplete.
+async fn read(stream: &mut UnixStream, mut lines: LineDecoder) -> Option<ApprovalRequest> {
     loop {
         let request = match lines.next_frame() {
-            Some(DecodedLine::Whole(line)) => Some(Request::decode(line).ok()),
+            Some(DecodedLine::Whole(line)) => Some(ApprovalRequest::decode(line).ok()),
             Some(DecodedLine::TooLong(_)) => Some(None),
             None => None,
         };
-        // An empty line is no request, and one that is over the limit is not read to its end.
+        // An empty line is not a request, and a line over the limit is not read to its end.
         if lines.has_skipped_blank() || lines.is_dropping() {
             return None;
         }

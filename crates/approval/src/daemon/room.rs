@@ -1,5 +1,5 @@
-//! A place for a limited number of connections. When it is full, whoever has been in it for longest
-//! has to go, so that nobody keeps others waiting by doing nothing.
+//! A limit on the number of connections. When it is reached, the oldest connection has to go, so
+//! that nobody keeps others waiting by doing nothing.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -8,32 +8,32 @@ use std::time::Duration;
 use tokio::sync::{Notify, oneshot};
 use tokio::time::{Instant, sleep_until};
 
-/// For so long nobody has to go.
+/// How long nobody has to go.
 const STAY: Duration = Duration::from_secs(1);
 
 /// A room with a limited number of seats.
 #[derive(Debug)]
 pub(super) struct Room {
     most: usize,
-    seats: Mutex<Seats>,
+    seats: Mutex<RoomSeats>,
     left: Notify,
 }
 
 #[derive(Debug, Default)]
-struct Seats {
+struct RoomSeats {
     next: u64,
-    /// Those that are taken, the oldest first.
+    /// The taken seats, the oldest first.
     taken: BTreeMap<u64, TakenSeat>,
 }
 
 #[derive(Debug)]
 struct TakenSeat {
     since: Instant,
-    /// Dropping it tells whoever sits there to go.
+    /// Dropping it tells the connection to go.
     _stays: oneshot::Sender<()>,
 }
 
-/// A seat that is free again when this is dropped.
+/// A seat, which is free again when this is dropped.
 #[derive(Debug)]
 pub(super) struct RoomSeat {
     room: Arc<Room>,
@@ -52,7 +52,7 @@ impl Room {
         loop {
             let left = self.left.notified();
             tokio::pin!(left);
-            // From here on nobody leaves unnoticed.
+            // From here on, no departure is missed.
             left.as_mut().enable();
             let oldest = match self.try_enter() {
                 Ok(seat) => return seat,
@@ -65,7 +65,7 @@ impl Room {
         }
     }
 
-    /// Takes a seat, or returns since when the oldest one is taken.
+    /// Takes a seat, or returns when the oldest one was taken.
     fn try_enter(self: &Arc<Self>) -> Result<RoomSeat, Instant> {
         let mut seats = self.seats();
         if seats.taken.len() >= self.most
@@ -80,13 +80,13 @@ impl Room {
         Ok(RoomSeat { room: Arc::clone(self), number, stays })
     }
 
-    /// Tells whoever has been here for longest to go.
+    /// Clears the oldest seat.
     pub(super) fn clear_oldest(&self) {
         drop(self.seats().taken.pop_first());
     }
 
-    fn seats(&self) -> MutexGuard<'_, Seats> {
-        // Nothing in here panics half-way.
+    fn seats(&self) -> MutexGuard<'_, RoomSeats> {
+        // Nothing panics while the lock is held.
         self.seats.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -94,7 +94,7 @@ impl Room {
 impl RoomSeat {
     /// Waits until the seat is cleared for another.
     pub(super) async fn cleared(&mut self) {
-        // Nothing is ever sent: the end of it is the message.
+        // Nothing is ever sent: the end of the channel is the signal.
         let _ = (&mut self.stays).await;
     }
 }

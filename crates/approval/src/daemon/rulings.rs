@@ -1,11 +1,11 @@
-//! Asks the rules about each question before the desk hears of it.
+//! Asks the rules about each question before it goes to the desk.
 //!
-//! The rules look at the disk, and a disk may not answer: a network that is gone, a file system
-//! that another program serves. So neither the thread of the sockets nor that of the desk waits for
-//! them. One thread asks the rules, one question after the other, and brings the questions to the
-//! desk in the order in which they came. When it is stuck with one, another thread goes on with the
-//! others. A question about which the rules have not decided in time is refused; one whose turn has
-//! not come waits for as long as others are decided.
+//! The rules read the disk, and a disk may not respond: a network that is gone, a file system that
+//! another program serves. So neither the thread of the sockets nor that of the desk waits for
+//! them. One thread asks the rules, one question after the other, and forwards the questions to the
+//! desk in the order in which they came. If it gets stuck, another thread continues with the other
+//! questions. A question about which the rules do not decide in time is refused; one that is still
+//! queued waits as long as others are being decided.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::fmt;
@@ -15,53 +15,53 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use callgate_wire::approval::Request;
+use callgate_wire::approval::ApprovalRequest;
 use tokio::sync::Notify;
 
 use super::askers::Askers;
-use crate::desk::{AskerId, Input, MOST_BYTES, MOST_OPEN, Ruling, patience};
+use crate::desk::{AskerId, DeskInput, MOST_BYTES, MOST_OPEN, Ruling, patience};
 
-/// How long the rules may take with one question at most.
+/// How long the rules may take for one question.
 const RULED_WITHIN: Duration = Duration::from_secs(10);
-/// After this time with one question a thread counts as stuck, and another one goes on.
+/// After this time with one question a thread counts as stuck, and another one continues.
 const STUCK_AFTER: Duration = Duration::from_millis(50);
-/// How many threads may be stuck at once; then questions wait, and are refused in time.
+/// How many threads may be stuck at once; beyond that, questions wait and are refused in time.
 const MOST_STUCK: usize = 64;
-/// Why a question is refused when too many wait already.
+/// Why a question is refused if too many are waiting.
 const FULL: &str = "too many calls wait for the rules: try again when they are through";
-/// Why a question is refused whose rules have failed.
+/// Why a question is refused if the rules panicked.
 const FAILED: &str = "the rules have failed by a mistake of callgate: please report it";
 
-/// Says what the rules make of a question. It may wait for the disk, and several threads may ask
-/// it at once.
-pub type Ruler = Arc<dyn Fn(&Request) -> Ruling + Send + Sync>;
+/// Asks the rules about a question. It may wait for the disk, and several threads may call it at
+/// once.
+pub type RuleJudge = Arc<dyn Fn(&ApprovalRequest) -> Ruling + Send + Sync>;
 
 /// The questions that wait for the rules.
 pub(super) struct RulingQueue {
-    ruler: Ruler,
+    ruler: RuleJudge,
     limits: RulingLimits,
     warn: Arc<dyn Fn(&str) + Send + Sync>,
-    state: Mutex<State>,
+    state: Mutex<QueueState>,
     /// Wakes the thread that asks the rules.
     has_work: Condvar,
-    /// Wakes the watch before the time for which it has set its alarm.
+    /// Wakes the watch before its timer is due.
     look_sooner: Notify,
 }
 
-/// How long and how many questions wait for the rules.
+/// The limits for questions that wait for the rules.
 pub(super) struct RulingLimits {
     /// How long a question may wait for its answer.
     timeout: Duration,
-    /// How long for the rules alone.
+    /// How long it may wait for the rules.
     ruled_within: Duration,
-    /// When a thread counts as stuck.
+    /// How long one question may keep a thread before it counts as stuck.
     stuck_after: Duration,
-    /// How many may wait at once.
+    /// How many questions may wait at once.
     most_waiting: usize,
 }
 
 impl RulingLimits {
-    /// The limits of a desk at which questions wait so long.
+    /// Returns the limits for a desk with this timeout.
     pub(super) fn new(timeout: Duration) -> Self {
         Self {
             timeout,
@@ -72,47 +72,47 @@ impl RulingLimits {
     }
 }
 
-struct State {
+struct QueueState {
     /// Who forwards questions to the desk; `None` once the daemon has ended.
     askers: Option<Arc<Askers>>,
-    /// Those about which the rules have not been asked yet, in order.
+    /// The questions about which the rules have not been asked yet, in order.
     queue: VecDeque<AskerId>,
-    /// Those that are in the queue or with a thread.
+    /// The questions that are queued or being decided.
     waiting: HashMap<AskerId, WaitingQuestion>,
     deadlines: BTreeSet<(Instant, AskerId)>,
     bytes: usize,
-    /// The number of the thread that takes from the queue.
+    /// The number of the thread that serves the queue.
     worker: u64,
-    /// Since when it has been asking the rules about one question.
+    /// When that thread began with its current question.
     busy_since: Option<Instant>,
     /// When the rules decided last.
     decided_at: Instant,
-    /// How many threads have been replaced and are not back.
+    /// How many replaced threads are still stuck.
     stuck: usize,
-    /// When the watch looks next.
+    /// When the watch is due next.
     look_at: Option<Instant>,
 }
 
 struct WaitingQuestion {
-    request: Arc<Request>,
+    request: Arc<ApprovalRequest>,
     since: Instant,
     /// When it is refused, unless it is given more time.
     until: Instant,
-    /// When its own time is over.
+    /// When the question itself times out.
     ends: Instant,
-    /// Whether its turn has not come yet.
+    /// Whether it is still queued.
     is_queued: bool,
 }
 
 impl RulingQueue {
     /// Starts the first thread.
     pub(super) fn start(
-        ruler: Ruler,
+        ruler: RuleJudge,
         limits: RulingLimits,
         askers: Arc<Askers>,
         warn: Arc<dyn Fn(&str) + Send + Sync>,
     ) -> io::Result<Arc<Self>> {
-        let state = State {
+        let state = QueueState {
             askers: Some(askers),
             queue: VecDeque::new(),
             waiting: HashMap::new(),
@@ -136,23 +136,27 @@ impl RulingQueue {
         Ok(queue)
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
-        // Nothing in here panics half-way.
+    fn state(&self) -> MutexGuard<'_, QueueState> {
+        // Nothing panics while the lock is held.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes in a question, which goes to the desk with what the rules say, or is refused. Does not
-    /// wait for the rules.
-    pub(super) async fn take(&self, asker: AskerId, request: Request) {
+    /// Queues a question, which goes to the desk with its ruling, or is refused. Does not wait for
+    /// the rules.
+    pub(super) async fn take(&self, asker: AskerId, request: ApprovalRequest) {
         let Some((request, askers)) = self.put(asker, request) else { return };
         if let Some(askers) = askers {
             let why = FULL.to_owned();
-            askers.forward(asker, Input::Unruled { asker, request, why }).await;
+            askers.forward(asker, DeskInput::Unruled { asker, request, why }).await;
         }
     }
 
-    /// Gives the question back if it cannot be taken.
-    fn put(&self, asker: AskerId, request: Request) -> Option<(Request, Option<Arc<Askers>>)> {
+    /// Queues a question, or returns it if that is not possible.
+    fn put(
+        &self,
+        asker: AskerId,
+        request: ApprovalRequest,
+    ) -> Option<(ApprovalRequest, Option<Arc<Askers>>)> {
         let mut state = self.state();
         let size = request.tool_input.get().len();
         let is_full =
@@ -182,14 +186,14 @@ impl RulingQueue {
         None
     }
 
-    /// Refuses what has waited for too long, and replaces a thread that is stuck.
+    /// Refuses questions that have waited too long, and replaces a stuck thread.
     pub(super) async fn watch(self: Arc<Self>) {
         loop {
             let (late, next) = self.look();
             for (asker, request, askers) in late {
                 let why = "the rules have not decided in time: a disk may not answer".to_owned();
                 (self.warn)(&format!("{why} ({} in {})", request.tool_name, request.cwd));
-                askers.forward(asker, Input::Unruled { asker, request, why }).await;
+                askers.forward(asker, DeskInput::Unruled { asker, request, why }).await;
             }
             match next {
                 Some(at) => tokio::select! {
@@ -201,8 +205,8 @@ impl RulingQueue {
         }
     }
 
-    /// Returns the questions whose time is over, and when to look again.
-    fn look(self: &Arc<Self>) -> (Vec<(AskerId, Request, Arc<Askers>)>, Option<Instant>) {
+    /// Returns the questions that are overdue, and when to look again.
+    fn look(self: &Arc<Self>) -> (Vec<(AskerId, ApprovalRequest, Arc<Askers>)>, Option<Instant>) {
         let now = Instant::now();
         let mut state = self.state();
         let Some(askers) = state.askers.clone() else { return (Vec::new(), None) };
@@ -225,14 +229,14 @@ impl RulingQueue {
                 state.busy_since = None;
                 state.stuck += 1;
             } else {
-                // Perhaps there is room for one more thread the next time.
+                // Perhaps a thread can be started the next time.
                 state.busy_since = Some(now);
             }
         }
         state.look_at = state.next_look(now, stuck_after);
         let next = state.look_at;
         drop(state);
-        // One with which a thread is still busy is copied, which may take a moment.
+        // A request that a thread still uses is copied, which may take a moment.
         let whole = |(asker, request, askers)| (asker, Arc::unwrap_or_clone(request), askers);
         (late.into_iter().map(whole).collect(), next)
     }
@@ -252,14 +256,14 @@ impl RulingQueue {
     }
 
     /// Waits for the next question.
-    fn next(&self, number: u64) -> Option<(AskerId, Arc<Request>)> {
+    fn next(&self, number: u64) -> Option<(AskerId, Arc<ApprovalRequest>)> {
         let mut state = self.state();
         while state.worker == number && state.askers.is_some() {
             let Some(asker) = state.queue.pop_front() else {
                 state = self.has_work.wait(state).unwrap_or_else(PoisonError::into_inner);
                 continue;
             };
-            // One that is not there any more was refused.
+            // A question that is gone was refused.
             let now = Instant::now();
             if let Some(request) = state.begin(asker, now + self.limits.ruled_within) {
                 state.busy_since = Some(now);
@@ -269,15 +273,21 @@ impl RulingQueue {
         None
     }
 
-    /// Brings a question to the desk, unless it was refused meanwhile.
-    fn ruled(&self, number: u64, asker: AskerId, request: Arc<Request>, ruling: Option<Ruling>) {
+    /// Forwards a question to the desk, unless it was refused meanwhile.
+    fn ruled(
+        &self,
+        number: u64,
+        asker: AskerId,
+        request: Arc<ApprovalRequest>,
+        ruling: Option<Ruling>,
+    ) {
         let mut state = self.state();
         state.decided_at = Instant::now();
         if state.worker == number {
             state.busy_since = None;
         } else {
             state.stuck = state.stuck.saturating_sub(1);
-            // There may be one more stuck thread again.
+            // One more thread may get stuck again.
             self.look_sooner.notify_one();
         }
         let waiting = state.remove(asker);
@@ -288,22 +298,22 @@ impl RulingQueue {
         let mut request = Arc::unwrap_or_clone(request);
         self.shorten_patience(&mut request, waited);
         let input = match ruling {
-            Some(ruling) => Input::Asked { asker, request, ruling, is_replay: false },
-            None => Input::Unruled { asker, request, why: FAILED.to_owned() },
+            Some(ruling) => DeskInput::Asked { asker, request, ruling, is_replay: false },
+            None => DeskInput::Unruled { asker, request, why: FAILED.to_owned() },
         };
         askers.blocking_forward(asker, input);
     }
 
-    /// Takes the time that the rules took from the time that people have: the asker's own clock has
+    /// Subtracts the time that the rules took from the time that people have: the asker's clock has
     /// been running.
-    fn shorten_patience(&self, request: &mut Request, waited: Duration) {
+    fn shorten_patience(&self, request: &mut ApprovalRequest, waited: Duration) {
         let left = patience(self.limits.timeout, request).saturating_sub(waited).as_secs().max(1);
         if let Some(context) = request.context.as_mut().filter(|_| waited.as_secs() > 0) {
             context.timeout_seconds = Some(left);
         }
     }
 
-    /// Ends the threads; one that is stuck ends when the disk answers.
+    /// Ends the threads; a stuck one ends when the disk responds.
     pub(super) fn stop(&self) {
         self.state().askers = None;
         self.has_work.notify_all();
@@ -316,8 +326,8 @@ impl fmt::Debug for RulingQueue {
     }
 }
 
-impl State {
-    /// Moves the end of a question's time.
+impl QueueState {
+    /// Moves a question's deadline.
     fn set_until(&mut self, asker: AskerId, until: Instant) {
         let Some(waiting) = self.waiting.get_mut(&asker) else { return };
         self.deadlines.remove(&(waiting.until, asker));
@@ -325,8 +335,8 @@ impl State {
         self.deadlines.insert((waiting.until, asker));
     }
 
-    /// Begins with a question, which now has until then.
-    fn begin(&mut self, asker: AskerId, until: Instant) -> Option<Arc<Request>> {
+    /// Begins with a question, and moves its deadline.
+    fn begin(&mut self, asker: AskerId, until: Instant) -> Option<Arc<ApprovalRequest>> {
         let waiting = self.waiting.get_mut(&asker)?;
         waiting.is_queued = false;
         let request = Arc::clone(&waiting.request);
@@ -334,7 +344,7 @@ impl State {
         Some(request)
     }
 
-    /// Gives a question more time if only its turn has not come, and the rules decide about others.
+    /// Gives a question more time if it is still queued and the rules are deciding about others.
     fn gives_more_time(&mut self, asker: AskerId, now: Instant, ruled_within: Duration) -> bool {
         let until = self.decided_at + ruled_within;
         let is_early = |waiting: &WaitingQuestion| waiting.is_queued && now < waiting.ends;
@@ -352,13 +362,13 @@ impl State {
         Some(waiting)
     }
 
-    /// Returns true if others wait for a thread that is stuck, and there may be one more.
+    /// Returns true if questions wait behind a stuck thread, and another thread may be started.
     fn is_held_up(&self, now: Instant, stuck_after: Duration) -> bool {
         let is_stuck = self.busy_since.is_some_and(|since| now >= since + stuck_after);
         is_stuck && !self.queue.is_empty() && self.stuck < MOST_STUCK
     }
 
-    /// When something may have to be done.
+    /// Returns when the watch is due next.
     fn next_look(&self, now: Instant, stuck_after: Duration) -> Option<Instant> {
         let deadline = self.deadlines.first().map(|(at, _)| *at);
         let may_replace = !self.queue.is_empty() && self.stuck < MOST_STUCK;

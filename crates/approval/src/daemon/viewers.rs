@@ -1,8 +1,8 @@
-//! Viewers on the desk socket: they watch the ledger grow, and press when they are paired.
+//! Viewers on the desk socket: they watch the ledger grow, and may press once they are paired.
 //!
-//! Each connection is one task with two halves: one reads requests and passes them on, the other
-//! writes answers and entries. Entries are read from the ledger one by one as the viewer takes
-//! them, so that a slow one costs no memory and loses nothing.
+//! Each connection is one task with two halves: one reads requests, the other writes answers and
+//! entries. Entries are read from the ledger one by one as the viewer reads them, so that a slow
+//! viewer needs no memory and loses nothing.
 
 mod connection;
 mod requests;
@@ -17,8 +17,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use callgate_store::{Entry, Filter, Store, StoreError};
-use callgate_wire::desk::{self, Message, Status};
+use callgate_store::{EntryFilter, LedgerEntry, Store, StoreError};
+use callgate_wire::desk::{self, DeskMessage, DeskStatus};
 use tokio::net::UnixStream;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
@@ -26,24 +26,25 @@ use tokio::task::JoinSet;
 use super::door::Door;
 use super::letter::Letter;
 use super::lineage::process_of;
-use super::pulse::Pulse;
-use crate::desk::Input;
-use seat::Seat;
+use super::pulse::DaemonPulse;
+use crate::desk::DeskInput;
+use seat::ViewerSeat;
 
 /// How many viewers are served at once.
 const MOST_VIEWERS: usize = 64;
 
-/// Everybody who watches.
+/// All connected viewers.
 #[derive(Debug)]
 pub(super) struct Viewers {
     database: PathBuf,
     head: watch::Receiver<u64>,
     to_desk: mpsc::Sender<Letter>,
-    pulse: Arc<Pulse>,
-    seats: Mutex<HashMap<u64, Seat>>,
-    /// Read by all; opened when the first viewer needs it and closed after the last.
+    pulse: Arc<DaemonPulse>,
+    seats: Mutex<HashMap<u64, ViewerSeat>>,
+    /// The ledger, shared by all viewers: opened when the first one needs it and closed after the
+    /// last.
     store: Mutex<Option<Store>>,
-    /// Held while the desk is told how many may press, so that it hears the last count last.
+    /// Held while the desk is told how many viewers may press, so that the last count arrives last.
     counting: tokio::sync::Mutex<()>,
     next: AtomicU64,
 }
@@ -53,7 +54,7 @@ impl Viewers {
         database: &Path,
         head: watch::Receiver<u64>,
         to_desk: mpsc::Sender<Letter>,
-        pulse: Arc<Pulse>,
+        pulse: Arc<DaemonPulse>,
     ) -> Arc<Self> {
         Arc::new(Self {
             database: database.to_owned(),
@@ -67,7 +68,7 @@ impl Viewers {
         })
     }
 
-    /// Takes in viewers until the task is dropped, and with it those who are there.
+    /// Accepts viewers until the task is dropped, which disconnects them.
     pub(super) async fn run(self: Arc<Self>, mut door: Door) {
         let mut connections = JoinSet::new();
         loop {
@@ -82,13 +83,13 @@ impl Viewers {
 
     fn take_in(self: &Arc<Self>, connections: &mut JoinSet<()>, stream: UnixStream) {
         let viewer = self.next.fetch_add(1, Ordering::Relaxed);
-        let (seat, hears, stays) = Seat::new(process_of(&stream));
+        let (seat, hears, stays) = ViewerSeat::new(process_of(&stream));
         {
             let mut seats = self.seats();
             if seats.len() >= MOST_VIEWERS && !make_room(&mut seats) {
                 let text = format!("{MOST_VIEWERS} viewers are connected already: close one");
-                // Whoever does not read it sees the connection end.
-                stream.try_write(&Message::Error { id: None, text }.to_line()).ok();
+                // A viewer that does not read it sees the connection end.
+                stream.try_write(&DeskMessage::Error { id: None, text }.to_line()).ok();
                 return;
             }
             seats.insert(viewer, seat);
@@ -96,7 +97,7 @@ impl Viewers {
         connections.spawn(Arc::clone(self).serve(viewer, stream, hears, stays));
     }
 
-    /// A viewer has gone.
+    /// Removes a viewer that has disconnected.
     async fn leave(&self, viewer: u64) {
         let is_last = {
             let mut seats = self.seats();
@@ -107,20 +108,20 @@ impl Viewers {
             *self.store() = None;
         }
         // A desk that has ended needs no news.
-        self.to_desk.send(Letter::new(Input::ViewerLeft(viewer))).await.ok();
+        self.to_desk.send(Letter::new(DeskInput::ViewerLeft(viewer))).await.ok();
         self.count().await;
     }
 
-    /// Tells the desk how many may press, and waits until it knows.
+    /// Tells the desk how many viewers may press, and waits until it knows.
     async fn count(&self) {
         let _last = self.counting.lock().await;
         let count = self.seats().values().filter(|seat| seat.is_unlocked()).count();
-        // Where nothing could be recorded the desk knows all the same.
-        Letter::send_recorded(&self.to_desk, Input::Viewers(count)).await;
+        // The desk knows it even if nothing could be recorded.
+        Letter::send_recorded(&self.to_desk, DeskInput::Viewers(count)).await;
     }
 
-    /// Tells a viewer what came of something that it did. One that hears nothing is shown out:
-    /// the desk does not wait for it.
+    /// Sends a viewer the reply to one of its requests. A viewer that does not read is
+    /// disconnected: the desk does not wait for it.
     pub(super) fn tell(&self, viewer: u64, id: &str, done: bool, text: &str) {
         let mut seats = self.seats();
         let (Some(seat), Ok(number)) = (seats.get_mut(&viewer), id.parse()) else { return };
@@ -129,7 +130,7 @@ impl Viewers {
         }
     }
 
-    /// Tells a viewer that something it wants waits for a person.
+    /// Tells a viewer that its request waits for a person.
     pub(super) fn waiting(&self, viewer: u64, id: &str, text: &str, within: Duration) {
         let mut seats = self.seats();
         let (Some(seat), Ok(number)) = (seats.get_mut(&viewer), id.parse()) else { return };
@@ -138,31 +139,32 @@ impl Viewers {
         }
     }
 
-    /// Locks every connection that this token has unlocked, and tells them why.
+    /// Locks every connection that this token has unlocked, and says why.
     pub(super) fn lock(&self, hash: &str, text: &str) {
         self.seats().retain(|_, seat| seat.lock(hash, text));
     }
 
-    fn status(&self) -> Status {
+    fn status(&self) -> DeskStatus {
         let seats = self.seats();
         let paired = seats.values().filter(|seat| seat.is_unlocked()).count() as u64;
-        let viewers = desk::Viewers { connected: seats.len() as u64, paired };
+        let viewers = desk::ViewerCount { connected: seats.len() as u64, paired };
         drop(seats);
         self.pulse.status(*self.head.borrow(), viewers)
     }
 
-    /// The first entry with this number or a higher one.
-    fn entry(&self, from: u64) -> Result<Option<Entry>, StoreError> {
+    /// Returns the first entry with this number or a higher one.
+    fn entry(&self, from: u64) -> Result<Option<LedgerEntry>, StoreError> {
         let after = from.saturating_sub(1);
-        self.reading(|store| store.entries(&Filter::default(), after, 1)).map(|mut it| it.pop())
+        self.reading(|store| store.entries(&EntryFilter::default(), after, 1))
+            .map(|mut it| it.pop())
     }
 
-    /// The links that the chain has, with their names.
+    /// Returns the valid links, with their names.
     fn standing(&self) -> Result<BTreeMap<String, String>, StoreError> {
         self.reading(Store::links).map(|links| links.standing)
     }
 
-    /// Reads from the ledger. Nobody who writes is ever in the way, so it takes no time.
+    /// Reads from the ledger. Writers never block readers, so this does not wait.
     fn reading<T>(&self, read: impl Fn(&Store) -> Result<T, StoreError>) -> Result<T, StoreError> {
         let mut store = self.store();
         if let Some(store) = store.as_ref() {
@@ -171,8 +173,8 @@ impl Viewers {
         read(store.insert(Store::open_read_only(&self.database)?))
     }
 
-    fn seats(&self) -> MutexGuard<'_, HashMap<u64, Seat>> {
-        // Nothing in here panics half-way.
+    fn seats(&self) -> MutexGuard<'_, HashMap<u64, ViewerSeat>> {
+        // Nothing panics while the lock is held.
         self.seats.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -181,8 +183,8 @@ impl Viewers {
     }
 }
 
-/// Shows out whoever has been there for longest without a word. Returns false if all have spoken.
-fn make_room(seats: &mut HashMap<u64, Seat>) -> bool {
+/// Disconnects the viewer that has been silent for longest. Returns false if none is silent.
+fn make_room(seats: &mut HashMap<u64, ViewerSeat>) -> bool {
     let silent = seats.iter().filter(|(_, seat)| seat.is_silent()).map(|(viewer, _)| *viewer).min();
     silent.is_some_and(|viewer| seats.remove(&viewer).is_some())
 }

@@ -4,18 +4,20 @@ use std::sync::Arc;
 
 use callgate_mask::mask_json;
 use callgate_mask::text::{self, Measure};
-use callgate_wire::approval::{Decision, Request, RequestId, Response, Takes};
+use callgate_wire::approval::{
+    AnswerExtra, ApprovalRequest, ApprovalResponse, Decision, RequestId,
+};
 use serde_json::json;
 use serde_json::value::RawValue;
 
 use super::asked::{UNREACHABLE, copy_key};
 use super::calls::CallMemory;
-use super::digest::Digest;
-use super::past::Over;
-use super::question::{Decided, Open, With};
-use super::{AskerId, Desk, Output, Step, record};
+use super::digest::CallDigest;
+use super::past::ClosedQuestion;
+use super::question::{DecisionDetails, DeskDecision, OpenQuestion};
+use super::{AskerId, Desk, DeskOutput, DeskStep, record};
 use crate::card::{Card, picks};
-use crate::channel::{Doing, Mark, Order, State};
+use crate::channel::{ChannelOrder, MarkState, QuestionMark, ReplyTo};
 use crate::plain;
 
 /// How much of an answer is shown beside who gave it, in characters.
@@ -23,7 +25,7 @@ const LONGEST_CHOSEN: usize = 300;
 
 impl Desk {
     /// Decides a question. Its asker gets the answer at once, or when it is back.
-    pub(super) fn decide(&mut self, step: &mut Step, id: &RequestId, decided: Decided) {
+    pub(super) fn decide(&mut self, step: &mut DeskStep, id: &RequestId, decided: DeskDecision) {
         let Some(open) = self.open.get_mut(id) else { return };
         let chosen = chosen(&decided.with, &open.card);
         step.record("decided", id, &record::decided(&decided, chosen.as_deref()));
@@ -33,16 +35,16 @@ impl Desk {
         } else {
             let text =
                 format!("{}. The agent gets it when it is back.", outcome(&decided, &open.card));
-            tell(step, decided.doing.as_ref(), true, &text);
-            let mark = Mark { state: State::Waiting, text };
-            open.decided = Some(Decided { doing: None, ..decided });
+            tell(step, decided.reply_to.as_ref(), true, &text);
+            let mark = QuestionMark { state: MarkState::Waiting, text };
+            open.decided = Some(DeskDecision { reply_to: None, ..decided });
             mark_all(step, self.settings.terminal, open, &mark);
         }
         self.set_alarm(id);
     }
 
     /// Sends a live asker what was decided.
-    pub(super) fn answer(&mut self, step: &mut Step, id: &RequestId) {
+    pub(super) fn answer(&mut self, step: &mut DeskStep, id: &RequestId) {
         if self.is_about_links(id) {
             return self.settle_change(step, id);
         }
@@ -54,20 +56,20 @@ impl Desk {
             // What was decided fits the question no longer, so nothing was decided.
             step.record("refused", id, &json!({ "why": "the answer does not fit the question" }));
             decided.decision = Decision::Timeout;
-            Response::new(id.clone(), Decision::Timeout)
+            ApprovalResponse::new(id.clone(), Decision::Timeout)
         });
-        step.outputs.push(Output::Answer(asker, response));
+        step.outputs.push(DeskOutput::Answer(asker, response));
         self.remember(step.now, id);
     }
 
-    pub(super) fn delivered(&mut self, step: &mut Step, asker: AskerId) {
+    pub(super) fn delivered(&mut self, step: &mut DeskStep, asker: AskerId) {
         if let Some(id) = self.askers.get(&asker).cloned() {
             step.record("delivered", &id, &json!({}));
             self.close(step, &id, "answered");
         }
     }
 
-    pub(super) fn lost(&mut self, step: &mut Step, asker: AskerId) {
+    pub(super) fn lost(&mut self, step: &mut DeskStep, asker: AskerId) {
         if let Some(id) = self.askers.get(&asker).cloned() {
             self.close(step, &id, "gone");
         }
@@ -75,7 +77,7 @@ impl Desk {
 
     /// Takes a question off the desk and shows everywhere what became of it. An asker that still
     /// waits gets `timeout`.
-    pub(super) fn close(&mut self, step: &mut Step, id: &RequestId, how: &'static str) {
+    pub(super) fn close(&mut self, step: &mut DeskStep, id: &RequestId, how: &'static str) {
         let Some(open) = self.open.remove(id) else { return };
         if let Some(alarm) = open.alarm {
             self.alarms.remove(&(alarm, id.clone()));
@@ -94,37 +96,42 @@ impl Desk {
         self.care.forget(id);
         let mark = mark_of(&open, how);
         step.record("closed", id, &json!({ "how": how, "text": mark.text }));
-        let doing = open.decided.as_ref().and_then(|decided| decided.doing.as_ref());
-        tell(step, doing, how == "answered", &mark.text);
+        let reply_to = open.decided.as_ref().and_then(|decided| decided.reply_to.as_ref());
+        tell(step, reply_to, how == "answered", &mark.text);
         mark_all(step, self.settings.terminal, &open, &mark);
         for copy in &open.copies {
             step.forget(copy_key(copy));
         }
         let awaits = self.awaited_run(&open, &mark);
         let copies = open.copies;
-        self.past.add(id.clone(), Over { text: mark.text, awaits, copies });
+        self.past.add(id.clone(), ClosedQuestion { text: mark.text, awaits, copies });
     }
 
     /// The run that an allowed question leads to, by which its report will be known.
-    fn awaited_run(&self, open: &Open, mark: &Mark) -> Option<Digest> {
-        let request = open.request.as_ref().filter(|_| mark.state == State::Allowed)?;
+    fn awaited_run(&self, open: &OpenQuestion, mark: &QuestionMark) -> Option<CallDigest> {
+        let request = open.request.as_ref().filter(|_| mark.state == MarkState::Allowed)?;
         let answer = response(request, &open.card, open.decided.as_ref()?)?;
         let input = answer.updated_input.as_ref().unwrap_or(&request.tool_input).get();
         let (session, tool) = (&request.session_id, &request.tool_name);
-        Some(Digest::of_run(&self.settings.key, session, tool, input))
+        Some(CallDigest::of_run(&self.settings.key, session, tool, input))
     }
 
     /// Nothing can be recorded, so nothing can be decided: every asker falls back.
-    pub(super) fn ledger_failed(&mut self, step: &mut Step) {
+    pub(super) fn ledger_failed(&mut self, step: &mut DeskStep) {
         for (id, open) in std::mem::take(&mut self.open) {
             if let Some(asker) = open.asker {
-                let response = Response::new(id, Decision::Timeout);
-                step.outputs.push(Output::Answer(asker, response));
+                let response = ApprovalResponse::new(id, Decision::Timeout);
+                step.outputs.push(DeskOutput::Answer(asker, response));
             }
             let text = "The ledger cannot be written, so this was not decided".to_owned();
-            let doing = open.decided.as_ref().and_then(|decided| decided.doing.as_ref());
-            tell(step, doing, false, &text);
-            mark_all(step, self.settings.terminal, &open, &Mark { state: State::Gone, text });
+            let reply_to = open.decided.as_ref().and_then(|decided| decided.reply_to.as_ref());
+            tell(step, reply_to, false, &text);
+            mark_all(
+                step,
+                self.settings.terminal,
+                &open,
+                &QuestionMark { state: MarkState::Gone, text },
+            );
         }
         self.drop_all_changes(step);
         // What was remembered may never have been recorded.
@@ -137,11 +144,15 @@ impl Desk {
 }
 
 /// The answer that a decision makes of a request, or nothing when it does not fit.
-fn response(request: &Request, card: &Card, decided: &Decided) -> Option<Response> {
-    let With { message, offer, picks, words, edited, interrupt } = &decided.with;
-    let mut response = Response::new(request.request_id.clone(), decided.decision);
+fn response(
+    request: &ApprovalRequest,
+    card: &Card,
+    decided: &DeskDecision,
+) -> Option<ApprovalResponse> {
+    let DecisionDetails { message, offer, picks, words, edited, interrupt } = &decided.with;
+    let mut response = ApprovalResponse::new(request.request_id.clone(), decided.decision);
     let input = request.tool_input.get();
-    if request.takes(Takes::Outcome) {
+    if request.takes(AnswerExtra::Outcome) {
         let is_decided = matches!(decided.decision, Decision::Allow | Decision::Deny);
         response.by = is_decided.then(|| decided.by.clone());
         response.unreachable =
@@ -151,7 +162,7 @@ fn response(request: &Request, card: &Card, decided: &Decided) -> Option<Respons
         Decision::Timeout | Decision::Ask | Decision::None => {}
         Decision::Deny => {
             response.message = Some(message.clone().unwrap_or_else(|| denied(&decided.by)));
-            response.interrupt = *interrupt && request.takes(Takes::Interrupt);
+            response.interrupt = *interrupt && request.takes(AnswerExtra::Interrupt);
         }
         Decision::Allow => {
             if let Some(offer) = offer {
@@ -164,7 +175,7 @@ fn response(request: &Request, card: &Card, decided: &Decided) -> Option<Respons
                 _ => None,
             };
             response.updated_input = changed.map(object).transpose().ok()?;
-            if response.updated_input.is_some() && !request.takes(Takes::Edit) {
+            if response.updated_input.is_some() && !request.takes(AnswerExtra::Edit) {
                 return None;
             }
         }
@@ -173,7 +184,7 @@ fn response(request: &Request, card: &Card, decided: &Decided) -> Option<Respons
 }
 
 /// Whether a decision can be turned into an answer to this request.
-pub(super) fn fits(request: &Request, card: &Card, decided: &Decided) -> bool {
+pub(super) fn fits(request: &ApprovalRequest, card: &Card, decided: &DeskDecision) -> bool {
     response(request, card, decided).is_some()
 }
 
@@ -189,7 +200,11 @@ fn denial(by: &str) -> String {
     }
 }
 
-fn take_offer(response: &mut Response, request: &Request, members: &[usize]) -> Option<()> {
+fn take_offer(
+    response: &mut ApprovalResponse,
+    request: &ApprovalRequest,
+    members: &[usize],
+) -> Option<()> {
     let all = members.iter().map(|at| request.permission_suggestions.get(*at).cloned());
     let all: Vec<Box<RawValue>> = all.collect::<Option<_>>()?;
     response.always_allow_suggestion = all.first().cloned();
@@ -207,8 +222,8 @@ fn object(json: String) -> Result<Box<RawValue>, ()> {
 }
 
 /// What was decided, in words.
-fn outcome(decided: &Decided, card: &Card) -> String {
-    let Decided { decision, by, with, .. } = decided;
+fn outcome(decided: &DeskDecision, card: &Card) -> String {
+    let DeskDecision { decision, by, with, .. } = decided;
     match decision {
         Decision::Timeout | Decision::Ask | Decision::None => {
             let why = with.message.as_deref().unwrap_or("nobody answered in time");
@@ -237,7 +252,7 @@ fn outcome(decided: &Decided, card: &Card) -> String {
 }
 
 /// What was chosen or written in answer to a question, in words that may be shown and kept.
-pub(super) fn chosen(with: &With, card: &Card) -> Option<String> {
+pub(super) fn chosen(with: &DecisionDetails, card: &Card) -> Option<String> {
     let chosen = match (&with.picks, &with.words) {
         (Some(picks), _) => card.picked(picks),
         (None, Some(words)) => plain::line(&plain::hidden(words)),
@@ -248,51 +263,61 @@ pub(super) fn chosen(with: &With, card: &Card) -> Option<String> {
     Some(shown).filter(|shown| !shown.is_empty())
 }
 
-fn mark_of(open: &Open, how: &str) -> Mark {
+fn mark_of(open: &OpenQuestion, how: &str) -> QuestionMark {
     let decided = open.decided.as_ref();
     let outcome = decided.map(|decided| outcome(decided, &open.card));
     match (how, decided.map(|decided| decided.decision), outcome) {
-        ("answered", Some(Decision::Allow), Some(text)) => Mark { state: State::Allowed, text },
-        ("answered", Some(Decision::Deny), Some(text)) => Mark { state: State::Denied, text },
-        (_, Some(Decision::Timeout), Some(text)) => Mark { state: State::Expired, text },
-        ("settled", ..) => {
-            Mark { state: State::Settled, text: "Answered at the agent's own terminal".to_owned() }
+        ("answered", Some(Decision::Allow), Some(text)) => {
+            QuestionMark { state: MarkState::Allowed, text }
         }
+        ("answered", Some(Decision::Deny), Some(text)) => {
+            QuestionMark { state: MarkState::Denied, text }
+        }
+        (_, Some(Decision::Timeout), Some(text)) => {
+            QuestionMark { state: MarkState::Expired, text }
+        }
+        ("settled", ..) => QuestionMark {
+            state: MarkState::Settled,
+            text: "Answered at the agent's own terminal".to_owned(),
+        },
         (_, _, Some(text)) => {
-            Mark { state: State::Gone, text: format!("{text}, but the agent had gone") }
+            QuestionMark { state: MarkState::Gone, text: format!("{text}, but the agent had gone") }
         }
-        _ => Mark { state: State::Gone, text: "The agent went away".to_owned() },
+        _ => QuestionMark { state: MarkState::Gone, text: "The agent went away".to_owned() },
     }
 }
 
 /// Shows on every copy what has become of a question.
-fn mark_all(step: &mut Step, terminal: bool, open: &Open, mark: &Mark) {
-    let order = || Order::Mark {
+fn mark_all(step: &mut DeskStep, terminal: bool, open: &OpenQuestion, mark: &QuestionMark) {
+    let order = || ChannelOrder::Mark {
         card: Arc::clone(&open.card),
         copies: open.copies.clone(),
         mark: mark.clone(),
     };
     if terminal {
-        step.outputs.push(Output::Terminal(order()));
+        step.outputs.push(DeskOutput::Terminal(order()));
     }
     if !open.copies.is_empty() || !open.sending.is_empty() {
-        step.outputs.push(Output::Phones(order()));
+        step.outputs.push(DeskOutput::Phones(order()));
     }
 }
 
 /// Tells somebody what came of what they did.
-pub(super) fn tell(step: &mut Step, doing: Option<&Doing>, done: bool, text: &str) {
-    let order =
-        |doing: &Doing| Order::Tell { doing: doing.clone(), text: text.to_owned(), alert: !done };
-    match doing {
+pub(super) fn tell(step: &mut DeskStep, reply_to: Option<&ReplyTo>, done: bool, text: &str) {
+    let order = |reply_to: &ReplyTo| ChannelOrder::Tell {
+        reply_to: reply_to.clone(),
+        text: text.to_owned(),
+        alert: !done,
+    };
+    match reply_to {
         None => {}
-        Some(Doing::Key) => step.outputs.push(Output::Terminal(order(&Doing::Key))),
-        Some(Doing::Viewer { viewer, id }) => step.outputs.push(Output::Viewer {
+        Some(ReplyTo::Key) => step.outputs.push(DeskOutput::Terminal(order(&ReplyTo::Key))),
+        Some(ReplyTo::Viewer { viewer, id }) => step.outputs.push(DeskOutput::Viewer {
             viewer: *viewer,
             id: id.clone(),
             done,
             text: text.to_owned(),
         }),
-        Some(phone) => step.outputs.push(Output::Phones(order(phone))),
+        Some(phone) => step.outputs.push(DeskOutput::Phones(order(phone))),
     }
 }

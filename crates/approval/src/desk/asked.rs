@@ -4,14 +4,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use callgate_mask::mask_json;
-use callgate_wire::approval::{Decision, Kind, Request, RequestId, Response};
+use callgate_wire::approval::{
+    ApprovalRequest, ApprovalResponse, Decision, RequestId, RequestKind,
+};
 use serde_json::json;
 
-use super::digest::Digest;
-use super::question::{Decided, Open, Ruling, With};
-use super::{AskerId, Desk, MOST_BYTES, Now, Output, Step, record};
+use super::digest::CallDigest;
+use super::question::{DecisionDetails, DeskDecision, OpenQuestion, Ruling};
+use super::{AskerId, Desk, DeskOutput, DeskStep, MOST_BYTES, Now, record};
 use crate::card::Card;
-use crate::channel::{Copy, Order};
+use crate::channel::{ChannelOrder, QuestionCopy};
 
 /// Why a question was not decided that nobody could see.
 pub(super) const UNREACHABLE: &str = "nobody can be reached";
@@ -19,14 +21,14 @@ pub(super) const UNREACHABLE: &str = "nobody can be reached";
 impl Desk {
     pub(super) fn asked(
         &mut self,
-        step: &mut Step,
+        step: &mut DeskStep,
         asker: AskerId,
-        request: Request,
+        request: ApprovalRequest,
         ruling: Ruling,
         is_replay: bool,
     ) {
         let id = request.request_id.clone();
-        let digest = Digest::of(&self.settings.key, &request);
+        let digest = CallDigest::of(&self.settings.key, &request);
         if let Some(open) = self.open.get(&id) {
             if open.asker.is_none() && open.digest == digest {
                 self.returned(step, asker, request);
@@ -50,12 +52,12 @@ impl Desk {
     #[allow(clippy::too_many_arguments, reason = "all of it is the question")]
     pub(super) fn register(
         &mut self,
-        step: &mut Step,
+        step: &mut DeskStep,
         asker: AskerId,
-        request: Request,
-        digest: Digest,
+        request: ApprovalRequest,
+        digest: CallDigest,
         ruling: Ruling,
-        before: Option<Decided>,
+        before: Option<DeskDecision>,
     ) {
         let id = request.request_id.clone();
         let patience = patience(self.settings.timeout, &request);
@@ -70,7 +72,8 @@ impl Desk {
             }
         }
         let masked = record::masked(&request, input.shown());
-        let retry = card.blocked.is_some().then(|| Digest::of_retry(&self.settings.key, &request));
+        let retry =
+            card.blocked.is_some().then(|| CallDigest::of_retry(&self.settings.key, &request));
         step.record(
             "asked",
             &id,
@@ -78,7 +81,7 @@ impl Desk {
         );
         let context = request.context.clone().unwrap_or_default();
         let size = size_of(&request);
-        let open = Open {
+        let open = OpenQuestion {
             picks: vec![Vec::new(); card.pickers.len()],
             card: Arc::new(card),
             request: Some(request),
@@ -107,7 +110,7 @@ impl Desk {
         self.set_alarm(&id);
     }
 
-    fn ruled(&mut self, step: &mut Step, id: &RequestId, ruling: Ruling) {
+    fn ruled(&mut self, step: &mut DeskStep, id: &RequestId, ruling: Ruling) {
         let (decision, message, by) = match ruling {
             Ruling::Ask { .. } => return self.show(step, id),
             // The agent has blocked it although a rule allows it, so trying again is no use unless
@@ -116,8 +119,8 @@ impl Desk {
             Ruling::Allow { because } => (Decision::Allow, None, because),
             Ruling::Deny { because } => (Decision::Deny, Some(because.clone()), because),
         };
-        let with = With { message, ..With::default() };
-        self.decide(step, id, Decided { decision, by, with, doing: None });
+        let with = DecisionDetails { message, ..DecisionDetails::default() };
+        self.decide(step, id, DeskDecision { decision, by, with, reply_to: None });
     }
 
     /// Returns true if the question is about a call that its agent has blocked.
@@ -126,11 +129,11 @@ impl Desk {
     }
 
     /// Shows a question to whoever can be reached, or gives it up when nobody can.
-    pub(super) fn show(&mut self, step: &mut Step, id: &RequestId) {
+    pub(super) fn show(&mut self, step: &mut DeskStep, id: &RequestId) {
         let phones = self.has_phones(step.now);
         let Some(open) = self.open.get_mut(id) else { return };
         if self.settings.terminal {
-            step.outputs.push(Output::Terminal(open.show(step.now, Vec::new())));
+            step.outputs.push(DeskOutput::Terminal(open.show(step.now, Vec::new())));
         }
         if phones {
             open.phone_at = Some(step.now.mono + self.settings.phone_after);
@@ -151,7 +154,7 @@ impl Desk {
         self.authority.chats.iter().copied().filter(move |chat| !is_muted(chat))
     }
 
-    pub(super) fn show_on_phones(&mut self, step: &mut Step, id: &RequestId) {
+    pub(super) fn show_on_phones(&mut self, step: &mut DeskStep, id: &RequestId) {
         let chats: Vec<i64> = self.listening_chats(step.now).collect();
         let Some(open) = self.open.get_mut(id) else { return };
         open.phone_at = None;
@@ -159,13 +162,13 @@ impl Desk {
         let chats: Vec<i64> = chats.into_iter().filter(|chat| !has(chat)).collect();
         if !chats.is_empty() {
             open.sending.extend(&chats);
-            step.outputs.push(Output::Phones(open.show(step.now, chats)));
+            step.outputs.push(DeskOutput::Phones(open.show(step.now, chats)));
         }
     }
 
     /// A copy of the question was sent to a chat. One of a question that is over meanwhile is marked
     /// by whoever sent it.
-    pub(super) fn shown(&mut self, step: &mut Step, copy: Copy) {
+    pub(super) fn shown(&mut self, step: &mut DeskStep, copy: QuestionCopy) {
         let Some(open) = self.open.get_mut(&copy.question) else { return };
         open.sending.retain(|chat| *chat != copy.chat);
         if !open.copies.contains(&copy) {
@@ -176,16 +179,16 @@ impl Desk {
 
     /// Somebody who may answer has pressed a button on this copy, which was not known if this desk
     /// did not send it.
-    pub(super) fn pressed_on(&mut self, step: &mut Step, copy: Copy) {
+    pub(super) fn pressed_on(&mut self, step: &mut DeskStep, copy: QuestionCopy) {
         if self.open.contains_key(&copy.question) {
             return self.shown(step, copy);
         }
         if let Some(text) = self.past.text_for_new_copy(&copy) {
-            step.outputs.push(Output::Phones(Order::Retire { copy, text }));
+            step.outputs.push(DeskOutput::Phones(ChannelOrder::Retire { copy, text }));
         }
     }
 
-    pub(super) fn unsendable(&mut self, step: &mut Step, id: &RequestId, chat: i64, why: &str) {
+    pub(super) fn unsendable(&mut self, step: &mut DeskStep, id: &RequestId, chat: i64, why: &str) {
         let Some(open) = self.open.get_mut(id) else { return };
         open.sending.retain(|other| *other != chat);
         step.record("unsent", id, &json!({ "chat": chat, "why": record::shown(why) }));
@@ -193,7 +196,7 @@ impl Desk {
     }
 
     /// The phones cannot be reached at all: whatever is on its way to them will not arrive.
-    pub(super) fn phones_broken(&mut self, step: &mut Step, why: &str) {
+    pub(super) fn phones_broken(&mut self, step: &mut DeskStep, why: &str) {
         self.settings.phones = false;
         step.note("unsent", None, &json!({ "why": record::shown(why) }));
         for id in self.open.keys().cloned().collect::<Vec<_>>() {
@@ -206,7 +209,7 @@ impl Desk {
         }
     }
 
-    pub(super) fn viewers(&mut self, step: &mut Step, count: usize) {
+    pub(super) fn viewers(&mut self, step: &mut DeskStep, count: usize) {
         self.viewers = count;
         if count == 0 {
             for id in self.open.keys().cloned().collect::<Vec<_>>() {
@@ -215,7 +218,7 @@ impl Desk {
         }
     }
 
-    fn give_up_if_unreachable(&mut self, step: &mut Step, id: &RequestId) {
+    fn give_up_if_unreachable(&mut self, step: &mut DeskStep, id: &RequestId) {
         let Some(open) = self.open.get(id) else { return };
         let is_early = open.reach_by.is_some_and(|at| at > step.now.mono);
         let can_be_seen =
@@ -226,15 +229,15 @@ impl Desk {
         }
     }
 
-    fn time_out(&mut self, step: &mut Step, id: &RequestId, why: &str) {
-        let with = With { message: Some(why.to_owned()), ..With::default() };
+    fn time_out(&mut self, step: &mut DeskStep, id: &RequestId, why: &str) {
+        let with = DecisionDetails { message: Some(why.to_owned()), ..DecisionDetails::default() };
         let by = "nobody".to_owned();
-        let decided = Decided { decision: Decision::Timeout, by, with, doing: None };
+        let decided = DeskDecision { decision: Decision::Timeout, by, with, reply_to: None };
         self.decide(step, id, decided);
     }
 
     /// The moment that the question's alarm was set for has come.
-    pub(super) fn woken(&mut self, step: &mut Step, id: &RequestId) {
+    pub(super) fn woken(&mut self, step: &mut DeskStep, id: &RequestId) {
         let Some(open) = self.open.get_mut(id) else { return };
         open.alarm = None;
         if open.away_until.is_some_and(|at| at <= step.now.mono) {
@@ -254,14 +257,14 @@ impl Desk {
         self.set_alarm(id);
     }
 
-    pub(super) fn gone(&mut self, step: &mut Step, asker: AskerId) {
+    pub(super) fn gone(&mut self, step: &mut DeskStep, asker: AskerId) {
         if let Some(id) = self.askers.get(&asker).cloned() {
             self.close(step, &id, "gone");
         }
     }
 
     /// An asker is back after a restart with the question that it had asked before.
-    fn returned(&mut self, step: &mut Step, asker: AskerId, request: Request) {
+    fn returned(&mut self, step: &mut DeskStep, asker: AskerId, request: ApprovalRequest) {
         let id = request.request_id.clone();
         let Some(open) = self.open.get_mut(&id) else { return };
         step.record("returned", &id, &json!({}));
@@ -290,9 +293,9 @@ impl Desk {
     /// is denied, and whoever asks for permission asks in another way.
     pub(super) fn unruled(
         &mut self,
-        step: &mut Step,
+        step: &mut DeskStep,
         asker: AskerId,
-        request: Request,
+        request: ApprovalRequest,
         why: String,
     ) {
         if self.open.contains_key(&request.request_id) {
@@ -301,48 +304,48 @@ impl Desk {
             return self.asked(step, asker, request, ruling, false);
         }
         let id = &request.request_id;
-        if request.kind != Kind::Check {
+        if request.kind != RequestKind::Check {
             return refuse(step, asker, id, &why);
         }
         step.note("checked", None, &record::checked(&request, Decision::Deny, &why));
-        let call = Digest::of_call(&self.settings.key, &request);
+        let call = CallDigest::of_call(&self.settings.key, &request);
         self.calls.denied(step.now.mono, call, &why);
-        let mut response = Response::new(request.request_id, Decision::Deny);
+        let mut response = ApprovalResponse::new(request.request_id, Decision::Deny);
         response.message = Some(why);
-        step.outputs.push(Output::Answer(asker, response));
+        step.outputs.push(DeskOutput::Answer(asker, response));
     }
 
     /// What was lost with the process that showed it: the terminal, and phones it had not reached.
-    fn show_again(&mut self, step: &mut Step, id: &RequestId) {
+    fn show_again(&mut self, step: &mut DeskStep, id: &RequestId) {
         let Some(open) = self.open.get_mut(id) else { return };
         if open.copies.is_empty() {
             return self.show(step, id);
         }
         if self.settings.terminal {
-            step.outputs.push(Output::Terminal(open.show(step.now, Vec::new())));
+            step.outputs.push(DeskOutput::Terminal(open.show(step.now, Vec::new())));
         }
     }
 }
 
 /// How long a question waits: as the settings say, or less if its asker waits less.
-pub(crate) fn patience(timeout: Duration, request: &Request) -> Duration {
+pub(crate) fn patience(timeout: Duration, request: &ApprovalRequest) -> Duration {
     let theirs = request.context.as_ref().and_then(|context| context.timeout_seconds);
     theirs.map_or(timeout, |theirs| timeout.min(Duration::from_secs(theirs)))
 }
 
 /// The key under which a copy is kept beside the ledger.
-pub(super) fn copy_key(copy: &Copy) -> String {
+pub(super) fn copy_key(copy: &QuestionCopy) -> String {
     format!("copy/{}/{}/{}", copy.question, copy.chat, copy.message)
 }
 
 /// Turns away a question that cannot be asked, without harm to any other.
-fn refuse(step: &mut Step, asker: AskerId, id: &RequestId, why: &str) {
+fn refuse(step: &mut DeskStep, asker: AskerId, id: &RequestId, why: &str) {
     step.record("refused", id, &json!({ "why": why }));
-    let response = Response::new(id.clone(), Decision::Timeout);
-    step.outputs.push(Output::Answer(asker, response));
+    let response = ApprovalResponse::new(id.clone(), Decision::Timeout);
+    step.outputs.push(DeskOutput::Answer(asker, response));
 }
 
-fn size_of(request: &Request) -> usize {
+fn size_of(request: &ApprovalRequest) -> usize {
     let suggestions = request.permission_suggestions.iter().map(|raw| raw.get().len());
     request.tool_input.get().len() + request.cwd.len() + suggestions.sum::<usize>()
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::Now;
-use crate::channel::{Place, Who};
+use crate::channel::{Person, PersonPlace};
 
 /// Who may answer: settings, and whoever was paired.
 #[derive(Debug, Clone, Default)]
@@ -19,15 +19,15 @@ pub struct Authority {
 impl Authority {
     /// Whether they may answer questions and give commands.
     #[must_use]
-    pub fn allows(&self, who: &Who) -> bool {
+    pub fn allows(&self, who: &Person) -> bool {
         match who.place {
-            Place::Terminal => true,
-            Place::Viewer { paired, .. } => paired,
+            PersonPlace::Terminal => true,
+            PersonPlace::Viewer { paired, .. } => paired,
             // A private chat has the id of the one person who is in it.
-            Place::Telegram { chat, user, private: true } => {
+            PersonPlace::Telegram { chat, user, private: true } => {
                 chat == user && self.chats.contains(&chat)
             }
-            Place::Telegram { chat, user, private: false } => {
+            PersonPlace::Telegram { chat, user, private: false } => {
                 self.chats.contains(&chat) && self.users.contains(&user)
             }
         }
@@ -37,7 +37,7 @@ impl Authority {
 /// How many acts of strangers go into the ledger: anybody may find a bot and press its buttons,
 /// and the ledger must not grow at their will.
 #[derive(Debug)]
-pub(super) struct Patience {
+pub(super) struct StrangerQuota {
     left: u32,
     since_ms: i64,
 }
@@ -45,13 +45,13 @@ pub(super) struct Patience {
 const MOST_STRANGERS: u32 = 100;
 const PER_MS: i64 = 3_600_000;
 
-impl Default for Patience {
+impl Default for StrangerQuota {
     fn default() -> Self {
         Self { left: MOST_STRANGERS, since_ms: i64::MIN }
     }
 }
 
-impl Patience {
+impl StrangerQuota {
     /// Whether one more is written down.
     pub(super) fn take(&mut self, now: Now) -> bool {
         if now.wall_ms.saturating_sub(self.since_ms) >= PER_MS {

@@ -3,7 +3,7 @@
 //!
 //! One call can reach the desk up to three times: before it runs (a check), when the agent asks for
 //! permission, and when the agent has blocked it. Requests about the same call are known by a
-//! keyed digest of session, prompt, tool and input ([`Digest::of_call`]), because agents give no
+//! keyed digest of session, prompt, tool and input ([`CallDigest::of_call`]), because agents give no
 //! id with all of them. Everything here is bounded, is forgotten after [`REMEMBERED`], and is
 //! forgotten when the desk ends, which at worst means that a person is asked once more.
 
@@ -12,8 +12,8 @@ use std::time::Duration;
 
 use callgate_wire::approval::RequestId;
 
-use super::digest::Digest;
-use super::question::Decided;
+use super::digest::CallDigest;
+use super::question::DeskDecision;
 
 /// How long a decision about a call is remembered.
 pub(super) const REMEMBERED: Duration = Duration::from_mins(10);
@@ -34,7 +34,7 @@ pub(super) struct CallMemory {
 /// What a person decided at a check.
 #[derive(Debug)]
 struct CheckAnswer {
-    decided: Decided,
+    decided: DeskDecision,
     /// The calls that it was decided for and that have not asked again, by the agent's ids.
     calls: VecDeque<Option<String>>,
 }
@@ -53,9 +53,9 @@ impl CallMemory {
     pub(super) fn answered(
         &mut self,
         now: Duration,
-        call: Digest,
+        call: CallDigest,
         tool_use_id: Option<String>,
-        decided: &Decided,
+        decided: &DeskDecision,
     ) {
         let mut calls = VecDeque::new();
         if let Some(earlier) = self.answers.take(now, &call)
@@ -64,12 +64,12 @@ impl CallMemory {
             calls = earlier.calls;
         }
         calls.push_back(tool_use_id);
-        let decided = Decided { doing: None, ..decided.clone() };
+        let decided = DeskDecision { reply_to: None, ..decided.clone() };
         self.answers.insert(now + REMEMBERED, call, CheckAnswer { decided, calls });
     }
 
     /// Takes what was decided at the check of this call, if it was not taken yet.
-    pub(super) fn take_answer(&mut self, now: Duration, call: &Digest) -> Option<Decided> {
+    pub(super) fn take_answer(&mut self, now: Duration, call: &CallDigest) -> Option<DeskDecision> {
         let (until, mut answer) = self.answers.take_with_time(now, call)?;
         answer.calls.pop_front()?;
         let decided = answer.decided.clone();
@@ -80,7 +80,7 @@ impl CallMemory {
     }
 
     /// Forgets what was decided for a call that is over, or whose agent never got the answer.
-    pub(super) fn forget_answer(&mut self, call: &Digest, tool_use_id: Option<&str>) {
+    pub(super) fn forget_answer(&mut self, call: &CallDigest, tool_use_id: Option<&str>) {
         self.answers.change(call, |answer| {
             let is_it = |id: &Option<String>| id.as_deref() == tool_use_id;
             if let Some(at) = answer.calls.iter().position(is_it) {
@@ -91,32 +91,32 @@ impl CallMemory {
     }
 
     /// Remembers that a call was denied.
-    pub(super) fn denied(&mut self, now: Duration, call: Digest, by: &str) {
+    pub(super) fn denied(&mut self, now: Duration, call: CallDigest, by: &str) {
         self.denials.insert(now + REMEMBERED, call, by.to_owned());
     }
 
     /// Returns who denied this call, if that is remembered.
-    pub(super) fn denied_by(&self, now: Duration, call: &Digest) -> Option<&str> {
+    pub(super) fn denied_by(&self, now: Duration, call: &CallDigest) -> Option<&str> {
         self.denials.get(now, call).map(String::as_str)
     }
 
     /// Forgets that a call was denied: somebody has allowed it since.
-    pub(super) fn forget_denial(&mut self, call: &Digest) {
+    pub(super) fn forget_denial(&mut self, call: &CallDigest) {
         self.denials.remove(call);
     }
 
     /// Lets a call through once, until the given time.
-    pub(super) fn grant(&mut self, until: Duration, call: Digest, grant: Grant) {
+    pub(super) fn grant(&mut self, until: Duration, call: CallDigest, grant: Grant) {
         self.grants.insert(until, call, grant);
     }
 
     /// Takes the permission to try this call again, if there is one.
-    pub(super) fn take_grant(&mut self, now: Duration, call: &Digest) -> Option<Grant> {
+    pub(super) fn take_grant(&mut self, now: Duration, call: &CallDigest) -> Option<Grant> {
         self.grants.take(now, call)
     }
 
     /// Takes a permission back whose agent never heard of it.
-    pub(super) fn revoke(&mut self, call: &Digest, question: &RequestId) {
+    pub(super) fn revoke(&mut self, call: &CallDigest, question: &RequestId) {
         self.grants.change(call, |grant| grant.question != *question);
     }
 
@@ -134,9 +134,9 @@ impl CallMemory {
 /// Values by digest, each with the time at which it is forgotten.
 #[derive(Debug)]
 struct Expiring<T> {
-    entries: HashMap<Digest, (Duration, T)>,
+    entries: HashMap<CallDigest, (Duration, T)>,
     /// The digests by the time of their insertion; some may be gone already.
-    order: VecDeque<(Duration, Digest)>,
+    order: VecDeque<(Duration, CallDigest)>,
 }
 
 impl<T> Default for Expiring<T> {
@@ -146,7 +146,7 @@ impl<T> Default for Expiring<T> {
 }
 
 impl<T> Expiring<T> {
-    fn insert(&mut self, until: Duration, key: Digest, value: T) {
+    fn insert(&mut self, until: Duration, key: CallDigest, value: T) {
         self.entries.insert(key, (until, value));
         self.order.push_back((until, key));
         while self.order.len() > MOST
@@ -159,24 +159,24 @@ impl<T> Expiring<T> {
         }
     }
 
-    fn get(&self, now: Duration, key: &Digest) -> Option<&T> {
+    fn get(&self, now: Duration, key: &CallDigest) -> Option<&T> {
         self.entries.get(key).filter(|(until, _)| *until > now).map(|(_, value)| value)
     }
 
-    fn take(&mut self, now: Duration, key: &Digest) -> Option<T> {
+    fn take(&mut self, now: Duration, key: &CallDigest) -> Option<T> {
         self.take_with_time(now, key).map(|(_, value)| value)
     }
 
-    fn take_with_time(&mut self, now: Duration, key: &Digest) -> Option<(Duration, T)> {
+    fn take_with_time(&mut self, now: Duration, key: &CallDigest) -> Option<(Duration, T)> {
         self.entries.remove(key).filter(|(until, _)| *until > now)
     }
 
-    fn remove(&mut self, key: &Digest) {
+    fn remove(&mut self, key: &CallDigest) {
         self.entries.remove(key);
     }
 
     /// Changes a value, which stays only if `keeps` returns true.
-    fn change(&mut self, key: &Digest, keeps: impl FnOnce(&mut T) -> bool) {
+    fn change(&mut self, key: &CallDigest, keeps: impl FnOnce(&mut T) -> bool) {
         if let Some((_, value)) = self.entries.get_mut(key)
             && !keeps(value)
         {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use callgate_wire::approval::{Action, Press, RequestId};
 
 use super::{Desk, Now};
-use crate::channel::{Place, Who};
+use crate::channel::{Person, PersonPlace};
 use crate::telegram;
 
 /// A second press sooner than this is part of the first.
@@ -21,14 +21,14 @@ const CUT: &str = "Not all of it was shown here. Press “Show in full” and re
 
 /// What has been pressed once, and what has been shown whole.
 #[derive(Debug, Default)]
-pub(super) struct Care {
+pub(super) struct PressCare {
     /// The last press that has to be confirmed, by its question.
-    pressed: HashMap<RequestId, (Place, u8, Duration)>,
+    pressed: HashMap<RequestId, (PersonPlace, u8, Duration)>,
     /// The questions that were shown in full, and in which chats.
     in_full: HashSet<(RequestId, i64)>,
 }
 
-impl Care {
+impl PressCare {
     /// Notes that a question was shown in full in a chat.
     pub(super) fn shown_in_full(&mut self, question: RequestId, chat: i64) {
         self.in_full.insert((question, chat));
@@ -46,7 +46,7 @@ impl Desk {
     pub(super) fn not_yet(
         &mut self,
         now: Now,
-        who: &Who,
+        who: &Person,
         id: &RequestId,
         press: &Press,
     ) -> Option<String> {
@@ -56,14 +56,14 @@ impl Desk {
             Press::Button(Action::Always(offer)) => Some(*offer),
             _ => return None,
         };
-        if let Place::Telegram { chat, .. } = who.place
+        if let PersonPlace::Telegram { chat, .. } = who.place
             && card.pickers.is_empty()
             && !self.care.in_full.contains(&(id.clone(), chat))
             && telegram::cuts(card)
         {
             return Some(CUT.to_owned());
         }
-        if matches!(who.place, Place::Viewer { .. })
+        if matches!(who.place, PersonPlace::Viewer { .. })
             && self.open.get(id)?.is_cut_for_viewers
             && !self.is_own(who, id)
         {

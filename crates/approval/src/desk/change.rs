@@ -1,31 +1,31 @@
 //! Changes of who is linked. Whoever may answer questions may make them; for everybody else they are
 //! questions, which somebody who is linked or sits at the desk's own terminal allows or does not.
 
-use callgate_wire::approval::{Context, Decision, Kind, Request, RequestId};
+use callgate_wire::approval::{ApprovalRequest, Decision, RequestContext, RequestId, RequestKind};
 use serde_json::json;
 use serde_json::value::to_raw_value;
 
 use super::answer::tell;
-use super::digest::Digest;
-use super::links::Link;
+use super::digest::CallDigest;
+use super::links::LinkKey;
 use super::question::Ruling;
-use super::{AskerId, CODE_LIFETIME, Desk, Output, Step, record};
-use crate::channel::{Doing, Place, Who};
+use super::{AskerId, CODE_LIFETIME, Desk, DeskOutput, DeskStep, record};
+use crate::channel::{Person, PersonPlace, ReplyTo};
 
 /// What somebody wants changed, and by what to tell them what came of it.
 #[derive(Debug)]
-pub(super) struct Wanted {
-    change: Change,
-    doing: Doing,
+pub(super) struct WantedChange {
+    change: LinkChange,
+    reply_to: ReplyTo,
 }
 
 /// A change of who is linked.
 #[derive(Debug)]
-enum Change {
+enum LinkChange {
     /// This code can be used to link somebody.
     NewCode(String),
     /// Somebody is linked no longer.
-    Unlink(Link),
+    Unlink(LinkKey),
 }
 
 const BECAUSE: &str = "Whoever is linked answers your agents' questions. If you did not run \
@@ -35,67 +35,67 @@ impl Desk {
     #[allow(clippy::too_many_arguments, reason = "all of it comes with the input")]
     pub(super) fn new_code(
         &mut self,
-        step: &mut Step,
+        step: &mut DeskStep,
         code: String,
         id: &RequestId,
-        who: &Who,
+        who: &Person,
         is_first: bool,
-        doing: Doing,
+        reply_to: ReplyTo,
     ) {
         // Who may answer by the settings is somebody to ask.
         let is_fresh = is_first && self.given.chats.is_empty();
         if is_fresh || self.authority.allows(who) {
-            return self.make_code(step, &code, &doing);
+            return self.make_code(step, &code, &reply_to);
         }
         let text = format!(
             "A program on this machine{} asks for a code by which one more phone, person or \
              viewer can be linked. Allow it?",
             process_of(who)
         );
-        self.ask_for(step, id, &text, Wanted { change: Change::NewCode(code), doing });
+        self.ask_for(step, id, &text, WantedChange { change: LinkChange::NewCode(code), reply_to });
     }
 
     pub(super) fn unpair(
         &mut self,
-        step: &mut Step,
+        step: &mut DeskStep,
         link: &str,
         id: &RequestId,
-        who: &Who,
-        doing: Doing,
+        who: &Person,
+        reply_to: ReplyTo,
     ) {
-        let known = |link: &Link| self.links.contains_key(&link.to_string());
-        let Some(link) = Link::parse(link).filter(known) else {
-            return tell(step, Some(&doing), false, "There is no such link.");
+        let known = |link: &LinkKey| self.links.contains_key(&link.to_string());
+        let Some(link) = LinkKey::parse(link).filter(known) else {
+            return tell(step, Some(&reply_to), false, "There is no such link.");
         };
         if self.authority.allows(who) {
-            return self.unlink(step, &link, &record::shown(&who.name), &doing);
+            return self.unlink(step, &link, &record::shown(&who.name), &reply_to);
         }
         let text = format!(
             "A program on this machine{} asks to unlink {}. Allow it?",
             process_of(who),
             self.described(&link)
         );
-        self.ask_for(step, id, &text, Wanted { change: Change::Unlink(link), doing });
+        self.ask_for(step, id, &text, WantedChange { change: LinkChange::Unlink(link), reply_to });
     }
 
     /// Puts a change to whoever may allow it.
-    fn ask_for(&mut self, step: &mut Step, id: &RequestId, text: &str, wanted: Wanted) {
+    fn ask_for(&mut self, step: &mut DeskStep, id: &RequestId, text: &str, wanted: WantedChange) {
         let Some(request) = question(id, text) else {
-            return tell(step, Some(&wanted.doing), false, "This cannot be asked.");
+            return tell(step, Some(&wanted.reply_to), false, "This cannot be asked.");
         };
-        let doing = wanted.doing.clone();
+        let reply_to = wanted.reply_to.clone();
         self.changes.insert(id.clone(), wanted);
-        let digest = Digest::of(&self.settings.key, &request);
+        let digest = CallDigest::of(&self.settings.key, &request);
         let ruling = Ruling::Ask { because: Some(BECAUSE.to_owned()), is_guarded: true };
         // Numbers of askers begin at the other end.
         self.change_count += 1;
         let asker = AskerId(u64::MAX - self.change_count);
         self.register(step, asker, request, digest, ruling, None);
-        if let (true, Doing::Viewer { viewer, id }) = (self.changes.contains_key(id), doing) {
+        if let (true, ReplyTo::Viewer { viewer, id }) = (self.changes.contains_key(id), reply_to) {
             let text = "Somebody who is linked has to allow this: on their phone, in a viewer, or \
                         in the terminal of `callgate up`.";
             let (text, within) = (text.to_owned(), self.settings.timeout);
-            step.outputs.push(Output::Waiting { viewer, id, text, within });
+            step.outputs.push(DeskOutput::Waiting { viewer, id, text, within });
         }
     }
 
@@ -105,59 +105,65 @@ impl Desk {
     }
 
     /// Does what was asked for, or tells why not. The question is over then.
-    pub(super) fn settle_change(&mut self, step: &mut Step, id: &RequestId) {
+    pub(super) fn settle_change(&mut self, step: &mut DeskStep, id: &RequestId) {
         let Some(decided) = self.open.get(id).and_then(|open| open.decided.clone()) else { return };
-        let Some(Wanted { change, doing }) = self.changes.remove(id) else { return };
+        let Some(WantedChange { change, reply_to }) = self.changes.remove(id) else { return };
         match (decided.decision, change) {
-            (Decision::Allow, Change::NewCode(code)) => self.make_code(step, &code, &doing),
-            (Decision::Allow, Change::Unlink(link)) => {
-                self.unlink(step, &link, &decided.by, &doing);
+            (Decision::Allow, LinkChange::NewCode(code)) => self.make_code(step, &code, &reply_to),
+            (Decision::Allow, LinkChange::Unlink(link)) => {
+                self.unlink(step, &link, &decided.by, &reply_to);
             }
             (Decision::Deny, _) => {
-                tell(step, Some(&doing), false, &format!("{} did not allow it.", decided.by));
+                tell(step, Some(&reply_to), false, &format!("{} did not allow it.", decided.by));
             }
             _ => {
                 let text = "Nobody who may allow this has answered. Start `callgate up` in a \
                             terminal, or have a linked phone at hand, and try again.";
-                tell(step, Some(&doing), false, text);
+                tell(step, Some(&reply_to), false, text);
             }
         }
         self.close(step, id, "answered");
     }
 
     /// The question is over without a decision.
-    pub(super) fn drop_change(&mut self, step: &mut Step, id: &RequestId) {
-        if let Some(Wanted { doing, .. }) = self.changes.remove(id) {
-            tell(step, Some(&doing), false, "The question was closed before anybody answered it.");
+    pub(super) fn drop_change(&mut self, step: &mut DeskStep, id: &RequestId) {
+        if let Some(WantedChange { reply_to, .. }) = self.changes.remove(id) {
+            tell(
+                step,
+                Some(&reply_to),
+                false,
+                "The question was closed before anybody answered it.",
+            );
         }
     }
 
     /// Nothing can be recorded, so nothing is changed.
-    pub(super) fn drop_all_changes(&mut self, step: &mut Step) {
-        for (_, Wanted { doing, .. }) in std::mem::take(&mut self.changes) {
+    pub(super) fn drop_all_changes(&mut self, step: &mut DeskStep) {
+        for (_, WantedChange { reply_to, .. }) in std::mem::take(&mut self.changes) {
             let text = "The ledger cannot be written, so this was not decided.";
-            tell(step, Some(&doing), false, text);
+            tell(step, Some(&reply_to), false, text);
         }
     }
 
     /// Whether somebody is asked to take back their own link: their no would keep whoever holds a
     /// lost phone linked.
-    pub(super) fn is_own_removal(&self, id: &RequestId, who: &Who) -> bool {
-        let Some(Wanted { change: Change::Unlink(link), .. }) = self.changes.get(id) else {
+    pub(super) fn is_own_removal(&self, id: &RequestId, who: &Person) -> bool {
+        let Some(WantedChange { change: LinkChange::Unlink(link), .. }) = self.changes.get(id)
+        else {
             return false;
         };
         match (link, who.place) {
-            (Link::Chat(id), Place::Telegram { chat, .. }) => *id == chat,
-            (Link::User(id), Place::Telegram { user, .. }) => *id == user,
+            (LinkKey::Chat(id), PersonPlace::Telegram { chat, .. }) => *id == chat,
+            (LinkKey::User(id), PersonPlace::Telegram { user, .. }) => *id == user,
             _ => false,
         }
     }
 
     /// A viewer has gone: nobody waits for the changes that it wanted, and no host stands behind
     /// the values that it registered.
-    pub(super) fn viewer_left(&mut self, step: &mut Step, viewer: u64) {
+    pub(super) fn viewer_left(&mut self, step: &mut DeskStep, viewer: u64) {
         self.gates.forget(viewer);
-        let is_of = |wanted: &Wanted| matches!(wanted.doing, Doing::Viewer { viewer: other, .. } if other == viewer);
+        let is_of = |wanted: &WantedChange| matches!(wanted.reply_to, ReplyTo::Viewer { viewer: other, .. } if other == viewer);
         let mut left: Vec<RequestId> = self
             .changes
             .iter()
@@ -172,31 +178,31 @@ impl Desk {
     }
 
     /// Takes a code. The code itself is written nowhere.
-    fn make_code(&mut self, step: &mut Step, code: &str, doing: &Doing) {
+    fn make_code(&mut self, step: &mut DeskStep, code: &str, reply_to: &ReplyTo) {
         self.codes.add(step.now, code);
         step.note("code", None, &json!({ "seconds": CODE_LIFETIME.as_secs() }));
-        tell(step, Some(doing), true, "The code can be used.");
+        tell(step, Some(reply_to), true, "The code can be used.");
     }
 }
 
-fn process_of(who: &Who) -> String {
+fn process_of(who: &Person) -> String {
     match who.place {
-        Place::Viewer { process: Some(process), .. } => format!(" (process {process})"),
+        PersonPlace::Viewer { process: Some(process), .. } => format!(" (process {process})"),
         _ => String::new(),
     }
 }
 
 /// A question of callgate's own.
-fn question(id: &RequestId, text: &str) -> Option<Request> {
-    Some(Request {
+fn question(id: &RequestId, text: &str) -> Option<ApprovalRequest> {
+    Some(ApprovalRequest {
         request_id: id.clone(),
         tool_name: "Ask".to_owned(),
         tool_input: to_raw_value(&json!({ "question": text })).ok()?,
         cwd: "this machine".to_owned(),
         session_id: String::new(),
         permission_suggestions: Vec::new(),
-        kind: Kind::Ask,
+        kind: RequestKind::Ask,
         agent: Some("callgate".to_owned()),
-        context: Some(Context { takes: Some(Vec::new()), ..Context::default() }),
+        context: Some(RequestContext { takes: Some(Vec::new()), ..RequestContext::default() }),
     })
 }

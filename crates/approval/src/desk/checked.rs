@@ -1,12 +1,12 @@
 //! A tool is about to run: what the rules say about it in the agent's mode, and what is remembered
 //! of a decision for later requests about the same call.
 
-use callgate_wire::approval::{Asks, Decision, Request, RequestId, Response};
+use callgate_wire::approval::{ApprovalRequest, ApprovalResponse, Decision, Prompter, RequestId};
 
 use super::calls::{Grant, REMEMBERED};
-use super::digest::Digest;
-use super::question::{Decided, Occasion, Open, Ruling, Unattended, With};
-use super::{AskerId, Desk, Now, Output, Step, record};
+use super::digest::CallDigest;
+use super::question::{DecisionDetails, DeskDecision, Occasion, OpenQuestion, Ruling, Unattended};
+use super::{AskerId, Desk, DeskOutput, DeskStep, Now, record};
 
 /// What a check comes to.
 enum CheckOutcome {
@@ -24,9 +24,9 @@ impl Desk {
     /// Answers a check at once, or takes it as a question that waits for a person.
     pub(super) fn checked(
         &mut self,
-        step: &mut Step,
+        step: &mut DeskStep,
         asker: AskerId,
-        request: Request,
+        request: ApprovalRequest,
         ruling: Ruling,
         is_replay: bool,
     ) {
@@ -34,7 +34,7 @@ impl Desk {
         if self.open.contains_key(&request.request_id) {
             return self.asked(step, asker, request, ruling, is_replay);
         }
-        let mut response = Response::new(request.request_id.clone(), Decision::None);
+        let mut response = ApprovalResponse::new(request.request_id.clone(), Decision::None);
         match self.outcome_of_check(step.now, &request, ruling) {
             CheckOutcome::Person(ruling) => {
                 return self.asked(step, asker, request, ruling, is_replay);
@@ -44,7 +44,7 @@ impl Desk {
                 step.note("checked", question, &record::checked(&request, decision, &by));
                 response.decision = decision;
                 if decision == Decision::Deny {
-                    let call = Digest::of_call(&self.settings.key, &request);
+                    let call = CallDigest::of_call(&self.settings.key, &request);
                     self.calls.denied(step.now.mono, call, &by);
                     response.message = Some(by);
                 }
@@ -56,10 +56,15 @@ impl Desk {
             }
             CheckOutcome::Nobody => {}
         }
-        step.outputs.push(Output::Answer(asker, response));
+        step.outputs.push(DeskOutput::Answer(asker, response));
     }
 
-    fn outcome_of_check(&mut self, now: Now, request: &Request, ruling: Ruling) -> CheckOutcome {
+    fn outcome_of_check(
+        &mut self,
+        now: Now,
+        request: &ApprovalRequest,
+        ruling: Ruling,
+    ) -> CheckOutcome {
         let (because, is_guarded) = match ruling {
             Ruling::Deny { because } => {
                 return CheckOutcome::Decided {
@@ -97,11 +102,11 @@ impl Desk {
     /// Returns true if a check with this ruling becomes a question at the desk, unless a grant lets
     /// it through.
     #[must_use]
-    pub fn waits_for_person(&self, request: &Request, ruling: &Ruling) -> bool {
+    pub fn waits_for_person(&self, request: &ApprovalRequest, ruling: &Ruling) -> bool {
         let Ruling::Ask { because, is_guarded } = ruling else { return false };
         let context = request.context.as_ref();
         if because.is_some() || *is_guarded {
-            return asks_of(request, *is_guarded) == Asks::Desk;
+            return asks_of(request, *is_guarded) == Prompter::Desk;
         }
         let mode = context.and_then(|context| context.mode.as_deref());
         // A question of the agent to its user is no act that somebody has to allow.
@@ -110,22 +115,26 @@ impl Desk {
     }
 
     /// Takes the grant for this very call, if a person has given one.
-    fn granted(&mut self, now: Now, request: &Request) -> Option<Grant> {
+    fn granted(&mut self, now: Now, request: &ApprovalRequest) -> Option<Grant> {
         if self.calls.has_no_grants() {
             return None;
         }
-        let call = Digest::of_retry(&self.settings.key, request);
+        let call = CallDigest::of_retry(&self.settings.key, request);
         self.calls.take_grant(now.mono, &call)
     }
 
     /// Returns what was decided already about the call that this question is about.
-    pub(super) fn decided_before(&mut self, now: Now, request: &Request) -> Option<Decided> {
-        let call = || Digest::of_call(&self.settings.key, request);
+    pub(super) fn decided_before(
+        &mut self,
+        now: Now,
+        request: &ApprovalRequest,
+    ) -> Option<DeskDecision> {
+        let call = || CallDigest::of_call(&self.settings.key, request);
         match Occasion::of(request) {
             Occasion::Permission if !self.calls.has_no_answers() => {
                 let decided = self.calls.take_answer(now.mono, &call())?;
                 let by = format!("{}, when the call was checked", decided.by);
-                Some(Decided { by, ..decided })
+                Some(DeskDecision { by, ..decided })
             }
             Occasion::Blocked => {
                 let call = call();
@@ -140,7 +149,12 @@ impl Desk {
                 let planned = || (mode == Some("plan")).then(|| "plan mode".to_owned());
                 let by = allowed.or_else(denied).or_else(planned)?;
                 let decision = Decision::Deny;
-                Some(Decided { decision, by, with: With::default(), doing: None })
+                Some(DeskDecision {
+                    decision,
+                    by,
+                    with: DecisionDetails::default(),
+                    reply_to: None,
+                })
             }
             _ => None,
         }
@@ -150,14 +164,16 @@ impl Desk {
     /// next one may come as soon as the asker has read the answer, so it is not waited for.
     pub(super) fn remember(&mut self, now: Now, id: &RequestId) {
         let Self { open, calls, settings, .. } = self;
-        let Some(Open { request: Some(request), decided: Some(decided), .. }) = open.get(id) else {
+        let Some(OpenQuestion { request: Some(request), decided: Some(decided), .. }) =
+            open.get(id)
+        else {
             return;
         };
         let occasion = Occasion::of(request);
         if occasion == Occasion::Other {
             return;
         }
-        let call = Digest::of_call(&settings.key, request);
+        let call = CallDigest::of_call(&settings.key, request);
         match (occasion, decided.decision) {
             // What was allowed with another input says nothing about this one.
             (Occasion::Check, Decision::Allow) if decided.with.changes_input() => {}
@@ -166,7 +182,7 @@ impl Desk {
             }
             (Occasion::Blocked, Decision::Allow) => {
                 let grant = Grant { question: id.clone(), by: decided.by.clone() };
-                let retry = Digest::of_retry(&settings.key, request);
+                let retry = CallDigest::of_retry(&settings.key, request);
                 calls.grant(now.mono + REMEMBERED, retry, grant);
             }
             _ => {}
@@ -182,17 +198,17 @@ impl Desk {
     }
 
     /// Forgets a decision that has never reached its asker.
-    pub(super) fn forget_undelivered(&mut self, open: &Open) {
+    pub(super) fn forget_undelivered(&mut self, open: &OpenQuestion) {
         let Some(request) = open.request.as_ref().filter(|_| open.decided.is_some()) else {
             return;
         };
         match Occasion::of(request) {
             Occasion::Check => {
-                let call = Digest::of_call(&self.settings.key, request);
+                let call = CallDigest::of_call(&self.settings.key, request);
                 self.calls.forget_answer(&call, tool_use_id(request).as_deref());
             }
             Occasion::Blocked => {
-                let call = Digest::of_retry(&self.settings.key, request);
+                let call = CallDigest::of_retry(&self.settings.key, request);
                 self.calls.revoke(&call, &request.request_id);
             }
             Occasion::Permission | Occasion::Other => {}
@@ -203,16 +219,16 @@ impl Desk {
 /// Returns who can put the question of a check to a person. Claude Code checks its own settings
 /// itself, and in these two modes it leaves that to a classifier: its dialog does not come.
 #[must_use]
-pub fn asks_of(request: &Request, is_guarded: bool) -> Asks {
-    let Some(context) = &request.context else { return Asks::Desk };
+pub fn asks_of(request: &ApprovalRequest, is_guarded: bool) -> Prompter {
+    let Some(context) = &request.context else { return Prompter::Desk };
     match context.mode.as_deref() {
-        Some("auto" | "plan") if is_guarded => Asks::Desk,
+        Some("auto" | "plan") if is_guarded => Prompter::Desk,
         _ => context.asks.unwrap_or_default(),
     }
 }
 
 /// The agent's id of the call that a request is about.
-pub(super) fn tool_use_id(request: &Request) -> Option<String> {
+pub(super) fn tool_use_id(request: &ApprovalRequest) -> Option<String> {
     request.context.as_ref()?.tool_use_id.clone()
 }
 
@@ -223,7 +239,7 @@ pub(super) fn asks_by_itself(mode: Option<&str>) -> bool {
 }
 
 /// Why a person is asked about what no rule names.
-fn asks_nobody(request: &Request) -> String {
+fn asks_nobody(request: &ApprovalRequest) -> String {
     let mode = request.context.as_ref().and_then(|context| context.mode.as_deref());
     match mode {
         Some(mode) => format!("No rule allows it, and {} mode asks nobody", record::shown(mode)),

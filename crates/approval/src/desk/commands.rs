@@ -6,9 +6,9 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::answer::tell;
-use super::links::{Link, describe};
-use super::{Desk, Now, Output, Step, record};
-use crate::channel::{Doing, Place, Who};
+use super::links::{LinkKey, describe};
+use super::{Desk, DeskOutput, DeskStep, Now, record};
+use crate::channel::{Person, PersonPlace, ReplyTo};
 
 /// How long a pairing code can be used.
 pub const CODE_LIFETIME: Duration = Duration::from_mins(10);
@@ -25,12 +25,12 @@ const HELP: &str = "I show what your coding agents want to do; you allow or deny
 
 /// The codes that are good for pairing now.
 #[derive(Debug, Default)]
-pub(super) struct Codes {
+pub(super) struct PairingCodes {
     codes: Vec<(String, Duration)>,
     wrong: u32,
 }
 
-impl Codes {
+impl PairingCodes {
     pub(super) fn add(&mut self, now: Now, code: &str) {
         self.codes.retain(|(_, until)| *until > now.mono);
         // One at a time: a new code makes the last one void.
@@ -63,36 +63,43 @@ fn plain(code: &str) -> String {
 impl Desk {
     pub(super) fn command(
         &mut self,
-        step: &mut Step,
-        who: &Who,
+        step: &mut DeskStep,
+        who: &Person,
         name: &str,
         rest: &str,
-        doing: &Doing,
+        reply_to: &ReplyTo,
     ) {
-        let Place::Telegram { chat, .. } = who.place else { return };
+        let PersonPlace::Telegram { chat, .. } = who.place else { return };
         if name == "pair" || (name == "start" && !rest.trim().is_empty()) {
-            return self.pair_chat(step, who, rest, doing);
+            return self.pair_chat(step, who, rest, reply_to);
         }
         if !self.authority.allows(who) {
-            return self.stranger_wrote(step, who, name, chat, doing);
+            return self.stranger_wrote(step, who, name, chat, reply_to);
         }
         match name {
             "status" => {
                 let text = self.status(step.now, chat);
-                tell(step, Some(doing), true, &text);
+                tell(step, Some(reply_to), true, &text);
             }
-            "pending" => self.pending(step, chat, doing),
-            "mute" => self.mute(step, chat, rest, doing),
+            "pending" => self.pending(step, chat, reply_to),
+            "mute" => self.mute(step, chat, rest, reply_to),
             "unmute" => {
                 self.muted.remove(&chat);
                 step.forget(mute_key(chat));
-                tell(step, Some(doing), true, "Questions are shown here again.");
+                tell(step, Some(reply_to), true, "Questions are shown here again.");
             }
-            _ => tell(step, Some(doing), true, HELP),
+            _ => tell(step, Some(reply_to), true, HELP),
         }
     }
 
-    fn stranger_wrote(&mut self, step: &mut Step, who: &Who, name: &str, chat: i64, doing: &Doing) {
+    fn stranger_wrote(
+        &mut self,
+        step: &mut DeskStep,
+        who: &Person,
+        name: &str,
+        chat: i64,
+        reply_to: &ReplyTo,
+    ) {
         if self.strangers.take(step.now) {
             step.note("pressed", None, &record::pressed(who, &record::shown(name), "stranger"));
         }
@@ -100,7 +107,7 @@ impl Desk {
             "This chat is not linked. Its id is {chat}: add it to allowed_chats, or run \
              `callgate pair` and send /pair with the code."
         );
-        tell(step, Some(doing), false, &text);
+        tell(step, Some(reply_to), false, &text);
     }
 
     fn status(&self, now: Now, chat: i64) -> String {
@@ -117,30 +124,30 @@ impl Desk {
         text
     }
 
-    fn pending(&mut self, step: &mut Step, chat: i64, doing: &Doing) {
+    fn pending(&mut self, step: &mut DeskStep, chat: i64, reply_to: &ReplyTo) {
         let mut waiting: Vec<_> =
             self.open.values_mut().filter(|open| open.decided.is_none()).collect();
         if waiting.is_empty() {
-            return tell(step, Some(doing), true, "No question is open.");
+            return tell(step, Some(reply_to), true, "No question is open.");
         }
         waiting.sort_by_key(|open| open.deadline);
         let count = waiting.len();
         for open in waiting.into_iter().take(MOST_PENDING) {
             open.sending.push(chat);
-            step.outputs.push(Output::Phones(open.show(step.now, vec![chat])));
+            step.outputs.push(DeskOutput::Phones(open.show(step.now, vec![chat])));
         }
         let text = match count {
             1 => "1 question is open.".to_owned(),
             more if more <= MOST_PENDING => format!("{more} questions are open."),
             more => format!("{more} questions are open; these are the {MOST_PENDING} oldest."),
         };
-        tell(step, Some(doing), true, &text);
+        tell(step, Some(reply_to), true, &text);
     }
 
-    fn mute(&mut self, step: &mut Step, chat: i64, rest: &str, doing: &Doing) {
+    fn mute(&mut self, step: &mut DeskStep, chat: i64, rest: &str, reply_to: &ReplyTo) {
         let Some(length) = length_of(rest.trim()) else {
             let text = "For how long? For example /mute 30m, /mute 2h or /mute 1d.";
-            return tell(step, Some(doing), false, text);
+            return tell(step, Some(reply_to), false, text);
         };
         let until = step.now.wall_ms + length;
         self.muted.insert(chat, until);
@@ -149,21 +156,21 @@ impl Desk {
         let text = format!(
             "No questions here for {minutes} minutes. Agents ask elsewhere meanwhile; /unmute ends it."
         );
-        tell(step, Some(doing), true, &text);
+        tell(step, Some(reply_to), true, &text);
     }
 
-    fn pair_chat(&mut self, step: &mut Step, who: &Who, code: &str, doing: &Doing) {
-        let Place::Telegram { chat, user, private } = who.place else { return };
+    fn pair_chat(&mut self, step: &mut DeskStep, who: &Person, code: &str, reply_to: &ReplyTo) {
+        let PersonPlace::Telegram { chat, user, private } = who.place else { return };
         if !self.codes.take(step.now, code) {
             if self.strangers.take(step.now) {
                 step.note("pressed", None, &record::pressed(who, "pair", "wrong code"));
             }
             let text = "This code is not good (any more). Run `callgate pair` for a new one.";
-            return tell(step, Some(doing), false, text);
+            return tell(step, Some(reply_to), false, text);
         }
-        let mut links = vec![Link::Chat(chat)];
+        let mut links = vec![LinkKey::Chat(chat)];
         if !private {
-            links.push(Link::User(user));
+            links.push(LinkKey::User(user));
         }
         let whom = match links.as_slice() {
             [_, user] => format!("{}, in the chat {chat},", describe(user, &who.name)),
@@ -172,25 +179,25 @@ impl Desk {
         self.announce(step, &format!("{whom} was linked."));
         self.link(step, &links, record::pressed(who, "pair", "paired"));
         let text = "Linked. Questions of your agents are shown here from now on.";
-        tell(step, Some(doing), true, text);
+        tell(step, Some(reply_to), true, text);
     }
 
     pub(super) fn pair_viewer(
         &mut self,
-        step: &mut Step,
+        step: &mut DeskStep,
         code: &str,
         name: &str,
         token_hash: &str,
-        doing: &Doing,
+        reply_to: &ReplyTo,
     ) {
         if !self.codes.take(step.now, code) {
-            return tell(step, Some(doing), false, "This code is not good (any more).");
+            return tell(step, Some(reply_to), false, "This code is not good (any more).");
         }
-        let link = Link::Viewer(token_hash.to_owned());
+        let link = LinkKey::Viewer(token_hash.to_owned());
         self.announce(step, &format!("{} was linked.", describe(&link, name)));
         let body = json!({ "channel": "viewer", "by": record::shown(name) });
         self.link(step, &[link], body);
-        tell(step, Some(doing), true, "Linked.");
+        tell(step, Some(reply_to), true, "Linked.");
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use callgate_wire::approval::Request;
+use callgate_wire::approval::ApprovalRequest;
 use callgate_wire::raw::Members;
 use hmac::{Hmac, KeyInit, Mac};
 use serde_json::Value;
@@ -10,11 +10,11 @@ use sha2::Sha256;
 
 /// A keyed digest.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct Digest([u8; 32]);
+pub(super) struct CallDigest([u8; 32]);
 
-impl Digest {
+impl CallDigest {
     /// Of everything about a request that its answer depends on.
-    pub(super) fn of(key: &[u8; 32], request: &Request) -> Self {
+    pub(super) fn of(key: &[u8; 32], request: &ApprovalRequest) -> Self {
         let mut parts = vec![
             "question",
             request.request_id.as_str(),
@@ -29,19 +29,19 @@ impl Digest {
 
     /// Of one tool call in one prompt: whatever an agent asks and tells about the same call gives
     /// the same.
-    pub(super) fn of_call(key: &[u8; 32], request: &Request) -> Self {
+    pub(super) fn of_call(key: &[u8; 32], request: &ApprovalRequest) -> Self {
         let prompt = request.context.as_ref().and_then(|context| context.prompt_id.as_deref());
         Self::of_input(key, &["call", prompt.unwrap_or_default()], request)
     }
 
     /// Of one tool call in a session, whichever prompt it belongs to.
-    pub(super) fn of_retry(key: &[u8; 32], request: &Request) -> Self {
+    pub(super) fn of_retry(key: &[u8; 32], request: &ApprovalRequest) -> Self {
         Self::of_input(key, &["retry"], request)
     }
 
     /// The members are compared as they were written, in any order, also one that occurs twice:
     /// two calls that could do different things never give the same.
-    fn of_input(key: &[u8; 32], what: &[&str], request: &Request) -> Self {
+    fn of_input(key: &[u8; 32], what: &[&str], request: &ApprovalRequest) -> Self {
         let input = request.tool_input.get();
         let mut parts = what.to_vec();
         parts.extend([&*request.session_id, &*request.tool_name, &*request.cwd]);
@@ -113,13 +113,13 @@ fn sorted(value: Value) -> Value {
     }
 }
 
-impl fmt::Display for Digest {
+impl fmt::Display for CallDigest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
     }
 }
 
-impl fmt::Debug for Digest {
+impl fmt::Debug for CallDigest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }

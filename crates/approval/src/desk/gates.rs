@@ -6,28 +6,28 @@
 
 use std::collections::HashMap;
 
-use callgate_wire::approval::{Decision, Request, RequestId, Response};
+use callgate_wire::approval::{ApprovalRequest, ApprovalResponse, Decision, RequestId};
 use serde_json::json;
 
 use super::answer::tell;
 use super::question::Ruling;
-use super::{AskerId, Desk, Output, Step};
-use crate::channel::{Doing, Place, Who};
+use super::{AskerId, Desk, DeskOutput, DeskStep};
+use crate::channel::{Person, PersonPlace, ReplyTo};
 
 /// How many values may be registered at once.
 const MOST_GATES: usize = 1_024;
 
 /// The values that hosts have registered.
 #[derive(Debug, Default)]
-pub(super) struct Gates(HashMap<String, Host>);
+pub(super) struct HostGates(HashMap<String, GateHost>);
 
 #[derive(Debug)]
-struct Host {
+struct GateHost {
     viewer: u64,
     process: u32,
 }
 
-impl Gates {
+impl HostGates {
     /// Forgets what a host has registered that has gone.
     pub(super) fn forget(&mut self, viewer: u64) {
         self.0.retain(|_, host| host.viewer != viewer);
@@ -39,7 +39,7 @@ impl Desk {
     pub(super) fn has_other_gate(
         &self,
         asker: AskerId,
-        request: &Request,
+        request: &ApprovalRequest,
         ruling: &Ruling,
     ) -> bool {
         let value = request.context.as_ref().and_then(|context| context.gated.as_ref());
@@ -49,24 +49,30 @@ impl Desk {
     }
 
     /// Takes the value of a host, for as long as the host stays.
-    pub(super) fn gate(&mut self, step: &mut Step, value: String, who: &Who, doing: &Doing) {
-        let Place::Viewer { viewer, process: Some(process), .. } = who.place else {
+    pub(super) fn gate(
+        &mut self,
+        step: &mut DeskStep,
+        value: String,
+        who: &Person,
+        reply_to: &ReplyTo,
+    ) {
+        let PersonPlace::Viewer { viewer, process: Some(process), .. } = who.place else {
             let why = "The system does not say which process this is: no value can be taken.";
-            return tell(step, Some(doing), false, why);
+            return tell(step, Some(reply_to), false, why);
         };
         if self.gates.0.len() >= MOST_GATES {
-            return tell(step, Some(doing), false, "Too many hosts are registered: end some.");
+            return tell(step, Some(reply_to), false, "Too many hosts are registered: end some.");
         }
         if self.gates.0.contains_key(&value) {
-            return tell(step, Some(doing), false, "This value is taken: make another one.");
+            return tell(step, Some(reply_to), false, "This value is taken: make another one.");
         }
-        self.gates.0.insert(value, Host { viewer, process });
+        self.gates.0.insert(value, GateHost { viewer, process });
         step.note("gated", None, &json!({ "process": process }));
-        tell(step, Some(doing), true, "Registered for as long as this connection stays.");
+        tell(step, Some(reply_to), true, "Registered for as long as this connection stays.");
     }
 }
 
 /// Lets an asker go on as if nobody had been asked: its host asks.
-pub(super) fn pass_by(step: &mut Step, asker: AskerId, id: RequestId) {
-    step.outputs.push(Output::Answer(asker, Response::new(id, Decision::None)));
+pub(super) fn pass_by(step: &mut DeskStep, asker: AskerId, id: RequestId) {
+    step.outputs.push(DeskOutput::Answer(asker, ApprovalResponse::new(id, Decision::None)));
 }

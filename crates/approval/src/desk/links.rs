@@ -6,15 +6,15 @@ use callgate_store::KEPT_LINKS;
 use serde_json::{Value, json};
 
 use super::answer::tell;
-use super::{Desk, Output, Step, record};
-use crate::channel::Doing;
+use super::{Desk, DeskOutput, DeskStep, record};
+use crate::channel::ReplyTo;
 
 /// How much of a viewer's hash is shown; `callgate pair --list` shows as much.
 const SHORT_HASH: usize = 12;
 
 /// Somebody who was linked with a code.
 #[derive(Debug)]
-pub(super) enum Link {
+pub(super) enum LinkKey {
     /// A chat.
     Chat(i64),
     /// A person in groups.
@@ -23,7 +23,7 @@ pub(super) enum Link {
     Viewer(String),
 }
 
-impl Link {
+impl LinkKey {
     /// Reads `chat/ID`, `user/ID` or `viewer/HASH`.
     pub(super) fn parse(link: &str) -> Option<Self> {
         match link.split_once('/')? {
@@ -35,7 +35,7 @@ impl Link {
     }
 }
 
-impl fmt::Display for Link {
+impl fmt::Display for LinkKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Chat(id) => write!(f, "chat/{id}"),
@@ -47,9 +47,9 @@ impl fmt::Display for Link {
 
 impl Desk {
     /// Makes links and records them; only what the chain has is taken up after a restart.
-    pub(super) fn link(&mut self, step: &mut Step, links: &[Link], mut body: Value) {
+    pub(super) fn link(&mut self, step: &mut DeskStep, links: &[LinkKey], mut body: Value) {
         let name = body["by"].as_str().unwrap_or_default().to_owned();
-        let all: Vec<String> = links.iter().map(Link::to_string).collect();
+        let all: Vec<String> = links.iter().map(LinkKey::to_string).collect();
         body["links"] = json!(all);
         step.note("paired", None, &body);
         for link in links {
@@ -59,28 +59,34 @@ impl Desk {
     }
 
     /// Lets somebody answer who was linked, now or before a restart.
-    pub(super) fn take_up(&mut self, link: &Link, name: &str) {
+    pub(super) fn take_up(&mut self, link: &LinkKey, name: &str) {
         match link {
-            Link::Chat(id) => drop(self.authority.chats.insert(*id)),
-            Link::User(id) => drop(self.authority.users.insert(*id)),
-            Link::Viewer(hash) => drop(self.authority.viewers.insert(hash.clone())),
+            LinkKey::Chat(id) => drop(self.authority.chats.insert(*id)),
+            LinkKey::User(id) => drop(self.authority.users.insert(*id)),
+            LinkKey::Viewer(hash) => drop(self.authority.viewers.insert(hash.clone())),
         }
         self.links.insert(link.to_string(), name.to_owned());
     }
 
     /// Tells a viewer whether its token is good.
-    pub(super) fn unlock(&self, step: &mut Step, token_hash: &str, doing: &Doing) {
+    pub(super) fn unlock(&self, step: &mut DeskStep, token_hash: &str, reply_to: &ReplyTo) {
         if self.authority.viewers.contains(token_hash) {
-            return tell(step, Some(doing), true, "You may answer.");
+            return tell(step, Some(reply_to), true, "You may answer.");
         }
         let text = "This token is not good (any more). Pair again with a code of `callgate pair`.";
-        tell(step, Some(doing), false, text);
+        tell(step, Some(reply_to), false, text);
     }
 
     /// Takes a link back. Whoever may answer by the settings goes on doing so.
-    pub(super) fn unlink(&mut self, step: &mut Step, link: &Link, by: &str, doing: &Doing) {
+    pub(super) fn unlink(
+        &mut self,
+        step: &mut DeskStep,
+        link: &LinkKey,
+        by: &str,
+        reply_to: &ReplyTo,
+    ) {
         if !self.links.contains_key(&link.to_string()) {
-            return tell(step, Some(doing), false, "There is no such link.");
+            return tell(step, Some(reply_to), false, "There is no such link.");
         }
         let said = format!("{} was unlinked by {by}.", self.described(link));
         // Whoever is unlinked hears of it, too.
@@ -90,26 +96,28 @@ impl Desk {
         step.note("unpaired", None, &json!({ "link": link.to_string(), "by": by }));
         let (given, authority) = (&self.given, &mut self.authority);
         let is_given = match link {
-            Link::Chat(id) => given.chats.contains(id) || !authority.chats.remove(id),
-            Link::User(id) => given.users.contains(id) || !authority.users.remove(id),
-            Link::Viewer(hash) => given.viewers.contains(hash) || !authority.viewers.remove(hash),
+            LinkKey::Chat(id) => given.chats.contains(id) || !authority.chats.remove(id),
+            LinkKey::User(id) => given.users.contains(id) || !authority.users.remove(id),
+            LinkKey::Viewer(hash) => {
+                given.viewers.contains(hash) || !authority.viewers.remove(hash)
+            }
         };
-        if let (Link::Viewer(hash), false) = (link, is_given) {
+        if let (LinkKey::Viewer(hash), false) = (link, is_given) {
             let text = format!("{said} This viewer may not answer any more.");
-            step.outputs.push(Output::Lock { hash: hash.clone(), text });
+            step.outputs.push(DeskOutput::Lock { hash: hash.clone(), text });
         }
         let more = if is_given { " The settings still let it answer." } else { "" };
-        tell(step, Some(doing), true, &format!("The link is gone.{more}"));
+        tell(step, Some(reply_to), true, &format!("The link is gone.{more}"));
     }
 
     /// A link in words: the name that was chosen for it, and what it is.
-    pub(super) fn described(&self, link: &Link) -> String {
+    pub(super) fn described(&self, link: &LinkKey) -> String {
         let name = self.links.get(&link.to_string()).map_or("", String::as_str);
         describe(link, name)
     }
 
     /// Tells everybody who may answer of a link that was made or taken back, in muted chats too.
-    pub(super) fn announce(&self, step: &mut Step, text: &str) {
+    pub(super) fn announce(&self, step: &mut DeskStep, text: &str) {
         let text = format!("{text} If that was not you: `callgate pair --list`.");
         self.say(step, self.authority.chats.iter().copied().collect(), text);
     }
@@ -117,12 +125,12 @@ impl Desk {
 
 /// A link in words. The name is one that somebody chose for themselves, so it stands in quotes and
 /// beside it what it is.
-pub(super) fn describe(link: &Link, name: &str) -> String {
+pub(super) fn describe(link: &LinkKey, name: &str) -> String {
     let name = record::shown(name);
     match link {
-        Link::Chat(id) => format!("“{name}” (Telegram chat {id})"),
-        Link::User(id) => format!("“{name}” (Telegram user {id}, in groups)"),
-        Link::Viewer(hash) => {
+        LinkKey::Chat(id) => format!("“{name}” (Telegram chat {id})"),
+        LinkKey::User(id) => format!("“{name}” (Telegram user {id}, in groups)"),
+        LinkKey::Viewer(hash) => {
             let short = hash.get(..SHORT_HASH).unwrap_or(hash);
             format!("“{name}” (viewer {short})")
         }

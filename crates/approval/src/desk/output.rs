@@ -2,34 +2,34 @@
 
 use std::time::Duration;
 
-use callgate_store::Draft;
-use callgate_wire::approval::Response;
+use callgate_store::EntryDraft;
+use callgate_wire::approval::ApprovalResponse;
 
 use super::{AskerId, Now};
-use crate::channel::Order;
+use crate::channel::ChannelOrder;
 
 /// What the desk wants done: first all records, then, once they are committed, the outputs.
 #[derive(Debug, Default)]
-pub struct Step {
+pub struct DeskStep {
     /// When it happens.
     pub(super) now: Now,
     /// To be written to the ledger, in order, all or none.
-    pub records: Vec<Draft>,
+    pub records: Vec<EntryDraft>,
     /// To be kept beside the ledger, or forgotten; written with the records.
     pub keeps: Vec<(String, Option<String>)>,
     /// To be done after that.
-    pub outputs: Vec<Output>,
+    pub outputs: Vec<DeskOutput>,
 }
 
 /// What the desk has done by others.
 #[derive(Debug)]
-pub enum Output {
+pub enum DeskOutput {
     /// Send the asker its answer.
-    Answer(AskerId, Response),
+    Answer(AskerId, ApprovalResponse),
     /// For the phones.
-    Phones(Order),
+    Phones(ChannelOrder),
     /// For the desk's own terminal.
-    Terminal(Order),
+    Terminal(ChannelOrder),
     /// For a viewer, about something that it did.
     Viewer {
         /// Which viewer.

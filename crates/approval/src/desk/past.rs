@@ -4,34 +4,34 @@ use std::collections::{HashMap, VecDeque};
 
 use callgate_wire::approval::RequestId;
 
-use super::digest::Digest;
-use crate::channel::Copy;
+use super::digest::CallDigest;
+use crate::channel::QuestionCopy;
 
 /// How many are remembered.
 const MOST: usize = 10_000;
 
 /// Questions that are over.
 #[derive(Debug, Default)]
-pub(super) struct Past {
-    by_id: HashMap<RequestId, Over>,
+pub(super) struct ClosedQuestions {
+    by_id: HashMap<RequestId, ClosedQuestion>,
     order: VecDeque<RequestId>,
     /// The questions that allowed a run which has not been reported yet, the latest last.
-    runs: HashMap<Digest, Vec<RequestId>>,
+    runs: HashMap<CallDigest, Vec<RequestId>>,
 }
 
 /// A question that is over.
 #[derive(Debug)]
-pub(super) struct Over {
+pub(super) struct ClosedQuestion {
     /// What became of it, in words for somebody who presses late.
     pub(super) text: String,
     /// Which run of a tool it allowed that has not been reported yet.
-    pub(super) awaits: Option<Digest>,
+    pub(super) awaits: Option<CallDigest>,
     /// The copies that show what became of it, or are about to.
-    pub(super) copies: Vec<Copy>,
+    pub(super) copies: Vec<QuestionCopy>,
 }
 
-impl Past {
-    pub(super) fn add(&mut self, id: RequestId, over: Over) {
+impl ClosedQuestions {
+    pub(super) fn add(&mut self, id: RequestId, over: ClosedQuestion) {
         if let Some(run) = over.awaits {
             self.runs.entry(run).or_default().push(id.clone());
         }
@@ -47,7 +47,7 @@ impl Past {
         }
     }
 
-    fn forget_run(&mut self, id: &RequestId, over: &Over) {
+    fn forget_run(&mut self, id: &RequestId, over: &ClosedQuestion) {
         let Some(run) = over.awaits else { return };
         if let Some(all) = self.runs.get_mut(&run) {
             if let Some(at) = all.iter().position(|other| other == id) {
@@ -59,12 +59,12 @@ impl Past {
         }
     }
 
-    pub(super) fn get(&self, id: &RequestId) -> Option<&Over> {
+    pub(super) fn get(&self, id: &RequestId) -> Option<&ClosedQuestion> {
         self.by_id.get(id)
     }
 
     /// Returns what became of a question if this copy does not show it yet; from now on it does.
-    pub(super) fn text_for_new_copy(&mut self, copy: &Copy) -> Option<String> {
+    pub(super) fn text_for_new_copy(&mut self, copy: &QuestionCopy) -> Option<String> {
         let over = self.by_id.get_mut(&copy.question)?;
         if over.copies.contains(copy) {
             return None;
@@ -74,7 +74,7 @@ impl Past {
     }
 
     /// Takes the latest question that allowed this run and has not seen it reported.
-    pub(super) fn take_run(&mut self, run: &Digest) -> Option<RequestId> {
+    pub(super) fn take_run(&mut self, run: &CallDigest) -> Option<RequestId> {
         let all = self.runs.get_mut(run)?;
         let id = all.pop();
         if all.is_empty() {

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use callgate_wire::approval::{Action, Decision, Press, Request, RequestId};
+use callgate_wire::approval::{Action, ApprovalRequest, Decision, Press, RequestId};
 
 use super::answer::{fits, tell};
-use super::question::{Decided, Occasion, Open, With};
-use super::{Desk, LONGEST_WORDS, Output, Step, record};
+use super::question::{DecisionDetails, DeskDecision, Occasion, OpenQuestion};
+use super::{Desk, DeskOutput, DeskStep, LONGEST_WORDS, record};
 use crate::card::{Card, picks};
-use crate::channel::{Doing, Order, Place, Who};
+use crate::channel::{ChannelOrder, Person, PersonPlace, ReplyTo};
 
 const STRANGER: &str = "You may not answer here. To link this chat, run `callgate pair`.";
 /// Who decides when the asker's own front end does.
@@ -16,9 +16,9 @@ const OWN: &str = "its own front end";
 const UNKNOWN: &str = "This question is no longer open.";
 
 /// What a press comes to.
-enum Meaning {
+enum PressMeaning {
     /// A decision.
-    Decide(Decision, With),
+    Decide(Decision, DecisionDetails),
     /// A choice on the way to one.
     Pick(u8, u8),
     /// The words are asked for.
@@ -32,55 +32,55 @@ enum Meaning {
 impl Desk {
     pub(super) fn pressed(
         &mut self,
-        step: &mut Step,
-        who: &Who,
+        step: &mut DeskStep,
+        who: &Person,
         id: &RequestId,
         press: Press,
-        doing: &Doing,
+        reply_to: &ReplyTo,
     ) {
         let action = name_of(&press);
-        let own = self.is_own(who, id).then(|| Who { name: OWN.to_owned(), ..who.clone() });
+        let own = self.is_own(who, id).then(|| Person { name: OWN.to_owned(), ..who.clone() });
         let is_own = own.is_some();
         let who = own.as_ref().unwrap_or(who);
         if !is_own && !self.authority.allows(who) {
             // Every viewer may see what became of a question; its own asker may press late.
-            if matches!(who.place, Place::Viewer { .. }) && self.past.get(id).is_some() {
-                return tell(step, Some(doing), false, &self.too_late(id));
+            if matches!(who.place, PersonPlace::Viewer { .. }) && self.past.get(id).is_some() {
+                return tell(step, Some(reply_to), false, &self.too_late(id));
             }
             if self.strangers.take(step.now) {
                 let question = self.open.contains_key(id).then_some(id);
                 step.note("pressed", question, &record::pressed(who, &action, "stranger"));
             }
-            return tell(step, Some(doing), false, STRANGER);
+            return tell(step, Some(reply_to), false, STRANGER);
         }
         let is_open = self.open.get(id).is_some_and(|open| open.decided.is_none());
         if !is_open {
             let text = self.too_late(id);
             step.note("pressed", self.known(id), &record::pressed(who, &action, "late"));
-            return tell(step, Some(doing), false, &text);
+            return tell(step, Some(reply_to), false, &text);
         }
         if let Some(why) = self.not_yet(step.now, who, id, &press) {
             step.record("pressed", id, &record::pressed(who, &action, "not yet"));
-            return tell(step, Some(doing), false, &why);
+            return tell(step, Some(reply_to), false, &why);
         }
         match self.meaning(id, press) {
-            Meaning::Decide(Decision::Deny, _) if self.is_own_removal(id, who) => {
+            PressMeaning::Decide(Decision::Deny, _) if self.is_own_removal(id, who) => {
                 step.record("pressed", id, &record::pressed(who, &action, "nothing"));
                 let why = "It is your own link: only others can keep it.";
-                tell(step, Some(doing), false, why);
+                tell(step, Some(reply_to), false, why);
             }
-            Meaning::Decide(decision, with) => {
-                self.decide_by(step, who, id, doing, decision, with, &action);
+            PressMeaning::Decide(decision, with) => {
+                self.decide_by(step, who, id, reply_to, decision, with, &action);
             }
-            Meaning::Pick(question, option) => {
+            PressMeaning::Pick(question, option) => {
                 step.record("pressed", id, &record::pressed(who, &action, "picked"));
-                self.pick(step, id, usize::from(question), option, doing);
+                self.pick(step, id, usize::from(question), option, reply_to);
             }
-            Meaning::AskWords => self.for_chat(step, who, id, doing, Ordered::Words),
-            Meaning::Full => self.for_chat(step, who, id, doing, Ordered::Full),
-            Meaning::Nothing(why) => {
+            PressMeaning::AskWords => self.for_chat(step, who, id, reply_to, Ordered::Words),
+            PressMeaning::Full => self.for_chat(step, who, id, reply_to, Ordered::Full),
+            PressMeaning::Nothing(why) => {
                 step.record("pressed", id, &record::pressed(who, &action, "nothing"));
-                tell(step, Some(doing), false, why);
+                tell(step, Some(reply_to), false, why);
             }
         }
     }
@@ -88,12 +88,12 @@ impl Desk {
     /// Whether a viewer is of the very process that asked this question, and answers for its user
     /// there. What it decides is what it could have done without asking; so it may be no check and
     /// no blocked call, from whose answers other requests are answered.
-    pub(super) fn is_own(&self, who: &Who, id: &RequestId) -> bool {
-        let Place::Viewer { paired: false, process: Some(process), .. } = who.place else {
+    pub(super) fn is_own(&self, who: &Person, id: &RequestId) -> bool {
+        let PersonPlace::Viewer { paired: false, process: Some(process), .. } = who.place else {
             return false;
         };
         let open = self.open.get(id).filter(|open| open.answers_itself());
-        let is_alone = |request: &Request| {
+        let is_alone = |request: &ApprovalRequest| {
             matches!(Occasion::of(request), Occasion::Permission | Occasion::Other)
         };
         let open = open.filter(|open| open.request.as_ref().is_some_and(is_alone));
@@ -105,16 +105,16 @@ impl Desk {
     #[allow(clippy::too_many_arguments, reason = "all of it goes into the record")]
     fn decide_by(
         &mut self,
-        step: &mut Step,
-        who: &Who,
+        step: &mut DeskStep,
+        who: &Person,
         id: &RequestId,
-        doing: &Doing,
+        reply_to: &ReplyTo,
         decision: Decision,
-        with: With,
+        with: DecisionDetails,
         action: &str,
     ) {
         let by = record::shown(&who.name);
-        let decided = Decided { decision, by, with, doing: Some(doing.clone()) };
+        let decided = DeskDecision { decision, by, with, reply_to: Some(reply_to.clone()) };
         let Some(open) = self.open.get(id) else { return };
         let fits = open.request.as_ref().is_none_or(|request| fits(request, &open.card, &decided));
         let outcome = if fits { "decided" } else { "nothing" };
@@ -123,47 +123,51 @@ impl Desk {
             self.decide(step, id, decided);
         } else {
             let why = "That cannot be the answer here. Hidden parts cannot be changed.";
-            tell(step, Some(doing), false, why);
+            tell(step, Some(reply_to), false, why);
         }
     }
 
     /// What a press on an open question comes to.
-    fn meaning(&self, id: &RequestId, press: Press) -> Meaning {
-        let Some(open) = self.open.get(id) else { return Meaning::Nothing(UNKNOWN) };
+    fn meaning(&self, id: &RequestId, press: Press) -> PressMeaning {
+        let Some(open) = self.open.get(id) else { return PressMeaning::Nothing(UNKNOWN) };
         let card = &open.card;
         match press {
             Press::Words(_) | Press::Button(Action::Reply) if card.blocked.is_some() => {
-                Meaning::Nothing("Only yes or no can be answered here.")
+                PressMeaning::Nothing("Only yes or no can be answered here.")
             }
             Press::Words(words) => words_mean(card, &words),
             Press::Input(_) if !card.can_edit => {
-                Meaning::Nothing("This agent takes no changed input.")
+                PressMeaning::Nothing("This agent takes no changed input.")
             }
             Press::Input(_) if open.request.is_none() => {
-                Meaning::Nothing("The agent is just coming back: try again in a moment.")
+                PressMeaning::Nothing("The agent is just coming back: try again in a moment.")
             }
-            Press::Input(input) => {
-                allow(With { edited: Some(input.get().to_owned()), ..With::default() })
-            }
+            Press::Input(input) => allow(DecisionDetails {
+                edited: Some(input.get().to_owned()),
+                ..DecisionDetails::default()
+            }),
             Press::Button(action) => match action {
                 Action::Allow if !card.pickers.is_empty() => {
-                    Meaning::Nothing("Choose one of the answers.")
+                    PressMeaning::Nothing("Choose one of the answers.")
                 }
-                Action::Allow => allow(With::default()),
-                Action::Deny => Meaning::Decide(Decision::Deny, With::default()),
+                Action::Allow => allow(DecisionDetails::default()),
+                Action::Deny => PressMeaning::Decide(Decision::Deny, DecisionDetails::default()),
                 Action::Stop if card.can_stop => {
-                    let with = With { interrupt: true, ..With::default() };
-                    Meaning::Decide(Decision::Deny, with)
+                    let with = DecisionDetails { interrupt: true, ..DecisionDetails::default() };
+                    PressMeaning::Decide(Decision::Deny, with)
                 }
                 Action::Always(offer) if usize::from(offer) < card.offers.len() => {
-                    allow(With { offer: Some(usize::from(offer)), ..With::default() })
+                    allow(DecisionDetails {
+                        offer: Some(usize::from(offer)),
+                        ..DecisionDetails::default()
+                    })
                 }
                 Action::Pick { question, option } => pick_means(open, question, option),
                 Action::Done if !open.picks.is_empty() => done_means(open),
-                Action::Reply => Meaning::AskWords,
-                Action::More => Meaning::Full,
+                Action::Reply => PressMeaning::AskWords,
+                Action::More => PressMeaning::Full,
                 Action::Stop | Action::Always(_) | Action::Done => {
-                    Meaning::Nothing("That is not offered here.")
+                    PressMeaning::Nothing("That is not offered here.")
                 }
             },
         }
@@ -172,11 +176,11 @@ impl Desk {
     /// Notes a choice and shows it on every copy.
     fn pick(
         &mut self,
-        step: &mut Step,
+        step: &mut DeskStep,
         id: &RequestId,
         question: usize,
         option: u8,
-        doing: &Doing,
+        reply_to: &ReplyTo,
     ) {
         let Some(open) = self.open.get_mut(id) else { return };
         let many = open.card.pickers.get(question).is_some_and(|picker| picker.many);
@@ -187,28 +191,35 @@ impl Desk {
             None => *picks = vec![option],
         }
         picks.sort_unstable();
-        let order = || Order::Picked {
+        let order = || ChannelOrder::Picked {
             card: Arc::clone(&open.card),
             copies: open.copies.clone(),
             picks: open.picks.clone(),
         };
-        step.outputs.push(Output::Phones(order()));
+        step.outputs.push(DeskOutput::Phones(order()));
         if self.settings.terminal {
-            step.outputs.push(Output::Terminal(order()));
+            step.outputs.push(DeskOutput::Terminal(order()));
         }
-        tell(step, Some(doing), true, "Noted. Press Done when all is chosen.");
+        tell(step, Some(reply_to), true, "Noted. Press Done when all is chosen.");
     }
 
     /// Has something done in the chat in which a button was pressed.
-    fn for_chat(&self, step: &mut Step, who: &Who, id: &RequestId, doing: &Doing, what: Ordered) {
+    fn for_chat(
+        &self,
+        step: &mut DeskStep,
+        who: &Person,
+        id: &RequestId,
+        reply_to: &ReplyTo,
+        what: Ordered,
+    ) {
         let Some(open) = self.open.get(id) else { return };
-        let Place::Telegram { chat, .. } = who.place else {
-            return tell(step, Some(doing), false, "That is not offered here.");
+        let PersonPlace::Telegram { chat, .. } = who.place else {
+            return tell(step, Some(reply_to), false, "That is not offered here.");
         };
-        let (card, doing) = (Arc::clone(&open.card), doing.clone());
-        step.outputs.push(Output::Phones(match what {
-            Ordered::Words => Order::AskWords { card, doing, chat },
-            Ordered::Full => Order::Full { card, doing, chat },
+        let (card, reply_to) = (Arc::clone(&open.card), reply_to.clone());
+        step.outputs.push(DeskOutput::Phones(match what {
+            Ordered::Words => ChannelOrder::AskWords { card, reply_to, chat },
+            Ordered::Full => ChannelOrder::Full { card, reply_to, chat },
         }));
     }
 
@@ -230,12 +241,12 @@ impl Desk {
     }
 
     /// A button whose data is none of ours.
-    pub(super) fn forged(&mut self, step: &mut Step, who: &Who, doing: &Doing) {
+    pub(super) fn forged(&mut self, step: &mut DeskStep, who: &Person, reply_to: &ReplyTo) {
         let is_stranger = !self.authority.allows(who);
         if self.strangers.take(step.now) {
             step.note("pressed", None, &record::pressed(who, "unknown", "forged"));
         }
-        tell(step, Some(doing), false, if is_stranger { STRANGER } else { UNKNOWN });
+        tell(step, Some(reply_to), false, if is_stranger { STRANGER } else { UNKNOWN });
     }
 }
 
@@ -246,43 +257,49 @@ enum Ordered {
     Full,
 }
 
-fn allow(with: With) -> Meaning {
-    Meaning::Decide(Decision::Allow, with)
+fn allow(with: DecisionDetails) -> PressMeaning {
+    PressMeaning::Decide(Decision::Allow, with)
 }
 
 /// Words answer a question for words, and deny anything else.
-fn words_mean(card: &Card, words: &str) -> Meaning {
+fn words_mean(card: &Card, words: &str) -> PressMeaning {
     let words = words.trim();
     if words.is_empty() {
-        return Meaning::Nothing("There are no words in this reply.");
+        return PressMeaning::Nothing("There are no words in this reply.");
     }
     let end = words.char_indices().nth(LONGEST_WORDS).map_or(words.len(), |(at, _)| at);
     let words = Some(words[..end].to_owned());
     if card.can_edit && picks::worded(&card.tool, &card.input, "").is_some() {
-        return allow(With { words, ..With::default() });
+        return allow(DecisionDetails { words, ..DecisionDetails::default() });
     }
-    Meaning::Decide(Decision::Deny, With { message: words, ..With::default() })
+    PressMeaning::Decide(
+        Decision::Deny,
+        DecisionDetails { message: words, ..DecisionDetails::default() },
+    )
 }
 
-fn pick_means(open: &Open, question: u8, option: u8) -> Meaning {
+fn pick_means(open: &OpenQuestion, question: u8, option: u8) -> PressMeaning {
     let pickers = &open.card.pickers;
     let Some(picker) = pickers.get(usize::from(question)) else {
-        return Meaning::Nothing("That is not offered here.");
+        return PressMeaning::Nothing("That is not offered here.");
     };
     if usize::from(option) >= picker.choices.len() {
-        return Meaning::Nothing("That is not offered here.");
+        return PressMeaning::Nothing("That is not offered here.");
     }
     if pickers.len() == 1 && !picker.many {
-        return allow(With { picks: Some(vec![vec![option]]), ..With::default() });
+        return allow(DecisionDetails {
+            picks: Some(vec![vec![option]]),
+            ..DecisionDetails::default()
+        });
     }
-    Meaning::Pick(question, option)
+    PressMeaning::Pick(question, option)
 }
 
-fn done_means(open: &Open) -> Meaning {
+fn done_means(open: &OpenQuestion) -> PressMeaning {
     if open.picks.iter().any(Vec::is_empty) {
-        return Meaning::Nothing("Not every question has an answer yet.");
+        return PressMeaning::Nothing("Not every question has an answer yet.");
     }
-    allow(With { picks: Some(open.picks.clone()), ..With::default() })
+    allow(DecisionDetails { picks: Some(open.picks.clone()), ..DecisionDetails::default() })
 }
 
 /// The name of a press in the ledger; what people write themselves is in the decision.

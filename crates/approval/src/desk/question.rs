@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use callgate_wire::approval::{Decision, Kind, Request};
+use callgate_wire::approval::{ApprovalRequest, Decision, RequestKind};
 
-use super::digest::Digest;
+use super::digest::CallDigest;
 use super::{AskerId, Now};
 use crate::card::Card;
-use crate::channel::{Copy, Doing, Order};
+use crate::channel::{ChannelOrder, QuestionCopy, ReplyTo};
 
 /// What the rules say about a question.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,12 +56,12 @@ pub(super) enum Occasion {
 }
 
 impl Occasion {
-    pub(super) fn of(request: &Request) -> Self {
+    pub(super) fn of(request: &ApprovalRequest) -> Self {
         let event = request.context.as_ref().and_then(|context| context.event.as_deref());
         match (request.kind, event) {
-            (Kind::Check, _) => Self::Check,
-            (Kind::Ask, Some("PermissionRequest")) => Self::Permission,
-            (Kind::Ask, Some("PermissionDenied")) => Self::Blocked,
+            (RequestKind::Check, _) => Self::Check,
+            (RequestKind::Ask, Some("PermissionRequest")) => Self::Permission,
+            (RequestKind::Ask, Some("PermissionDenied")) => Self::Blocked,
             _ => Self::Other,
         }
     }
@@ -69,15 +69,15 @@ impl Occasion {
 
 /// A question that is not over.
 #[derive(Debug)]
-pub(super) struct Open {
+pub(super) struct OpenQuestion {
     pub(super) card: Arc<Card>,
     /// The question as it came; after a restart nothing until its asker is back, since what is
     /// kept on disk is masked.
-    pub(super) request: Option<Request>,
+    pub(super) request: Option<ApprovalRequest>,
     pub(super) size: usize,
     /// Whether the ledger, which is what viewers are shown, holds only a part of its input.
     pub(super) is_cut_for_viewers: bool,
-    pub(super) digest: Digest,
+    pub(super) digest: CallDigest,
     /// Who waits for the answer; nobody while the asker has not come back after a restart.
     pub(super) asker: Option<AskerId>,
     /// When it is given up.
@@ -89,32 +89,32 @@ pub(super) struct Open {
     /// Until when nobody can be reached yet: after a restart viewers need a moment to come back.
     pub(super) reach_by: Option<Duration>,
     pub(super) alarm: Option<Duration>,
-    pub(super) copies: Vec<Copy>,
+    pub(super) copies: Vec<QuestionCopy>,
     /// Chats to which it is on its way.
     pub(super) sending: Vec<i64>,
     /// What was chosen so far of the agent's own answers.
     pub(super) picks: Vec<Vec<u8>>,
-    pub(super) decided: Option<Decided>,
+    pub(super) decided: Option<DeskDecision>,
     pub(super) prompt_id: Option<String>,
     pub(super) agent_id: Option<String>,
 }
 
 /// What was decided about a question whose asker has not yet read it.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Decided {
+pub(super) struct DeskDecision {
     pub(super) decision: Decision,
     /// By whom, in words: "Ada", "rule `builds`", "nobody".
     pub(super) by: String,
     /// What the decision carries, in terms of what people saw.
-    pub(super) with: With,
+    pub(super) with: DecisionDetails,
     /// Who is to be told, once it is known whether it arrived.
-    pub(super) doing: Option<Doing>,
+    pub(super) reply_to: Option<ReplyTo>,
 }
 
 /// What a decision carries beside itself, in terms of what people saw: the answer is made from it
 /// and the request as it came.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub(super) struct With {
+pub(super) struct DecisionDetails {
     /// Words for the agent.
     pub(super) message: Option<String>,
     /// Which offer is taken from now on.
@@ -129,14 +129,14 @@ pub(super) struct With {
     pub(super) interrupt: bool,
 }
 
-impl With {
+impl DecisionDetails {
     /// Returns true if the tool runs with another input than the one that was asked about.
     pub(super) fn changes_input(&self) -> bool {
         self.picks.is_some() || self.words.is_some() || self.edited.is_some()
     }
 }
 
-impl Open {
+impl OpenQuestion {
     /// When it next needs attention.
     pub(super) fn next_moment(&self) -> Option<Duration> {
         match (&self.decided, self.asker) {
@@ -151,9 +151,9 @@ impl Open {
     }
 
     /// The order to show it in these chats, for as long as it is open.
-    pub(super) fn show(&self, now: Now, chats: Vec<i64>) -> Order {
+    pub(super) fn show(&self, now: Now, chats: Vec<i64>) -> ChannelOrder {
         let within = self.deadline.saturating_sub(now.mono);
-        Order::Show { card: Arc::clone(&self.card), chats, within }
+        ChannelOrder::Show { card: Arc::clone(&self.card), chats, within }
     }
 
     /// Whether its asker has a front end that may answer it.

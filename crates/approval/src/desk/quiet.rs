@@ -3,8 +3,8 @@
 
 use std::time::Duration;
 
-use super::{Desk, Output, Step};
-use crate::channel::Order;
+use super::{Desk, DeskOutput, DeskStep};
+use crate::channel::ChannelOrder;
 
 /// How many lines are shown within [`SPAN`]; the rest is counted.
 pub(super) const MOST_LINES: u32 = 10;
@@ -42,19 +42,19 @@ impl QuietLines {
 
 impl Desk {
     /// Tells the person at the terminal, in one line, what ran without a question.
-    pub(super) fn tell_quietly(&mut self, step: &mut Step, line: String) {
+    pub(super) fn tell_quietly(&mut self, step: &mut DeskStep, line: String) {
         self.tell_of_more_runs(step);
         if self.settings.terminal && self.quiet.take(step.now.mono) {
-            step.outputs.push(Output::Terminal(Order::Note { line }));
+            step.outputs.push(DeskOutput::Terminal(ChannelOrder::Note { line }));
         }
     }
 
     /// Tells how many more ran than had a line of their own.
-    pub(super) fn tell_of_more_runs(&mut self, step: &mut Step) {
+    pub(super) fn tell_of_more_runs(&mut self, step: &mut DeskStep) {
         if self.quiet.due().is_some_and(|at| at <= step.now.mono) {
             let count = std::mem::take(&mut self.quiet.unshown);
             let line = format!("{count} more ran (callgate log shows them)");
-            step.outputs.push(Output::Terminal(Order::Note { line }));
+            step.outputs.push(DeskOutput::Terminal(ChannelOrder::Note { line }));
         }
     }
 }

@@ -1,17 +1,17 @@
 //! What the ledger holds of each thing that happens at the desk. Every text is masked.
 
 use callgate_mask::mask_json;
-use callgate_store::{Draft, kind};
-use callgate_wire::approval::{Context, Decision, Request, RequestId};
+use callgate_store::{EntryDraft, kind};
+use callgate_wire::approval::{ApprovalRequest, Decision, RequestContext, RequestId};
 use callgate_wire::raw::{Members, quoted};
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 
-use super::Step;
-use super::digest::Digest;
-use super::question::{Decided, Ruling, With};
+use super::DeskStep;
+use super::digest::CallDigest;
+use super::question::{DecisionDetails, DeskDecision, Ruling};
 use crate::card::Card;
-use crate::channel::{Place, Who};
+use crate::channel::{Person, PersonPlace};
 use crate::plain;
 
 /// How much of a masked input goes into the ledger; of a longer one there are the beginning and the
@@ -24,7 +24,7 @@ pub(super) const LONGEST_TEXT: usize = 4 * 1024;
 /// How much of such an input is recorded in all.
 const MOST_BRIEF: usize = 16 * 1024;
 
-impl Step {
+impl DeskStep {
     /// Adds a record about a question.
     pub(super) fn record(&mut self, kind: &str, question: &RequestId, body: &Value) {
         self.note(kind, Some(question), body);
@@ -33,7 +33,7 @@ impl Step {
     /// Adds a record, of a question or of none.
     pub(super) fn note(&mut self, kind: &str, of: Option<&RequestId>, body: &Value) {
         debug_assert!(kind::ALL.contains(&kind), "{kind} is missing in the list of kinds");
-        self.records.push(Draft {
+        self.records.push(EntryDraft {
             at_ms: self.now.wall_ms,
             kind: kind.to_owned(),
             question: of.map(|id| id.as_str().to_owned()),
@@ -53,7 +53,7 @@ impl Step {
 }
 
 /// The request with everything in it masked, so that it may be written down.
-pub(super) fn masked(request: &Request, input: &str) -> Request {
+pub(super) fn masked(request: &ApprovalRequest, input: &str) -> ApprovalRequest {
     let hidden = |text: &str| plain::hidden(text);
     let mut masked = request.clone();
     // Whoever knows the value could have nobody asked.
@@ -67,7 +67,7 @@ pub(super) fn masked(request: &Request, input: &str) -> Request {
         *suggestion = raw(mask_json(suggestion.get()).shown());
     }
     if let Some(context) = &mut masked.context {
-        let Context { last_words, reason, settings_folder, .. } = context;
+        let RequestContext { last_words, reason, settings_folder, .. } = context;
         for text in [last_words, reason, settings_folder].into_iter().flatten() {
             *text = hidden(text);
         }
@@ -108,11 +108,11 @@ fn raw(json: &str) -> Box<RawValue> {
 
 /// A question was asked. `retry` names the call that an allow lets try again.
 pub(super) fn asked(
-    masked: &Request,
+    masked: &ApprovalRequest,
     card: &Card,
     digest: &str,
     ruling: &Ruling,
-    retry: Option<&Digest>,
+    retry: Option<&CallDigest>,
 ) -> Value {
     let (ruling, because) = match ruling {
         Ruling::Ask { because, is_guarded: false } => ("ask", because.as_deref()),
@@ -140,13 +140,13 @@ pub(super) fn asked(
     }
     if let Some(blocked) = &card.blocked {
         body["question"] = blocked.question(card).into();
-        body["retry"] = retry.map(Digest::to_string).into();
+        body["retry"] = retry.map(CallDigest::to_string).into();
     }
     body
 }
 
 /// A check was decided without asking anybody.
-pub(super) fn checked(request: &Request, decision: Decision, by: &str) -> Value {
+pub(super) fn checked(request: &ApprovalRequest, decision: Decision, by: &str) -> Value {
     let input = brief_input(request);
     let mut body = call(request, &input);
     body["decision"] = decision.name().into();
@@ -155,7 +155,7 @@ pub(super) fn checked(request: &Request, decision: Decision, by: &str) -> Value 
 }
 
 /// A tool has run. With `input` if no question holds it.
-pub(super) fn ran(request: &Request, input: Option<&str>) -> Value {
+pub(super) fn ran(request: &ApprovalRequest, input: Option<&str>) -> Value {
     let brief = input.map_or_else(|| brief_input(request), str::to_owned);
     let mut body = call(request, &brief);
     body["ok"] = request.context.as_ref().and_then(|context| context.ok).into();
@@ -166,7 +166,7 @@ pub(super) fn ran(request: &Request, input: Option<&str>) -> Value {
 }
 
 /// What there is to know about a call without the whole input.
-fn call(request: &Request, input: &str) -> Value {
+fn call(request: &ApprovalRequest, input: &str) -> Value {
     let context = request.context.as_ref();
     let text = |text: Option<&String>| text.map(|text| shown(text));
     json!({
@@ -182,7 +182,7 @@ fn call(request: &Request, input: &str) -> Value {
 
 /// The input, masked, without texts that are too long to be looked through at every call. They are
 /// left out as a whole: half of a secret is not known as one.
-pub(super) fn brief_input(request: &Request) -> String {
+pub(super) fn brief_input(request: &ApprovalRequest) -> String {
     let input = request.tool_input.get();
     if input.len() <= LONGEST_TEXT {
         return mask_json(input).shown().to_owned();
@@ -203,11 +203,11 @@ pub(super) fn brief_input(request: &Request) -> String {
 }
 
 /// Somebody did something about a question.
-pub(super) fn pressed(who: &Who, action: &str, outcome: &str) -> Value {
+pub(super) fn pressed(who: &Person, action: &str, outcome: &str) -> Value {
     let (place, chat, user) = match who.place {
-        Place::Telegram { chat, user, .. } => ("telegram", Some(chat), Some(user)),
-        Place::Terminal => ("terminal", None, None),
-        Place::Viewer { .. } => ("viewer", None, None),
+        PersonPlace::Telegram { chat, user, .. } => ("telegram", Some(chat), Some(user)),
+        PersonPlace::Terminal => ("terminal", None, None),
+        PersonPlace::Viewer { .. } => ("viewer", None, None),
     };
     json!({
         "by": shown(&who.name),
@@ -220,9 +220,9 @@ pub(super) fn pressed(who: &Who, action: &str, outcome: &str) -> Value {
 }
 
 /// A question was decided; `chosen` is what was answered, in words.
-pub(super) fn decided(decided: &Decided, chosen: Option<&str>) -> Value {
-    let Decided { decision, by, with, doing: _ } = decided;
-    let With { message, offer, picks, words, edited, interrupt } = with;
+pub(super) fn decided(decided: &DeskDecision, chosen: Option<&str>) -> Value {
+    let DeskDecision { decision, by, with, reply_to: _ } = decided;
+    let DecisionDetails { message, offer, picks, words, edited, interrupt } = with;
     let hidden = |text: &Option<String>| text.as_deref().map(plain::hidden);
     let mut body = json!({
         "decision": decision,

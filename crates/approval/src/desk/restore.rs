@@ -4,18 +4,18 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use callgate_store::Entry;
-use callgate_wire::approval::{Decision, Request, RequestId};
+use callgate_store::LedgerEntry;
+use callgate_wire::approval::{ApprovalRequest, Decision, RequestId};
 use serde_json::Value;
 
 use super::calls::{Grant, REMEMBERED};
-use super::digest::Digest;
-use super::links::Link;
-use super::past::Over;
-use super::question::{Decided, Open, With};
+use super::digest::CallDigest;
+use super::links::LinkKey;
+use super::past::ClosedQuestion;
+use super::question::{DecisionDetails, DeskDecision, OpenQuestion};
 use super::{Desk, Now, record};
 use crate::card::Card;
-use crate::channel::Copy;
+use crate::channel::QuestionCopy;
 
 /// An asker that dials in the last moment of its grace is still awaited.
 const LAST_MOMENT: Duration = Duration::from_secs(2);
@@ -27,8 +27,8 @@ impl Desk {
     pub fn restore(
         &mut self,
         now: Now,
-        open: &[Vec<Entry>],
-        over: &[Vec<Entry>],
+        open: &[Vec<LedgerEntry>],
+        over: &[Vec<LedgerEntry>],
         kept: &[(String, String)],
         links: &BTreeMap<String, String>,
     ) {
@@ -43,13 +43,13 @@ impl Desk {
             self.restore_kept(key, value);
         }
         for (link, name) in links {
-            if let Some(link) = Link::parse(link) {
+            if let Some(link) = LinkKey::parse(link) {
                 self.take_up(&link, name);
             }
         }
     }
 
-    fn restore_over(&mut self, entries: &[Entry]) {
+    fn restore_over(&mut self, entries: &[LedgerEntry]) {
         let Some(closed) = entries.iter().rev().find(|entry| entry.kind == "closed") else {
             return;
         };
@@ -57,21 +57,21 @@ impl Desk {
             return;
         };
         let text = body(closed)["text"].as_str().unwrap_or("It is over").to_owned();
-        self.past.add(id, Over { text, awaits: None, copies: Vec::new() });
+        self.past.add(id, ClosedQuestion { text, awaits: None, copies: Vec::new() });
     }
 
     /// A blocked call that a person lets try again, and that has not done so yet.
-    fn restore_grant(&mut self, now: Now, entries: &[Entry]) {
+    fn restore_grant(&mut self, now: Now, entries: &[LedgerEntry]) {
         let find = |kind: &str| entries.iter().find(|entry| entry.kind == kind);
         let (Some(asked), Some(decided), Some(_), None) =
             (find("asked"), find("decided"), find("delivered"), find("checked"))
         else {
             return;
         };
-        let Some(Decided { decision: Decision::Allow, by, .. }) = decided_from(decided) else {
+        let Some(DeskDecision { decision: Decision::Allow, by, .. }) = decided_from(decided) else {
             return;
         };
-        let call = body(asked)["retry"].as_str().and_then(Digest::parse);
+        let call = body(asked)["retry"].as_str().and_then(CallDigest::parse);
         let question = asked.question.as_deref().and_then(|id| RequestId::parse(id).ok());
         let (Some(call), Some(question)) = (call, question) else { return };
         // A clock that was set back must not make it last longer.
@@ -82,7 +82,7 @@ impl Desk {
     }
 
     /// A question that was open: its asker may come back for some time.
-    fn restore_open(&mut self, now: Now, entries: &[Entry]) {
+    fn restore_open(&mut self, now: Now, entries: &[LedgerEntry]) {
         let Some(open) = entries.iter().find(|entry| entry.kind == "asked").and_then(|asked| {
             let decided = entries.iter().rev().find(|entry| entry.kind == "decided");
             self.open_from(now, asked, decided)
@@ -94,9 +94,14 @@ impl Desk {
         self.set_alarm(&id);
     }
 
-    fn open_from(&self, now: Now, asked: &Entry, decided: Option<&Entry>) -> Option<Open> {
+    fn open_from(
+        &self,
+        now: Now,
+        asked: &LedgerEntry,
+        decided: Option<&LedgerEntry>,
+    ) -> Option<OpenQuestion> {
         let fields = body(asked);
-        let masked = Request::decode(fields["request"].to_string().as_bytes()).ok()?;
+        let masked = ApprovalRequest::decode(fields["request"].to_string().as_bytes()).ok()?;
         let until_ms = fields["until_ms"].as_i64()?;
         let left = u64::try_from(until_ms.saturating_sub(now.wall_ms)).unwrap_or_default();
         // A clock that was set back must not make a question wait for ever.
@@ -107,13 +112,13 @@ impl Desk {
             card.offers.clear();
         }
         let context = masked.context.unwrap_or_default();
-        Some(Open {
+        Some(OpenQuestion {
             picks: vec![Vec::new(); card.pickers.len()],
             card: Arc::new(card),
             request: None,
             size: 0,
             is_cut_for_viewers: record::was_cut(masked.tool_input.get()),
-            digest: Digest::parse(fields["digest"].as_str()?)?,
+            digest: CallDigest::parse(fields["digest"].as_str()?)?,
             asker: None,
             deadline: now.mono + left,
             phone_at: None,
@@ -136,7 +141,7 @@ impl Desk {
                     RequestId::parse(id).ok().zip(chat.parse().ok()).zip(message.parse().ok());
                 let Some(((question, chat), message)) = copy else { return };
                 if let Some(open) = self.open.get_mut(&question) {
-                    open.copies.push(Copy { question, chat, message });
+                    open.copies.push(QuestionCopy { question, chat, message });
                 }
             }
             (Some("muted"), Some(chat), None, None) => {
@@ -149,11 +154,11 @@ impl Desk {
     }
 }
 
-fn body(entry: &Entry) -> Value {
+fn body(entry: &LedgerEntry) -> Value {
     serde_json::from_str(&entry.body).unwrap_or_default()
 }
 
-fn decided_from(entry: &Entry) -> Option<Decided> {
+fn decided_from(entry: &LedgerEntry) -> Option<DeskDecision> {
     let fields = body(entry);
     let decision = match fields["decision"].as_str()? {
         "allow" => Decision::Allow,
@@ -162,7 +167,7 @@ fn decided_from(entry: &Entry) -> Option<Decided> {
     };
     let text = |name: &str| fields[name].as_str().map(str::to_owned);
     let offer = fields["offer"].as_u64().and_then(|offer| usize::try_from(offer).ok());
-    let with = With {
+    let with = DecisionDetails {
         message: text("message"),
         offer,
         picks: serde_json::from_value(fields["picks"].clone()).ok().flatten(),
@@ -170,5 +175,5 @@ fn decided_from(entry: &Entry) -> Option<Decided> {
         edited: text("edited"),
         interrupt: fields["interrupt"].as_bool().unwrap_or_default(),
     };
-    Some(Decided { decision, by: text("by").unwrap_or_default(), with, doing: None })
+    Some(DeskDecision { decision, by: text("by").unwrap_or_default(), with, reply_to: None })
 }

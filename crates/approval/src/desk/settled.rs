@@ -1,27 +1,29 @@
 //! What agents report without asking: tools that have run, turns and sessions that have ended.
 
-use callgate_wire::approval::{Decision, Kind, Request, RequestId, Response};
+use callgate_wire::approval::{
+    ApprovalRequest, ApprovalResponse, Decision, RequestId, RequestKind,
+};
 use serde_json::Value;
 
 use super::checked::{asks_by_itself, tool_use_id};
-use super::digest::{Digest, is_only_said};
-use super::question::Open;
-use super::{Desk, Output, Step, record};
+use super::digest::{CallDigest, is_only_said};
+use super::question::OpenQuestion;
+use super::{Desk, DeskOutput, DeskStep, record};
 use crate::card::agent_name;
-use crate::channel::Order;
+use crate::channel::ChannelOrder;
 use crate::plain;
 
 /// How much of an agent's last words is told when it has finished, in bytes.
 const LAST_WORDS: usize = 600;
 
 impl Desk {
-    pub(super) fn told(&mut self, step: &mut Step, request: &Request) {
+    pub(super) fn told(&mut self, step: &mut DeskStep, request: &ApprovalRequest) {
         let event = request.context.as_ref().and_then(|context| context.event.as_deref());
         match (request.kind, event.unwrap_or_default()) {
-            (Kind::Settle, "PostToolUse" | "PostToolUseFailure") => self.ran(step, request),
-            (Kind::Settle, "SessionEnd") => self.ended(step, request, |_| true),
-            (Kind::Settle, "Stop") => self.stopped(step, request),
-            (Kind::Notify, _) => self.notified(step, request),
+            (RequestKind::Settle, "PostToolUse" | "PostToolUseFailure") => self.ran(step, request),
+            (RequestKind::Settle, "SessionEnd") => self.ended(step, request, |_| true),
+            (RequestKind::Settle, "Stop") => self.stopped(step, request),
+            (RequestKind::Notify, _) => self.notified(step, request),
             // What is not known settles nothing.
             _ => {}
         }
@@ -29,13 +31,13 @@ impl Desk {
 
     /// A tool has run. It was allowed here, or a question about it was answered elsewhere, or
     /// nobody was asked.
-    fn ran(&mut self, step: &mut Step, request: &Request) {
-        let Request { session_id, tool_name, tool_input, .. } = request;
-        let run = Digest::of_run(&self.settings.key, session_id, tool_name, tool_input.get());
+    fn ran(&mut self, step: &mut DeskStep, request: &ApprovalRequest) {
+        let ApprovalRequest { session_id, tool_name, tool_input, .. } = request;
+        let run = CallDigest::of_run(&self.settings.key, session_id, tool_name, tool_input.get());
         let allowed = self.past.take_run(&run);
         let settled = if allowed.is_none() { self.asked_about(request) } else { None };
         if !self.calls.has_no_answers() {
-            let call = Digest::of_call(&self.settings.key, request);
+            let call = CallDigest::of_call(&self.settings.key, request);
             self.calls.forget_answer(&call, tool_use_id(request).as_deref());
         }
         match allowed.as_ref().or(settled.as_ref()) {
@@ -48,7 +50,7 @@ impl Desk {
     }
 
     /// A tool has run about which nobody was asked here.
-    fn ran_unasked(&mut self, step: &mut Step, request: &Request) {
+    fn ran_unasked(&mut self, step: &mut DeskStep, request: &ApprovalRequest) {
         let body = record::ran(request, Some(&record::brief_input(request)));
         step.note("ran", None, &body);
         let mode = request.context.as_ref().and_then(|context| context.mode.as_deref());
@@ -61,16 +63,16 @@ impl Desk {
     }
 
     /// The open question about this very run that was asked first, if there is one.
-    fn asked_about(&self, request: &Request) -> Option<RequestId> {
+    fn asked_about(&self, request: &ApprovalRequest) -> Option<RequestId> {
         let told = request.context.clone().unwrap_or_default();
         let ran: Value = serde_json::from_str(request.tool_input.get()).unwrap_or_default();
         let agree = |a: &Option<String>, b: &Option<String>| a.is_none() || b.is_none() || a == b;
-        let is_same = |asked: &Request| {
+        let is_same = |asked: &ApprovalRequest| {
             let id = asked.context.as_ref().and_then(|context| context.tool_use_id.as_ref());
             // While a check waits its call cannot run, so the report is about another one.
             let may_be = match (id, &told.tool_use_id) {
                 (Some(asked), Some(ran)) => asked == ran,
-                _ => asked.kind != Kind::Check,
+                _ => asked.kind != RequestKind::Check,
             };
             may_be
                 && asked.session_id == request.session_id
@@ -88,7 +90,7 @@ impl Desk {
 
     /// A turn has ended: questions of its prompt by the main agent were answered elsewhere.
     /// Subagents may go on in the background.
-    fn stopped(&mut self, step: &mut Step, request: &Request) {
+    fn stopped(&mut self, step: &mut DeskStep, request: &ApprovalRequest) {
         let told = request.context.clone().unwrap_or_default();
         if let Some(prompt) = &told.prompt_id {
             self.ended(step, request, |open| {
@@ -101,11 +103,17 @@ impl Desk {
         }
     }
 
-    fn ended(&mut self, step: &mut Step, request: &Request, is_over: impl Fn(&Open) -> bool) {
-        let is_of_session = |open: &Open| {
+    fn ended(
+        &mut self,
+        step: &mut DeskStep,
+        request: &ApprovalRequest,
+        is_over: impl Fn(&OpenQuestion) -> bool,
+    ) {
+        let is_of_session = |open: &OpenQuestion| {
             open.request.as_ref().is_some_and(|asked| asked.session_id == request.session_id)
         };
-        let over = |open: &Open| open.decided.is_none() && is_of_session(open) && is_over(open);
+        let over =
+            |open: &OpenQuestion| open.decided.is_none() && is_of_session(open) && is_over(open);
         let ids: Vec<RequestId> =
             self.open.iter().filter(|(_, open)| over(open)).map(|(id, _)| id.clone()).collect();
         for id in ids {
@@ -115,15 +123,15 @@ impl Desk {
 
     /// Closes a question that was answered at the agent's own terminal; its asker, which may
     /// still wait, falls back.
-    fn settle(&mut self, step: &mut Step, id: &RequestId) {
+    fn settle(&mut self, step: &mut DeskStep, id: &RequestId) {
         if let Some(asker) = self.open.get(id).and_then(|open| open.asker) {
-            let response = Response::new(id.clone(), Decision::Timeout);
-            step.outputs.push(Output::Answer(asker, response));
+            let response = ApprovalResponse::new(id.clone(), Decision::Timeout);
+            step.outputs.push(DeskOutput::Answer(asker, response));
         }
         self.close(step, id, "settled");
     }
 
-    fn notified(&mut self, step: &mut Step, request: &Request) {
+    fn notified(&mut self, step: &mut DeskStep, request: &ApprovalRequest) {
         let input: Value = serde_json::from_str(request.tool_input.get()).unwrap_or_default();
         // The question itself is already on every screen.
         if input["notification_type"] == "permission_prompt" || !self.settings.notify_on_stop {
@@ -134,7 +142,7 @@ impl Desk {
         }
     }
 
-    fn say_of(&self, step: &mut Step, request: &Request, what: &str) {
+    fn say_of(&self, step: &mut DeskStep, request: &ApprovalRequest, what: &str) {
         let agent = record::shown(agent_name(request.agent.as_deref().unwrap_or("agent")));
         let what = plain::shown(what);
         let end = what.floor_char_boundary(LAST_WORDS);
@@ -143,19 +151,19 @@ impl Desk {
     }
 
     /// Says something that belongs to no question: in these chats and at the terminal.
-    pub(super) fn say(&self, step: &mut Step, chats: Vec<i64>, text: String) {
+    pub(super) fn say(&self, step: &mut DeskStep, chats: Vec<i64>, text: String) {
         if self.settings.phones && !chats.is_empty() {
-            step.outputs.push(Output::Phones(Order::Say { chats, text: text.clone() }));
+            step.outputs.push(DeskOutput::Phones(ChannelOrder::Say { chats, text: text.clone() }));
         }
         if self.settings.terminal {
-            step.outputs.push(Output::Terminal(Order::Say { chats: Vec::new(), text }));
+            step.outputs.push(DeskOutput::Terminal(ChannelOrder::Say { chats: Vec::new(), text }));
         }
     }
 }
 
 /// Whether all that was asked about is in what ran. More may have come to it: the answers of the
 /// user, where the agent asked for them.
-fn is_in(asked: &Request, ran: &Value) -> bool {
+fn is_in(asked: &ApprovalRequest, ran: &Value) -> bool {
     let input: Value = serde_json::from_str(asked.tool_input.get()).unwrap_or_default();
     let Some(members) = input.as_object() else { return false };
     let mut members = members.iter().filter(|(name, _)| !is_only_said(&asked.tool_name, name));

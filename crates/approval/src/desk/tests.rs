@@ -10,19 +10,19 @@ mod naive;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use callgate_store::Entry;
-use callgate_wire::approval::{Press, Request, RequestId};
+use callgate_store::LedgerEntry;
+use callgate_wire::approval::{ApprovalRequest, Press, RequestId};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::{Authority, Desk, Now, Settings, Step, Unattended};
-use crate::channel::{Place, Who};
+use super::{Authority, Desk, DeskSettings, DeskStep, Now, Unattended};
+use crate::channel::{Person, PersonPlace};
 
 /// The chat and the user that may answer.
 pub(super) const ADA: i64 = 7;
 
-pub(super) fn settings() -> Settings {
-    Settings {
+pub(super) fn settings() -> DeskSettings {
+    DeskSettings {
         timeout: Duration::from_mins(5),
         grace: Duration::from_secs(15),
         phone_after: Duration::ZERO,
@@ -38,23 +38,29 @@ pub(super) fn authority() -> Authority {
     Authority { chats: [ADA, -100].into(), users: [ADA].into(), ..Authority::default() }
 }
 
-pub(super) fn ada() -> Who {
-    Who { place: Place::Telegram { chat: ADA, user: ADA, private: true }, name: "Ada".to_owned() }
+pub(super) fn ada() -> Person {
+    Person {
+        place: PersonPlace::Telegram { chat: ADA, user: ADA, private: true },
+        name: "Ada".to_owned(),
+    }
 }
 
-pub(super) fn stranger() -> Who {
-    Who { place: Place::Telegram { chat: 8, user: 8, private: true }, name: "Mallory".to_owned() }
+pub(super) fn stranger() -> Person {
+    Person {
+        place: PersonPlace::Telegram { chat: 8, user: 8, private: true },
+        name: "Mallory".to_owned(),
+    }
 }
 
 pub(super) fn id(number: u64) -> RequestId {
     RequestId::parse(&format!("00000000-0000-4000-8000-{number:012x}")).unwrap()
 }
 
-pub(super) fn request(number: u64, command: &str) -> Request {
+pub(super) fn request(number: u64, command: &str) -> ApprovalRequest {
     request_of(number, "Bash", &json!({ "command": command }), &json!({}))
 }
 
-pub(super) fn request_of(number: u64, tool: &str, input: &Value, more: &Value) -> Request {
+pub(super) fn request_of(number: u64, tool: &str, input: &Value, more: &Value) -> ApprovalRequest {
     let mut line = json!({
         "request_id": id(number).as_str(),
         "tool_name": tool,
@@ -67,7 +73,7 @@ pub(super) fn request_of(number: u64, tool: &str, input: &Value, more: &Value) -
     for (name, value) in more.as_object().unwrap() {
         line[name] = value.clone();
     }
-    Request::decode(line.to_string().as_bytes()).unwrap()
+    ApprovalRequest::decode(line.to_string().as_bytes()).unwrap()
 }
 
 /// A press that changes the shown input.
@@ -78,17 +84,17 @@ pub(super) fn edited_input(json: String) -> Press {
 /// What was committed: it outlives every desk.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Ledger {
-    pub(super) entries: Vec<Entry>,
+    pub(super) entries: Vec<LedgerEntry>,
     pub(super) kept: BTreeMap<String, String>,
 }
 
 impl Ledger {
-    pub(super) fn commit(&mut self, step: &Step) {
+    pub(super) fn commit(&mut self, step: &DeskStep) {
         for draft in &step.records {
             let seq = self.entries.len() as u64 + 1;
             let (kind, question, body) =
                 (draft.kind.clone(), draft.question.clone(), draft.body.clone());
-            self.entries.push(Entry {
+            self.entries.push(LedgerEntry {
                 seq,
                 at_ms: draft.at_ms,
                 kind,
@@ -121,8 +127,8 @@ impl Ledger {
         links
     }
 
-    pub(super) fn of(&self, id: &RequestId) -> Vec<Entry> {
-        let is_of = |entry: &&Entry| entry.question.as_deref() == Some(id.as_str());
+    pub(super) fn of(&self, id: &RequestId) -> Vec<LedgerEntry> {
+        let is_of = |entry: &&LedgerEntry| entry.question.as_deref() == Some(id.as_str());
         self.entries.iter().filter(is_of).cloned().collect()
     }
 
@@ -134,7 +140,7 @@ impl Ledger {
         self.desk_with(settings(), now)
     }
 
-    pub(super) fn desk_with(&self, settings: Settings, now: Now) -> Desk {
+    pub(super) fn desk_with(&self, settings: DeskSettings, now: Now) -> Desk {
         let mut ids: Vec<&str> =
             self.entries.iter().filter_map(|entry| entry.question.as_deref()).collect();
         ids.sort_unstable();

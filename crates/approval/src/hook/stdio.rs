@@ -1,4 +1,4 @@
-//! The agent's end of the hook: one JSON object comes, at most one line goes.
+//! Standard input and output of the hook: one JSON object in, at most one line out.
 
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -8,15 +8,15 @@ use rustix::buffer::spare_capacity;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{Errno, read, write};
 
-/// The longest input that is read. A question has to fit into a line of the protocol; what a tool
-/// has brought, which is told too when it has run, may be larger.
+/// The longest input that is read. A question has to fit into a line of the protocol; the result of
+/// a tool, which is reported after it has run, may be larger.
 pub(super) const LONGEST_INPUT: usize = 32 * 1024 * 1024;
-/// An agent that says nothing for so long has nothing to say.
+/// How long to wait for more input.
 const PATIENCE: Timespec = Timespec { tv_sec: 10, tv_nsec: 0 };
 const CHUNK: usize = 64 * 1024;
 
-/// Reads the agent's input: to its end, or until it is one whole JSON value, since not every agent
-/// closes the pipe. The error comes with what was read before it.
+/// Reads the agent's input to its end, or until it is a complete JSON value, since not every agent
+/// closes the pipe. The error includes what was read before it.
 pub(super) fn read_input(stdin: BorrowedFd<'_>) -> Result<Vec<u8>, (String, Vec<u8>)> {
     let mut input = Vec::with_capacity(CHUNK);
     loop {
@@ -33,7 +33,7 @@ pub(super) fn read_input(stdin: BorrowedFd<'_>) -> Result<Vec<u8>, (String, Vec<
     }
 }
 
-/// Reads once; 0 is the end.
+/// Reads once. Returns 0 at the end.
 fn fill(stdin: BorrowedFd<'_>, input: &mut Vec<u8>) -> io::Result<usize> {
     loop {
         match poll(&mut [PollFd::new(&stdin, PollFlags::IN)], Some(&PATIENCE)) {
@@ -54,7 +54,7 @@ fn is_whole(input: &[u8]) -> bool {
     ends && std::str::from_utf8(input).is_ok_and(|text| Json::read(text).is_ok())
 }
 
-/// Writes all of it, also to a pipe in non-blocking mode, as some agents hand one over.
+/// Writes everything, also to a pipe in non-blocking mode, as some agents provide.
 pub(super) fn write_all(output: BorrowedFd<'_>, mut rest: &[u8]) -> io::Result<()> {
     while !rest.is_empty() {
         match write(output, rest) {

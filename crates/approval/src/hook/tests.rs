@@ -3,8 +3,8 @@
 use super::*;
 
 /// What a hook does whose settings make it panic.
-fn crashed(input: &str) -> Outcome {
-    let hook = Hook {
+fn crashed(input: &str) -> HookOutcome {
+    let hook = HookCommand {
         gated: None,
         agent: None,
         is_attended: true,
@@ -18,12 +18,12 @@ fn crashed(input: &str) -> Outcome {
 #[test]
 fn a_crash_denies_a_call_and_falls_back_where_the_agent_asks() {
     let input = |event: &str| format!(r#"{{"hook_event_name":"{event}","tool_name":"Bash"}}"#);
-    let Outcome::Decided(line) = crashed(&input("PreToolUse")) else { panic!("it may run") };
+    let HookOutcome::Decided(line) = crashed(&input("PreToolUse")) else { panic!("it may run") };
     let line = String::from_utf8(line).unwrap();
     assert!(line.contains(r#""permissionDecision":"deny""#), "{line}");
     assert!(line.contains("the hook has failed") && !line.contains("on purpose"), "{line}");
-    assert!(matches!(crashed(&input("PermissionRequest")), Outcome::Fallback(_)));
+    assert!(matches!(crashed(&input("PermissionRequest")), HookOutcome::Fallback(_)));
     for event in ["PermissionDenied", "PostToolUse", "Stop", "Notification"] {
-        assert_eq!(crashed(&input(event)), Outcome::Silent, "{event}");
+        assert_eq!(crashed(&input(event)), HookOutcome::Silent, "{event}");
     }
 }

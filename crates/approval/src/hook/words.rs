@@ -10,23 +10,23 @@ use rustix::fs::{FileType, Mode, OFlags, fstat, open};
 use rustix::io::{Errno, pread};
 use rustix::process::geteuid;
 
-/// How much of a transcript's end is looked at.
+/// How much of a transcript's end is read, in bytes.
 const TAIL: usize = 256 * 1024;
-/// How long the agent may take to write down what it has said: it collects lines for up to a
-/// tenth of a second.
-const PATIENCE: Patience =
-    Patience { usual: Duration::from_millis(200), first: Duration::from_millis(600) };
+/// How long the agent may take to write its last words: it buffers lines for up to a tenth of a
+/// second.
+const PATIENCE: WordsPatience =
+    WordsPatience { usual: Duration::from_millis(200), first: Duration::from_millis(600) };
 const LOOK_EVERY: Duration = Duration::from_millis(10);
 
-/// How long words are waited for.
+/// How long to wait for the last words.
 #[derive(Debug, Clone, Copy)]
-struct Patience {
+struct WordsPatience {
     usual: Duration,
-    /// At the first question of a session, when the transcript is only being made.
+    /// At the first question of a session, when the transcript is just being created.
     first: Duration,
 }
 
-/// What the agent said before it wanted to use `tool`.
+/// Returns what the agent said before it wanted to use `tool`.
 pub(super) fn last_words(input: &AgentHookInput<'_>, tool: &str) -> Option<String> {
     let agent_id = input.agent_id();
     let path = transcript(Path::new(&*input.transcript_path()?), agent_id.as_deref())?;
@@ -34,12 +34,12 @@ pub(super) fn last_words(input: &AgentHookInput<'_>, tool: &str) -> Option<Strin
     words_in(&path, tool, agent_id.is_some(), PATIENCE)
 }
 
-/// Returns the last words in a transcript that may not be there yet.
+/// Returns the last words in a transcript that may not exist yet.
 fn words_in(
     path: &Path,
     tool: Option<&str>,
     is_subagent: bool,
-    patience: Patience,
+    patience: WordsPatience,
 ) -> Option<String> {
     let start = Instant::now();
     let file = loop {
@@ -67,7 +67,7 @@ fn words_in(
     }
 }
 
-/// A subagent's transcript lies beside that of its session.
+/// Returns the path of a transcript. A subagent's transcript is beside that of its session.
 fn transcript(path: &Path, agent_id: Option<&str>) -> Option<PathBuf> {
     let Some(agent_id) = agent_id else { return Some(path.to_owned()) };
     let is_plain = agent_id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
@@ -78,8 +78,7 @@ fn transcript(path: &Path, agent_id: Option<&str>) -> Option<PathBuf> {
 struct Transcript(OwnedFd);
 
 impl Transcript {
-    /// Opens a regular file of our own user's; `None` if it is anything else. Never waits, whatever
-    /// is there.
+    /// Opens a regular file of our own user. Returns `None` for anything else, and never blocks.
     fn open(path: &Path) -> Result<Option<Self>, Errno> {
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         let file = open(path, flags, Mode::empty())?;
@@ -92,7 +91,7 @@ impl Transcript {
         u64::try_from(fstat(&self.0).ok()?.st_size).ok()
     }
 
-    /// The last bytes of a file of this size.
+    /// Reads the last bytes of a file of this size.
     fn tail(&self, size: u64) -> Option<Vec<u8>> {
         let start = size.saturating_sub(TAIL as u64);
         let mut tail = vec![0; usize::try_from(size - start).ok()?];
@@ -127,7 +126,7 @@ mod tests {
         let path = folder.path().join("t.jsonl");
         // Longer than any machine takes.
         let long = Duration::from_mins(1);
-        let patience = Patience { usual: long, first: long };
+        let patience = WordsPatience { usual: long, first: long };
         let reading = {
             let path = path.clone();
             thread::spawn(move || words_in(&path, Some("Bash"), false, patience))
@@ -146,7 +145,7 @@ mod tests {
     #[test]
     fn what_never_comes_is_not_waited_for_without_end() {
         let folder = tempfile::tempdir().unwrap();
-        let patience = Patience { usual: Duration::ZERO, first: Duration::ZERO };
+        let patience = WordsPatience { usual: Duration::ZERO, first: Duration::ZERO };
         let path = folder.path().join("t.jsonl");
         assert_eq!(words_in(&path, None, false, patience), None);
         fs::write(&path, LINES[0]).unwrap();

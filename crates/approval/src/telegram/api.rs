@@ -8,20 +8,20 @@ use callgate_http::client_builder;
 use reqwest::{Client, Proxy, StatusCode, Url, header};
 use serde_json::{Value, json};
 
-use super::Settings;
+use super::TelegramSettings;
 
 /// The longest answer; a hundred updates with the longest texts stay below it.
 const MAX_ANSWER: usize = 16 * 1024 * 1024;
 
 /// The way to one bot.
-pub(super) struct Api {
+pub(super) struct BotApi {
     client: Client,
     /// The address up to the method's name: it holds the token.
     base: String,
     token: String,
 }
 
-impl fmt::Debug for Api {
+impl fmt::Debug for BotApi {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Api(…)")
     }
@@ -29,7 +29,7 @@ impl fmt::Debug for Api {
 
 /// Why a call failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Fault {
+pub(super) enum TelegramFault {
     /// It may work later, when told so after this time.
     Passing {
         /// What is wrong.
@@ -51,7 +51,7 @@ pub(super) enum Fault {
     },
 }
 
-impl Fault {
+impl TelegramFault {
     fn passing(why: impl Into<String>) -> Self {
         Self::Passing { why: why.into(), wait: None }
     }
@@ -64,9 +64,9 @@ impl Fault {
     }
 }
 
-impl Api {
+impl BotApi {
     /// Fails for an address that is none.
-    pub(super) fn new(settings: &Settings) -> Result<Self, String> {
+    pub(super) fn new(settings: &TelegramSettings) -> Result<Self, String> {
         let address = settings.api_url.trim_end_matches('/');
         let url = Url::parse(address).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
         if url.is_none_or(|url| url.query().is_some() || url.fragment().is_some()) {
@@ -98,7 +98,7 @@ impl Api {
         method: &str,
         params: &Value,
         limit: Duration,
-    ) -> Result<Value, Fault> {
+    ) -> Result<Value, TelegramFault> {
         self.post(method, "application/json", params.to_string().into_bytes(), limit).await
     }
 
@@ -109,7 +109,7 @@ impl Api {
         caption: &str,
         (name, content): (&str, &str),
         limit: Duration,
-    ) -> Result<Value, Fault> {
+    ) -> Result<Value, TelegramFault> {
         // The boundary cannot stand in the content: it is random.
         let boundary = uuid::Uuid::new_v4().simple().to_string();
         let mut body = Vec::new();
@@ -135,13 +135,16 @@ impl Api {
         kind: &str,
         body: Vec<u8>,
         limit: Duration,
-    ) -> Result<Value, Fault> {
+    ) -> Result<Value, TelegramFault> {
         let request = self.client.post(format!("{}{method}", self.base));
         let request = request.header(header::CONTENT_TYPE, kind).body(body).timeout(limit);
         let (status, body) = self.answer(request).await.map_err(|error| {
-            Fault::passing(format!("Telegram cannot be reached: {}", plain(error, &self.token)))
+            TelegramFault::passing(format!(
+                "Telegram cannot be reached: {}",
+                plain(error, &self.token)
+            ))
         })?;
-        let body = body.ok_or_else(|| Fault::passing("Telegram's answer is too long"))?;
+        let body = body.ok_or_else(|| TelegramFault::passing("Telegram's answer is too long"))?;
         judge(status, &body)
     }
 
@@ -176,7 +179,7 @@ fn plain(error: reqwest::Error, token: &str) -> String {
 
 /// The result of a call, or what kind of failure it was. Where the API itself did not answer,
 /// something between us did, and that may pass.
-fn judge(status: StatusCode, body: &[u8]) -> Result<Value, Fault> {
+fn judge(status: StatusCode, body: &[u8]) -> Result<Value, TelegramFault> {
     let answer: Value = serde_json::from_slice(body).unwrap_or_default();
     if status.is_success() && answer["ok"] == json!(true) {
         return Ok(answer["result"].clone());
@@ -188,25 +191,30 @@ fn judge(status: StatusCode, body: &[u8]) -> Result<Value, Fault> {
         (429, _) => {
             let seconds = parameters["retry_after"].as_u64().unwrap_or(1);
             let wait = Some(Duration::from_secs(seconds));
-            Err(Fault::Passing { why: format!("Telegram wants {seconds} s of quiet"), wait })
+            Err(TelegramFault::Passing {
+                why: format!("Telegram wants {seconds} s of quiet"),
+                wait,
+            })
         }
-        (401, _) => Err(Fault::Token { why: no_such_bot("401 Unauthorized") }),
-        (404, None) => Err(Fault::Token { why: no_such_bot("404 Not Found") }),
+        (401, _) => Err(TelegramFault::Token { why: no_such_bot("401 Unauthorized") }),
+        (404, None) => Err(TelegramFault::Token { why: no_such_bot("404 Not Found") }),
         (404, Some(words)) if !words.contains("method") => {
-            Err(Fault::Token { why: no_such_bot("404 Not Found") })
+            Err(TelegramFault::Token { why: no_such_bot("404 Not Found") })
         }
         // Whoever said it: the question cannot be shown.
-        (400 | 403, None) => Err(Fault::Refused { code, why: format!("Telegram answered {code}") }),
+        (400 | 403, None) => {
+            Err(TelegramFault::Refused { code, why: format!("Telegram answered {code}") })
+        }
         (400..=499, Some(why)) => match parameters["migrate_to_chat_id"].as_i64() {
-            Some(new) => Err(Fault::Refused {
+            Some(new) => Err(TelegramFault::Refused {
                 code,
                 why: format!("the group has a new id, {new}: put it into `allowed_chats`"),
             }),
-            None => Err(Fault::Refused { code, why }),
+            None => Err(TelegramFault::Refused { code, why }),
         },
         (_, words) => {
             let words = words.map(|words| format!(": {words}")).unwrap_or_default();
-            Err(Fault::passing(format!("Telegram answered {code}{words}")))
+            Err(TelegramFault::passing(format!("Telegram answered {code}{words}")))
         }
     }
 }

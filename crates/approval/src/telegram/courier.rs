@@ -12,11 +12,11 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout_at};
 
-use super::look::Look;
-use super::question::{self, Question};
-use super::{Line, Report, say};
+use super::look::QuestionLook;
+use super::question::{self, ShownQuestion};
+use super::{TelegramLine, TelegramReport, say};
 use crate::card::Card;
-use crate::channel::{Copy, News, Order};
+use crate::channel::{ChannelOrder, News, QuestionCopy};
 
 /// Questions beyond this number are not shown.
 const MOST_QUESTIONS: usize = 20_000;
@@ -26,16 +26,16 @@ const MOST_NOTES: usize = 2_048;
 /// The sending half.
 #[derive(Debug)]
 pub(super) struct Courier {
-    line: Arc<Line>,
-    orders: mpsc::Receiver<Order>,
-    questions: HashMap<RequestId, Question>,
-    work: JoinSet<Done>,
+    line: Arc<TelegramLine>,
+    orders: mpsc::Receiver<ChannelOrder>,
+    questions: HashMap<RequestId, ShownQuestion>,
+    work: JoinSet<CourierWork>,
     notes: usize,
 }
 
 /// What a piece of work has come to.
 #[derive(Debug)]
-enum Done {
+enum CourierWork {
     /// A copy was sent, with this number and version, or will never be.
     Sent { question: RequestId, chat: i64, copy: Option<(i64, u64)> },
     /// A copy has a look of this version, or cannot be changed any more.
@@ -45,7 +45,7 @@ enum Done {
 }
 
 impl Courier {
-    pub(super) fn new(line: Arc<Line>, orders: mpsc::Receiver<Order>) -> Self {
+    pub(super) fn new(line: Arc<TelegramLine>, orders: mpsc::Receiver<ChannelOrder>) -> Self {
         let (questions, work) = (HashMap::new(), JoinSet::new());
         Self { line, orders, questions, work, notes: 0 }
     }
@@ -67,30 +67,30 @@ impl Courier {
         }
     }
 
-    fn begin(&mut self, order: Order) {
+    fn begin(&mut self, order: ChannelOrder) {
         match order {
-            Order::Show { card, chats, within } => self.show(&card, &chats, within),
-            Order::Mark { card, copies, mark } => {
-                self.change(&card.id, copies, || Look::marked(&card, &mark));
+            ChannelOrder::Show { card, chats, within } => self.show(&card, &chats, within),
+            ChannelOrder::Mark { card, copies, mark } => {
+                self.change(&card.id, copies, || QuestionLook::marked(&card, &mark));
             }
-            Order::Picked { card, copies, picks } => {
-                self.change(&card.id, copies, || Look::open(&card, &picks));
+            ChannelOrder::Picked { card, copies, picks } => {
+                self.change(&card.id, copies, || QuestionLook::open(&card, &picks));
             }
-            Order::Retire { copy, text } => {
+            ChannelOrder::Retire { copy, text } => {
                 self.note(async move |line| say::retire(&line, &copy, &text).await);
             }
-            Order::Tell { doing, text, alert } => {
-                self.note(async move |line| say::tell(&line, &doing, &text, alert).await);
+            ChannelOrder::Tell { reply_to, text, alert } => {
+                self.note(async move |line| say::tell(&line, &reply_to, &text, alert).await);
             }
-            Order::AskWords { card, doing, chat } => {
-                self.note(async move |line| say::ask_words(&line, &card, &doing, chat).await);
+            ChannelOrder::AskWords { card, reply_to, chat } => {
+                self.note(async move |line| say::ask_words(&line, &card, &reply_to, chat).await);
             }
-            Order::Full { card, doing, chat } => {
-                self.note(async move |line| say::full(&line, &card, &doing, chat).await);
+            ChannelOrder::Full { card, reply_to, chat } => {
+                self.note(async move |line| say::full(&line, &card, &reply_to, chat).await);
             }
             // For the terminal alone.
-            Order::Note { .. } => {}
-            Order::Say { chats, text } => {
+            ChannelOrder::Note { .. } => {}
+            ChannelOrder::Say { chats, text } => {
                 let text: Arc<str> = text.into();
                 for chat in chats {
                     let text = Arc::clone(&text);
@@ -107,12 +107,12 @@ impl Courier {
                 let why = format!("more than {MOST_QUESTIONS} questions are open");
                 return self.unsendable(&card.id, chats, &why);
             }
-            Entry::Vacant(place) => place.insert(Question::new(Look::open(card, &[]))),
+            Entry::Vacant(place) => place.insert(ShownQuestion::new(QuestionLook::open(card, &[]))),
             Entry::Occupied(place) => place.into_mut(),
         };
         if question.is_closed() {
             // It is asked anew while its end is still being told.
-            question.change(Look::open(card, &[]));
+            question.change(QuestionLook::open(card, &[]));
         }
         let end = Instant::now() + within;
         for &chat in chats {
@@ -120,7 +120,7 @@ impl Courier {
             let (line, newest, id) = (Arc::clone(&self.line), question.newest(), card.id.clone());
             self.work.spawn(async move {
                 let copy = question::send(&line, &id, newest, chat, end).await;
-                Done::Sent { question: id, chat, copy }
+                CourierWork::Sent { question: id, chat, copy }
             });
         }
         self.update(&card.id);
@@ -134,12 +134,17 @@ impl Courier {
     }
 
     /// The copies of a question get another look: those that are known, and those on their way.
-    fn change(&mut self, id: &RequestId, copies: Vec<Copy>, look: impl FnOnce() -> Look) {
+    fn change(
+        &mut self,
+        id: &RequestId,
+        copies: Vec<QuestionCopy>,
+        look: impl FnOnce() -> QuestionLook,
+    ) {
         let is_full = self.questions.len() >= MOST_QUESTIONS;
         let question = match self.questions.entry(id.clone()) {
             Entry::Vacant(_) if is_full || copies.is_empty() => return,
             // What a copy of an earlier run shows is not known.
-            Entry::Vacant(place) => place.insert(Question::new(Look::default())),
+            Entry::Vacant(place) => place.insert(ShownQuestion::new(QuestionLook::default())),
             Entry::Occupied(place) => place.into_mut(),
         };
         for copy in copies {
@@ -156,7 +161,7 @@ impl Courier {
             let (line, newest, question) = (Arc::clone(&self.line), question.newest(), id.clone());
             self.work.spawn(async move {
                 let version = question::edit(&line, newest, chat, message).await;
-                Done::Edited { question, chat, message, version }
+                CourierWork::Edited { question, chat, message, version }
             });
         }
         if question.is_over() {
@@ -164,7 +169,7 @@ impl Courier {
         }
     }
 
-    fn note<F>(&mut self, work: impl FnOnce(Arc<Line>) -> F)
+    fn note<F>(&mut self, work: impl FnOnce(Arc<TelegramLine>) -> F)
     where
         F: Future<Output = ()> + Send + 'static,
     {
@@ -175,13 +180,13 @@ impl Courier {
         let work = work(Arc::clone(&self.line));
         self.work.spawn(async move {
             work.await;
-            Done::Note
+            CourierWork::Note
         });
     }
 
-    fn ended(&mut self, done: Option<Done>) {
+    fn ended(&mut self, done: Option<CourierWork>) {
         let id = match done {
-            Some(Done::Sent { question: id, chat, copy }) => {
+            Some(CourierWork::Sent { question: id, chat, copy }) => {
                 let Some(question) = self.questions.get_mut(&id) else { return };
                 question.sending -= 1;
                 if let Some((message, version)) = copy {
@@ -189,12 +194,12 @@ impl Courier {
                 }
                 id
             }
-            Some(Done::Edited { question: id, chat, message, version }) => {
+            Some(CourierWork::Edited { question: id, chat, message, version }) => {
                 let Some(question) = self.questions.get_mut(&id) else { return };
                 question.edited(chat, message, version);
                 id
             }
-            Some(Done::Note) | None => {
+            Some(CourierWork::Note) | None => {
                 self.notes = self.notes.saturating_sub(1);
                 return;
             }
@@ -206,19 +211,19 @@ impl Courier {
 /// Without a way to Telegram: says why, and that nothing can be sent.
 pub(super) async fn refuse_all(
     why: &str,
-    mut orders: mpsc::Receiver<Order>,
-    reports: &mpsc::Sender<Report>,
+    mut orders: mpsc::Receiver<ChannelOrder>,
+    reports: &mpsc::Sender<TelegramReport>,
 ) {
     let broken = News::Broken { why: why.to_owned() };
-    if reports.send(Report::of(broken)).await.is_err() {
+    if reports.send(TelegramReport::of(broken)).await.is_err() {
         return;
     }
     while let Some(order) = orders.recv().await {
-        let Order::Show { card, chats, .. } = order else { continue };
+        let ChannelOrder::Show { card, chats, .. } = order else { continue };
         for chat in chats {
             let (question, why) = (card.id.clone(), why.to_owned());
             let news = News::Unsendable { question, chat, why };
-            if reports.send(Report::of(news)).await.is_err() {
+            if reports.send(TelegramReport::of(news)).await.is_err() {
                 return;
             }
         }

@@ -12,14 +12,14 @@ use callgate_mask::text::{Measure, cut, length, visible};
 
 /// How long a message may be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Limits {
+pub(crate) struct MessageLimits {
     /// UTF-16 units of the text that is left when the tags and entities are parsed.
     pub(crate) utf16: usize,
     /// Bytes of the whole HTML.
     pub(crate) bytes: usize,
 }
 
-impl Limits {
+impl MessageLimits {
     /// What Telegram takes as one message. The bytes are our own bound.
     pub(crate) const MESSAGE: Self = Self { utf16: 4096, bytes: 32 * 1024 };
 }
@@ -32,7 +32,7 @@ const KEPT: usize = 64 * 1024;
 
 /// How a part looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Style<'a> {
+pub(crate) enum HtmlStyle<'a> {
     /// As it is.
     Plain,
     /// Bold.
@@ -52,12 +52,12 @@ pub(crate) enum Style<'a> {
 /// A message being built.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Html {
-    parts: Vec<Part>,
+    parts: Vec<HtmlPart>,
 }
 
 /// A message as it is sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Rendered {
+pub(crate) struct RenderedHtml {
     /// The HTML.
     pub(crate) html: String,
     /// How many characters of the content are not in it.
@@ -66,7 +66,7 @@ pub(crate) struct Rendered {
 
 /// A piece of text between an opening and a closing tag.
 #[derive(Debug, Clone)]
-struct Part {
+struct HtmlPart {
     open: Cow<'static, str>,
     close: &'static str,
     is_block: bool,
@@ -86,18 +86,18 @@ impl Html {
     /// Adds plain text that is never cut.
     #[must_use]
     pub(crate) fn text(self, text: &str) -> Self {
-        self.fixed(Style::Plain, text)
+        self.fixed(HtmlStyle::Plain, text)
     }
 
     /// Adds text that is never cut: a heading, a name, a footer. Keep it short.
     #[must_use]
-    pub(crate) fn fixed(self, style: Style, text: &str) -> Self {
+    pub(crate) fn fixed(self, style: HtmlStyle, text: &str) -> Self {
         self.push(style, text, false)
     }
 
     /// Adds content, which is cut when there is not room for all.
     #[must_use]
-    pub(crate) fn content(self, style: Style, text: &str) -> Self {
+    pub(crate) fn content(self, style: HtmlStyle, text: &str) -> Self {
         self.push(style, text, true)
     }
 
@@ -107,17 +107,24 @@ impl Html {
     pub(crate) fn unseen_link(mut self, address: &str) -> Self {
         let (open, close) = link(address);
         let text = UNSEEN.to_string();
-        self.parts.push(Part { open, close, is_block: false, may_be_cut: false, text, more: 0 });
+        self.parts.push(HtmlPart {
+            open,
+            close,
+            is_block: false,
+            may_be_cut: false,
+            text,
+            more: 0,
+        });
         self
     }
 
-    fn push(mut self, style: Style, text: &str, may_be_cut: bool) -> Self {
+    fn push(mut self, style: HtmlStyle, text: &str, may_be_cut: bool) -> Self {
         let (kept, more) = kept_of(text);
         let (open, close) = tags(style);
-        self.parts.push(Part {
+        self.parts.push(HtmlPart {
             open,
             close,
-            is_block: matches!(style, Style::Pre(_) | Style::Quote),
+            is_block: matches!(style, HtmlStyle::Pre(_) | HtmlStyle::Quote),
             may_be_cut,
             text: visible(&kept).into_owned(),
             more,
@@ -129,10 +136,10 @@ impl Html {
     /// and the long ones get equal room. When not even the fixed parts fit, they are cut too,
     /// from the end.
     #[must_use]
-    pub(crate) fn render(&self, limits: Limits) -> Rendered {
+    pub(crate) fn render(&self, limits: MessageLimits) -> RenderedHtml {
         // More than is kept cannot be shown, whatever the limit.
         let utf16 = limits.utf16.min(KEPT / 4);
-        fit::render(&self.parts, Limits { utf16, ..limits })
+        fit::render(&self.parts, MessageLimits { utf16, ..limits })
     }
 }
 
@@ -147,15 +154,15 @@ fn kept_of(text: &str) -> (Cow<'_, str>, usize) {
     (Cow::Owned(format!("{head}{tail}")), length(between, Measure::Chars))
 }
 
-fn tags(style: Style) -> (Cow<'static, str>, &'static str) {
+fn tags(style: HtmlStyle) -> (Cow<'static, str>, &'static str) {
     let (open, close) = match style {
-        Style::Plain => ("", ""),
-        Style::Bold => ("<b>", "</b>"),
-        Style::Italic => ("<i>", "</i>"),
-        Style::Code => ("<code>", "</code>"),
-        Style::Quote => ("<blockquote>", "</blockquote>"),
-        Style::Pre(language) => return pre(language),
-        Style::Link(address) => return link(address),
+        HtmlStyle::Plain => ("", ""),
+        HtmlStyle::Bold => ("<b>", "</b>"),
+        HtmlStyle::Italic => ("<i>", "</i>"),
+        HtmlStyle::Code => ("<code>", "</code>"),
+        HtmlStyle::Quote => ("<blockquote>", "</blockquote>"),
+        HtmlStyle::Pre(language) => return pre(language),
+        HtmlStyle::Link(address) => return link(address),
     };
     (Cow::Borrowed(open), close)
 }

@@ -9,16 +9,16 @@ mod keyboard;
 #[cfg(test)]
 mod tests;
 
-use crate::telegram::html::{Html, Limits, Style};
+use crate::telegram::html::{Html, HtmlStyle, MessageLimits};
 use callgate_mask::text::{self, Measure};
 use callgate_wire::approval::RequestId;
 use serde_json::{Value, json};
 
 use super::presses::Presser;
 use crate::card::{Card, Choice, HIDDEN_COULD_RUN, Offer, Picker};
-use crate::channel::{Mark, State};
+use crate::channel::{MarkState, QuestionMark};
 
-pub(super) use full::{Full, full};
+pub(super) use full::{FullQuestion, full};
 
 /// The address of a question, without its id. It leads nowhere: `.invalid` is kept free for that.
 pub(super) const ADDRESS: &str = "https://callgate.invalid/question/";
@@ -31,7 +31,7 @@ const FOLDER: usize = 160;
 
 /// What a copy of a question shows.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct Look {
+pub(super) struct QuestionLook {
     /// Later looks have higher numbers.
     pub(super) version: u64,
     /// The text.
@@ -42,7 +42,7 @@ pub(super) struct Look {
     pub(super) last: bool,
 }
 
-impl Look {
+impl QuestionLook {
     /// An open question, with what is picked so far.
     pub(super) fn open(card: &Card, picks: &[Vec<u8>]) -> Self {
         let (html, cut) = question(card, picks, None);
@@ -51,9 +51,9 @@ impl Look {
     }
 
     /// A question of which something has become.
-    pub(super) fn marked(card: &Card, mark: &Mark) -> Self {
+    pub(super) fn marked(card: &Card, mark: &QuestionMark) -> Self {
         let (html, _) = question(card, &[], Some(mark));
-        Self { version: 0, html, buttons: None, last: mark.state != State::Waiting }
+        Self { version: 0, html, buttons: None, last: mark.state != MarkState::Waiting }
     }
 
     /// The parameters of a message with this look.
@@ -81,7 +81,7 @@ pub(super) fn html_message(chat: i64, html: &str) -> Value {
 
 /// How much of a question its message leaves out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Cut {
+pub(super) enum LookCut {
     /// Nothing.
     Nothing,
     /// Something beside what would be done, such as the agent's last words.
@@ -92,22 +92,22 @@ pub(super) enum Cut {
 
 /// Whether a message leaves out something of what would be done.
 pub(crate) fn cuts(card: &Card) -> bool {
-    question(card, &[], None).1 == Cut::Body
+    question(card, &[], None).1 == LookCut::Body
 }
 
 /// What follows a question that was shown in full: its buttons.
 pub(super) fn after_full(card: &Card, chat: i64) -> Value {
     let html = about(&card.id).text("That is all of it.");
-    let mut params = html_message(chat, &html.render(Limits::MESSAGE).html);
-    params["reply_markup"] = keyboard::of(card, &[], Cut::Nothing);
+    let mut params = html_message(chat, &html.render(MessageLimits::MESSAGE).html);
+    params["reply_markup"] = keyboard::of(card, &[], LookCut::Nothing);
     params
 }
 
 /// A question's text, and what it leaves out.
-fn question(card: &Card, picks: &[Vec<u8>], mark: Option<&Mark>) -> (String, Cut) {
+fn question(card: &Card, picks: &[Vec<u8>], mark: Option<&QuestionMark>) -> (String, LookCut) {
     let html = about(&card.id);
     let html = match mark {
-        Some(mark) => html.text(icon(mark.state)).content(Style::Bold, &mark.text).text("\n\n"),
+        Some(mark) => html.text(icon(mark.state)).content(HtmlStyle::Bold, &mark.text).text("\n\n"),
         None => html,
     };
     let html = heading(html, card);
@@ -115,16 +115,16 @@ fn question(card: &Card, picks: &[Vec<u8>], mark: Option<&Mark>) -> (String, Cut
     let (html, body_cut) = body::add(html, card);
     let html = choices(html, &card.pickers, picks);
     let html = match card.blocked.as_ref().and_then(|blocked| blocked.reason.as_ref()) {
-        Some(reason) => html.text("\nBecause ").content(Style::Italic, reason).text(".\n"),
+        Some(reason) => html.text("\nBecause ").content(HtmlStyle::Italic, reason).text(".\n"),
         None => html,
     };
     let html = if card.hides_what_runs {
-        html.text("\n⚠️ ").fixed(Style::Bold, HIDDEN_COULD_RUN).text("\n")
+        html.text("\n⚠️ ").fixed(HtmlStyle::Bold, HIDDEN_COULD_RUN).text("\n")
     } else {
         html
     };
     let html = match &card.because {
-        Some(because) => html.text("\n").content(Style::Italic, because).text("\n"),
+        Some(because) => html.text("\n").content(HtmlStyle::Italic, because).text("\n"),
         None => html,
     };
     let html = match (mark, &card.blocked) {
@@ -132,33 +132,33 @@ fn question(card: &Card, picks: &[Vec<u8>], mark: Option<&Mark>) -> (String, Cut
         (None, Some(_)) => waits(html.text("\nLet it try again?\n"), card),
         (None, None) => waits(offers(html, card), card),
     };
-    let rendered = html.render(Limits::MESSAGE);
+    let rendered = html.render(MessageLimits::MESSAGE);
     let cut = match (body_cut || rendered.cut > 0, words_cut) {
-        (true, _) => Cut::Body,
-        (false, true) => Cut::Words,
-        (false, false) => Cut::Nothing,
+        (true, _) => LookCut::Body,
+        (false, true) => LookCut::Words,
+        (false, false) => LookCut::Nothing,
     };
     (rendered.html, cut)
 }
 
-fn icon(state: State) -> &'static str {
+fn icon(state: MarkState) -> &'static str {
     match state {
-        State::Waiting => "⏳ ",
-        State::Allowed => "✅ ",
-        State::Denied => "❌ ",
-        State::Settled => "☑️ ",
-        State::Expired => "⌛ ",
-        State::Gone => "🚫 ",
+        MarkState::Waiting => "⏳ ",
+        MarkState::Allowed => "✅ ",
+        MarkState::Denied => "❌ ",
+        MarkState::Settled => "☑️ ",
+        MarkState::Expired => "⌛ ",
+        MarkState::Gone => "🚫 ",
     }
 }
 
 /// Who wants what, and where.
 fn heading(html: Html, card: &Card) -> Html {
-    let html = html.fixed(Style::Bold, name(&card.agent)).text(" ");
-    let html = body::wants(html, card).text("\n📁 ").fixed(Style::Code, &folder(&card.project));
+    let html = html.fixed(HtmlStyle::Bold, name(&card.agent)).text(" ");
+    let html = body::wants(html, card).text("\n📁 ").fixed(HtmlStyle::Code, &folder(&card.project));
     match card.short_session() {
         "" => html.text("\n"),
-        session => html.text(" · session ").fixed(Style::Code, session).text("\n"),
+        session => html.text(" · session ").fixed(HtmlStyle::Code, session).text("\n"),
     }
 }
 
@@ -166,7 +166,7 @@ fn last_words(html: Html, card: &Card) -> (Html, bool) {
     let Some(words) = &card.last_words else { return (html, false) };
     let shown = text::cut(words, LAST_WORDS, Measure::Utf16);
     let is_cut = shown.len() < words.len();
-    let html = html.content(Style::Quote, shown.trim_end());
+    let html = html.content(HtmlStyle::Quote, shown.trim_end());
     (if is_cut { html.text("…\n") } else { html.text("\n") }, is_cut)
 }
 
@@ -175,7 +175,7 @@ fn last_words(html: Html, card: &Card) -> (Html, bool) {
 fn choices(mut html: Html, pickers: &[Picker], picks: &[Vec<u8>]) -> Html {
     for (at, picker) in pickers.iter().enumerate() {
         let number = if pickers.len() > 1 { format!("{}. ", at + 1) } else { String::new() };
-        html = html.text("\n").content(Style::Bold, &format!("{number}{}", picker.question));
+        html = html.text("\n").content(HtmlStyle::Bold, &format!("{number}{}", picker.question));
         html = html.text(if picker.many { " (several)\n" } else { "\n" });
         let line = |(option, choice): (usize, &Choice)| {
             let sign = if keyboard::is_picked(picks, at, option) { "✓" } else { "•" };
@@ -185,7 +185,7 @@ fn choices(mut html: Html, pickers: &[Picker], picks: &[Vec<u8>]) -> Html {
             }
         };
         let lines: String = picker.choices.iter().enumerate().map(line).collect();
-        html = html.content(Style::Plain, &lines);
+        html = html.content(HtmlStyle::Plain, &lines);
     }
     html
 }
@@ -200,7 +200,7 @@ fn offers(mut html: Html, card: &Card) -> Html {
         if card.offers.len() > 1 {
             html = html.text(&format!("{}. ", at + 1));
         }
-        html = html.content(Style::Code, meaning).text(" — ").content(Style::Plain, lasts);
+        html = html.content(HtmlStyle::Code, meaning).text(" — ").content(HtmlStyle::Plain, lasts);
         html = html.text("\n");
     }
     html
@@ -218,7 +218,7 @@ fn about(id: &RequestId) -> Html {
 
 /// A copy whose question is over and of which no more is known than `text`.
 pub(super) fn retired(id: &RequestId, text: &str) -> String {
-    about(id).text("☑️ ").content(Style::Bold, text).render(Limits::MESSAGE).html
+    about(id).text("☑️ ").content(HtmlStyle::Bold, text).render(MessageLimits::MESSAGE).html
 }
 
 /// The message to which somebody is to reply with their words, as parameters.
@@ -228,12 +228,12 @@ pub(super) fn ask_words(card: &Card, chat: i64, presser: Option<&Presser>) -> Va
     if let Some(presser) = in_group {
         // Only who is mentioned gets the reply field opened.
         let address = format!("tg://user?id={}", presser.user);
-        html = html.fixed(Style::Link(&address), name(&presser.name)).text(", ");
+        html = html.fixed(HtmlStyle::Link(&address), name(&presser.name)).text(", ");
     }
     html = html
         .text("reply to this message with what to tell the agent. It will not do:\n")
-        .content(Style::Code, text::cut(&card.summary(), 300, Measure::Utf16));
-    let mut params = html_message(chat, &html.render(Limits::MESSAGE).html);
+        .content(HtmlStyle::Code, text::cut(&card.summary(), 300, Measure::Utf16));
+    let mut params = html_message(chat, &html.render(MessageLimits::MESSAGE).html);
     params["reply_markup"] = json!({
         "force_reply": true,
         "selective": in_group.is_some(),

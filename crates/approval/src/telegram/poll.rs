@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep, sleep_until};
 
-use super::api::Fault;
-use super::retry::Pauses;
-use super::update::{self, Me, Told};
-use super::{Line, Report};
+use super::api::TelegramFault;
+use super::retry::RetryPauses;
+use super::update::{self, BotIdentity, TelegramUpdate};
+use super::{TelegramLine, TelegramReport};
 use crate::channel::News;
 
 /// How long the server may take beyond the time for which it holds a poll.
@@ -38,21 +38,21 @@ const WEBHOOK: &str = "the bot had a webhook, which keeps presses from arriving 
 
 /// The listening half.
 #[derive(Debug)]
-pub(super) struct Poll {
-    line: Arc<Line>,
-    me: Me,
+pub(super) struct UpdatePoll {
+    line: Arc<TelegramLine>,
+    me: BotIdentity,
     /// The first update that is not confirmed.
     offset: i64,
     /// Those at or after `offset` or just before that the desk has taken.
     taken: VecDeque<i64>,
     /// What is wrong, so that it is told once.
-    trouble: Option<Trouble>,
-    pauses: Pauses,
+    trouble: Option<PollTrouble>,
+    pauses: RetryPauses,
 }
 
 /// What is wrong, in kind: the words may differ from attempt to attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Trouble {
+enum PollTrouble {
     Passing,
     Webhook,
     Conflict,
@@ -64,11 +64,11 @@ enum Trouble {
 #[derive(Debug)]
 struct Unheard;
 
-impl Poll {
-    pub(super) fn new(line: Arc<Line>) -> Self {
-        let pauses = Pauses::new(line.pause);
+impl UpdatePoll {
+    pub(super) fn new(line: Arc<TelegramLine>) -> Self {
+        let pauses = RetryPauses::new(line.pause);
         let taken = VecDeque::new();
-        Self { line, me: Me::default(), offset: 0, taken, trouble: None, pauses }
+        Self { line, me: BotIdentity::default(), offset: 0, taken, trouble: None, pauses }
     }
 
     /// Listens until nobody wants to hear it.
@@ -100,7 +100,7 @@ impl Poll {
         loop {
             match self.line.api.call("getMe", &json!({}), GRACE).await {
                 Ok(answer) => {
-                    self.me = Me::read(&answer);
+                    self.me = BotIdentity::read(&answer);
                     break;
                 }
                 Err(fault) => self.failed(fault).await?,
@@ -113,11 +113,11 @@ impl Poll {
         // Only the menu depends on it.
         let _ = self.line.api.call("setMyCommands", &json!({"commands": commands}), GRACE).await;
         self.trouble = None;
-        self.pauses = Pauses::new(self.line.pause);
-        self.report(Report::Works { bot: self.me.name.clone() }).await
+        self.pauses = RetryPauses::new(self.line.pause);
+        self.report(TelegramReport::Works { bot: self.me.name.clone() }).await
     }
 
-    async fn ask(&self) -> Result<Vec<Value>, Fault> {
+    async fn ask(&self) -> Result<Vec<Value>, TelegramFault> {
         // After trouble the first poll is short, so that its end is known soon.
         let longest = if self.trouble.is_some() { 0 } else { LONGEST_POLL };
         let timeout = self.line.poll.as_secs().min(longest);
@@ -133,7 +133,7 @@ impl Poll {
             }
             _ => {
                 let why = "Telegram's updates cannot be read".to_owned();
-                Err(Fault::Passing { why, wait: None })
+                Err(TelegramFault::Passing { why, wait: None })
             }
         }
     }
@@ -183,40 +183,42 @@ impl Poll {
     async fn hand_on(&self, update: &Value) -> Result<Option<oneshot::Receiver<()>>, Unheard> {
         let news = match update::read(update, &self.me) {
             None => return Ok(None),
-            Some(Told::Message(news)) => news,
-            Some(Told::Press { callback, presser, news }) => {
+            Some(TelegramUpdate::Message(news)) => news,
+            Some(TelegramUpdate::Press { callback, presser, news }) => {
                 self.line.presses.note(&callback, presser);
                 news
             }
         };
         let (taken, done) = oneshot::channel();
-        self.report(Report::Heard { news, taken: Some(taken) }).await?;
+        self.report(TelegramReport::Heard { news, taken: Some(taken) }).await?;
         Ok(Some(done))
     }
 
     /// Reports what went wrong, once, and waits before the next attempt.
-    async fn failed(&mut self, fault: Fault) -> Result<(), Unheard> {
+    async fn failed(&mut self, fault: TelegramFault) -> Result<(), Unheard> {
         let mut pause = self.pauses.next();
         let (trouble, why) = match fault {
-            Fault::Passing { why, wait } => {
+            TelegramFault::Passing { why, wait } => {
                 pause = pause.max(wait.unwrap_or_default());
-                (Trouble::Passing, format!("{why}; trying again"))
+                (PollTrouble::Passing, format!("{why}; trying again"))
             }
-            Fault::Refused { code: 409, why } if why.contains("webhook") => {
+            TelegramFault::Refused { code: 409, why } if why.contains("webhook") => {
                 // Its outcome shows in the next poll.
                 let _ = self.line.api.call("deleteWebhook", &json!({}), GRACE).await;
-                (Trouble::Webhook, WEBHOOK.to_owned())
+                (PollTrouble::Webhook, WEBHOOK.to_owned())
             }
-            Fault::Refused { code: 409, .. } => (Trouble::Conflict, CONFLICT.to_owned()),
-            Fault::Refused { why, .. } => {
-                (Trouble::Refused, format!("Telegram refuses to give updates: {why}"))
+            TelegramFault::Refused { code: 409, .. } => {
+                (PollTrouble::Conflict, CONFLICT.to_owned())
             }
-            Fault::Token { why } => (Trouble::Token, why),
+            TelegramFault::Refused { why, .. } => {
+                (PollTrouble::Refused, format!("Telegram refuses to give updates: {why}"))
+            }
+            TelegramFault::Token { why } => (PollTrouble::Token, why),
         };
         if self.trouble.replace(trouble) != Some(trouble) {
             let report = match trouble {
-                Trouble::Token => Report::of(News::Broken { why }),
-                _ => Report::Troubled { why },
+                PollTrouble::Token => TelegramReport::of(News::Broken { why }),
+                _ => TelegramReport::Troubled { why },
             };
             self.report(report).await?;
         }
@@ -226,15 +228,16 @@ impl Poll {
 
     /// A poll has worked.
     async fn recovered(&mut self) -> Result<(), Unheard> {
-        self.pauses = Pauses::new(self.line.pause);
+        self.pauses = RetryPauses::new(self.line.pause);
         if self.trouble.take().is_some() {
-            self.report(Report::Works { bot: self.me.name.clone() }).await?;
+            self.report(TelegramReport::Works { bot: self.me.name.clone() }).await?;
         }
         Ok(())
     }
 
-    async fn report(&self, report: Report) -> Result<(), Unheard> {
-        let sent: Result<(), mpsc::error::SendError<Report>> = self.line.reports.send(report).await;
+    async fn report(&self, report: TelegramReport) -> Result<(), Unheard> {
+        let sent: Result<(), mpsc::error::SendError<TelegramReport>> =
+            self.line.reports.send(report).await;
         sent.map_err(|_| Unheard)
     }
 }

@@ -17,9 +17,9 @@ pub(super) struct Presser {
 
 /// Recent presses, by the ids of their callback queries.
 #[derive(Debug, Default)]
-pub(super) struct Presses(Mutex<VecDeque<(String, Presser)>>);
+pub(super) struct RecentPresses(Mutex<VecDeque<(String, Presser)>>);
 
-impl Presses {
+impl RecentPresses {
     pub(super) fn note(&self, callback: &str, presser: Presser) {
         let mut recent = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if recent.len() == MOST_PRESSES {

@@ -7,30 +7,30 @@ use callgate_wire::approval::RequestId;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use super::api::Fault;
-use super::look::Look;
-use super::retry::Lane;
-use super::{CALL, Line};
-use crate::channel::{Copy, News};
+use super::api::TelegramFault;
+use super::look::QuestionLook;
+use super::retry::ChatLane;
+use super::{CALL, TelegramLine};
+use crate::channel::{News, QuestionCopy};
 
 /// For how long an edit is tried again.
 const EDIT: Duration = Duration::from_mins(10);
 
 /// The newest look of a question.
-pub(super) type Newest = watch::Receiver<Arc<Look>>;
+pub(super) type Newest = watch::Receiver<Arc<QuestionLook>>;
 
 /// What the courier knows of one question.
 #[derive(Debug)]
-pub(super) struct Question {
-    look: watch::Sender<Arc<Look>>,
+pub(super) struct ShownQuestion {
+    look: watch::Sender<Arc<QuestionLook>>,
     /// How many copies are on their way.
     pub(super) sending: usize,
-    copies: Vec<Shown>,
+    copies: Vec<ShownCopy>,
 }
 
 /// A copy in a chat.
 #[derive(Debug)]
-struct Shown {
+struct ShownCopy {
     chat: i64,
     message: i64,
     /// The version of the look that it has.
@@ -39,8 +39,8 @@ struct Shown {
     busy: bool,
 }
 
-impl Question {
-    pub(super) fn new(look: Look) -> Self {
+impl ShownQuestion {
+    pub(super) fn new(look: QuestionLook) -> Self {
         Self { look: watch::Sender::new(Arc::new(look)), sending: 0, copies: Vec::new() }
     }
 
@@ -55,16 +55,16 @@ impl Question {
     }
 
     /// Gives all copies another look.
-    pub(super) fn change(&mut self, look: Look) {
+    pub(super) fn change(&mut self, look: QuestionLook) {
         let version = self.look.borrow().version + 1;
-        self.look.send_replace(Arc::new(Look { version, ..look }));
+        self.look.send_replace(Arc::new(QuestionLook { version, ..look }));
     }
 
     /// Adds a copy with the look of this version. A copy whose look is not known is taken to have
     /// the first.
     pub(super) fn add(&mut self, chat: i64, message: i64, version: u64) {
         if !self.copies.iter().any(|copy| (copy.chat, copy.message) == (chat, message)) {
-            self.copies.push(Shown { chat, message, version, busy: false });
+            self.copies.push(ShownCopy { chat, message, version, busy: false });
         }
     }
 
@@ -96,7 +96,7 @@ impl Question {
     /// Returns true if nothing is left to do for the question.
     pub(super) fn is_over(&self) -> bool {
         let look = self.look.borrow();
-        let is_done = |copy: &Shown| !copy.busy && copy.version >= look.version;
+        let is_done = |copy: &ShownCopy| !copy.busy && copy.version >= look.version;
         look.last && self.sending == 0 && self.copies.iter().all(is_done)
     }
 }
@@ -105,7 +105,7 @@ impl Question {
 /// if it was not sent. Faults that may pass are waited out until `end`, when the question is given
 /// up.
 pub(super) async fn send(
-    line: &Line,
+    line: &TelegramLine,
     question: &RequestId,
     newest: Newest,
     chat: i64,
@@ -121,9 +121,10 @@ pub(super) async fn send(
         let number = result["message_id"].as_i64().ok_or_else(nameless)?;
         Ok(Some((number, look.version)))
     };
-    match line.retry_in_chat(chat, Lane::Show, end, send).await {
+    match line.retry_in_chat(chat, ChatLane::Show, end, send).await {
         Ok(Some((message, version))) => {
-            line.tell(News::Shown(Copy { question: question.clone(), chat, message })).await;
+            line.tell(News::Shown(QuestionCopy { question: question.clone(), chat, message }))
+                .await;
             Some((message, version))
         }
         Ok(None) => None,
@@ -135,20 +136,27 @@ pub(super) async fn send(
     }
 }
 
-fn nameless() -> Fault {
-    Fault::Refused { code: 200, why: "Telegram gave the message no number".to_owned() }
+fn nameless() -> TelegramFault {
+    TelegramFault::Refused { code: 200, why: "Telegram gave the message no number".to_owned() }
 }
 
 /// Gives a copy the newest look. Returns the version of the look that it has, or `None` if it
 /// cannot be changed any more.
-pub(super) async fn edit(line: &Line, newest: Newest, chat: i64, message: i64) -> Option<u64> {
+pub(super) async fn edit(
+    line: &TelegramLine,
+    newest: Newest,
+    chat: i64,
+    message: i64,
+) -> Option<u64> {
     let edit = || async {
         let look = Arc::clone(&newest.borrow());
         let params = look.params(chat, Some(message));
         match line.api.call("editMessageText", &params, CALL).await {
-            Err(Fault::Refused { why, .. }) if why.contains("not modified") => Ok(look.version),
+            Err(TelegramFault::Refused { why, .. }) if why.contains("not modified") => {
+                Ok(look.version)
+            }
             edited => edited.map(|_| look.version),
         }
     };
-    line.retry_in_chat(chat, Lane::Edit, Instant::now() + EDIT, edit).await.ok()
+    line.retry_in_chat(chat, ChatLane::Edit, Instant::now() + EDIT, edit).await.ok()
 }

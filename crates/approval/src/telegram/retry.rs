@@ -9,8 +9,8 @@ use serde_json::Value;
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, sleep_until};
 
-use super::Line;
-use super::api::Fault;
+use super::TelegramLine;
+use super::api::TelegramFault;
 
 /// How many calls of each kind may be on their way to one chat.
 const SHOWS: usize = 4;
@@ -18,7 +18,7 @@ const EDITS: usize = 2;
 
 /// What a call is for. Questions never wait behind cosmetics.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Lane {
+pub(super) enum ChatLane {
     /// Something new.
     Show,
     /// A change to what is there.
@@ -27,23 +27,23 @@ pub(super) enum Lane {
 
 /// The gates of all chats.
 #[derive(Debug, Default)]
-pub(super) struct Gates(Mutex<HashMap<i64, Arc<Gate>>>);
+pub(super) struct ChatGates(Mutex<HashMap<i64, Arc<ChatGate>>>);
 
 /// The gate of one chat.
 #[derive(Debug)]
-pub(super) struct Gate {
+pub(super) struct ChatGate {
     shows: Semaphore,
     edits: Semaphore,
     /// Until when the chat wants quiet.
     quiet: Mutex<Instant>,
 }
 
-impl Gates {
+impl ChatGates {
     /// The gate of a chat. There are only as many as chats that the desk sends to.
-    pub(super) fn of(&self, chat: i64) -> Arc<Gate> {
+    pub(super) fn of(&self, chat: i64) -> Arc<ChatGate> {
         let mut gates = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(gates.entry(chat).or_insert_with(|| {
-            Arc::new(Gate {
+            Arc::new(ChatGate {
                 shows: Semaphore::new(SHOWS),
                 edits: Semaphore::new(EDITS),
                 quiet: Mutex::new(Instant::now()),
@@ -52,7 +52,7 @@ impl Gates {
     }
 }
 
-impl Gate {
+impl ChatGate {
     fn quiet_until(&self) -> Instant {
         *self.quiet.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -67,13 +67,13 @@ impl Gate {
     /// after `end`.
     pub(super) async fn pass<T>(
         &self,
-        lane: Lane,
+        lane: ChatLane,
         end: Instant,
         attempt: impl Future<Output = T>,
     ) -> Option<T> {
         let lane = match lane {
-            Lane::Show => &self.shows,
-            Lane::Edit => &self.edits,
+            ChatLane::Show => &self.shows,
+            ChatLane::Edit => &self.edits,
         };
         loop {
             let quiet = self.quiet_until();
@@ -97,13 +97,13 @@ const LONGEST_PAUSE: u32 = 16;
 
 /// The pauses between attempts: each twice as long as the one before, up to a limit.
 #[derive(Debug)]
-pub(super) struct Pauses {
+pub(super) struct RetryPauses {
     first: Duration,
     next: Duration,
     longest: Duration,
 }
 
-impl Pauses {
+impl RetryPauses {
     pub(super) fn new(first: Duration) -> Self {
         Self { first, next: first, longest: first * LONGEST_PAUSE }
     }
@@ -126,14 +126,14 @@ impl Pauses {
 /// each waits for its turn and keeps the quiet that the chat wants.
 pub(super) async fn retry<T, F>(
     pause: Duration,
-    gate: Option<(&Gate, Lane)>,
+    gate: Option<(&ChatGate, ChatLane)>,
     end: Instant,
     mut attempt: impl FnMut() -> F,
-) -> Result<T, Fault>
+) -> Result<T, TelegramFault>
 where
-    F: Future<Output = Result<T, Fault>>,
+    F: Future<Output = Result<T, TelegramFault>>,
 {
-    let mut pauses = Pauses::new(pause);
+    let mut pauses = RetryPauses::new(pause);
     let mut last = None;
     loop {
         let attempted = match gate {
@@ -145,7 +145,7 @@ where
             Some(Err(fault)) => fault,
             None => return Err(last.unwrap_or_else(crowded)),
         };
-        let Fault::Passing { wait, .. } = &fault else { return Err(fault) };
+        let TelegramFault::Passing { wait, .. } = &fault else { return Err(fault) };
         if let (Some((gate, _)), Some(wait)) = (gate, wait) {
             gate.keep_quiet(*wait);
         }
@@ -161,22 +161,22 @@ where
     }
 }
 
-fn crowded() -> Fault {
+fn crowded() -> TelegramFault {
     let why = "Telegram wants quiet in this chat, or too much is on its way there".to_owned();
-    Fault::Passing { why, wait: None }
+    TelegramFault::Passing { why, wait: None }
 }
 
-impl Line {
+impl TelegramLine {
     /// Makes attempts at something in a chat until `end`.
     pub(super) async fn retry_in_chat<T, F>(
         &self,
         chat: i64,
-        lane: Lane,
+        lane: ChatLane,
         end: Instant,
         attempt: impl FnMut() -> F,
-    ) -> Result<T, Fault>
+    ) -> Result<T, TelegramFault>
     where
-        F: Future<Output = Result<T, Fault>>,
+        F: Future<Output = Result<T, TelegramFault>>,
     {
         let gate = self.gates.of(chat);
         retry(self.pause, Some((gate.as_ref(), lane)), end, attempt).await
@@ -186,11 +186,11 @@ impl Line {
     pub(super) async fn call_in_chat(
         &self,
         chat: i64,
-        lane: Lane,
+        lane: ChatLane,
         end: Instant,
         method: &str,
         params: &Value,
-    ) -> Result<Value, Fault> {
+    ) -> Result<Value, TelegramFault> {
         self.retry_in_chat(chat, lane, end, || self.api.call(method, params, super::CALL)).await
     }
 }

@@ -7,11 +7,11 @@ use callgate_mask::text::{self, Measure};
 use serde_json::json;
 use tokio::time::Instant;
 
-use super::look::{self, Full};
-use super::retry::{Lane, retry};
-use super::{CALL, Line};
+use super::look::{self, FullQuestion};
+use super::retry::{ChatLane, retry};
+use super::{CALL, TelegramLine};
 use crate::card::Card;
-use crate::channel::{Copy, Doing, News};
+use crate::channel::{News, QuestionCopy, ReplyTo};
 
 /// Telegram keeps a press open for about so long.
 const PRESS: Duration = Duration::from_secs(15);
@@ -24,10 +24,10 @@ const MESSAGE: usize = 4096;
 const NOTE: usize = 3 * MESSAGE;
 
 /// Tells somebody what came of what they did.
-pub(super) async fn tell(line: &Line, doing: &Doing, text: &str, alert: bool) {
-    match doing {
-        Doing::Callback(callback) => answer(line, callback, text, alert).await,
-        Doing::Message { chat, message } => {
+pub(super) async fn tell(line: &TelegramLine, reply_to: &ReplyTo, text: &str, alert: bool) {
+    match reply_to {
+        ReplyTo::Callback(callback) => answer(line, callback, text, alert).await,
+        ReplyTo::Message { chat, message } => {
             let params = json!({
                 "chat_id": chat,
                 "text": shortened(text, MESSAGE),
@@ -36,12 +36,12 @@ pub(super) async fn tell(line: &Line, doing: &Doing, text: &str, alert: bool) {
             });
             persist(line, "sendMessage", &params, SAY).await;
         }
-        Doing::Key | Doing::Viewer { .. } => {}
+        ReplyTo::Key | ReplyTo::Viewer { .. } => {}
     }
 }
 
 /// Answers a press. Until that is done the button shows that it works, and then that it failed.
-async fn answer(line: &Line, callback: &str, text: &str, alert: bool) {
+async fn answer(line: &TelegramLine, callback: &str, text: &str, alert: bool) {
     let text = shortened(text, TOAST);
     let params = json!({"callback_query_id": callback, "text": text, "show_alert": alert});
     persist(line, "answerCallbackQuery", &params, PRESS).await;
@@ -49,60 +49,63 @@ async fn answer(line: &Line, callback: &str, text: &str, alert: bool) {
 
 /// Calls without a gate until it works, is refused, or the time is over. Nobody can be told when
 /// it does not work: this was the telling.
-async fn persist(line: &Line, method: &str, params: &serde_json::Value, most: Duration) {
+async fn persist(line: &TelegramLine, method: &str, params: &serde_json::Value, most: Duration) {
     let end = Instant::now() + most;
     let _ = retry(line.pause, None, end, || line.api.call(method, params, CALL.min(most))).await;
 }
 
 /// Asks for the words that go with a deny.
-pub(super) async fn ask_words(line: &Line, card: &Card, doing: &Doing, chat: i64) {
-    let presser = presser(line, doing);
+pub(super) async fn ask_words(line: &TelegramLine, card: &Card, reply_to: &ReplyTo, chat: i64) {
+    let presser = presser(line, reply_to);
     let params = look::ask_words(card, chat, presser.as_ref());
     let end = Instant::now() + SAY;
     tokio::join!(
-        tell(line, doing, "Write your words as a reply to the message below.", false),
+        tell(line, reply_to, "Write your words as a reply to the message below.", false),
         async {
-            let _ = line.call_in_chat(chat, Lane::Show, end, "sendMessage", &params).await;
+            let _ = line.call_in_chat(chat, ChatLane::Show, end, "sendMessage", &params).await;
         }
     );
 }
 
 /// Shows a question in full.
-pub(super) async fn full(line: &Line, card: &Card, doing: &Doing, chat: i64) {
+pub(super) async fn full(line: &TelegramLine, card: &Card, reply_to: &ReplyTo, chat: i64) {
     let end = Instant::now() + SAY;
     let pages = async {
         match look::full(card, chat) {
-            Full::Pages(pages) => {
+            FullQuestion::Pages(pages) => {
                 for params in pages {
-                    line.call_in_chat(chat, Lane::Show, end, "sendMessage", &params).await.ok()?;
+                    line.call_in_chat(chat, ChatLane::Show, end, "sendMessage", &params)
+                        .await
+                        .ok()?;
                 }
             }
-            Full::File { name, content, caption } => {
+            FullQuestion::File { name, content, caption } => {
                 let file = (name.as_str(), content.as_str());
                 let send = || line.api.send_document(chat, &caption, file, CALL);
-                line.retry_in_chat(chat, Lane::Show, end, send).await.ok()?;
+                line.retry_in_chat(chat, ChatLane::Show, end, send).await.ok()?;
             }
         }
         // Its end is shown: now it can be allowed.
         line.tell(News::ShownInFull { question: card.id.clone(), chat }).await;
         let params = look::after_full(card, chat);
-        let sent = line.call_in_chat(chat, Lane::Show, end, "sendMessage", &params).await.ok()?;
+        let sent =
+            line.call_in_chat(chat, ChatLane::Show, end, "sendMessage", &params).await.ok()?;
         let message = sent["message_id"].as_i64()?;
-        line.tell(News::Shown(Copy { question: card.id.clone(), chat, message })).await;
+        line.tell(News::Shown(QuestionCopy { question: card.id.clone(), chat, message })).await;
         Some(())
     };
-    tokio::join!(tell(line, doing, "", false), pages);
+    tokio::join!(tell(line, reply_to, "", false), pages);
 }
 
-fn presser(line: &Line, doing: &Doing) -> Option<super::presses::Presser> {
-    match doing {
-        Doing::Callback(callback) => line.presses.who(callback),
+fn presser(line: &TelegramLine, reply_to: &ReplyTo) -> Option<super::presses::Presser> {
+    match reply_to {
+        ReplyTo::Callback(callback) => line.presses.who(callback),
         _ => None,
     }
 }
 
 /// Says something that belongs to no question.
-pub(super) async fn say(line: &Line, chat: i64, text: &str) {
+pub(super) async fn say(line: &TelegramLine, chat: i64, text: &str) {
     let end = Instant::now() + SAY;
     for page in text::pages(&shortened(text, NOTE), MESSAGE) {
         if page.trim().is_empty() {
@@ -110,19 +113,19 @@ pub(super) async fn say(line: &Line, chat: i64, text: &str) {
         }
         let preview = json!({"is_disabled": true});
         let params = json!({"chat_id": chat, "text": page, "link_preview_options": preview});
-        if line.call_in_chat(chat, Lane::Show, end, "sendMessage", &params).await.is_err() {
+        if line.call_in_chat(chat, ChatLane::Show, end, "sendMessage", &params).await.is_err() {
             return;
         }
     }
 }
 
 /// Takes the buttons off a copy of which no more is known than what became of it.
-pub(super) async fn retire(line: &Line, copy: &Copy, text: &str) {
+pub(super) async fn retire(line: &TelegramLine, copy: &QuestionCopy, text: &str) {
     let html = look::retired(&copy.question, text);
     let mut params = look::html_message(copy.chat, &html);
     params["message_id"] = copy.message.into();
     let end = Instant::now() + SAY;
-    let _ = line.call_in_chat(copy.chat, Lane::Edit, end, "editMessageText", &params).await;
+    let _ = line.call_in_chat(copy.chat, ChatLane::Edit, end, "editMessageText", &params).await;
 }
 
 /// What fits; a cut is shown.

@@ -7,19 +7,19 @@ use serde_json::Value;
 use super::html::UNSEEN;
 use super::look;
 use super::presses::Presser;
-use crate::channel::{Copy, Doing, News, Place, Who};
+use crate::channel::{News, Person, PersonPlace, QuestionCopy, ReplyTo};
 
 /// The most that is kept of a person's name.
 const NAME: usize = 64;
 
 /// The bot itself, as it was told to us.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Me {
+pub(super) struct BotIdentity {
     pub(super) id: Option<i64>,
     pub(super) name: String,
 }
 
-impl Me {
+impl BotIdentity {
     pub(super) fn read(answer: &Value) -> Self {
         let name = answer["username"].as_str().unwrap_or_default().to_owned();
         Self { id: answer["id"].as_i64(), name }
@@ -28,7 +28,7 @@ impl Me {
 
 /// What an update tells.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Told {
+pub(super) enum TelegramUpdate {
     /// Somebody pressed a button.
     Press {
         /// By what to answer the press.
@@ -43,57 +43,60 @@ pub(super) enum Told {
 }
 
 /// What an update tells, if it is anything to us.
-pub(super) fn read(update: &Value, me: &Me) -> Option<Told> {
+pub(super) fn read(update: &Value, me: &BotIdentity) -> Option<TelegramUpdate> {
     if update["callback_query"].is_object() {
         return pressed(&update["callback_query"]);
     }
-    written(&update["message"], me).map(Told::Message)
+    written(&update["message"], me).map(TelegramUpdate::Message)
 }
 
-fn pressed(query: &Value) -> Option<Told> {
+fn pressed(query: &Value) -> Option<TelegramUpdate> {
     let callback = text_of(&query["id"])?;
     let message = &query["message"];
     let who = who(&query["from"], &message["chat"])?;
-    let doing = Doing::Callback(callback.clone());
+    let reply_to = ReplyTo::Callback(callback.clone());
     let shown = question_of(message);
     let parsed = Callback::parse(query["data"].as_str().unwrap_or_default()).ok();
     // A button of one question on the message of another is made up.
     let honest = parsed.filter(|parsed| shown.as_ref().is_none_or(|id| *id == parsed.request_id));
-    let Place::Telegram { chat, user, private } = who.place else { return None };
+    let PersonPlace::Telegram { chat, user, private } = who.place else { return None };
     let number = message["message_id"].as_i64();
     let presser = Presser { user, name: who.name.clone(), private, message: number };
     let news = match honest {
         Some(Callback { request_id: question, action }) => {
-            let copy =
-                shown.zip(number).map(|(question, message)| Copy { question, chat, message });
-            News::Pressed { who, question, press: Press::Button(action), doing, copy }
+            let copy = shown.zip(number).map(|(question, message)| QuestionCopy {
+                question,
+                chat,
+                message,
+            });
+            News::Pressed { who, question, press: Press::Button(action), reply_to, copy }
         }
-        None => News::Forged { who, doing },
+        None => News::Forged { who, reply_to },
     };
-    Some(Told::Press { callback, presser, news })
+    Some(TelegramUpdate::Press { callback, presser, news })
 }
 
-fn written(message: &Value, me: &Me) -> Option<News> {
+fn written(message: &Value, me: &BotIdentity) -> Option<News> {
     if message["from"]["is_bot"] == Value::Bool(true) {
         return None;
     }
     let who = who(&message["from"], &message["chat"])?;
     let text = message["text"].as_str()?;
-    let Place::Telegram { chat, .. } = who.place else { return None };
-    let doing = Doing::Message { chat, message: message["message_id"].as_i64()? };
+    let PersonPlace::Telegram { chat, .. } = who.place else { return None };
+    let reply_to = ReplyTo::Message { chat, message: message["message_id"].as_i64()? };
     if let Some(command) = text.strip_prefix('/') {
         let (name, rest) = command_of(command, me)?;
-        return Some(News::Command { who, name, rest, doing });
+        return Some(News::Command { who, name, rest, reply_to });
     }
     let to = &message["reply_to_message"];
     let ours = me.id.is_some() && to["from"]["id"].as_i64() == me.id;
     let question = question_of(to).filter(|_| ours)?;
     let press = Press::Words(text.to_owned());
-    Some(News::Pressed { who, question, press, doing, copy: None })
+    Some(News::Pressed { who, question, press, reply_to, copy: None })
 }
 
 /// A command's name and the rest; nothing when it is for another bot.
-fn command_of(command: &str, me: &Me) -> Option<(String, String)> {
+fn command_of(command: &str, me: &BotIdentity) -> Option<(String, String)> {
     let (name, rest) = command.split_once(char::is_whitespace).unwrap_or((command, ""));
     let (name, bot) = name.split_once('@').map_or((name, None), |(name, bot)| (name, Some(bot)));
     let for_us = bot.is_none_or(|bot| bot.eq_ignore_ascii_case(&me.name));
@@ -116,11 +119,11 @@ fn question_of(message: &Value) -> Option<RequestId> {
     RequestId::parse(mark["url"].as_str()?.strip_prefix(look::ADDRESS)?).ok()
 }
 
-fn who(user: &Value, chat: &Value) -> Option<Who> {
+fn who(user: &Value, chat: &Value) -> Option<Person> {
     let (user_id, chat_id) = (user["id"].as_i64()?, chat["id"].as_i64()?);
     let private = chat["type"] == "private";
-    let place = Place::Telegram { chat: chat_id, user: user_id, private };
-    Some(Who { place, name: name_of(user) })
+    let place = PersonPlace::Telegram { chat: chat_id, user: user_id, private };
+    Some(Person { place, name: name_of(user) })
 }
 
 /// A person's name, safe to show on one line.

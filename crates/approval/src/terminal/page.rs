@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use callgate_mask::text::{self, diff};
 
-use crate::card::{Body, Card, HIDDEN_COULD_RUN};
-use crate::channel::{Mark, State};
+use crate::card::{Card, CardBody, HIDDEN_COULD_RUN};
+use crate::channel::{MarkState, QuestionMark};
 
 /// How many lines of a question are shown before it has to be asked for in full, and how many of
 /// them are its last.
@@ -19,7 +19,7 @@ const LAST_CHARS: usize = 100;
 
 /// How things are written.
 #[derive(Debug)]
-pub(super) struct Page {
+pub(super) struct TerminalPage {
     pub(super) colours: bool,
 }
 
@@ -33,7 +33,7 @@ pub(super) fn choice_count(card: &Card, question: usize) -> usize {
     card.pickers.get(question).map_or(0, |picker| picker.choices.len())
 }
 
-impl Page {
+impl TerminalPage {
     fn bold(&self, text: &str) -> String {
         if self.colours { format!("\u{1b}[1m{text}\u{1b}[0m") } else { text.to_owned() }
     }
@@ -124,11 +124,13 @@ impl Page {
     }
 
     /// What has become of a question.
-    pub(super) fn mark(&self, card: &Card, mark: &Mark) -> String {
+    pub(super) fn mark(&self, card: &Card, mark: &QuestionMark) -> String {
         let (sign, colour) = match mark.state {
-            State::Allowed => ("✓", "32"),
-            State::Denied => ("✗", "31"),
-            State::Waiting | State::Settled | State::Expired | State::Gone => ("·", "33"),
+            MarkState::Allowed => ("✓", "32"),
+            MarkState::Denied => ("✗", "31"),
+            MarkState::Waiting | MarkState::Settled | MarkState::Expired | MarkState::Gone => {
+                ("·", "33")
+            }
         };
         let sign =
             if self.colours { format!("\u{1b}[{colour}m{sign}\u{1b}[0m") } else { sign.to_owned() };
@@ -190,24 +192,26 @@ fn title(card: &Card) -> String {
     if let Some(blocked) = &card.blocked {
         let title = format!("{} in {}: {} blocked", card.agent, card.project, blocked.by);
         let what = match &card.body {
-            Body::Command { .. } => " a command".to_owned(),
+            CardBody::Command { .. } => " a command".to_owned(),
             _ => format!(" {}", card.tool),
         };
         return text::one_line(&(title + &what)).into_owned();
     }
     let does = match &card.body {
-        Body::Command { .. } => "wants to run",
-        Body::Write { .. } => "wants to write",
-        Body::Edit { .. } | Body::Notebook { .. } => "wants to edit",
-        Body::Fetch { .. } => "wants to fetch a page",
-        Body::Plan(_) => "has a plan",
-        Body::Questions(_) | Body::Question { .. } => "asks",
-        Body::Mcp { .. } | Body::Other(_) => "wants to use",
+        CardBody::Command { .. } => "wants to run",
+        CardBody::Write { .. } => "wants to write",
+        CardBody::Edit { .. } | CardBody::Notebook { .. } => "wants to edit",
+        CardBody::Fetch { .. } => "wants to fetch a page",
+        CardBody::Plan(_) => "has a plan",
+        CardBody::Questions(_) | CardBody::Question { .. } => "asks",
+        CardBody::Mcp { .. } | CardBody::Other(_) => "wants to use",
     };
     let what = match &card.body {
-        Body::Mcp { server, tool, .. } => format!(" {tool} of {server}"),
-        Body::Other(_) => format!(" {}", card.tool),
-        Body::Write { path, .. } | Body::Edit { path, .. } | Body::Notebook { path, .. } => {
+        CardBody::Mcp { server, tool, .. } => format!(" {tool} of {server}"),
+        CardBody::Other(_) => format!(" {}", card.tool),
+        CardBody::Write { path, .. }
+        | CardBody::Edit { path, .. }
+        | CardBody::Notebook { path, .. } => {
             format!(" {path}")
         }
         _ => String::new(),
@@ -217,26 +221,26 @@ fn title(card: &Card) -> String {
 
 fn body(card: &Card) -> String {
     match &card.body {
-        Body::Command { command, description: Some(description) } => {
+        CardBody::Command { command, description: Some(description) } => {
             format!("{command}\n# {}", text::one_line(description))
         }
-        Body::Command { command, .. } => command.clone(),
-        Body::Write { content, .. } => content.clone(),
-        Body::Edit { changes, .. } => {
+        CardBody::Command { command, .. } => command.clone(),
+        CardBody::Write { content, .. } => content.clone(),
+        CardBody::Edit { changes, .. } => {
             changes.iter().map(|change| shown_diff(&change.old, &change.new)).collect()
         }
-        Body::Notebook { change, source, .. } => format!("{change}\n{source}"),
-        Body::Fetch { url, prompt: Some(prompt) } => format!("{url}\n# {prompt}"),
-        Body::Fetch { url, prompt: None } => url.clone(),
-        Body::Plan(plan) => plan.clone(),
+        CardBody::Notebook { change, source, .. } => format!("{change}\n{source}"),
+        CardBody::Fetch { url, prompt: Some(prompt) } => format!("{url}\n# {prompt}"),
+        CardBody::Fetch { url, prompt: None } => url.clone(),
+        CardBody::Plan(plan) => plan.clone(),
         // Several are shown with their answers.
-        Body::Questions(_) if card.pickers.len() > 1 => String::new(),
-        Body::Questions(all) => all.join("\n"),
-        Body::Question { question, details } => match details {
+        CardBody::Questions(_) if card.pickers.len() > 1 => String::new(),
+        CardBody::Questions(all) => all.join("\n"),
+        CardBody::Question { question, details } => match details {
             Some(details) => format!("{question}\n{details}"),
             None => question.clone(),
         },
-        Body::Mcp { input, .. } | Body::Other(input) => input.clone(),
+        CardBody::Mcp { input, .. } | CardBody::Other(input) => input.clone(),
     }
 }
 

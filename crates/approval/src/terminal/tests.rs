@@ -1,6 +1,6 @@
 //! What the terminal prints, and what its keys mean.
 
-use callgate_wire::approval::Request;
+use callgate_wire::approval::ApprovalRequest;
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
 
@@ -19,7 +19,7 @@ fn card(number: u8, tool: &str, input: &Value, more: &Value) -> Arc<Card> {
     for (name, value) in more.as_object().unwrap() {
         line[name] = value.clone();
     }
-    let request = Request::decode(line.to_string().as_bytes()).unwrap();
+    let request = ApprovalRequest::decode(line.to_string().as_bytes()).unwrap();
     let asked_ms = 1_800_000_000_000;
     Arc::new(Card::new(&request, request.tool_input.get(), asked_ms, asked_ms + 300_000))
 }
@@ -30,8 +30,8 @@ fn build(number: u8) -> Arc<Card> {
     card(number, "Bash", &json!({ "command": "make build", "description": "Build" }), &more)
 }
 
-fn show(card: Arc<Card>) -> Order {
-    Order::Show { card, chats: Vec::new(), within: Duration::from_mins(5) }
+fn show(card: Arc<Card>) -> ChannelOrder {
+    ChannelOrder::Show { card, chats: Vec::new(), within: Duration::from_mins(5) }
 }
 
 /// A terminal and a clock that the tests turn.
@@ -45,34 +45,34 @@ impl Seat {
         Self { terminal: Terminal::new("ada", false), now: Duration::from_secs(5) }
     }
 
-    fn order(&mut self, order: Order) -> String {
+    fn order(&mut self, order: ChannelOrder) -> String {
         self.terminal.order(self.now, order)
     }
 
     /// A key right now.
     fn tap(&mut self, key: char) -> (String, Option<News>) {
-        self.terminal.key(self.now, Key::Char(key))
+        self.terminal.key(self.now, TerminalKey::Char(key))
     }
 
     /// A key of somebody who has read what is shown.
-    fn key(&mut self, key: Key) -> (String, Option<News>) {
+    fn key(&mut self, key: TerminalKey) -> (String, Option<News>) {
         self.now += PAUSE;
         self.terminal.key(self.now, key)
     }
 
     fn paste(&mut self, text: &str) -> Vec<(String, Option<News>)> {
         self.now += PAUSE;
-        text.chars().map(|c| self.terminal.key(self.now, Key::Pasted(c))).collect()
+        text.chars().map(|c| self.terminal.key(self.now, TerminalKey::Pasted(c))).collect()
     }
 }
 
 fn pressed(seat: &mut Seat, key: char) -> Option<Press> {
-    press_of(seat.key(Key::Char(key)).1)
+    press_of(seat.key(TerminalKey::Char(key)).1)
 }
 
 fn press_of(news: Option<News>) -> Option<Press> {
     match news? {
-        News::Pressed { press, doing: Doing::Key, .. } => Some(press),
+        News::Pressed { press, reply_to: ReplyTo::Key, .. } => Some(press),
         other => panic!("{other:?}"),
     }
 }
@@ -80,9 +80,9 @@ fn press_of(news: Option<News>) -> Option<Press> {
 const NOTHING: (String, Option<News>) = (String::new(), None);
 
 /// A question is over.
-fn over(number: u8) -> Order {
-    let mark = Mark { state: State::Gone, text: "The agent went away".to_owned() };
-    Order::Mark { card: build(number), copies: Vec::new(), mark }
+fn over(number: u8) -> ChannelOrder {
+    let mark = QuestionMark { state: MarkState::Gone, text: "The agent went away".to_owned() };
+    ChannelOrder::Mark { card: build(number), copies: Vec::new(), mark }
 }
 
 fn check(card: Arc<Card>, expected: &Expect) {
@@ -173,7 +173,7 @@ fn a_question_says_whose_it_is_and_how_long_it_waits() {
     let mut terminal = Seat::new();
     let printed = terminal.order(show(card));
     assert!(printed.contains(line), "{printed}");
-    let (full, _) = terminal.key(Key::Char('f'));
+    let (full, _) = terminal.key(TerminalKey::Char('f'));
     assert!(full.contains(line), "{full}");
 }
 
@@ -222,26 +222,26 @@ fn more_than_nine_answers_are_chosen_by_a_number_and_enter() {
     assert!(printed.contains("     9 answer 9\n") && printed.contains("    12 answer 12\n"));
     assert!(printed.contains("1-12 and Enter, choose"), "{printed}");
     // The first digit alone chooses nothing.
-    let (printed, news) = terminal.key(Key::Char('1'));
+    let (printed, news) = terminal.key(TerminalKey::Char('1'));
     assert!(printed.ends_with(": 1") && news.is_none(), "{printed}");
     assert_eq!(terminal.tap('x'), NOTHING);
     assert_eq!(terminal.tap('2'), ("2".to_owned(), None));
-    let press = press_of(terminal.key(Key::Enter).1);
+    let press = press_of(terminal.key(TerminalKey::Enter).1);
     assert_eq!(press, Some(Press::Button(Action::Pick { question: 0, option: 11 })));
     // What is not there is not chosen, and a digit can be taken back.
-    terminal.key(Key::Char('1'));
+    terminal.key(TerminalKey::Char('1'));
     terminal.tap('3');
-    let (printed, news) = terminal.key(Key::Enter);
+    let (printed, news) = terminal.key(TerminalKey::Enter);
     assert!(printed.contains("There is no such answer.") && news.is_none(), "{printed}");
-    terminal.key(Key::Char('1'));
+    terminal.key(TerminalKey::Char('1'));
     terminal.tap('3');
-    terminal.key(Key::Backspace);
+    terminal.key(TerminalKey::Backspace);
     terminal.tap('0');
-    let press = press_of(terminal.key(Key::Enter).1);
+    let press = press_of(terminal.key(TerminalKey::Enter).1);
     assert_eq!(press, Some(Press::Button(Action::Pick { question: 0, option: 9 })));
     // Escape goes back to the keys.
-    terminal.key(Key::Char('1'));
-    terminal.key(Key::Escape);
+    terminal.key(TerminalKey::Char('1'));
+    terminal.key(TerminalKey::Escape);
     assert_eq!(pressed(&mut terminal, 'd'), Some(Press::Button(Action::Deny)));
 }
 
@@ -250,11 +250,11 @@ fn a_number_for_a_question_that_is_over_goes_nowhere() {
     let mut terminal = Seat::new();
     terminal.order(show(many_choices(12)));
     terminal.order(show(build(2)));
-    terminal.key(Key::Char('1'));
+    terminal.key(TerminalKey::Char('1'));
     let printed = terminal.order(over(1));
     assert!(printed.contains("go nowhere"), "{printed}");
-    assert_eq!(terminal.key(Key::Char('1')), NOTHING, "it is not for the next question");
-    terminal.key(Key::Enter);
+    assert_eq!(terminal.key(TerminalKey::Char('1')), NOTHING, "it is not for the next question");
+    terminal.key(TerminalKey::Enter);
     assert_eq!(pressed(&mut terminal, '1'), Some(Press::Button(Action::Always(0))));
 }
 
@@ -269,7 +269,7 @@ fn nine_answers_are_chosen_by_one_key() {
 #[test]
 fn keys_answer_the_question_that_is_shown() {
     let mut terminal = Seat::new();
-    assert_eq!(terminal.key(Key::Char('a')), (String::new(), None));
+    assert_eq!(terminal.key(TerminalKey::Char('a')), (String::new(), None));
     terminal.order(show(build(1)));
     assert_eq!(pressed(&mut terminal, 'a'), Some(Press::Button(Action::Allow)));
     assert_eq!(pressed(&mut terminal, 'd'), Some(Press::Button(Action::Deny)));
@@ -279,7 +279,7 @@ fn keys_answer_the_question_that_is_shown() {
     assert_eq!(pressed(&mut terminal, '0'), None);
     assert_eq!(pressed(&mut terminal, 'x'), None);
     for capital in ['A', 'D', 'S', 'R', 'F', 'N'] {
-        let (printed, news) = terminal.key(Key::Char(capital));
+        let (printed, news) = terminal.key(TerminalKey::Char(capital));
         assert!(printed.starts_with("a allow") && news.is_none(), "{capital}: {printed}");
     }
 }
@@ -290,17 +290,17 @@ fn one_question_after_the_other() {
     terminal.order(show(build(1)));
     assert_eq!(terminal.order(show(build(2))), "(1 more waiting)\n");
     assert_eq!(terminal.order(show(build(2))), "", "it is there already");
-    let mark = Mark { state: State::Allowed, text: "Allowed by ada".to_owned() };
-    let order = Order::Mark { card: build(1), copies: Vec::new(), mark: mark.clone() };
+    let mark = QuestionMark { state: MarkState::Allowed, text: "Allowed by ada".to_owned() };
+    let order = ChannelOrder::Mark { card: build(1), copies: Vec::new(), mark: mark.clone() };
     let printed = terminal.order(order);
     assert!(
         printed.starts_with("✓ Allowed by ada: make build\n\nClaude Code wants to run"),
         "{printed}"
     );
     terminal.order(show(build(3)));
-    let (printed, _) = terminal.key(Key::Char('n'));
+    let (printed, _) = terminal.key(TerminalKey::Char('n'));
     assert!(printed.contains("(1 more waiting"));
-    let order = Order::Mark { card: build(2), copies: Vec::new(), mark };
+    let order = ChannelOrder::Mark { card: build(2), copies: Vec::new(), mark };
     assert_eq!(terminal.order(order), "✓ Allowed by ada: make build\n", "it was not shown");
 }
 
@@ -308,36 +308,38 @@ fn one_question_after_the_other() {
 fn words_are_typed_corrected_sent_or_given_up() {
     let mut terminal = Seat::new();
     terminal.order(show(build(1)));
-    let (prompt, _) = terminal.key(Key::Char('r'));
+    let (prompt, _) = terminal.key(TerminalKey::Char('r'));
     assert!(prompt.starts_with("Your words"));
-    assert_eq!(terminal.key(Key::Enter).1, None, "no words are no answer");
-    terminal.key(Key::Char('r'));
+    assert_eq!(terminal.key(TerminalKey::Enter).1, None, "no words are no answer");
+    terminal.key(TerminalKey::Char('r'));
     for c in "nöx".chars() {
-        assert_eq!(terminal.key(Key::Char(c)).0, c.to_string());
+        assert_eq!(terminal.key(TerminalKey::Char(c)).0, c.to_string());
     }
-    assert_eq!(terminal.key(Key::Backspace).0, "\u{8} \u{8}");
-    let Some(News::Pressed { press, .. }) = terminal.key(Key::Enter).1 else { panic!("no press") };
+    assert_eq!(terminal.key(TerminalKey::Backspace).0, "\u{8} \u{8}");
+    let Some(News::Pressed { press, .. }) = terminal.key(TerminalKey::Enter).1 else {
+        panic!("no press")
+    };
     assert_eq!(press, Press::Words("nö".to_owned()));
-    terminal.key(Key::Char('r'));
-    assert_eq!(terminal.key(Key::Escape).1, None);
+    terminal.key(TerminalKey::Char('r'));
+    assert_eq!(terminal.key(TerminalKey::Escape).1, None);
     assert_eq!(pressed(&mut terminal, 'a'), Some(Press::Button(Action::Allow)));
 }
 
 #[test]
 fn words_for_a_question_that_is_over_go_nowhere() {
-    for end in [Key::Enter, Key::Escape] {
+    for end in [TerminalKey::Enter, TerminalKey::Escape] {
         let mut terminal = Seat::new();
         terminal.order(show(build(1)));
         terminal.order(show(build(2)));
-        terminal.key(Key::Char('r'));
-        terminal.key(Key::Char('w'));
+        terminal.key(TerminalKey::Char('r'));
+        terminal.key(TerminalKey::Char('w'));
         let printed = terminal.order(over(1));
         assert!(printed.starts_with("\n· The agent went away"), "{printed}");
         assert!(printed.contains("wants to run") && printed.ends_with(NOWHERE), "{printed}");
         for c in "a1 sd".chars() {
-            assert_eq!(terminal.key(Key::Char(c)), NOTHING);
+            assert_eq!(terminal.key(TerminalKey::Char(c)), NOTHING);
         }
-        assert_eq!(terminal.key(Key::Backspace), NOTHING);
+        assert_eq!(terminal.key(TerminalKey::Backspace), NOTHING);
         assert!(terminal.paste("a").iter().all(|pasted| *pasted == NOTHING));
         let (printed, news) = terminal.key(end);
         assert!(printed.contains("wants to run") && !printed.contains(NOWHERE), "{printed}");
@@ -351,11 +353,11 @@ fn words_for_a_question_that_is_over_go_nowhere() {
 fn words_that_go_nowhere_do_not_hide_the_next_question() {
     let mut terminal = Seat::new();
     terminal.order(show(build(1)));
-    terminal.key(Key::Char('r'));
+    terminal.key(TerminalKey::Char('r'));
     assert!(terminal.order(over(1)).ends_with(NOWHERE));
     let printed = terminal.order(show(build(2)));
     assert!(printed.contains("wants to run") && printed.ends_with(NOWHERE), "{printed}");
-    assert_eq!(terminal.key(Key::Char('a')), NOTHING);
+    assert_eq!(terminal.key(TerminalKey::Char('a')), NOTHING);
 }
 
 #[test]
@@ -379,7 +381,7 @@ fn a_question_is_answered_only_after_it_can_be_seen() {
     assert_eq!(terminal.tap('a'), NOTHING);
     assert_eq!(pressed(&mut terminal, 'a'), allow);
     terminal.order(show(build(3)));
-    assert!(terminal.key(Key::Char('n')).0.contains("wants to run"));
+    assert!(terminal.key(TerminalKey::Char('n')).0.contains("wants to run"));
     assert_eq!(terminal.tap('a'), NOTHING, "another one was turned up");
 }
 
@@ -402,7 +404,7 @@ fn a_question_that_was_printed_late_is_answered_later() {
     let before = terminal.now + 2 * PAUSE;
     terminal.now += 4 * PAUSE;
     terminal.terminal.printed(terminal.now);
-    assert_eq!(terminal.terminal.key(before, Key::Char('a')), NOTHING, "pressed before");
+    assert_eq!(terminal.terminal.key(before, TerminalKey::Char('a')), NOTHING, "pressed before");
     assert_eq!(terminal.tap('a'), NOTHING, "just printed");
     assert!(pressed(&mut terminal, 'a').is_some());
     terminal.terminal.printed(terminal.now);
@@ -413,10 +415,13 @@ fn a_question_that_was_printed_late_is_answered_later() {
 fn words_are_typed_without_a_pause() {
     let mut terminal = Seat::new();
     terminal.order(show(build(1)));
-    terminal.key(Key::Char('r'));
+    terminal.key(TerminalKey::Char('r'));
     let typed: String = "no way".chars().map(|c| terminal.tap(c).0).collect();
     assert_eq!(typed, "no way");
-    assert_eq!(press_of(terminal.key(Key::Enter).1), Some(Press::Words("no way".to_owned())));
+    assert_eq!(
+        press_of(terminal.key(TerminalKey::Enter).1),
+        Some(Press::Words("no way".to_owned()))
+    );
 }
 
 #[test]
@@ -424,9 +429,12 @@ fn what_is_pasted_is_words_and_no_key() {
     let mut terminal = Seat::new();
     terminal.order(show(build(1)));
     assert!(terminal.paste("ad1rnf").iter().all(|pasted| *pasted == NOTHING));
-    terminal.key(Key::Char('r'));
+    terminal.key(TerminalKey::Char('r'));
     terminal.paste("use a");
-    assert_eq!(press_of(terminal.key(Key::Enter).1), Some(Press::Words("use a".to_owned())));
+    assert_eq!(
+        press_of(terminal.key(TerminalKey::Enter).1),
+        Some(Press::Words("use a".to_owned()))
+    );
 }
 
 #[test]
@@ -439,14 +447,14 @@ fn a_long_line_is_cut_and_shown_whole_when_asked_for() {
     let cut = format!("  {head}\n  … 9000 more characters: f shows them\n  {tail}\nf show all");
     assert!(printed.contains(&cut), "{printed}");
     // What is cut cannot be allowed before its end was shown, and read.
-    let (printed, news) = terminal.key(Key::Char('a'));
+    let (printed, news) = terminal.key(TerminalKey::Char('a'));
     assert!(printed.starts_with("Not all of it is shown") && news.is_none(), "{printed}");
-    let (printed, news) = terminal.key(Key::Char('f'));
+    let (printed, news) = terminal.key(TerminalKey::Char('f'));
     assert!(printed.contains(&command) && printed.contains("a allow") && news.is_none());
     assert_eq!(terminal.tap('a'), NOTHING);
     assert_eq!(pressed(&mut terminal, 'a'), Some(Press::Button(Action::Allow)));
-    let mark = Mark { state: State::Allowed, text: "Allowed by ada".to_owned() };
-    let printed = terminal.order(Order::Mark { card: long, copies: Vec::new(), mark });
+    let mark = QuestionMark { state: MarkState::Allowed, text: "Allowed by ada".to_owned() };
+    let printed = terminal.order(ChannelOrder::Mark { card: long, copies: Vec::new(), mark });
     assert!(printed.chars().count() < 400, "{printed}");
     let fits = card(2, "Bash", &json!({ "command": "b".repeat(300) }), &json!({}));
     assert!(!terminal.order(show(fits)).contains('…'));
@@ -465,7 +473,7 @@ fn number_keys_choose_answers_one_question_at_a_time() {
     let pick = |question, option| Some(Press::Button(Action::Pick { question, option }));
     assert_eq!(pressed(&mut terminal, '2'), pick(0, 1));
     let picks = vec![vec![1], vec![]];
-    let printed = terminal.order(Order::Picked { card, copies: Vec::new(), picks });
+    let printed = terminal.order(ChannelOrder::Picked { card, copies: Vec::new(), picks });
     assert!(printed.contains("✓   Blue") && printed.contains("1 S"), "{printed}");
     assert_eq!(terminal.tap('1'), NOTHING, "the numbers have just got another meaning");
     assert_eq!(pressed(&mut terminal, '2'), None);
@@ -502,8 +510,8 @@ fn a_blocked_call_is_answered_with_yes_or_no() {
     assert_eq!(pressed(&mut seat, 'd'), Some(Press::Button(Action::Deny)));
 }
 
-fn note(line: &str) -> Order {
-    Order::Note { line: line.to_owned() }
+fn note(line: &str) -> ChannelOrder {
+    ChannelOrder::Note { line: line.to_owned() }
 }
 
 #[test]
@@ -521,12 +529,12 @@ fn quiet_lines_push_no_question_off_the_screen() {
     let mut seat = Seat::new();
     seat.order(show(build(1)));
     assert_eq!(seat.order(note("one")), "");
-    seat.key(Key::Char('r'));
+    seat.key(TerminalKey::Char('r'));
     assert_eq!(seat.order(note("two")), "");
-    let mark = Mark { state: State::Allowed, text: "Allowed by Ada".to_owned() };
-    let marked = seat.order(Order::Mark { card: build(1), copies: Vec::new(), mark });
+    let mark = QuestionMark { state: MarkState::Allowed, text: "Allowed by Ada".to_owned() };
+    let marked = seat.order(ChannelOrder::Mark { card: build(1), copies: Vec::new(), mark });
     assert!(!marked.contains("ran meanwhile"), "somebody is still typing: {marked}");
-    seat.key(Key::Escape);
+    seat.key(TerminalKey::Escape);
     let printed = seat.order(note("three"));
     assert_eq!(printed, "· 2 ran meanwhile (callgate log shows them)\n· three\n");
     assert_eq!(seat.order(note("four")), "· four\n");
@@ -534,7 +542,7 @@ fn quiet_lines_push_no_question_off_the_screen() {
 
 #[test]
 fn a_question_says_that_something_hidden_could_run() {
-    let page = Page { colours: false };
+    let page = TerminalPage { colours: false };
     let shown = |command: &str| {
         page.question(&card(1, "Bash", &json!({ "command": command }), &json!({})), &[], false, 0)
     };

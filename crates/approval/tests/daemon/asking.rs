@@ -7,9 +7,11 @@ use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 
 use callgate_approval::asker;
-use callgate_approval::channel::State;
+use callgate_approval::channel::MarkState;
 use callgate_testkit::process::{DEADLINE as LIMIT, run};
-use callgate_wire::approval::{Action, Decision, Kind, MAX_LINE, Request, Response};
+use callgate_wire::approval::{
+    Action, ApprovalRequest, ApprovalResponse, Decision, MAX_LINE, RequestKind,
+};
 use rustix::process::geteuid;
 
 use crate::house::{House, request};
@@ -23,7 +25,7 @@ fn a_press_answers_the_question_and_is_shown_when_the_answer_was_read() {
     house.shown(&id);
     house.press(&id, Action::Allow);
     assert_eq!(asked.join().unwrap().unwrap().decision, Decision::Allow);
-    assert_eq!(house.mark(&id).state, State::Allowed);
+    assert_eq!(house.mark(&id).state, MarkState::Allowed);
     assert_eq!(house.kinds(&id), ["asked", "pressed", "decided", "delivered", "closed"]);
     house.assert_chain();
 }
@@ -41,11 +43,11 @@ fn rules_answer_at_once() {
 fn rules_that_do_not_decide_about_one_question_hold_up_no_other() {
     let house = House::new();
     let stuck = |kind| {
-        let mut request = Request { kind, ..request("rule-stuck") };
+        let mut request = ApprovalRequest { kind, ..request("rule-stuck") };
         request.context.as_mut().unwrap().timeout_seconds = Some(1);
         house.ask(request)
     };
-    let (check, ask) = (stuck(Kind::Check), stuck(Kind::Ask));
+    let (check, ask) = (stuck(RequestKind::Check), stuck(RequestKind::Ask));
     for _ in 0..20 {
         let answer = house.ask(request("rule-allow")).join().unwrap().unwrap();
         assert_eq!(answer.decision, Decision::Allow);
@@ -66,7 +68,7 @@ fn whoever_asks_is_answered_also_when_nothing_can_be_recorded() {
     house.stop();
     house.start_on_full_disk().unwrap();
     let check = |command: &str| {
-        let request = Request { kind: Kind::Check, ..request(command) };
+        let request = ApprovalRequest { kind: RequestKind::Check, ..request(command) };
         house.ask(request).join().unwrap().unwrap().decision
     };
     let long = "x".repeat(2_000);
@@ -91,7 +93,7 @@ fn an_asker_that_hangs_up_closes_its_question() {
     stream.write_all(&request.to_line()).unwrap();
     house.shown(&request.request_id);
     drop(stream);
-    assert_eq!(house.mark(&request.request_id).state, State::Gone);
+    assert_eq!(house.mark(&request.request_id).state, MarkState::Gone);
 }
 
 #[test]
@@ -117,9 +119,9 @@ fn an_asker_that_only_stops_sending_still_gets_its_answer() {
     house.press(&request.request_id, Action::Deny);
     let mut answer = [0; 1_000];
     let length = stream.read(&mut answer).unwrap();
-    assert_eq!(Response::decode(&answer[..length]).unwrap().decision, Decision::Deny);
+    assert_eq!(ApprovalResponse::decode(&answer[..length]).unwrap().decision, Decision::Deny);
     // It was read: for that it need not hang up.
-    assert_eq!(house.mark(&request.request_id).state, State::Denied);
+    assert_eq!(house.mark(&request.request_id).state, MarkState::Denied);
 }
 
 #[test]
@@ -138,7 +140,7 @@ fn an_answer_that_nobody_read_is_not_shown_as_allowed() {
         let mut peeked = [0; 1];
         rustix::net::recv(&stream, &mut peeked, rustix::net::RecvFlags::PEEK).unwrap();
         drop(stream);
-        assert_eq!(house.mark(&request.request_id).state, State::Gone);
+        assert_eq!(house.mark(&request.request_id).state, MarkState::Gone);
         assert!(!house.kinds(&request.request_id).contains(&"delivered".to_owned()));
     }
 }
@@ -254,9 +256,9 @@ fn reports_get_no_answer_and_settle_questions() {
     let waiting = house.ask(asked);
     house.shown(&id);
     let mut report = request("make");
-    report.kind = callgate_wire::approval::Kind::Settle;
+    report.kind = callgate_wire::approval::RequestKind::Settle;
     report.context.as_mut().unwrap().event = Some("PostToolUse".to_owned());
     asker::tell(&house.settings(), &report).unwrap();
-    assert_eq!(house.mark(&id).state, State::Settled);
+    assert_eq!(house.mark(&id).state, MarkState::Settled);
     assert_eq!(waiting.join().unwrap().unwrap().decision, Decision::Timeout);
 }

@@ -10,11 +10,11 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use callgate_approval::asker::{self, NoAnswer, Unwanted};
-use callgate_approval::channel::{Doing, Mark, News, Order, Place, Who};
-use callgate_approval::daemon::{Claim, Daemon, Options, StartError};
-use callgate_approval::desk::{Authority, Ruling, Settings, Unattended};
-use callgate_store::{Entry, Filter, Store, Verified};
-use callgate_wire::approval::{Action, Press, Request, RequestId, Response};
+use callgate_approval::channel::{ChannelOrder, News, Person, PersonPlace, QuestionMark, ReplyTo};
+use callgate_approval::daemon::{Claim, Daemon, DaemonOptions, StartError};
+use callgate_approval::desk::{Authority, DeskSettings, Ruling, Unattended};
+use callgate_store::{ChainReport, EntryFilter, LedgerEntry, Store};
+use callgate_wire::approval::{Action, ApprovalRequest, ApprovalResponse, Press, RequestId};
 use serde_json::json;
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
@@ -26,8 +26,8 @@ pub(crate) struct House {
     pub(crate) folder: TempDir,
     runtime: Runtime,
     daemon: Option<Daemon>,
-    orders: Mutex<Receiver<Order>>,
-    seen: Mutex<VecDeque<Order>>,
+    orders: Mutex<Receiver<ChannelOrder>>,
+    seen: Mutex<VecDeque<ChannelOrder>>,
     pub(crate) warnings: Arc<Mutex<Vec<String>>>,
 }
 
@@ -66,7 +66,7 @@ impl House {
 
     /// Rules that allow `rule-allow`, deny `rule-deny`, never decide about `rule-stuck`, and leave
     /// the rest to people.
-    fn rule(request: &Request) -> Ruling {
+    fn rule(request: &ApprovalRequest) -> Ruling {
         let input = request.tool_input.get();
         while input.contains("rule-stuck") {
             thread::park();
@@ -97,10 +97,10 @@ impl House {
         let (seen_in, seen) = channel();
         let warnings = Arc::clone(&self.warnings);
         let claim = Claim::take(self.socket(), self.folder.path().join("desk.sock"))?;
-        let options = Options {
+        let options = DaemonOptions {
             claim: claim.with_legacy(Some(self.legacy())),
             store,
-            settings: Settings {
+            settings: DeskSettings {
                 timeout: DEADLINE,
                 grace: Duration::from_secs(15),
                 phone_after: Duration::ZERO,
@@ -137,7 +137,7 @@ impl House {
     }
 
     /// The first order that the test wants; others are kept for later.
-    pub(crate) fn order<T>(&self, wanted: impl Fn(&Order) -> Option<T>) -> T {
+    pub(crate) fn order<T>(&self, wanted: impl Fn(&ChannelOrder) -> Option<T>) -> T {
         let mut seen = self.seen.lock().unwrap();
         if let Some(at) = seen.iter().position(|order| wanted(order).is_some()) {
             return wanted(&seen.remove(at).unwrap()).unwrap();
@@ -154,32 +154,35 @@ impl House {
     /// Waits until a question is shown.
     pub(crate) fn shown(&self, id: &RequestId) {
         self.order(|order| {
-            matches!(order, Order::Show { card, .. } if card.id == *id).then_some(())
+            matches!(order, ChannelOrder::Show { card, .. } if card.id == *id).then_some(())
         });
     }
 
-    pub(crate) fn mark(&self, id: &RequestId) -> Mark {
+    pub(crate) fn mark(&self, id: &RequestId) -> QuestionMark {
         self.order(|order| match order {
-            Order::Mark { card, mark, .. } if card.id == *id => Some(mark.clone()),
+            ChannelOrder::Mark { card, mark, .. } if card.id == *id => Some(mark.clone()),
             _ => None,
         })
     }
 
     pub(crate) fn press(&self, id: &RequestId, action: Action) {
-        let who = Who { place: Place::Terminal, name: "Ada".to_owned() };
-        let (press, doing) = (Press::Button(action), Doing::Key);
-        let news = News::Pressed { who, question: id.clone(), press, doing, copy: None };
+        let who = Person { place: PersonPlace::Terminal, name: "Ada".to_owned() };
+        let (press, reply_to) = (Press::Button(action), ReplyTo::Key);
+        let news = News::Pressed { who, question: id.clone(), press, reply_to, copy: None };
         let desk = self.daemon.as_ref().unwrap().desk();
         assert!(self.runtime.block_on(desk.news(news)), "the press was not recorded");
     }
 
-    pub(crate) fn settings(&self) -> asker::Settings {
+    pub(crate) fn settings(&self) -> asker::AskerSettings {
         let grace = Duration::from_secs(20);
-        asker::Settings { socket: self.socket(), timeout: DEADLINE, grace }
+        asker::AskerSettings { socket: self.socket(), timeout: DEADLINE, grace }
     }
 
     /// Asks on a thread, as a hook would.
-    pub(crate) fn ask(&self, request: Request) -> JoinHandle<Result<Response, NoAnswer>> {
+    pub(crate) fn ask(
+        &self,
+        request: ApprovalRequest,
+    ) -> JoinHandle<Result<ApprovalResponse, NoAnswer>> {
         let settings = self.settings();
         thread::spawn(move || asker::ask(&settings, &request, &Unwanted::default()))
     }
@@ -196,9 +199,10 @@ impl House {
         answer
     }
 
-    pub(crate) fn entries(&self, id: &RequestId) -> Vec<Entry> {
+    pub(crate) fn entries(&self, id: &RequestId) -> Vec<LedgerEntry> {
         let store = Store::open_read_only(&self.database()).unwrap();
-        let filter = Filter { question: Some(id.as_str().to_owned()), ..Filter::default() };
+        let filter =
+            EntryFilter { question: Some(id.as_str().to_owned()), ..EntryFilter::default() };
         store.entries(&filter, 0, 1_000).unwrap()
     }
 
@@ -217,7 +221,7 @@ impl House {
 
     pub(crate) fn assert_chain(&self) {
         let store = Store::open_read_only(&self.database()).unwrap();
-        assert!(matches!(store.verify().unwrap(), Verified::Whole { .. }));
+        assert!(matches!(store.verify().unwrap(), ChainReport::Whole { .. }));
     }
 }
 
@@ -227,7 +231,7 @@ impl Drop for House {
     }
 }
 
-pub(crate) fn request(command: &str) -> Request {
+pub(crate) fn request(command: &str) -> ApprovalRequest {
     let line = json!({
         "request_id": asker::fresh_id().as_str(),
         "tool_name": "Bash",
@@ -236,5 +240,5 @@ pub(crate) fn request(command: &str) -> Request {
         "session_id": "s1",
         "context": { "takes": ["always", "edit", "interrupt"] },
     });
-    Request::decode(line.to_string().as_bytes()).unwrap()
+    ApprovalRequest::decode(line.to_string().as_bytes()).unwrap()
 }

@@ -1,6 +1,6 @@
 //! A daemon that ends and comes back: nothing that was pressed is lost.
 
-use callgate_approval::channel::State;
+use callgate_approval::channel::MarkState;
 use callgate_wire::approval::{Action, Decision};
 
 use crate::house::{House, request};
@@ -17,7 +17,7 @@ fn a_hook_that_waits_finds_the_next_daemon() {
     house.shown(&id);
     house.press(&id, Action::Allow);
     assert_eq!(asked.join().unwrap().unwrap().decision, Decision::Allow);
-    assert_eq!(house.mark(&id).state, State::Allowed);
+    assert_eq!(house.mark(&id).state, MarkState::Allowed);
     assert_eq!(house.kinds(&id).iter().filter(|kind| *kind == "asked").count(), 1);
     house.assert_chain();
 }
@@ -35,8 +35,8 @@ fn what_was_decided_before_the_hook_is_back_reaches_it() {
     drop(stream);
     house.start().unwrap();
     house.press(&id, Action::Allow);
-    assert_eq!(house.mark(&id).state, State::Waiting);
+    assert_eq!(house.mark(&id).state, MarkState::Waiting);
     assert_eq!(house.ask(request).join().unwrap().unwrap().decision, Decision::Allow);
-    assert_eq!(house.mark(&id).state, State::Allowed);
+    assert_eq!(house.mark(&id).state, MarkState::Allowed);
     house.assert_chain();
 }

@@ -3,8 +3,8 @@
 
 use std::process::Command;
 
-use callgate_approval::channel::{Doing, News, State};
-use callgate_approval::telegram::Report;
+use callgate_approval::channel::{MarkState, News, ReplyTo};
+use callgate_approval::telegram::TelegramReport;
 use callgate_testkit::process::Piped;
 use callgate_testkit::tools::telegram_test_api;
 use callgate_wire::approval::Action;
@@ -70,7 +70,7 @@ fn a_question_is_sent_pressed_and_marked() {
     let mut emulator = Emulator(Piped::spawn(command));
     let port = emulator.0.recv()["port"].clone();
     let rig = Rig::with(settings(&format!("http://127.0.0.1:{port}/"), TOKEN));
-    assert!(matches!(rig.report(), Report::Works { bot } if bot == "TestNameBot"));
+    assert!(matches!(rig.report(), TelegramReport::Works { bot } if bot == "TestNameBot"));
     let card = bash(1);
     let copy = rig.show(&card, ADA);
     let sent = emulator.wait_for("make build-1");
@@ -79,11 +79,11 @@ fn a_question_is_sent_pressed_and_marked() {
     assert_eq!(keyboard[0][0]["callback_data"], data(1, Action::Allow));
     let press = json!({"do": "press", "data": data(1, Action::Allow), "message": copy.message});
     emulator.ask(&press);
-    let (what, doing) = pressed(rig.news());
+    let (what, reply_to) = pressed(rig.news());
     assert_eq!(what, "Ada (7) in private 7: allow for 01");
-    assert!(matches!(doing, Doing::Callback(_)));
-    rig.order(tell(doing, "Allowed"));
-    rig.order(mark(&card, [&copy], State::Allowed, "Allowed by Ada"));
+    assert!(matches!(reply_to, ReplyTo::Callback(_)));
+    rig.order(tell(reply_to, "Allowed"));
+    rig.order(mark(&card, [&copy], MarkState::Allowed, "Allowed by Ada"));
     emulator.wait_for("Allowed by Ada");
     emulator.ask(&json!({"do": "write", "text": "/status"}));
     assert!(matches!(rig.news(), News::Command { name, .. } if name == "status"));

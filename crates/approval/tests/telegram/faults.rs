@@ -3,20 +3,20 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use callgate_approval::channel::{Copy, News, Order, State};
-use callgate_approval::telegram::{Report, Settings};
+use callgate_approval::channel::{ChannelOrder, MarkState, News, QuestionCopy};
+use callgate_approval::telegram::{TelegramReport, TelegramSettings};
 use callgate_testkit::process::DEADLINE;
 use callgate_testkit::telegram::Fault;
 
 use crate::rig::*;
 
-fn debug(report: &Report) -> String {
+fn debug(report: &TelegramReport) -> String {
     format!("{report:?}\n")
 }
 
 /// Shows a question that is open for so long.
 fn show_within(rig: &Rig, number: u8, chat: i64, within: Duration) {
-    rig.order(Order::Show { card: bash(number), chats: vec![chat], within });
+    rig.order(ChannelOrder::Show { card: bash(number), chats: vec![chat], within });
 }
 
 #[test]
@@ -39,10 +39,10 @@ fn passing_faults_are_tried_again() {
         let card = bash(1);
         let copy = rig.show(&card, ADA);
         let press = fake.press(ADA, ADA, copy.message, "Allow");
-        let (_, doing) = pressed(rig.news());
-        rig.order(tell(doing, "Allowed"));
+        let (_, reply_to) = pressed(rig.news());
+        rig.order(tell(reply_to, "Allowed"));
         fake.wait_for("the answer", |seen| seen.toast(&press).map(drop));
-        rig.order(mark(&card, [&copy], State::Allowed, "Allowed by Ada"));
+        rig.order(mark(&card, [&copy], MarkState::Allowed, "Allowed by Ada"));
         wait_for_text(&fake, &copy, "Allowed by Ada");
     }
     fake.assert_nothing_refused();
@@ -65,11 +65,15 @@ fn quiet_in_one_chat_is_none_in_another() {
     fake.faults_in(ADA, "sendMessage", usize::MAX, Fault::TooMany { seconds: 1_000 });
     let rig = Rig::start(&fake);
     for number in 1..3 {
-        rig.order(Order::Show { card: bash(number), chats: vec![ADA, TEAM], within: DEADLINE });
+        rig.order(ChannelOrder::Show {
+            card: bash(number),
+            chats: vec![ADA, TEAM],
+            within: DEADLINE,
+        });
         let mut told = [rig.news(), rig.news()];
         told.sort_by_key(|news| matches!(news, News::Shown(_)));
         assert!(matches!(told[0], News::Unsendable { chat: ADA, .. }), "{told:?}");
-        assert!(matches!(told[1], News::Shown(Copy { chat: TEAM, .. })), "{told:?}");
+        assert!(matches!(told[1], News::Shown(QuestionCopy { chat: TEAM, .. })), "{told:?}");
     }
 }
 
@@ -77,7 +81,8 @@ fn quiet_in_one_chat_is_none_in_another() {
 fn a_server_that_holds_no_poll_is_not_asked_without_end() {
     let fake = fake();
     let pause = Duration::from_secs(1_000);
-    let settings = Settings { poll: Duration::ZERO, pause, ..settings(&fake.url(), fake.token()) };
+    let settings =
+        TelegramSettings { poll: Duration::ZERO, pause, ..settings(&fake.url(), fake.token()) };
     let rig = Rig::with(settings);
     fake.wait_for("a poll", |seen| seen.calls_of("getUpdates").next().map(drop));
     rig.say_and_see(&fake, "one");
@@ -111,8 +116,8 @@ fn an_outage_is_waited_out_for_as_long_as_the_question_is_open() {
         fake.faults("sendMessage", usize::MAX, fault);
         // What a run may take to end has nothing to do with it.
         let reach = Duration::ZERO;
-        let rig = Rig::with(Settings { reach, ..settings(&fake.url(), fake.token()) });
-        rig.order(Order::Show { card: bash(1), chats: vec![ADA], within: DEADLINE });
+        let rig = Rig::with(TelegramSettings { reach, ..settings(&fake.url(), fake.token()) });
+        rig.order(ChannelOrder::Show { card: bash(1), chats: vec![ADA], within: DEADLINE });
         fake.wait_for("attempts", |seen| seen.calls_of("sendMessage").nth(before + 4).map(drop));
         fake.heal();
         assert!(matches!(rig.news(), News::Shown(_)), "{fault:?}");
@@ -125,7 +130,7 @@ fn a_longer_wait_than_there_is_time_is_not_begun() {
     fake.faults("sendMessage", usize::MAX, Fault::TooMany { seconds: 1_000 });
     let rig = Rig::start(&fake);
     for number in 1..3 {
-        rig.order(Order::Show { card: bash(number), chats: vec![TEAM], within: DEADLINE });
+        rig.order(ChannelOrder::Show { card: bash(number), chats: vec![TEAM], within: DEADLINE });
         let News::Unsendable { why, .. } = rig.news() else { panic!() };
         assert!(why.contains("1000 s of quiet") || why.contains("wants quiet"), "{why}");
     }
@@ -138,7 +143,7 @@ fn refusals_are_told_at_once() {
     fake.block(TEAM);
     let rig = Rig::start(&fake);
     for (chat, expected) in [(TEAM, "bot was kicked"), (12345, "chat not found")] {
-        rig.order(Order::Show { card: bash(1), chats: vec![chat], within: DEADLINE });
+        rig.order(ChannelOrder::Show { card: bash(1), chats: vec![chat], within: DEADLINE });
         let News::Unsendable { chat: told, why, .. } = rig.news() else { panic!() };
         assert_eq!(told, chat);
         assert!(why.contains(expected), "{why}");
@@ -154,7 +159,7 @@ fn refusals_are_told_at_once() {
         Fault::Status(403),
     ] {
         fake.fault("sendMessage", fault);
-        rig.order(Order::Show { card: bash(2), chats: vec![ADA], within: DEADLINE });
+        rig.order(ChannelOrder::Show { card: bash(2), chats: vec![ADA], within: DEADLINE });
         assert!(matches!(rig.news(), News::Unsendable { chat: ADA, .. }), "{fault:?}");
     }
 }
@@ -165,14 +170,14 @@ fn a_mark_that_overtakes_its_question_is_applied_right_after() {
     fake.fault("sendMessage", Fault::HoldAnswer);
     let rig = Rig::start(&fake);
     let card = bash(1);
-    rig.order(Order::Show { card: Arc::clone(&card), chats: vec![ADA], within: DEADLINE });
+    rig.order(ChannelOrder::Show { card: Arc::clone(&card), chats: vec![ADA], within: DEADLINE });
     let message = fake.wait_for("the message", |seen| seen.chat(ADA).next().cloned());
-    rig.order(mark(&card, [], State::Waiting, "Allowed by Bob"));
-    rig.order(mark(&card, [], State::Allowed, "Allowed by Bob, at the terminal"));
+    rig.order(mark(&card, [], MarkState::Waiting, "Allowed by Bob"));
+    rig.order(mark(&card, [], MarkState::Allowed, "Allowed by Bob, at the terminal"));
     // Only once a later order is begun has the mark been.
     rig.say_and_see(&fake, "a note");
     fake.release();
-    let copy = Copy { question: id(1), chat: ADA, message: message.id };
+    let copy = QuestionCopy { question: id(1), chat: ADA, message: message.id };
     let message = wait_for_text(&fake, &copy, "at the terminal");
     assert!(message.labels().is_empty());
     assert_eq!(message.past.len(), 1, "only the newest look was sent");
@@ -188,11 +193,11 @@ fn a_question_that_is_over_before_it_could_be_sent_disturbs_nobody() {
     rig.say_and_see(&fake, "here");
     fake.faults("sendMessage", usize::MAX, Fault::Status(502));
     let card = bash(1);
-    rig.order(Order::Show { card: Arc::clone(&card), chats: vec![ADA], within: DEADLINE });
+    rig.order(ChannelOrder::Show { card: Arc::clone(&card), chats: vec![ADA], within: DEADLINE });
     fake.wait_for("an attempt", |seen| seen.calls_of("sendMessage").nth(2).map(drop));
-    rig.order(mark(&card, [], State::Settled, "Answered at the terminal"));
-    rig.order(Order::Retire {
-        copy: Copy { question: id(2), chat: ADA, message: 5 },
+    rig.order(mark(&card, [], MarkState::Settled, "Answered at the terminal"));
+    rig.order(ChannelOrder::Retire {
+        copy: QuestionCopy { question: id(2), chat: ADA, message: 5 },
         text: "x".into(),
     });
     fake.wait_for("a later order", |seen| seen.calls_of("editMessageText").next().map(drop));
@@ -208,12 +213,12 @@ fn edits_that_change_nothing_or_find_nothing_end() {
     let rig = Rig::start(&fake);
     let card = bash(1);
     let copy = rig.show(&card, ADA);
-    let gone = Copy { message: 9_999, ..copy.clone() };
+    let gone = QuestionCopy { message: 9_999, ..copy.clone() };
     for _ in 0..2 {
-        rig.order(mark(&card, [&copy, &gone], State::Denied, "Denied by Ada"));
+        rig.order(mark(&card, [&copy, &gone], MarkState::Denied, "Denied by Ada"));
         wait_for_text(&fake, &copy, "Denied by Ada");
         fake.wait_for("both edits", |seen| {
-            let calls = |copy: &Copy| {
+            let calls = |copy: &QuestionCopy| {
                 seen.calls_of("editMessageText")
                     .filter(|c| c.params["message_id"] == copy.message)
                     .count()
@@ -233,10 +238,10 @@ fn a_copy_that_needed_no_change_takes_the_next_one() {
     let rig = Rig::start(&fake);
     let card = bash(1);
     let copy = rig.show(&card, ADA);
-    let picked = Order::Picked { card: Arc::clone(&card), copies: vec![], picks: vec![] };
+    let picked = ChannelOrder::Picked { card: Arc::clone(&card), copies: vec![], picks: vec![] };
     rig.order(picked);
     fake.wait_for("an edit", |seen| seen.calls_of("editMessageText").next().map(drop));
-    rig.order(mark(&card, [], State::Denied, "Denied by Ada"));
+    rig.order(mark(&card, [], MarkState::Denied, "Denied by Ada"));
     wait_for_text(&fake, &copy, "Denied by Ada");
     fake.assert_refused_only(&["not modified"]);
 }
@@ -246,18 +251,18 @@ fn the_network_may_be_absent_at_the_start_and_go_later() {
     let fake = fake();
     fake.go_away();
     let rig = Rig::start(&fake);
-    let Report::Troubled { why } = rig.report() else { panic!() };
+    let TelegramReport::Troubled { why } = rig.report() else { panic!() };
     assert!(why.contains("cannot be reached") && why.ends_with("trying again"), "{why}");
-    rig.order(Order::Show { card: bash(1), chats: vec![ADA], within: DEADLINE });
+    rig.order(ChannelOrder::Show { card: bash(1), chats: vec![ADA], within: DEADLINE });
     fake.come_back();
     let mut heard = [rig.report(), rig.report()].map(|report| format!("{report:?}"));
     heard.sort();
     assert!(heard[0].starts_with("Heard { news: Shown"), "{heard:?}");
     assert!(heard[1].starts_with("Works"), "{heard:?}");
     fake.go_away();
-    assert!(matches!(rig.report(), Report::Troubled { .. }));
+    assert!(matches!(rig.report(), TelegramReport::Troubled { .. }));
     fake.come_back();
-    assert!(matches!(rig.report(), Report::Works { .. }), "an outage is told once");
+    assert!(matches!(rig.report(), TelegramReport::Works { .. }), "an outage is told once");
     fake.send(ADA, ADA, "/status");
     assert!(matches!(rig.news(), News::Command { .. }));
 }
@@ -268,11 +273,13 @@ fn a_wrong_token_is_told_once_with_what_to_do_and_without_the_token() {
     let wrong = fake.token().replace("Fake", "Real");
     for token in [wrong.as_str(), "nonsense"] {
         let pause = Duration::from_secs(1_000);
-        let rig = Rig::with(Settings { pause, ..settings(&fake.url(), token) });
+        let rig = Rig::with(TelegramSettings { pause, ..settings(&fake.url(), token) });
         let told = rig.report();
-        let Report::Heard { news: News::Broken { why }, .. } = &told else { panic!("{told:?}") };
+        let TelegramReport::Heard { news: News::Broken { why }, .. } = &told else {
+            panic!("{told:?}")
+        };
         assert!(why.contains("@BotFather") && !why.contains(token), "{why}");
-        rig.order(Order::Show { card: bash(1), chats: vec![ADA], within: DEADLINE });
+        rig.order(ChannelOrder::Show { card: bash(1), chats: vec![ADA], within: DEADLINE });
         let News::Unsendable { why, .. } = rig.news() else { panic!() };
         assert!(why.contains("@BotFather") && !why.contains(token), "{why}");
     }
@@ -284,7 +291,7 @@ fn an_address_that_is_none_is_told_and_nothing_hangs() {
     let rig = Rig::with(settings("ftp://example.test", "1:x"));
     let News::Broken { why } = rig.news() else { panic!() };
     assert!(why.contains("api_url"), "{why}");
-    rig.order(Order::Show { card: bash(1), chats: vec![ADA], within: DEADLINE });
+    rig.order(ChannelOrder::Show { card: bash(1), chats: vec![ADA], within: DEADLINE });
     assert!(matches!(rig.news(), News::Unsendable { .. }));
     rig.finish();
 }
@@ -297,10 +304,10 @@ fn another_listener_is_told() {
         Fault::Refuse(409, "Conflict: terminated by other getUpdates request"),
     );
     let rig = Rig::start(&fake);
-    assert!(matches!(rig.report(), Report::Works { .. }));
-    let Report::Troubled { why } = rig.report() else { panic!() };
+    assert!(matches!(rig.report(), TelegramReport::Works { .. }));
+    let TelegramReport::Troubled { why } = rig.report() else { panic!() };
     assert!(why.contains("another program listens"), "{why}");
-    assert!(matches!(rig.report(), Report::Works { .. }), "and it goes on");
+    assert!(matches!(rig.report(), TelegramReport::Works { .. }), "and it goes on");
 }
 
 #[test]
@@ -308,10 +315,10 @@ fn a_webhook_is_deleted() {
     let fake = fake();
     fake.set_webhook();
     let rig = Rig::start(&fake);
-    assert!(matches!(rig.report(), Report::Works { .. }));
-    let Report::Troubled { why } = rig.report() else { panic!() };
+    assert!(matches!(rig.report(), TelegramReport::Works { .. }));
+    let TelegramReport::Troubled { why } = rig.report() else { panic!() };
     assert!(why.contains("webhook"), "{why}");
-    assert!(matches!(rig.report(), Report::Works { .. }));
+    assert!(matches!(rig.report(), TelegramReport::Works { .. }));
     fake.send(ADA, ADA, "/status");
     assert!(matches!(rig.news(), News::Command { .. }));
 }
@@ -321,7 +328,7 @@ fn a_missing_menu_harms_nothing() {
     let fake = fake();
     fake.faults("setMyCommands", usize::MAX, Fault::Status(500));
     let rig = Rig::start(&fake);
-    assert!(matches!(rig.report(), Report::Works { .. }));
+    assert!(matches!(rig.report(), TelegramReport::Works { .. }));
 }
 
 #[test]
@@ -339,7 +346,7 @@ fn the_token_is_in_no_report() {
         }
     }
     let rig = Rig::with(settings);
-    assert!(matches!(rig.report(), Report::Works { .. }));
+    assert!(matches!(rig.report(), TelegramReport::Works { .. }));
     fake.go_away();
     show_within(&rig, 1, ADA, Duration::from_millis(100));
     for _ in 0..2 {
@@ -356,7 +363,7 @@ fn orders_are_taken_while_nobody_takes_reports() {
     let rig = Rig::start(&fake);
     // More than any queue between us holds.
     for number in 0..90 {
-        rig.order(Order::Show { card: bash(number), chats: vec![ADA], within: DEADLINE });
+        rig.order(ChannelOrder::Show { card: bash(number), chats: vec![ADA], within: DEADLINE });
     }
     fake.wait_for("all questions", |seen| (seen.chat(ADA).count() == 90).then_some(()));
     rig.finish();

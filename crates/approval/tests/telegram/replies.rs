@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use callgate_approval::card::Card;
-use callgate_approval::channel::{Doing, News, Order};
+use callgate_approval::channel::{ChannelOrder, News, ReplyTo};
 use callgate_testkit::telegram::{Message, Telegram};
 
 use crate::rig::*;
@@ -11,8 +11,8 @@ use crate::rig::*;
 /// Presses "Reply" under a question and gives the message to which the person is to reply.
 fn ask_words(fake: &Telegram, rig: &Rig, card: &Arc<Card>, chat: i64, message: i64) -> Message {
     let press = fake.press(chat, 8, message, "Reply");
-    let (_, doing) = pressed(rig.news());
-    rig.order(Order::AskWords { card: Arc::clone(card), doing, chat });
+    let (_, reply_to) = pressed(rig.news());
+    rig.order(ChannelOrder::AskWords { card: Arc::clone(card), reply_to, chat });
     fake.wait_for("the answer to the press", |seen| seen.toast(&press).map(drop));
     fake.wait_for("the message to reply to", |seen| {
         seen.chat(chat).find(|m| m.force_reply && m.reply_to == Some(message)).cloned()
@@ -29,9 +29,9 @@ fn words_are_bound_to_their_question_when_several_are_open() {
     let asked_two = ask_words(&fake, &rig, &two, ADA, second);
     assert!(asked_one.shape.text.contains("make build-1"), "{}", asked_one.shape.text);
     let number = fake.reply(ADA, ADA, asked_two.id, "only the tests");
-    let (what, doing) = pressed(rig.news());
+    let (what, reply_to) = pressed(rig.news());
     assert_eq!(what, "Ada (7) in private 7: \"only the tests\" for 02");
-    assert_eq!(doing, Doing::Message { chat: ADA, message: number });
+    assert_eq!(reply_to, ReplyTo::Message { chat: ADA, message: number });
     fake.reply(ADA, ADA, asked_one.id, "not now");
     assert_eq!(pressed(rig.news()).0, "Ada (7) in private 7: \"not now\" for 01");
     // Without having been asked, a reply to the question itself is as good.

@@ -6,11 +6,13 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use callgate_approval::card::Card;
-use callgate_approval::channel::{Copy, Doing, Mark, News, Order, Place, State, Who};
-use callgate_approval::telegram::{Report, Settings, Token, run};
+use callgate_approval::channel::{
+    ChannelOrder, MarkState, News, Person, PersonPlace, QuestionCopy, QuestionMark, ReplyTo,
+};
+use callgate_approval::telegram::{BotToken, TelegramReport, TelegramSettings, run};
 use callgate_testkit::process::DEADLINE;
 use callgate_testkit::telegram::{Message, Telegram};
-use callgate_wire::approval::{Action, Press, Request, RequestId};
+use callgate_wire::approval::{Action, ApprovalRequest, Press, RequestId};
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
 
@@ -26,19 +28,19 @@ pub(crate) fn fake() -> Telegram {
     fake
 }
 
-pub(crate) fn settings(url: &str, token: &str) -> Settings {
-    Settings {
+pub(crate) fn settings(url: &str, token: &str) -> TelegramSettings {
+    TelegramSettings {
         api_url: url.to_owned(),
         reach: DEADLINE,
         pause: Duration::from_millis(5),
-        ..Settings::new(Token::new(token).unwrap())
+        ..TelegramSettings::new(BotToken::new(token).unwrap())
     }
 }
 
 /// A running channel.
 pub(crate) struct Rig {
-    orders: Option<mpsc::Sender<Order>>,
-    reports: Receiver<Report>,
+    orders: Option<mpsc::Sender<ChannelOrder>>,
+    reports: Receiver<TelegramReport>,
     thread: Option<JoinHandle<()>>,
     end: Option<oneshot::Sender<()>>,
 }
@@ -48,7 +50,7 @@ impl Rig {
         Self::with(settings(&fake.url(), fake.token()))
     }
 
-    pub(crate) fn with(settings: Settings) -> Self {
+    pub(crate) fn with(settings: TelegramSettings) -> Self {
         let (orders, to_do) = mpsc::channel(64);
         let (report, mut reported) = mpsc::channel(64);
         let (end, ended) = oneshot::channel::<()>();
@@ -80,13 +82,13 @@ impl Rig {
 
     /// Gives no more orders and waits until the channel has carried out all. Gives what it
     /// reported beside that it works.
-    pub(crate) fn finish(mut self) -> Vec<Report> {
+    pub(crate) fn finish(mut self) -> Vec<TelegramReport> {
         // Reports must be taken, or the channel waits.
         self.orders = None;
         let mut rest = Vec::new();
         loop {
             match self.reports.recv_timeout(DEADLINE) {
-                Ok(Report::Works { .. }) => {}
+                Ok(TelegramReport::Works { .. }) => {}
                 Ok(report) => rest.push(report),
                 Err(RecvTimeoutError::Disconnected) => break,
                 Err(RecvTimeoutError::Timeout) => panic!("the channel does not end"),
@@ -97,11 +99,11 @@ impl Rig {
         rest
     }
 
-    pub(crate) fn order(&self, order: Order) {
+    pub(crate) fn order(&self, order: ChannelOrder) {
         self.orders.as_ref().unwrap().blocking_send(order).unwrap();
     }
 
-    pub(crate) fn report(&self) -> Report {
+    pub(crate) fn report(&self) -> TelegramReport {
         self.reports.recv_timeout(DEADLINE).expect("a report in time")
     }
 
@@ -118,16 +120,20 @@ impl Rig {
     pub(crate) fn untaken(&self) -> (News, Option<oneshot::Sender<()>>) {
         loop {
             match self.report() {
-                Report::Heard { news, taken } => return (news, taken),
-                Report::Works { .. } => {}
-                Report::Troubled { why } => panic!("trouble: {why}"),
+                TelegramReport::Heard { news, taken } => return (news, taken),
+                TelegramReport::Works { .. } => {}
+                TelegramReport::Troubled { why } => panic!("trouble: {why}"),
             }
         }
     }
 
     /// Shows a question and gives the copy that arrived.
-    pub(crate) fn show(&self, card: &Arc<Card>, chat: i64) -> Copy {
-        self.order(Order::Show { card: Arc::clone(card), chats: vec![chat], within: DEADLINE });
+    pub(crate) fn show(&self, card: &Arc<Card>, chat: i64) -> QuestionCopy {
+        self.order(ChannelOrder::Show {
+            card: Arc::clone(card),
+            chats: vec![chat],
+            within: DEADLINE,
+        });
         match self.news() {
             News::Shown(copy) => copy,
             other => panic!("{other:?}"),
@@ -136,7 +142,7 @@ impl Rig {
 
     /// Says something and waits for it: whatever was ordered before has at least begun.
     pub(crate) fn say_and_see(&self, fake: &Telegram, text: &str) {
-        self.order(Order::Say { chats: vec![ADA], text: text.to_owned() });
+        self.order(ChannelOrder::Say { chats: vec![ADA], text: text.to_owned() });
         fake.wait_for("the note", |seen| seen.chat(ADA).find(|m| m.shape.text == text).map(drop));
     }
 }
@@ -174,7 +180,7 @@ pub(crate) fn card_with(number: u8, tool: &str, input: &Value, suggestions: &Val
             "takes": ["always", "edit", "interrupt"],
         },
     });
-    let request = Request::decode(line.to_string().as_bytes()).unwrap();
+    let request = ApprovalRequest::decode(line.to_string().as_bytes()).unwrap();
     Arc::new(Card::new(&request, &input.to_string(), 1_800_000_000_000, 1_800_000_300_000))
 }
 
@@ -184,23 +190,23 @@ pub(crate) fn bash(number: u8) -> Arc<Card> {
 
 pub(crate) fn mark<'a>(
     card: &Arc<Card>,
-    copies: impl IntoIterator<Item = &'a Copy>,
-    state: State,
+    copies: impl IntoIterator<Item = &'a QuestionCopy>,
+    state: MarkState,
     text: &str,
-) -> Order {
-    let mark = Mark { state, text: text.to_owned() };
+) -> ChannelOrder {
+    let mark = QuestionMark { state, text: text.to_owned() };
     let copies = copies.into_iter().cloned().collect();
-    Order::Mark { card: Arc::clone(card), copies, mark }
+    ChannelOrder::Mark { card: Arc::clone(card), copies, mark }
 }
 
-pub(crate) fn tell(doing: Doing, text: &str) -> Order {
-    Order::Tell { doing, text: text.to_owned(), alert: false }
+pub(crate) fn tell(reply_to: ReplyTo, text: &str) -> ChannelOrder {
+    ChannelOrder::Tell { reply_to, text: text.to_owned(), alert: false }
 }
 
 /// Who wrote or pressed, in words for comparing.
-pub(crate) fn who(who: &Who) -> String {
+pub(crate) fn who(who: &Person) -> String {
     match who.place {
-        Place::Telegram { chat, user, private } => {
+        PersonPlace::Telegram { chat, user, private } => {
             let place = if private { "private" } else { "group" };
             format!("{} ({user}) in {place} {chat}", who.name)
         }
@@ -209,28 +215,28 @@ pub(crate) fn who(who: &Who) -> String {
 }
 
 /// A press in words for comparing, and by what to answer it.
-pub(crate) fn pressed(news: News) -> (String, Doing) {
+pub(crate) fn pressed(news: News) -> (String, ReplyTo) {
     match news {
-        News::Pressed { who: person, question, press, doing, .. } => {
+        News::Pressed { who: person, question, press, reply_to, .. } => {
             let what = match press {
                 Press::Button(action) => action.to_string(),
                 Press::Words(words) => format!("{words:?}"),
                 Press::Input(_) => "edited".to_owned(),
             };
             let number = &question.as_str()[34..];
-            (format!("{}: {what} for {number}", who(&person)), doing)
+            (format!("{}: {what} for {number}", who(&person)), reply_to)
         }
         other => panic!("{other:?}"),
     }
 }
 
 /// The message that a copy is.
-pub(crate) fn message_of(fake: &Telegram, copy: &Copy) -> Message {
+pub(crate) fn message_of(fake: &Telegram, copy: &QuestionCopy) -> Message {
     fake.look(|seen| seen.message(copy.chat, copy.message).cloned()).unwrap()
 }
 
 /// Waits until a copy shows `text` and gives it.
-pub(crate) fn wait_for_text(fake: &Telegram, copy: &Copy, text: &str) -> Message {
+pub(crate) fn wait_for_text(fake: &Telegram, copy: &QuestionCopy, text: &str) -> Message {
     fake.wait_for(text, |seen| {
         let message = seen.message(copy.chat, copy.message)?;
         message.shape.text.contains(text).then(|| message.clone())

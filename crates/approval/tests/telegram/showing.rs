@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use callgate_approval::channel::{Copy, Doing, News, Order, State};
-use callgate_approval::telegram::Report;
+use callgate_approval::channel::{ChannelOrder, MarkState, News, QuestionCopy, ReplyTo};
+use callgate_approval::telegram::TelegramReport;
 use callgate_testkit::process::DEADLINE;
 use callgate_testkit::telegram::{BOT_NAME, Fault, Message};
 use callgate_wire::approval::Action;
@@ -23,15 +23,15 @@ fn assert_names(message: &Message, number: u8) {
 fn a_question_goes_to_every_chat_and_is_marked_on_every_copy() {
     let fake = fake();
     let rig = Rig::start(&fake);
-    assert!(matches!(rig.report(), Report::Works { bot } if bot == BOT_NAME));
+    assert!(matches!(rig.report(), TelegramReport::Works { bot } if bot == BOT_NAME));
     let question =
         card(1, "Bash", &json!({"command": "make build <x> & y", "description": "Build"}));
-    rig.order(Order::Show {
+    rig.order(ChannelOrder::Show {
         card: Arc::clone(&question),
         chats: vec![ADA, TEAM],
         within: DEADLINE,
     });
-    let mut copies: Vec<Copy> = (0..2)
+    let mut copies: Vec<QuestionCopy> = (0..2)
         .map(|_| match rig.news() {
             News::Shown(copy) => copy,
             other => panic!("{other:?}"),
@@ -53,11 +53,11 @@ fn a_question_goes_to_every_chat_and_is_marked_on_every_copy() {
     }
 
     let press = fake.press(ADA, ADA, copies[1].message, "Allow");
-    let (what, doing) = pressed(rig.news());
+    let (what, reply_to) = pressed(rig.news());
     assert_eq!(what, "Ada (7) in private 7: allow for 01");
-    assert_eq!(doing, Doing::Callback(press.clone()));
-    rig.order(tell(doing, "Allowed"));
-    rig.order(mark(&question, &copies, State::Allowed, "Allowed by Ada"));
+    assert_eq!(reply_to, ReplyTo::Callback(press.clone()));
+    rig.order(tell(reply_to, "Allowed"));
+    rig.order(mark(&question, &copies, MarkState::Allowed, "Allowed by Ada"));
     let toast = fake.wait_for("the answer", |seen| seen.toast(&press).cloned());
     assert_eq!(toast.text, "Allowed");
     for copy in &copies {
@@ -83,9 +83,9 @@ fn presses_in_a_group_say_who_and_forged_ones_are_told() {
     assert_eq!(pressed(rig.news()).0, "Bob (8) in group -100: deny for 01");
     for made_up in ["", "nonsense", "550e8400-e29b-41d4-a716-446655440001:explode"] {
         let press = fake.press_data(TEAM, 9, copy.message, made_up);
-        let News::Forged { who: person, doing } = rig.news() else { panic!("{made_up}") };
+        let News::Forged { who: person, reply_to } = rig.news() else { panic!("{made_up}") };
         assert_eq!(who(&person), "User 9 (9) in group -100");
-        rig.order(tell(doing, "No"));
+        rig.order(tell(reply_to, "No"));
         fake.wait_for("the answer", |seen| seen.toast(&press).map(drop));
     }
     // The button of one question on the message of another.
@@ -111,14 +111,14 @@ fn picks_show_on_the_buttons() {
     fake.press(ADA, ADA, copy.message, "Blue");
     assert_eq!(pressed(rig.news()).0, "Ada (7) in private 7: pick0.1 for 01");
     let picks = vec![vec![1]];
-    rig.order(Order::Picked { card: Arc::clone(&card), copies: vec![copy.clone()], picks });
+    rig.order(ChannelOrder::Picked { card: Arc::clone(&card), copies: vec![copy.clone()], picks });
     let message = wait_for_text(&fake, &copy, "✓ Blue");
     assert_eq!(message.labels()[..2], ["Red", "✓ Blue"]);
     fake.press(ADA, ADA, copy.message, "Done");
     assert_eq!(pressed(rig.news()).0, "Ada (7) in private 7: done for 01");
-    rig.order(mark(&card, [&copy], State::Waiting, "Answered by Ada"));
+    rig.order(mark(&card, [&copy], MarkState::Waiting, "Answered by Ada"));
     wait_for_text(&fake, &copy, "⏳ Answered by Ada");
-    rig.order(mark(&card, [&copy], State::Allowed, "Blue, by Ada"));
+    rig.order(mark(&card, [&copy], MarkState::Allowed, "Blue, by Ada"));
     wait_for_text(&fake, &copy, "✅ Blue, by Ada");
     rig.finish();
     fake.assert_nothing_refused();
@@ -143,9 +143,9 @@ fn what_was_cut_is_shown_in_full_as_pages_or_as_a_file() {
         let message = message_of(&fake, &copy);
         assert!(message.shape.text.contains("more characters"), "{}", message.shape.text);
         let press = fake.press(ADA, ADA, copy.message, "Show in full");
-        let (what, doing) = pressed(rig.news());
+        let (what, reply_to) = pressed(rig.news());
         assert_eq!(what, format!("Ada (7) in private 7: more for 0{number}"));
-        rig.order(Order::Full { card: Arc::clone(&card), doing, chat: ADA });
+        rig.order(ChannelOrder::Full { card: Arc::clone(&card), reply_to, chat: ADA });
         fake.wait_for("the answer", |seen| seen.toast(&press).map(drop));
         let last = fake.wait_for("the end", |seen| {
             seen.chat(ADA).find(|m| m.id > copy.message && is_last(m)).cloned()
@@ -185,7 +185,7 @@ fn a_copy_of_which_nothing_is_known_is_retired() {
     let fake = fake();
     let rig = Rig::start(&fake);
     let copy = rig.show(&bash(1), ADA);
-    rig.order(Order::Retire { copy: copy.clone(), text: "Denied by Bob".into() });
+    rig.order(ChannelOrder::Retire { copy: copy.clone(), text: "Denied by Bob".into() });
     let message = wait_for_text(&fake, &copy, "Denied by Bob");
     assert!(message.labels().is_empty());
     assert_names(&message, 1);
@@ -199,7 +199,7 @@ fn copies_of_an_earlier_run_are_marked_too() {
     let copy = first.show(&question, ADA);
     first.kill();
     let second = Rig::start(&fake);
-    second.order(mark(&question, [&copy], State::Expired, "Nobody answered"));
+    second.order(mark(&question, [&copy], MarkState::Expired, "Nobody answered"));
     wait_for_text(&fake, &copy, "⌛ Nobody answered");
     second.finish();
     fake.assert_nothing_refused();
@@ -212,7 +212,7 @@ fn a_question_that_is_asked_anew_is_open_again() {
     let question = bash(1);
     let copy = rig.show(&question, ADA);
     fake.fault("editMessageText", Fault::Hold);
-    rig.order(mark(&question, [&copy], State::Expired, "Nobody answered"));
+    rig.order(mark(&question, [&copy], MarkState::Expired, "Nobody answered"));
     fake.wait_for("the edit", |seen| seen.calls_of("editMessageText").next().map(drop));
     let second = rig.show(&question, TEAM);
     assert!(message_of(&fake, &second).button("Allow").is_some());
@@ -230,11 +230,11 @@ fn an_answer_to_a_press_passes_edits_that_hang() {
     let question = bash(1);
     let copy = rig.show(&question, ADA);
     fake.faults("editMessageText", usize::MAX, Fault::Hold);
-    rig.order(mark(&question, [&copy], State::Denied, "Denied by Ada"));
+    rig.order(mark(&question, [&copy], MarkState::Denied, "Denied by Ada"));
     fake.wait_for("the edit", |seen| seen.calls_of("editMessageText").next().map(drop));
     let press = fake.press(ADA, ADA, copy.message, "Allow");
-    let (_, doing) = pressed(rig.news());
-    rig.order(tell(doing, "Too late"));
+    let (_, reply_to) = pressed(rig.news());
+    rig.order(tell(reply_to, "Too late"));
     fake.wait_for("the answer", |seen| seen.toast(&press).map(drop));
     assert_eq!(message_of(&fake, &copy).past.len(), 0, "the edit still hangs");
     fake.heal();
@@ -248,18 +248,18 @@ fn answers_and_notes_are_cut_to_what_telegram_takes() {
     let rig = Rig::start(&fake);
     let copy = rig.show(&bash(1), ADA);
     let press = fake.press(ADA, ADA, copy.message, "Allow");
-    let (_, doing) = pressed(rig.news());
-    rig.order(tell(doing, &"😀".repeat(300)));
+    let (_, reply_to) = pressed(rig.news());
+    rig.order(tell(reply_to, &"😀".repeat(300)));
     let toast = fake.wait_for("the answer", |seen| seen.toast(&press).cloned());
     assert!(toast.text.ends_with('…') && toast.text.encode_utf16().count() <= 200);
     let note = fake.send(ADA, ADA, "/status");
     assert!(matches!(rig.news(), News::Command { .. }));
-    rig.order(tell(Doing::Message { chat: ADA, message: note }, &"long ".repeat(2_000)));
+    rig.order(tell(ReplyTo::Message { chat: ADA, message: note }, &"long ".repeat(2_000)));
     let answer = fake.wait_for("the answer", |seen| {
         seen.chat(ADA).find(|message| message.reply_to == Some(note)).cloned()
     });
     assert!(answer.shape.text.ends_with('…'));
-    rig.order(Order::Say { chats: vec![ADA, TEAM], text: "words ".repeat(1_000) });
+    rig.order(ChannelOrder::Say { chats: vec![ADA, TEAM], text: "words ".repeat(1_000) });
     fake.wait_for("both pages in both chats", |seen| {
         let pages = |chat| seen.chat(chat).filter(|m| m.shape.text.starts_with("words")).count();
         (pages(ADA) == 2 && pages(TEAM) == 2).then_some(())

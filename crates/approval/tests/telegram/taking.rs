@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use callgate_approval::channel::{Copy, News, Order, State};
+use callgate_approval::channel::{ChannelOrder, MarkState, News, QuestionCopy};
 use callgate_testkit::process::DEADLINE;
 use callgate_testkit::telegram::{BOT_NAME, Fault};
 use callgate_wire::approval::Action;
@@ -11,7 +11,7 @@ use serde_json::json;
 use crate::rig::*;
 
 /// The copy that a press names.
-fn copy_of(news: &News) -> Option<Copy> {
+fn copy_of(news: &News) -> Option<QuestionCopy> {
     match news {
         News::Pressed { copy, .. } => copy.clone(),
         other => panic!("{other:?}"),
@@ -94,14 +94,14 @@ fn a_press_may_come_before_our_own_send_returns() {
     let fake = fake();
     let rig = Rig::start(&fake);
     fake.fault("sendMessage", Fault::HoldAnswer);
-    rig.order(Order::Show { card: bash(1), chats: vec![ADA], within: DEADLINE });
+    rig.order(ChannelOrder::Show { card: bash(1), chats: vec![ADA], within: DEADLINE });
     let message = fake.wait_for("the message", |seen| seen.chat(ADA).next().cloned());
     fake.press(ADA, ADA, message.id, "Allow");
-    let copy = Copy { question: id(1), chat: ADA, message: message.id };
+    let copy = QuestionCopy { question: id(1), chat: ADA, message: message.id };
     let news = rig.news();
     assert_eq!(copy_of(&news), Some(copy.clone()));
     assert!(pressed(news).0.contains("allow for 01"));
-    rig.order(mark(&bash(1), [&copy], State::Allowed, "Allowed by Ada"));
+    rig.order(mark(&bash(1), [&copy], MarkState::Allowed, "Allowed by Ada"));
     wait_for_text(&fake, &copy, "Allowed by Ada");
     fake.release();
     assert_eq!(rig.news(), News::Shown(copy));
@@ -116,15 +116,15 @@ fn a_slow_send_delays_no_press() {
     let copy = rig.show(&bash(1), ADA);
     fake.faults("sendMessage", usize::MAX, Fault::Hold);
     for number in 2..12 {
-        rig.order(Order::Show { card: bash(number), chats: vec![ADA], within: DEADLINE });
+        rig.order(ChannelOrder::Show { card: bash(number), chats: vec![ADA], within: DEADLINE });
     }
     fake.wait_for("a held send", |seen| seen.calls_of("sendMessage").nth(1).map(drop));
     let press = fake.press(ADA, ADA, copy.message, "Allow");
-    let (what, doing) = pressed(rig.news());
+    let (what, reply_to) = pressed(rig.news());
     assert!(what.contains("allow for 01"));
-    rig.order(tell(doing, "Allowed"));
+    rig.order(tell(reply_to, "Allowed"));
     fake.wait_for("the answer", |seen| seen.toast(&press).map(drop));
-    rig.order(mark(&bash(1), [&copy], State::Allowed, "Allowed by Ada"));
+    rig.order(mark(&bash(1), [&copy], MarkState::Allowed, "Allowed by Ada"));
     wait_for_text(&fake, &copy, "Allowed by Ada");
     fake.heal();
     fake.release();
@@ -147,12 +147,14 @@ fn commands_are_told_apart_from_answers() {
         fake.send(TEAM, 8, "/pending@another_bot");
         fake.send(chat, 8, "just talking");
         let number = fake.send(chat, 8, text);
-        let News::Command { name, rest, doing, who: person } = rig.news() else { panic!("{text}") };
+        let News::Command { name, rest, reply_to, who: person } = rig.news() else {
+            panic!("{text}")
+        };
         assert_eq!((name.as_str(), rest.as_str()), expected);
-        let doing_here = callgate_approval::channel::Doing::Message { chat, message: number };
-        assert_eq!(doing, doing_here);
+        let doing_here = callgate_approval::channel::ReplyTo::Message { chat, message: number };
+        assert_eq!(reply_to, doing_here);
         assert!(who(&person).starts_with("Bob (8)"));
-        rig.order(tell(doing, "as you say"));
+        rig.order(tell(reply_to, "as you say"));
         fake.wait_for("the answer", |seen| {
             seen.chat(chat).find(|m| m.reply_to == Some(number)).map(drop)
         });
@@ -192,12 +194,12 @@ fn another_copy_than_ours_is_told_with_its_press_alone() {
     let ghost = fake.look(|seen| seen.chat(ADA).next().unwrap().id);
     assert_ne!(ghost, copy.message);
     fake.press(ADA, ADA, ghost, "Deny");
-    let ghost = Copy { message: ghost, ..copy.clone() };
+    let ghost = QuestionCopy { message: ghost, ..copy.clone() };
     let news = rig.news();
     assert_eq!(copy_of(&news), Some(ghost.clone()), "and by nothing else");
     assert!(pressed(news).0.contains("deny for 01"));
     let copies = [copy, ghost];
-    rig.order(mark(&Arc::clone(&card), &copies, State::Denied, "Denied by Ada"));
+    rig.order(mark(&Arc::clone(&card), &copies, MarkState::Denied, "Denied by Ada"));
     for copy in &copies {
         wait_for_text(&fake, copy, "❌ Denied by Ada");
     }

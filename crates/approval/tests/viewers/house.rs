@@ -8,14 +8,14 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use callgate_approval::asker::{self, NoAnswer, Unwanted};
-use callgate_approval::daemon::{Claim, Daemon, Options};
-use callgate_approval::desk::{Authority, Ruling, Settings, Unattended};
+use callgate_approval::daemon::{Claim, Daemon, DaemonOptions};
+use callgate_approval::desk::{Authority, DeskSettings, Ruling, Unattended};
 use callgate_approval::telegram;
 use callgate_approval::viewer::Viewer;
 use callgate_link::blocking::fill_lines;
-use callgate_store::{Entry, Filter, Store};
-use callgate_wire::approval::{Action, Press, Request, RequestId, Response};
-use callgate_wire::desk::{self, Answer, Command, MAX_MESSAGE, Message, Secret};
+use callgate_store::{EntryFilter, LedgerEntry, Store};
+use callgate_wire::approval::{Action, ApprovalRequest, ApprovalResponse, Press, RequestId};
+use callgate_wire::desk::{self, DeskAnswer, DeskCommand, DeskMessage, MAX_MESSAGE, PairingSecret};
 use callgate_wire::frame::{DecodedLine, LineDecoder};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -27,7 +27,7 @@ pub(crate) const DEADLINE: Duration = Duration::from_mins(1);
 pub(crate) struct House {
     pub(crate) folder: TempDir,
     /// The token of the first who was linked: whoever follows needs a yes.
-    owner: Mutex<Option<Secret>>,
+    owner: Mutex<Option<PairingSecret>>,
     runtime: Runtime,
     daemon: Option<Daemon>,
 }
@@ -37,12 +37,16 @@ impl House {
         Self::with(None)
     }
 
-    pub(crate) fn with(telegram: Option<telegram::Settings>) -> Self {
+    pub(crate) fn with(telegram: Option<telegram::TelegramSettings>) -> Self {
         Self::over(tempfile::tempdir().unwrap(), telegram)
     }
 
     /// A daemon whose questions go to one chat and stay open for so long.
-    pub(crate) fn asking(telegram: telegram::Settings, chat: i64, timeout: Duration) -> Self {
+    pub(crate) fn asking(
+        telegram: telegram::TelegramSettings,
+        chat: i64,
+        timeout: Duration,
+    ) -> Self {
         let mut house = Self::bare(tempfile::tempdir().unwrap());
         let authority = Authority { chats: [chat].into(), ..Authority::default() };
         house.start_with(Some(telegram), authority, timeout);
@@ -56,23 +60,23 @@ impl House {
     }
 
     /// A daemon over what is already in a folder.
-    pub(crate) fn over(folder: TempDir, telegram: Option<telegram::Settings>) -> Self {
+    pub(crate) fn over(folder: TempDir, telegram: Option<telegram::TelegramSettings>) -> Self {
         let mut house = Self::bare(folder);
         house.start(telegram);
         house
     }
 
-    pub(crate) fn start(&mut self, telegram: Option<telegram::Settings>) {
+    pub(crate) fn start(&mut self, telegram: Option<telegram::TelegramSettings>) {
         self.start_with(telegram, Authority::default(), DEADLINE);
     }
 
     fn start_with(
         &mut self,
-        telegram: Option<telegram::Settings>,
+        telegram: Option<telegram::TelegramSettings>,
         authority: Authority,
         timeout: Duration,
     ) {
-        let settings = Settings {
+        let settings = DeskSettings {
             timeout,
             grace: DEADLINE,
             phone_after: Duration::ZERO,
@@ -82,7 +86,7 @@ impl House {
             unattended: Unattended::Rules,
             key: [0; 32],
         };
-        let options = Options {
+        let options = DaemonOptions {
             claim: Claim::take(self.socket(), self.desk_socket()).unwrap(),
             store: Store::open(&self.database()).unwrap(),
             settings,
@@ -118,13 +122,13 @@ impl House {
     }
 
     /// A viewer that may press, and its token.
-    pub(crate) fn paired(&self, name: &str) -> (Viewer, Secret) {
+    pub(crate) fn paired(&self, name: &str) -> (Viewer, PairingSecret) {
         let mut viewer = self.viewer();
         let mut owner = self.owner.lock().unwrap();
         let code = match owner.clone() {
             Some(token) => {
                 let mut asking = self.viewer();
-                assert!(told(&mut asking, Command::Unlock { token }).0);
+                assert!(told(&mut asking, DeskCommand::Unlock { token }).0);
                 asking.code().unwrap().0
             }
             None => viewer.code().unwrap().0,
@@ -135,15 +139,18 @@ impl House {
     }
 
     /// Asks as a hook does.
-    pub(crate) fn ask(&self, request: Request) -> JoinHandle<Result<Response, NoAnswer>> {
+    pub(crate) fn ask(
+        &self,
+        request: ApprovalRequest,
+    ) -> JoinHandle<Result<ApprovalResponse, NoAnswer>> {
         let settings =
-            asker::Settings { socket: self.socket(), timeout: DEADLINE, grace: DEADLINE };
+            asker::AskerSettings { socket: self.socket(), timeout: DEADLINE, grace: DEADLINE };
         thread::spawn(move || asker::ask(&settings, &request, &Unwanted::default()))
     }
 
-    pub(crate) fn entries(&self) -> Vec<Entry> {
+    pub(crate) fn entries(&self) -> Vec<LedgerEntry> {
         let store = Store::open_read_only(&self.database()).unwrap();
-        store.entries(&Filter::default(), 0, usize::MAX).unwrap()
+        store.entries(&EntryFilter::default(), 0, usize::MAX).unwrap()
     }
 }
 
@@ -158,20 +165,20 @@ pub(crate) fn database(folder: &Path) -> PathBuf {
 }
 
 /// Pairs a viewer with a fresh code.
-pub(crate) fn pair(viewer: &mut Viewer, name: &str) -> Secret {
+pub(crate) fn pair(viewer: &mut Viewer, name: &str) -> PairingSecret {
     let (code, _) = viewer.code().unwrap();
     pair_with(code, viewer, name)
 }
 
-fn pair_with(code: Secret, viewer: &mut Viewer, name: &str) -> Secret {
-    let command = Command::Pair { code, name: name.to_owned() };
+fn pair_with(code: PairingSecret, viewer: &mut Viewer, name: &str) -> PairingSecret {
+    let command = DeskCommand::Pair { code, name: name.to_owned() };
     match viewer.ask(command, DEADLINE).unwrap() {
-        Answer::Paired { token } => token,
+        DeskAnswer::Paired { token } => token,
         other => panic!("not paired: {other:?}"),
     }
 }
 
-pub(crate) fn request(command: &str) -> Request {
+pub(crate) fn request(command: &str) -> ApprovalRequest {
     let line = json!({
         "request_id": asker::fresh_id().as_str(),
         "tool_name": "Bash",
@@ -180,35 +187,35 @@ pub(crate) fn request(command: &str) -> Request {
         "session_id": "s1",
         "context": { "takes": ["always", "edit", "interrupt"] },
     });
-    Request::decode(line.to_string().as_bytes()).unwrap()
+    ApprovalRequest::decode(line.to_string().as_bytes()).unwrap()
 }
 
-pub(crate) fn press(id: &RequestId, press: Press) -> Command {
-    Command::Press { request_id: id.clone(), press }
+pub(crate) fn press(id: &RequestId, press: Press) -> DeskCommand {
+    DeskCommand::Press { request_id: id.clone(), press }
 }
 
-pub(crate) fn button(id: &RequestId, action: Action) -> Command {
+pub(crate) fn button(id: &RequestId, action: Action) -> DeskCommand {
     press(id, Press::Button(action))
 }
 
 /// What became of something that a viewer did.
-pub(crate) fn told(viewer: &mut Viewer, command: Command) -> (bool, String) {
+pub(crate) fn told(viewer: &mut Viewer, command: DeskCommand) -> (bool, String) {
     match viewer.ask(command, DEADLINE).unwrap() {
-        Answer::Told { done, text } => (done, text),
+        DeskAnswer::Told { done, text } => (done, text),
         other => panic!("nothing was told: {other:?}"),
     }
 }
 
 /// The next entry that a viewer is shown.
-pub(crate) fn next(viewer: &mut Viewer) -> desk::Entry {
+pub(crate) fn next(viewer: &mut Viewer) -> desk::WatchedEntry {
     match viewer.next(Instant::now() + DEADLINE).unwrap() {
-        Some(Message::Entry(entry)) => entry,
+        Some(DeskMessage::Entry(entry)) => entry,
         other => panic!("no entry came: {other:?}"),
     }
 }
 
 /// The next entry of this kind that a viewer is shown.
-pub(crate) fn next_of(viewer: &mut Viewer, kind: &str) -> (desk::Entry, Value) {
+pub(crate) fn next_of(viewer: &mut Viewer, kind: &str) -> (desk::WatchedEntry, Value) {
     loop {
         let entry = next(viewer);
         if entry.kind == kind {

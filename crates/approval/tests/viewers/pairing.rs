@@ -6,19 +6,19 @@ use callgate_approval::desk::CODE_LIFETIME;
 use callgate_approval::viewer::Viewer;
 use callgate_store::Store;
 use callgate_wire::approval::{Action, Decision, RequestId};
-use callgate_wire::desk::{Answer, Command, Message, Request, Secret};
+use callgate_wire::desk::{DeskAnswer, DeskCommand, DeskMessage, DeskRequest, PairingSecret};
 
 use serde_json::Value;
 
 use crate::house::{DEADLINE, House, Plain, button, next_of, request, told};
 
-fn try_pair(viewer: &mut Viewer, code: &str) -> Answer {
-    let command = Command::Pair { code: Secret::new(code), name: "Ada".to_owned() };
+fn try_pair(viewer: &mut Viewer, code: &str) -> DeskAnswer {
+    let command = DeskCommand::Pair { code: PairingSecret::new(code), name: "Ada".to_owned() };
     viewer.ask(command, DEADLINE).unwrap()
 }
 
-fn is_refused(answer: &Answer) -> bool {
-    matches!(answer, Answer::Told { done: false, text } if text.starts_with("This code is not good"))
+fn is_refused(answer: &DeskAnswer) -> bool {
+    matches!(answer, DeskAnswer::Told { done: false, text } if text.starts_with("This code is not good"))
 }
 
 #[test]
@@ -29,12 +29,12 @@ fn a_code_is_good_for_one_link_and_a_new_one_makes_it_void() {
     assert_eq!((code.reveal().len(), lifetime), (8, CODE_LIFETIME));
     // As somebody copies it.
     let copied = format!(" {}-{} ", &code.reveal()[..4], code.reveal()[4..].to_lowercase());
-    assert!(matches!(try_pair(&mut viewer, &copied), Answer::Paired { .. }));
+    assert!(matches!(try_pair(&mut viewer, &copied), DeskAnswer::Paired { .. }));
     assert!(is_refused(&try_pair(&mut viewer, code.reveal())), "it was used");
     let (old, _) = viewer.code().unwrap();
     let (new, _) = viewer.code().unwrap();
     assert!(is_refused(&try_pair(&mut viewer, old.reveal())), "there is a new one");
-    assert!(matches!(try_pair(&mut viewer, new.reveal()), Answer::Paired { .. }));
+    assert!(matches!(try_pair(&mut viewer, new.reveal()), DeskAnswer::Paired { .. }));
     let (guessed, _) = viewer.code().unwrap();
     for _ in 0..5 {
         assert!(is_refused(&try_pair(&mut viewer, "WRONG234")));
@@ -48,7 +48,7 @@ fn neither_code_nor_token_is_written_anywhere() {
     let mut viewer = house.viewer();
     let (code, _) = viewer.code().unwrap();
     let answer = try_pair(&mut viewer, code.reveal());
-    let Answer::Paired { token } = answer else { panic!("{answer:?}") };
+    let DeskAnswer::Paired { token } = answer else { panic!("{answer:?}") };
     let store = Store::open_read_only(&house.database()).unwrap();
     let kept = store.kept_under("").unwrap();
     assert_eq!(kept.len(), 1);
@@ -66,22 +66,25 @@ fn an_answer_to_another_request_of_the_same_id_frees_no_token() {
     let house = House::new();
     let (_ada, token) = house.paired("Ada");
     let link = house.viewer().links().unwrap().remove(0).link;
-    let same = |command| Request { id: "same".to_owned(), command }.to_line();
+    let same = |command| DeskRequest { id: "same".to_owned(), command }.to_line();
     // One that will be done, and one that will not.
-    let pair = Command::Pair { code: Secret::new("WRONG234"), name: "Mallory".to_owned() };
+    let pair =
+        DeskCommand::Pair { code: PairingSecret::new("WRONG234"), name: "Mallory".to_owned() };
     let mut viewer = Plain::connect(&house);
-    viewer.send(&Request { id: "0".to_owned(), command: Command::Unlock { token } }.to_line());
-    assert!(matches!(Message::decode(&viewer.receive()).unwrap(), Message::Answer { .. }));
-    viewer.send(&[same(Command::Unpair { link }), same(pair)].concat());
+    viewer.send(
+        &DeskRequest { id: "0".to_owned(), command: DeskCommand::Unlock { token } }.to_line(),
+    );
+    assert!(matches!(DeskMessage::decode(&viewer.receive()).unwrap(), DeskMessage::Answer { .. }));
+    viewer.send(&[same(DeskCommand::Unpair { link }), same(pair)].concat());
     let mut answer = || loop {
-        match Message::decode(&viewer.receive()).unwrap() {
-            Message::Answer { id, answer } if id == "same" => return answer,
-            Message::Locked { .. } => {}
+        match DeskMessage::decode(&viewer.receive()).unwrap() {
+            DeskMessage::Answer { id, answer } if id == "same" => return answer,
+            DeskMessage::Locked { .. } => {}
             other => panic!("{other:?}"),
         }
     };
     let (unpaired, paired) = (answer(), answer());
-    assert!(matches!(unpaired, Answer::Told { done: true, .. }), "{unpaired:?}");
+    assert!(matches!(unpaired, DeskAnswer::Told { done: true, .. }), "{unpaired:?}");
     assert!(is_refused(&paired), "{paired:?}");
 }
 
@@ -92,7 +95,7 @@ fn a_link_outlives_a_restart_until_it_is_taken_back() {
     drop(viewer);
     house.stop();
     house.start(None);
-    let unlock = || Command::Unlock { token: token.clone() };
+    let unlock = || DeskCommand::Unlock { token: token.clone() };
     let mut ada = house.viewer();
     assert!(told(&mut ada, unlock()).0);
     let mut other = house.viewer();
@@ -107,14 +110,14 @@ fn a_link_outlives_a_restart_until_it_is_taken_back() {
     let answer = house.ask(asked);
     next_of(&mut ada, "asked");
     let link = links[0].link.clone();
-    let gone = told(&mut ada, Command::Unpair { link: link.clone() });
+    let gone = told(&mut ada, DeskCommand::Unpair { link: link.clone() });
     assert_eq!(gone, (true, "The link is gone.".to_owned()));
     // Whoever is unlinked is told, and the entry is there for all.
     let (mut locked, mut unpaired) = (None, None);
     while locked.is_none() || unpaired.is_none() {
         match ada.next(Instant::now() + DEADLINE).unwrap().unwrap() {
-            Message::Locked { text } => locked = Some(text),
-            Message::Entry(entry) if entry.kind == "unpaired" => unpaired = Some(entry),
+            DeskMessage::Locked { text } => locked = Some(text),
+            DeskMessage::Entry(entry) if entry.kind == "unpaired" => unpaired = Some(entry),
             _ => {}
         }
     }
@@ -129,7 +132,7 @@ fn a_link_outlives_a_restart_until_it_is_taken_back() {
     let is_refused = text.starts_with("You may not answer here.") || text.starts_with("Too late.");
     assert!(!done && is_refused, "{text}");
     assert_eq!(other.status().unwrap().reach.viewers.paired, 0);
-    let again = told(&mut other, Command::Unpair { link });
+    let again = told(&mut other, DeskCommand::Unpair { link });
     assert_eq!(again, (false, "There is no such link.".to_owned()));
     assert!(other.links().unwrap().is_empty());
     assert!(!told(&mut ada, unlock()).0);
@@ -143,7 +146,7 @@ fn what_is_no_link_is_not_taken_back() {
     let house = House::new();
     let mut viewer = house.viewer();
     for link in ["", "chat", "chat/x", "chat/7", "terminal/1", "viewer/", "copy/a/1/2"] {
-        let told = told(&mut viewer, Command::Unpair { link: link.to_owned() });
+        let told = told(&mut viewer, DeskCommand::Unpair { link: link.to_owned() });
         assert_eq!(told, (false, "There is no such link.".to_owned()), "{link}");
     }
     assert!(viewer.next(Instant::now()).unwrap().is_none());
@@ -157,25 +160,25 @@ fn a_process_that_nobody_linked_can_neither_unlink_nor_link() {
     let (mut ada, token) = house.paired("Ada");
     ada.watch(None).unwrap();
     let link = house.viewer().links().unwrap().remove(0).link;
-    for command in [Command::Unpair { link: link.clone() }, Command::Code] {
+    for command in [DeskCommand::Unpair { link: link.clone() }, DeskCommand::Code] {
         let mut agent = Plain::connect(&house);
-        agent.send(&Request { id: "1".to_owned(), command }.to_line());
-        let waiting = Message::decode(&agent.receive()).unwrap();
-        assert!(matches!(waiting, Message::Waiting { seconds: 60, .. }), "{waiting:?}");
+        agent.send(&DeskRequest { id: "1".to_owned(), command }.to_line());
+        let waiting = DeskMessage::decode(&agent.receive()).unwrap();
+        assert!(matches!(waiting, DeskMessage::Waiting { seconds: 60, .. }), "{waiting:?}");
         let (entry, body) = next_of(&mut ada, "asked");
         assert_eq!((&body["agent"], &body["ruling"]), (&"callgate".into(), &"guard".into()));
         let id = RequestId::parse(&entry.question.unwrap()).unwrap();
         let own = told(&mut house.viewer(), button(&id, Action::Allow));
         assert!(!own.0, "{}", own.1);
         assert_eq!(told(&mut ada, button(&id, Action::Deny)).1, "Denied by Ada");
-        let refused = Message::decode(&agent.receive()).unwrap();
-        let Message::Answer { answer: Answer::Told { done, text }, .. } = refused else {
+        let refused = DeskMessage::decode(&agent.receive()).unwrap();
+        let DeskMessage::Answer { answer: DeskAnswer::Told { done, text }, .. } = refused else {
             panic!("{refused:?}");
         };
         assert_eq!((done, text.as_str()), (false, "Ada did not allow it."));
     }
     assert_eq!(house.viewer().links().unwrap().len(), 1);
-    assert!(told(&mut house.viewer(), Command::Unlock { token }).0, "Ada may still answer");
+    assert!(told(&mut house.viewer(), DeskCommand::Unlock { token }).0, "Ada may still answer");
 }
 
 #[test]
@@ -195,14 +198,14 @@ fn a_yes_lets_a_stranger_have_a_code() {
     assert_eq!(told(&mut ada, button(&id, Action::Allow)), (true, "Allowed by Ada".to_owned()));
     let (code, waited) = asking.join().unwrap();
     assert_eq!(waited.len(), 1);
-    assert!(matches!(try_pair(&mut house.viewer(), code.reveal()), Answer::Paired { .. }));
+    assert!(matches!(try_pair(&mut house.viewer(), code.reveal()), DeskAnswer::Paired { .. }));
 }
 
 #[test]
 fn a_row_written_by_hand_links_nobody() {
     let mut house = House::new();
     house.stop();
-    let token = Secret::new("0123456789abcdef");
+    let token = PairingSecret::new("0123456789abcdef");
     let hash = "9f9f5111f7b27a781f1f1ddde5ebc2dd2b796bfc7365c9c28b548e564176929f";
     let mut store = Store::open(&house.database()).unwrap();
     store.keep(&format!("paired/viewer/{hash}"), "Ada").unwrap();
@@ -211,5 +214,5 @@ fn a_row_written_by_hand_links_nobody() {
     house.start(None);
     let mut viewer = house.viewer();
     assert!(viewer.links().unwrap().is_empty());
-    assert!(!told(&mut viewer, Command::Unlock { token }).0);
+    assert!(!told(&mut viewer, DeskCommand::Unlock { token }).0);
 }

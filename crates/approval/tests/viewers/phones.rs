@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use callgate_approval::telegram::{Settings, Token};
+use callgate_approval::telegram::{BotToken, TelegramSettings};
 use callgate_approval::viewer::Viewer;
 use callgate_testkit::telegram::{BOT_NAME, Fault, Telegram};
 use callgate_wire::approval::Decision;
-use callgate_wire::desk::{Command, Phones};
+use callgate_wire::desk::{DeskCommand, PhoneStatus};
 
 use crate::house::{DEADLINE, House, next_of, request, told};
 
@@ -14,12 +14,12 @@ const ADA: i64 = 7;
 const TEAM: i64 = -100;
 const BOB: i64 = 8;
 
-fn settings(fake: &Telegram, token: &str) -> Settings {
-    Settings {
+fn settings(fake: &Telegram, token: &str) -> TelegramSettings {
+    TelegramSettings {
         api_url: fake.url(),
         reach: DEADLINE,
         pause: Duration::from_millis(5),
-        ..Settings::new(Token::new(token).unwrap())
+        ..TelegramSettings::new(BotToken::new(token).unwrap())
     }
 }
 
@@ -32,7 +32,7 @@ fn fake() -> Telegram {
 }
 
 /// Waits until the phones are as wanted.
-fn wait_for(viewer: &mut Viewer, wanted: impl Fn(&Phones) -> bool) -> Phones {
+fn wait_for(viewer: &mut Viewer, wanted: impl Fn(&PhoneStatus) -> bool) -> PhoneStatus {
     loop {
         let phones = viewer.status().unwrap().reach.telegram.unwrap();
         if wanted(&phones) {
@@ -49,7 +49,7 @@ fn the_status_tells_by_which_bot_phones_are_reached() {
     let fake = fake();
     let house = House::with(Some(settings(&fake, fake.token())));
     let phones = wait_for(&mut house.viewer(), |phones| phones.bot.is_some());
-    assert_eq!(phones, Phones { bot: Some(BOT_NAME.to_owned()), trouble: None });
+    assert_eq!(phones, PhoneStatus { bot: Some(BOT_NAME.to_owned()), trouble: None });
 }
 
 #[test]
@@ -129,7 +129,7 @@ fn a_code_links_a_chat_and_everybody_hears_of_it() {
     assert_eq!(links[..3], expected);
     assert!(links[3].0.starts_with("viewer/"));
     for (link, _) in links.into_iter().filter(|(_, name)| name != "Ada's page") {
-        assert!(told(&mut viewer, Command::Unpair { link }).0);
+        assert!(told(&mut viewer, DeskCommand::Unpair { link }).0);
     }
     assert_eq!(viewer.links().unwrap().len(), 1);
     hears("“Ada” (Telegram chat 7) was unlinked by Ada's page.");

@@ -2,7 +2,7 @@
 
 use std::thread;
 
-use callgate_store::{Draft, Hash, Store};
+use callgate_store::{ChainHash, EntryDraft, Store};
 use callgate_wire::approval::{Action, Decision};
 
 use crate::house::{House, button, database, next, next_of, pair, request, told};
@@ -11,7 +11,7 @@ use crate::house::{House, button, database, next, next_of, pair, request, told};
 fn filled(entries: u64, bytes: usize) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let mut store = Store::open(&database(folder.path())).unwrap();
-    let draft = |number: u64| Draft {
+    let draft = |number: u64| EntryDraft {
         at_ms: 1_000,
         kind: "noted".to_owned(),
         question: None,
@@ -33,7 +33,7 @@ fn entries_come_from_the_wanted_number_on_as_the_ledger_has_them() {
             (expected.seq, expected.at_ms, &expected.kind)
         );
         assert_eq!((entry.body.get(), entry.question), (expected.body.as_str(), None));
-        assert_eq!(entry.hash, Hash(expected.hash).to_string());
+        assert_eq!(entry.hash, ChainHash(expected.hash).to_string());
     }
     for from in [0, 1] {
         viewer.watch(Some(from)).unwrap();
@@ -125,7 +125,8 @@ fn what_another_process_has_written_comes_in_its_place() {
     let mut viewer = house.viewer();
     let head = viewer.watch(None).unwrap();
     let mut other = Store::open(&house.database()).unwrap();
-    let draft = Draft { at_ms: 1, kind: "noted".to_owned(), question: None, body: "{}".to_owned() };
+    let draft =
+        EntryDraft { at_ms: 1, kind: "noted".to_owned(), question: None, body: "{}".to_owned() };
     other.append(&[draft]).unwrap();
     pair(&mut viewer, "Ada");
     let seen: Vec<_> = (0..3).map(|_| next(&mut viewer)).map(|it| (it.seq, it.kind)).collect();

@@ -9,7 +9,7 @@ type Parts = (u64, i64, Vec<u8>, Option<Vec<u8>>, Vec<u8>, [u8; 32]);
 
 fn hash((seq, at_ms, kind, question, body, previous): &Parts) -> [u8; 32] {
     let question = question.as_deref();
-    link(previous, &Content { seq: *seq, at_ms: *at_ms, kind, question, body })
+    link(previous, &EntryContent { seq: *seq, at_ms: *at_ms, kind, question, body })
 }
 
 fn parts(kind: &str, question: Option<&str>, body: &str) -> Parts {
@@ -20,7 +20,7 @@ fn parts(kind: &str, question: Option<&str>, body: &str) -> Parts {
 #[test]
 fn what_was_written_by_an_earlier_version_keeps_its_hash() {
     let check = |parts: &Parts, expected: Expect| {
-        expected.assert_eq(&Hash(hash(parts)).to_string());
+        expected.assert_eq(&ChainHash(hash(parts)).to_string());
     };
     check(
         &parts("asked", Some("q"), "{}"),
@@ -65,7 +65,7 @@ proptest! {
 
     #[test]
     fn a_head_is_read_as_it_was_written(seq: u64, hash: [u8; 32]) {
-        let head = Head { seq, hash };
+        let head = ChainHead { seq, hash };
         prop_assert_eq!(head.to_string().parse(), Ok(head));
     }
 }
@@ -89,7 +89,7 @@ fn what_is_no_head_is_refused() {
         &format!("1:ä{}", &zeros[2..]),
         &format!("99999999999999999999:{zeros}"),
     ] {
-        assert_eq!(text.parse::<Head>(), Err(NotAHead), "{text}");
+        assert_eq!(text.parse::<ChainHead>(), Err(NotAHead), "{text}");
     }
-    assert_eq!(format!(" 0:{zeros}\n").parse(), Ok(Head::NONE));
+    assert_eq!(format!(" 0:{zeros}\n").parse(), Ok(ChainHead::NONE));
 }

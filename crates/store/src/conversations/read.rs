@@ -1,4 +1,4 @@
-//! Reading conversations: which there are, and what was said in them.
+//! Reading conversations and their messages.
 
 use rusqlite::{CachedStatement, OptionalExtension, Params, Row, params};
 
@@ -6,24 +6,24 @@ use super::one;
 use crate::Store;
 use crate::error::StoreError;
 
-/// What is known of a conversation beside its messages.
+/// A stored conversation, without its messages.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Conversation {
-    /// Names it.
+pub struct StoredConversation {
+    /// The conversation's id.
     pub id: String,
-    /// The title that a person gave it, or else how it began.
+    /// The title that a person gave it, or how it began.
     pub title: Option<String>,
     /// How many messages it has.
     pub length: u64,
-    /// When it was made, in milliseconds since 1970.
+    /// When it was created, in milliseconds since 1970.
     pub made_ms: i64,
-    /// When it was last written to; none when it never was.
+    /// When it was last written to; `None` if it never was.
     pub used_ms: Option<i64>,
-    /// Stands for all messages below the number `summarized`: JSON.
+    /// A summary, as JSON, that replaces all messages below the number `summarized`.
     pub summary: Option<String>,
-    /// The number of the first message that the summary does not stand for.
+    /// The number of the first message that the summary does not replace.
     pub summarized: u64,
-    /// The messages below this number were written before the summary was.
+    /// Messages below this number are older than the summary.
     pub aged: u64,
 }
 
@@ -31,8 +31,7 @@ const COLUMNS: &str = "id, coalesce(title, opening),
     (SELECT coalesce(max(number) + 1, 0) FROM messages WHERE conversation = conversations.key),
     made_ms, used_ms, summary, summarized, aged";
 
-/// What tells whether a conversation is still as somebody has read it: every change of its messages
-/// or its summary makes it another one.
+/// The version of a conversation: every change of its messages or its summary gives another one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ConversationState {
     key: i64,
@@ -43,8 +42,8 @@ pub struct ConversationState {
 }
 
 impl Store {
-    /// Returns the state of a conversation, which tells whether it has changed. Waits for nobody:
-    /// it is an error while another process has the file for itself.
+    /// Returns the version of a conversation. Does not wait: returns an error while another process
+    /// has locked the file.
     pub fn conversation_state(&self, id: &str) -> Result<Option<ConversationState>, StoreError> {
         let query = "SELECT key, used_ms, summarized, aged, (SELECT coalesce(max(number) + 1, 0)
             FROM messages WHERE conversation = conversations.key) FROM conversations WHERE id = ?";
@@ -63,19 +62,19 @@ impl Store {
         .map_err(self.failed("read"))
     }
 
-    /// What is known of a conversation.
-    pub fn conversation(&self, id: &str) -> Result<Option<Conversation>, StoreError> {
+    /// Returns a conversation.
+    pub fn conversation(&self, id: &str) -> Result<Option<StoredConversation>, StoreError> {
         let query = format!("SELECT {COLUMNS} FROM conversations WHERE id = ?");
         Ok(self.conversations_of(&query, [id])?.pop())
     }
 
-    /// The `limit` conversations that were written to last, of those that were last written to
-    /// before `before_ms`; the last one comes first. None has its summary with it.
+    /// Returns the `limit` conversations that were used last before `before_ms`, the latest first,
+    /// without their summaries.
     pub fn conversations(
         &self,
         limit: usize,
         before_ms: Option<i64>,
-    ) -> Result<Vec<Conversation>, StoreError> {
+    ) -> Result<Vec<StoredConversation>, StoreError> {
         let columns = COLUMNS.replace("summary, ", "NULL, ");
         let query = format!(
             "SELECT {columns} FROM conversations WHERE used_ms IS NOT NULL AND used_ms < ?
@@ -91,7 +90,7 @@ impl Store {
         Ok(count.map_err(self.failed("read"))?.unwrap_or_default().unsigned_abs())
     }
 
-    /// Gives the id of each conversation to `each`.
+    /// Calls `each` with the id of each conversation.
     pub fn each_conversation(&self, mut each: impl FnMut(&str)) -> Result<(), StoreError> {
         let mut read = || {
             let mut query = self.connection.prepare("SELECT id FROM conversations")?;
@@ -104,7 +103,7 @@ impl Store {
         read().map_err(self.failed("read"))
     }
 
-    /// The id of the conversation that was written to last.
+    /// Returns the id of the conversation that was used last.
     pub fn last_conversation(&self) -> Result<Option<String>, StoreError> {
         let query = "SELECT id FROM conversations WHERE used_ms IS NOT NULL
                      ORDER BY used_ms DESC, key DESC LIMIT 1";
@@ -114,8 +113,8 @@ impl Store {
             .map_err(self.failed("read"))
     }
 
-    /// Gives each message with a number from `from` on, in order, to `each`, with nothing in place
-    /// of one that is no text.
+    /// Calls `each` with each message from the number `from` on, in order; with `None` for a
+    /// message that is not text.
     pub fn each_message(
         &self,
         id: &str,
@@ -131,8 +130,8 @@ impl Store {
         })
     }
 
-    /// Gives the messages with a number below `before`, from the last to the first, to `each`,
-    /// until it wants no more.
+    /// Calls `each` with the messages below the number `before`, the last first, until it returns
+    /// false.
     pub fn each_message_before(
         &self,
         id: &str,
@@ -145,7 +144,8 @@ impl Store {
         self.walk(query, params![id, before], each)
     }
 
-    /// The number of the message with which the last turn begins, if no summary stands for it.
+    /// Returns the number of the message with which the last turn begins, unless a summary replaces
+    /// it.
     pub fn last_turn(&self, id: &str) -> Result<Option<u64>, StoreError> {
         let query = "SELECT number FROM messages m JOIN conversations c ON m.conversation = c.key
                      WHERE c.id = ? AND m.begins AND m.number >= c.summarized
@@ -177,7 +177,7 @@ impl Store {
         &self,
         query: &str,
         values: impl Params,
-    ) -> Result<Vec<Conversation>, StoreError> {
+    ) -> Result<Vec<StoredConversation>, StoreError> {
         let read = || {
             let mut query = self.connection.prepare_cached(query)?;
             query.query_map(values, conversation)?.collect::<Result<_, _>>()
@@ -186,8 +186,8 @@ impl Store {
     }
 }
 
-fn conversation(row: &Row<'_>) -> rusqlite::Result<Conversation> {
-    Ok(Conversation {
+fn conversation(row: &Row<'_>) -> rusqlite::Result<StoredConversation> {
+    Ok(StoredConversation {
         id: row.get(0)?,
         title: row.get(1)?,
         length: row.get::<_, i64>(2)?.unsigned_abs(),

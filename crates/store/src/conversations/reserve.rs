@@ -1,66 +1,66 @@
-//! What is reserved for answers under way, so that all who ask at once stay within one budget.
+//! Reservations for answers in progress, so that everybody who asks at once stays within one
+//! budget.
 //!
-//! An answer is paid for when it is over, and nobody knows before what it takes. So the most that
-//! it may take is reserved before it is begun, in one transaction with the look at what was spent;
-//! processes that share the file see each other's reservations. A reservation is settled with what
-//! the answer took. One whose process has died counts as spent in whole.
+//! The cost of an answer is only known when it is complete. So the most that it may cost is
+//! reserved before it begins, in the same transaction that reads what was spent; processes that
+//! share the file see each other's reservations. A reservation is settled with the real cost. If
+//! its process has died, the whole reservation counts as spent.
 
 use rusqlite::params_from_iter;
 use rusqlite::types::Value;
 
 use super::check_account;
-use super::spend::{self, COLUMNS, Spending, Spent};
+use super::spend::{self, AnswerCost, COLUMNS, CostTotals};
 use crate::error::StoreError;
 use crate::ledger::{self, check_drafts};
 use crate::transaction::Transaction;
-use crate::{Draft, Store};
+use crate::{EntryDraft, Store};
 
-/// How long the name of a process may be, in bytes.
+/// The longest name of a process, in bytes.
 const LONGEST_HOLDER: usize = 64;
 
-/// What is to be reserved, for whom and by whom.
+/// A request for a reservation.
 #[derive(Debug, Clone, Copy)]
 pub struct ReservationRequest<'a> {
-    /// The conversation's id, or another name without which no other conversation is found: see
-    /// [`Settlement::account`].
+    /// The account that pays; see [`Settlement::account`].
     pub account: &'a str,
     /// Now, in milliseconds since 1970.
     pub at_ms: i64,
     /// When the day began.
     pub since_ms: i64,
-    /// Names the process.
+    /// The name of the process that holds the reservation.
     pub holder: &'a str,
-    /// Reservations of this process that nobody will settle any more; they count as spent.
+    /// Reservations of this process that will never be settled; they count as spent.
     pub abandoned: &'a [i64],
-    /// The most that the answer may take; where it is none nothing is reserved, only looked at.
-    pub most: Option<&'a Spending>,
+    /// The most that the answer may cost; if `None`, the budget is checked and nothing is reserved.
+    pub most: Option<&'a AnswerCost>,
 }
 
-/// How a reservation ends, with what is written to the ledger at the same time.
+/// The end of a reservation, and the ledger entries written with it.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Settlement<'a> {
-    /// The conversation's id if it is in this file. For one that is kept elsewhere, a name that no
-    /// id has: one with a control character.
+    /// The conversation's id, if the conversation is in this file. For one stored elsewhere, a name
+    /// that cannot be an id because it contains a control character.
     pub account: &'a str,
     /// When, in milliseconds since 1970.
     pub at_ms: i64,
     /// The reservation, if there was one.
     pub reservation: Option<i64>,
     /// What was spent.
-    pub spending: Option<&'a Spending>,
+    pub spending: Option<&'a AnswerCost>,
     /// Entries for the ledger.
-    pub drafts: &'a [Draft],
+    pub drafts: &'a [EntryDraft],
 }
 
 impl Store {
-    /// Reserves what an answer may take, unless `check` objects to what was spent and reserved so
-    /// far. Reservations whose process does not live any more are settled before. All of it is one
-    /// transaction: nobody reserves anything between the look and the reservation.
+    /// Reserves what an answer may cost, unless `check` objects to what was spent and reserved so
+    /// far. Reservations of dead processes are settled first. All of it is one transaction: nobody
+    /// can reserve anything between the check and the reservation.
     pub fn reserve<E>(
         &mut self,
         request: &ReservationRequest<'_>,
         is_alive: impl Fn(&str) -> bool,
-        check: impl FnOnce(&Spent) -> Result<(), E>,
+        check: impl FnOnce(&CostTotals) -> Result<(), E>,
     ) -> Result<Result<Option<i64>, E>, StoreError> {
         check_account(request.account)?;
         StoreError::check_length("the name of a process", request.holder, LONGEST_HOLDER)?;
@@ -76,7 +76,7 @@ impl Store {
         })
     }
 
-    /// Ends a reservation: writes down what was spent in its place, with entries of the ledger.
+    /// Settles a reservation: replaces it by what was spent, and writes entries to the ledger.
     pub fn settle(&mut self, settlement: &Settlement<'_>) -> Result<(), StoreError> {
         let Settlement { account, at_ms, reservation, spending, drafts } = *settlement;
         check_account(account)?;
@@ -103,7 +103,7 @@ pub(super) fn release(
 fn write(
     transaction: &Transaction<'_>,
     request: &ReservationRequest<'_>,
-    most: &Spending,
+    most: &AnswerCost,
 ) -> rusqlite::Result<i64> {
     let statement = format!(
         "INSERT INTO reservations ({COLUMNS}, at_ms, account, holder)
@@ -115,17 +115,16 @@ fn write(
     transaction.query_row(&statement, params_from_iter(values), |row| row.get(0))
 }
 
-/// A reservation that somebody made.
-struct Reserved {
+/// A reservation as stored.
+struct StoredReservation {
     key: i64,
     at_ms: i64,
     account: String,
     holder: String,
-    most: Spending,
+    most: AnswerCost,
 }
 
-/// Turns the reservations that nobody will settle into spendings, on the day on which they were
-/// made.
+/// Turns reservations that will never be settled into costs, on the day on which they were made.
 fn settle_dead(
     transaction: &Transaction<'_>,
     request: &ReservationRequest<'_>,
@@ -136,7 +135,7 @@ fn settle_dead(
         let is_open = if reserved.holder == request.holder {
             !request.abandoned.contains(&reserved.key)
         } else {
-            // They come in the order of their holders, so each is looked for once.
+            // They are ordered by holder, so each holder is checked once.
             match &last {
                 Some((holder, is_alive)) if *holder == reserved.holder => *is_alive,
                 _ => {
@@ -154,18 +153,18 @@ fn settle_dead(
     Ok(())
 }
 
-fn all(transaction: &Transaction<'_>) -> rusqlite::Result<Vec<Reserved>> {
+fn all(transaction: &Transaction<'_>) -> rusqlite::Result<Vec<StoredReservation>> {
     let query = format!(
         "SELECT {COLUMNS}, key, at_ms, account, holder FROM reservations ORDER BY holder, key"
     );
     let mut statement = transaction.prepare(&query)?;
     let rows = statement.query_map([], |row| {
-        Ok(Reserved {
+        Ok(StoredReservation {
             key: row.get("key")?,
             at_ms: row.get("at_ms")?,
             account: row.get("account")?,
             holder: row.get("holder")?,
-            most: Spending::read(row)?,
+            most: AnswerCost::read(row)?,
         })
     })?;
     rows.collect()

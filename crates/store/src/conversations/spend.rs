@@ -8,27 +8,27 @@ use crate::error::StoreError;
 use crate::ledger::number;
 use crate::transaction::Transaction;
 
-/// What one answer cost.
+/// The cost of one answer.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Spending {
-    /// The model, as its provider names it.
+pub struct AnswerCost {
+    /// The model's name at its provider.
     pub model: String,
-    /// Tokens read anew.
+    /// Input tokens that were not cached.
     pub input: u64,
-    /// Tokens written.
+    /// Output tokens.
     pub output: u64,
     /// Tokens read from a cache.
     pub cache_read: u64,
-    /// Tokens put into a cache.
+    /// Tokens written to a cache.
     pub cache_write: u64,
-    /// In millionths of a dollar; none when nobody knows the price.
+    /// The price in millionths of a dollar; `None` if it is unknown.
     pub micro_usd: Option<u64>,
 }
 
-/// The columns of a [`Spending`], in the order of [`Spending::values`].
+/// The columns of an [`AnswerCost`], in the order of [`AnswerCost::values`].
 pub(super) const COLUMNS: &str = "model, input, output, cache_read, cache_write, micro_usd";
 
-impl Spending {
+impl AnswerCost {
     pub(super) fn values(&self) -> rusqlite::Result<[Value; 6]> {
         let Self { model, input, output, cache_read, cache_write, micro_usd } = self;
         Ok([
@@ -54,9 +54,9 @@ impl Spending {
     }
 }
 
-/// What several answers cost together.
+/// The cost of several answers together.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Sum {
+pub struct CostSum {
     /// Tokens read anew.
     pub input: u64,
     /// Tokens written.
@@ -65,33 +65,32 @@ pub struct Sum {
     pub cache_read: u64,
     /// Tokens put into a cache.
     pub cache_write: u64,
-    /// In millionths of a dollar, as far as the prices are known.
+    /// The price in millionths of a dollar, as far as it is known.
     pub micro_usd: u64,
-    /// How many of the answers have no known price.
+    /// How many of the answers have an unknown price.
     pub unpriced: u64,
 }
 
-/// What a conversation and all of them cost.
+/// The costs of one conversation and of all of them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Spent {
-    /// One conversation, ever.
-    pub conversation: Sum,
-    /// All of them since a time, also those that were deleted.
-    pub all: Sum,
-    /// The most that answers under way may take in this conversation.
-    pub reserved_conversation: Sum,
-    /// The most that answers under way may take in all of them.
-    pub reserved_all: Sum,
+pub struct CostTotals {
+    /// The conversation, in all its time.
+    pub conversation: CostSum,
+    /// All conversations since a given time, including deleted ones.
+    pub all: CostSum,
+    /// The most that answers in progress may cost in this conversation.
+    pub reserved_conversation: CostSum,
+    /// The most that answers in progress may cost in all conversations.
+    pub reserved_all: CostSum,
 }
 
 const SUMS: &str = "SELECT total(input), total(output), total(cache_read), total(cache_write),
     total(micro_usd), count(*) - count(micro_usd) FROM";
 
 impl Store {
-    /// Returns what this conversation cost, what all cost at `since_ms` or later, and what is
-    /// reserved. The account is the conversation's id, or the name under which the costs of one
-    /// that is not in this file are counted.
-    pub fn spent(&self, account: &str, since_ms: i64) -> Result<Spent, StoreError> {
+    /// Returns what this conversation has cost, what all have cost since `since_ms`, and what is
+    /// reserved. The account is as in [`Settlement::account`](super::Settlement::account).
+    pub fn spent(&self, account: &str, since_ms: i64) -> Result<CostTotals, StoreError> {
         spent(&self.connection, account, since_ms).map_err(self.failed("read"))
     }
 }
@@ -100,10 +99,10 @@ pub(super) fn spent(
     connection: &Connection,
     account: &str,
     since_ms: i64,
-) -> rusqlite::Result<Spent> {
+) -> rusqlite::Result<CostTotals> {
     let of_one = "spendings WHERE elsewhere = ?1
         OR conversation = (SELECT key FROM conversations WHERE id = ?1)";
-    Ok(Spent {
+    Ok(CostTotals {
         conversation: sum(connection, of_one, [account])?,
         all: sum(connection, "spendings WHERE at_ms >= ?", [since_ms])?,
         reserved_conversation: sum(connection, "reservations WHERE account = ?", [account])?,
@@ -111,12 +110,12 @@ pub(super) fn spent(
     })
 }
 
-/// Writes down what an answer cost in a conversation that may be in this file or not.
+/// Records the cost of an answer for an account.
 pub(super) fn write_for(
     transaction: &Transaction<'_>,
     account: &str,
     at_ms: i64,
-    spending: &Spending,
+    spending: &AnswerCost,
 ) -> rusqlite::Result<()> {
     let key = super::key_of(transaction, account)?;
     let elsewhere = if key.is_none() { Some(account) } else { None };
@@ -128,7 +127,7 @@ pub(super) fn write(
     conversation: Option<i64>,
     elsewhere: Option<&str>,
     at_ms: i64,
-    spending: &Spending,
+    spending: &AnswerCost,
 ) -> rusqlite::Result<()> {
     let statement = format!(
         "INSERT INTO spendings ({COLUMNS}, at_ms, conversation, elsewhere)
@@ -139,12 +138,12 @@ pub(super) fn write(
     transaction.prepare_cached(&statement)?.execute(params_from_iter(values)).map(drop)
 }
 
-fn sum(connection: &Connection, of: &str, values: impl Params) -> rusqlite::Result<Sum> {
-    // A sum that no whole number can hold is no error here.
+fn sum(connection: &Connection, of: &str, values: impl Params) -> rusqlite::Result<CostSum> {
+    // A sum too large for an integer is not an error here.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it saturates")]
     let whole = |row: &Row<'_>, at: usize| row.get::<_, f64>(at).map(|total| total as u64);
     connection.prepare_cached(&format!("{SUMS} {of}"))?.query_row(values, |row| {
-        Ok(Sum {
+        Ok(CostSum {
             input: whole(row, 0)?,
             output: whole(row, 1)?,
             cache_read: whole(row, 2)?,

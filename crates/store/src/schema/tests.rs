@@ -6,7 +6,7 @@ use rusqlite::Connection;
 use tempfile::TempDir;
 
 use super::*;
-use crate::{Addition, Filter, Said, Store, Verified};
+use crate::{Addition, ChainReport, EntryFilter, NewMessage, Store};
 
 /// A file as version 1 leaves it, with a few entries.
 const V1_FILE: &str = include_str!("schema_v1.sql");
@@ -21,7 +21,7 @@ fn v1_file() -> (TempDir, PathBuf) {
     (folder, path)
 }
 
-fn version_of(path: &Path) -> Layout {
+fn version_of(path: &Path) -> StoreLayout {
     layout(&Connection::open(path).unwrap()).unwrap()
 }
 
@@ -30,13 +30,13 @@ fn a_file_of_version_1_is_still_read() {
     let (_folder, path) = v1_file();
     let mut store = Store::open(&path).unwrap();
     let kinds: Vec<String> = store
-        .entries(&Filter::default(), 0, 10)
+        .entries(&EntryFilter::default(), 0, 10)
         .unwrap()
         .into_iter()
         .map(|entry| entry.kind)
         .collect();
     assert_eq!(kinds, ["asked", "closed", "anchor"]);
-    assert!(matches!(store.verify().unwrap(), Verified::Whole { entries: 3, .. }));
+    assert!(matches!(store.verify().unwrap(), ChainReport::Whole { entries: 3, .. }));
     assert_eq!(store.secret("digest").unwrap(), [7; 32]);
     assert_eq!(store.kept("paired").unwrap().as_deref(), Some("ada"));
 }
@@ -45,11 +45,11 @@ fn a_file_of_version_1_is_still_read() {
 fn a_file_of_version_1_gets_room_for_conversations() {
     let (_folder, path) = v1_file();
     let mut store = Store::open(&path).unwrap();
-    assert_eq!(version_of(&path), Layout::Ours(version(STEPS)));
-    let messages = [Said { body: "{}".to_owned(), begins: true }];
+    assert_eq!(version_of(&path), StoreLayout::Ours(version(STEPS)));
+    let messages = [NewMessage { body: "{}".to_owned(), begins: true }];
     let addition = Addition { conversation: "a", messages: &messages, ..Addition::default() };
     assert_eq!(store.add(&addition).unwrap(), 1);
-    assert!(matches!(store.verify().unwrap(), Verified::Whole { entries: 3, .. }));
+    assert!(matches!(store.verify().unwrap(), ChainReport::Whole { entries: 3, .. }));
 }
 
 #[test]
@@ -58,7 +58,7 @@ fn questions_that_were_open_before_are_open_after() {
     let path = folder.path().join("ledger.db");
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
     let at_ms = i64::try_from(now.as_millis()).unwrap();
-    let draft = |kind: &str, question: &str, at_ms: i64| crate::Draft {
+    let draft = |kind: &str, question: &str, at_ms: i64| crate::EntryDraft {
         at_ms,
         kind: kind.to_owned(),
         question: Some(question.to_owned()),
@@ -85,10 +85,10 @@ fn a_later_step_is_taken_once_and_keeps_what_was_there() {
         let at: i64 =
             store.connection.query_row("SELECT at_ms FROM kept", [], |row| row.get(0)).unwrap();
         assert_eq!(at, 7);
-        assert!(matches!(store.verify().unwrap(), Verified::Whole { entries: 3, .. }));
+        assert!(matches!(store.verify().unwrap(), ChainReport::Whole { entries: 3, .. }));
     }
     let present = version(STEPS);
-    assert_eq!(version_of(&path), Layout::Ours(present + 1));
+    assert_eq!(version_of(&path), StoreLayout::Ours(present + 1));
     let error = Store::open(&path).unwrap_err();
     let StoreError::Newer { found, known, .. } = error else { panic!("{error}") };
     assert_eq!((found, known), (present + 1, present));
@@ -101,7 +101,7 @@ fn a_step_that_fails_leaves_the_file_as_it_was() {
     let (_folder, path) = v1_file();
     let steps = [STEPS, &[LATER, "CREATE TABLE half (a); CREATE TABLE half (b);"]].concat();
     Store::open_with(&path, &steps).unwrap_err();
-    assert_eq!(version_of(&path), Layout::Ours(1));
+    assert_eq!(version_of(&path), StoreLayout::Ours(1));
     let store = Store::open(&path).unwrap();
     let columns: i64 = store
         .connection
@@ -114,7 +114,7 @@ fn a_step_that_fails_leaves_the_file_as_it_was() {
 fn whoever_only_reads_does_not_bring_a_file_up_to_date() {
     let (_folder, path) = v1_file();
     Connection::open(&path).unwrap().pragma_update(None, "journal_mode", "DELETE").unwrap();
-    let layout = Layout::Ours(0);
+    let layout = StoreLayout::Ours(0);
     assert!(check(&path, &layout, STEPS).is_ok(), "it could be brought up to date");
     let before = std::fs::read(&path).unwrap();
     let error = Store::open_read_only(&path).unwrap_err();

@@ -4,7 +4,7 @@ use rusqlite::StatementStatus;
 use tempfile::TempDir;
 
 use super::*;
-use crate::{Addition, Draft, Said, Spending, Store};
+use crate::{Addition, AnswerCost, EntryDraft, NewMessage, Store};
 
 fn fresh() -> (TempDir, Store) {
     let folder = tempfile::tempdir().unwrap();
@@ -20,15 +20,15 @@ fn put(connection: &Connection, key: &str) -> rusqlite::Result<usize> {
 fn work(store: &mut Store, number: i64) {
     let conversation = format!("c{number}");
     let draft =
-        Draft { at_ms: number, kind: "ran".to_owned(), question: None, body: "{}".to_owned() };
-    let messages = [Said { body: number.to_string(), begins: true }];
+        EntryDraft { at_ms: number, kind: "ran".to_owned(), question: None, body: "{}".to_owned() };
+    let messages = [NewMessage { body: number.to_string(), begins: true }];
     store.conversation(&conversation).unwrap();
     let addition = Addition {
         conversation: &conversation,
         at_ms: number,
         instead_of: Some(number.unsigned_abs()),
         messages: &messages,
-        spending: Some(&Spending::default()),
+        spending: Some(&AnswerCost::default()),
         drafts: std::slice::from_ref(&draft),
         ..Addition::default()
     };

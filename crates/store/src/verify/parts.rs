@@ -1,46 +1,46 @@
-//! A long chain, walked in parts by several threads.
+//! Walks a long chain in parts, on several threads.
 //!
-//! A part begins with the hash that the entry before it carries. That this hash is right is found
-//! out by whoever walks the part before. So the parts together prove what one walk proves, as long
-//! as the entries in them stay: every part has a view of its own, and pruning in between looks like
-//! a gap. Therefore a fault here says nothing but that somebody has to look again in one view.
+//! A part begins with the hash that the entry before it carries. Whether that hash is right is
+//! checked by the walk of the part before. So the parts together prove what one walk proves, as
+//! long as no entries are removed meanwhile: each part has a view of its own, and pruning in
+//! between looks like a gap. A fault found here therefore only means that the chain has to be
+//! walked again in one view.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
 use rusqlite::Connection;
 
-use super::{Progress, Verified, Walk, is_damage, last_readable};
-use crate::chain::Head;
+use super::{ChainReport, ChainWalk, VerifyProgress, is_damage, last_readable};
+use crate::chain::ChainHead;
 use crate::{FileIdentity, Store, ledger};
 
-/// A part is not shorter than this: a thread and a connection cost something too.
+/// The shortest part, in entries: a thread and a connection cost something too.
 const SHORTEST: u64 = 20_000;
-/// More threads wait for the disk.
+/// With more threads than this, the disk is the limit.
 const MOST_THREADS: u64 = 8;
 
-/// Walks the chain in parts. Returns nothing when it is short, or when not everything is as it
-/// should be.
+/// Walks the chain in parts. Returns `None` if the chain is short, or if anything is wrong with it.
 pub(super) fn walk(
     store: &Store,
     view: &Connection,
-    noted: Option<Head>,
-    progress: Progress<'_>,
-) -> rusqlite::Result<Option<Verified>> {
+    noted: Option<ChainHead>,
+    progress: VerifyProgress<'_>,
+) -> rusqlite::Result<Option<ChainReport>> {
     let threads = thread::available_parallelism().map_or(1, |count| count.get() as u64);
     walk_by(threads.min(MOST_THREADS), SHORTEST, store, view, noted, progress)
 }
 
-/// Walks the chain by so many threads, if each has at least `shortest` entries.
+/// Walks the chain on this many threads, if each gets at least `shortest` entries.
 fn walk_by(
     threads: u64,
     shortest: u64,
     store: &Store,
     view: &Connection,
-    noted: Option<Head>,
-    progress: Progress<'_>,
-) -> rusqlite::Result<Option<Verified>> {
-    let Ok(mut whole) = Walk::begin(view, noted)? else { return Ok(None) };
+    noted: Option<ChainHead>,
+    progress: VerifyProgress<'_>,
+) -> rusqlite::Result<Option<ChainReport>> {
+    let Ok(mut whole) = ChainWalk::begin(view, noted)? else { return Ok(None) };
     let Some(last) = last_readable(view)? else { return Ok(None) };
     let (before, entries) = (whole.last.seq, last.seq.saturating_sub(whole.last.seq));
     let parts = threads.min(entries / shortest);
@@ -60,8 +60,8 @@ fn walk_by(
             })
         };
         let walks: Vec<_> = (0..parts).map(spawn).collect();
-        // One that has panicked has found nothing.
-        walks.into_iter().map(|walk| walk.join().ok().flatten()).collect::<Option<Vec<Walk>>>()
+        // A thread that panicked has no result.
+        walks.into_iter().map(|walk| walk.join().ok().flatten()).collect::<Option<Vec<ChainWalk>>>()
     });
     let Some(walks) = walks else { return Ok(None) };
     whole.entries = walks.iter().map(|walk| walk.entries).sum();
@@ -72,30 +72,32 @@ fn walk_by(
     Ok(is_whole.then(|| whole.whole()))
 }
 
-/// Walks from the entry after `before` to the entry `upto`; nothing when anything is wrong there.
+/// Walks from the entry after `before` to the entry `upto`. Returns `None` if anything is wrong
+/// there.
 fn walk_part(
     file: &FileIdentity,
-    first: Option<Head>,
+    first: Option<ChainHead>,
     before: u64,
     upto: u64,
-    noted: Option<Head>,
+    noted: Option<ChainHead>,
     progress: &dyn Fn(u64),
-) -> Option<Walk> {
+) -> Option<ChainWalk> {
     let own = Store::open_read_only(file.path()).ok().filter(|own| own.file() == Some(file))?;
     let view = own.connection.unchecked_transaction().ok()?;
     let last = match first {
         Some(first) => first,
         None => carried_by(&view, before).ok()??,
     };
-    let mut walk = Walk::from(last, noted);
+    let mut walk = ChainWalk::from(last, noted);
     let steps = walk.go(&view, upto, progress).ok()?;
     (steps.is_ok() && walk.last.seq == upto).then_some(walk)
 }
 
-/// The hash that an entry carries, whether it is right or not; none where none can be read.
-pub(super) fn carried_by(connection: &Connection, seq: u64) -> rusqlite::Result<Option<Head>> {
+/// Returns the head at an entry, with the hash it carries, right or wrong; `None` if that cannot be
+/// read.
+pub(super) fn carried_by(connection: &Connection, seq: u64) -> rusqlite::Result<Option<ChainHead>> {
     ledger::hash_of(connection, seq)
-        .map(|hash| hash.map(|hash| Head { seq, hash }))
+        .map(|hash| hash.map(|hash| ChainHead { seq, hash }))
         .or_else(|error| if is_damage(&error) { Ok(None) } else { Err(error) })
 }
 

@@ -2,7 +2,8 @@
 
 use crate::place::{Place, now_ms, seqs};
 use callgate_store::{
-    Anchor, Fault, Filter, Head, LONGEST_OPEN_MS, Links, Noted, Store, StoreError, Verified,
+    Anchor, ChainFault, ChainHead, ChainReport, ChainedLinks, EntryFilter, LONGEST_OPEN_MS,
+    NotedHead, Store, StoreError,
 };
 
 /// A ledger of six entries, of which the first five are old.
@@ -23,61 +24,66 @@ fn six() -> Place {
 
 fn whole(place: &Place) -> u64 {
     match place.store.verify().unwrap() {
-        Verified::Whole { entries, .. } => entries,
-        broken @ Verified::Broken { .. } => panic!("{broken:?}"),
+        ChainReport::Whole { entries, .. } => entries,
+        broken @ ChainReport::Broken { .. } => panic!("{broken:?}"),
     }
 }
 
 #[test]
 fn a_chain_that_nobody_touched_is_whole() {
     let place = Place::new();
-    let nothing = Head { seq: 0, hash: [0; 32] };
-    let expected =
-        Verified::Whole { entries: 0, from_anchor: None, head: nothing, noted: Noted::NotGiven };
+    let nothing = ChainHead { seq: 0, hash: [0; 32] };
+    let expected = ChainReport::Whole {
+        entries: 0,
+        from_anchor: None,
+        head: nothing,
+        noted: NotedHead::NotGiven,
+    };
     assert_eq!(place.store.verify().unwrap(), expected);
     let place = six();
     let head = place.store.head().unwrap();
-    let expected = Verified::Whole { entries: 6, from_anchor: None, head, noted: Noted::NotGiven };
+    let expected =
+        ChainReport::Whole { entries: 6, from_anchor: None, head, noted: NotedHead::NotGiven };
     assert_eq!(place.store.verify().unwrap(), expected);
     assert_eq!(Store::open_read_only(&place.path()).unwrap().verify().unwrap(), expected);
 }
 
 #[test]
 fn every_change_is_seen_and_named() {
-    let check = |sql: &str, seq: u64, why: Fault| {
+    let check = |sql: &str, seq: u64, why: ChainFault| {
         let place = six();
         place.tamper(sql);
-        assert_eq!(place.store.verify().unwrap(), Verified::Broken { seq, why }, "{sql}");
+        assert_eq!(place.store.verify().unwrap(), ChainReport::Broken { seq, why }, "{sql}");
     };
     for seq in 1..=6 {
         let of = |change: &str| format!("UPDATE entries SET {change} WHERE seq = {seq}");
-        check(&of("at_ms = at_ms + 1"), seq, Fault::Changed);
-        check(&of("kind = kind || 'x'"), seq, Fault::Changed);
-        check(&of("kind = 'Asked'"), seq, Fault::Changed);
-        check(&of("question = 'q9'"), seq, Fault::Changed);
-        check(&of("question = coalesce(question, '') || ' '"), seq, Fault::Changed);
-        check(&of("body = body || ' '"), seq, Fault::Changed);
-        check(&of("body = ''"), seq, Fault::Changed);
-        check(&of("hash = zeroblob(32)"), seq, Fault::Changed);
-        check(&of("hash = x'00'"), seq, Fault::Changed);
-        check(&of("body = CAST(x'ff' AS TEXT)"), seq, Fault::Changed);
+        check(&of("at_ms = at_ms + 1"), seq, ChainFault::Changed);
+        check(&of("kind = kind || 'x'"), seq, ChainFault::Changed);
+        check(&of("kind = 'Asked'"), seq, ChainFault::Changed);
+        check(&of("question = 'q9'"), seq, ChainFault::Changed);
+        check(&of("question = coalesce(question, '') || ' '"), seq, ChainFault::Changed);
+        check(&of("body = body || ' '"), seq, ChainFault::Changed);
+        check(&of("body = ''"), seq, ChainFault::Changed);
+        check(&of("hash = zeroblob(32)"), seq, ChainFault::Changed);
+        check(&of("hash = x'00'"), seq, ChainFault::Changed);
+        check(&of("body = CAST(x'ff' AS TEXT)"), seq, ChainFault::Changed);
     }
-    check("UPDATE entries SET question = NULL WHERE seq = 2", 2, Fault::Changed);
-    check("UPDATE entries SET seq = 60 WHERE seq = 6", 6, Fault::Missing);
-    check("UPDATE entries SET seq = -6 WHERE seq = 1", 1, Fault::Missing);
-    check("UPDATE entries SET seq = 0 WHERE seq = 1", 1, Fault::Missing);
-    check("DELETE FROM entries WHERE seq = 1", 2, Fault::NoAnchor);
-    check("DELETE FROM entries WHERE seq = 3", 3, Fault::Missing);
-    check("DELETE FROM entries WHERE seq = 6", 6, Fault::Missing);
-    check("DELETE FROM entries WHERE seq > 3", 4, Fault::Missing);
-    check("DELETE FROM entries", 1, Fault::Missing);
-    check("DELETE FROM head", 6, Fault::OtherMark);
-    check("UPDATE head SET seq = 7", 7, Fault::Missing);
-    check("UPDATE head SET seq = 5", 6, Fault::OtherMark);
-    check("UPDATE head SET hash = zeroblob(32)", 6, Fault::OtherMark);
+    check("UPDATE entries SET question = NULL WHERE seq = 2", 2, ChainFault::Changed);
+    check("UPDATE entries SET seq = 60 WHERE seq = 6", 6, ChainFault::Missing);
+    check("UPDATE entries SET seq = -6 WHERE seq = 1", 1, ChainFault::Missing);
+    check("UPDATE entries SET seq = 0 WHERE seq = 1", 1, ChainFault::Missing);
+    check("DELETE FROM entries WHERE seq = 1", 2, ChainFault::NoAnchor);
+    check("DELETE FROM entries WHERE seq = 3", 3, ChainFault::Missing);
+    check("DELETE FROM entries WHERE seq = 6", 6, ChainFault::Missing);
+    check("DELETE FROM entries WHERE seq > 3", 4, ChainFault::Missing);
+    check("DELETE FROM entries", 1, ChainFault::Missing);
+    check("DELETE FROM head", 6, ChainFault::OtherMark);
+    check("UPDATE head SET seq = 7", 7, ChainFault::Missing);
+    check("UPDATE head SET seq = 5", 6, ChainFault::OtherMark);
+    check("UPDATE head SET hash = zeroblob(32)", 6, ChainFault::OtherMark);
     let swapped = "UPDATE entries SET seq = 50 WHERE seq = 2; UPDATE entries SET seq = 2 WHERE \
                    seq = 3; UPDATE entries SET seq = 3 WHERE seq = 50";
-    check(swapped, 2, Fault::Changed);
+    check(swapped, 2, ChainFault::Changed);
 }
 
 #[test]
@@ -90,7 +96,7 @@ fn any_bit_of_any_body_counts() {
             changed[index] ^= 1 << bit;
             let changed = String::from_utf8(changed).unwrap().replace('\'', "''");
             place.tamper(&format!("UPDATE entries SET body = '{changed}' WHERE seq = 3"));
-            let expected = Verified::Broken { seq: 3, why: Fault::Changed };
+            let expected = ChainReport::Broken { seq: 3, why: ChainFault::Changed };
             assert_eq!(place.store.verify().unwrap(), expected, "{changed}");
         }
     }
@@ -102,32 +108,32 @@ fn any_bit_of_any_body_counts() {
 fn a_noted_head_shows_what_was_cut_or_written_anew() {
     let place = six();
     let head = place.store.head().unwrap();
-    let third = place.store.entries(&Filter::default(), 2, 1).unwrap().remove(0);
-    let third = Head { seq: 3, hash: third.hash };
-    let noted = |place: &Place, head: Head| match place
+    let third = place.store.entries(&EntryFilter::default(), 2, 1).unwrap().remove(0);
+    let third = ChainHead { seq: 3, hash: third.hash };
+    let noted = |place: &Place, head: ChainHead| match place
         .store
         .verify_with(Some(head), &|_, _| ())
         .unwrap()
     {
-        Verified::Whole { noted, .. } => Ok(noted),
-        Verified::Broken { seq, why } => Err((seq, why)),
+        ChainReport::Whole { noted, .. } => Ok(noted),
+        ChainReport::Broken { seq, why } => Err((seq, why)),
     };
-    assert_eq!(noted(&place, head), Ok(Noted::Found));
-    assert_eq!(noted(&place, third), Ok(Noted::Found));
-    assert_eq!(noted(&place, Head { seq: 0, hash: [0; 32] }), Ok(Noted::Found));
-    let other = Head { hash: [1; 32], ..third };
-    assert_eq!(noted(&place, other), Err((3, Fault::OtherThanNoted)));
-    assert_eq!(noted(&place, Head { seq: 9, ..head }), Err((7, Fault::Missing)));
+    assert_eq!(noted(&place, head), Ok(NotedHead::Found));
+    assert_eq!(noted(&place, third), Ok(NotedHead::Found));
+    assert_eq!(noted(&place, ChainHead { seq: 0, hash: [0; 32] }), Ok(NotedHead::Found));
+    let other = ChainHead { hash: [1; 32], ..third };
+    assert_eq!(noted(&place, other), Err((3, ChainFault::OtherThanNoted)));
+    assert_eq!(noted(&place, ChainHead { seq: 9, ..head }), Err((7, ChainFault::Missing)));
 
     let cut = "DELETE FROM entries WHERE seq > 4;
                UPDATE head SET (seq, hash) = (SELECT seq, hash FROM entries WHERE seq = 4)";
     place.tamper(cut);
     assert_eq!(whole(&place), 4, "without a noted head nothing shows it");
-    assert_eq!(noted(&place, head), Err((5, Fault::Missing)));
-    assert_eq!(noted(&place, third), Ok(Noted::Found));
+    assert_eq!(noted(&place, head), Err((5, ChainFault::Missing)));
+    assert_eq!(noted(&place, third), Ok(NotedHead::Found));
 
     let anew = six();
-    assert_eq!(noted(&anew, head).unwrap_err().1, Fault::OtherThanNoted);
+    assert_eq!(noted(&anew, head).unwrap_err().1, ChainFault::OtherThanNoted);
 }
 
 #[test]
@@ -135,7 +141,7 @@ fn a_number_is_not_given_again_to_hide_a_cut() {
     let mut place = six();
     place.tamper("DELETE FROM entries WHERE seq > 4");
     assert_eq!(place.write("started", None, "{}").seq, 7);
-    let expected = Verified::Broken { seq: 5, why: Fault::Missing };
+    let expected = ChainReport::Broken { seq: 5, why: ChainFault::Missing };
     assert_eq!(place.store.verify().unwrap(), expected);
     let mut place = six();
     place.tamper("UPDATE head SET seq = 2");
@@ -146,22 +152,22 @@ fn a_number_is_not_given_again_to_hide_a_cut() {
 #[test]
 fn pruning_leaves_an_anchor_from_which_the_chain_goes_on() {
     let mut place = six();
-    let fourth = place.store.entries(&Filter::default(), 3, 1).unwrap().remove(0);
+    let fourth = place.store.entries(&EntryFilter::default(), 3, 1).unwrap().remove(0);
     let pruned = place.store.prune(500).unwrap();
     assert_eq!(pruned.removed, 4);
     let entry = pruned.anchor.unwrap();
     assert_eq!((entry.seq, entry.kind.as_str()), (7, "anchor"));
     let anchor = Anchor::read(&entry.body).unwrap();
-    let hash = callgate_store::Hash(fourth.hash).to_string();
-    let links = Some(Links::default());
+    let hash = callgate_store::ChainHash(fourth.hash).to_string();
+    let links = Some(ChainedLinks::default());
     assert_eq!(anchor, Anchor { through: 4, hash, count: 4, from_ms: 100, to_ms: 400, links });
-    let all = place.store.entries(&Filter::default(), 0, 9).unwrap();
+    let all = place.store.entries(&EntryFilter::default(), 0, 9).unwrap();
     assert_eq!(seqs(&all), [5, 6, 7]);
     match place.store.verify().unwrap() {
-        Verified::Whole { entries, from_anchor, .. } => {
+        ChainReport::Whole { entries, from_anchor, .. } => {
             assert_eq!((entries, from_anchor), (3, Some(anchor)));
         }
-        broken @ Verified::Broken { .. } => panic!("{broken:?}"),
+        broken @ ChainReport::Broken { .. } => panic!("{broken:?}"),
     }
     let none = place.store.prune(500).unwrap();
     assert_eq!((none.removed, none.anchor), (0, None));
@@ -198,35 +204,35 @@ fn an_anchor_is_guarded_by_the_chain_like_everything_else() {
         place.store.verify().unwrap()
     };
     let change = "UPDATE entries SET body = replace(body, '\"count\":4', '\"count\":5')";
-    assert_eq!(tampered(change), Verified::Broken { seq: 7, why: Fault::Changed });
+    assert_eq!(tampered(change), ChainReport::Broken { seq: 7, why: ChainFault::Changed });
     let delete = "DELETE FROM entries WHERE seq = 5";
-    assert_eq!(tampered(delete), Verified::Broken { seq: 6, why: Fault::NoAnchor });
+    assert_eq!(tampered(delete), ChainReport::Broken { seq: 6, why: ChainFault::NoAnchor });
     let delete = "DELETE FROM entries WHERE seq = 7";
-    assert_eq!(tampered(delete), Verified::Broken { seq: 5, why: Fault::NoAnchor });
+    assert_eq!(tampered(delete), ChainReport::Broken { seq: 5, why: ChainFault::NoAnchor });
     let garbage = "UPDATE entries SET body = 'garbage' WHERE seq = 7";
-    assert_eq!(tampered(garbage), Verified::Broken { seq: 5, why: Fault::NoAnchor });
+    assert_eq!(tampered(garbage), ChainReport::Broken { seq: 5, why: ChainFault::NoAnchor });
 }
 
 #[test]
 fn a_head_noted_before_pruning_is_compared_as_far_as_it_can_be() {
     let mut place = six();
-    let heads: Vec<Head> = place
+    let heads: Vec<ChainHead> = place
         .store
-        .entries(&Filter::default(), 0, 9)
+        .entries(&EntryFilter::default(), 0, 9)
         .unwrap()
         .iter()
-        .map(|entry| Head { seq: entry.seq, hash: entry.hash })
+        .map(|entry| ChainHead { seq: entry.seq, hash: entry.hash })
         .collect();
     place.store.prune(500).unwrap();
-    let noted = |head: Head| match place.store.verify_with(Some(head), &|_, _| ()).unwrap() {
-        Verified::Whole { noted, .. } => Ok(noted),
-        Verified::Broken { seq, why } => Err((seq, why)),
+    let noted = |head: ChainHead| match place.store.verify_with(Some(head), &|_, _| ()).unwrap() {
+        ChainReport::Whole { noted, .. } => Ok(noted),
+        ChainReport::Broken { seq, why } => Err((seq, why)),
     };
-    assert_eq!(noted(heads[5]), Ok(Noted::Found));
-    assert_eq!(noted(heads[3]), Ok(Noted::Found), "the anchor has it");
-    assert_eq!(noted(heads[2]), Ok(Noted::Pruned));
-    let other = Head { hash: [1; 32], ..heads[3] };
-    assert_eq!(noted(other), Err((4, Fault::OtherThanNoted)));
+    assert_eq!(noted(heads[5]), Ok(NotedHead::Found));
+    assert_eq!(noted(heads[3]), Ok(NotedHead::Found), "the anchor has it");
+    assert_eq!(noted(heads[2]), Ok(NotedHead::Pruned));
+    let other = ChainHead { hash: [1; 32], ..heads[3] };
+    assert_eq!(noted(other), Err((4, ChainFault::OtherThanNoted)));
 }
 
 #[test]
@@ -237,7 +243,7 @@ fn pruning_stops_before_a_question_that_is_open() {
     place.write_at(now - 40, "asked", Some("q1"), "{}");
     place.write_at(now - 30, "asked", Some("q2"), "{}");
     place.write_at(now - 20, "closed", Some("q1"), "{}");
-    let kept = |place: &Place| seqs(&place.store.entries(&Filter::default(), 0, 99).unwrap());
+    let kept = |place: &Place| seqs(&place.store.entries(&EntryFilter::default(), 0, 99).unwrap());
     assert_eq!(place.store.prune(i64::MAX).unwrap().removed, 2);
     assert_eq!(kept(&place), [3, 4, 5]);
     assert_eq!(place.store.prune(i64::MAX).unwrap().removed, 0);
@@ -265,7 +271,7 @@ fn pruning_takes_a_beginning_and_leaves_no_gap_when_clocks_went_back() {
         place.write_at(at, "ran", None, "{}");
     }
     assert_eq!(place.store.prune(500).unwrap().removed, 1);
-    assert_eq!(seqs(&place.store.entries(&Filter::default(), 0, 9).unwrap()), [2, 3, 4, 5]);
+    assert_eq!(seqs(&place.store.entries(&EntryFilter::default(), 0, 9).unwrap()), [2, 3, 4, 5]);
     whole(&place);
 }
 
@@ -274,8 +280,8 @@ fn a_broken_chain_is_not_pruned() {
     let mut place = six();
     place.tamper("UPDATE entries SET body = '{}' WHERE seq = 2");
     let error = place.store.prune(500).unwrap_err();
-    assert!(matches!(error, StoreError::Broken { seq: 2, why: Fault::Changed }), "{error}");
-    assert_eq!(place.store.entries(&Filter::default(), 0, 9).unwrap().len(), 6);
+    assert!(matches!(error, StoreError::Broken { seq: 2, why: ChainFault::Changed }), "{error}");
+    assert_eq!(place.store.entries(&EntryFilter::default(), 0, 9).unwrap().len(), 6);
 }
 
 #[test]

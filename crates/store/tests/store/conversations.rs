@@ -3,15 +3,18 @@
 use std::fs;
 
 use callgate_store::{
-    Addition, Conversation, LONGEST_CONVERSATION, LONGEST_MESSAGE, LONGEST_TITLE, Said, Spending,
-    Store, StoreError, Sum, Verified,
+    Addition, AnswerCost, ChainReport, CostSum, LONGEST_CONVERSATION, LONGEST_MESSAGE,
+    LONGEST_TITLE, NewMessage, Store, StoreError, StoredConversation,
 };
 
 use crate::place::{Place, draft, file_in};
 
-fn said(bodies: &[&str]) -> Vec<Said> {
+fn said(bodies: &[&str]) -> Vec<NewMessage> {
     let begins = |body: &str| body.starts_with('u');
-    bodies.iter().map(|body| Said { body: (*body).to_owned(), begins: begins(body) }).collect()
+    bodies
+        .iter()
+        .map(|body| NewMessage { body: (*body).to_owned(), begins: begins(body) })
+        .collect()
 }
 
 /// Writes these messages; those that begin with `u` begin a turn.
@@ -45,7 +48,7 @@ fn ids(store: &Store, limit: usize, before_ms: Option<i64>) -> Vec<String> {
     store.conversations(limit, before_ms).unwrap().into_iter().map(|found| found.id).collect()
 }
 
-fn known(store: &Store, id: &str) -> Conversation {
+fn known(store: &Store, id: &str) -> StoredConversation {
     store.conversation(id).unwrap().unwrap()
 }
 
@@ -72,7 +75,7 @@ fn a_step_is_written_whole_or_not_at_all() {
     let mut place = Place::new();
     add(&mut place.store, "a", 1, &["u1", "b1"]);
     let messages = said(&["u2", "b2"]);
-    let spending = Spending { input: 5, micro_usd: Some(7), ..Spending::default() };
+    let spending = AnswerCost { input: 5, micro_usd: Some(7), ..AnswerCost::default() };
     let drafts = [draft("ran", None, "{}"), draft("ran", None, &"x".repeat(9))];
     let step = Addition {
         conversation: "a",
@@ -84,20 +87,20 @@ fn a_step_is_written_whole_or_not_at_all() {
     };
     let refused = place.store.add(&step).unwrap_err();
     assert!(matches!(refused, StoreError::Refused { index: 1, .. }), "{refused}");
-    let too_big = ["x".repeat(300_000)].map(|body| Said { body, begins: false });
+    let too_big = ["x".repeat(300_000)].map(|body| NewMessage { body, begins: false });
     let big = Addition { messages: &too_big, drafts: &drafts[..1], ..step };
     place.store.limit_size(200 * 1024).unwrap();
     let full = place.store.add(&big).unwrap_err();
     assert!(matches!(full, StoreError::Full(_)), "{full}");
     assert_eq!(bodies(&place.store, "a"), ["u1", "b1"]);
-    assert_eq!(place.store.spent("a", 0).unwrap().all, Sum::default());
+    assert_eq!(place.store.spent("a", 0).unwrap().all, CostSum::default());
     assert_eq!(place.store.last_seq().unwrap(), 0);
 
     place.store.limit_size(u64::MAX).unwrap();
     place.store.add(&Addition { drafts: &drafts[..1], ..step }).unwrap();
     assert_eq!(bodies(&place.store, "a"), ["u2", "b2"]);
     assert_eq!(place.store.spent("a", 0).unwrap().conversation.micro_usd, 7);
-    assert!(matches!(place.store.verify().unwrap(), Verified::Whole { entries: 1, .. }));
+    assert!(matches!(place.store.verify().unwrap(), ChainReport::Whole { entries: 1, .. }));
 }
 
 #[test]
@@ -196,7 +199,7 @@ fn what_is_cleared_or_deleted_leaves_the_file() {
     let mut place = Place::new();
     let long = format!("u SECRETWORD {}", "x".repeat(20_000));
     for id in ["a", "b"] {
-        let spending = Spending { input: 10, ..Spending::default() };
+        let spending = AnswerCost { input: 10, ..AnswerCost::default() };
         let messages = said(&[&long]);
         let addition = Addition {
             conversation: id,
@@ -233,7 +236,7 @@ fn what_is_cleared_or_deleted_leaves_the_file() {
 fn costs_are_summed_by_conversation_and_by_time() {
     let mut place = Place::new();
     let mut pay = |conversation, at_ms, micro_usd| {
-        let spending = Spending {
+        let spending = AnswerCost {
             model: "m".to_owned(),
             input: 1,
             output: 2,
@@ -249,7 +252,7 @@ fn costs_are_summed_by_conversation_and_by_time() {
     pay("a", 20, None);
     pay("b", 20, Some(1000));
     let spent = place.store.spent("a", 20).unwrap();
-    let sum = |micro_usd| Sum {
+    let sum = |micro_usd| CostSum {
         input: 2,
         output: 4,
         cache_read: 6,
@@ -268,7 +271,7 @@ fn what_is_too_long_is_refused() {
     };
     let id = "i".repeat(LONGEST_CONVERSATION + 1);
     let title = "t".repeat(LONGEST_TITLE + 1);
-    let messages = [Said { body: "m".repeat(LONGEST_MESSAGE + 1), begins: true }];
+    let messages = [NewMessage { body: "m".repeat(LONGEST_MESSAGE + 1), begins: true }];
     let to = |conversation| Addition { conversation, ..Addition::default() };
     refused(store.add(&to(&id)).map(drop));
     refused(store.add(&Addition { opening: Some(&title), ..to("a") }).map(drop));
@@ -285,7 +288,7 @@ fn a_store_in_memory_is_like_one_in_a_file() {
     add(&mut store, "a", 1, &["u", "b"]);
     store.append(&[draft("ran", None, "{}")]).unwrap();
     assert_eq!(bodies(&store, "a"), ["u", "b"]);
-    assert!(matches!(store.verify().unwrap(), Verified::Whole { entries: 1, .. }));
+    assert!(matches!(store.verify().unwrap(), ChainReport::Whole { entries: 1, .. }));
     assert!(store.delete_conversation("a").unwrap());
 }
 

@@ -5,7 +5,7 @@ use std::os::unix::fs::{PermissionsExt, chown, symlink};
 use std::path::{Path, PathBuf};
 use std::thread;
 
-use callgate_store::{Fault, Filter, Store, StoreError, Verified};
+use callgate_store::{ChainFault, ChainReport, EntryFilter, Store, StoreError};
 use rusqlite::Connection;
 use rustix::fs::Mode;
 use rustix::process::{geteuid, umask};
@@ -196,7 +196,7 @@ fn a_file_that_may_not_be_written_is_refused_and_can_still_be_read() {
         assert!(matches!(error, StoreError::ReadOnly(_)), "{error:?}");
         assert!(error.to_string().contains("permissions"), "{error}");
         let store = Store::open_read_only(&path).unwrap();
-        assert!(matches!(store.verify().unwrap(), Verified::Whole { entries: 1, .. }));
+        assert!(matches!(store.verify().unwrap(), ChainReport::Whole { entries: 1, .. }));
         drop(store);
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
         let inside = folder.path().join("new/ledger.db");
@@ -224,7 +224,7 @@ fn while_others_write_it_can_be_read() {
     let reader = Store::open_read_only(&place.path()).unwrap();
     for count in 1..=50 {
         place.write("ran", None, "{}");
-        assert_eq!(reader.entries(&Filter::default(), 0, 100).unwrap().len(), count);
+        assert_eq!(reader.entries(&EntryFilter::default(), 0, 100).unwrap().len(), count);
     }
     // A log that nobody has carried over into the file yet, as a killed process leaves it.
     let copy = tempdir().unwrap();
@@ -232,7 +232,7 @@ fn while_others_write_it_can_be_read() {
     fs::copy(place.path(), &path).unwrap();
     fs::copy(&beside(&place.path())[0], &beside(&path)[0]).unwrap();
     let reader = Store::open_read_only(&path).unwrap();
-    assert!(matches!(reader.verify().unwrap(), Verified::Whole { entries: 50, .. }));
+    assert!(matches!(reader.verify().unwrap(), ChainReport::Whole { entries: 50, .. }));
 }
 
 #[test]
@@ -254,7 +254,7 @@ fn a_full_disk_is_said_and_leaves_nothing_half_written() {
     assert!(written > 1);
     assert_eq!(place.store.last_seq().unwrap(), written);
     assert!(
-        matches!(place.store.verify().unwrap(), Verified::Whole { entries, .. } if entries == written)
+        matches!(place.store.verify().unwrap(), ChainReport::Whole { entries, .. } if entries == written)
     );
     assert!(matches!(place.store.keep("a", &body.repeat(20)), Err(StoreError::Full(_))));
     place.store.limit_size(u64::MAX).unwrap();
@@ -275,13 +275,14 @@ fn a_damaged_file_is_named_and_not_written_to() {
     bytes[half..half + 4096].fill(0xff);
     fs::write(&path, bytes).unwrap();
     let store = Store::open(&path).unwrap();
-    let Verified::Broken { seq, why: Fault::Unreadable } = store.verify().unwrap() else {
+    let ChainReport::Broken { seq, why: ChainFault::Unreadable } = store.verify().unwrap() else {
         panic!("{:?}", store.verify());
     };
-    let before = store.entries(&Filter::default(), 0, usize::try_from(seq).unwrap() - 1).unwrap();
+    let before =
+        store.entries(&EntryFilter::default(), 0, usize::try_from(seq).unwrap() - 1).unwrap();
     assert_eq!(before.len() as u64, seq - 1, "all before it can be read");
-    store.entries(&Filter::default(), seq - 1, 1).unwrap_err();
-    let error = store.entries(&Filter::default(), 0, 300).unwrap_err();
+    store.entries(&EntryFilter::default(), seq - 1, 1).unwrap_err();
+    let error = store.entries(&EntryFilter::default(), 0, 300).unwrap_err();
     assert!(matches!(error, StoreError::Damaged { .. }), "{error}");
 }
 

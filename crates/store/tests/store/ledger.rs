@@ -1,7 +1,7 @@
 //! What goes into the ledger comes out of it, by every filter.
 
 use crate::place::{Place, draft, seqs};
-use callgate_store::{Draft, Filter, LONGEST_BODY, Member, Store, StoreError};
+use callgate_store::{EntryDraft, EntryFilter, LONGEST_BODY, MemberMatch, Store, StoreError};
 
 #[test]
 fn what_is_appended_is_there_for_everybody_when_it_returns() {
@@ -13,7 +13,7 @@ fn what_is_appended_is_there_for_everybody_when_it_returns() {
         .append(&[draft("asked", Some("q1"), r#"{"tool":"Bash"}"#), draft("started", None, "{}")])
         .unwrap();
     assert_eq!(seqs(&written), [1, 2]);
-    assert_eq!(reader.entries(&Filter::default(), 0, 10).unwrap(), written);
+    assert_eq!(reader.entries(&EntryFilter::default(), 0, 10).unwrap(), written);
     assert_eq!(reader.last_seq().unwrap(), 2);
     assert_eq!(reader.head().unwrap().hash, written[1].hash);
     assert_ne!(reader.data_version().unwrap(), before);
@@ -27,7 +27,7 @@ fn what_is_no_entry_is_refused_and_nothing_of_its_batch_is_written() {
     let good = draft("asked", Some("q"), "{}");
     assert_eq!(LONGEST_BODY, 16_777_216);
     let long = format!(r#"{{"a":"{}"}}"#, "x".repeat(LONGEST_BODY));
-    let bad: [(Draft, &str); 13] = [
+    let bad: [(EntryDraft, &str); 13] = [
         (draft("", None, "{}"), "kind"),
         (draft("Asked", None, "{}"), "kind"),
         (draft("a b", None, "{}"), "kind"),
@@ -75,62 +75,64 @@ fn told() -> Place {
 #[test]
 fn every_filter_gives_what_it_says() {
     let place = told();
-    let check = |filter: Filter, expected: &[u64]| {
+    let check = |filter: EntryFilter, expected: &[u64]| {
         let found = seqs(&place.store.entries(&filter, 0, 100).unwrap());
         assert_eq!(found, expected, "{filter:?}");
         let found = seqs(&place.store.latest(&filter, u64::MAX, 100).unwrap());
         assert_eq!(found, expected, "the latest of {filter:?}");
     };
-    let all = Filter::default;
+    let all = EntryFilter::default;
     check(all(), &[1, 2, 3, 4, 5, 6, 7]);
     let kinds = |kinds: &[&str]| kinds.iter().map(|&kind| kind.to_owned()).collect();
-    check(Filter { kinds: kinds(&["asked"]), ..all() }, &[2, 3]);
-    check(Filter { kinds: kinds(&["asked", "ran"]), ..all() }, &[2, 3, 7]);
-    check(Filter { kinds: kinds(&["nothing"]), ..all() }, &[]);
-    check(Filter { question: Some("q1".to_owned()), ..all() }, &[2, 4, 5]);
-    check(Filter { since_ms: Some(300), ..all() }, &[3, 4, 5, 6, 7]);
-    check(Filter { until_ms: Some(300), ..all() }, &[1, 2]);
-    check(Filter { since_ms: Some(200), until_ms: Some(400), ..all() }, &[2, 3]);
-    let text = |text: &str| Filter { text: Some(text.to_owned()), ..all() };
+    check(EntryFilter { kinds: kinds(&["asked"]), ..all() }, &[2, 3]);
+    check(EntryFilter { kinds: kinds(&["asked", "ran"]), ..all() }, &[2, 3, 7]);
+    check(EntryFilter { kinds: kinds(&["nothing"]), ..all() }, &[]);
+    check(EntryFilter { question: Some("q1".to_owned()), ..all() }, &[2, 4, 5]);
+    check(EntryFilter { since_ms: Some(300), ..all() }, &[3, 4, 5, 6, 7]);
+    check(EntryFilter { until_ms: Some(300), ..all() }, &[1, 2]);
+    check(EntryFilter { since_ms: Some(200), until_ms: Some(400), ..all() }, &[2, 3]);
+    let text = |text: &str| EntryFilter { text: Some(text.to_owned()), ..all() };
     check(text("ada"), &[2, 3, 4, 6]);
     check(text("SAY \"hi\"\n"), &[2]);
     check(text("50%"), &[2]);
     check(text("%"), &[2]);
     check(text("23"), &[7]);
     check(text("cwd"), &[]);
-    let member = |name: &str, member| Filter { members: vec![(name.to_owned(), member)], ..all() };
-    let is = |value: &str| Member::Is(value.to_owned());
+    let member =
+        |name: &str, member| EntryFilter { members: vec![(name.to_owned(), member)], ..all() };
+    let is = |value: &str| MemberMatch::Is(value.to_owned());
     check(member("tool", is("Bash")), &[2, 4, 5, 7]);
     check(member("decision", is("allow")), &[3, 6]);
     check(member("ok", is("1")), &[]);
-    check(member("session", Member::Begins("34".to_owned())), &[2, 3, 4, 5, 6, 7]);
-    check(member("session", Member::Begins("34f".to_owned())), &[2, 4, 5, 7]);
-    check(member("session", Member::Begins("4f".to_owned())), &[]);
-    let within = |folder: &str| member("cwd", Member::Within(folder.to_owned()));
+    check(member("session", MemberMatch::Begins("34".to_owned())), &[2, 3, 4, 5, 6, 7]);
+    check(member("session", MemberMatch::Begins("34f".to_owned())), &[2, 4, 5, 7]);
+    check(member("session", MemberMatch::Begins("4f".to_owned())), &[]);
+    let within = |folder: &str| member("cwd", MemberMatch::Within(folder.to_owned()));
     check(within("/home/ada"), &[2, 3, 4, 5, 6]);
     check(within("/home/ada/eng/"), &[3, 6]);
     check(within("engine"), &[2, 4, 5]);
     check(within("ada/engine"), &[2, 4, 5]);
     check(within("gine"), &[]);
     let both = vec![("tool".to_owned(), is("Bash")), ("decision".to_owned(), is("deny"))];
-    check(Filter { members: both, kinds: kinds(&["decided"]), ..all() }, &[4]);
+    check(EntryFilter { members: both, kinds: kinds(&["decided"]), ..all() }, &[4]);
 }
 
 #[test]
 fn a_body_that_was_tampered_with_does_not_stop_a_search() {
     let place = told();
     place.tamper("UPDATE entries SET body = 'no JSON' WHERE seq = 2");
-    let text = Filter { text: Some("ada".to_owned()), ..Filter::default() };
+    let text = EntryFilter { text: Some("ada".to_owned()), ..EntryFilter::default() };
     assert_eq!(seqs(&place.store.entries(&text, 0, 9).unwrap()), [3, 4, 6]);
-    let tool = ("tool".to_owned(), Member::Is("Write".to_owned()));
-    let member = Filter { members: vec![tool], ..Filter::default() };
+    let tool = ("tool".to_owned(), MemberMatch::Is("Write".to_owned()));
+    let member = EntryFilter { members: vec![tool], ..EntryFilter::default() };
     assert_eq!(seqs(&place.store.entries(&member, 0, 9).unwrap()), [3, 6]);
 }
 
 #[test]
 fn pages_follow_each_other() {
     let place = told();
-    let page = |after, limit| seqs(&place.store.entries(&Filter::default(), after, limit).unwrap());
+    let page =
+        |after, limit| seqs(&place.store.entries(&EntryFilter::default(), after, limit).unwrap());
     assert_eq!(page(0, 3), [1, 2, 3]);
     assert_eq!(page(3, 3), [4, 5, 6]);
     assert_eq!(page(6, 3), [7]);
@@ -139,7 +141,7 @@ fn pages_follow_each_other() {
     assert_eq!(page(0, usize::MAX).len(), 7);
     assert!(page(0, 0).is_empty());
     let back =
-        |before, limit| seqs(&place.store.latest(&Filter::default(), before, limit).unwrap());
+        |before, limit| seqs(&place.store.latest(&EntryFilter::default(), before, limit).unwrap());
     assert_eq!(back(u64::MAX, 2), [6, 7]);
     assert_eq!(back(6, 3), [3, 4, 5]);
     assert_eq!(back(2, 3), [1]);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use callgate_store::{Links, Store, Verified};
+use callgate_store::{ChainReport, ChainedLinks, Store};
 
 use crate::place::Place;
 
@@ -10,18 +10,18 @@ const CHAT: &str = r#"{"by":"Ada","links":["chat/7"]}"#;
 const GROUP: &str = r#"{"by":"Bob","links":["chat/-100","user/8"]}"#;
 const VIEWER: &str = r#"{"by":"The page","links":["viewer/2f0c"]}"#;
 
-fn links(all: &[(&str, &str)]) -> Links {
+fn links(all: &[(&str, &str)]) -> ChainedLinks {
     let owned = |(link, name): &(&str, &str)| ((*link).to_owned(), (*name).to_owned());
     let standing: BTreeMap<String, String> = all.iter().map(owned).collect();
-    Links { standing, had_any: true }
+    ChainedLinks { standing, had_any: true }
 }
 
 #[test]
 fn what_was_linked_and_not_unlinked_stands() {
     let mut place = Place::new();
-    assert_eq!(place.store.links().unwrap(), Links::default());
+    assert_eq!(place.store.links().unwrap(), ChainedLinks::default());
     place.write("started", None, "{}");
-    assert_eq!(place.store.links().unwrap(), Links::default(), "nobody was ever linked");
+    assert_eq!(place.store.links().unwrap(), ChainedLinks::default(), "nobody was ever linked");
     for body in [CHAT, GROUP, VIEWER] {
         place.write("paired", None, body);
     }
@@ -54,7 +54,7 @@ fn a_row_written_by_hand_is_no_link() {
     assert_eq!(place.store.links().unwrap(), links(&[("chat/7", "Ada")]));
     assert_eq!(place.store.unchained_links().unwrap(), ["viewer/beef"]);
     let verified = place.store.verify().unwrap();
-    assert!(matches!(verified, Verified::Whole { .. }), "the chain itself is whole");
+    assert!(matches!(verified, ChainReport::Whole { .. }), "the chain itself is whole");
 }
 
 #[test]
@@ -110,7 +110,11 @@ fn an_anchor_written_by_hand_carries_nothing_over() {
     place.write_at(100, "started", None, "{}");
     place.write("ran", None, "{}");
     place.store.prune(200).unwrap();
-    assert_eq!(place.store.links().unwrap(), Links::default(), "still nobody was ever linked");
+    assert_eq!(
+        place.store.links().unwrap(),
+        ChainedLinks::default(),
+        "still nobody was ever linked"
+    );
     place.tamper(
         r#"UPDATE entries SET body = replace(body, '"standing":{}', '"standing":{"chat/6":"M"}')"#,
     );

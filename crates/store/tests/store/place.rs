@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use callgate_store::{Draft, Entry, Store};
+use callgate_store::{EntryDraft, LedgerEntry, Store};
 use rusqlite::Connection;
 use tempfile::TempDir;
 
@@ -31,7 +31,7 @@ impl Place {
         connection.execute_batch(sql).unwrap();
     }
 
-    pub(crate) fn write(&mut self, kind: &str, question: Option<&str>, body: &str) -> Entry {
+    pub(crate) fn write(&mut self, kind: &str, question: Option<&str>, body: &str) -> LedgerEntry {
         self.write_at(now_ms(), kind, question, body)
     }
 
@@ -41,8 +41,8 @@ impl Place {
         kind: &str,
         question: Option<&str>,
         body: &str,
-    ) -> Entry {
-        let draft = Draft { at_ms, ..draft(kind, question, body) };
+    ) -> LedgerEntry {
+        let draft = EntryDraft { at_ms, ..draft(kind, question, body) };
         self.store.append(&[draft]).unwrap().remove(0)
     }
 }
@@ -51,8 +51,8 @@ pub(crate) fn file_in(folder: &Path) -> PathBuf {
     folder.join("ledger.db")
 }
 
-pub(crate) fn draft(kind: &str, question: Option<&str>, body: &str) -> Draft {
-    Draft {
+pub(crate) fn draft(kind: &str, question: Option<&str>, body: &str) -> EntryDraft {
+    EntryDraft {
         at_ms: now_ms(),
         kind: kind.to_owned(),
         question: question.map(str::to_owned),
@@ -65,6 +65,6 @@ pub(crate) fn now_ms() -> i64 {
     i64::try_from(now.as_millis()).unwrap()
 }
 
-pub(crate) fn seqs(entries: &[Entry]) -> Vec<u64> {
+pub(crate) fn seqs(entries: &[LedgerEntry]) -> Vec<u64> {
     entries.iter().map(|entry| entry.seq).collect()
 }

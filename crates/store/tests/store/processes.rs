@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
-use callgate_store::{Entry, Filter, Store, Verified};
+use callgate_store::{ChainReport, EntryFilter, LedgerEntry, Store};
 use rustix::rand::{GetRandomFlags, getrandom};
 use serde_json::{Value, json};
 use tempfile::tempdir;
@@ -63,13 +63,13 @@ fn last_committed(child: &mut Child) -> u64 {
 
 fn whole(store: &Store) -> u64 {
     match store.verify().unwrap() {
-        Verified::Whole { entries, .. } => entries,
-        broken @ Verified::Broken { .. } => panic!("{broken:?}"),
+        ChainReport::Whole { entries, .. } => entries,
+        broken @ ChainReport::Broken { .. } => panic!("{broken:?}"),
     }
 }
 
-fn all(store: &Store) -> Vec<Entry> {
-    store.entries(&Filter::default(), 0, usize::MAX).unwrap()
+fn all(store: &Store) -> Vec<LedgerEntry> {
+    store.entries(&EntryFilter::default(), 0, usize::MAX).unwrap()
 }
 
 /// Sleeps for up to `most` microseconds.

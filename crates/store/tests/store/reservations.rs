@@ -4,18 +4,18 @@ use std::cell::RefCell;
 use std::thread;
 
 use callgate_store::{
-    Addition, ReservationRequest, Settlement, Spending, Spent, Store, StoreError, Sum,
+    Addition, AnswerCost, CostSum, CostTotals, ReservationRequest, Settlement, Store, StoreError,
 };
 
 use crate::place::{Place, draft};
 
 /// An answer of a hundred tokens, and a thousandth of a dollar.
-fn hundred() -> Spending {
+fn hundred() -> AnswerCost {
     let model = "m".to_owned();
-    Spending { model, input: 60, output: 40, micro_usd: Some(1000), ..Spending::default() }
+    AnswerCost { model, input: 60, output: 40, micro_usd: Some(1000), ..AnswerCost::default() }
 }
 
-fn request<'a>(account: &'a str, holder: &'a str, most: &'a Spending) -> ReservationRequest<'a> {
+fn request<'a>(account: &'a str, holder: &'a str, most: &'a AnswerCost) -> ReservationRequest<'a> {
     ReservationRequest {
         account,
         at_ms: 1000,
@@ -26,19 +26,19 @@ fn request<'a>(account: &'a str, holder: &'a str, most: &'a Spending) -> Reserva
     }
 }
 
-fn tokens(sum: &Sum) -> u64 {
+fn tokens(sum: &CostSum) -> u64 {
     sum.input + sum.output
 }
 
 /// Objects when this many tokens are spent or reserved.
-fn at_most(limit: u64) -> impl FnOnce(&Spent) -> Result<(), u64> {
+fn at_most(limit: u64) -> impl FnOnce(&CostTotals) -> Result<(), u64> {
     move |spent| {
         let so_far = tokens(&spent.all) + tokens(&spent.reserved_all);
         if so_far >= limit { Err(so_far) } else { Ok(()) }
     }
 }
 
-fn settle(store: &mut Store, account: &str, reservation: Option<i64>, spending: &Spending) {
+fn settle(store: &mut Store, account: &str, reservation: Option<i64>, spending: &AnswerCost) {
     let (spending, at_ms) = (Some(spending), 1000);
     let settlement = Settlement { account, at_ms, reservation, spending, drafts: &[] };
     store.settle(&settlement).unwrap();
@@ -58,19 +58,19 @@ fn what_is_reserved_counts_until_it_is_settled() {
     assert_eq!((tokens(&spent.conversation), tokens(&spent.reserved_conversation)), (0, 100));
     assert_eq!(spent.reserved_all.micro_usd, 1000);
     assert_eq!(tokens(&place.store.spent("b", 0).unwrap().reserved_conversation), 0);
-    settle(&mut place.store, "a", first, &Spending { input: 7, ..hundred() });
+    settle(&mut place.store, "a", first, &AnswerCost { input: 7, ..hundred() });
     let spent = place.store.spent("a", 0).unwrap();
-    assert_eq!((tokens(&spent.conversation), spent.reserved_all), (47, Sum::default()));
+    assert_eq!((tokens(&spent.conversation), spent.reserved_all), (47, CostSum::default()));
     // To look is not to reserve.
     let look = ReservationRequest { most: None, ..request("a", "p", &most) };
     assert_eq!(place.store.reserve(&look, alive, at_most(100)).unwrap(), Ok(None));
-    assert_eq!(place.store.spent("a", 0).unwrap().reserved_all, Sum::default());
+    assert_eq!(place.store.spent("a", 0).unwrap().reserved_all, CostSum::default());
 }
 
 #[test]
 fn a_step_settles_its_reservation() {
     let mut place = Place::new();
-    let (most, spending) = (hundred(), Spending { output: 1, ..hundred() });
+    let (most, spending) = (hundred(), AnswerCost { output: 1, ..hundred() });
     let reserved = place.store.reserve(&request("a", "p", &most), |_| true, at_most(1)).unwrap();
     let reservation = reserved.unwrap();
     let step = Addition {

@@ -9,7 +9,7 @@ use crate::raw::{Json, Members};
 /// What a request is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Kind {
+pub enum RequestKind {
     /// A question: may this tool be run?
     #[default]
     Ask,
@@ -21,7 +21,7 @@ pub enum Kind {
     Check,
 }
 
-impl Kind {
+impl RequestKind {
     pub(super) fn parse(name: &str) -> Option<Self> {
         let all = [Self::Ask, Self::Settle, Self::Notify, Self::Check];
         all.into_iter().find(|kind| kind.name() == name)
@@ -53,7 +53,7 @@ impl Kind {
 /// Something that an answer may carry beyond allow and deny, and that not every asker can take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Takes {
+pub enum AnswerExtra {
     /// A suggestion to apply from now on.
     Always,
     /// The input as a person has changed it.
@@ -64,7 +64,7 @@ pub enum Takes {
     Outcome,
 }
 
-impl Takes {
+impl AnswerExtra {
     fn parse(name: &str) -> Option<Self> {
         match name {
             "always" => Some(Self::Always),
@@ -76,10 +76,10 @@ impl Takes {
     }
 }
 
-/// Who puts the question to a person when a [`Kind::Check`] needs one.
+/// Who puts the question to a person when a [`RequestKind::Check`] needs one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Asks {
+pub enum Prompter {
     /// The agent can show a dialog of its own: the desk answers at once.
     Agent,
     /// The asker waits until somebody has answered at the desk.
@@ -87,7 +87,7 @@ pub enum Asks {
     Desk,
 }
 
-impl Asks {
+impl Prompter {
     fn parse(name: &str) -> Option<Self> {
         match name {
             "agent" => Some(Self::Agent),
@@ -99,7 +99,7 @@ impl Asks {
 
 /// What an asker tells about the question; every field is optional.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
-pub struct Context {
+pub struct RequestContext {
     /// The agent's name of the event that led to this request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub event: Option<String>,
@@ -120,7 +120,7 @@ pub struct Context {
     pub timeout_seconds: Option<u64>,
     /// What the asker can take in an answer; absent means a suggestion and nothing else.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub takes: Option<Vec<Takes>>,
+    pub takes: Option<Vec<AnswerExtra>>,
     /// Why a person has to be asked, whatever the rules allow.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub must_ask: Option<String>,
@@ -133,9 +133,9 @@ pub struct Context {
     /// Why the agent itself has blocked the call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// Who puts the question to a person; for [`Kind::Check`], where absent means the desk.
+    /// Who puts the question to a person; for [`RequestKind::Check`], where absent means the desk.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub asks: Option<Asks>,
+    pub asks: Option<Prompter>,
     /// Whether the asker has a front end of its own that may answer this very question.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub answers: Option<bool>,
@@ -147,7 +147,7 @@ pub struct Context {
     pub settings_folder: Option<String>,
 }
 
-impl Context {
+impl RequestContext {
     pub(super) fn read(json: Json<'_>) -> Result<Self, Malformed> {
         let members = json.members();
         let text = |field| optional(&members, field, "a string");
@@ -171,15 +171,15 @@ impl Context {
     }
 }
 
-fn asks(members: &Members<'_>) -> Result<Option<Asks>, Malformed> {
+fn asks(members: &Members<'_>) -> Result<Option<Prompter>, Malformed> {
     const EXPECTED: &str = "agent or desk";
     let name: Option<String> = optional(members, "asks", EXPECTED)?;
-    let parse = |name: String| Asks::parse(&name).ok_or(Malformed::wrong("asks", EXPECTED));
+    let parse = |name: String| Prompter::parse(&name).ok_or(Malformed::wrong("asks", EXPECTED));
     name.map(parse).transpose()
 }
 
 /// What is not known here cannot be asked of the asker, so it is passed over.
-fn takes(members: &Members<'_>) -> Result<Option<Vec<Takes>>, Malformed> {
+fn takes(members: &Members<'_>) -> Result<Option<Vec<AnswerExtra>>, Malformed> {
     let names: Option<Vec<String>> = list(members, "takes")?;
-    Ok(names.map(|names| names.iter().filter_map(|name| Takes::parse(name)).collect()))
+    Ok(names.map(|names| names.iter().filter_map(|name| AnswerExtra::parse(name)).collect()))
 }

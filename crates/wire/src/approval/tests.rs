@@ -15,14 +15,14 @@ fn check(read: fn(&str) -> String, inputs: &[&str], expected: &Expect) {
 }
 
 fn request(line: &str) -> String {
-    match Request::decode(line.as_bytes()) {
+    match ApprovalRequest::decode(line.as_bytes()) {
         Ok(request) => shown(&request, &request.to_line()),
         Err(malformed) => format!("{malformed:?}\n  = {malformed}"),
     }
 }
 
 fn response(line: &str) -> String {
-    match Response::decode(line.as_bytes()) {
+    match ApprovalResponse::decode(line.as_bytes()) {
         Ok(response) => shown(&response, &response.to_line()),
         Err(malformed) => format!("{malformed:?}\n  = {malformed}"),
     }
@@ -87,9 +87,10 @@ fn what_an_asker_takes() {
     let takes = |context: &str| {
         let line = r#"{"request_id":"ID","tool_name":"B","tool_input":{},"cwd":"","session_id":"","context":CONTEXT}"#;
         let request =
-            Request::decode(line.replace("ID", ID).replace("CONTEXT", context).as_bytes());
+            ApprovalRequest::decode(line.replace("ID", ID).replace("CONTEXT", context).as_bytes());
         let request = request.expect("a request");
-        [Takes::Always, Takes::Edit, Takes::Interrupt].map(|extra| request.takes(extra))
+        [AnswerExtra::Always, AnswerExtra::Edit, AnswerExtra::Interrupt]
+            .map(|extra| request.takes(extra))
     };
     assert_eq!(takes("null"), [true, false, false]);
     assert_eq!(takes("{}"), [true, false, false]);
@@ -320,25 +321,25 @@ proptest! {
     #[test]
     fn any_request_is_one_line_and_comes_back(tool_name: String, cwd: String, said: String) {
         let tool_input = serde_json::json!({ "said": said });
-        let request = Request {
+        let request = ApprovalRequest {
             request_id: RequestId::parse(ID).expect("a UUID"),
             tool_name,
             tool_input: serde_json::value::to_raw_value(&tool_input).expect("JSON"),
             cwd,
             session_id: String::new(),
             permission_suggestions: Vec::new(),
-            kind: Kind::Ask,
+            kind: RequestKind::Ask,
             agent: None,
-            context: Some(Context { last_words: Some(said), ..Context::default() }),
+            context: Some(RequestContext { last_words: Some(said), ..RequestContext::default() }),
         };
         let line = request.to_line();
         prop_assert_eq!(memchr::memchr(b'\n', &line), Some(line.len() - 1));
-        let back = Request::decode(&line).expect("our own line");
+        let back = ApprovalRequest::decode(&line).expect("our own line");
         prop_assert_eq!(format!("{back:?}"), format!("{request:?}"));
     }
 
     #[test]
     fn no_bytes_make_it_panic(bytes: Vec<u8>) {
-        let _ = (Request::decode(&bytes), Response::decode(&bytes));
+        let _ = (ApprovalRequest::decode(&bytes), ApprovalResponse::decode(&bytes));
     }
 }

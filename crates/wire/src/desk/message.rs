@@ -5,21 +5,21 @@ use serde::ser::SerializeMap;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::value::RawValue;
 
-use super::{Link, Secret, Status, Unreadable, UnreadableReason, text};
+use super::{DeskStatus, NamedLink, PairingSecret, Unreadable, UnreadableReason, text};
 use crate::fields::{Malformed, list, members_of, one_line, required};
 use crate::raw::{Members, from_object};
 
 /// What the desk says to a viewer.
 #[derive(Debug, Clone)]
-pub enum Message {
+pub enum DeskMessage {
     /// An entry of the ledger, to whoever watches.
-    Entry(Entry),
+    Entry(WatchedEntry),
     /// The answer to a request.
     Answer {
         /// The request's id.
         id: String,
         /// What came of it.
-        answer: Answer,
+        answer: DeskAnswer,
     },
     /// A request waits for a yes of somebody who is linked; its answer follows.
     Waiting {
@@ -46,7 +46,7 @@ pub enum Message {
 
 /// The kinds of answers.
 #[derive(Debug, Clone)]
-pub enum Answer {
+pub enum DeskAnswer {
     /// To `watch`: entries follow.
     Watching {
         /// The number of the last entry at that moment; what comes after it is new.
@@ -62,24 +62,24 @@ pub enum Answer {
     /// To `code`.
     Code {
         /// The code.
-        code: Secret,
+        code: PairingSecret,
         /// How long it can be used.
         seconds: u64,
     },
     /// To a `pair` that was accepted. The connection is unlocked by that.
     Paired {
         /// What to unlock later connections with.
-        token: Secret,
+        token: PairingSecret,
     },
     /// To `links`.
-    Links(Vec<Link>),
+    Links(Vec<NamedLink>),
     /// To `status`.
-    Status(Status),
+    Status(DeskStatus),
 }
 
 /// An entry of the ledger.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Entry {
+pub struct WatchedEntry {
     /// Its number.
     pub seq: u64,
     /// When it happened, in milliseconds since 1970.
@@ -95,10 +95,10 @@ pub struct Entry {
     pub body: Box<RawValue>,
 }
 
-impl Message {
+impl DeskMessage {
     /// An answer to the request `id`.
     #[must_use]
-    pub fn answer(id: impl Into<String>, answer: Answer) -> Self {
+    pub fn answer(id: impl Into<String>, answer: DeskAnswer) -> Self {
         Self::Answer { id: id.into(), answer }
     }
 
@@ -121,7 +121,7 @@ impl Message {
             "locked" => Ok(Self::Locked { text: required(members, "text", "a string")? }),
             "error" => Ok(Self::Error { id, text: required(members, "text", "a string")? }),
             kind => {
-                let answer = Answer::read(kind, members)?;
+                let answer = DeskAnswer::read(kind, members)?;
                 Ok(Self::Answer { id: id.ok_or(UnreadableReason::NoId)?, answer })
             }
         }
@@ -134,7 +134,7 @@ impl Message {
     }
 }
 
-impl Serialize for Message {
+impl Serialize for DeskMessage {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         match self {
@@ -167,7 +167,7 @@ impl Serialize for Message {
     }
 }
 
-impl Answer {
+impl DeskAnswer {
     fn kind(&self) -> &'static str {
         match self {
             Self::Watching { .. } => "watching",
@@ -228,13 +228,13 @@ fn object<T: DeserializeOwned>(
     value.ok_or(Malformed::wrong(field, expected))
 }
 
-fn links(members: &Members) -> Result<Vec<Link>, Malformed> {
+fn links(members: &Members) -> Result<Vec<NamedLink>, Malformed> {
     let each: Option<Vec<Box<RawValue>>> = list(members, "links")?;
     let each = each.ok_or(Malformed::wrong("links", LINKS))?;
     let read: Result<_, _> = each.iter().map(|one| from_object(one.get())).collect();
     read.map_err(|_| Malformed::wrong("links", LINKS))
 }
 
-fn secret(members: &Members, field: &'static str) -> Result<Secret, Malformed> {
-    required(members, field, "a string").map(|text: String| Secret::new(text))
+fn secret(members: &Members, field: &'static str) -> Result<PairingSecret, Malformed> {
+    required(members, field, "a string").map(|text: String| PairingSecret::new(text))
 }

@@ -4,8 +4,8 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
 use super::{
-    LONGEST_ID, LONGEST_NAME, LONGEST_SECRET, SHORTEST_GATE, Secret, Unreadable, UnreadableReason,
-    text,
+    LONGEST_ID, LONGEST_NAME, LONGEST_SECRET, PairingSecret, SHORTEST_GATE, Unreadable,
+    UnreadableReason, text,
 };
 use crate::approval::{Action, Press, RequestId};
 use crate::fields::{Malformed, members_of, one_line, optional, optional_object, required};
@@ -13,16 +13,16 @@ use crate::raw::Members;
 
 /// What a viewer asks of the desk.
 #[derive(Debug, Clone)]
-pub struct Request {
+pub struct DeskRequest {
     /// Chosen by the viewer; the answer repeats it.
     pub id: String,
     /// What is to be done.
-    pub command: Command,
+    pub command: DeskCommand,
 }
 
-/// The kinds of [`Request`].
+/// The kinds of [`DeskRequest`].
 #[derive(Debug, Clone)]
-pub enum Command {
+pub enum DeskCommand {
     /// Send the ledger's entries from this number on, and each new one when it is written;
     /// without a number, the new ones.
     Watch {
@@ -39,12 +39,12 @@ pub enum Command {
     /// Prove that this viewer was paired.
     Unlock {
         /// What it was given then.
-        token: Secret,
+        token: PairingSecret,
     },
     /// Become a paired viewer.
     Pair {
-        /// A code from [`Command::Code`].
-        code: Secret,
+        /// A code from [`DeskCommand::Code`].
+        code: PairingSecret,
         /// The viewer's name for itself.
         name: String,
     },
@@ -54,7 +54,7 @@ pub enum Command {
     Links,
     /// Take a link back.
     Unpair {
-        /// Which, as [`Link::link`](super::Link::link) has it.
+        /// Which, as [`NamedLink::link`](super::Link::link) has it.
         link: String,
     },
     /// For as long as this connection stays, whoever asks with this value has a host that asks its
@@ -62,13 +62,13 @@ pub enum Command {
     Gate {
         /// The value, as long as a secret may be and at least [`SHORTEST_GATE`](super::SHORTEST_GATE)
         /// bytes long.
-        value: Secret,
+        value: PairingSecret,
     },
     /// How is the desk?
     Status,
 }
 
-impl Request {
+impl DeskRequest {
     /// Reads a request from a line's bytes, with or without the newline.
     pub fn decode(line: &[u8]) -> Result<Self, Unreadable> {
         let members = members_of(line).map_err(UnreadableReason::from)?;
@@ -78,7 +78,7 @@ impl Request {
                 UnreadableReason::from(Malformed::wrong("id", "at most 128 bytes long")).into()
             );
         }
-        match Command::read(&members) {
+        match DeskCommand::read(&members) {
             Ok(command) => Ok(Self { id, command }),
             Err(reason) => Err(Unreadable { id: Some(id), reason }),
         }
@@ -91,14 +91,14 @@ impl Request {
     }
 }
 
-impl Serialize for Request {
+impl Serialize for DeskRequest {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("id", &self.id)?;
         map.serialize_entry("kind", self.command.kind())?;
         match &self.command {
-            Command::Watch { from: Some(from) } => map.serialize_entry("from", from)?,
-            Command::Press { request_id, press } => {
+            DeskCommand::Watch { from: Some(from) } => map.serialize_entry("from", from)?,
+            DeskCommand::Press { request_id, press } => {
                 map.serialize_entry("request_id", request_id)?;
                 match press {
                     Press::Button(action) => map.serialize_entry("action", &action.to_string())?,
@@ -106,20 +106,23 @@ impl Serialize for Request {
                     Press::Input(input) => map.serialize_entry("input", input)?,
                 }
             }
-            Command::Unlock { token } => map.serialize_entry("token", token)?,
-            Command::Pair { code, name } => {
+            DeskCommand::Unlock { token } => map.serialize_entry("token", token)?,
+            DeskCommand::Pair { code, name } => {
                 map.serialize_entry("code", code)?;
                 map.serialize_entry("name", name)?;
             }
-            Command::Gate { value } => map.serialize_entry("value", value)?,
-            Command::Unpair { link } => map.serialize_entry("link", link)?,
-            Command::Watch { from: None } | Command::Code | Command::Links | Command::Status => {}
+            DeskCommand::Gate { value } => map.serialize_entry("value", value)?,
+            DeskCommand::Unpair { link } => map.serialize_entry("link", link)?,
+            DeskCommand::Watch { from: None }
+            | DeskCommand::Code
+            | DeskCommand::Links
+            | DeskCommand::Status => {}
         }
         map.end()
     }
 }
 
-impl Command {
+impl DeskCommand {
     fn kind(&self) -> &'static str {
         match self {
             Self::Watch { .. } => "watch",
@@ -172,15 +175,15 @@ fn action(name: &str) -> Result<Action, Malformed> {
     Action::parse(name).ok_or(Malformed::wrong("action", "one of the buttons"))
 }
 
-fn secret(members: &Members, field: &'static str) -> Result<Secret, Malformed> {
-    bounded(members, field, LONGEST_SECRET, "a string of at most 128 bytes").map(Secret::new)
+fn secret(members: &Members, field: &'static str) -> Result<PairingSecret, Malformed> {
+    bounded(members, field, LONGEST_SECRET, "a string of at most 128 bytes").map(PairingSecret::new)
 }
 
-fn gate(members: &Members) -> Result<Secret, Malformed> {
+fn gate(members: &Members) -> Result<PairingSecret, Malformed> {
     const EXPECTED: &str = "a string of 32 to 128 bytes";
     let value = bounded(members, "value", LONGEST_SECRET, EXPECTED)?;
     let is_long = value.len() >= SHORTEST_GATE;
-    if is_long { Ok(Secret::new(value)) } else { Err(Malformed::wrong("value", EXPECTED)) }
+    if is_long { Ok(PairingSecret::new(value)) } else { Err(Malformed::wrong("value", EXPECTED)) }
 }
 
 fn name(members: &Members) -> Result<String, Malformed> {

@@ -7,9 +7,9 @@ use serde::Serialize;
 /// A token or a code. It goes over the socket and is shown nowhere else.
 #[derive(Clone, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
-pub struct Secret(String);
+pub struct PairingSecret(String);
 
-impl Secret {
+impl PairingSecret {
     /// Hides `text`.
     #[must_use]
     pub fn new(text: impl Into<String>) -> Self {
@@ -23,7 +23,7 @@ impl Secret {
     }
 }
 
-impl fmt::Debug for Secret {
+impl fmt::Debug for PairingSecret {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Secret(…)")
     }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// How the desk is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Status {
+pub struct DeskStatus {
     /// The daemon's version.
     pub version: String,
     /// The daemon's process.
@@ -30,14 +30,14 @@ pub struct Reach {
     pub terminal: bool,
     /// The phones; nothing when no bot is configured.
     #[serde(default)]
-    pub telegram: Option<Phones>,
+    pub telegram: Option<PhoneStatus>,
     /// The viewers.
-    pub viewers: Viewers,
+    pub viewers: ViewerCount,
 }
 
 /// How the phones are.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Phones {
+pub struct PhoneStatus {
     /// The bot's name without the `@`, once Telegram has told it.
     #[serde(default)]
     pub bot: Option<String>,
@@ -48,7 +48,7 @@ pub struct Phones {
 
 /// How many viewers there are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Viewers {
+pub struct ViewerCount {
     /// All that are connected.
     pub connected: u64,
     /// Those of them that may press.
@@ -57,7 +57,7 @@ pub struct Viewers {
 
 /// A chat, a person in groups, or a viewer that was linked with a code.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Link {
+pub struct NamedLink {
     /// Which: `chat/` or `user/` and Telegram's number, or `viewer/` and the hash of its token.
     pub link: String,
     /// Under which name.

@@ -20,14 +20,14 @@ fn check(read: fn(&[u8]) -> String, lines: &[&str], expected: &Expect) {
 }
 
 fn request(line: &[u8]) -> String {
-    match Request::decode(line) {
+    match DeskRequest::decode(line) {
         Ok(request) => shown(&request, &request.to_line()),
         Err(unreadable) => format!("{:?}: {unreadable}", unreadable.id.as_deref()),
     }
 }
 
 fn message(line: &[u8]) -> String {
-    match Message::decode(line) {
+    match DeskMessage::decode(line) {
         Ok(message) => shown(&message, &message.to_line()),
         Err(unreadable) => format!("{:?}: {unreadable}", unreadable.id.as_deref()),
     }
@@ -237,20 +237,20 @@ proptest! {
         let name = name.chars().take(LONGEST_NAME / 4).collect();
         let link = link.chars().take(LONGEST_SECRET / 4).collect();
         for command in [
-            Command::Press { request_id, press: Press::Words(words) },
-            Command::Pair { code: Secret::new("A"), name },
-            Command::Unpair { link },
+            DeskCommand::Press { request_id, press: Press::Words(words) },
+            DeskCommand::Pair { code: PairingSecret::new("A"), name },
+            DeskCommand::Unpair { link },
         ] {
-            let request = Request { id: "1".to_owned(), command };
+            let request = DeskRequest { id: "1".to_owned(), command };
             let line = request.to_line();
             prop_assert_eq!(memchr::memchr(b'\n', &line), Some(line.len() - 1));
-            let back = Request::decode(&line).expect("our own line");
+            let back = DeskRequest::decode(&line).expect("our own line");
             prop_assert_eq!(format!("{back:?}"), format!("{request:?}"));
         }
     }
 
     #[test]
     fn no_bytes_make_it_panic(bytes: Vec<u8>) {
-        let _ = (Request::decode(&bytes), Message::decode(&bytes));
+        let _ = (DeskRequest::decode(&bytes), DeskMessage::decode(&bytes));
     }
 }

@@ -3,7 +3,7 @@
 use serde_json::value::RawValue;
 
 use super::{AgentHookEvent, HookAgent};
-use crate::approval::{Asks, Decision, Request, Response, Takes};
+use crate::approval::{AnswerExtra, ApprovalRequest, ApprovalResponse, Decision, Prompter};
 use crate::raw::{Json, Members, flatten, quoted};
 
 /// The reason for the agent if the person gave none.
@@ -34,8 +34,8 @@ pub enum HookReply {
 pub fn answer(
     event: AgentHookEvent,
     agent: HookAgent,
-    request: &Request,
-    response: &Response,
+    request: &ApprovalRequest,
+    response: &ApprovalResponse,
 ) -> HookReply {
     match event {
         AgentHookEvent::PreToolUse => checked(agent, request, response),
@@ -48,8 +48,8 @@ pub fn answer(
 fn decided(
     event: AgentHookEvent,
     agent: HookAgent,
-    request: &Request,
-    response: &Response,
+    request: &ApprovalRequest,
+    response: &ApprovalResponse,
 ) -> Option<Vec<u8>> {
     let is_allowed = match response.decision {
         Decision::Allow => true,
@@ -69,19 +69,19 @@ fn decided(
 
 /// Returns true if the agent accepts the input that was allowed. A person who changed the input did
 /// not allow the original, which the agent would run instead.
-fn is_taken(request: &Request, response: &Response) -> bool {
-    response.updated_input.is_none() || request.takes(Takes::Edit)
+fn is_taken(request: &ApprovalRequest, response: &ApprovalResponse) -> bool {
+    response.updated_input.is_none() || request.takes(AnswerExtra::Edit)
 }
 
 /// Returns the answer to a tool call that is about to run. The agent takes silence for a yes, so
 /// what nobody decided is denied.
-fn checked(agent: HookAgent, request: &Request, response: &Response) -> HookReply {
+fn checked(agent: HookAgent, request: &ApprovalRequest, response: &ApprovalResponse) -> HookReply {
     let asks = request.context.as_ref().and_then(|context| context.asks).unwrap_or_default();
     match response.decision {
         Decision::None => HookReply::Nothing,
         Decision::Deny => HookReply::Line(denial(reason(response))),
         Decision::Timeout => HookReply::Line(denial(UNDECIDED)),
-        Decision::Ask if asks == Asks::Agent && agent == HookAgent::Claude => {
+        Decision::Ask if asks == Prompter::Agent && agent == HookAgent::Claude => {
             let reason = response.message.as_deref().unwrap_or(ASKED);
             HookReply::Line(pre_tool_use("ask", Some(reason), None))
         }
@@ -97,7 +97,7 @@ fn checked(agent: HookAgent, request: &Request, response: &Response) -> HookRepl
 }
 
 /// Returns the answer to a call that the agent has blocked by itself.
-fn retried(request: &Request, response: &Response) -> HookReply {
+fn retried(request: &ApprovalRequest, response: &ApprovalResponse) -> HookReply {
     match response.decision {
         Decision::Allow if is_taken(request, response) => HookReply::Line(line(
             AgentHookEvent::PermissionDenied,
@@ -133,13 +133,14 @@ fn text(value: &RawValue) -> String {
     value.get().to_owned()
 }
 
-fn allow(agent: HookAgent, request: &Request, response: &Response) -> Vec<u8> {
+fn allow(agent: HookAgent, request: &ApprovalRequest, response: &ApprovalResponse) -> Vec<u8> {
     let mut input = response.updated_input.as_deref();
     // Claude Code ignores a bare allow of this tool and still asks its user.
     if agent == HookAgent::Claude && request.tool_name == "ExitPlanMode" {
         input = input.or(Some(&request.tool_input));
     }
-    let permissions = if request.takes(Takes::Always) { permissions(response) } else { Vec::new() };
+    let permissions =
+        if request.takes(AnswerExtra::Always) { permissions(response) } else { Vec::new() };
     let permissions = (!permissions.is_empty()).then(|| format!("[{}]", permissions.join(",")));
     let decision = object([
         ("behavior", Some(quoted("allow"))),
@@ -152,7 +153,7 @@ fn allow(agent: HookAgent, request: &Request, response: &Response) -> Vec<u8> {
 /// Returns the permission updates. Claude Code drops the whole answer, and with it the allow, if it
 /// does not understand one element. So if one is not an object, none is sent: half of a choice is
 /// not what was chosen.
-fn permissions(response: &Response) -> Vec<&str> {
+fn permissions(response: &ApprovalResponse) -> Vec<&str> {
     let all: Vec<&RawValue> = match &response.updated_permissions[..] {
         [] => response.always_allow_suggestion.as_deref().into_iter().collect(),
         all => all.iter().map(|one| &**one).collect(),
@@ -161,8 +162,8 @@ fn permissions(response: &Response) -> Vec<&str> {
     if are_objects { all.into_iter().map(RawValue::get).collect() } else { Vec::new() }
 }
 
-fn deny(request: &Request, response: &Response) -> Vec<u8> {
-    let interrupt = response.interrupt && request.takes(Takes::Interrupt);
+fn deny(request: &ApprovalRequest, response: &ApprovalResponse) -> Vec<u8> {
+    let interrupt = response.interrupt && request.takes(AnswerExtra::Interrupt);
     let decision = object([
         ("behavior", Some(quoted("deny"))),
         ("message", Some(quoted(reason(response)))),
@@ -171,7 +172,7 @@ fn deny(request: &Request, response: &Response) -> Vec<u8> {
     line(AgentHookEvent::PermissionRequest, [("decision", Some(decision))])
 }
 
-fn reason(response: &Response) -> &str {
+fn reason(response: &ApprovalResponse) -> &str {
     response.message.as_deref().filter(|message| !message.trim().is_empty()).unwrap_or(DENIED)
 }
 
@@ -184,7 +185,11 @@ fn pre_tool_use(decision: &str, reason: Option<&str>, input: Option<&RawValue>) 
     line(AgentHookEvent::PreToolUse, members)
 }
 
-fn elicitation(is_allowed: bool, request: &Request, response: &Response) -> Option<Vec<u8>> {
+fn elicitation(
+    is_allowed: bool,
+    request: &ApprovalRequest,
+    response: &ApprovalResponse,
+) -> Option<Vec<u8>> {
     let input = Json::from(&*request.tool_input).members();
     let filled = response.updated_input.as_deref();
     let (action, content) = match (is_allowed, response.interrupt) {

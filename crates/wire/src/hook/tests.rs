@@ -59,7 +59,7 @@ fn recorded_inputs_become_requests() {
         let context = request.context.unwrap();
         assert_eq!(context.prompt_id, members.string("prompt_id").map(Into::into));
         assert_eq!(context.agent_id, members.string("agent_id").map(Into::into));
-        let Context { event, takes, ok, last_words, .. } = context;
+        let RequestContext { event, takes, ok, last_words, .. } = context;
         let (kind, event, tool) = (kind.name(), event.unwrap(), request.tool_name);
         let said = last_words.map(|words| words.len());
         writeln!(told, "{kind} {event} {tool}, takes {takes:?}, ok {ok:?}, said {said:?}").unwrap();

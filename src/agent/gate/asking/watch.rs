@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use callgate_approval::viewer::{Viewer, ViewerError};
 use callgate_wire::approval::RequestId;
-use callgate_wire::desk::{Entry, Message};
+use callgate_wire::desk::{DeskMessage, WatchedEntry};
 use callgate_wire::raw::Json;
 
 use crate::agent::gate::board::{Board, QuestionTerms};
@@ -90,7 +90,7 @@ impl DeskWatch {
 
     /// Handles the next entry, if one comes soon. Returns true if it was the question's last.
     fn see(&mut self, viewer: &mut Viewer) -> Result<bool, ViewerError> {
-        let Some(Message::Entry(entry)) = viewer.next(Instant::now() + BEAT)? else {
+        let Some(DeskMessage::Entry(entry)) = viewer.next(Instant::now() + BEAT)? else {
             return Ok(false);
         };
         self.head = entry.seq;
@@ -111,12 +111,12 @@ impl DeskWatch {
 }
 
 /// Returns true if no rule of the desk decides the question at once.
-fn is_for_people(entry: &Entry) -> bool {
+fn is_for_people(entry: &WatchedEntry) -> bool {
     !matches!(text_of(entry, "ruling").as_deref(), Some("allow" | "deny"))
 }
 
 /// Returns the desk's terms for the question. A guarded act is never allowed from now on.
-fn terms(entry: &Entry) -> QuestionTerms {
+fn terms(entry: &WatchedEntry) -> QuestionTerms {
     let members = Json::from(&*entry.body).members();
     QuestionTerms {
         deadline_ms: members.get("until_ms").and_then(|until| until.get().parse().ok()),
@@ -124,7 +124,7 @@ fn terms(entry: &Entry) -> QuestionTerms {
     }
 }
 
-fn text_of(entry: &Entry, member: &str) -> Option<String> {
+fn text_of(entry: &WatchedEntry, member: &str) -> Option<String> {
     Json::from(&*entry.body).members().string(member).map(|text| text.to_string())
 }
 
@@ -141,7 +141,7 @@ mod tests {
             let body = to_raw_value(&body).unwrap();
             let (kind, hash) = ("asked".to_owned(), String::new());
             let QuestionTerms { deadline_ms, takes_always } =
-                terms(&Entry { seq: 1, at_ms: 1, kind, question: None, hash, body });
+                terms(&WatchedEntry { seq: 1, at_ms: 1, kind, question: None, hash, body });
             (deadline_ms, takes_always)
         };
         assert_eq!(terms(json!({ "ruling": "ask", "until_ms": 7 })), (Some(7), true));

@@ -6,10 +6,10 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use callgate_agent::gate::{GateQuestion, PermissionGate, QuestionMirror, ToolPermit};
-use callgate_approval::channel::{Doing, News, Order, Place, Who};
-use callgate_approval::daemon::{Claim, Daemon, Options};
-use callgate_approval::desk::{Authority, Settings, Unattended};
-use callgate_store::{Entry, Filter, Store};
+use callgate_approval::channel::{ChannelOrder, News, Person, PersonPlace, ReplyTo};
+use callgate_approval::daemon::{Claim, Daemon, DaemonOptions};
+use callgate_approval::desk::{Authority, DeskSettings, Unattended};
+use callgate_store::{EntryFilter, LedgerEntry, Store};
 use callgate_wire::approval::{Action, Press, RequestId};
 use callgate_wire::session::{PermissionAnswer, PermissionRequest, SessionEvent};
 use serde_json::Value;
@@ -111,9 +111,9 @@ impl Bench {
     }
 
     /// The ledger's entries about a question.
-    pub(super) fn entries(&self, id: &str) -> Vec<Entry> {
+    pub(super) fn entries(&self, id: &str) -> Vec<LedgerEntry> {
         let store = Store::open_read_only(&self.config.database).unwrap();
-        let filter = Filter { question: Some(id.to_owned()), ..Filter::default() };
+        let filter = EntryFilter { question: Some(id.to_owned()), ..EntryFilter::default() };
         store.entries(&filter, 0, usize::MAX).unwrap()
     }
 
@@ -138,7 +138,7 @@ impl Bench {
     /// How often something of this kind is in the ledger.
     pub(super) fn count(&self, kind: &str) -> usize {
         let store = Store::open_read_only(&self.config.database).unwrap();
-        let filter = Filter { kinds: vec![kind.to_owned()], ..Filter::default() };
+        let filter = EntryFilter { kinds: vec![kind.to_owned()], ..EntryFilter::default() };
         store.entries(&filter, 0, usize::MAX).unwrap().len()
     }
 }
@@ -221,7 +221,7 @@ impl Screen {
 pub(super) struct House {
     runtime: Runtime,
     daemon: Option<Daemon>,
-    orders: Option<mpsc::Receiver<Order>>,
+    orders: Option<mpsc::Receiver<ChannelOrder>>,
 }
 
 impl House {
@@ -237,10 +237,10 @@ impl House {
         let config = &bench.config;
         let (orders_in, orders) = mpsc::channel(64);
         let ruler = LiveRules::new(config, Arc::new(|_| {}));
-        let options = Options {
+        let options = DaemonOptions {
             claim: Claim::take(&config.socket.value, &config.desk_socket.value).unwrap(),
             store: Store::open(&config.database).unwrap(),
-            settings: Settings {
+            settings: DeskSettings {
                 timeout: DEADLINE,
                 grace: DEADLINE,
                 phone_after: Duration::ZERO,
@@ -270,7 +270,7 @@ impl House {
     pub(super) fn shown(&mut self, bench: &Bench) -> String {
         let orders = self.orders.as_mut().unwrap();
         loop {
-            if let Order::Show { card, .. } = bench.run(orders.recv()).unwrap() {
+            if let ChannelOrder::Show { card, .. } = bench.run(orders.recv()).unwrap() {
                 return card.id.to_string();
             }
         }
@@ -279,9 +279,9 @@ impl House {
     /// Somebody presses at the daemon's terminal.
     pub(super) fn press(&self, id: &str, action: Action) {
         let question = RequestId::parse(id).unwrap();
-        let who = Who { place: Place::Terminal, name: "Ada".to_owned() };
+        let who = Person { place: PersonPlace::Terminal, name: "Ada".to_owned() };
         let press = Press::Button(action);
-        let news = News::Pressed { who, question, press, doing: Doing::Key, copy: None };
+        let news = News::Pressed { who, question, press, reply_to: ReplyTo::Key, copy: None };
         let desk = self.daemon.as_ref().unwrap().desk();
         assert!(self.runtime.block_on(desk.news(news)));
     }

@@ -6,7 +6,7 @@ use std::time::SystemTime;
 use callgate_approval::asker::fresh_id;
 use callgate_approval::desk::Ruling;
 use callgate_rules::{Act, Decision, PolicyDefaults, explain, judge};
-use callgate_wire::approval::{Kind, Request};
+use callgate_wire::approval::{ApprovalRequest, RequestKind};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
@@ -82,15 +82,15 @@ impl Dice {
     }
 }
 
-fn request(tool: &str, input: &str, cwd: &str) -> Request {
-    Request {
+fn request(tool: &str, input: &str, cwd: &str) -> ApprovalRequest {
+    ApprovalRequest {
         request_id: fresh_id(),
         tool_name: tool.to_owned(),
         tool_input: RawValue::from_string(input.to_owned()).unwrap(),
         cwd: cwd.to_owned(),
         session_id: "s".to_owned(),
         permission_suggestions: Vec::new(),
-        kind: Kind::Ask,
+        kind: RequestKind::Ask,
         agent: Some("callgate".to_owned()),
         context: None,
     }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use callgate_store::{Filter, Verified};
+use callgate_store::{ChainReport, EntryFilter};
 use callgate_wire::session::TokenUsage;
 use serde_json::json;
 
@@ -67,9 +67,9 @@ async fn a_step_is_kept_whole_or_not_at_all() {
     assert_eq!((shown(&held).as_str(), held.length()), ("u hi | a ?x | u !x | a fine", 4));
     drop(held);
     assert_eq!(found(&house.another(), "a").await, "u hi | a ?x | u !x | a fine");
-    assert_eq!(house.history.spent("a", 0).await.unwrap(), Spent::default());
+    assert_eq!(house.history.spent("a", 0).await.unwrap(), CostTotals::default());
     let store = Store::open_read_only(&house.path()).unwrap();
-    assert!(matches!(store.verify().unwrap(), Verified::Whole { entries: 1, .. }));
+    assert!(matches!(store.verify().unwrap(), ChainReport::Whole { entries: 1, .. }));
 }
 
 #[tokio::test]
@@ -152,7 +152,7 @@ async fn the_ledger_has_what_is_recorded() {
     let error = house.history.record(vec![draft("no")]).await.unwrap_err();
     assert!(matches!(error, HistoryError::Store(_)), "{error}");
     let store = Store::open_read_only(&house.path()).unwrap();
-    assert_eq!(store.entries(&Filter::default(), 0, 9).unwrap().len(), 2);
+    assert_eq!(store.entries(&EntryFilter::default(), 0, 9).unwrap().len(), 2);
 }
 
 #[tokio::test]
@@ -171,7 +171,7 @@ async fn costs_are_summed() {
     assert_eq!((spent.conversation.micro_usd, spent.conversation.unpriced), (250_000, 1));
     assert_eq!((spent.all.micro_usd, spent.all.input, spent.all.cache_write), (250_001, 3, 12));
     let later = house.history.spent("a", i64::MAX).await.unwrap();
-    assert_eq!((later.conversation.output, later.all), (4, Sum::default()));
+    assert_eq!((later.conversation.output, later.all), (4, CostSum::default()));
 }
 
 #[tokio::test]

@@ -114,7 +114,7 @@ async fn a_process_killed_at_any_moment_leaves_a_conversation_that_goes_on() {
             held.messages().iter().map(|m| ChatMessage::clone(m)).collect();
         strict.assert_takes(&mended);
         let store = Store::open(&path).unwrap();
-        assert!(matches!(store.verify().unwrap(), callgate_store::Verified::Whole { .. }));
+        assert!(matches!(store.verify().unwrap(), callgate_store::ChainReport::Whole { .. }));
         if left > 0 {
             let whole = format!("u r{round} | a # ?r{round}-x | u !r{round}-x | a # r{round}");
             held.commit_replacing(turn(&whole)).await.unwrap();

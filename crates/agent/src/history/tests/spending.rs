@@ -19,7 +19,7 @@ async fn reserve(
     most: u64,
     limit: u64,
 ) -> Result<Option<Reservation>, u64> {
-    let check = move |spent: &Spent| {
+    let check = move |spent: &CostTotals| {
         let so_far = spent.all.input + spent.reserved_all.input;
         if so_far >= limit { Err(so_far) } else { Ok(()) }
     };

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use callgate_store::Draft;
+use callgate_store::EntryDraft;
 use callgate_wire::session::TokenUsage;
 
 use super::{FinishedRound, TurnDriver};
@@ -119,7 +119,7 @@ impl TurnDriver<'_> {
         &mut self,
         reservation: Option<Reservation>,
         spent: Option<PricedUsage>,
-        drafts: Vec<Draft>,
+        drafts: Vec<EntryDraft>,
     ) -> Result<(), RequestFailure> {
         let options = &self.shared.options;
         let is_needed = options.ledger.is(&options.history)
@@ -139,7 +139,7 @@ impl TurnDriver<'_> {
         &mut self,
         reservation: Option<Reservation>,
         spent: Option<PricedUsage>,
-        drafts: Vec<Draft>,
+        drafts: Vec<EntryDraft>,
     ) -> Result<(), RequestFailure> {
         if reservation.is_none() && spent.is_none() && drafts.is_empty() {
             return Ok(());

@@ -11,7 +11,7 @@ use tokio::sync::mpsc;
 
 use super::*;
 use crate::daemon::letter::Letter;
-use crate::daemon::rulings::{Ruler, RulingLimits};
+use crate::daemon::rulings::{RuleJudge, RulingLimits};
 use crate::desk::Ruling;
 
 /// Long enough for any machine.
@@ -33,7 +33,7 @@ impl Lobby {
         let (to_desk, letters) = mpsc::channel(64);
         let guard = runtime.enter();
         let askers = Askers::new(to_desk).unwrap();
-        let ruler: Ruler = Arc::new(|_| Ruling::Ask { because: None, is_guarded: false });
+        let ruler: RuleJudge = Arc::new(|_| Ruling::Ask { because: None, is_guarded: false });
         let limits = RulingLimits::new(Duration::from_hours(1));
         let rulings =
             RulingQueue::start(ruler, limits, Arc::clone(&askers), Arc::new(|_| ())).unwrap();

@@ -42,7 +42,7 @@ impl Bench {
         let (is_stuck, stuck) = channel();
         let (hold, end) = channel::<()>();
         let end = Mutex::new(end);
-        let ruler: Ruler = Arc::new(move |request| {
+        let ruler: RuleJudge = Arc::new(move |request| {
             let input = request.tool_input.get();
             assert!(!input.contains("fail"), "as it was told to");
             if input.contains("stuck") {
@@ -71,7 +71,7 @@ impl Bench {
             "session_id": "s1",
             "context": { "timeout_seconds": 30 },
         });
-        let request = Request::decode(line.to_string().as_bytes()).unwrap();
+        let request = ApprovalRequest::decode(line.to_string().as_bytes()).unwrap();
         self.runtime.block_on(self.queue.take(AskerId(self.next), request));
         self.next += 1;
         id
@@ -95,10 +95,10 @@ impl Bench {
     /// The next question that reaches the desk: its id, and why the rules have not decided.
     fn next(&mut self) -> (RequestId, Option<String>) {
         match self.letter().unwrap().input {
-            Input::Asked { request, ruling: Ruling::Allow { .. }, .. } => {
+            DeskInput::Asked { request, ruling: Ruling::Allow { .. }, .. } => {
                 (request.request_id, None)
             }
-            Input::Unruled { request, why, .. } => (request.request_id, Some(why)),
+            DeskInput::Unruled { request, why, .. } => (request.request_id, Some(why)),
             other => panic!("{other:?}"),
         }
     }
@@ -237,7 +237,7 @@ fn the_time_that_the_rules_took_is_taken_from_the_time_of_people() {
         "context": { "timeout_seconds": 30 },
     });
     for (waited, left) in [(0, 30), (900, 30), (4_500, 25), (29_500, 1), (90_000, 1)] {
-        let mut request = Request::decode(line.to_string().as_bytes()).unwrap();
+        let mut request = ApprovalRequest::decode(line.to_string().as_bytes()).unwrap();
         bench.queue.shorten_patience(&mut request, Duration::from_millis(waited));
         assert_eq!(request.context.unwrap().timeout_seconds, Some(left), "{waited}");
     }

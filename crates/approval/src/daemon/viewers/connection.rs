@@ -1,11 +1,11 @@
-//! One viewer's connection: what it sends is read, what it is to hear is written.
+//! One viewer's connection: reads its requests, and writes what it is sent.
 
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use callgate_store::Entry;
-use callgate_wire::desk::{self, Answer, MAX_LINE, Message, Request};
+use callgate_store::LedgerEntry;
+use callgate_wire::desk::{self, DeskAnswer, DeskMessage, DeskRequest, MAX_LINE};
 use callgate_wire::frame::{DecodedLine, LineDecoder, OverlongLine};
 use callgate_wire::raw::Json;
 use serde_json::value::{RawValue, to_raw_value};
@@ -14,39 +14,39 @@ use tokio::net::UnixStream;
 use tokio::sync::{mpsc, oneshot, watch};
 
 use super::Viewers;
-use super::seat::Told;
+use super::seat::ViewerNotice;
 use super::secrets::hex;
 
-/// How many answers of ours may wait for a viewer before we read no more of its requests.
+/// How many answers may wait for a viewer before no more of its requests are read.
 const MOST_SAID: usize = 16;
-/// A viewer that takes nothing for so long is shown out.
+/// A viewer that reads nothing for this long is disconnected.
 const STALLED: Duration = Duration::from_secs(30);
 
-/// What the reading half has for the writing half.
+/// What the reading half passes to the writing half.
 #[derive(Debug)]
-pub(super) enum Said {
-    /// To be written.
-    Message(Message),
-    /// Entries are wanted from this number on, or from now on.
+pub(super) enum ViewerReply {
+    /// A message to be written.
+    Message(DeskMessage),
+    /// A request for entries from this number on, or from now on.
     Watch { id: String, from: Option<u64> },
 }
 
 impl Viewers {
-    /// Serves one viewer until it goes, or until its seat is taken away.
+    /// Serves one viewer until it disconnects or loses its seat.
     pub(super) async fn serve(
         self: Arc<Self>,
         viewer: u64,
         stream: UnixStream,
-        hears: mpsc::Receiver<Told>,
+        hears: mpsc::Receiver<ViewerNotice>,
         stays: oneshot::Receiver<()>,
     ) {
         let (input, output) = stream.into_split();
         let (say, said) = mpsc::channel(MOST_SAID);
         tokio::select! {
-            // A viewer that has said all still hears what it was answered.
+            // A viewer that sends no more still gets its answers.
             ((), _) = async { tokio::join!(
                 self.listen(viewer, input, say),
-                Voice::new(&self, output, self.head.clone()).speak(hears, said),
+                ViewerWriter::new(&self, output, self.head.clone()).speak(hears, said),
             ) } => {}
             _ = stays => {}
         }
@@ -58,7 +58,7 @@ impl Viewers {
         &self,
         viewer: u64,
         mut input: impl AsyncRead + Unpin,
-        say: mpsc::Sender<Said>,
+        say: mpsc::Sender<ViewerReply>,
     ) {
         let mut lines = LineDecoder::new(MAX_LINE);
         loop {
@@ -67,13 +67,13 @@ impl Viewers {
                     seat.speaks();
                 }
                 let said = match line {
-                    DecodedLine::Whole(line) => match Request::decode(line) {
+                    DecodedLine::Whole(line) => match DeskRequest::decode(line) {
                         Ok(request) => self.request(viewer, request).await,
                         Err(wrong) => {
-                            Some(Said::Message(error(wrong.id.clone(), wrong.to_string())))
+                            Some(ViewerReply::Message(error(wrong.id.clone(), wrong.to_string())))
                         }
                     },
-                    DecodedLine::TooLong(line) => Some(Said::Message(too_long(&line))),
+                    DecodedLine::TooLong(line) => Some(ViewerReply::Message(too_long(&line))),
                 };
                 if let Some(said) = said
                     && say.send(said).await.is_err()
@@ -89,39 +89,39 @@ impl Viewers {
     }
 }
 
-pub(super) fn error(id: Option<String>, text: impl Into<String>) -> Message {
-    Message::Error { id, text: text.into() }
+pub(super) fn error(id: Option<String>, text: impl Into<String>) -> DeskMessage {
+    DeskMessage::Error { id, text: text.into() }
 }
 
-fn too_long(line: &OverlongLine) -> Message {
+fn too_long(line: &OverlongLine) -> DeskMessage {
     let id = line.id.as_deref().and_then(|id| serde_json::from_str(id).ok());
     error(id, format!("the line has {} bytes: at most {MAX_LINE} are read", line.size))
 }
 
 /// The writing half.
-struct Voice<'a, W> {
+struct ViewerWriter<'a, W> {
     viewers: &'a Viewers,
     output: W,
     head: watch::Receiver<u64>,
-    watching: Option<Watching>,
+    watching: Option<EntryWatch>,
 }
 
-/// Who watches, from which number on.
-struct Watching {
+/// A subscription to the ledger's entries.
+struct EntryWatch {
     id: String,
     next: u64,
 }
 
-impl<'a, W: AsyncWrite + Unpin> Voice<'a, W> {
+impl<'a, W: AsyncWrite + Unpin> ViewerWriter<'a, W> {
     fn new(viewers: &'a Viewers, output: W, head: watch::Receiver<u64>) -> Self {
         Self { viewers, output, head, watching: None }
     }
 
-    /// Writes until the viewer has gone, or has said all and was answered.
+    /// Writes until the viewer has gone, or sends no more and has all its answers.
     async fn speak(
         mut self,
-        mut hears: mpsc::Receiver<Told>,
-        mut said: mpsc::Receiver<Said>,
+        mut hears: mpsc::Receiver<ViewerNotice>,
+        mut said: mpsc::Receiver<ViewerReply>,
     ) -> io::Result<()> {
         loop {
             tokio::select! {
@@ -138,7 +138,7 @@ impl<'a, W: AsyncWrite + Unpin> Voice<'a, W> {
         }
     }
 
-    async fn tell(&mut self, told: Told) -> io::Result<()> {
+    async fn tell(&mut self, told: ViewerNotice) -> io::Result<()> {
         if told.changes_standing {
             self.viewers.count().await;
         }
@@ -148,19 +148,19 @@ impl<'a, W: AsyncWrite + Unpin> Voice<'a, W> {
         }
     }
 
-    async fn answer(&mut self, said: Said) -> io::Result<()> {
+    async fn answer(&mut self, said: ViewerReply) -> io::Result<()> {
         match said {
-            Said::Message(message) => self.write(&message).await,
-            Said::Watch { id, from } => {
+            ViewerReply::Message(message) => self.write(&message).await,
+            ViewerReply::Watch { id, from } => {
                 let head = *self.head.borrow();
-                let answer = Answer::Watching { head };
-                self.watching = Some(Watching { id: id.clone(), next: from.unwrap_or(head + 1) });
-                self.write(&Message::answer(id, answer)).await
+                let answer = DeskAnswer::Watching { head };
+                self.watching = Some(EntryWatch { id: id.clone(), next: from.unwrap_or(head + 1) });
+                self.write(&DeskMessage::answer(id, answer)).await
             }
         }
     }
 
-    async fn show(&mut self, entry: Result<Entry, Message>) -> io::Result<()> {
+    async fn show(&mut self, entry: Result<LedgerEntry, DeskMessage>) -> io::Result<()> {
         match entry {
             Ok(entry) => self.write(&shown(&entry)).await,
             Err(message) => {
@@ -170,17 +170,17 @@ impl<'a, W: AsyncWrite + Unpin> Voice<'a, W> {
         }
     }
 
-    async fn write(&mut self, message: &Message) -> io::Result<()> {
+    async fn write(&mut self, message: &DeskMessage) -> io::Result<()> {
         write(&mut self.output, &message.to_line()).await
     }
 }
 
-/// Waits for the next entry that is wanted. Dropping it half-way loses nothing.
+/// Waits for the next entry of a subscription. Dropping the future loses nothing.
 async fn next_entry(
     viewers: &Viewers,
     head: &mut watch::Receiver<u64>,
-    watching: Option<&mut Watching>,
-) -> Result<Entry, Message> {
+    watching: Option<&mut EntryWatch>,
+) -> Result<LedgerEntry, DeskMessage> {
     let Some(watching) = watching else { return std::future::pending().await };
     loop {
         if *head.borrow_and_update() >= watching.next {
@@ -189,23 +189,23 @@ async fn next_entry(
                     watching.next = entry.seq + 1;
                     return Ok(entry);
                 }
-                // What was there has been pruned.
+                // It has been pruned.
                 Ok(None) => {}
                 Err(wrong) => return Err(error(Some(watching.id.clone()), wrong.to_string())),
             }
         }
         if head.changed().await.is_err() {
-            // The desk has ended, and so will this.
+            // The desk has ended, and so will this task.
             std::future::pending::<()>().await;
         }
     }
 }
 
-fn shown(entry: &Entry) -> Message {
-    let Entry { seq, at_ms, kind, question, body, hash } = entry;
-    // A body that somebody has made to something else than JSON is shown as a text.
+fn shown(entry: &LedgerEntry) -> DeskMessage {
+    let LedgerEntry { seq, at_ms, kind, question, body, hash } = entry;
+    // A body that somebody has changed to something other than JSON is sent as a string.
     let body = Json::read(body).ok().and_then(Json::to_boxed).or_else(|| to_raw_value(body).ok());
-    Message::Entry(desk::Entry {
+    DeskMessage::Entry(desk::WatchedEntry {
         seq: *seq,
         at_ms: *at_ms,
         kind: kind.clone(),
@@ -215,7 +215,7 @@ fn shown(entry: &Entry) -> Message {
     })
 }
 
-/// Writes all of it, for as long as the viewer takes some of it now and then.
+/// Writes a whole line, as long as the viewer keeps reading.
 pub(super) async fn write(output: &mut (impl AsyncWrite + Unpin), line: &[u8]) -> io::Result<()> {
     let mut rest = line;
     while !rest.is_empty() {

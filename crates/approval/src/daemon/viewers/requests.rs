@@ -1,48 +1,48 @@
 //! What becomes of a viewer's request: it is answered here, or the desk answers it.
 
-use callgate_wire::desk::{Answer, Command, Link, Message, Request};
+use callgate_wire::desk::{DeskAnswer, DeskCommand, DeskMessage, DeskRequest, NamedLink};
 
 use super::Viewers;
-use super::connection::{Said, error};
-use super::seat::{Then, Unlocked};
+use super::connection::{ViewerReply, error};
+use super::seat::{RequestOutcome, UnlockedToken};
 use super::secrets;
 use crate::asker::fresh_id;
-use crate::channel::{Doing, News, Who};
+use crate::channel::{News, Person, ReplyTo};
 use crate::daemon::letter::Letter;
-use crate::desk::Input;
+use crate::desk::DeskInput;
 
 const NO_LEDGER: &str = "this could not be recorded, so it was not done: look at `callgate up`";
 const TOO_MANY: &str = "too many of your requests are under way: wait for an answer";
 const NO_RANDOM: &str = "the system gives no random numbers, so no code or token can be made";
 
 /// Makes the desk's input, which names the act that it answers.
-type MakeInput = Box<dyn FnOnce(Doing) -> Input + Send>;
+type MakeInput = Box<dyn FnOnce(ReplyTo) -> DeskInput + Send>;
 
 impl Viewers {
     /// Handles a request. Returns what can be answered at once.
-    pub(super) async fn request(&self, viewer: u64, request: Request) -> Option<Said> {
-        let Request { id, command } = request;
+    pub(super) async fn request(&self, viewer: u64, request: DeskRequest) -> Option<ViewerReply> {
+        let DeskRequest { id, command } = request;
         let answered = match command {
-            Command::Watch { from } => return Some(Said::Watch { id, from }),
-            Command::Status => Ok(Some(Answer::Status(self.status()))),
-            Command::Links => self.links().map(Some),
+            DeskCommand::Watch { from } => return Some(ViewerReply::Watch { id, from }),
+            DeskCommand::Status => Ok(Some(DeskAnswer::Status(self.status()))),
+            DeskCommand::Links => self.links().map(Some),
             command => self.ask_desk(viewer, &id, command).await.map(|()| None),
         };
         let message = match answered {
-            Ok(answer) => Message::answer(id, answer?),
+            Ok(answer) => DeskMessage::answer(id, answer?),
             Err(text) => error(Some(id), text),
         };
-        Some(Said::Message(message))
+        Some(ViewerReply::Message(message))
     }
 
-    fn links(&self) -> Result<Answer, String> {
+    fn links(&self) -> Result<DeskAnswer, String> {
         let standing = self.standing().map_err(|error| error.to_string())?;
-        let links = standing.into_iter().map(|(link, name)| Link { link, name });
-        Ok(Answer::Links(links.collect()))
+        let links = standing.into_iter().map(|(link, name)| NamedLink { link, name });
+        Ok(DeskAnswer::Links(links.collect()))
     }
 
     /// Gives the desk a request, which it answers in its own time.
-    async fn ask_desk(&self, viewer: u64, id: &str, command: Command) -> Result<(), String> {
+    async fn ask_desk(&self, viewer: u64, id: &str, command: DeskCommand) -> Result<(), String> {
         // Without a seat the connection is about to end.
         let Some(who) = self.seats().get(&viewer).map(|seat| seat.who(viewer)) else {
             return Ok(());
@@ -52,8 +52,8 @@ impl Viewers {
             Some(seat) => seat.expect(id, then).ok_or(TOO_MANY)?,
             None => return Ok(()),
         };
-        let doing = Doing::Viewer { viewer, id: number.to_string() };
-        if Letter::send_recorded(&self.to_desk, input(doing)).await {
+        let reply_to = ReplyTo::Viewer { viewer, id: number.to_string() };
+        if Letter::send_recorded(&self.to_desk, input(reply_to)).await {
             return Ok(());
         }
         // The desk may have answered meanwhile; nobody is answered twice.
@@ -62,43 +62,52 @@ impl Viewers {
     }
 
     /// Returns what the desk is asked for a request, and what follows once it has agreed.
-    fn for_desk(&self, who: Who, command: Command) -> Result<(Then, MakeInput), String> {
+    fn for_desk(
+        &self,
+        who: Person,
+        command: DeskCommand,
+    ) -> Result<(RequestOutcome, MakeInput), String> {
         Ok(match command {
-            Command::Press { request_id: question, press } => {
+            DeskCommand::Press { request_id: question, press } => {
                 let copy = None;
-                let news = move |doing| News::Pressed { who, question, press, doing, copy };
-                (Then::Tell, Box::new(|doing| Input::News(news(doing))))
+                let news = move |reply_to| News::Pressed { who, question, press, reply_to, copy };
+                (RequestOutcome::Tell, Box::new(|reply_to| DeskInput::News(news(reply_to))))
             }
-            Command::Code => {
+            DeskCommand::Code => {
                 let secret = secrets::code().map_err(|_| NO_RANDOM)?;
                 let (code, id) = (secret.reveal().to_owned(), fresh_id());
                 // The clerk finds out whether it is the first.
-                let input = |doing| Input::NewCode { code, id, who, is_first: false, doing };
-                (Then::Code(secret), Box::new(input))
+                let input =
+                    |reply_to| DeskInput::NewCode { code, id, who, is_first: false, reply_to };
+                (RequestOutcome::Code(secret), Box::new(input))
             }
-            Command::Pair { code, name } => {
+            DeskCommand::Pair { code, name } => {
                 let token = secrets::token().map_err(|_| NO_RANDOM)?;
                 let (token_hash, code) = (secrets::hash(&token), code.reveal().to_owned());
-                let unlocked = Unlocked { hash: token_hash.clone(), name: name.clone() };
-                let input = |doing| Input::PairViewer { code, name, token_hash, doing };
-                (Then::Pair(token, unlocked), Box::new(input))
+                let unlocked = UnlockedToken { hash: token_hash.clone(), name: name.clone() };
+                let input = |reply_to| DeskInput::PairViewer { code, name, token_hash, reply_to };
+                (RequestOutcome::Pair(token, unlocked), Box::new(input))
             }
-            Command::Unlock { token } => {
+            DeskCommand::Unlock { token } => {
                 let token_hash = secrets::hash(&token);
                 let mut standing = self.standing().map_err(|error| error.to_string())?;
                 let name = standing.remove(&format!("viewer/{token_hash}"));
                 let name = name.unwrap_or_else(|| "a viewer".to_owned());
-                let then = Then::Unlock(Unlocked { hash: token_hash.clone(), name });
-                (then, Box::new(|doing| Input::Unlock { token_hash, doing }))
+                let then = RequestOutcome::Unlock(UnlockedToken { hash: token_hash.clone(), name });
+                (then, Box::new(|reply_to| DeskInput::Unlock { token_hash, reply_to }))
             }
-            Command::Unpair { link } => {
-                (Then::Tell, Box::new(|doing| Input::Unpair { link, id: fresh_id(), who, doing }))
-            }
-            Command::Gate { value } => {
+            DeskCommand::Unpair { link } => (
+                RequestOutcome::Tell,
+                Box::new(|reply_to| DeskInput::Unpair { link, id: fresh_id(), who, reply_to }),
+            ),
+            DeskCommand::Gate { value } => {
                 let value = value.reveal().to_owned();
-                (Then::Tell, Box::new(|doing| Input::Gate { value, who, doing }))
+                (
+                    RequestOutcome::Tell,
+                    Box::new(|reply_to| DeskInput::Gate { value, who, reply_to }),
+                )
             }
-            Command::Watch { .. } | Command::Links | Command::Status => {
+            DeskCommand::Watch { .. } | DeskCommand::Links | DeskCommand::Status => {
                 return Err("this needs no desk".to_owned());
             }
         })

@@ -1,68 +1,72 @@
-//! A connected viewer as everybody else sees it: what it may do, what it waits for, and the way
-//! to its ear.
+//! A connected viewer as the rest of the daemon sees it: what it may do, what it waits for, and how
+//! to reach it.
 
 use std::collections::HashMap;
 use std::time::Duration;
 
-use callgate_wire::desk::{Answer, Message, Secret};
+use callgate_wire::desk::{DeskAnswer, DeskMessage, PairingSecret};
 use tokio::sync::{mpsc, oneshot};
 
-use crate::channel::{Place, Who};
+use crate::channel::{Person, PersonPlace};
 use crate::desk::CODE_LIFETIME;
 
-/// How many requests one viewer may have with the desk at once.
+/// How many requests of one viewer may be with the desk at once.
 const MOST_PENDING: usize = 256;
 /// How many of the desk's answers may wait for a viewer that does not read.
 const MOST_UNHEARD: usize = 256;
 
-/// What a viewer is to hear from the desk.
+/// A message of the desk to a viewer.
 #[derive(Debug)]
-pub(super) struct Told {
-    pub(super) message: Option<Message>,
-    /// Whether it may press now, or may not any more, which the desk has to hear first.
+pub(super) struct ViewerNotice {
+    pub(super) message: Option<DeskMessage>,
+    /// Whether this changes if the viewer may press, which the desk has to know first.
     pub(super) changes_standing: bool,
 }
 
-/// Under which token a viewer may press, and who it is.
+/// The token by which a viewer may press, and its name.
 #[derive(Debug, Clone)]
-pub(super) struct Unlocked {
+pub(super) struct UnlockedToken {
     pub(super) hash: String,
     pub(super) name: String,
 }
 
-/// What follows when the desk has done what a viewer wants.
+/// What follows when the desk agrees to a request.
 #[derive(Debug)]
-pub(super) enum Then {
-    /// It is told.
+pub(super) enum RequestOutcome {
+    /// The viewer gets the desk's reply.
     Tell,
-    /// It may press.
-    Unlock(Unlocked),
-    /// It gets its token and may press.
-    Pair(Secret, Unlocked),
-    /// It gets this code.
-    Code(Secret),
+    /// The viewer may press.
+    Unlock(UnlockedToken),
+    /// The viewer gets its token and may press.
+    Pair(PairingSecret, UnlockedToken),
+    /// The viewer gets this code.
+    Code(PairingSecret),
 }
 
 /// A connected viewer.
 #[derive(Debug)]
-pub(super) struct Seat {
-    told: mpsc::Sender<Told>,
-    /// Which process it is, where the system tells.
+pub(super) struct ViewerSeat {
+    told: mpsc::Sender<ViewerNotice>,
+    /// Its process id, if the system knows it.
     process: Option<u32>,
-    unlocked: Option<Unlocked>,
-    /// Whether it has ever said anything.
+    unlocked: Option<UnlockedToken>,
+    /// Whether it has ever sent anything.
     has_spoken: bool,
-    /// The requests that are with the desk, by the number that the desk knows them by: the
-    /// viewer's own ids may repeat, and the answer to one must never free the token of another.
-    pending: HashMap<u64, (String, Then)>,
+    /// The requests that are with the desk, by the number under which the desk knows them: the
+    /// viewer's own ids may repeat, and the answer to one request must never release the token of
+    /// another.
+    pending: HashMap<u64, (String, RequestOutcome)>,
     next: u64,
     /// The connection ends when this is dropped.
     _stay: oneshot::Sender<()>,
 }
 
-impl Seat {
-    /// A seat, what its viewer is to hear, and what ends when it is taken away.
-    pub(super) fn new(process: Option<u32>) -> (Self, mpsc::Receiver<Told>, oneshot::Receiver<()>) {
+impl ViewerSeat {
+    /// Makes a seat. Also returns the messages for its viewer, and a channel that ends when the
+    /// seat is taken away.
+    pub(super) fn new(
+        process: Option<u32>,
+    ) -> (Self, mpsc::Receiver<ViewerNotice>, oneshot::Receiver<()>) {
         let (told, hears) = mpsc::channel(MOST_UNHEARD);
         let (stay, stays) = oneshot::channel();
         let pending = HashMap::new();
@@ -82,25 +86,26 @@ impl Seat {
         self.unlocked.is_some()
     }
 
-    /// Returns true if the viewer has said nothing since it came.
+    /// Returns true if the viewer has sent nothing yet.
     pub(super) fn is_silent(&self) -> bool {
         !self.has_spoken
     }
 
-    /// Notes that the viewer has said something.
+    /// Notes that the viewer has sent something.
     pub(super) fn speaks(&mut self) {
         self.has_spoken = true;
     }
 
-    /// Who presses here.
-    pub(super) fn who(&self, viewer: u64) -> Who {
-        let place = Place::Viewer { viewer, paired: self.is_unlocked(), process: self.process };
+    /// Returns the person at this viewer.
+    pub(super) fn who(&self, viewer: u64) -> Person {
+        let place =
+            PersonPlace::Viewer { viewer, paired: self.is_unlocked(), process: self.process };
         let name = self.unlocked.as_ref().map_or("a viewer", |unlocked| &unlocked.name);
-        Who { place, name: name.to_owned() }
+        Person { place, name: name.to_owned() }
     }
 
-    /// Notes a request that goes to the desk; nothing when there are too many.
-    pub(super) fn expect(&mut self, id: &str, then: Then) -> Option<u64> {
+    /// Adds a request that goes to the desk. Returns its number, or `None` if there are too many.
+    pub(super) fn expect(&mut self, id: &str, then: RequestOutcome) -> Option<u64> {
         if self.pending.len() >= MOST_PENDING {
             return None;
         }
@@ -109,45 +114,47 @@ impl Seat {
         Some(self.next)
     }
 
-    /// A request that the desk will not answer; whether it has not.
+    /// Removes a request that the desk will not answer. Returns false if it has answered.
     pub(super) fn forget(&mut self, number: u64) -> bool {
         self.pending.remove(&number).is_some()
     }
 
-    /// The desk has done something about a request, or has not. `false` when the viewer does not
-    /// listen.
+    /// Passes on the desk's reply to a request. Returns false if the viewer does not read.
     pub(super) fn tell(&mut self, number: u64, done: bool, text: &str) -> bool {
         let Some((id, then)) = self.pending.remove(&number) else { return true };
-        let told = Answer::Told { done, text: text.to_owned() };
+        let told = DeskAnswer::Told { done, text: text.to_owned() };
         let (answer, unlocked) = match then {
-            Then::Unlock(unlocked) if done => (told, Some(unlocked)),
-            Then::Pair(token, unlocked) if done => (Answer::Paired { token }, Some(unlocked)),
-            Then::Code(code) if done => {
-                (Answer::Code { code, seconds: CODE_LIFETIME.as_secs() }, None)
+            RequestOutcome::Unlock(unlocked) if done => (told, Some(unlocked)),
+            RequestOutcome::Pair(token, unlocked) if done => {
+                (DeskAnswer::Paired { token }, Some(unlocked))
+            }
+            RequestOutcome::Code(code) if done => {
+                (DeskAnswer::Code { code, seconds: CODE_LIFETIME.as_secs() }, None)
             }
             _ => (told, None),
         };
         let changes_standing = unlocked.is_some();
         self.unlocked = unlocked.or(self.unlocked.take());
-        let message = Some(Message::answer(id, answer));
-        self.told.try_send(Told { message, changes_standing }).is_ok()
+        let message = Some(DeskMessage::answer(id, answer));
+        self.told.try_send(ViewerNotice { message, changes_standing }).is_ok()
     }
 
-    /// A request waits for a person. `false` when the viewer does not listen.
+    /// Tells the viewer that a request waits for a person. Returns false if the viewer does not
+    /// read.
     pub(super) fn waiting(&self, number: u64, text: &str, within: Duration) -> bool {
         let Some((id, _)) = self.pending.get(&number) else { return true };
         let (id, text, seconds) = (id.clone(), text.to_owned(), within.as_secs());
-        let message = Some(Message::Waiting { id, text, seconds });
-        self.told.try_send(Told { message, changes_standing: false }).is_ok()
+        let message = Some(DeskMessage::Waiting { id, text, seconds });
+        self.told.try_send(ViewerNotice { message, changes_standing: false }).is_ok()
     }
 
-    /// The token is not good any more, for this reason. `false` when the viewer does not listen.
+    /// Revokes a token, for this reason. Returns false if the viewer does not read.
     pub(super) fn lock(&mut self, hash: &str, text: &str) -> bool {
         if self.unlocked.as_ref().is_none_or(|unlocked| unlocked.hash != hash) {
             return true;
         }
         self.unlocked = None;
-        let message = Some(Message::Locked { text: text.to_owned() });
-        self.told.try_send(Told { message, changes_standing: true }).is_ok()
+        let message = Some(DeskMessage::Locked { text: text.to_owned() });
+        self.told.try_send(ViewerNotice { message, changes_standing: true }).is_ok()
     }
 }

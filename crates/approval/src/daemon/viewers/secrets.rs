@@ -1,40 +1,39 @@
-//! Codes and tokens: made by chance, and known again by a hash.
+//! Random codes and tokens, and the hashes of tokens.
 
-use callgate_wire::desk::Secret;
+use callgate_wire::desk::PairingSecret;
 use rustix::rand::{GetRandomFlags, getrandom};
 use sha2::{Digest, Sha256};
 
-/// Letters and digits that nobody takes for another.
+/// Letters and digits that are not mistaken for each other.
 const ALPHABET: &[u8; 30] = b"23456789ABCDEFGHJKMNPQRSTVWXYZ";
-/// How many of them make a code.
+/// The length of a code.
 const CODE: usize = 8;
-/// How many bytes of chance are in a token.
+/// How many random bytes a token has.
 const TOKEN: usize = 32;
 
-/// A fresh code for pairing.
-pub(super) fn code() -> rustix::io::Result<Secret> {
+/// Returns a new pairing code.
+pub(super) fn code() -> rustix::io::Result<PairingSecret> {
     let mut code = String::new();
     while code.len() < CODE {
-        // What is above the last whole multiple would make some letters likelier than others.
+        // Bytes above the last whole multiple would make some characters likelier than others.
         let fair = random::<CODE>()?.into_iter().filter(|byte| *byte < 240);
         code.extend(fair.map(|byte| char::from(ALPHABET[usize::from(byte) % ALPHABET.len()])));
     }
     code.truncate(CODE);
-    Ok(Secret::new(code))
+    Ok(PairingSecret::new(code))
 }
 
-/// A fresh token for a viewer.
-pub(super) fn token() -> rustix::io::Result<Secret> {
-    Ok(Secret::new(hex(&random::<TOKEN>()?)))
+/// Returns a new token for a viewer.
+pub(super) fn token() -> rustix::io::Result<PairingSecret> {
+    Ok(PairingSecret::new(hex(&random::<TOKEN>()?)))
 }
 
-/// By what a token is known again, in hex. It has so much chance in it that nobody finds the
-/// token by trying.
-pub(super) fn hash(token: &Secret) -> String {
+/// Returns the hash of a token, in hex. A token is too random to be guessed from it.
+pub(super) fn hash(token: &PairingSecret) -> String {
     hex(&Sha256::digest(token.reveal().as_bytes()))
 }
 
-/// Bytes in hex.
+/// Formats bytes in hex.
 pub(super) fn hex(bytes: &[u8]) -> String {
     let digit = |half: u8| char::from_digit(u32::from(half), 16).unwrap_or('0');
     bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 0xf)]).collect()
@@ -77,6 +76,6 @@ mod tests {
         assert_eq!(one.reveal().len(), 2 * TOKEN);
         assert_ne!(one, other);
         let expected = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824";
-        assert_eq!(hash(&Secret::new("hello")), expected);
+        assert_eq!(hash(&PairingSecret::new("hello")), expected);
     }
 }

@@ -1,14 +1,14 @@
 //! Viewers that do not read, and requests that are too many.
 
-use callgate_wire::desk::{Answer, Message, Secret};
+use callgate_wire::desk::{DeskAnswer, DeskMessage, PairingSecret};
 use tokio::io::AsyncReadExt;
 use tokio::net::UnixStream;
 
 use super::connection::write;
-use super::seat::{Seat, Then, Unlocked};
+use super::seat::{RequestOutcome, UnlockedToken, ViewerSeat};
 
-fn unlocked(name: &str) -> Unlocked {
-    Unlocked { hash: format!("hash of {name}"), name: name.to_owned() }
+fn unlocked(name: &str) -> UnlockedToken {
+    UnlockedToken { hash: format!("hash of {name}"), name: name.to_owned() }
 }
 
 #[tokio::test(start_paused = true)]
@@ -41,28 +41,31 @@ async fn a_viewer_that_takes_a_little_now_and_then_is_not() {
 
 #[tokio::test]
 async fn only_what_the_desk_accepts_unlocks() {
-    let (mut seat, mut told, _stays) = Seat::new(None);
-    let mut answer_to = |seat: &mut Seat, then, done| {
+    let (mut seat, mut told, _stays) = ViewerSeat::new(None);
+    let mut answer_to = |seat: &mut ViewerSeat, then, done| {
         let number = seat.expect("7", then).unwrap();
         assert!(seat.tell(number, done, "so"));
         let told = told.try_recv().unwrap();
-        let Some(Message::Answer { id, answer }) = told.message else { panic!("{told:?}") };
+        let Some(DeskMessage::Answer { id, answer }) = told.message else { panic!("{told:?}") };
         assert_eq!((id.as_str(), told.changes_standing), ("7", seat.is_unlocked() && done));
         answer
     };
-    let pair = |name| Then::Pair(Secret::new("token"), unlocked(name));
-    for then in [pair("Ada"), Then::Unlock(unlocked("Ada")), Then::Tell] {
-        assert!(matches!(answer_to(&mut seat, then, false), Answer::Told { done: false, .. }));
+    let pair = |name| RequestOutcome::Pair(PairingSecret::new("token"), unlocked(name));
+    for then in [pair("Ada"), RequestOutcome::Unlock(unlocked("Ada")), RequestOutcome::Tell] {
+        assert!(matches!(answer_to(&mut seat, then, false), DeskAnswer::Told { done: false, .. }));
         assert!(!seat.is_unlocked());
     }
-    assert!(matches!(answer_to(&mut seat, Then::Tell, true), Answer::Told { done: true, .. }));
+    assert!(matches!(
+        answer_to(&mut seat, RequestOutcome::Tell, true),
+        DeskAnswer::Told { done: true, .. }
+    ));
     assert!(!seat.is_unlocked());
     let paired = answer_to(&mut seat, pair("Ada"), true);
-    assert!(matches!(paired, Answer::Paired { token } if token.reveal() == "token"));
+    assert!(matches!(paired, DeskAnswer::Paired { token } if token.reveal() == "token"));
     assert_eq!(seat.who(3).name, "Ada");
-    answer_to(&mut seat, Then::Unlock(unlocked("Bob")), false);
+    answer_to(&mut seat, RequestOutcome::Unlock(unlocked("Bob")), false);
     assert_eq!(seat.who(3).name, "Ada", "a wrong token takes nothing away");
-    answer_to(&mut seat, Then::Unlock(unlocked("Bob")), true);
+    answer_to(&mut seat, RequestOutcome::Unlock(unlocked("Bob")), true);
     assert_eq!(seat.who(3).name, "Bob");
     assert!(seat.lock("hash of Ada", "why") && seat.is_unlocked());
     assert!(seat.lock("hash of Bob", "why") && !seat.is_unlocked());
@@ -70,20 +73,21 @@ async fn only_what_the_desk_accepts_unlocks() {
 
 #[tokio::test]
 async fn so_many_requests_may_be_under_way_and_no_more() {
-    let (mut seat, mut hears, _stays) = Seat::new(None);
-    let numbers: Vec<u64> = (0..256).map(|_| seat.expect("1", Then::Tell).unwrap()).collect();
-    assert_eq!(seat.expect("1", Then::Tell), None);
+    let (mut seat, mut hears, _stays) = ViewerSeat::new(None);
+    let numbers: Vec<u64> =
+        (0..256).map(|_| seat.expect("1", RequestOutcome::Tell).unwrap()).collect();
+    assert_eq!(seat.expect("1", RequestOutcome::Tell), None);
     assert!(seat.forget(numbers[0]) && !seat.forget(numbers[0]));
     assert!(seat.tell(numbers[0], true, "late"), "an answer to what was forgotten is nobody's");
     assert!(hears.try_recv().is_err());
-    seat.expect("1", Then::Tell).unwrap();
+    seat.expect("1", RequestOutcome::Tell).unwrap();
 }
 
 #[tokio::test]
 async fn answers_that_nobody_hears_are_not_kept_for_ever() {
-    let (mut seat, _hears, _stays) = Seat::new(None);
+    let (mut seat, _hears, _stays) = ViewerSeat::new(None);
     let mut tell = || {
-        let number = seat.expect("1", Then::Tell).unwrap();
+        let number = seat.expect("1", RequestOutcome::Tell).unwrap();
         seat.tell(number, true, "so")
     };
     assert!((0..256).all(|_| tell()));

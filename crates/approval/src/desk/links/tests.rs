@@ -2,78 +2,89 @@
 
 use std::time::Duration;
 
-use callgate_store::Draft;
+use callgate_store::EntryDraft;
 use callgate_wire::approval::{Action, Press, RequestId};
 
 use super::super::tests::{ADA, ada, authority, id, settings};
-use super::super::{Authority, Input, Now, Settings};
+use super::super::{Authority, DeskInput, DeskSettings, Now};
 use super::*;
-use crate::channel::{News, Order, Place, Who};
+use crate::channel::{ChannelOrder, News, Person, PersonPlace};
 
 const NOW: Now = Now { mono: Duration::ZERO, wall_ms: 0 };
 const CODE: &str = "ABCD2345";
 
-fn doing() -> Doing {
-    Doing::Viewer { viewer: 1, id: "1".to_owned() }
+fn reply_to() -> ReplyTo {
+    ReplyTo::Viewer { viewer: 1, id: "1".to_owned() }
 }
 
 /// A process of the desk's user, which may be the agent itself.
-fn process(paired: bool) -> Who {
-    Who { place: Place::Viewer { viewer: 1, paired, process: Some(42) }, name: "x".to_owned() }
+fn process(paired: bool) -> Person {
+    Person {
+        place: PersonPlace::Viewer { viewer: 1, paired, process: Some(42) },
+        name: "x".to_owned(),
+    }
 }
 
-fn new_code(number: u64, who: Who, is_first: bool) -> Input {
-    Input::NewCode { code: CODE.to_owned(), id: id(number), who, is_first, doing: doing() }
+fn new_code(number: u64, who: Person, is_first: bool) -> DeskInput {
+    DeskInput::NewCode {
+        code: CODE.to_owned(),
+        id: id(number),
+        who,
+        is_first,
+        reply_to: reply_to(),
+    }
 }
 
-fn unpair(number: u64, link: &str, who: Who) -> Input {
-    Input::Unpair { link: link.to_owned(), id: id(number), who, doing: doing() }
+fn unpair(number: u64, link: &str, who: Person) -> DeskInput {
+    DeskInput::Unpair { link: link.to_owned(), id: id(number), who, reply_to: reply_to() }
 }
 
 /// Uses the code, as its user does.
-fn use_code(desk: &mut Desk, chat: i64, user: i64) -> Step {
-    let place = Place::Telegram { chat, user, private: chat == user };
+fn use_code(desk: &mut Desk, chat: i64, user: i64) -> DeskStep {
+    let place = PersonPlace::Telegram { chat, user, private: chat == user };
     let (name, rest) = ("pair".to_owned(), " abcd-2345".to_owned());
-    let who = Who { place, name: "Bob".to_owned() };
-    desk.handle(NOW, Input::News(News::Command { who, name, rest, doing: doing() }))
+    let who = Person { place, name: "Bob".to_owned() };
+    desk.handle(NOW, DeskInput::News(News::Command { who, name, rest, reply_to: reply_to() }))
 }
 
-fn pair(desk: &mut Desk, chat: i64, user: i64) -> Step {
+fn pair(desk: &mut Desk, chat: i64, user: i64) -> DeskStep {
     desk.handle(NOW, new_code(99, process(true), false));
     use_code(desk, chat, user)
 }
 
-fn press(desk: &mut Desk, who: Who, question: RequestId, action: Action) -> Step {
-    let (press, doing) = (Press::Button(action), Doing::Callback("c".to_owned()));
-    desk.handle(NOW, Input::News(News::Pressed { who, question, press, doing, copy: None }))
+fn press(desk: &mut Desk, who: Person, question: RequestId, action: Action) -> DeskStep {
+    let (press, reply_to) = (Press::Button(action), ReplyTo::Callback("c".to_owned()));
+    desk.handle(NOW, DeskInput::News(News::Pressed { who, question, press, reply_to, copy: None }))
 }
 
 /// What the viewer is told about what it wants.
-fn told(step: &Step) -> Option<(bool, &str)> {
+fn told(step: &DeskStep) -> Option<(bool, &str)> {
     step.outputs.iter().find_map(|output| match output {
-        Output::Viewer { done, text, .. } => Some((*done, text.as_str())),
+        DeskOutput::Viewer { done, text, .. } => Some((*done, text.as_str())),
         _ => None,
     })
 }
 
-fn waits(step: &Step) -> bool {
-    step.outputs.iter().any(|output| matches!(output, Output::Waiting { viewer: 1, .. }))
+fn waits(step: &DeskStep) -> bool {
+    step.outputs.iter().any(|output| matches!(output, DeskOutput::Waiting { viewer: 1, .. }))
 }
 
 /// Which chats are told something, and what.
-fn said(step: &Step) -> Vec<(&[i64], &str)> {
+fn said(step: &DeskStep) -> Vec<(&[i64], &str)> {
     let said = step.outputs.iter().filter_map(|output| match output {
-        Output::Phones(Order::Say { chats, text })
-        | Output::Terminal(Order::Say { chats, text }) => Some((chats.as_slice(), text.as_str())),
+        DeskOutput::Phones(ChannelOrder::Say { chats, text })
+        | DeskOutput::Terminal(ChannelOrder::Say { chats, text }) => {
+            Some((chats.as_slice(), text.as_str()))
+        }
         _ => None,
     });
     said.collect()
 }
 
-fn asked(step: &Step) -> Option<&str> {
+fn asked(step: &DeskStep) -> Option<&str> {
     step.outputs.iter().find_map(|output| match output {
-        Output::Phones(Order::Show { card, .. }) => match &card.body {
-            crate::card::Body::Question { question, .. } => Some(question.as_str()),
+        DeskOutput::Phones(ChannelOrder::Show { card, .. }) => match &card.body {
+            crate::card::CardBody::Question { question, .. } => Some(question.as_str()),
             other => panic!("{other:?}"),
         },
         _ => None,
@@ -132,16 +143,16 @@ fn without_anybody_to_ask_nothing_is_changed() {
     let mut desk = Desk::new(settings(), authority());
     desk.handle(NOW, new_code(1, process(false), false));
     let later = Now { mono: Duration::from_mins(6), wall_ms: 0 };
-    let step = desk.handle(later, Input::Tick);
+    let step = desk.handle(later, DeskInput::Tick);
     assert!(matches!(told(&step), Some((false, _))));
     assert!(!is_good(&mut desk));
 }
 
 #[test]
 fn the_desks_own_terminal_may_say_yes() {
-    let mut desk = Desk::new(Settings { terminal: true, ..settings() }, Authority::default());
+    let mut desk = Desk::new(DeskSettings { terminal: true, ..settings() }, Authority::default());
     desk.handle(NOW, new_code(1, process(false), false));
-    let who = Who { place: Place::Terminal, name: "ada".to_owned() };
+    let who = Person { place: PersonPlace::Terminal, name: "ada".to_owned() };
     let step = press(&mut desk, who, id(1), Action::Allow);
     assert_eq!(told(&step), Some((true, "The code can be used.")));
     assert!(is_good(&mut desk));
@@ -160,8 +171,8 @@ fn an_unpaired_process_cannot_unlink_anybody_without_a_word() {
     // Whoever holds the phone cannot keep it linked.
     let kept = press(&mut desk, ada(), id(1), Action::Deny);
     assert!(told(&kept).is_none());
-    let bob = Place::Telegram { chat: 8, user: 8, private: true };
-    let bob = Who { place: bob, name: "Bob".to_owned() };
+    let bob = PersonPlace::Telegram { chat: 8, user: 8, private: true };
+    let bob = Person { place: bob, name: "Bob".to_owned() };
     let step = press(&mut desk, bob, id(1), Action::Allow);
     assert_eq!(told(&step), Some((true, "The link is gone.")));
     assert!(!desk.authority.chats.contains(&ADA));
@@ -187,7 +198,7 @@ fn whoever_may_answer_may_link_and_unlink() {
 fn a_viewer_that_goes_takes_its_question_along() {
     let mut desk = Desk::new(settings(), authority());
     desk.handle(NOW, new_code(1, process(false), false));
-    let step = desk.handle(NOW, Input::ViewerLeft(1));
+    let step = desk.handle(NOW, DeskInput::ViewerLeft(1));
     assert_eq!(step.records.last().unwrap().kind, "closed");
     press(&mut desk, ada(), id(1), Action::Allow);
     assert!(!is_good(&mut desk), "a late yes changes nothing");
@@ -197,7 +208,7 @@ fn a_viewer_that_goes_takes_its_question_along() {
 fn a_ledger_that_fails_forgets_what_was_wanted() {
     let mut desk = Desk::new(settings(), authority());
     desk.handle(NOW, new_code(1, process(false), false));
-    let step = desk.handle(NOW, Input::LedgerFailed);
+    let step = desk.handle(NOW, DeskInput::LedgerFailed);
     assert!(matches!(told(&step), Some((false, _))));
     assert!(!is_good(&mut desk));
 }
@@ -219,7 +230,7 @@ fn what_the_settings_allow_stays_allowed() {
 fn who_was_linked_in_a_group_is_two_links() {
     let mut desk = Desk::new(settings(), authority());
     let step = pair(&mut desk, -200, 8);
-    let Draft { kind, body, .. } = &step.records[0];
+    let EntryDraft { kind, body, .. } = &step.records[0];
     assert!(kind == "paired" && body.contains(r#""links":["chat/-200","user/8"]"#), "{body}");
     assert!(desk.authority.chats.contains(&-200) && desk.authority.users.contains(&8));
     let step = desk.handle(NOW, unpair(1, "chat/-200", process(true)));
@@ -233,15 +244,15 @@ fn who_was_linked_in_a_group_is_two_links() {
 
 #[test]
 fn links_are_told_to_all_with_what_they_are_in_muted_chats_too() {
-    let mut desk = Desk::new(Settings { terminal: true, ..settings() }, authority());
+    let mut desk = Desk::new(DeskSettings { terminal: true, ..settings() }, authority());
     let mute = News::Command {
         who: ada(),
         name: "mute".to_owned(),
         rest: "1h".to_owned(),
-        doing: doing(),
+        reply_to: reply_to(),
     };
-    desk.handle(NOW, Input::News(mute));
-    let check = |step: &Step, chats: &[i64], text: &str| {
+    desk.handle(NOW, DeskInput::News(mute));
+    let check = |step: &DeskStep, chats: &[i64], text: &str| {
         let heard = said(step);
         assert_eq!(heard.iter().map(|(chats, _)| *chats).collect::<Vec<_>>(), [chats, &[]]);
         assert!(heard.iter().all(|(_, said)| said.starts_with(text)), "{heard:?}");
@@ -254,14 +265,15 @@ fn links_are_told_to_all_with_what_they_are_in_muted_chats_too() {
     desk.handle(NOW, new_code(1, process(true), false));
     let (code, name) = (CODE.to_owned(), "Ada at her\nterminal".to_owned());
     let token_hash = "2f0c6d5e9b8a47f3".to_owned();
-    let step = desk.handle(NOW, Input::PairViewer { code, name, token_hash, doing: doing() });
+    let step =
+        desk.handle(NOW, DeskInput::PairViewer { code, name, token_hash, reply_to: reply_to() });
     let all = [-200, -100, ADA, 9];
     check(&step, &all, "“Ada at her⏎terminal” (viewer 2f0c6d5e9b8a) was linked.");
     let step = desk.handle(NOW, unpair(2, "viewer/2f0c6d5e9b8a47f3", process(true)));
     let text = "“Ada at her⏎terminal” (viewer 2f0c6d5e9b8a) was unlinked by x.";
     check(&step, &all, text);
     let lock = step.outputs.iter().find_map(|output| match output {
-        Output::Lock { hash, text } => Some((hash.as_str(), text.as_str())),
+        DeskOutput::Lock { hash, text } => Some((hash.as_str(), text.as_str())),
         _ => None,
     });
     let (hash, why) = lock.unwrap();

@@ -6,16 +6,21 @@ use std::time::Duration;
 use callgate_wire::approval::Decision;
 
 use super::super::calls::{CallMemory, Grant, MOST, REMEMBERED};
-use super::super::digest::Digest;
-use super::super::question::{Decided, With};
+use super::super::digest::CallDigest;
+use super::super::question::{DecisionDetails, DeskDecision};
 use super::{id, request};
 
-fn digest(number: u64) -> Digest {
-    Digest::of_call(&[1; 32], &request(1, &format!("make part{number}")))
+fn digest(number: u64) -> CallDigest {
+    CallDigest::of_call(&[1; 32], &request(1, &format!("make part{number}")))
 }
 
-fn decided(decision: Decision) -> Decided {
-    Decided { decision, by: "Ada".to_owned(), with: With::default(), doing: None }
+fn decided(decision: Decision) -> DeskDecision {
+    DeskDecision {
+        decision,
+        by: "Ada".to_owned(),
+        with: DecisionDetails::default(),
+        reply_to: None,
+    }
 }
 
 /// Numbers that are the same in every run.
@@ -32,7 +37,7 @@ impl Chance {
 
 #[test]
 fn no_history_gives_an_answer_more_often_than_it_was_given() {
-    let digests: Vec<Digest> = (0..4).map(digest).collect();
+    let digests: Vec<CallDigest> = (0..4).map(digest).collect();
     for seed in 0..300_u64 {
         let mut chance = Chance(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
         let mut memory = CallMemory::default();

@@ -2,14 +2,20 @@
 
 use std::time::Duration;
 
-use callgate_wire::approval::{Action, Decision, Press, Request, Response, Takes};
+use callgate_wire::approval::{
+    Action, AnswerExtra, ApprovalRequest, ApprovalResponse, Decision, Press,
+};
 use serde_json::{Value, json};
 
-use super::super::{AskerId, Desk, Input, Now, Output, Ruling, Settings, Step, WRONG_CODES};
+use super::super::{
+    AskerId, Desk, DeskInput, DeskOutput, DeskSettings, DeskStep, Now, Ruling, WRONG_CODES,
+};
 use super::{
     ADA, Ledger, ada, authority, edited_input, id, request, request_of, settings, stranger,
 };
-use crate::channel::{Copy, Doing, Mark, News, Order, Place, State, Who};
+use crate::channel::{
+    ChannelOrder, MarkState, News, Person, PersonPlace, QuestionCopy, QuestionMark, ReplyTo,
+};
 
 /// A desk with its ledger and a clock.
 pub(super) struct Table {
@@ -23,54 +29,54 @@ impl Table {
         Self::with(settings())
     }
 
-    pub(super) fn with(settings: Settings) -> Self {
+    pub(super) fn with(settings: DeskSettings) -> Self {
         let now = Now { mono: Duration::ZERO, wall_ms: 1_000_000 };
         Self { desk: Desk::new(settings, authority()), ledger: Ledger::default(), now }
     }
 
-    pub(super) fn give(&mut self, input: Input) -> Vec<Output> {
-        let step: Step = self.desk.handle(self.now, input);
+    pub(super) fn give(&mut self, input: DeskInput) -> Vec<DeskOutput> {
+        let step: DeskStep = self.desk.handle(self.now, input);
         self.ledger.commit(&step);
         step.outputs
     }
 
-    pub(super) fn ask(&mut self, asker: u64, request: Request) -> Vec<Output> {
+    pub(super) fn ask(&mut self, asker: u64, request: ApprovalRequest) -> Vec<DeskOutput> {
         let ruling = Ruling::Ask { because: None, is_guarded: false };
-        self.give(Input::Asked { asker: AskerId(asker), request, ruling, is_replay: false })
+        self.give(DeskInput::Asked { asker: AskerId(asker), request, ruling, is_replay: false })
     }
 
-    pub(super) fn press(&mut self, who: Who, number: u64, press: Press) -> Vec<Output> {
-        let doing = Doing::Callback("c".to_owned());
-        self.press_on(None, who, number, press, doing)
+    pub(super) fn press(&mut self, who: Person, number: u64, press: Press) -> Vec<DeskOutput> {
+        let reply_to = ReplyTo::Callback("c".to_owned());
+        self.press_on(None, who, number, press, reply_to)
     }
 
     /// Presses Allow on the copy of a question in Ada's chat.
-    fn press_on_copy(&mut self, who: Who, number: u64) -> Vec<Output> {
-        let copy = Copy { question: id(number), chat: ADA, message: 40 };
-        let (press, doing) = (Press::Button(Action::Allow), Doing::Callback("c".to_owned()));
-        self.press_on(Some(copy), who, number, press, doing)
+    fn press_on_copy(&mut self, who: Person, number: u64) -> Vec<DeskOutput> {
+        let copy = QuestionCopy { question: id(number), chat: ADA, message: 40 };
+        let (press, reply_to) = (Press::Button(Action::Allow), ReplyTo::Callback("c".to_owned()));
+        self.press_on(Some(copy), who, number, press, reply_to)
     }
 
     fn press_on(
         &mut self,
-        copy: Option<Copy>,
-        who: Who,
+        copy: Option<QuestionCopy>,
+        who: Person,
         number: u64,
         press: Press,
-        doing: Doing,
-    ) -> Vec<Output> {
+        reply_to: ReplyTo,
+    ) -> Vec<DeskOutput> {
         let question = id(number);
-        self.give(Input::News(News::Pressed { who, question, press, doing, copy }))
+        self.give(DeskInput::News(News::Pressed { who, question, press, reply_to, copy }))
     }
 
-    pub(super) fn button(&mut self, number: u64, action: Action) -> Vec<Output> {
+    pub(super) fn button(&mut self, number: u64, action: Action) -> Vec<DeskOutput> {
         self.press(ada(), number, Press::Button(action))
     }
 
-    pub(super) fn wait(&mut self, seconds: u64) -> Vec<Output> {
+    pub(super) fn wait(&mut self, seconds: u64) -> Vec<DeskOutput> {
         self.now.mono += Duration::from_secs(seconds);
         self.now.wall_ms += i64::try_from(seconds).unwrap() * 1000;
-        self.give(Input::Tick)
+        self.give(DeskInput::Tick)
     }
 
     pub(super) fn restart(&mut self) {
@@ -87,44 +93,44 @@ impl Table {
     }
 }
 
-pub(super) fn answers(outputs: &[Output]) -> Vec<(u64, &Response)> {
+pub(super) fn answers(outputs: &[DeskOutput]) -> Vec<(u64, &ApprovalResponse)> {
     let answer = |output| match output {
-        &Output::Answer(asker, ref response) => Some((asker.0, response)),
+        &DeskOutput::Answer(asker, ref response) => Some((asker.0, response)),
         _ => None,
     };
     outputs.iter().filter_map(answer).collect()
 }
 
-pub(super) fn answer(outputs: &[Output]) -> &Response {
+pub(super) fn answer(outputs: &[DeskOutput]) -> &ApprovalResponse {
     let all = answers(outputs);
     assert_eq!(all.len(), 1, "{outputs:?}");
     all[0].1
 }
 
-pub(super) fn told(outputs: &[Output]) -> Vec<&str> {
+pub(super) fn told(outputs: &[DeskOutput]) -> Vec<&str> {
     let text = |output| match output {
-        &Output::Phones(Order::Tell { ref text, .. }) => Some(text.as_str()),
+        &DeskOutput::Phones(ChannelOrder::Tell { ref text, .. }) => Some(text.as_str()),
         _ => None,
     };
     outputs.iter().filter_map(text).collect()
 }
 
-pub(super) fn marks(outputs: &[Output]) -> Vec<(State, &str)> {
+pub(super) fn marks(outputs: &[DeskOutput]) -> Vec<(MarkState, &str)> {
     let mark = |output| match output {
-        &Output::Phones(Order::Mark { mark: Mark { state, ref text }, .. }) => {
-            Some((state, text.as_str()))
-        }
+        &DeskOutput::Phones(ChannelOrder::Mark {
+            mark: QuestionMark { state, ref text }, ..
+        }) => Some((state, text.as_str())),
         _ => None,
     };
     outputs.iter().filter_map(mark).collect()
 }
 
-pub(super) fn is_shown(outputs: &[Output]) -> bool {
-    outputs.iter().any(|output| matches!(output, Output::Phones(Order::Show { .. })))
+pub(super) fn is_shown(outputs: &[DeskOutput]) -> bool {
+    outputs.iter().any(|output| matches!(output, DeskOutput::Phones(ChannelOrder::Show { .. })))
 }
 
-pub(super) fn shown(number: u64) -> Input {
-    Input::News(News::Shown(Copy { question: id(number), chat: ADA, message: 40 }))
+pub(super) fn shown(number: u64) -> DeskInput {
+    DeskInput::News(News::Shown(QuestionCopy { question: id(number), chat: ADA, message: 40 }))
 }
 
 #[test]
@@ -135,9 +141,9 @@ fn allowed_is_told_and_shown_only_once_the_asker_has_read_it() {
     let outputs = table.button(1, Action::Allow);
     assert_eq!(answer(&outputs).decision, Decision::Allow);
     assert!(told(&outputs).is_empty() && marks(&outputs).is_empty());
-    let outputs = table.give(Input::Delivered(AskerId(1)));
+    let outputs = table.give(DeskInput::Delivered(AskerId(1)));
     assert_eq!(told(&outputs), ["Allowed by Ada"]);
-    assert_eq!(marks(&outputs), [(State::Allowed, "Allowed by Ada")]);
+    assert_eq!(marks(&outputs), [(MarkState::Allowed, "Allowed by Ada")]);
     assert_eq!(table.kinds(), ["asked", "pressed", "decided", "delivered", "closed"]);
     assert_eq!(table.desk.open_count(), 0);
 }
@@ -148,8 +154,8 @@ fn an_answer_that_was_not_read_is_not_shown_as_allowed() {
     table.ask(1, request(1, "make"));
     table.give(shown(1));
     table.button(1, Action::Allow);
-    let outputs = table.give(Input::Lost(AskerId(1)));
-    assert_eq!(marks(&outputs), [(State::Gone, "Allowed by Ada, but the agent had gone")]);
+    let outputs = table.give(DeskInput::Lost(AskerId(1)));
+    assert_eq!(marks(&outputs), [(MarkState::Gone, "Allowed by Ada, but the agent had gone")]);
     assert_eq!(told(&outputs), ["Allowed by Ada, but the agent had gone"]);
 }
 
@@ -161,7 +167,7 @@ fn the_first_answer_wins_and_later_ones_are_told_so() {
     let outputs = table.button(1, Action::Allow);
     assert!(answers(&outputs).is_empty());
     assert_eq!(told(&outputs), ["Already decided by Ada."]);
-    table.give(Input::Delivered(AskerId(1)));
+    table.give(DeskInput::Delivered(AskerId(1)));
     let outputs = table.button(1, Action::Allow);
     assert_eq!(told(&outputs), ["Too late. Denied by Ada."]);
     assert_eq!(table.last("pressed")["outcome"], "late");
@@ -172,12 +178,12 @@ fn the_first_answer_wins_and_later_ones_are_told_so() {
 fn strangers_change_nothing_and_are_told_so() {
     let mut table = Table::new();
     table.ask(1, request(1, "make"));
-    let in_group = |user| Who {
-        place: Place::Telegram { chat: -100, user, private: false },
+    let in_group = |user| Person {
+        place: PersonPlace::Telegram { chat: -100, user, private: false },
         name: "Eve".to_owned(),
     };
-    let elsewhere = Who {
-        place: Place::Viewer { viewer: 1, paired: false, process: None },
+    let elsewhere = Person {
+        place: PersonPlace::Viewer { viewer: 1, paired: false, process: None },
         name: "x".to_owned(),
     };
     for who in [stranger(), in_group(8), elsewhere] {
@@ -201,8 +207,8 @@ fn a_group_without_allowed_users_answers_nothing() {
     nobody.users.clear();
     table.desk = Desk::new(settings(), nobody);
     table.ask(1, request(1, "make"));
-    let who = Who {
-        place: Place::Telegram { chat: -100, user: ADA, private: false },
+    let who = Person {
+        place: PersonPlace::Telegram { chat: -100, user: ADA, private: false },
         name: "Ada".to_owned(),
     };
     assert!(answers(&table.press(who, 1, Press::Button(Action::Allow))).is_empty());
@@ -245,7 +251,7 @@ fn stop_denies_and_ends_the_turn_where_the_agent_can() {
     assert_eq!(told(&outputs), ["That is not offered here."]);
 }
 
-fn touch(number: u64) -> Request {
+fn touch(number: u64) -> ApprovalRequest {
     let suggestions = json!([
         { "type": "addDirectories", "directories": ["/w"], "destination": "session" },
         { "type": "setMode", "mode": "acceptEdits", "destination": "session" },
@@ -278,7 +284,7 @@ fn always_gives_back_all_objects_of_the_choice_as_they_came() {
 /// same moment.
 #[test]
 fn a_change_of_mode_is_confirmed_twice() {
-    let is_asked_again = |outputs: &[Output]| {
+    let is_asked_again = |outputs: &[DeskOutput]| {
         assert!(answers(outputs).is_empty());
         told(outputs)[0].contains("accept all edits, for this session. Press it once more")
     };
@@ -288,8 +294,8 @@ fn a_change_of_mode_is_confirmed_twice() {
     assert_eq!(table.last("pressed")["outcome"], "not yet");
     assert!(is_asked_again(&table.button(1, Action::Always(0))), "a finger that taps twice");
     table.wait(2);
-    let group = Place::Telegram { chat: -100, user: ADA, private: false };
-    let elsewhere = Who { place: group, name: "Ada".to_owned() };
+    let group = PersonPlace::Telegram { chat: -100, user: ADA, private: false };
+    let elsewhere = Person { place: group, name: "Ada".to_owned() };
     let always = || Press::Button(Action::Always(0));
     assert!(is_asked_again(&table.press(elsewhere, 1, always())), "on another screen");
     table.wait(2);
@@ -309,7 +315,7 @@ fn what_was_cut_is_allowed_only_after_its_end_was_shown() {
     let outputs = table.button(1, Action::Allow);
     assert!(answers(&outputs).is_empty());
     assert!(told(&outputs)[0].starts_with("Not all of it was shown here."), "{outputs:?}");
-    let full = |chat| Input::News(News::ShownInFull { question: id(1), chat });
+    let full = |chat| DeskInput::News(News::ShownInFull { question: id(1), chat });
     table.give(full(-100));
     assert!(answers(&table.button(1, Action::Allow)).is_empty(), "that was in another chat");
     table.give(full(ADA));
@@ -323,12 +329,12 @@ fn what_was_cut_is_allowed_only_after_its_end_was_shown() {
 fn a_process_answers_its_own_question_and_no_other() {
     let mut table = Table::new();
     let viewer = |process| {
-        let place = Place::Viewer { viewer: 1, paired: false, process };
-        Who { place, name: "a viewer".to_owned() }
+        let place = PersonPlace::Viewer { viewer: 1, paired: false, process };
+        Person { place, name: "a viewer".to_owned() }
     };
     let allow = || Press::Button(Action::Allow);
     let ask = |table: &mut Table, number: u64, more: Value| {
-        table.give(Input::From { asker: AskerId(number), lineage: vec![42] });
+        table.give(DeskInput::From { asker: AskerId(number), lineage: vec![42] });
         table.ask(number, request_of(number, "Bash", &json!({ "command": "make" }), &more));
     };
     let own = |event| json!({ "context": { "answers": true, "event": event } });
@@ -345,24 +351,24 @@ fn a_process_answers_its_own_question_and_no_other() {
     ask(&mut table, 3, own("PermissionDenied"));
     let mut check = own("PreToolUse");
     check["kind"] = "check".into();
-    table.give(Input::From { asker: AskerId(4), lineage: vec![42] });
+    table.give(DeskInput::From { asker: AskerId(4), lineage: vec![42] });
     let check = request_of(4, "Bash", &json!({ "command": "make" }), &check);
     let ruling = Ruling::Ask { because: Some("rule `ask`".to_owned()), is_guarded: false };
-    table.give(Input::Asked { asker: AskerId(4), request: check, ruling, is_replay: false });
+    table.give(DeskInput::Asked { asker: AskerId(4), request: check, ruling, is_replay: false });
     for number in [2, 3, 4] {
         let outputs = table.press(viewer(Some(42)), number, allow());
         assert!(answers(&outputs).is_empty(), "{number}: {outputs:?}");
     }
 }
 
-fn host(viewer: u64, process: u32) -> Input {
-    let place = Place::Viewer { viewer, paired: false, process: Some(process) };
-    let who = Who { place, name: "a viewer".to_owned() };
-    let doing = Doing::Viewer { viewer, id: "1".to_owned() };
-    Input::Gate { value: "5d0f2f1c8e7b4a69b3c2d1e0f9a8b7c6".to_owned(), who, doing }
+fn host(viewer: u64, process: u32) -> DeskInput {
+    let place = PersonPlace::Viewer { viewer, paired: false, process: Some(process) };
+    let who = Person { place, name: "a viewer".to_owned() };
+    let reply_to = ReplyTo::Viewer { viewer, id: "1".to_owned() };
+    DeskInput::Gate { value: "5d0f2f1c8e7b4a69b3c2d1e0f9a8b7c6".to_owned(), who, reply_to }
 }
 
-fn gated(number: u64) -> Request {
+fn gated(number: u64) -> ApprovalRequest {
     let context = json!({ "gated": "5d0f2f1c8e7b4a69b3c2d1e0f9a8b7c6" });
     request_of(number, "Bash", &json!({ "command": "make" }), &json!({ "context": context }))
 }
@@ -372,7 +378,7 @@ fn gated(number: u64) -> Request {
 fn only_a_registered_host_is_asked_instead_of_people() {
     let mut table = Table::new();
     let asked = |table: &mut Table, number: u64, lineage: &[u32]| {
-        table.give(Input::From { asker: AskerId(number), lineage: lineage.to_vec() });
+        table.give(DeskInput::From { asker: AskerId(number), lineage: lineage.to_vec() });
         table.ask(number, gated(number))
     };
     assert!(is_shown(&asked(&mut table, 1, &[30, 20, 10])), "nobody has registered it");
@@ -383,10 +389,11 @@ fn only_a_registered_host_is_asked_instead_of_people() {
     assert!(is_shown(&asked(&mut table, 3, &[30, 20])), "it is another process's value");
     assert!(is_shown(&table.ask(4, gated(4))), "the system does not say who asks");
     let ruling = Ruling::Deny { because: "rule `no`".to_owned() };
-    table.give(Input::From { asker: AskerId(5), lineage: vec![30, 20, 10] });
-    let denied = Input::Asked { asker: AskerId(5), request: gated(5), ruling, is_replay: false };
+    table.give(DeskInput::From { asker: AskerId(5), lineage: vec![30, 20, 10] });
+    let denied =
+        DeskInput::Asked { asker: AskerId(5), request: gated(5), ruling, is_replay: false };
     assert_eq!(answer(&table.give(denied)).decision, Decision::Deny, "deny rules hold");
-    table.give(Input::ViewerLeft(1));
+    table.give(DeskInput::ViewerLeft(1));
     assert!(is_shown(&asked(&mut table, 6, &[30, 20, 10])), "its host has gone");
     let written = format!("{:?}", table.ledger.entries);
     assert!(!written.contains("5d0f2f1c8e7b4a69b3c2d1e0f9a8b7c6"), "the value is in no file");
@@ -451,22 +458,30 @@ fn one_question_is_answered_by_one_pick() {
 fn rules_decide_without_asking_anybody() {
     let mut table = Table::new();
     let ruling = Ruling::Allow { because: "rule `builds`".to_owned() };
-    let asked =
-        Input::Asked { asker: AskerId(1), request: request(1, "make"), ruling, is_replay: false };
+    let asked = DeskInput::Asked {
+        asker: AskerId(1),
+        request: request(1, "make"),
+        ruling,
+        is_replay: false,
+    };
     let outputs = table.give(asked);
     assert_eq!(answer(&outputs).decision, Decision::Allow);
     assert!(!is_shown(&outputs));
     assert_eq!(table.last("decided")["by"], "rule `builds`");
     let ruling = Ruling::Deny { because: "rule `no`".to_owned() };
-    let asked =
-        Input::Asked { asker: AskerId(2), request: request(2, "make"), ruling, is_replay: false };
+    let asked = DeskInput::Asked {
+        asker: AskerId(2),
+        request: request(2, "make"),
+        ruling,
+        is_replay: false,
+    };
     assert_eq!(answer(&table.give(asked)).message.as_deref(), Some("rule `no`"));
 }
 
 #[test]
 fn what_touches_callgate_itself_is_never_allowed_from_now_on() {
     let mut table = Table::new();
-    let guarded = |number| Input::Asked {
+    let guarded = |number| DeskInput::Asked {
         asker: AskerId(number),
         request: touch(1),
         ruling: Ruling::Ask { because: Some("it is ours".to_owned()), is_guarded: true },
@@ -489,8 +504,8 @@ fn nobody_in_time_is_a_timeout() {
     assert_eq!(table.desk.next_alarm(), Some(Duration::from_mins(5)));
     assert!(answers(&table.wait(299)).is_empty());
     assert_eq!(answer(&table.wait(1)).decision, Decision::Timeout);
-    let outputs = table.give(Input::Delivered(AskerId(1)));
-    assert_eq!(marks(&outputs), [(State::Expired, "Not decided: nobody answered in time")]);
+    let outputs = table.give(DeskInput::Delivered(AskerId(1)));
+    assert_eq!(marks(&outputs), [(MarkState::Expired, "Not decided: nobody answered in time")]);
 }
 
 #[test]
@@ -503,12 +518,12 @@ fn an_asker_that_waits_less_is_answered_sooner() {
 
 #[test]
 fn when_nobody_can_be_reached_it_is_a_timeout_at_once() {
-    let mut table = Table::with(Settings { phones: false, ..settings() });
+    let mut table = Table::with(DeskSettings { phones: false, ..settings() });
     assert_eq!(answer(&table.ask(1, request(1, "make"))).decision, Decision::Timeout);
-    table.give(Input::Viewers(1));
+    table.give(DeskInput::Viewers(1));
     assert!(answers(&table.ask(2, request(2, "make"))).is_empty());
-    assert_eq!(answers(&table.give(Input::Viewers(0))).len(), 1);
-    let mut table = Table::with(Settings { phones: false, terminal: true, ..settings() });
+    assert_eq!(answers(&table.give(DeskInput::Viewers(0))).len(), 1);
+    let mut table = Table::with(DeskSettings { phones: false, terminal: true, ..settings() });
     assert!(answers(&table.ask(1, request(1, "make"))).is_empty());
 }
 
@@ -517,14 +532,14 @@ fn an_asker_that_wants_to_know_is_told_who_decided_or_why_nobody_did() {
     let curious = |number: u64| {
         let mut request = request(number, "make");
         let context = request.context.get_or_insert_default();
-        context.takes = Some(vec![Takes::Outcome]);
+        context.takes = Some(vec![AnswerExtra::Outcome]);
         request
     };
-    let mut table = Table::with(Settings { phones: false, ..settings() });
+    let mut table = Table::with(DeskSettings { phones: false, ..settings() });
     let alone = answer(&table.ask(1, curious(1))).clone();
     assert_eq!((alone.decision, alone.unreachable, alone.by), (Decision::Timeout, true, None));
     assert!(!answer(&table.ask(2, request(2, "make"))).unreachable, "it did not want to know");
-    let mut table = Table::with(Settings { terminal: true, ..settings() });
+    let mut table = Table::with(DeskSettings { terminal: true, ..settings() });
     table.ask(3, curious(3));
     let late = answer(&table.wait(300)).clone();
     assert_eq!((late.decision, late.unreachable, late.by), (Decision::Timeout, false, None));
@@ -537,9 +552,9 @@ fn an_asker_that_wants_to_know_is_told_who_decided_or_why_nobody_did() {
 
 #[test]
 fn after_a_restart_viewers_have_a_moment_to_come_back() {
-    let alone = || Settings { phones: false, ..settings() };
+    let alone = || DeskSettings { phones: false, ..settings() };
     let mut table = Table::with(alone());
-    table.give(Input::Viewers(1));
+    table.give(DeskInput::Viewers(1));
     table.ask(1, request(1, "make"));
     let restart = |table: &mut Table| {
         table.desk = table.ledger.desk_with(alone(), table.now);
@@ -547,7 +562,7 @@ fn after_a_restart_viewers_have_a_moment_to_come_back() {
     restart(&mut table);
     assert!(answers(&table.ask(2, request(1, "make"))).is_empty());
     assert!(answers(&table.wait(14)).is_empty());
-    table.give(Input::Viewers(1));
+    table.give(DeskInput::Viewers(1));
     assert!(answers(&table.wait(20)).is_empty());
     restart(&mut table);
     assert!(answers(&table.ask(3, request(1, "make"))).is_empty());
@@ -559,8 +574,9 @@ fn after_a_restart_viewers_have_a_moment_to_come_back() {
 fn when_no_message_can_be_sent_it_is_a_timeout_at_once() {
     let mut table = Table::new();
     table.ask(1, request(1, "make"));
-    let unsendable =
-        |chat| Input::News(News::Unsendable { question: id(1), chat, why: "blocked".to_owned() });
+    let unsendable = |chat| {
+        DeskInput::News(News::Unsendable { question: id(1), chat, why: "blocked".to_owned() })
+    };
     assert!(answers(&table.give(unsendable(ADA))).is_empty());
     assert_eq!(answer(&table.give(unsendable(-100))).decision, Decision::Timeout);
     assert_eq!(table.last("decided")["message"], "nobody can be reached");
@@ -570,14 +586,14 @@ fn when_no_message_can_be_sent_it_is_a_timeout_at_once() {
 fn a_broken_channel_gives_up_what_only_it_could_show() {
     let mut table = Table::new();
     table.ask(1, request(1, "make"));
-    let outputs = table.give(Input::News(News::Broken { why: "wrong token".to_owned() }));
+    let outputs = table.give(DeskInput::News(News::Broken { why: "wrong token".to_owned() }));
     assert_eq!(answer(&outputs).decision, Decision::Timeout);
     assert_eq!(answer(&table.ask(2, request(2, "make"))).decision, Decision::Timeout);
 }
 
 #[test]
 fn phones_come_after_the_first_chance_of_the_others() {
-    let after = Settings { phone_after: Duration::from_secs(30), terminal: true, ..settings() };
+    let after = DeskSettings { phone_after: Duration::from_secs(30), terminal: true, ..settings() };
     let mut table = Table::with(after);
     assert!(!is_shown(&table.ask(1, request(1, "make"))));
     assert!(is_shown(&table.wait(30)));
@@ -589,8 +605,8 @@ fn an_asker_that_goes_away_closes_its_question_everywhere() {
     let mut table = Table::new();
     table.ask(1, request(1, "make"));
     table.give(shown(1));
-    let outputs = table.give(Input::Gone(AskerId(1)));
-    assert_eq!(marks(&outputs), [(State::Gone, "The agent went away")]);
+    let outputs = table.give(DeskInput::Gone(AskerId(1)));
+    assert_eq!(marks(&outputs), [(MarkState::Gone, "The agent went away")]);
     assert_eq!(told(&table.button(1, Action::Allow)), ["Too late. The agent went away."]);
 }
 
@@ -603,7 +619,7 @@ fn a_second_question_of_the_same_id_harms_nothing() {
     assert_eq!(answer(&outputs).decision, Decision::Timeout);
     let outputs = table.button(1, Action::Allow);
     assert_eq!(answers(&outputs)[0].0, 1);
-    table.give(Input::Delivered(AskerId(1)));
+    table.give(DeskInput::Delivered(AskerId(1)));
     let outputs = table.ask(3, request(1, "make"));
     assert_eq!(answer(&outputs).decision, Decision::Timeout, "an answer is given once");
 }
@@ -613,7 +629,8 @@ fn an_id_that_only_the_ledger_knows_is_not_answered_again() {
     let mut table = Table::new();
     let ruling = Ruling::Allow { because: "rule".to_owned() };
     let request = request(1, "make");
-    let outputs = table.give(Input::Asked { asker: AskerId(1), request, ruling, is_replay: true });
+    let outputs =
+        table.give(DeskInput::Asked { asker: AskerId(1), request, ruling, is_replay: true });
     assert_eq!(answer(&outputs).decision, Decision::Timeout);
 }
 
@@ -631,7 +648,7 @@ fn what_only_some_can_read_is_asked_recorded_and_answered_like_anything_else() {
             r#"{{"request_id":"{}","tool_name":"Bash","tool_input":{input},"cwd":"/w","session_id":"s","permission_suggestions":[{suggestion}]}}"#,
             id(number)
         );
-        let asked = || Request::decode(line.as_bytes()).unwrap();
+        let asked = || ApprovalRequest::decode(line.as_bytes()).unwrap();
         let mut table = Table::new();
         assert!(is_shown(&table.ask(number, asked())));
         for entry in &table.ledger.entries {
@@ -641,11 +658,11 @@ fn what_only_some_can_read_is_asked_recorded_and_answered_like_anything_else() {
         table.restart();
         table.ask(number + 100, asked());
         // Some of it is long.
-        table.give(Input::News(News::ShownInFull { question: id(number), chat: ADA }));
+        table.give(DeskInput::News(News::ShownInFull { question: id(number), chat: ADA }));
         assert_eq!(answer(&table.button(number, Action::Allow)).decision, Decision::Allow);
         let mut report = asked();
-        report.kind = callgate_wire::approval::Kind::Settle;
-        table.give(Input::Told(report));
+        report.kind = callgate_wire::approval::RequestKind::Settle;
+        table.give(DeskInput::Told(report));
     }
 }
 
@@ -659,7 +676,7 @@ fn too_many_questions_are_turned_away() {
     let outputs = table.ask(3, request(3, "make"));
     assert_eq!(answer(&outputs).decision, Decision::Timeout);
     assert_eq!(table.desk.open_count(), 3);
-    table.give(Input::Gone(AskerId(0)));
+    table.give(DeskInput::Gone(AskerId(0)));
     assert!(answers(&table.ask(4, request(4, "make"))).is_empty());
 }
 
@@ -671,11 +688,11 @@ fn a_press_between_restart_and_return_reaches_the_asker() {
     table.restart();
     let outputs = table.button(1, Action::Allow);
     assert_eq!(told(&outputs), ["Allowed by Ada. The agent gets it when it is back."]);
-    assert_eq!(marks(&outputs)[0].0, State::Waiting);
+    assert_eq!(marks(&outputs)[0].0, MarkState::Waiting);
     let outputs = table.ask(2, request(1, "make"));
     assert_eq!(answer(&outputs).decision, Decision::Allow);
-    let outputs = table.give(Input::Delivered(AskerId(2)));
-    assert_eq!(marks(&outputs), [(State::Allowed, "Allowed by Ada")]);
+    let outputs = table.give(DeskInput::Delivered(AskerId(2)));
+    assert_eq!(marks(&outputs), [(MarkState::Allowed, "Allowed by Ada")]);
 }
 
 #[test]
@@ -713,7 +730,7 @@ fn an_asker_that_does_not_come_back_is_gone() {
     table.button(1, Action::Allow);
     assert!(marks(&table.wait(16)).is_empty());
     let outputs = table.wait(1);
-    assert_eq!(marks(&outputs), [(State::Gone, "Allowed by Ada, but the agent had gone")]);
+    assert_eq!(marks(&outputs), [(MarkState::Gone, "Allowed by Ada, but the agent had gone")]);
     assert_eq!(table.desk.open_count(), 0);
 }
 
@@ -728,13 +745,13 @@ fn a_question_without_a_copy_is_shown_again_after_a_restart() {
     assert!(!is_shown(&table.ask(4, request(2, "make"))));
 }
 
-fn settle(event: &str, more: &Value) -> Input {
+fn settle(event: &str, more: &Value) -> DeskInput {
     let mut line =
         json!({ "kind": "settle", "context": { "event": event, "prompt_id": "p1", "ok": true } });
     for (name, value) in more.as_object().unwrap() {
         line[name] = value.clone();
     }
-    Input::Told(request_of(900, "Bash", &json!({ "command": "make" }), &line))
+    DeskInput::Told(request_of(900, "Bash", &json!({ "command": "make" }), &line))
 }
 
 #[test]
@@ -744,7 +761,7 @@ fn a_tool_that_has_run_settles_its_question_and_no_other() {
     table.ask(2, request(2, "make test"));
     table.give(shown(1));
     let outputs = table.give(settle("PostToolUse", &json!({})));
-    assert_eq!(marks(&outputs), [(State::Settled, "Answered at the agent's own terminal")]);
+    assert_eq!(marks(&outputs), [(MarkState::Settled, "Answered at the agent's own terminal")]);
     assert_eq!(answer(&outputs).decision, Decision::Timeout);
     assert_eq!((table.desk.open_count(), table.last("ran")["tool"].as_str()), (1, Some("Bash")));
 }
@@ -754,7 +771,7 @@ fn the_report_of_an_allowed_run_settles_no_other_question() {
     let mut table = Table::new();
     table.ask(1, request(1, "make"));
     table.button(1, Action::Allow);
-    table.give(Input::Delivered(AskerId(1)));
+    table.give(DeskInput::Delivered(AskerId(1)));
     table.ask(2, request(2, "make"));
     table.give(settle("PostToolUse", &json!({})));
     assert_eq!(table.desk.open_count(), 1, "the second one is still asked");
@@ -771,7 +788,7 @@ fn a_question_that_the_user_answered_at_the_terminal_is_settled() {
     let ran = json!({ "questions": questions, "answers": { "Which?": "A" } });
     let context = json!({ "event": "PostToolUse", "prompt_id": "p1" });
     let more = json!({ "kind": "settle", "context": context });
-    table.give(Input::Told(request_of(900, "AskUserQuestion", &ran, &more)));
+    table.give(DeskInput::Told(request_of(900, "AskUserQuestion", &ran, &more)));
     assert_eq!(table.desk.open_count(), 0);
 }
 
@@ -792,10 +809,10 @@ fn stop_settles_its_own_prompt_and_leaves_subagents_alone() {
     assert_eq!(table.desk.open_count(), 0);
 }
 
-fn command(table: &mut Table, who: Who, name: &str, rest: &str) -> Vec<Output> {
+fn command(table: &mut Table, who: Person, name: &str, rest: &str) -> Vec<DeskOutput> {
     let (name, rest) = (name.to_owned(), rest.to_owned());
-    let doing = Doing::Message { chat: ADA, message: 9 };
-    table.give(Input::News(News::Command { who, name, rest, doing }))
+    let reply_to = ReplyTo::Message { chat: ADA, message: 9 };
+    table.give(DeskInput::News(News::Command { who, name, rest, reply_to }))
 }
 
 #[test]
@@ -811,7 +828,7 @@ fn commands_tell_list_and_mute() {
     let to: Vec<i64> = outputs
         .iter()
         .filter_map(|output| match output {
-            Output::Phones(Order::Show { chats, .. }) => Some(chats.clone()),
+            DeskOutput::Phones(ChannelOrder::Show { chats, .. }) => Some(chats.clone()),
             _ => None,
         })
         .flatten()
@@ -824,9 +841,9 @@ fn commands_tell_list_and_mute() {
 }
 
 /// A code that somebody who is linked has asked for.
-fn new_code(code: &str) -> Input {
-    let doing = Doing::Viewer { viewer: 1, id: "1".to_owned() };
-    Input::NewCode { code: code.to_owned(), id: id(99), who: ada(), is_first: false, doing }
+fn new_code(code: &str) -> DeskInput {
+    let reply_to = ReplyTo::Viewer { viewer: 1, id: "1".to_owned() };
+    DeskInput::NewCode { code: code.to_owned(), id: id(99), who: ada(), is_first: false, reply_to }
 }
 
 #[test]
@@ -840,8 +857,10 @@ fn a_code_links_a_chat_once() {
     table.ask(1, request(1, "make"));
     let outputs = table.press(stranger(), 1, Press::Button(Action::Allow));
     assert_eq!(answer(&outputs).decision, Decision::Allow);
-    let other =
-        Who { place: Place::Telegram { chat: 9, user: 9, private: true }, name: "Eve".to_owned() };
+    let other = Person {
+        place: PersonPlace::Telegram { chat: 9, user: 9, private: true },
+        name: "Eve".to_owned(),
+    };
     assert!(told(&command(&mut table, other, "pair", "K7QX-2M9P"))[0].contains("not good"));
 }
 
@@ -864,16 +883,16 @@ fn what_cannot_be_recorded_is_not_decided() {
     table.ask(1, request(1, "make"));
     let step = table.desk.handle(
         table.now,
-        Input::News(News::Pressed {
+        DeskInput::News(News::Pressed {
             who: ada(),
             question: id(1),
             press: Press::Button(Action::Allow),
-            doing: Doing::Callback("c".to_owned()),
+            reply_to: ReplyTo::Callback("c".to_owned()),
             copy: None,
         }),
     );
     drop(step);
-    let outputs = table.give(Input::LedgerFailed);
+    let outputs = table.give(DeskInput::LedgerFailed);
     assert_eq!(answer(&outputs).decision, Decision::Timeout);
     assert_eq!(told(&outputs), ["The ledger cannot be written, so this was not decided"]);
     assert_eq!(table.desk.open_count(), 0);
@@ -884,15 +903,19 @@ fn what_cannot_be_recorded_is_not_decided() {
 fn a_copy_of_a_question_that_is_over_is_retired() {
     let mut table = Table::new();
     table.ask(1, request(1, "make"));
-    table.give(Input::Gone(AskerId(1)));
+    table.give(DeskInput::Gone(AskerId(1)));
     // Whoever sent it marks it.
     assert!(table.give(shown(1)).is_empty());
     let outputs = table.press_on_copy(ada(), 1);
     assert!(
-        matches!(&outputs[0], Output::Phones(Order::Retire { text, .. }) if text == "The agent went away")
+        matches!(&outputs[0], DeskOutput::Phones(ChannelOrder::Retire { text, .. }) if text == "The agent went away")
     );
     let again = table.press_on_copy(ada(), 1);
-    assert!(!again.iter().any(|output| matches!(output, Output::Phones(Order::Retire { .. }))));
+    assert!(
+        !again
+            .iter()
+            .any(|output| matches!(output, DeskOutput::Phones(ChannelOrder::Retire { .. })))
+    );
 }
 
 #[test]
@@ -905,20 +928,21 @@ fn a_copy_is_noted_only_for_a_press_that_counts() {
     let outputs = table.press_on_copy(ada(), 1);
     assert!(kept(&table));
     assert_eq!(answer(&outputs).decision, Decision::Allow);
-    let marked = table.give(Input::Delivered(AskerId(1)));
+    let marked = table.give(DeskInput::Delivered(AskerId(1)));
     let copies = marked.iter().find_map(|output| match output {
-        Output::Phones(Order::Mark { copies, .. }) => Some(copies.clone()),
+        DeskOutput::Phones(ChannelOrder::Mark { copies, .. }) => Some(copies.clone()),
         _ => None,
     });
-    assert_eq!(copies.unwrap(), [Copy { question: id(1), chat: ADA, message: 40 }]);
+    assert_eq!(copies.unwrap(), [QuestionCopy { question: id(1), chat: ADA, message: 40 }]);
 }
 
 #[test]
 fn a_question_is_tried_on_phones_for_as_long_as_it_is_open() {
-    let mut table = Table::with(Settings { phone_after: Duration::from_secs(20), ..settings() });
-    let within = |outputs: &[Output]| {
+    let mut table =
+        Table::with(DeskSettings { phone_after: Duration::from_secs(20), ..settings() });
+    let within = |outputs: &[DeskOutput]| {
         outputs.iter().find_map(|output| match output {
-            Output::Phones(Order::Show { within, .. }) => Some(*within),
+            DeskOutput::Phones(ChannelOrder::Show { within, .. }) => Some(*within),
             _ => None,
         })
     };
@@ -929,13 +953,13 @@ fn a_question_is_tried_on_phones_for_as_long_as_it_is_open() {
 
 #[test]
 fn a_question_that_reached_nobody_says_so_at_its_end() {
-    let mut table = Table::with(Settings { terminal: false, ..settings() });
+    let mut table = Table::with(DeskSettings { terminal: false, ..settings() });
     table.ask(1, request(1, "make"));
     table.ask(2, request(2, "make"));
     table.give(shown(2));
     table.wait(settings().timeout.as_secs());
-    table.give(Input::Delivered(AskerId(1)));
-    table.give(Input::Delivered(AskerId(2)));
+    table.give(DeskInput::Delivered(AskerId(1)));
+    table.give(DeskInput::Delivered(AskerId(2)));
     let closed = table.ledger.entries.iter().filter(|entry| entry.kind == "closed");
     let texts: Vec<Value> = closed
         .map(|entry| serde_json::from_str::<Value>(&entry.body).unwrap()["text"].take())
@@ -948,10 +972,12 @@ fn a_question_that_reached_nobody_says_so_at_its_end() {
 
 #[test]
 fn people_hear_of_finished_turns_and_notifications_if_they_want_to() {
-    let said = |table: &mut Table, input: Input| -> Vec<String> {
+    let said = |table: &mut Table, input: DeskInput| -> Vec<String> {
         let said = table.give(input).into_iter().filter_map(|output| match output {
-            Output::Phones(Order::Say { text, chats }) => Some(format!("{chats:?} {text}")),
-            Output::Terminal(Order::Say { text, .. }) => Some(text),
+            DeskOutput::Phones(ChannelOrder::Say { text, chats }) => {
+                Some(format!("{chats:?} {text}"))
+            }
+            DeskOutput::Terminal(ChannelOrder::Say { text, .. }) => Some(text),
             _ => None,
         });
         said.collect()
@@ -959,14 +985,15 @@ fn people_hear_of_finished_turns_and_notifications_if_they_want_to() {
     let stop = || {
         let context = json!({ "event": "Stop", "last_words": "All tests pass." });
         let more = json!({ "kind": "settle", "context": context });
-        Input::Told(request_of(900, "Stop", &json!({}), &more))
+        DeskInput::Told(request_of(900, "Stop", &json!({}), &more))
     };
     let notification = |kind: &str| {
         let input = json!({ "message": "Claude is waiting", "notification_type": kind });
         let more = json!({ "kind": "notify", "context": { "event": "Notification" } });
-        Input::Told(request_of(901, "Notification", &input, &more))
+        DeskInput::Told(request_of(901, "Notification", &input, &more))
     };
-    let mut table = Table::with(Settings { notify_on_stop: true, terminal: true, ..settings() });
+    let mut table =
+        Table::with(DeskSettings { notify_on_stop: true, terminal: true, ..settings() });
     let finished = "Claude Code in /home/ada/engine has finished. All tests pass.";
     let waits = "Claude Code in /home/ada/engine says: Claude is waiting";
     let both = |text: &str| [format!("[-100, 7] {text}"), text.to_owned()];
@@ -978,12 +1005,12 @@ fn people_hear_of_finished_turns_and_notifications_if_they_want_to() {
         who: ada(),
         name: "mute".to_owned(),
         rest: "1h".to_owned(),
-        doing: Doing::Message { chat: ADA, message: 1 },
+        reply_to: ReplyTo::Message { chat: ADA, message: 1 },
     };
-    table.give(Input::News(mute));
+    table.give(DeskInput::News(mute));
     let others = [format!("[-100] {finished}"), finished.to_owned()];
     assert_eq!(said(&mut table, stop()), others, "a muted chat is left alone");
-    let mut table = Table::with(Settings { terminal: true, ..settings() });
+    let mut table = Table::with(DeskSettings { terminal: true, ..settings() });
     assert_eq!(said(&mut table, stop()), [""; 0]);
     assert_eq!(said(&mut table, notification("idle_prompt")), [""; 0]);
 }
@@ -997,9 +1024,9 @@ fn what_was_chosen_is_on_the_screen_and_in_the_ledger() {
         for press in presses {
             table.press(ada(), 1, press.clone());
         }
-        let outputs = table.give(Input::Delivered(AskerId(1)));
+        let outputs = table.give(DeskInput::Delivered(AskerId(1)));
         let text = format!("Answered by Ada: {expected}");
-        assert_eq!(marks(&outputs), [(State::Allowed, text.as_str())]);
+        assert_eq!(marks(&outputs), [(MarkState::Allowed, text.as_str())]);
         let decided = table.ledger.entries.iter().find(|entry| entry.kind == "decided").unwrap();
         let body: Value = serde_json::from_str(&decided.body).unwrap();
         assert_eq!(body["chosen"], expected);
@@ -1025,12 +1052,12 @@ fn what_was_chosen_is_on_the_screen_and_in_the_ledger() {
 
 #[test]
 fn a_viewer_cannot_allow_what_it_is_not_shown_whole() {
-    let viewer = |process: Option<u32>| Who {
-        place: Place::Viewer { viewer: 3, paired: process.is_none(), process },
+    let viewer = |process: Option<u32>| Person {
+        place: PersonPlace::Viewer { viewer: 3, paired: process.is_none(), process },
         name: "Ada's page".to_owned(),
     };
     let long = "x".repeat(70 * 1024);
-    let mut table = Table::with(Settings { terminal: true, ..settings() });
+    let mut table = Table::with(DeskSettings { terminal: true, ..settings() });
     table.ask(1, request(1, &long));
     table.ask(2, request(2, "make"));
     for action in [Action::Allow, Action::Always(0)] {
@@ -1042,7 +1069,7 @@ fn a_viewer_cannot_allow_what_it_is_not_shown_whole() {
     let outputs = table.press(viewer(None), 2, Press::Button(Action::Allow));
     assert_eq!(answer(&outputs).decision, Decision::Allow);
     table.restart();
-    table.give(Input::Viewers(1));
+    table.give(DeskInput::Viewers(1));
     let outputs = table.press(viewer(None), 1, Press::Button(Action::Allow));
     assert!(told(&outputs)[0].contains("longer than what viewers are shown"), "{outputs:?}");
     table.ask(3, request(1, &long));
@@ -1053,7 +1080,7 @@ fn a_viewer_cannot_allow_what_it_is_not_shown_whole() {
     // The front end of the very process that asks has the whole input.
     let mut own = request(4, &long);
     own.context.as_mut().unwrap().answers = Some(true);
-    table.give(Input::From { asker: AskerId(4), lineage: vec![77] });
+    table.give(DeskInput::From { asker: AskerId(4), lineage: vec![77] });
     table.ask(4, own);
     let outputs = table.press(viewer(Some(77)), 4, Press::Button(Action::Allow));
     assert_eq!(answer(&outputs).decision, Decision::Allow);

@@ -3,18 +3,18 @@
 
 use std::time::Duration;
 
-use callgate_wire::approval::{Action, Decision, Press, Request, Response};
+use callgate_wire::approval::{Action, ApprovalRequest, ApprovalResponse, Decision, Press};
 use serde_json::{Value, json};
 
-use super::super::{AskerId, Input, Output, Ruling, Settings, Unattended};
+use super::super::{AskerId, DeskInput, DeskOutput, DeskSettings, Ruling, Unattended};
 use super::cases::{Table, answer, answers, is_shown, marks, shown, told};
 use super::{ada, edited_input, request_of, settings};
-use crate::channel::{Order, State};
+use crate::channel::{ChannelOrder, MarkState};
 
 const CODEX: &str = "codex";
 
 /// A request about a call of Bash, with this context.
-fn call(number: u64, command: &str, kind: &str, context: &Value) -> Request {
+fn call(number: u64, command: &str, kind: &str, context: &Value) -> ApprovalRequest {
     let mut whole = json!({ "prompt_id": "p1", "takes": [] });
     for (name, value) in context.as_object().unwrap() {
         whole[name] = value.clone();
@@ -23,27 +23,27 @@ fn call(number: u64, command: &str, kind: &str, context: &Value) -> Request {
     request_of(number, "Bash", &json!({ "command": command }), &more)
 }
 
-fn check(number: u64, command: &str, mode: &str, asks: &str) -> Request {
+fn check(number: u64, command: &str, mode: &str, asks: &str) -> ApprovalRequest {
     let context = json!({ "event": "PreToolUse", "mode": mode, "asks": asks });
     call(number, command, "check", &context)
 }
 
-fn permission(number: u64, command: &str) -> Request {
+fn permission(number: u64, command: &str) -> ApprovalRequest {
     call(number, command, "ask", &json!({ "event": "PermissionRequest", "mode": "default" }))
 }
 
-fn blocked(number: u64, command: &str) -> Request {
+fn blocked(number: u64, command: &str) -> ApprovalRequest {
     let reason = "it pushes to a shared branch.";
     let context = json!({ "event": "PermissionDenied", "mode": "auto", "reason": reason });
     call(number, command, "ask", &context)
 }
 
-fn ran(number: u64, command: &str, context: &Value) -> Input {
+fn ran(number: u64, command: &str, context: &Value) -> DeskInput {
     let mut whole = json!({ "event": "PostToolUse", "mode": "auto", "ok": true });
     for (name, value) in context.as_object().unwrap() {
         whole[name] = value.clone();
     }
-    Input::Told(call(number, command, "settle", &whole))
+    DeskInput::Told(call(number, command, "settle", &whole))
 }
 
 fn no_rule() -> Ruling {
@@ -62,29 +62,29 @@ fn rule_allows() -> Ruling {
     Ruling::Allow { because: "rule `builds`".to_owned() }
 }
 
-fn asks_everything() -> Settings {
-    Settings { unattended: Unattended::Ask, ..settings() }
+fn asks_everything() -> DeskSettings {
+    DeskSettings { unattended: Unattended::Ask, ..settings() }
 }
 
 impl Table {
-    fn bring(&mut self, asker: u64, request: Request, ruling: Ruling) -> Vec<Output> {
+    fn bring(&mut self, asker: u64, request: ApprovalRequest, ruling: Ruling) -> Vec<DeskOutput> {
         let asker = AskerId(asker);
-        self.give(Input::Asked { asker, request, ruling, is_replay: false })
+        self.give(DeskInput::Asked { asker, request, ruling, is_replay: false })
     }
 
-    fn delivered(&mut self, asker: u64) -> Vec<Output> {
-        self.give(Input::Delivered(AskerId(asker)))
+    fn delivered(&mut self, asker: u64) -> Vec<DeskOutput> {
+        self.give(DeskInput::Delivered(AskerId(asker)))
     }
 }
 
-fn decision(outputs: &[Output]) -> (Decision, Option<&str>) {
-    let Response { decision, message, .. } = answer(outputs);
+fn decision(outputs: &[DeskOutput]) -> (Decision, Option<&str>) {
+    let ApprovalResponse { decision, message, .. } = answer(outputs);
     (*decision, message.as_deref())
 }
 
-fn notes(outputs: &[Output]) -> Vec<&str> {
+fn notes(outputs: &[DeskOutput]) -> Vec<&str> {
     let note = |output| match output {
-        &Output::Terminal(Order::Note { ref line }) => Some(line.as_str()),
+        &DeskOutput::Terminal(ChannelOrder::Note { ref line }) => Some(line.as_str()),
         _ => None,
     };
     outputs.iter().filter_map(note).collect()
@@ -116,7 +116,7 @@ fn rules_decide_in_every_mode_with_one_entry_each() {
 fn a_call_about_which_the_rules_do_not_decide_is_denied() {
     const WHY: &str = "the rules have not decided in time";
     let unruled =
-        |asker, request| Input::Unruled { asker: AskerId(asker), request, why: WHY.to_owned() };
+        |asker, request| DeskInput::Unruled { asker: AskerId(asker), request, why: WHY.to_owned() };
     for (mode, asks) in [("default", "agent"), ("auto", "agent"), ("bypassPermissions", "desk")] {
         let mut table = Table::new();
         let outputs = table.give(unruled(1, check(1, "make", mode, asks)));
@@ -145,7 +145,7 @@ fn an_asker_that_comes_back_needs_no_rules() {
     let request = check(1, "git push", "auto", "desk");
     assert!(is_shown(&table.bring(1, request.clone(), rule_asks())));
     table.restart();
-    let back = Input::Unruled { asker: AskerId(2), request, why: "a slow disk".to_owned() };
+    let back = DeskInput::Unruled { asker: AskerId(2), request, why: "a slow disk".to_owned() };
     assert!(answers(&table.give(back)).is_empty());
     assert_eq!(table.desk.open_count(), 1);
 }
@@ -205,9 +205,9 @@ fn a_check_that_nobody_answers_is_a_timeout_that_says_what_it_means() {
     let outputs = table.wait(300);
     assert_eq!(decision(&outputs).0, Decision::Timeout);
     let outputs = table.delivered(1);
-    assert_eq!(marks(&outputs), [(State::Expired, "Not allowed: nobody answered in time")]);
+    assert_eq!(marks(&outputs), [(MarkState::Expired, "Not allowed: nobody answered in time")]);
     // Nobody can be reached at all.
-    let mut table = Table::with(Settings { phones: false, ..settings() });
+    let mut table = Table::with(DeskSettings { phones: false, ..settings() });
     let outputs = table.bring(1, check(1, "git push", "auto", "desk"), rule_asks());
     assert_eq!(decision(&outputs).0, Decision::Timeout);
 }
@@ -274,14 +274,14 @@ fn codex_describes_a_call_only_when_it_asks() {
 fn a_yes_at_a_check_is_never_given_to_another_call() {
     let same = permission(2, "git push");
     let mut others = vec![permission(2, "git push --force")];
-    others.push(Request { session_id: "s2".to_owned(), ..same.clone() });
-    others.push(Request { cwd: "/home/ada/other".to_owned(), ..same.clone() });
-    others.push(Request { tool_name: "shell".to_owned(), ..same.clone() });
+    others.push(ApprovalRequest { session_id: "s2".to_owned(), ..same.clone() });
+    others.push(ApprovalRequest { cwd: "/home/ada/other".to_owned(), ..same.clone() });
+    others.push(ApprovalRequest { tool_name: "shell".to_owned(), ..same.clone() });
     let context = json!({ "event": "PermissionRequest", "prompt_id": "p2" });
     others.push(call(2, "git push", "ask", &context));
     let twice = r#"{"command":"rm -rf /","command":"git push"}"#.to_owned();
     let tool_input = serde_json::value::RawValue::from_string(twice).unwrap();
-    others.push(Request { tool_input, ..same.clone() });
+    others.push(ApprovalRequest { tool_input, ..same.clone() });
     let more = json!({ "command": "git push", "run_in_background": true });
     let context = json!({ "event": "PermissionRequest", "prompt_id": "p1" });
     others.push(request_of(2, "Bash", &more, &json!({ "context": context })));
@@ -294,7 +294,7 @@ fn a_yes_at_a_check_is_never_given_to_another_call() {
         table.delivered(1);
         assert!(is_shown(&table.bring(2, other.clone(), rule_asks())), "{other:?}");
         let outputs =
-            table.bring(3, Request { request_id: super::id(3), ..same.clone() }, no_rule());
+            table.bring(3, ApprovalRequest { request_id: super::id(3), ..same.clone() }, no_rule());
         assert_eq!(decision(&outputs).0, Decision::Allow, "{other:?}");
     }
 }
@@ -324,9 +324,9 @@ fn what_was_decided_at_a_check_is_forgotten_in_time() {
         |table| {
             table.bring(5, check(5, "git push", "default", "desk"), rule_asks());
             table.button(5, Action::Allow);
-            table.give(Input::Lost(AskerId(5)));
+            table.give(DeskInput::Lost(AskerId(5)));
             table.bring(6, permission(6, "git push"), rule_asks());
-            table.give(Input::Gone(AskerId(6)));
+            table.give(DeskInput::Gone(AskerId(6)));
         },
     ];
     for forget in forgets {
@@ -358,7 +358,7 @@ fn parallel_calls_that_are_alike_have_their_own_answers() {
 
 #[test]
 fn a_blocked_call_is_asked_about_and_tries_again_once() {
-    let mut table = Table::with(Settings { terminal: true, ..settings() });
+    let mut table = Table::with(DeskSettings { terminal: true, ..settings() });
     let outputs = table.bring(1, blocked(1, "git push"), no_rule());
     assert!(is_shown(&outputs));
     let question = "auto mode blocked `git push` because it pushes to a shared branch. \
@@ -368,7 +368,7 @@ fn a_blocked_call_is_asked_about_and_tries_again_once() {
     let outputs = table.button(1, Action::Allow);
     assert_eq!(decision(&outputs).0, Decision::Allow);
     let outputs = table.delivered(1);
-    assert_eq!(marks(&outputs), [(State::Allowed, "Allowed by Ada to try again")]);
+    assert_eq!(marks(&outputs), [(MarkState::Allowed, "Allowed by Ada to try again")]);
     // In another prompt, and with another description.
     let input = json!({ "description": "Once more", "command": "git push" });
     let context = json!({ "event": "PreToolUse", "mode": "auto", "prompt_id": "p2" });
@@ -406,8 +406,8 @@ fn a_grant_is_for_that_very_call_and_for_ten_minutes() {
     let same = || check(2, "git push", "auto", "agent");
     let others = [
         check(2, "git push --force", "auto", "agent"),
-        Request { session_id: "s2".to_owned(), ..same() },
-        Request { cwd: "/".to_owned(), ..same() },
+        ApprovalRequest { session_id: "s2".to_owned(), ..same() },
+        ApprovalRequest { cwd: "/".to_owned(), ..same() },
     ];
     for other in others {
         let mut table = Table::new();
@@ -446,7 +446,7 @@ fn a_grant_outlives_the_desk_but_not_its_use() {
         if ends {
             table.delivered(1);
         } else {
-            table.give(Input::Lost(AskerId(1)));
+            table.give(DeskInput::Lost(AskerId(1)));
         }
         assert_eq!(decision(&table.bring(2, same(2), no_rule())).0, Decision::None);
         table.restart();
@@ -535,7 +535,7 @@ fn a_blocked_call_is_answered_with_yes_or_no_alone() {
 
 #[test]
 fn what_ran_unasked_is_recorded_with_its_mode_and_told_in_one_line() {
-    let mut table = Table::with(Settings { terminal: true, ..settings() });
+    let mut table = Table::with(DeskSettings { terminal: true, ..settings() });
     let token = format!("ghp_{}", "a1B2".repeat(9));
     let command = format!("curl -H 'Authorization: Bearer {token}' https://example.org\nmake");
     let outputs = table.give(ran(1, &command, &json!({ "tool_use_id": "t1" })));
@@ -558,7 +558,7 @@ fn what_ran_unasked_is_recorded_with_its_mode_and_told_in_one_line() {
 
 #[test]
 fn a_flood_of_runs_is_all_recorded_and_told_in_few_lines() {
-    let mut table = Table::with(Settings { terminal: true, ..settings() });
+    let mut table = Table::with(DeskSettings { terminal: true, ..settings() });
     let mut lines = 0;
     for number in 0..1_000 {
         lines += notes(&table.give(ran(number, "make", &json!({})))).len();
@@ -572,7 +572,7 @@ fn a_flood_of_runs_is_all_recorded_and_told_in_few_lines() {
     let input = json!({ "file_path": "/w/a", "content": "x ".repeat(500_000) });
     let context = json!({ "event": "PostToolUse", "mode": "auto" });
     let more = json!({ "kind": "settle", "context": context });
-    table.give(Input::Told(request_of(2, "Write", &input, &more)));
+    table.give(DeskInput::Told(request_of(2, "Write", &input, &more)));
     let entry = table.last("ran");
     assert_eq!(entry["input"], json!({ "file_path": "/w/a", "content": "(1000002 bytes)" }));
     assert_eq!(entry["summary"], "write /w/a");

@@ -10,14 +10,16 @@
 use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
 
-use callgate_wire::approval::{Action, Decision, Press, Request, RequestId, Response};
+use callgate_wire::approval::{
+    Action, ApprovalRequest, ApprovalResponse, Decision, Press, RequestId,
+};
 use serde_json::json;
 
 use super::super::question::Occasion;
-use super::super::{AskerId, Desk, Input, Now, Output, Ruling};
+use super::super::{AskerId, Desk, DeskInput, DeskOutput, Now, Ruling};
 use super::naive::{Boasts, Forgets, Generous, Judge, ShowsFirst};
 use super::{Ledger, ada, request_of, settings, stranger};
-use crate::channel::{Copy, Doing, News, Order, State};
+use crate::channel::{ChannelOrder, MarkState, News, QuestionCopy, ReplyTo};
 
 const HISTORIES: u64 = 500;
 const EVENTS: usize = 150;
@@ -57,7 +59,7 @@ struct Yes {
 
 /// A hook as its agent sees it.
 struct Hook {
-    request: Request,
+    request: ApprovalRequest,
     /// The call that it is about.
     call: String,
     occasion: Occasion,
@@ -94,9 +96,9 @@ struct World<J> {
     hooks: Vec<Hook>,
     next_asker: u64,
     /// Committed, and not yet done.
-    outputs: VecDeque<Output>,
+    outputs: VecDeque<DeskOutput>,
     /// Done, and not yet told to the desk. Lost when the daemon is killed.
-    inputs: VecDeque<Input>,
+    inputs: VecDeque<DeskInput>,
     updates: VecDeque<Update>,
     pressed: usize,
     /// What is on the phone: buttons that can be pressed.
@@ -159,7 +161,7 @@ impl<J: Judge> World<J> {
     }
 
     /// Gives the desk an input. The daemon may be killed before the commit or right after it.
-    fn handle(&mut self, input: Input) -> bool {
+    fn handle(&mut self, input: DeskInput) -> bool {
         let mut said = format!("{:?} {input:?}", self.now.mono);
         let step = self.judge.handle(self.now, input);
         let kinds = step.records.iter().map(|draft| format!(" {}", draft.kind));
@@ -243,9 +245,9 @@ impl<J: Judge> World<J> {
         let (request, ruling) = (hook.request.clone(), hook.ruling.clone());
         let is_replay = self.ledger.is_over(&request.request_id);
         let input = if self.chance(12) == 0 {
-            Input::Unruled { asker, request, why: "the rules are slow".to_owned() }
+            DeskInput::Unruled { asker, request, why: "the rules are slow".to_owned() }
         } else {
-            Input::Asked { asker, request, ruling, is_replay }
+            DeskInput::Asked { asker, request, ruling, is_replay }
         };
         self.handle(input);
     }
@@ -264,15 +266,15 @@ impl<J: Judge> World<J> {
     fn do_output(&mut self) -> Result<(), String> {
         match self.outputs.pop_front() {
             None => Ok(()),
-            Some(Output::Answer(asker, response)) => self.answer(asker, &response),
-            Some(Output::Phones(order)) => self.order(order),
+            Some(DeskOutput::Answer(asker, response)) => self.answer(asker, &response),
+            Some(DeskOutput::Phones(order)) => self.order(order),
             Some(other) => Err(format!("nobody is there for {other:?}")),
         }
     }
 
-    fn answer(&mut self, asker: AskerId, response: &Response) -> Result<(), String> {
+    fn answer(&mut self, asker: AskerId, response: &ApprovalResponse) -> Result<(), String> {
         let Some(hook) = self.hooks.iter_mut().find(|hook| hook.asker == Some(asker)) else {
-            self.inputs.push_back(Input::Lost(asker));
+            self.inputs.push_back(DeskInput::Lost(asker));
             return Ok(());
         };
         let id = &hook.request.request_id;
@@ -307,23 +309,24 @@ impl<J: Judge> World<J> {
         }
         hook.end =
             Some(if decision == Decision::Timeout { End::FellBack } else { End::Read(decision) });
-        self.inputs.push_back(Input::Delivered(asker));
+        self.inputs.push_back(DeskInput::Delivered(asker));
         Ok(())
     }
 
-    fn order(&mut self, order: Order) -> Result<(), String> {
+    fn order(&mut self, order: ChannelOrder) -> Result<(), String> {
         match order {
-            Order::Show { card, chats, .. } => {
+            ChannelOrder::Show { card, chats, .. } => {
                 for chat in chats {
                     self.messages += 1;
-                    let copy = Copy { question: card.id.clone(), chat, message: self.messages };
-                    self.inputs.push_back(Input::News(News::Shown(copy)));
+                    let copy =
+                        QuestionCopy { question: card.id.clone(), chat, message: self.messages };
+                    self.inputs.push_back(DeskInput::News(News::Shown(copy)));
                 }
                 self.on_phone.push(card.id.clone());
                 Ok(())
             }
-            Order::Mark { card, mark, .. } => self.check_mark(&card.id, mark.state),
-            Order::Tell { doing: Doing::Callback(number), .. } => {
+            ChannelOrder::Mark { card, mark, .. } => self.check_mark(&card.id, mark.state),
+            ChannelOrder::Tell { reply_to: ReplyTo::Callback(number), .. } => {
                 let number: usize = number.parse().map_err(|_| "a strange callback")?;
                 let count = self.told.entry(number).or_default();
                 *count += 1;
@@ -336,15 +339,15 @@ impl<J: Judge> World<J> {
         }
     }
 
-    fn check_mark(&self, id: &RequestId, state: State) -> Result<(), String> {
+    fn check_mark(&self, id: &RequestId, state: MarkState) -> Result<(), String> {
         let hook = self.hooks.iter().find(|hook| hook.request.request_id == *id);
         let end = hook.and_then(|hook| hook.end.as_ref());
         let is_true = match state {
-            State::Allowed => end == Some(&End::Read(Decision::Allow)),
-            State::Denied => end == Some(&End::Read(Decision::Deny)),
+            MarkState::Allowed => end == Some(&End::Read(Decision::Allow)),
+            MarkState::Denied => end == Some(&End::Read(Decision::Deny)),
             _ => true,
         };
-        let word = if state == State::Allowed { "allowed" } else { "denied" };
+        let word = if state == MarkState::Allowed { "allowed" } else { "denied" };
         if is_true { Ok(()) } else { Err(format!("{id} is shown as {word}, but ended in {end:?}")) }
     }
 
@@ -382,10 +385,15 @@ impl<J: Judge> World<J> {
             update.is_ada && self.awaits(&update.question) && self.is_offered(&update);
         let was_decided = self.is_decided(&update.question);
         let press = Press::Button(update.action);
-        let doing = Doing::Callback(update.number.to_string());
+        let reply_to = ReplyTo::Callback(update.number.to_string());
         let question = update.question.clone();
-        let is_committed =
-            self.handle(Input::News(News::Pressed { who, question, press, doing, copy: None }));
+        let is_committed = self.handle(DeskInput::News(News::Pressed {
+            who,
+            question,
+            press,
+            reply_to,
+            copy: None,
+        }));
         if is_committed {
             self.updates.pop_front();
             let decision =
@@ -435,7 +443,7 @@ impl<J: Judge> World<J> {
             let hook = &mut self.hooks[at];
             hook.end = Some(End::Died);
             if let Some(asker) = hook.asker.take() {
-                self.inputs.push_back(Input::Gone(asker));
+                self.inputs.push_back(DeskInput::Gone(asker));
             }
         }
     }
@@ -461,7 +469,7 @@ impl<J: Judge> World<J> {
     fn pass(&mut self, time: Duration) {
         self.now.mono += time;
         self.now.wall_ms += i64::try_from(time.as_millis()).unwrap();
-        self.handle(Input::Tick);
+        self.handle(DeskInput::Tick);
     }
 
     /// Everybody who can comes back and everything under way is done; then the books must agree.

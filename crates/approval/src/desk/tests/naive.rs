@@ -5,14 +5,14 @@ use std::collections::{HashMap, HashSet};
 use callgate_wire::approval::{Decision, RequestId};
 
 use super::super::question::Occasion;
-use super::super::{AskerId, Desk, Input, Now, Output, Ruling, Step};
+use super::super::{AskerId, Desk, DeskInput, DeskOutput, DeskStep, Now, Ruling};
 use super::{Ledger, authority, settings};
-use crate::channel::{News, Order};
+use crate::channel::{ChannelOrder, News};
 
 /// What the model can put in the desk's place.
 pub(super) trait Judge {
     fn start(now: Now, ledger: &Ledger) -> Self;
-    fn handle(&mut self, now: Now, input: Input) -> Step;
+    fn handle(&mut self, now: Now, input: DeskInput) -> DeskStep;
     fn open_count(&self) -> usize;
 }
 
@@ -21,7 +21,7 @@ impl Judge for Desk {
         ledger.desk(now)
     }
 
-    fn handle(&mut self, now: Now, input: Input) -> Step {
+    fn handle(&mut self, now: Now, input: DeskInput) -> DeskStep {
         self.handle(now, input)
     }
 
@@ -33,7 +33,7 @@ impl Judge for Desk {
 /// Shows a question first and registers it when the message has been sent.
 pub(super) struct ShowsFirst {
     desk: Desk,
-    unsent: HashMap<RequestId, Input>,
+    unsent: HashMap<RequestId, DeskInput>,
 }
 
 impl Judge for ShowsFirst {
@@ -41,14 +41,14 @@ impl Judge for ShowsFirst {
         Self { desk: ledger.desk(now), unsent: HashMap::new() }
     }
 
-    fn handle(&mut self, now: Now, input: Input) -> Step {
+    fn handle(&mut self, now: Now, input: DeskInput) -> DeskStep {
         match &input {
-            Input::Asked { request, .. } if !self.desk.knows(&request.request_id) => {
+            DeskInput::Asked { request, .. } if !self.desk.knows(&request.request_id) => {
                 let id = request.request_id.clone();
                 // What would be shown, without anything being registered or recorded.
                 let mut shown = Desk::new(settings(), authority());
-                let Input::Asked { request, ruling, .. } = &input else { unreachable!() };
-                let asked = Input::Asked {
+                let DeskInput::Asked { request, ruling, .. } = &input else { unreachable!() };
+                let asked = DeskInput::Asked {
                     asker: AskerId(0),
                     request: request.clone(),
                     ruling: ruling.clone(),
@@ -56,15 +56,16 @@ impl Judge for ShowsFirst {
                 };
                 let mut step = shown.handle(now, asked);
                 step.records.clear();
-                step.outputs.retain(|output| matches!(output, Output::Phones(_)));
+                step.outputs.retain(|output| matches!(output, DeskOutput::Phones(_)));
                 self.unsent.insert(id, input);
                 step
             }
-            Input::News(News::Shown(copy)) => match self.unsent.remove(&copy.question) {
+            DeskInput::News(News::Shown(copy)) => match self.unsent.remove(&copy.question) {
                 Some(asked) => {
                     let mut step = self.desk.handle(now, asked);
-                    step.outputs
-                        .retain(|output| !matches!(output, Output::Phones(Order::Show { .. })));
+                    step.outputs.retain(|output| {
+                        !matches!(output, DeskOutput::Phones(ChannelOrder::Show { .. }))
+                    });
                     step
                 }
                 None => self.desk.handle(now, input),
@@ -86,7 +87,7 @@ impl Judge for Forgets {
         Self(Desk::new(settings(), authority()))
     }
 
-    fn handle(&mut self, now: Now, input: Input) -> Step {
+    fn handle(&mut self, now: Now, input: DeskInput) -> DeskStep {
         self.0.handle(now, input)
     }
 
@@ -107,8 +108,8 @@ impl Judge for Generous {
         Self { desk: ledger.desk(now), checks: HashSet::new(), has_allowed: false }
     }
 
-    fn handle(&mut self, now: Now, mut input: Input) -> Step {
-        if let Input::Asked { request, ruling, .. } = &mut input {
+    fn handle(&mut self, now: Now, mut input: DeskInput) -> DeskStep {
+        if let DeskInput::Asked { request, ruling, .. } = &mut input {
             match Occasion::of(request) {
                 Occasion::Check => {
                     self.checks.insert(request.request_id.clone());
@@ -121,7 +122,7 @@ impl Judge for Generous {
         }
         let step = self.desk.handle(now, input);
         self.has_allowed |= step.outputs.iter().any(|output| {
-            matches!(output, Output::Answer(_, response)
+            matches!(output, DeskOutput::Answer(_, response)
                 if response.decision == Decision::Allow
                     && self.checks.contains(&response.request_id))
         });
@@ -141,18 +142,18 @@ impl Judge for Boasts {
         Self(ledger.desk(now))
     }
 
-    fn handle(&mut self, now: Now, input: Input) -> Step {
+    fn handle(&mut self, now: Now, input: DeskInput) -> DeskStep {
         let mut step = self.0.handle(now, input);
         let answered: Vec<AskerId> = step
             .outputs
             .iter()
             .filter_map(|output| match output {
-                Output::Answer(asker, _) => Some(*asker),
+                DeskOutput::Answer(asker, _) => Some(*asker),
                 _ => None,
             })
             .collect();
         for asker in answered {
-            let mut more = self.0.handle(now, Input::Delivered(asker));
+            let mut more = self.0.handle(now, DeskInput::Delivered(asker));
             step.records.append(&mut more.records);
             step.keeps.append(&mut more.keeps);
             // The boast comes before the answer.

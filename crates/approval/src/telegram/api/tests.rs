@@ -1,7 +1,7 @@
 //! What kind of failure an answer is, and that no words of ours hold the token.
 
 use super::*;
-use crate::telegram::Token;
+use crate::telegram::BotToken;
 
 const TOKEN: &str = "123:SECRET";
 
@@ -10,11 +10,11 @@ fn check(status: u16, body: &str, expected: &str) {
     let judged = judge(StatusCode::from_u16(status).unwrap(), body.as_bytes());
     let told = match judged {
         Ok(result) => format!("ok {result}"),
-        Err(Fault::Passing { why, wait }) => {
+        Err(TelegramFault::Passing { why, wait }) => {
             format!("passing {:?}: {why}", wait.unwrap_or_default())
         }
-        Err(Fault::Refused { code, why }) => format!("refused {code}: {why}"),
-        Err(Fault::Token { why }) => format!("token: {}", &why[..40]),
+        Err(TelegramFault::Refused { code, why }) => format!("refused {code}: {why}"),
+        Err(TelegramFault::Token { why }) => format!("token: {}", &why[..40]),
     };
     assert_eq!(told, expected);
 }
@@ -66,29 +66,29 @@ fn answers_are_told_apart() {
     );
 }
 
-fn settings(url: &str) -> Settings {
-    Settings { api_url: url.into(), ..Settings::new(Token::new(TOKEN).unwrap()) }
+fn settings(url: &str) -> TelegramSettings {
+    TelegramSettings { api_url: url.into(), ..TelegramSettings::new(BotToken::new(TOKEN).unwrap()) }
 }
 
 #[test]
 fn addresses_are_checked() {
     for wrong in ["", "api.telegram.org", "ftp://x", "http://x/?a", "http://x/#a"] {
-        let why = Api::new(&settings(wrong)).unwrap_err();
+        let why = BotApi::new(&settings(wrong)).unwrap_err();
         assert!(why.contains("api_url") && why.contains("https://api.telegram.org"), "{why}");
     }
-    let proxied = Settings { proxy: Some("::".into()), ..settings("http://x") };
-    assert!(Api::new(&proxied).unwrap_err().contains("proxy"));
-    assert!(Api::new(&settings("https://api.telegram.org/")).is_ok());
+    let proxied = TelegramSettings { proxy: Some("::".into()), ..settings("http://x") };
+    assert!(BotApi::new(&proxied).unwrap_err().contains("proxy"));
+    assert!(BotApi::new(&settings("https://api.telegram.org/")).is_ok());
 }
 
 #[test]
 fn tokens_are_checked_and_never_shown() {
-    assert!(Token::new(" 123:Ab_-\n").is_ok());
+    assert!(BotToken::new(" 123:Ab_-\n").is_ok());
     for wrong in ["", " ", "a/b", "a b", "a?b", "tökén", &"x".repeat(300)] {
-        assert!(Token::new(wrong).is_err(), "{wrong:?}");
+        assert!(BotToken::new(wrong).is_err(), "{wrong:?}");
     }
     let all = settings("http://x");
-    let api = Api::new(&all).unwrap();
+    let api = BotApi::new(&all).unwrap();
     assert!(!format!("{all:?} {api:?}").contains("SECRET"));
 }
 
@@ -106,10 +106,10 @@ async fn no_failure_shows_the_token() {
         format!("https://{address}"),
         "http://no.such.host.invalid".into(),
     ] {
-        let api = Api::new(&settings(&url)).unwrap();
+        let api = BotApi::new(&settings(&url)).unwrap();
         let fault = api.call("getMe", &json!({}), limit).await.unwrap_err();
         assert!(!format!("{fault:?}").contains("SECRET"), "{fault:?}");
-        let Fault::Passing { why, .. } = &fault else { panic!("{fault:?}") };
+        let TelegramFault::Passing { why, .. } = &fault else { panic!("{fault:?}") };
         assert!(why.starts_with("Telegram cannot be reached: "), "{why}");
         if url == quiet {
             assert!(why.ends_with("no answer in time"), "{why}");

@@ -2,19 +2,19 @@
 
 use callgate_mask::text::{Measure, boundary_before, length};
 
-use super::{Limits, Part, Rendered, escape, escaped_len};
+use super::{HtmlPart, MessageLimits, RenderedHtml, escape, escaped_len};
 
 /// How much a piece of a message takes of both limits.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct Size {
+struct HtmlSize {
     units: usize,
     bytes: usize,
 }
 
 /// What fits nowhere.
-const TOO_LONG: Size = Size { units: usize::MAX, bytes: usize::MAX };
+const TOO_LONG: HtmlSize = HtmlSize { units: usize::MAX, bytes: usize::MAX };
 
-impl Size {
+impl HtmlSize {
     fn plus(self, other: Self) -> Self {
         Self {
             units: self.units.saturating_add(other.units),
@@ -40,21 +40,21 @@ impl Size {
     }
 }
 
-impl Part {
-    fn tags(&self) -> Size {
-        Size { units: 0, bytes: self.open.len() + self.close.len() }
+impl HtmlPart {
+    fn tags(&self) -> HtmlSize {
+        HtmlSize { units: 0, bytes: self.open.len() + self.close.len() }
     }
 
-    fn size(&self) -> Size {
+    fn size(&self) -> HtmlSize {
         if self.text.is_empty() {
-            return Size::default();
+            return HtmlSize::default();
         }
-        Size::of_text(&self.text).plus(self.tags())
+        HtmlSize::of_text(&self.text).plus(self.tags())
     }
 
     /// The size as it counts against the room: a part of which something is missing already
     /// does not fit anywhere without saying so.
-    fn whole_size(&self) -> Size {
+    fn whole_size(&self) -> HtmlSize {
         if self.more > 0 {
             return TOO_LONG;
         }
@@ -62,23 +62,23 @@ impl Part {
     }
 }
 
-pub(super) fn render(parts: &[Part], limits: Limits) -> Rendered {
-    let room = Size { units: limits.utf16, bytes: limits.bytes };
-    let fixed = sum(parts.iter().filter(|part| !part.may_be_cut).map(Part::whole_size));
-    let mut message = Message::default();
+pub(super) fn render(parts: &[HtmlPart], limits: MessageLimits) -> RenderedHtml {
+    let room = HtmlSize { units: limits.utf16, bytes: limits.bytes };
+    let fixed = sum(parts.iter().filter(|part| !part.may_be_cut).map(HtmlPart::whole_size));
+    let mut message = HtmlMessage::default();
     match room.minus(fixed) {
         Some(room) => share(parts, room, &mut message),
         None => squeeze(parts, room, &mut message),
     }
-    Rendered { html: message.html, cut: message.cut }
+    RenderedHtml { html: message.html, cut: message.cut }
 }
 
-fn sum(sizes: impl Iterator<Item = Size>) -> Size {
-    sizes.fold(Size::default(), Size::plus)
+fn sum(sizes: impl Iterator<Item = HtmlSize>) -> HtmlSize {
+    sizes.fold(HtmlSize::default(), HtmlSize::plus)
 }
 
 /// Writes the fixed parts whole, and of the others what their share of `room` allows.
-fn share(parts: &[Part], room: Size, message: &mut Message) {
+fn share(parts: &[HtmlPart], room: HtmlSize, message: &mut HtmlMessage) {
     let share = fair_share(parts, room);
     for part in parts {
         if !part.may_be_cut || part.whole_size().fits(share) {
@@ -92,11 +92,11 @@ fn share(parts: &[Part], room: Size, message: &mut Message) {
 /// How much each part that is cut may take. A part that is too long by one measure gets a notice
 /// and so may take its whole share by the other too; each that is cut makes the share smaller,
 /// until no more are.
-fn fair_share(parts: &[Part], room: Size) -> Size {
-    let mut sizes: Vec<Size> =
-        parts.iter().filter(|part| part.may_be_cut).map(Part::whole_size).collect();
+fn fair_share(parts: &[HtmlPart], room: HtmlSize) -> HtmlSize {
+    let mut sizes: Vec<HtmlSize> =
+        parts.iter().filter(|part| part.may_be_cut).map(HtmlPart::whole_size).collect();
     loop {
-        let share = Size {
+        let share = HtmlSize {
             units: level(sizes.iter().map(|size| size.units).collect(), room.units),
             bytes: level(sizes.iter().map(|size| size.bytes).collect(), room.bytes),
         };
@@ -127,38 +127,38 @@ fn level(mut lengths: Vec<usize>, room: usize) -> usize {
 }
 
 /// Writes what fits of the fixed parts, in order, when they alone are too long.
-fn squeeze(parts: &[Part], room: Size, message: &mut Message) {
+fn squeeze(parts: &[HtmlPart], room: HtmlSize, message: &mut HtmlMessage) {
     let mut room = room;
     for part in parts {
         let for_text = room.minus(part.tags()).filter(|_| !part.may_be_cut).unwrap_or_default();
         let text = prefix(&part.text, for_text);
         if !text.is_empty() {
             message.whole(part, text);
-            room = room.minus(Size::of_text(text).plus(part.tags())).unwrap_or_default();
+            room = room.minus(HtmlSize::of_text(text).plus(part.tags())).unwrap_or_default();
         }
         message.cut += length(&part.text[text.len()..], Measure::Chars) + part.more;
         if !part.may_be_cut && text.len() < part.text.len() {
             // What follows a cut part would look as if nothing were missing.
-            room = Size::default();
+            room = HtmlSize::default();
         }
     }
 }
 
 /// The longest beginning of `text` that fits and splits nothing.
-fn prefix(text: &str, room: Size) -> &str {
-    let mut used = Size::default();
+fn prefix(text: &str, room: HtmlSize) -> &str {
+    let mut used = HtmlSize::default();
     let end = text.char_indices().find(|(_, c)| {
-        used = used.plus(Size::of_char(*c));
+        used = used.plus(HtmlSize::of_char(*c));
         !used.fits(room)
     });
     end.map_or(text, |(end, _)| &text[..boundary_before(text, end)])
 }
 
 /// The longest end of `text` that fits and splits nothing.
-fn suffix(text: &str, room: Size) -> &str {
-    let mut used = Size::default();
+fn suffix(text: &str, room: HtmlSize) -> &str {
+    let mut used = HtmlSize::default();
     let start = text.char_indices().rev().find(|(_, c)| {
-        used = used.plus(Size::of_char(*c));
+        used = used.plus(HtmlSize::of_char(*c));
         !used.fits(room)
     });
     let start = start.map_or(0, |(at, c)| at + c.len_utf8());
@@ -173,14 +173,14 @@ fn suffix(text: &str, room: Size) -> &str {
 
 /// A message as far as it is written.
 #[derive(Default)]
-struct Message {
+struct HtmlMessage {
     html: String,
     cut: usize,
 }
 
-impl Message {
+impl HtmlMessage {
     /// Writes `text` between the tags of `part`. Telegram takes no empty tags.
-    fn whole(&mut self, part: &Part, text: &str) {
+    fn whole(&mut self, part: &HtmlPart, text: &str) {
         if text.is_empty() {
             return;
         }
@@ -191,10 +191,10 @@ impl Message {
 
     /// Writes what of the beginning and the end of `part` fits into `share`, and how much between
     /// them does not.
-    fn cut_to(&mut self, part: &Part, share: Size) {
+    fn cut_to(&mut self, part: &HtmlPart, share: HtmlSize) {
         let all = length(&part.text, Measure::Chars) + part.more;
         let longest = notice(all, part.is_block);
-        let room = share.minus(Size {
+        let room = share.minus(HtmlSize {
             units: units(&longest) + 1,
             bytes: longest.len() + NOTICE_TAGS.len() + 1,
         });
@@ -205,9 +205,9 @@ impl Message {
         // Its tags stand around the beginning and around the end.
         let room = room.minus(part.tags()).and_then(|room| room.minus(part.tags()));
         let room = room.unwrap_or_default();
-        let for_tail = Size { units: room.units / 3, bytes: room.bytes / 3 };
+        let for_tail = HtmlSize { units: room.units / 3, bytes: room.bytes / 3 };
         let tail = suffix(&part.text, for_tail);
-        let used = Size::of_text(tail);
+        let used = HtmlSize::of_text(tail);
         let head = prefix(&part.text, room.minus(used).unwrap_or_default());
         let shown = length(head, Measure::Chars) + length(tail, Measure::Chars);
         let missing = all.saturating_sub(shown);

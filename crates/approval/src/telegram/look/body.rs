@@ -1,10 +1,10 @@
 //! What a tool would do, in a message.
 
-use crate::telegram::html::{Html, Style};
+use crate::telegram::html::{Html, HtmlStyle};
 use callgate_mask::text;
 
 use super::name;
-use crate::card::{Body, Card, Change};
+use crate::card::{Card, CardBody, FileChange};
 
 /// So many changes are shown, each as a block of its own.
 const MOST_CHANGES: usize = 16;
@@ -12,23 +12,23 @@ const MOST_CHANGES: usize = 16;
 /// What the agent wants, to follow its name.
 pub(super) fn wants(html: Html, card: &Card) -> Html {
     if let Some(blocked) = &card.blocked {
-        let html = html.text("was stopped: ").fixed(Style::Bold, name(&blocked.by));
-        return html.text(" blocked ").fixed(Style::Bold, name(&card.tool));
+        let html = html.text("was stopped: ").fixed(HtmlStyle::Bold, name(&blocked.by));
+        return html.text(" blocked ").fixed(HtmlStyle::Bold, name(&card.tool));
     }
     match &card.body {
-        Body::Command { .. } => html.text("wants to run a command"),
-        Body::Write { .. } => html.text("wants to write a file"),
-        Body::Edit { .. } => html.text("wants to edit a file"),
-        Body::Notebook { .. } => html.text("wants to edit a notebook"),
-        Body::Fetch { .. } => html.text("wants to fetch a page"),
-        Body::Plan(_) => html.text("has a plan"),
-        Body::Questions(_) | Body::Question { .. } => html.text("asks"),
-        Body::Mcp { server, tool, .. } => html
+        CardBody::Command { .. } => html.text("wants to run a command"),
+        CardBody::Write { .. } => html.text("wants to write a file"),
+        CardBody::Edit { .. } => html.text("wants to edit a file"),
+        CardBody::Notebook { .. } => html.text("wants to edit a notebook"),
+        CardBody::Fetch { .. } => html.text("wants to fetch a page"),
+        CardBody::Plan(_) => html.text("has a plan"),
+        CardBody::Questions(_) | CardBody::Question { .. } => html.text("asks"),
+        CardBody::Mcp { server, tool, .. } => html
             .text("wants to call ")
-            .fixed(Style::Bold, name(tool))
+            .fixed(HtmlStyle::Bold, name(tool))
             .text(" of ")
-            .fixed(Style::Bold, name(server)),
-        Body::Other(_) => html.text("wants to use ").fixed(Style::Bold, name(&card.tool)),
+            .fixed(HtmlStyle::Bold, name(server)),
+        CardBody::Other(_) => html.text("wants to use ").fixed(HtmlStyle::Bold, name(&card.tool)),
     }
 }
 
@@ -36,45 +36,52 @@ pub(super) fn wants(html: Html, card: &Card) -> Html {
 pub(super) fn add(html: Html, card: &Card) -> (Html, bool) {
     let html = html.text("\n");
     let html = match &card.body {
-        Body::Command { command, description } => {
-            optional(html, Style::Italic, description.as_ref())
-                .content(Style::Pre(Some("bash")), command)
+        CardBody::Command { command, description } => {
+            optional(html, HtmlStyle::Italic, description.as_ref())
+                .content(HtmlStyle::Pre(Some("bash")), command)
                 .text("\n")
         }
-        Body::Write { path, content } => html
-            .content(Style::Code, path)
+        CardBody::Write { path, content } => html
+            .content(HtmlStyle::Code, path)
             .text(&format!(" ({})\n", lines(content)))
-            .content(Style::Pre(None), content)
+            .content(HtmlStyle::Pre(None), content)
             .text("\n"),
-        Body::Edit { path, changes } => return edit(html, path, changes),
-        Body::Notebook { path, change, source } => {
-            let html = html.content(Style::Code, path).text("\n").content(Style::Plain, change);
-            optional(html.text("\n"), Style::Pre(None), Some(source).filter(|it| !it.is_empty()))
+        CardBody::Edit { path, changes } => return edit(html, path, changes),
+        CardBody::Notebook { path, change, source } => {
+            let html =
+                html.content(HtmlStyle::Code, path).text("\n").content(HtmlStyle::Plain, change);
+            optional(
+                html.text("\n"),
+                HtmlStyle::Pre(None),
+                Some(source).filter(|it| !it.is_empty()),
+            )
         }
-        Body::Fetch { url, prompt } => {
-            let html = html.content(Style::Code, url).text("\n");
-            optional(html, Style::Italic, prompt.as_ref())
+        CardBody::Fetch { url, prompt } => {
+            let html = html.content(HtmlStyle::Code, url).text("\n");
+            optional(html, HtmlStyle::Italic, prompt.as_ref())
         }
-        Body::Plan(plan) => html.content(Style::Plain, plan).text("\n"),
+        CardBody::Plan(plan) => html.content(HtmlStyle::Plain, plan).text("\n"),
         // The questions stand with their answers.
-        Body::Questions(_) if !card.pickers.is_empty() => html,
-        Body::Questions(questions) => html.content(Style::Bold, &questions.join("\n")).text("\n"),
+        CardBody::Questions(_) if !card.pickers.is_empty() => html,
+        CardBody::Questions(questions) => {
+            html.content(HtmlStyle::Bold, &questions.join("\n")).text("\n")
+        }
         // A picker shows it too.
-        Body::Question { details, .. } if !card.pickers.is_empty() => {
-            optional(html, Style::Plain, details.as_ref())
+        CardBody::Question { details, .. } if !card.pickers.is_empty() => {
+            optional(html, HtmlStyle::Plain, details.as_ref())
         }
-        Body::Question { question, details } => {
-            let html = html.content(Style::Bold, question).text("\n");
-            optional(html, Style::Plain, details.as_ref())
+        CardBody::Question { question, details } => {
+            let html = html.content(HtmlStyle::Bold, question).text("\n");
+            optional(html, HtmlStyle::Plain, details.as_ref())
         }
-        Body::Mcp { input, .. } | Body::Other(input) => {
-            html.content(Style::Pre(Some("json")), input).text("\n")
+        CardBody::Mcp { input, .. } | CardBody::Other(input) => {
+            html.content(HtmlStyle::Pre(Some("json")), input).text("\n")
         }
     };
     (html, false)
 }
 
-fn optional(html: Html, style: Style, text: Option<&String>) -> Html {
+fn optional(html: Html, style: HtmlStyle, text: Option<&String>) -> Html {
     match text {
         Some(text) => html.content(style, text).text("\n"),
         None => html,
@@ -88,8 +95,8 @@ fn lines(content: &str) -> String {
     }
 }
 
-fn edit(html: Html, path: &str, changes: &[Change]) -> (Html, bool) {
-    let mut html = html.content(Style::Code, path).text("\n");
+fn edit(html: Html, path: &str, changes: &[FileChange]) -> (Html, bool) {
+    let mut html = html.content(HtmlStyle::Code, path).text("\n");
     let mut is_cut = false;
     for change in changes.iter().take(MOST_CHANGES) {
         if change.everywhere {
@@ -98,7 +105,7 @@ fn edit(html: Html, path: &str, changes: &[Change]) -> (Html, bool) {
         let lines = text::diff(&change.old, &change.new);
         is_cut |= lines.iter().any(|line| is_gap(line.change));
         let shown = lines.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
-        html = html.content(Style::Pre(Some("diff")), &shown).text("\n");
+        html = html.content(HtmlStyle::Pre(Some("diff")), &shown).text("\n");
     }
     match changes.len().saturating_sub(MOST_CHANGES) {
         0 => (html, is_cut),

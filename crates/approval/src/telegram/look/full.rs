@@ -2,12 +2,12 @@
 
 use std::fmt::Write as _;
 
-use crate::telegram::html::{Limits, Style};
+use crate::telegram::html::{HtmlStyle, MessageLimits};
 use callgate_mask::text;
 use serde_json::Value;
 
 use super::{about, html_message};
-use crate::card::{Body, Card, HIDDEN_COULD_RUN};
+use crate::card::{Card, CardBody, HIDDEN_COULD_RUN};
 
 /// More pages than this would bury the chat: then it is one file.
 const MOST_PAGES: usize = 4;
@@ -16,7 +16,7 @@ const PAGE: usize = 3_900;
 
 /// A question in full.
 #[derive(Debug, Clone, PartialEq)]
-pub(in crate::telegram) enum Full {
+pub(in crate::telegram) enum FullQuestion {
     /// As messages, to be sent in order.
     Pages(Vec<Value>),
     /// As a file.
@@ -31,23 +31,23 @@ pub(in crate::telegram) enum Full {
 }
 
 /// A question in full, for a chat.
-pub(in crate::telegram) fn full(card: &Card, chat: i64) -> Full {
+pub(in crate::telegram) fn full(card: &Card, chat: i64) -> FullQuestion {
     let content = everything(card);
     let pages = text::pages(&content, PAGE);
     if pages.len() > MOST_PAGES {
         let short = &card.id.as_str()[..8];
         let caption = about(&card.id).text("All of it");
-        let caption = caption.render(Limits { utf16: 1024, ..Limits::MESSAGE }).html;
-        return Full::File { name: format!("question-{short}.txt"), content, caption };
+        let caption = caption.render(MessageLimits { utf16: 1024, ..MessageLimits::MESSAGE }).html;
+        return FullQuestion::File { name: format!("question-{short}.txt"), content, caption };
     }
     let count = pages.len();
     let page = |(at, page): (usize, &&str)| {
         let html = about(&card.id)
             .text(&format!("Page {} of {count}\n", at + 1))
-            .content(Style::Pre(None), page);
-        html_message(chat, &html.render(Limits::MESSAGE).html)
+            .content(HtmlStyle::Pre(None), page);
+        html_message(chat, &html.render(MessageLimits::MESSAGE).html)
     };
-    Full::Pages(pages.iter().enumerate().map(page).collect())
+    FullQuestion::Pages(pages.iter().enumerate().map(page).collect())
 }
 
 /// All that a card says, as plain text.
@@ -78,40 +78,40 @@ fn everything(card: &Card) -> String {
     for (at, offer) in card.offers.iter().enumerate() {
         add(&format!("Always {}", at + 1), &format!("{}\n{}", offer.meaning, offer.lasts));
     }
-    if !matches!(card.body, Body::Other(_) | Body::Mcp { .. }) {
+    if !matches!(card.body, CardBody::Other(_) | CardBody::Mcp { .. }) {
         add("The whole input", &card.input);
     }
     out
 }
 
-fn parts(body: &Body) -> Vec<(&'static str, String)> {
+fn parts(body: &CardBody) -> Vec<(&'static str, String)> {
     match body {
-        Body::Command { command, description } => {
+        CardBody::Command { command, description } => {
             vec![("For", description.clone().unwrap_or_default()), ("Command", command.clone())]
         }
-        Body::Write { path, content } => {
+        CardBody::Write { path, content } => {
             vec![("File", path.clone()), ("Content", content.clone())]
         }
-        Body::Edit { path, changes } => {
+        CardBody::Edit { path, changes } => {
             let changes = changes.iter().flat_map(|change| {
                 let old = if change.everywhere { "Wherever this stands" } else { "Instead of" };
                 [(old, change.old.clone()), ("This", change.new.clone())]
             });
             std::iter::once(("File", path.clone())).chain(changes).collect()
         }
-        Body::Notebook { path, change, source } => vec![
+        CardBody::Notebook { path, change, source } => vec![
             ("Notebook", path.clone()),
             ("Change", change.clone()),
             ("Content", source.clone()),
         ],
-        Body::Fetch { url, prompt } => {
+        CardBody::Fetch { url, prompt } => {
             vec![("Address", url.clone()), ("For", prompt.clone().unwrap_or_default())]
         }
-        Body::Plan(plan) => vec![("Plan", plan.clone())],
-        Body::Questions(questions) => vec![("Questions", questions.join("\n"))],
-        Body::Question { question, details } => {
+        CardBody::Plan(plan) => vec![("Plan", plan.clone())],
+        CardBody::Questions(questions) => vec![("Questions", questions.join("\n"))],
+        CardBody::Question { question, details } => {
             vec![("Question", question.clone()), ("Details", details.clone().unwrap_or_default())]
         }
-        Body::Mcp { input, .. } | Body::Other(input) => vec![("Input", input.clone())],
+        CardBody::Mcp { input, .. } | CardBody::Other(input) => vec![("Input", input.clone())],
     }
 }

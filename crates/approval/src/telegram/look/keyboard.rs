@@ -4,7 +4,7 @@ use callgate_mask::text::{self, Measure};
 use callgate_wire::approval::{Action, Callback, RequestId};
 use serde_json::{Value, json};
 
-use super::Cut;
+use super::LookCut;
 use crate::card::{Card, Offer};
 
 /// The longest label that a phone shows without hiding its end.
@@ -13,9 +13,9 @@ const LABEL: usize = 48;
 const MOST_PICKS: usize = 90;
 
 /// The buttons of an open question.
-pub(super) fn of(card: &Card, picks: &[Vec<u8>], cut: Cut) -> Value {
+pub(super) fn of(card: &Card, picks: &[Vec<u8>], cut: LookCut) -> Value {
     let id = &card.id;
-    let (is_cut, is_whole) = (cut != Cut::Nothing, cut != Cut::Body);
+    let (is_cut, is_whole) = (cut != LookCut::Nothing, cut != LookCut::Body);
     let mut rows = Vec::new();
     if card.blocked.is_some() {
         let mut row = vec![button(id, Action::Deny, "❌ No")];

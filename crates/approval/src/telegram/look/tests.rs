@@ -6,11 +6,11 @@ use expect_test::{Expect, expect};
 use proptest::prelude::*;
 
 use super::*;
-use crate::card::{Blocked, Body, Change};
+use crate::card::{BlockedCall, CardBody, FileChange};
 
 const ID: &str = "550e8400-e29b-41d4-a716-446655440000";
 
-fn card(body: Body) -> Card {
+fn card(body: CardBody) -> Card {
     Card {
         id: RequestId::parse(ID).unwrap(),
         agent: "Claude Code".into(),
@@ -34,8 +34,8 @@ fn card(body: Body) -> Card {
     }
 }
 
-fn command(command: &str) -> Body {
-    Body::Command { command: command.into(), description: None }
+fn command(command: &str) -> CardBody {
+    CardBody::Command { command: command.into(), description: None }
 }
 
 fn offer(meaning: &str, lasts: &str) -> Offer {
@@ -50,7 +50,7 @@ fn link() -> String {
 /// The text and the rows of buttons; the link is checked and left out.
 #[track_caller]
 fn check(card: &Card, expected: &Expect) {
-    let look = Look::open(card, &[]);
+    let look = QuestionLook::open(card, &[]);
     let html = look.html.strip_prefix(&link()).expect("the link is at the beginning");
     telegram_html::check(&look.html).unwrap();
     let rows = look.buttons.unwrap()["inline_keyboard"].clone();
@@ -70,7 +70,7 @@ fn row(row: &Value) -> String {
 
 #[test]
 fn a_command() {
-    let body = Body::Command {
+    let body = CardBody::Command {
         command: "make build && echo \"<done>\"".into(),
         description: Some("Build the project".into()),
     };
@@ -99,7 +99,7 @@ fn a_command() {
 #[test]
 fn a_file_and_an_edit() {
     check(
-        &card(Body::Write { path: "src/main.rs".into(), content: "fn main() {\n}\n".into() }),
+        &card(CardBody::Write { path: "src/main.rs".into(), content: "fn main() {\n}\n".into() }),
         &expect![[r"
             <b>Claude Code</b> wants to write a file
             📁 <code>/home/ada/engine</code> · session <code>34fb81ac</code>
@@ -115,11 +115,14 @@ fn a_file_and_an_edit() {
             [✍️ Reply = reply]
         "]],
     );
-    let change =
-        |old: &str, new: &str, everywhere| Change { old: old.into(), new: new.into(), everywhere };
+    let change = |old: &str, new: &str, everywhere| FileChange {
+        old: old.into(),
+        new: new.into(),
+        everywhere,
+    };
     let changes = vec![change("a\nb\nc", "a\nB\nc", false), change("x", "y", true)];
     check(
-        &card(Body::Edit { path: "notes.md".into(), changes }),
+        &card(CardBody::Edit { path: "notes.md".into(), changes }),
         &expect![[r#"
             <b>Claude Code</b> wants to edit a file
             📁 <code>/home/ada/engine</code> · session <code>34fb81ac</code>
@@ -144,7 +147,7 @@ fn a_file_and_an_edit() {
 #[test]
 fn a_plan_a_tool_of_a_server_and_anything_else() {
     check(
-        &card(Body::Plan("1. Read\n2. Write".into())),
+        &card(CardBody::Plan("1. Read\n2. Write".into())),
         &expect![[r"
             <b>Claude Code</b> has a plan
             📁 <code>/home/ada/engine</code> · session <code>34fb81ac</code>
@@ -160,7 +163,7 @@ fn a_plan_a_tool_of_a_server_and_anything_else() {
     );
     let (server, tool) = ("github".into(), "close_issue".into());
     check(
-        &card(Body::Mcp { server, tool, input: "{\n  \"number\": 7\n}".into() }),
+        &card(CardBody::Mcp { server, tool, input: "{\n  \"number\": 7\n}".into() }),
         &expect![[r#"
             <b>Claude Code</b> wants to call <b>close_issue</b> of <b>github</b>
             📁 <code>/home/ada/engine</code> · session <code>34fb81ac</code>
@@ -176,7 +179,7 @@ fn a_plan_a_tool_of_a_server_and_anything_else() {
         "#]],
     );
     check(
-        &Card { session: String::new(), ..card(Body::Other("{}".into())) },
+        &Card { session: String::new(), ..card(CardBody::Other("{}".into())) },
         &expect![[r#"
             <b>Claude Code</b> wants to use <b>Tool</b>
             📁 <code>/home/ada/engine</code>
@@ -207,7 +210,7 @@ fn questions_with_answers_have_those_for_buttons() {
         choices: vec![choice("S", None), choice("L", None)],
         many: true,
     };
-    let body = Body::Questions(vec!["Which colour?".into(), "Which sizes?".into()]);
+    let body = CardBody::Questions(vec!["Which colour?".into(), "Which sizes?".into()]);
     let offers = vec![offer("anything", "for good")];
     check(
         &Card { pickers: vec![colour, sizes], offers, ..card(body) },
@@ -239,7 +242,7 @@ fn questions_with_answers_have_those_for_buttons() {
     check(
         &Card {
             agent: "A script".into(),
-            ..card(Body::Question { question: "Deploy?".into(), details })
+            ..card(CardBody::Question { question: "Deploy?".into(), details })
         },
         &expect![[r"
             <b>A script</b> asks
@@ -260,8 +263,8 @@ fn questions_with_answers_have_those_for_buttons() {
 fn more_answers_than_telegram_takes_have_no_buttons() {
     let choices = (0..32).map(|at| Choice { label: at.to_string(), description: None });
     let picker = Picker { question: "?".into(), choices: choices.collect(), many: false };
-    let card = Card { pickers: vec![picker; 3], ..card(Body::Questions(vec!["?".into(); 3])) };
-    let rows = keyboard::of(&card, &[], Cut::Nothing);
+    let card = Card { pickers: vec![picker; 3], ..card(CardBody::Questions(vec!["?".into(); 3])) };
+    let rows = keyboard::of(&card, &[], LookCut::Nothing);
     assert_eq!(rows["inline_keyboard"].as_array().unwrap().len(), 2);
 }
 
@@ -310,13 +313,13 @@ fn several_offers_and_long_ones_are_spelled_out_in_the_text() {
         "#]],
     );
     let alone = Card { offers: offers[1..].to_vec(), ..card(command("make build")) };
-    let look = Look::open(&alone, &[]);
+    let look = QuestionLook::open(&alone, &[]);
     assert!(look.html.contains("accept all edits</code> — for good"), "{}", look.html);
 }
 
 #[test]
 fn a_notebook_and_a_page() {
-    let body = Body::Notebook {
+    let body = CardBody::Notebook {
         path: "/a.ipynb".into(),
         change: "replace the code cell `c1`".into(),
         source: "print(1)".into(),
@@ -337,7 +340,8 @@ fn a_notebook_and_a_page() {
         [✍️ Reply = reply]
     "]],
     );
-    let body = Body::Fetch { url: "https://example.org/?a&b".into(), prompt: Some("What?".into()) };
+    let body =
+        CardBody::Fetch { url: "https://example.org/?a&b".into(), prompt: Some("What?".into()) };
     check(
         &card(body),
         &expect![[r"
@@ -357,39 +361,40 @@ fn a_notebook_and_a_page() {
 
 #[test]
 fn what_is_left_out_can_be_asked_for() {
-    let more = |card: &Card| Look::open(card, &[]).buttons.unwrap().to_string().contains(":more");
+    let more =
+        |card: &Card| QuestionLook::open(card, &[]).buttons.unwrap().to_string().contains(":more");
     assert!(!more(&card(command("ls"))));
     assert!(more(&card(command(&"long ".repeat(1_000)))));
     let words = Some("words ".repeat(200));
     assert!(more(&Card { last_words: words, ..card(command("ls")) }));
     let new = "line\n".repeat(600);
-    let changes = vec![Change { old: "x".into(), new, everywhere: false }];
-    assert!(more(&card(Body::Edit { path: "f".into(), changes })));
+    let changes = vec![FileChange { old: "x".into(), new, everywhere: false }];
+    assert!(more(&card(CardBody::Edit { path: "f".into(), changes })));
 }
 
 #[test]
 fn what_became_of_it_stands_first_and_the_buttons_go() {
     let check = |state, expected: &str, last| {
-        let mark = Mark { state, text: "Done by <Ada>".into() };
+        let mark = QuestionMark { state, text: "Done by <Ada>".into() };
         let offers = vec![offer("a", "b"), offer("c", "d")];
-        let look = Look::marked(&Card { offers, ..card(command("ls")) }, &mark);
+        let look = QuestionLook::marked(&Card { offers, ..card(command("ls")) }, &mark);
         assert!(look.html.starts_with(&format!("{}{expected}", link())), "{}", look.html);
         assert!(!look.html.contains("Waits") && !look.html.contains("Always"), "{}", look.html);
         assert_eq!((look.buttons, look.last), (None, last));
     };
-    check(State::Waiting, "⏳ <b>Done by &lt;Ada&gt;</b>\n", false);
-    check(State::Allowed, "✅ <b>", true);
-    check(State::Denied, "❌ <b>", true);
-    check(State::Settled, "☑️ <b>", true);
-    check(State::Expired, "⌛ <b>", true);
-    check(State::Gone, "🚫 <b>", true);
+    check(MarkState::Waiting, "⏳ <b>Done by &lt;Ada&gt;</b>\n", false);
+    check(MarkState::Allowed, "✅ <b>", true);
+    check(MarkState::Denied, "❌ <b>", true);
+    check(MarkState::Settled, "☑️ <b>", true);
+    check(MarkState::Expired, "⌛ <b>", true);
+    check(MarkState::Gone, "🚫 <b>", true);
 }
 
 #[test]
 fn many_changes_are_counted_and_the_id_stays() {
-    let change = Change { old: "x".into(), new: "y".into(), everywhere: true };
-    let card = card(Body::Edit { path: "f".into(), changes: vec![change; 5_000] });
-    let look = Look::open(&card, &[]);
+    let change = FileChange { old: "x".into(), new: "y".into(), everywhere: true };
+    let card = card(CardBody::Edit { path: "f".into(), changes: vec![change; 5_000] });
+    let look = QuestionLook::open(&card, &[]);
     check_html(&look.html);
     assert!(look.html.contains("… 4984 more changes"), "{}", look.html);
     assert!(look.buttons.unwrap().to_string().contains(":more"));
@@ -398,7 +403,7 @@ fn many_changes_are_counted_and_the_id_stays() {
 #[test]
 fn long_folders_keep_their_end() {
     let project = format!("/{}/engine", "x".repeat(1_000));
-    let html = Look::open(&Card { project, ..card(command("ls")) }, &[]).html;
+    let html = QuestionLook::open(&Card { project, ..card(command("ls")) }, &[]).html;
     assert!(html.contains("<code>…xxx") && html.contains("xxx/engine</code>"), "{html}");
 }
 
@@ -415,34 +420,34 @@ fn words() -> impl Strategy<Value = String> {
     proptest::collection::vec(piece, 0..4).prop_map(|pieces| pieces.concat())
 }
 
-fn bodies() -> impl Strategy<Value = Body> {
+fn bodies() -> impl Strategy<Value = CardBody> {
     prop_oneof![
         (words(), proptest::option::of(words()))
-            .prop_map(|(command, description)| Body::Command { command, description }),
-        (words(), words()).prop_map(|(path, content)| Body::Write { path, content }),
+            .prop_map(|(command, description)| CardBody::Command { command, description }),
+        (words(), words()).prop_map(|(path, content)| CardBody::Write { path, content }),
         (words(), proptest::collection::vec((words(), words(), any::<bool>()), 0..40)).prop_map(
             |(path, changes)| {
-                let change = |(old, new, everywhere)| Change { old, new, everywhere };
-                Body::Edit { path, changes: changes.into_iter().map(change).collect() }
+                let change = |(old, new, everywhere)| FileChange { old, new, everywhere };
+                CardBody::Edit { path, changes: changes.into_iter().map(change).collect() }
             }
         ),
-        (words(), words(), words()).prop_map(|(path, change, source)| Body::Notebook {
+        (words(), words(), words()).prop_map(|(path, change, source)| CardBody::Notebook {
             path,
             change,
             source
         }),
         (words(), proptest::option::of(words()))
-            .prop_map(|(url, prompt)| Body::Fetch { url, prompt }),
-        words().prop_map(Body::Plan),
-        proptest::collection::vec(words(), 0..4).prop_map(Body::Questions),
+            .prop_map(|(url, prompt)| CardBody::Fetch { url, prompt }),
+        words().prop_map(CardBody::Plan),
+        proptest::collection::vec(words(), 0..4).prop_map(CardBody::Questions),
         (words(), proptest::option::of(words()))
-            .prop_map(|(question, details)| Body::Question { question, details }),
-        (words(), words(), words()).prop_map(|(server, tool, input)| Body::Mcp {
+            .prop_map(|(question, details)| CardBody::Question { question, details }),
+        (words(), words(), words()).prop_map(|(server, tool, input)| CardBody::Mcp {
             server,
             tool,
             input
         }),
-        words().prop_map(Body::Other),
+        words().prop_map(CardBody::Other),
     ]
 }
 
@@ -488,7 +493,7 @@ proptest! {
 
     #[test]
     fn telegram_takes_every_look(card in cards(), mark in words()) {
-        let look = Look::open(&card, &[vec![0], vec![]]);
+        let look = QuestionLook::open(&card, &[vec![0], vec![]]);
         check_html(&look.html);
         let keyboard = look.buttons.unwrap();
         let rows = keyboard["inline_keyboard"].as_array().unwrap();
@@ -499,19 +504,19 @@ proptest! {
             assert!(data.len() <= MAX_CALLBACK && Callback::parse(data).is_ok());
             assert!(!button["text"].as_str().unwrap().trim().is_empty(), "{button}");
         }
-        let mark = Mark { state: State::Denied, text: mark };
-        check_html(&Look::marked(&card, &mark).html);
+        let mark = QuestionMark { state: MarkState::Denied, text: mark };
+        check_html(&QuestionLook::marked(&card, &mark).html);
         check_html(&retired(&card.id, &mark.text));
         let presser = Presser { user: 7, name: mark.text, private: false, message: Some(3) };
         check_html(ask_words(&card, 7, Some(&presser))["text"].as_str().unwrap());
         match full(&card, 7) {
-            Full::Pages(pages) => {
+            FullQuestion::Pages(pages) => {
                 for page in pages {
                     check_html(page["text"].as_str().unwrap());
                     assert!(!page["text"].as_str().unwrap().contains("more character"));
                 }
             }
-            Full::File { content, caption, .. } => {
+            FullQuestion::File { content, caption, .. } => {
                 assert!(!content.is_empty());
                 check_html(&caption);
             }
@@ -522,8 +527,8 @@ proptest! {
 #[test]
 fn a_call_that_was_blocked() {
     let reason = Some("it pushes to a <shared> branch".into());
-    let blocked = Some(Blocked { by: "auto mode".into(), reason });
-    let body = Body::Command { command: "git push".into(), description: None };
+    let blocked = Some(BlockedCall { by: "auto mode".into(), reason });
+    let body = CardBody::Command { command: "git push".into(), description: None };
     check(
         &Card { blocked, tool: "Bash".into(), ..card(body) },
         &expect![[r#"
@@ -546,7 +551,7 @@ fn a_call_that_was_blocked() {
 #[test]
 fn a_question_whose_silence_is_a_no_says_so() {
     let card = Card { no_answer_denies: true, ..card(command("make")) };
-    let look = Look::open(&card, &[]);
+    let look = QuestionLook::open(&card, &[]);
     assert!(look.html.contains("until 08:05 UTC; no answer is a no"), "{}", look.html);
 }
 

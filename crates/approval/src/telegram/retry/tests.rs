@@ -6,18 +6,22 @@ use super::*;
 
 const PAUSE: Duration = Duration::from_millis(500);
 
-fn later(wait: Option<u64>) -> Fault {
-    Fault::Passing { why: "later".to_owned(), wait: wait.map(Duration::from_secs) }
+fn later(wait: Option<u64>) -> TelegramFault {
+    TelegramFault::Passing { why: "later".to_owned(), wait: wait.map(Duration::from_secs) }
 }
 
 /// What comes of attempts that fail with `fault` for `outage` seconds, within `within` seconds:
 /// how many were made, and how long it took.
-async fn outcome(fault: Fault, outage: u64, within: u64) -> (Result<(), Fault>, usize, Duration) {
-    let (gates, begun, count) = (Gates::default(), Instant::now(), Cell::new(0));
+async fn outcome(
+    fault: TelegramFault,
+    outage: u64,
+    within: u64,
+) -> (Result<(), TelegramFault>, usize, Duration) {
+    let (gates, begun, count) = (ChatGates::default(), Instant::now(), Cell::new(0));
     let gate = gates.of(7);
     let done = retry(
         PAUSE,
-        Some((gate.as_ref(), Lane::Show)),
+        Some((gate.as_ref(), ChatLane::Show)),
         begun + Duration::from_secs(within),
         || async {
             count.set(count.get() + 1);
@@ -53,9 +57,9 @@ async fn quiet_is_kept_for_exactly_as_long_as_it_is_wanted() {
 
 #[tokio::test(start_paused = true)]
 async fn an_attempt_that_is_under_way_at_the_end_still_counts() {
-    let (gates, end) = (Gates::default(), Instant::now() + Duration::from_secs(10));
+    let (gates, end) = (ChatGates::default(), Instant::now() + Duration::from_secs(10));
     let gate = gates.of(7);
-    let done = retry(PAUSE, Some((gate.as_ref(), Lane::Show)), end, || async {
+    let done = retry(PAUSE, Some((gate.as_ref(), ChatLane::Show)), end, || async {
         tokio::time::sleep(Duration::from_secs(20)).await;
         Ok(7)
     });
@@ -65,9 +69,9 @@ async fn an_attempt_that_is_under_way_at_the_end_still_counts() {
 #[tokio::test(start_paused = true)]
 async fn a_refusal_is_final() {
     for fault in [
-        Fault::Refused { code: 400, why: "no".to_owned() },
-        Fault::Refused { code: 403, why: "no".to_owned() },
-        Fault::Token { why: "no".to_owned() },
+        TelegramFault::Refused { code: 400, why: "no".to_owned() },
+        TelegramFault::Refused { code: 403, why: "no".to_owned() },
+        TelegramFault::Token { why: "no".to_owned() },
     ] {
         let (done, count, took) = outcome(fault.clone(), 100, 300).await;
         assert_eq!((done, count, took), (Err(fault), 1, Duration::ZERO));

@@ -7,8 +7,8 @@ use super::*;
 
 const ID: &str = "550e8400-e29b-41d4-a716-446655440000";
 
-fn me() -> Me {
-    Me::read(&json!({"id": 42, "username": "Gate_bot"}))
+fn me() -> BotIdentity {
+    BotIdentity::read(&json!({"id": 42, "username": "Gate_bot"}))
 }
 
 /// A message of ours with these marks.
@@ -71,17 +71,22 @@ fn wrote(text: &str, to: &Value) -> Value {
 #[test]
 fn words_count_only_in_reply_to_the_bot_itself() {
     let ours = about();
-    let Some(Told::Message(News::Pressed { who, press, .. })) = read(&wrote("no", &ours), &me())
+    let Some(TelegramUpdate::Message(News::Pressed { who, press, .. })) =
+        read(&wrote("no", &ours), &me())
     else {
         panic!("words");
     };
     assert_eq!(press, Press::Words("no".into()));
     assert_eq!(who.name, "Ada L.");
-    assert_eq!(who.place, Place::Telegram { chat: -5, user: 7, private: false });
+    assert_eq!(who.place, PersonPlace::Telegram { chat: -5, user: 7, private: false });
     let mut other = ours.clone();
     other["from"]["id"] = json!(43);
     assert_eq!(read(&wrote("no", &other), &me()), None);
-    assert_eq!(read(&wrote("no", &ours), &Me::default()), None, "not before we know who we are");
+    assert_eq!(
+        read(&wrote("no", &ours), &BotIdentity::default()),
+        None,
+        "not before we know who we are"
+    );
     assert_eq!(read(&wrote("no", &json!(null)), &me()), None);
 }
 
@@ -89,7 +94,7 @@ fn words_count_only_in_reply_to_the_bot_itself() {
 fn commands() {
     let check = |text: &str, expected: Option<(&str, &str)>| {
         let told = match read(&wrote(text, &json!(null)), &me()) {
-            Some(Told::Message(News::Command { name, rest, .. })) => Some((name, rest)),
+            Some(TelegramUpdate::Message(News::Command { name, rest, .. })) => Some((name, rest)),
             None => None,
             other => panic!("{other:?}"),
         };
@@ -110,7 +115,9 @@ fn presses() {
     let mut message = about();
     message["chat"] = json!({"id": 7, "type": "private"});
     let honest = read(&press(&format!("{ID}:always2"), message.clone()), &me());
-    let Some(Told::Press { callback, presser, news }) = honest else { panic!("{honest:?}") };
+    let Some(TelegramUpdate::Press { callback, presser, news }) = honest else {
+        panic!("{honest:?}")
+    };
     assert_eq!((callback.as_str(), presser.message), ("77", Some(5)));
     let News::Pressed { who, press: Press::Button(Action::Always(2)), copy, .. } = news else {
         panic!("{news:?}");
@@ -120,10 +127,13 @@ fn presses() {
     assert_eq!(who.name, "@ada");
     let other = ID.replace("550e", "551e");
     let forged = read(&press(&format!("{other}:allow"), message), &me());
-    assert!(matches!(forged, Some(Told::Press { news: News::Forged { .. }, .. })));
+    assert!(matches!(forged, Some(TelegramUpdate::Press { news: News::Forged { .. }, .. })));
     let bare = json!({"message_id": 5, "chat": {"id": 7, "type": "private"}, "date": 0});
     let old = read(&press(&format!("{other}:allow"), bare), &me());
-    assert!(matches!(old, Some(Told::Press { news: News::Pressed { copy: None, .. }, .. })));
+    assert!(matches!(
+        old,
+        Some(TelegramUpdate::Press { news: News::Pressed { copy: None, .. }, .. })
+    ));
 }
 
 #[test]

@@ -8,13 +8,13 @@ use rusqlite::Connection;
 use tempfile::TempDir;
 
 use super::*;
-use crate::{Checkpoint, Draft, Fault, Noted, RecentWalk};
+use crate::{ChainFault, Checkpoint, EntryDraft, NotedHead, RecentReport};
 
 /// A store with so many entries, and its folder.
 fn store_of(entries: usize) -> (TempDir, Store) {
     let folder = tempfile::tempdir().unwrap();
     let mut store = Store::open(&folder.path().join("ledger.db")).unwrap();
-    let draft = |number: usize| Draft {
+    let draft = |number: usize| EntryDraft {
         at_ms: 1_000 + i64::try_from(number).unwrap(),
         kind: "ran".to_owned(),
         question: (!number.is_multiple_of(3)).then(|| format!("question {number}")),
@@ -30,7 +30,7 @@ fn tamper(store: &Store, sql: &str) {
 }
 
 /// What so many threads find.
-fn by(threads: u64, store: &Store, noted: Option<Head>) -> Option<Verified> {
+fn by(threads: u64, store: &Store, noted: Option<ChainHead>) -> Option<ChainReport> {
     walk_by(threads, 2, store, &store.connection, noted, &|_, _| ()).unwrap()
 }
 
@@ -38,19 +38,19 @@ fn by(threads: u64, store: &Store, noted: Option<Head>) -> Option<Verified> {
 fn parts_prove_what_one_walk_proves() {
     let (_folder, mut store) = store_of(100);
     let whole = store.verify().unwrap();
-    assert!(matches!(whole, Verified::Whole { entries: 100, .. }));
+    assert!(matches!(whole, ChainReport::Whole { entries: 100, .. }));
     for threads in [2, 3, 7, 50] {
         assert_eq!(by(threads, &store, None).as_ref(), Some(&whole), "{threads}");
         for seq in [1, 50, 51, 100] {
-            let hash = store.entries(&crate::Filter::default(), seq - 1, 1).unwrap()[0].hash;
-            let found = by(threads, &store, Some(Head { seq, hash })).unwrap();
-            assert!(matches!(found, Verified::Whole { noted: Noted::Found, .. }), "{seq}");
-            assert_eq!(by(threads, &store, Some(Head { seq, hash: [7; 32] })), None, "{seq}");
+            let hash = store.entries(&crate::EntryFilter::default(), seq - 1, 1).unwrap()[0].hash;
+            let found = by(threads, &store, Some(ChainHead { seq, hash })).unwrap();
+            assert!(matches!(found, ChainReport::Whole { noted: NotedHead::Found, .. }), "{seq}");
+            assert_eq!(by(threads, &store, Some(ChainHead { seq, hash: [7; 32] })), None, "{seq}");
         }
     }
     store.prune_at(1_040, i64::MAX / 2).unwrap();
     let whole = store.verify().unwrap();
-    assert!(matches!(whole, Verified::Whole { entries: 61, from_anchor: Some(_), .. }));
+    assert!(matches!(whole, ChainReport::Whole { entries: 61, from_anchor: Some(_), .. }));
     assert_eq!(by(4, &store, None), Some(whole));
     assert_eq!(by(1, &store, None), None, "one thread needs no parts");
     assert_eq!(by(4, &Store::in_memory().unwrap(), None), None);
@@ -72,7 +72,7 @@ fn a_change_anywhere_is_found_whatever_was_noted_before() {
                 assert_eq!(by(threads, &store, None), None, "{sql}, {threads} threads");
             }
             let found = store.verify().unwrap();
-            assert!(matches!(found, Verified::Broken { .. }), "{sql}: {found:?}");
+            assert!(matches!(found, ChainReport::Broken { .. }), "{sql}: {found:?}");
         }
     }
 }
@@ -81,25 +81,25 @@ fn a_change_anywhere_is_found_whatever_was_noted_before() {
 fn the_end_of_a_long_chain_is_told_for_what_it_is() {
     let (_folder, store) = store_of(100);
     let recent = |most| store.verify_recent(most).unwrap();
-    let RecentWalk { verified, from, is_partial } = recent(100);
+    let RecentReport { verified, from, is_partial } = recent(100);
     assert!(!is_partial && from == 1 && verified == store.verify().unwrap());
-    let RecentWalk { verified, from, is_partial } = recent(30);
+    let RecentReport { verified, from, is_partial } = recent(30);
     assert!(is_partial && from == 71, "{from}");
-    assert!(matches!(verified, Verified::Whole { entries: 30, .. }), "{verified:?}");
+    assert!(matches!(verified, ChainReport::Whole { entries: 30, .. }), "{verified:?}");
 
     tamper(&store, "UPDATE entries SET body = '{}' WHERE seq = 50");
-    assert!(matches!(recent(30).verified, Verified::Whole { .. }), "it says nothing about that");
-    let broken = Verified::Broken { seq: 50, why: Fault::Changed };
+    assert!(matches!(recent(30).verified, ChainReport::Whole { .. }), "it says nothing about that");
+    let broken = ChainReport::Broken { seq: 50, why: ChainFault::Changed };
     assert_eq!(recent(60).verified, broken);
     assert_eq!(store.verify().unwrap(), broken, "whoever walks all of it finds it");
 
     tamper(&store, "DELETE FROM entries WHERE seq = 100");
-    let missing = Verified::Broken { seq: 100, why: Fault::Missing };
+    let missing = ChainReport::Broken { seq: 100, why: ChainFault::Missing };
     assert_eq!(recent(30).verified, missing);
     tamper(&store, "DELETE FROM entries WHERE seq = 69");
-    assert_eq!(recent(30).verified, Verified::Broken { seq: 69, why: Fault::Missing });
+    assert_eq!(recent(30).verified, ChainReport::Broken { seq: 69, why: ChainFault::Missing });
     tamper(&store, "DELETE FROM entries WHERE seq = 1");
-    assert_eq!(recent(30).verified, Verified::Broken { seq: 2, why: Fault::NoAnchor });
+    assert_eq!(recent(30).verified, ChainReport::Broken { seq: 2, why: ChainFault::NoAnchor });
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use expect_test::{Expect, expect};
 
-use crate::approval::Response;
+use crate::approval::ApprovalResponse;
 use crate::hook::*;
 
 const ID: &str = "550e8400-e29b-41d4-a716-446655440000";
@@ -34,7 +34,7 @@ fn printed(input: &str) -> [String; ANSWERS.len()] {
     }
     ANSWERS.map(|fields| {
         let response = format!(r#"{{"request_id":"{ID}",{fields}}}"#);
-        let response = Response::decode(response.as_bytes()).unwrap();
+        let response = ApprovalResponse::decode(response.as_bytes()).unwrap();
         match answer(input.event(), input.agent(), &request, &response) {
             HookReply::Line(line) => String::from_utf8(line).unwrap(),
             HookReply::Nothing => "nothing\n".to_owned(),
@@ -209,7 +209,7 @@ fn a_blocked_call_is_tried_again_or_left_alone() {
 }
 
 /// Claude Code with somebody at its terminal, unless said otherwise.
-fn asks(tool: &str, mode: &str, is_attended: bool) -> Asks {
+fn asks(tool: &str, mode: &str, is_attended: bool) -> Prompter {
     let input = format!(
         r#"{{"hook_event_name":"PreToolUse","tool_name":"{tool}","permission_mode":"{mode}"}}"#
     );
@@ -220,19 +220,19 @@ fn asks(tool: &str, mode: &str, is_attended: bool) -> Asks {
 fn the_agent_asks_only_where_it_is_known_to() {
     for mode in ["default", "acceptEdits", "plan", "auto"] {
         for tool in ["Bash", "WebFetch", "mcp__mail__send", "Task"] {
-            assert_eq!(asks(tool, mode, true), Asks::Agent, "{tool} {mode}");
-            assert_eq!(asks(tool, mode, false), Asks::Desk, "{tool} {mode}");
+            assert_eq!(asks(tool, mode, true), Prompter::Agent, "{tool} {mode}");
+            assert_eq!(asks(tool, mode, false), Prompter::Desk, "{tool} {mode}");
         }
         for tool in FILE_TOOLS {
-            assert_eq!(asks(tool, mode, true), Asks::Desk, "{tool} {mode}");
+            assert_eq!(asks(tool, mode, true), Prompter::Desk, "{tool} {mode}");
         }
     }
     for mode in ["dontAsk", "bypassPermissions", "new", ""] {
-        assert_eq!(asks("Bash", mode, true), Asks::Desk, "{mode}");
+        assert_eq!(asks("Bash", mode, true), Prompter::Desk, "{mode}");
     }
     let codex = r#"{"hook_event_name":"PreToolUse","tool_name":"Bash","permission_mode":"default","turn_id":"t"}"#;
     let codex = AgentHookInput::read(codex.as_bytes()).unwrap();
-    assert_eq!(codex.asks(HookAgent::Codex, true), Asks::Desk);
+    assert_eq!(codex.asks(HookAgent::Codex, true), Prompter::Desk);
 }
 
 #[test]
