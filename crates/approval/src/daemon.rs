@@ -67,7 +67,7 @@ pub struct DaemonOptions {
     /// Asks the rules about a question.
     pub ruler: RuleJudge,
     /// The settings of the Telegram channel, if there is one.
-    pub telegram: Option<telegram::TelegramSettings>,
+    pub telegram: Option<telegram::BotSettings>,
     /// The terminal that shows questions, if there is one.
     pub terminal: Option<mpsc::Sender<ChannelOrder>>,
     /// Is called with warnings for the person who runs the daemon.
@@ -324,7 +324,7 @@ impl PhoneForwarder {
     fn start(
         self,
         tasks: &mut tokio::task::JoinSet<()>,
-        settings: telegram::TelegramSettings,
+        settings: telegram::BotSettings,
     ) -> mpsc::Sender<ChannelOrder> {
         let (orders_in, orders) = mpsc::channel(QUEUE);
         let (reports_in, reports) = mpsc::channel(QUEUE);

@@ -44,7 +44,7 @@ const CALL: Duration = Duration::from_secs(30);
 
 /// The settings of the channel.
 #[derive(Debug, Clone)]
-pub struct TelegramSettings {
+pub struct BotSettings {
     /// The bot's token.
     pub token: BotToken,
     /// The address of the Bot API, such as [`API_URL`].
@@ -60,7 +60,7 @@ pub struct TelegramSettings {
     pub pause: Duration,
 }
 
-impl TelegramSettings {
+impl BotSettings {
     /// Returns the default settings.
     #[must_use]
     pub fn new(token: BotToken) -> Self {
@@ -154,7 +154,7 @@ impl TelegramLine {
 }
 
 /// Asks Telegram once who the bot is: its name without the `@`, or what is wrong and what to do.
-pub async fn bot(settings: &TelegramSettings) -> Result<String, String> {
+pub async fn bot(settings: &BotSettings) -> Result<String, String> {
     let api = BotApi::new(settings)?;
     let me = api.call("getMe", &serde_json::json!({}), settings.reach).await;
     let me = me.map_err(|fault| fault.why().to_owned())?;
@@ -167,7 +167,7 @@ pub async fn bot(settings: &TelegramSettings) -> Result<String, String> {
 ///
 /// Orders are taken at all times, even while nobody takes reports.
 pub async fn run(
-    settings: TelegramSettings,
+    settings: BotSettings,
     orders: mpsc::Receiver<ChannelOrder>,
     reports: mpsc::Sender<TelegramReport>,
 ) {

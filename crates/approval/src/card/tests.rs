@@ -61,21 +61,21 @@ fn bodies_by_tool() {
         &json!({ "file_path": "/a/b", "old_string": "x", "new_string": "y", "replace_all": true }),
         &expect![[r#"
             edit /a/b
-            Edit { path: "/a/b", changes: [Change { old: "x", new: "y", everywhere: true }] }"#]],
+            Edit { path: "/a/b", changes: [FileChange { old: "x", new: "y", everywhere: true }] }"#]],
     );
     body(
         "edit_file",
         &json!({ "path": "b", "oldText": "x", "newText": "y", "replaceAll": true }),
         &expect![[r#"
             edit b
-            Edit { path: "b", changes: [Change { old: "x", new: "y", everywhere: true }] }"#]],
+            Edit { path: "b", changes: [FileChange { old: "x", new: "y", everywhere: true }] }"#]],
     );
     body(
         "MultiEdit",
         &json!({ "file_path": "/a", "edits": [{ "old_string": "x", "new_string": "y" }] }),
         &expect![[r#"
             edit /a
-            Edit { path: "/a", changes: [Change { old: "x", new: "y", everywhere: false }] }"#]],
+            Edit { path: "/a", changes: [FileChange { old: "x", new: "y", everywhere: false }] }"#]],
     );
     body(
         "ExitPlanMode",

@@ -78,7 +78,7 @@ struct QueueState {
     /// The questions about which the rules have not been asked yet, in order.
     queue: VecDeque<AskerId>,
     /// The questions that are queued or being decided.
-    waiting: HashMap<AskerId, WaitingQuestion>,
+    waiting: HashMap<AskerId, QueuedQuestion>,
     deadlines: BTreeSet<(Instant, AskerId)>,
     bytes: usize,
     /// The number of the thread that serves the queue.
@@ -93,7 +93,7 @@ struct QueueState {
     look_at: Option<Instant>,
 }
 
-struct WaitingQuestion {
+struct QueuedQuestion {
     request: Arc<ApprovalRequest>,
     since: Instant,
     /// When it is refused, unless it is given more time.
@@ -171,7 +171,7 @@ impl RulingQueue {
         state.bytes += size;
         state.deadlines.insert((until, asker));
         let request = Arc::new(request);
-        let waiting = WaitingQuestion { request, since, until, ends, is_queued: true };
+        let waiting = QueuedQuestion { request, since, until, ends, is_queued: true };
         state.waiting.insert(asker, waiting);
         state.queue.push_back(asker);
         let is_behind = state.busy_since.is_some() || state.queue.len() > 1;
@@ -347,7 +347,7 @@ impl QueueState {
     /// Gives a question more time if it is still queued and the rules are deciding about others.
     fn gives_more_time(&mut self, asker: AskerId, now: Instant, ruled_within: Duration) -> bool {
         let until = self.decided_at + ruled_within;
-        let is_early = |waiting: &WaitingQuestion| waiting.is_queued && now < waiting.ends;
+        let is_early = |waiting: &QueuedQuestion| waiting.is_queued && now < waiting.ends;
         let has_more = now < until && self.waiting.get(&asker).is_some_and(is_early);
         if has_more {
             self.set_until(asker, until);
@@ -355,7 +355,7 @@ impl QueueState {
         has_more
     }
 
-    fn remove(&mut self, asker: AskerId) -> Option<WaitingQuestion> {
+    fn remove(&mut self, asker: AskerId) -> Option<QueuedQuestion> {
         let waiting = self.waiting.remove(&asker)?;
         self.deadlines.remove(&(waiting.until, asker));
         self.bytes -= waiting.request.tool_input.get().len();

@@ -1,4 +1,4 @@
-//! A decision on its way to the asker, and what is shown once it is there.
+//! Decisions: how one is sent to the asker, and what is shown once it has arrived.
 
 use std::sync::Arc;
 
@@ -14,17 +14,17 @@ use super::asked::{UNREACHABLE, copy_key};
 use super::calls::CallMemory;
 use super::digest::CallDigest;
 use super::past::ClosedQuestion;
-use super::question::{DecisionDetails, DeskDecision, OpenQuestion};
+use super::question::{DecisionDetails, DeskDecision, DeskQuestion};
 use super::{AskerId, Desk, DeskOutput, DeskStep, record};
 use crate::card::{Card, picks};
 use crate::channel::{ChannelOrder, MarkState, QuestionMark, ReplyTo};
 use crate::plain;
 
-/// How much of an answer is shown beside who gave it, in characters.
+/// How much of an answer is shown after the name of who gave it, in characters.
 const LONGEST_CHOSEN: usize = 300;
 
 impl Desk {
-    /// Decides a question. Its asker gets the answer at once, or when it is back.
+    /// Decides a question. Its asker gets the answer at once, or when it comes back.
     pub(super) fn decide(&mut self, step: &mut DeskStep, id: &RequestId, decided: DeskDecision) {
         let Some(open) = self.open.get_mut(id) else { return };
         let chosen = chosen(&decided.with, &open.card);
@@ -43,7 +43,7 @@ impl Desk {
         self.set_alarm(id);
     }
 
-    /// Sends a live asker what was decided.
+    /// Sends the decision to an asker that is connected.
     pub(super) fn answer(&mut self, step: &mut DeskStep, id: &RequestId) {
         if self.is_about_links(id) {
             return self.settle_change(step, id);
@@ -53,7 +53,7 @@ impl Desk {
         let response =
             open.request.as_ref().and_then(|request| response(request, &open.card, decided));
         let response = response.unwrap_or_else(|| {
-            // What was decided fits the question no longer, so nothing was decided.
+            // The decision no longer fits the question, so nothing was decided.
             step.record("refused", id, &json!({ "why": "the answer does not fit the question" }));
             decided.decision = Decision::Timeout;
             ApprovalResponse::new(id.clone(), Decision::Timeout)
@@ -75,8 +75,7 @@ impl Desk {
         }
     }
 
-    /// Takes a question off the desk and shows everywhere what became of it. An asker that still
-    /// waits gets `timeout`.
+    /// Closes a question and shows everywhere what became of it.
     pub(super) fn close(&mut self, step: &mut DeskStep, id: &RequestId, how: &'static str) {
         let Some(open) = self.open.remove(id) else { return };
         if let Some(alarm) = open.alarm {
@@ -107,8 +106,9 @@ impl Desk {
         self.past.add(id.clone(), ClosedQuestion { text: mark.text, awaits, copies });
     }
 
-    /// The run that an allowed question leads to, by which its report will be known.
-    fn awaited_run(&self, open: &OpenQuestion, mark: &QuestionMark) -> Option<CallDigest> {
+    /// Returns the digest of the run that an allowed question leads to, by which the report of the
+    /// run is recognized.
+    fn awaited_run(&self, open: &DeskQuestion, mark: &QuestionMark) -> Option<CallDigest> {
         let request = open.request.as_ref().filter(|_| mark.state == MarkState::Allowed)?;
         let answer = response(request, &open.card, open.decided.as_ref()?)?;
         let input = answer.updated_input.as_ref().unwrap_or(&request.tool_input).get();
@@ -116,7 +116,8 @@ impl Desk {
         Some(CallDigest::of_run(&self.settings.key, session, tool, input))
     }
 
-    /// Nothing can be recorded, so nothing can be decided: every asker falls back.
+    /// Drops all questions: nothing can be recorded, so nothing can be decided, and every asker
+    /// falls back.
     pub(super) fn ledger_failed(&mut self, step: &mut DeskStep) {
         for (id, open) in std::mem::take(&mut self.open) {
             if let Some(asker) = open.asker {
@@ -134,7 +135,7 @@ impl Desk {
             );
         }
         self.drop_all_changes(step);
-        // What was remembered may never have been recorded.
+        // What is remembered may never have been recorded.
         self.calls = CallMemory::default();
         self.alarms.clear();
         self.askers.clear();
@@ -143,7 +144,7 @@ impl Desk {
     }
 }
 
-/// The answer that a decision makes of a request, or nothing when it does not fit.
+/// Turns a decision into the answer to a request. Returns `None` if it does not fit.
 fn response(
     request: &ApprovalRequest,
     card: &Card,
@@ -183,7 +184,7 @@ fn response(
     Some(response)
 }
 
-/// Whether a decision can be turned into an answer to this request.
+/// Returns true if a decision fits this request.
 pub(super) fn fits(request: &ApprovalRequest, card: &Card, decided: &DeskDecision) -> bool {
     response(request, card, decided).is_some()
 }
@@ -192,7 +193,7 @@ fn denied(by: &str) -> String {
     format!("{}.", denial(by))
 }
 
-/// Who denied it. A rule's own words begin with what it did.
+/// Says who denied a call. The text of a rule already begins with "denied by".
 fn denial(by: &str) -> String {
     match by.strip_prefix("denied by ") {
         Some(rule) => format!("Denied by {rule}"),
@@ -221,7 +222,7 @@ fn object(json: String) -> Result<Box<RawValue>, ()> {
     RawValue::from_string(json).map_err(|_| ())
 }
 
-/// What was decided, in words.
+/// Describes a decision.
 fn outcome(decided: &DeskDecision, card: &Card) -> String {
     let DeskDecision { decision, by, with, .. } = decided;
     match decision {
@@ -242,7 +243,7 @@ fn outcome(decided: &DeskDecision, card: &Card) -> String {
         },
         Decision::Deny if with.interrupt => format!("{}, and the turn ended", denial(by)),
         Decision::Deny => match &with.message {
-            // A rule's reason is who denied it and why at once.
+            // A rule's reason says who denied it as well.
             Some(message) if message != by => {
                 format!("{}: {}", denial(by), plain::hidden(message))
             }
@@ -251,7 +252,7 @@ fn outcome(decided: &DeskDecision, card: &Card) -> String {
     }
 }
 
-/// What was chosen or written in answer to a question, in words that may be shown and kept.
+/// Returns what was chosen or written in answer to a question, masked.
 pub(super) fn chosen(with: &DecisionDetails, card: &Card) -> Option<String> {
     let chosen = match (&with.picks, &with.words) {
         (Some(picks), _) => card.picked(picks),
@@ -263,7 +264,7 @@ pub(super) fn chosen(with: &DecisionDetails, card: &Card) -> Option<String> {
     Some(shown).filter(|shown| !shown.is_empty())
 }
 
-fn mark_of(open: &OpenQuestion, how: &str) -> QuestionMark {
+fn mark_of(open: &DeskQuestion, how: &str) -> QuestionMark {
     let decided = open.decided.as_ref();
     let outcome = decided.map(|decided| outcome(decided, &open.card));
     match (how, decided.map(|decided| decided.decision), outcome) {
@@ -288,7 +289,7 @@ fn mark_of(open: &OpenQuestion, how: &str) -> QuestionMark {
 }
 
 /// Shows on every copy what has become of a question.
-fn mark_all(step: &mut DeskStep, terminal: bool, open: &OpenQuestion, mark: &QuestionMark) {
+fn mark_all(step: &mut DeskStep, terminal: bool, open: &DeskQuestion, mark: &QuestionMark) {
     let order = || ChannelOrder::Mark {
         card: Arc::clone(&open.card),
         copies: open.copies.clone(),
@@ -302,7 +303,7 @@ fn mark_all(step: &mut DeskStep, terminal: bool, open: &OpenQuestion, mark: &Que
     }
 }
 
-/// Tells somebody what came of what they did.
+/// Replies to an act of a person.
 pub(super) fn tell(step: &mut DeskStep, reply_to: Option<&ReplyTo>, done: bool, text: &str) {
     let order = |reply_to: &ReplyTo| ChannelOrder::Tell {
         reply_to: reply_to.clone(),

@@ -1,4 +1,4 @@
-//! A question comes in, waits, and may be given up.
+//! Questions: how they come in, wait, and are given up.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,12 +10,12 @@ use callgate_wire::approval::{
 use serde_json::json;
 
 use super::digest::CallDigest;
-use super::question::{DecisionDetails, DeskDecision, OpenQuestion, Ruling};
+use super::question::{DecisionDetails, DeskDecision, DeskQuestion, Ruling};
 use super::{AskerId, Desk, DeskOutput, DeskStep, MOST_BYTES, Now, record};
 use crate::card::Card;
 use crate::channel::{ChannelOrder, QuestionCopy};
 
-/// Why a question was not decided that nobody could see.
+/// Why a question that nobody could see was not decided.
 pub(super) const UNREACHABLE: &str = "nobody can be reached";
 
 impl Desk {
@@ -40,7 +40,7 @@ impl Desk {
         } else if self.open.len() >= self.most_open || self.bytes + size_of(&request) > MOST_BYTES {
             refuse(step, asker, &id, "too many questions are open");
         } else {
-            // What a rule denies stays denied, whatever somebody said before.
+            // What a rule denies stays denied, whatever was decided before.
             let before = match &ruling {
                 Ruling::Deny { .. } => None,
                 _ => self.decided_before(step.now, &request),
@@ -81,7 +81,7 @@ impl Desk {
         );
         let context = request.context.clone().unwrap_or_default();
         let size = size_of(&request);
-        let open = OpenQuestion {
+        let open = DeskQuestion {
             picks: vec![Vec::new(); card.pickers.len()],
             card: Arc::new(card),
             request: Some(request),
@@ -113,8 +113,8 @@ impl Desk {
     fn ruled(&mut self, step: &mut DeskStep, id: &RequestId, ruling: Ruling) {
         let (decision, message, by) = match ruling {
             Ruling::Ask { .. } => return self.show(step, id),
-            // The agent has blocked it although a rule allows it, so trying again is no use unless
-            // somebody has looked at it.
+            // The agent has blocked it although a rule allows it, so trying again is pointless
+            // unless a person has looked at it.
             Ruling::Allow { .. } if self.is_blocked(id) => return self.show(step, id),
             Ruling::Allow { because } => (Decision::Allow, None, because),
             Ruling::Deny { because } => (Decision::Deny, Some(because.clone()), because),
@@ -128,7 +128,7 @@ impl Desk {
         self.open.get(id).is_some_and(|open| open.card.blocked.is_some())
     }
 
-    /// Shows a question to whoever can be reached, or gives it up when nobody can.
+    /// Shows a question to everybody who can be reached, or gives it up if nobody can.
     pub(super) fn show(&mut self, step: &mut DeskStep, id: &RequestId) {
         let phones = self.has_phones(step.now);
         let Some(open) = self.open.get_mut(id) else { return };
@@ -144,7 +144,7 @@ impl Desk {
         self.give_up_if_unreachable(step, id);
     }
 
-    /// Whether there is a chat that wants questions now.
+    /// Returns true if there is a chat that is not muted.
     fn has_phones(&self, now: Now) -> bool {
         self.settings.phones && self.listening_chats(now).next().is_some()
     }
@@ -166,8 +166,8 @@ impl Desk {
         }
     }
 
-    /// A copy of the question was sent to a chat. One of a question that is over meanwhile is marked
-    /// by whoever sent it.
+    /// Notes that a copy of a question was sent to a chat. If the question is closed meanwhile, the
+    /// channel marks the copy.
     pub(super) fn shown(&mut self, step: &mut DeskStep, copy: QuestionCopy) {
         let Some(open) = self.open.get_mut(&copy.question) else { return };
         open.sending.retain(|chat| *chat != copy.chat);
@@ -177,8 +177,8 @@ impl Desk {
         }
     }
 
-    /// Somebody who may answer has pressed a button on this copy, which was not known if this desk
-    /// did not send it.
+    /// Notes a copy on which somebody who may answer has pressed. It is not known yet if another
+    /// run of the desk sent it.
     pub(super) fn pressed_on(&mut self, step: &mut DeskStep, copy: QuestionCopy) {
         if self.open.contains_key(&copy.question) {
             return self.shown(step, copy);
@@ -195,7 +195,7 @@ impl Desk {
         self.give_up_if_unreachable(step, id);
     }
 
-    /// The phones cannot be reached at all: whatever is on its way to them will not arrive.
+    /// Gives up on phones: none can be reached, and whatever is on its way will not arrive.
     pub(super) fn phones_broken(&mut self, step: &mut DeskStep, why: &str) {
         self.settings.phones = false;
         step.note("unsent", None, &json!({ "why": record::shown(why) }));
@@ -236,7 +236,7 @@ impl Desk {
         self.decide(step, id, decided);
     }
 
-    /// The moment that the question's alarm was set for has come.
+    /// Handles a question whose alarm is due.
     pub(super) fn woken(&mut self, step: &mut DeskStep, id: &RequestId) {
         let Some(open) = self.open.get_mut(id) else { return };
         open.alarm = None;
@@ -263,14 +263,14 @@ impl Desk {
         }
     }
 
-    /// An asker is back after a restart with the question that it had asked before.
+    /// Takes back an asker that repeats its question after a restart.
     fn returned(&mut self, step: &mut DeskStep, asker: AskerId, request: ApprovalRequest) {
         let id = request.request_id.clone();
         let Some(open) = self.open.get_mut(&id) else { return };
         step.record("returned", &id, &json!({}));
         open.size = size_of(&request);
         self.bytes += open.size;
-        // The ledger may have held the beginning only.
+        // The ledger may have only the beginning.
         let input = mask_json(request.tool_input.get());
         let mut card = Card::new(&request, input.shown(), open.card.asked_ms, open.card.until_ms);
         card.because.clone_from(&open.card.because);
@@ -289,8 +289,8 @@ impl Desk {
         self.set_alarm(&id);
     }
 
-    /// Refuses a question about which the rules have not decided: a tool call that is about to run
-    /// is denied, and whoever asks for permission asks in another way.
+    /// Refuses a question about which the rules could not decide: a tool call is denied, and an
+    /// agent that asks for permission asks in its own way.
     pub(super) fn unruled(
         &mut self,
         step: &mut DeskStep,
@@ -299,7 +299,7 @@ impl Desk {
         why: String,
     ) {
         if self.open.contains_key(&request.request_id) {
-            // An asker that is back after a restart; the rules have spoken when it first came.
+            // The asker is back after a restart; the rules were asked when it first came.
             let ruling = Ruling::Ask { because: None, is_guarded: true };
             return self.asked(step, asker, request, ruling, false);
         }
@@ -315,7 +315,8 @@ impl Desk {
         step.outputs.push(DeskOutput::Answer(asker, response));
     }
 
-    /// What was lost with the process that showed it: the terminal, and phones it had not reached.
+    /// Shows a question again where the last process's screen is lost: at the terminal, and on
+    /// phones if it had not reached any.
     fn show_again(&mut self, step: &mut DeskStep, id: &RequestId) {
         let Some(open) = self.open.get_mut(id) else { return };
         if open.copies.is_empty() {
@@ -327,18 +328,18 @@ impl Desk {
     }
 }
 
-/// How long a question waits: as the settings say, or less if its asker waits less.
+/// Returns how long a question waits: as set, or less if its asker waits less.
 pub(crate) fn patience(timeout: Duration, request: &ApprovalRequest) -> Duration {
     let theirs = request.context.as_ref().and_then(|context| context.timeout_seconds);
     theirs.map_or(timeout, |theirs| timeout.min(Duration::from_secs(theirs)))
 }
 
-/// The key under which a copy is kept beside the ledger.
+/// Returns the key under which a copy is kept beside the ledger.
 pub(super) fn copy_key(copy: &QuestionCopy) -> String {
     format!("copy/{}/{}/{}", copy.question, copy.chat, copy.message)
 }
 
-/// Turns away a question that cannot be asked, without harm to any other.
+/// Refuses a question, without effect on any other.
 fn refuse(step: &mut DeskStep, asker: AskerId, id: &RequestId, why: &str) {
     step.record("refused", id, &json!({ "why": why }));
     let response = ApprovalResponse::new(id.clone(), Decision::Timeout);

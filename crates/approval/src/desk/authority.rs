@@ -1,29 +1,29 @@
-//! Who may answer, and how many strangers are written down.
+//! Who may answer, and how many acts of strangers are recorded.
 
 use std::collections::BTreeSet;
 
 use super::Now;
 use crate::channel::{Person, PersonPlace};
 
-/// Who may answer: settings, and whoever was paired.
+/// Who may answer: according to the settings, and by links.
 #[derive(Debug, Clone, Default)]
 pub struct Authority {
     /// The chats in which questions are shown, and in which they may be answered.
     pub chats: BTreeSet<i64>,
-    /// Who may answer in a group; nobody when it is empty.
+    /// Who may answer in groups; nobody if it is empty.
     pub users: BTreeSet<i64>,
     /// The hashes of the tokens of paired viewers.
     pub viewers: BTreeSet<String>,
 }
 
 impl Authority {
-    /// Whether they may answer questions and give commands.
+    /// Returns true if a person may answer questions and give commands.
     #[must_use]
     pub fn allows(&self, who: &Person) -> bool {
         match who.place {
             PersonPlace::Terminal => true,
             PersonPlace::Viewer { paired, .. } => paired,
-            // A private chat has the id of the one person who is in it.
+            // A private chat has the id of the person in it.
             PersonPlace::Telegram { chat, user, private: true } => {
                 chat == user && self.chats.contains(&chat)
             }
@@ -34,8 +34,8 @@ impl Authority {
     }
 }
 
-/// How many acts of strangers go into the ledger: anybody may find a bot and press its buttons,
-/// and the ledger must not grow at their will.
+/// Limits how many acts of strangers are recorded: anybody may find a bot and press its buttons,
+/// and must not be able to fill the ledger.
 #[derive(Debug)]
 pub(super) struct StrangerQuota {
     left: u32,
@@ -52,7 +52,7 @@ impl Default for StrangerQuota {
 }
 
 impl StrangerQuota {
-    /// Whether one more is written down.
+    /// Returns true if one more act is recorded.
     pub(super) fn take(&mut self, now: Now) -> bool {
         if now.wall_ms.saturating_sub(self.since_ms) >= PER_MS {
             (self.left, self.since_ms) = (MOST_STRANGERS, now.wall_ms);

@@ -1,11 +1,10 @@
-//! Tool calls about which something was decided and about which their agent may say more: so that
-//! nobody is asked twice about one call.
+//! Remembers decisions about tool calls, so that nobody is asked twice about one call.
 //!
 //! One call can reach the desk up to three times: before it runs (a check), when the agent asks for
-//! permission, and when the agent has blocked it. Requests about the same call are known by a
-//! keyed digest of session, prompt, tool and input ([`CallDigest::of_call`]), because agents give no
-//! id with all of them. Everything here is bounded, is forgotten after [`REMEMBERED`], and is
-//! forgotten when the desk ends, which at worst means that a person is asked once more.
+//! permission, and when the agent has blocked it. Requests about the same call are recognized by a
+//! keyed digest of session, prompt, tool and input ([`CallDigest::of_call`]), because agents do not
+//! send an id with all of them. Everything here is bounded, expires after [`REMEMBERED`], and is
+//! lost when the desk ends, which at worst means that a person is asked once more.
 
 use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
@@ -17,17 +16,17 @@ use super::question::DeskDecision;
 
 /// How long a decision about a call is remembered.
 pub(super) const REMEMBERED: Duration = Duration::from_mins(10);
-/// How many of each kind are remembered; beyond that the oldest is forgotten.
+/// How many decisions of each kind are remembered; then the oldest is forgotten.
 pub(super) const MOST: usize = 4_096;
 
-/// What was decided about calls lately.
+/// The recent decisions about calls.
 #[derive(Debug, Default)]
 pub(super) struct CallMemory {
     /// Decisions of people at a check, for the question that may follow about the same call.
     answers: Expiring<CheckAnswer>,
     /// Calls that rules or people have denied, and by whom.
     denials: Expiring<String>,
-    /// Calls that the agent had blocked and that a person lets through once.
+    /// Calls that the agent has blocked and that a person lets through once.
     grants: Expiring<Grant>,
 }
 
@@ -35,7 +34,7 @@ pub(super) struct CallMemory {
 #[derive(Debug)]
 struct CheckAnswer {
     decided: DeskDecision,
-    /// The calls that it was decided for and that have not asked again, by the agent's ids.
+    /// The calls that it was decided for and that have not asked again, by the agent's ids of them.
     calls: VecDeque<Option<String>>,
 }
 
@@ -115,12 +114,12 @@ impl CallMemory {
         self.grants.take(now, call)
     }
 
-    /// Takes a permission back whose agent never heard of it.
+    /// Revokes a permission that never reached its agent.
     pub(super) fn revoke(&mut self, call: &CallDigest, question: &RequestId) {
         self.grants.change(call, |grant| grant.question != *question);
     }
 
-    /// Returns true if no call can be let through by a grant, so that no digest is needed.
+    /// Returns true if there are no grants, so that no digest is needed.
     pub(super) fn has_no_grants(&self) -> bool {
         self.grants.entries.is_empty()
     }
@@ -131,11 +130,11 @@ impl CallMemory {
     }
 }
 
-/// Values by digest, each with the time at which it is forgotten.
+/// Values by digest, each with the time at which it expires.
 #[derive(Debug)]
 struct Expiring<T> {
     entries: HashMap<CallDigest, (Duration, T)>,
-    /// The digests by the time of their insertion; some may be gone already.
+    /// The digests in the order of insertion; some may be gone already.
     order: VecDeque<(Duration, CallDigest)>,
 }
 
@@ -152,7 +151,7 @@ impl<T> Expiring<T> {
         while self.order.len() > MOST
             && let Some((until, oldest)) = self.order.pop_front()
         {
-            // A newer value under the same digest has a place of its own in the order.
+            // A newer value under the same digest has an entry of its own in the order.
             if self.entries.get(&oldest).is_some_and(|(now, _)| *now == until) {
                 self.entries.remove(&oldest);
             }

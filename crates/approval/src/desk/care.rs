@@ -1,5 +1,5 @@
-//! What is not taken from a single press: a change of the agent's mode, and a yes to what was not
-//! shown whole.
+//! What a single press does not decide: a change of the agent's mode, and an allow of something
+//! that was not shown in full.
 
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
@@ -10,16 +10,16 @@ use super::{Desk, Now};
 use crate::channel::{Person, PersonPlace};
 use crate::telegram;
 
-/// A second press sooner than this is part of the first.
+/// A second press within this time belongs to the first.
 const SOONEST: Duration = Duration::from_secs(1);
-/// A second press later than this is a first one.
+/// A second press after this time counts as a first one.
 const LATEST: Duration = Duration::from_mins(2);
 
 const CUT_FOR_VIEWERS: &str = "Its input is longer than what viewers are shown. Allow it on a phone \
                                or in the terminal of `callgate up`, where all of it can be read.";
 const CUT: &str = "Not all of it was shown here. Press “Show in full” and read the end first.";
 
-/// What has been pressed once, and what has been shown whole.
+/// Presses that have to be repeated, and questions that were shown in full.
 #[derive(Debug, Default)]
 pub(super) struct PressCare {
     /// The last press that has to be confirmed, by its question.
@@ -42,7 +42,7 @@ impl PressCare {
 }
 
 impl Desk {
-    /// Why a press on an open question does not count yet, if it does not.
+    /// Returns why a press on an open question does not count yet, if it does not.
     pub(super) fn not_yet(
         &mut self,
         now: Now,

@@ -1,5 +1,5 @@
-//! Changes of who is linked. Whoever may answer questions may make them; for everybody else they are
-//! questions, which somebody who is linked or sits at the desk's own terminal allows or does not.
+//! Changes of links. Whoever may answer questions may make them; for everybody else a change
+//! becomes a question to those who may.
 
 use callgate_wire::approval::{ApprovalRequest, Decision, RequestContext, RequestId, RequestKind};
 use serde_json::json;
@@ -12,19 +12,19 @@ use super::question::Ruling;
 use super::{AskerId, CODE_LIFETIME, Desk, DeskOutput, DeskStep, record};
 use crate::channel::{Person, PersonPlace, ReplyTo};
 
-/// What somebody wants changed, and by what to tell them what came of it.
+/// A change that waits for an answer, and where to reply.
 #[derive(Debug)]
 pub(super) struct WantedChange {
     change: LinkChange,
     reply_to: ReplyTo,
 }
 
-/// A change of who is linked.
+/// A change of the links.
 #[derive(Debug)]
 enum LinkChange {
-    /// This code can be used to link somebody.
+    /// Accept this code for a new link.
     NewCode(String),
-    /// Somebody is linked no longer.
+    /// Remove a link.
     Unlink(LinkKey),
 }
 
@@ -42,7 +42,7 @@ impl Desk {
         is_first: bool,
         reply_to: ReplyTo,
     ) {
-        // Who may answer by the settings is somebody to ask.
+        // Whoever may answer according to the settings can be asked.
         let is_fresh = is_first && self.given.chats.is_empty();
         if is_fresh || self.authority.allows(who) {
             return self.make_code(step, &code, &reply_to);
@@ -78,7 +78,7 @@ impl Desk {
         self.ask_for(step, id, &text, WantedChange { change: LinkChange::Unlink(link), reply_to });
     }
 
-    /// Puts a change to whoever may allow it.
+    /// Asks those who may answer to allow a change.
     fn ask_for(&mut self, step: &mut DeskStep, id: &RequestId, text: &str, wanted: WantedChange) {
         let Some(request) = question(id, text) else {
             return tell(step, Some(&wanted.reply_to), false, "This cannot be asked.");
@@ -87,7 +87,7 @@ impl Desk {
         self.changes.insert(id.clone(), wanted);
         let digest = CallDigest::of(&self.settings.key, &request);
         let ruling = Ruling::Ask { because: Some(BECAUSE.to_owned()), is_guarded: true };
-        // Numbers of askers begin at the other end.
+        // Askers are numbered from the other end.
         self.change_count += 1;
         let asker = AskerId(u64::MAX - self.change_count);
         self.register(step, asker, request, digest, ruling, None);
@@ -99,12 +99,12 @@ impl Desk {
         }
     }
 
-    /// Whether this question asks for a change of who is linked.
+    /// Returns true if this question is about a change of links.
     pub(super) fn is_about_links(&self, id: &RequestId) -> bool {
         self.changes.contains_key(id)
     }
 
-    /// Does what was asked for, or tells why not. The question is over then.
+    /// Makes a change that was allowed, or says why not, and closes its question.
     pub(super) fn settle_change(&mut self, step: &mut DeskStep, id: &RequestId) {
         let Some(decided) = self.open.get(id).and_then(|open| open.decided.clone()) else { return };
         let Some(WantedChange { change, reply_to }) = self.changes.remove(id) else { return };
@@ -125,7 +125,7 @@ impl Desk {
         self.close(step, id, "answered");
     }
 
-    /// The question is over without a decision.
+    /// Drops a change whose question was closed without a decision.
     pub(super) fn drop_change(&mut self, step: &mut DeskStep, id: &RequestId) {
         if let Some(WantedChange { reply_to, .. }) = self.changes.remove(id) {
             tell(
@@ -137,7 +137,7 @@ impl Desk {
         }
     }
 
-    /// Nothing can be recorded, so nothing is changed.
+    /// Drops all changes: nothing can be recorded.
     pub(super) fn drop_all_changes(&mut self, step: &mut DeskStep) {
         for (_, WantedChange { reply_to, .. }) in std::mem::take(&mut self.changes) {
             let text = "The ledger cannot be written, so this was not decided.";
@@ -145,8 +145,8 @@ impl Desk {
         }
     }
 
-    /// Whether somebody is asked to take back their own link: their no would keep whoever holds a
-    /// lost phone linked.
+    /// Returns true if a person is asked about the removal of their own link. Their no does not
+    /// count: whoever found a lost phone would stay linked.
     pub(super) fn is_own_removal(&self, id: &RequestId, who: &Person) -> bool {
         let Some(WantedChange { change: LinkChange::Unlink(link), .. }) = self.changes.get(id)
         else {
@@ -159,8 +159,7 @@ impl Desk {
         }
     }
 
-    /// A viewer has gone: nobody waits for the changes that it wanted, and no host stands behind
-    /// the values that it registered.
+    /// Drops the changes and registered values of a viewer that has disconnected.
     pub(super) fn viewer_left(&mut self, step: &mut DeskStep, viewer: u64) {
         self.gates.forget(viewer);
         let is_of = |wanted: &WantedChange| matches!(wanted.reply_to, ReplyTo::Viewer { viewer: other, .. } if other == viewer);
@@ -177,7 +176,7 @@ impl Desk {
         }
     }
 
-    /// Takes a code. The code itself is written nowhere.
+    /// Accepts a code. The code itself is not recorded.
     fn make_code(&mut self, step: &mut DeskStep, code: &str, reply_to: &ReplyTo) {
         self.codes.add(step.now, code);
         step.note("code", None, &json!({ "seconds": CODE_LIFETIME.as_secs() }));
@@ -192,7 +191,7 @@ fn process_of(who: &Person) -> String {
     }
 }
 
-/// A question of callgate's own.
+/// Makes a question that callgate itself asks.
 fn question(id: &RequestId, text: &str) -> Option<ApprovalRequest> {
     Some(ApprovalRequest {
         request_id: id.clone(),

@@ -1,14 +1,14 @@
-//! A tool is about to run: what the rules say about it in the agent's mode, and what is remembered
-//! of a decision for later requests about the same call.
+//! Checks of tool calls that are about to run, and what is remembered of decisions for later
+//! requests about the same call.
 
 use callgate_wire::approval::{ApprovalRequest, ApprovalResponse, Decision, Prompter, RequestId};
 
 use super::calls::{Grant, REMEMBERED};
 use super::digest::CallDigest;
-use super::question::{DecisionDetails, DeskDecision, Occasion, OpenQuestion, Ruling, Unattended};
+use super::question::{DecisionDetails, DeskDecision, DeskQuestion, Occasion, Ruling, Unattended};
 use super::{AskerId, Desk, DeskOutput, DeskStep, Now, record};
 
-/// What a check comes to.
+/// The outcome of a check.
 enum CheckOutcome {
     /// A rule or a grant decides.
     Decided { decision: Decision, by: String, grant: Option<Grant> },
@@ -16,7 +16,7 @@ enum CheckOutcome {
     Person(Ruling),
     /// A person decides, and the agent asks them.
     AgentAsks { because: Option<String> },
-    /// Nobody decides: the agent goes on by itself.
+    /// Nobody decides: the agent goes on as if there were no desk.
     Nobody,
 }
 
@@ -109,12 +109,12 @@ impl Desk {
             return asks_of(request, *is_guarded) == Prompter::Desk;
         }
         let mode = context.and_then(|context| context.mode.as_deref());
-        // A question of the agent to its user is no act that somebody has to allow.
+        // A question of the agent to its user does not need permission.
         let is_question = request.tool_name == "AskUserQuestion";
         self.settings.unattended == Unattended::Ask && !asks_by_itself(mode) && !is_question
     }
 
-    /// Takes the grant for this very call, if a person has given one.
+    /// Takes the grant for this call, if a person has given one.
     fn granted(&mut self, now: Now, request: &ApprovalRequest) -> Option<Grant> {
         if self.calls.has_no_grants() {
             return None;
@@ -123,7 +123,7 @@ impl Desk {
         self.calls.take_grant(now.mono, &call)
     }
 
-    /// Returns what was decided already about the call that this question is about.
+    /// Returns what was already decided about the call of this question.
     pub(super) fn decided_before(
         &mut self,
         now: Now,
@@ -138,13 +138,14 @@ impl Desk {
             }
             Occasion::Blocked => {
                 let call = call();
-                // A yes at the check did not help, so one more would not either.
+                // An allow at the check did not help, so another one would not either.
                 let allowed = self
                     .calls
                     .take_answer(now.mono, &call)
                     .map(|decided| format!("the agent itself, although {} allowed it", decided.by));
                 let denied = || self.calls.denied_by(now.mono, &call).map(str::to_owned);
-                // In plan mode Claude Code takes no yes of a hook, so a retry is blocked again.
+                // In plan mode Claude Code ignores the allow of a hook, so a retry would be blocked
+                // again.
                 let mode = request.context.as_ref().and_then(|context| context.mode.as_deref());
                 let planned = || (mode == Some("plan")).then(|| "plan mode".to_owned());
                 let by = allowed.or_else(denied).or_else(planned)?;
@@ -161,10 +162,11 @@ impl Desk {
     }
 
     /// Remembers what the answer to a question means for later requests about the same call. The
-    /// next one may come as soon as the asker has read the answer, so it is not waited for.
+    /// next request may come as soon as the asker has read the answer, so this does not wait for
+    /// delivery.
     pub(super) fn remember(&mut self, now: Now, id: &RequestId) {
         let Self { open, calls, settings, .. } = self;
-        let Some(OpenQuestion { request: Some(request), decided: Some(decided), .. }) =
+        let Some(DeskQuestion { request: Some(request), decided: Some(decided), .. }) =
             open.get(id)
         else {
             return;
@@ -175,7 +177,7 @@ impl Desk {
         }
         let call = CallDigest::of_call(&settings.key, request);
         match (occasion, decided.decision) {
-            // What was allowed with another input says nothing about this one.
+            // An allow with changed input says nothing about this input.
             (Occasion::Check, Decision::Allow) if decided.with.changes_input() => {}
             (Occasion::Check, Decision::Allow | Decision::Deny) => {
                 calls.answered(now.mono, call, tool_use_id(request), decided);
@@ -198,7 +200,7 @@ impl Desk {
     }
 
     /// Forgets a decision that has never reached its asker.
-    pub(super) fn forget_undelivered(&mut self, open: &OpenQuestion) {
+    pub(super) fn forget_undelivered(&mut self, open: &DeskQuestion) {
         let Some(request) = open.request.as_ref().filter(|_| open.decided.is_some()) else {
             return;
         };
@@ -216,8 +218,8 @@ impl Desk {
     }
 }
 
-/// Returns who can put the question of a check to a person. Claude Code checks its own settings
-/// itself, and in these two modes it leaves that to a classifier: its dialog does not come.
+/// Returns who can ask a person about a check. Claude Code guards its own settings itself, but in
+/// these two modes it leaves that to a classifier and shows no dialog.
 #[must_use]
 pub fn asks_of(request: &ApprovalRequest, is_guarded: bool) -> Prompter {
     let Some(context) = &request.context else { return Prompter::Desk };
@@ -227,18 +229,18 @@ pub fn asks_of(request: &ApprovalRequest, is_guarded: bool) -> Prompter {
     }
 }
 
-/// The agent's id of the call that a request is about.
+/// Returns the agent's id of the call that a request is about.
 pub(super) fn tool_use_id(request: &ApprovalRequest) -> Option<String> {
     request.context.as_ref()?.tool_use_id.clone()
 }
 
-/// Returns true if the agent asks its user by itself in this mode. A mode that is not known counts
-/// as one in which it does not.
+/// Returns true if the agent asks its user by itself in this mode. In unknown modes it is taken not
+/// to.
 pub(super) fn asks_by_itself(mode: Option<&str>) -> bool {
     matches!(mode, Some("default" | "acceptEdits" | "plan"))
 }
 
-/// Why a person is asked about what no rule names.
+/// Returns why a person is asked about a call that no rule matches.
 fn asks_nobody(request: &ApprovalRequest) -> String {
     let mode = request.context.as_ref().and_then(|context| context.mode.as_deref());
     match mode {

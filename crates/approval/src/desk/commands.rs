@@ -12,7 +12,7 @@ use crate::channel::{Person, PersonPlace, ReplyTo};
 
 /// How long a pairing code can be used.
 pub const CODE_LIFETIME: Duration = Duration::from_mins(10);
-/// After so many wrong codes every code is void.
+/// After this many wrong codes every code is void.
 pub const WRONG_CODES: u32 = 5;
 /// How many questions `/pending` shows at most.
 const MOST_PENDING: usize = 10;
@@ -23,7 +23,7 @@ const HELP: &str = "I show what your coding agents want to do; you allow or deny
     buttons.\n/pending: questions that are open\n/status: how things stand\n/mute 30m: no \
     questions here for a while\n/unmute: questions again";
 
-/// The codes that are good for pairing now.
+/// The pairing codes that are valid now.
 #[derive(Debug, Default)]
 pub(super) struct PairingCodes {
     codes: Vec<(String, Duration)>,
@@ -39,7 +39,7 @@ impl PairingCodes {
         self.wrong = 0;
     }
 
-    /// Whether the code is good; it is used up by this, and so are all after too many wrong ones.
+    /// Returns true if the code is valid, and uses it up. Too many wrong codes void all.
     fn take(&mut self, now: Now, code: &str) -> bool {
         let code = plain(code);
         let found = self.codes.iter().position(|(good, until)| *good == code && *until > now.mono);
@@ -55,7 +55,7 @@ impl PairingCodes {
     }
 }
 
-/// A code without what people add when they copy it.
+/// Normalizes a code as people type or copy it.
 fn plain(code: &str) -> String {
     code.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_uppercase()).collect()
 }
@@ -205,7 +205,7 @@ fn mute_key(chat: i64) -> String {
     format!("muted/{chat}")
 }
 
-/// A length of time such as `30m`, in milliseconds; an hour when nothing is said.
+/// Parses a duration such as `30m`, in milliseconds; an hour if it is empty.
 fn length_of(text: &str) -> Option<i64> {
     if text.is_empty() {
         return Some(DEFAULT_MUTE_MS);

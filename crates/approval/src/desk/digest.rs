@@ -1,4 +1,4 @@
-//! Keyed digests, by which a question is known again without its secrets being kept.
+//! Keyed digests, by which questions and calls are recognized without storing their secrets.
 
 use std::fmt;
 
@@ -13,7 +13,7 @@ use sha2::Sha256;
 pub(super) struct CallDigest([u8; 32]);
 
 impl CallDigest {
-    /// Of everything about a request that its answer depends on.
+    /// Returns the digest of everything about a request that its answer depends on.
     pub(super) fn of(key: &[u8; 32], request: &ApprovalRequest) -> Self {
         let mut parts = vec![
             "question",
@@ -27,20 +27,20 @@ impl CallDigest {
         Self::over(key, &parts)
     }
 
-    /// Of one tool call in one prompt: whatever an agent asks and tells about the same call gives
-    /// the same.
+    /// Returns the digest of a tool call in a prompt. All requests about the same call have the
+    /// same digest.
     pub(super) fn of_call(key: &[u8; 32], request: &ApprovalRequest) -> Self {
         let prompt = request.context.as_ref().and_then(|context| context.prompt_id.as_deref());
         Self::of_input(key, &["call", prompt.unwrap_or_default()], request)
     }
 
-    /// Of one tool call in a session, whichever prompt it belongs to.
+    /// Returns the digest of a tool call in a session, whatever its prompt.
     pub(super) fn of_retry(key: &[u8; 32], request: &ApprovalRequest) -> Self {
         Self::of_input(key, &["retry"], request)
     }
 
-    /// The members are compared as they were written, in any order, also one that occurs twice:
-    /// two calls that could do different things never give the same.
+    /// The members count as they were written, in any order, including repeated ones: two calls
+    /// that could do different things never have the same digest.
     fn of_input(key: &[u8; 32], what: &[&str], request: &ApprovalRequest) -> Self {
         let input = request.tool_input.get();
         let mut parts = what.to_vec();
@@ -57,9 +57,10 @@ impl CallDigest {
         Self::over(key, &parts)
     }
 
-    /// Of one run of a tool: a question and the report that the tool has run give the same.
+    /// Returns the digest of a run of a tool: the same for the question and for the report of the
+    /// run.
     pub(super) fn of_run(key: &[u8; 32], session: &str, tool: &str, input: &str) -> Self {
-        // The report may have its members in another order than the question had.
+        // The report may have its members in another order than the question.
         let sorted = serde_json::from_str(input).map(|mut input: Value| {
             if let Value::Object(members) = &mut input {
                 members.retain(|name, _| !is_only_said(tool, name));
@@ -70,19 +71,19 @@ impl CallDigest {
     }
 
     fn over(key: &[u8; 32], parts: &[&str]) -> Self {
-        // A key shorter than the hash's block is filled up with zeros.
+        // A key shorter than the hash's block is padded with zeros.
         let mut block = [0; 64];
         block[..key.len()].copy_from_slice(key);
         let mut mac = <Hmac<Sha256> as KeyInit>::new(&block.into());
         for part in parts {
-            // The length before each part keeps two lists of parts from running together.
+            // The length before each part keeps different lists of parts apart.
             mac.update(&(part.len() as u64).to_le_bytes());
             mac.update(part.as_bytes());
         }
         Self(mac.finalize().into_bytes().into())
     }
 
-    /// Reads what [`Display`](fmt::Display) wrote.
+    /// Parses what [`Display`](fmt::Display) writes.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let mut bytes = [0; 32];
         if text.len() != 64 || !text.is_ascii() {
@@ -96,7 +97,8 @@ impl CallDigest {
 }
 
 /// Returns true for a member that says what a call is for and does not change what it does. Codex
-/// has it in some events about a call and not in others, and a model words it anew each time.
+/// sends it in some events about a call and not in others, and a model words it differently each
+/// time.
 pub(super) fn is_only_said(tool: &str, member: &str) -> bool {
     tool == "Bash" && member == "description"
 }

@@ -1,8 +1,8 @@
 //! Hosts that drive an agent and ask their user about its tools themselves.
 //!
-//! A host registers a one-time value and gives it to the agent that it starts, in whose environment
-//! our hook finds it. The desk then asks nobody, as long as the host is there and the hook really
-//! descends from it; what a rule denies is denied all the same.
+//! A host registers a one-time value and puts it into the environment of the agent that it starts,
+//! where our hook finds it. The desk then asks nobody, as long as the host is connected and the
+//! hook really descends from it. What a rule denies is still denied.
 
 use std::collections::HashMap;
 
@@ -17,7 +17,7 @@ use crate::channel::{Person, PersonPlace, ReplyTo};
 /// How many values may be registered at once.
 const MOST_GATES: usize = 1_024;
 
-/// The values that hosts have registered.
+/// The values that hosts have registered, each with its host.
 #[derive(Debug, Default)]
 pub(super) struct HostGates(HashMap<String, GateHost>);
 
@@ -28,14 +28,14 @@ struct GateHost {
 }
 
 impl HostGates {
-    /// Forgets what a host has registered that has gone.
+    /// Forgets the values of a host that has disconnected.
     pub(super) fn forget(&mut self, viewer: u64) {
         self.0.retain(|_, host| host.viewer != viewer);
     }
 }
 
 impl Desk {
-    /// Whether the host of whoever asks is registered and asks its user itself.
+    /// Returns true if the asker belongs to a registered host, which asks its user itself.
     pub(super) fn has_other_gate(
         &self,
         asker: AskerId,
@@ -48,7 +48,7 @@ impl Desk {
         !matches!(ruling, Ruling::Deny { .. }) && lineage.contains(&host.process)
     }
 
-    /// Takes the value of a host, for as long as the host stays.
+    /// Registers the value of a host, for as long as the host stays connected.
     pub(super) fn gate(
         &mut self,
         step: &mut DeskStep,
@@ -72,7 +72,7 @@ impl Desk {
     }
 }
 
-/// Lets an asker go on as if nobody had been asked: its host asks.
+/// Answers an asker whose host asks: nobody decides here.
 pub(super) fn pass_by(step: &mut DeskStep, asker: AskerId, id: RequestId) {
     step.outputs.push(DeskOutput::Answer(asker, ApprovalResponse::new(id, Decision::None)));
 }

@@ -1,4 +1,4 @@
-//! Links that were made with a code: what they are good for, and their end.
+//! Links of chats, persons and viewers: how they are made and removed.
 
 use std::fmt;
 
@@ -9,10 +9,10 @@ use super::answer::tell;
 use super::{Desk, DeskOutput, DeskStep, record};
 use crate::channel::ReplyTo;
 
-/// How much of a viewer's hash is shown; `callgate pair --list` shows as much.
+/// How much of a viewer's hash is shown, here and by `callgate pair --list`.
 const SHORT_HASH: usize = 12;
 
-/// Somebody who was linked with a code.
+/// The key of a link.
 #[derive(Debug)]
 pub(super) enum LinkKey {
     /// A chat.
@@ -24,7 +24,7 @@ pub(super) enum LinkKey {
 }
 
 impl LinkKey {
-    /// Reads `chat/ID`, `user/ID` or `viewer/HASH`.
+    /// Parses `chat/ID`, `user/ID` or `viewer/HASH`.
     pub(super) fn parse(link: &str) -> Option<Self> {
         match link.split_once('/')? {
             ("chat", id) => id.parse().ok().map(Self::Chat),
@@ -46,7 +46,7 @@ impl fmt::Display for LinkKey {
 }
 
 impl Desk {
-    /// Makes links and records them; only what the chain has is taken up after a restart.
+    /// Makes links and records them. After a restart only the chain's links count.
     pub(super) fn link(&mut self, step: &mut DeskStep, links: &[LinkKey], mut body: Value) {
         let name = body["by"].as_str().unwrap_or_default().to_owned();
         let all: Vec<String> = links.iter().map(LinkKey::to_string).collect();
@@ -58,7 +58,7 @@ impl Desk {
         }
     }
 
-    /// Lets somebody answer who was linked, now or before a restart.
+    /// Gives a link its effect: whoever it names may answer.
     pub(super) fn take_up(&mut self, link: &LinkKey, name: &str) {
         match link {
             LinkKey::Chat(id) => drop(self.authority.chats.insert(*id)),
@@ -68,7 +68,7 @@ impl Desk {
         self.links.insert(link.to_string(), name.to_owned());
     }
 
-    /// Tells a viewer whether its token is good.
+    /// Tells a viewer whether its token is valid.
     pub(super) fn unlock(&self, step: &mut DeskStep, token_hash: &str, reply_to: &ReplyTo) {
         if self.authority.viewers.contains(token_hash) {
             return tell(step, Some(reply_to), true, "You may answer.");
@@ -77,7 +77,7 @@ impl Desk {
         tell(step, Some(reply_to), false, text);
     }
 
-    /// Takes a link back. Whoever may answer by the settings goes on doing so.
+    /// Removes a link. Whoever may answer according to the settings still may.
     pub(super) fn unlink(
         &mut self,
         step: &mut DeskStep,
@@ -89,7 +89,7 @@ impl Desk {
             return tell(step, Some(reply_to), false, "There is no such link.");
         }
         let said = format!("{} was unlinked by {by}.", self.described(link));
-        // Whoever is unlinked hears of it, too.
+        // Whoever is unlinked is told, too.
         self.announce(step, &said);
         self.links.remove(&link.to_string());
         step.forget(format!("{KEPT_LINKS}{link}"));
@@ -110,21 +110,21 @@ impl Desk {
         tell(step, Some(reply_to), true, &format!("The link is gone.{more}"));
     }
 
-    /// A link in words: the name that was chosen for it, and what it is.
+    /// Describes a link by its name and kind.
     pub(super) fn described(&self, link: &LinkKey) -> String {
         let name = self.links.get(&link.to_string()).map_or("", String::as_str);
         describe(link, name)
     }
 
-    /// Tells everybody who may answer of a link that was made or taken back, in muted chats too.
+    /// Tells everybody who may answer about a link that was made or removed, in muted chats too.
     pub(super) fn announce(&self, step: &mut DeskStep, text: &str) {
         let text = format!("{text} If that was not you: `callgate pair --list`.");
         self.say(step, self.authority.chats.iter().copied().collect(), text);
     }
 }
 
-/// A link in words. The name is one that somebody chose for themselves, so it stands in quotes and
-/// beside it what it is.
+/// Describes a link. Its name was chosen by whoever it names, so it is quoted and followed by what
+/// it is.
 pub(super) fn describe(link: &LinkKey, name: &str) -> String {
     let name = record::shown(name);
     match link {

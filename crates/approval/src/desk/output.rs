@@ -1,4 +1,4 @@
-//! What the desk wants recorded and done.
+//! The desk's records and outputs.
 
 use std::time::Duration;
 
@@ -8,40 +8,40 @@ use callgate_wire::approval::ApprovalResponse;
 use super::{AskerId, Now};
 use crate::channel::ChannelOrder;
 
-/// What the desk wants done: first all records, then, once they are committed, the outputs.
+/// What follows from one input: records to be committed, and then outputs to be carried out.
 #[derive(Debug, Default)]
 pub struct DeskStep {
     /// When it happens.
     pub(super) now: Now,
-    /// To be written to the ledger, in order, all or none.
+    /// Entries for the ledger, in order, all or none.
     pub records: Vec<EntryDraft>,
-    /// To be kept beside the ledger, or forgotten; written with the records.
+    /// Values to be kept beside the ledger (or forgotten, if `None`) with the records.
     pub keeps: Vec<(String, Option<String>)>,
-    /// To be done after that.
+    /// What to do once the records are committed.
     pub outputs: Vec<DeskOutput>,
 }
 
-/// What the desk has done by others.
+/// Something that the desk wants done.
 #[derive(Debug)]
 pub enum DeskOutput {
     /// Send the asker its answer.
     Answer(AskerId, ApprovalResponse),
-    /// For the phones.
+    /// An order for the Telegram channel.
     Phones(ChannelOrder),
-    /// For the desk's own terminal.
+    /// An order for the desk's own terminal.
     Terminal(ChannelOrder),
-    /// For a viewer, about something that it did.
+    /// A reply to a request of a viewer.
     Viewer {
         /// Which viewer.
         viewer: u64,
-        /// Its id of what it did.
+        /// The number of the request.
         id: String,
-        /// Whether that changed anything.
+        /// Whether the request changed anything.
         done: bool,
-        /// What came of it.
+        /// The reply.
         text: String,
     },
-    /// For a viewer: what it wants waits for a yes of somebody who is linked.
+    /// A notice to a viewer that its request waits for a person.
     Waiting {
         /// Which viewer.
         viewer: u64,
@@ -49,10 +49,10 @@ pub enum DeskOutput {
         id: String,
         /// What it waits for.
         text: String,
-        /// How long at most.
+        /// The longest time that it waits.
         within: Duration,
     },
-    /// The viewers with this token may not press any more.
+    /// Lock the viewers that were unlocked with this token.
     Lock {
         /// The token's hash.
         hash: String,

@@ -1,4 +1,4 @@
-//! Questions that are over, as far back as a late press may reach.
+//! Closed questions, remembered for late presses and reports.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -7,10 +7,10 @@ use callgate_wire::approval::RequestId;
 use super::digest::CallDigest;
 use crate::channel::QuestionCopy;
 
-/// How many are remembered.
+/// How many closed questions are remembered.
 const MOST: usize = 10_000;
 
-/// Questions that are over.
+/// The closed questions that are remembered.
 #[derive(Debug, Default)]
 pub(super) struct ClosedQuestions {
     by_id: HashMap<RequestId, ClosedQuestion>,
@@ -19,14 +19,14 @@ pub(super) struct ClosedQuestions {
     runs: HashMap<CallDigest, Vec<RequestId>>,
 }
 
-/// A question that is over.
+/// A closed question.
 #[derive(Debug)]
 pub(super) struct ClosedQuestion {
     /// What became of it, in words for somebody who presses late.
     pub(super) text: String,
-    /// Which run of a tool it allowed that has not been reported yet.
+    /// The run of a tool that it allowed and that has not been reported yet.
     pub(super) awaits: Option<CallDigest>,
-    /// The copies that show what became of it, or are about to.
+    /// The copies that show what became of it, or will.
     pub(super) copies: Vec<QuestionCopy>,
 }
 
@@ -63,7 +63,8 @@ impl ClosedQuestions {
         self.by_id.get(id)
     }
 
-    /// Returns what became of a question if this copy does not show it yet; from now on it does.
+    /// Returns what became of a question, unless this copy shows it already. Notes that it does
+    /// from now on.
     pub(super) fn text_for_new_copy(&mut self, copy: &QuestionCopy) -> Option<String> {
         let over = self.by_id.get_mut(&copy.question)?;
         if over.copies.contains(copy) {
@@ -73,7 +74,7 @@ impl ClosedQuestions {
         Some(over.text.clone())
     }
 
-    /// Takes the latest question that allowed this run and has not seen it reported.
+    /// Takes the latest question that allowed this run and has not been matched with a report.
     pub(super) fn take_run(&mut self, run: &CallDigest) -> Option<RequestId> {
         let all = self.runs.get_mut(run)?;
         let id = all.pop();

@@ -1,31 +1,31 @@
-//! What people do about questions.
+//! Presses: who may press, and what a press means.
 
 use std::sync::Arc;
 
 use callgate_wire::approval::{Action, ApprovalRequest, Decision, Press, RequestId};
 
 use super::answer::{fits, tell};
-use super::question::{DecisionDetails, DeskDecision, Occasion, OpenQuestion};
+use super::question::{DecisionDetails, DeskDecision, DeskQuestion, Occasion};
 use super::{Desk, DeskOutput, DeskStep, LONGEST_WORDS, record};
 use crate::card::{Card, picks};
 use crate::channel::{ChannelOrder, Person, PersonPlace, ReplyTo};
 
 const STRANGER: &str = "You may not answer here. To link this chat, run `callgate pair`.";
-/// Who decides when the asker's own front end does.
+/// The name shown when the asker's own front end decides.
 const OWN: &str = "its own front end";
 const UNKNOWN: &str = "This question is no longer open.";
 
-/// What a press comes to.
+/// What a press means.
 enum PressMeaning {
     /// A decision.
     Decide(Decision, DecisionDetails),
-    /// A choice on the way to one.
+    /// A choice among the agent's answers.
     Pick(u8, u8),
-    /// The words are asked for.
+    /// A message has to be asked for.
     AskWords,
-    /// The whole question is shown.
+    /// The whole question has to be shown.
     Full,
-    /// Nothing, and why.
+    /// Nothing, for this reason.
     Nothing(&'static str),
 }
 
@@ -43,7 +43,8 @@ impl Desk {
         let is_own = own.is_some();
         let who = own.as_ref().unwrap_or(who);
         if !is_own && !self.authority.allows(who) {
-            // Every viewer may see what became of a question; its own asker may press late.
+            // Every viewer may know what became of a question; the question's own asker may press
+            // late.
             if matches!(who.place, PersonPlace::Viewer { .. }) && self.past.get(id).is_some() {
                 return tell(step, Some(reply_to), false, &self.too_late(id));
             }
@@ -85,9 +86,9 @@ impl Desk {
         }
     }
 
-    /// Whether a viewer is of the very process that asked this question, and answers for its user
-    /// there. What it decides is what it could have done without asking; so it may be no check and
-    /// no blocked call, from whose answers other requests are answered.
+    /// Returns true if a viewer belongs to the process that asked this question, and answers for
+    /// its user. It decides only what it could have done without asking; so not a check or a
+    /// blocked call, whose answers also decide other requests.
     pub(super) fn is_own(&self, who: &Person, id: &RequestId) -> bool {
         let PersonPlace::Viewer { paired: false, process: Some(process), .. } = who.place else {
             return false;
@@ -127,7 +128,7 @@ impl Desk {
         }
     }
 
-    /// What a press on an open question comes to.
+    /// Returns what a press on an open question means.
     fn meaning(&self, id: &RequestId, press: Press) -> PressMeaning {
         let Some(open) = self.open.get(id) else { return PressMeaning::Nothing(UNKNOWN) };
         let card = &open.card;
@@ -203,7 +204,7 @@ impl Desk {
         tell(step, Some(reply_to), true, "Noted. Press Done when all is chosen.");
     }
 
-    /// Has something done in the chat in which a button was pressed.
+    /// Sends an order to the chat in which a button was pressed.
     fn for_chat(
         &self,
         step: &mut DeskStep,
@@ -234,13 +235,12 @@ impl Desk {
         }
     }
 
-    /// The id, if it is of a question that was really asked: whatever else people send does not
-    /// belong to any.
+    /// Returns the id if a question with it was really asked.
     fn known<'a>(&self, id: &'a RequestId) -> Option<&'a RequestId> {
         self.knows(id).then_some(id)
     }
 
-    /// A button whose data is none of ours.
+    /// Handles a button whose data is not valid.
     pub(super) fn forged(&mut self, step: &mut DeskStep, who: &Person, reply_to: &ReplyTo) {
         let is_stranger = !self.authority.allows(who);
         if self.strangers.take(step.now) {
@@ -250,7 +250,7 @@ impl Desk {
     }
 }
 
-/// What is sent to the chat of a press.
+/// What is ordered for the chat of a press.
 #[derive(Clone, Copy)]
 enum Ordered {
     Words,
@@ -261,7 +261,7 @@ fn allow(with: DecisionDetails) -> PressMeaning {
     PressMeaning::Decide(Decision::Allow, with)
 }
 
-/// Words answer a question for words, and deny anything else.
+/// Returns what words mean: they answer a question that asks for words, and deny anything else.
 fn words_mean(card: &Card, words: &str) -> PressMeaning {
     let words = words.trim();
     if words.is_empty() {
@@ -278,7 +278,7 @@ fn words_mean(card: &Card, words: &str) -> PressMeaning {
     )
 }
 
-fn pick_means(open: &OpenQuestion, question: u8, option: u8) -> PressMeaning {
+fn pick_means(open: &DeskQuestion, question: u8, option: u8) -> PressMeaning {
     let pickers = &open.card.pickers;
     let Some(picker) = pickers.get(usize::from(question)) else {
         return PressMeaning::Nothing("That is not offered here.");
@@ -295,14 +295,14 @@ fn pick_means(open: &OpenQuestion, question: u8, option: u8) -> PressMeaning {
     PressMeaning::Pick(question, option)
 }
 
-fn done_means(open: &OpenQuestion) -> PressMeaning {
+fn done_means(open: &DeskQuestion) -> PressMeaning {
     if open.picks.iter().any(Vec::is_empty) {
         return PressMeaning::Nothing("Not every question has an answer yet.");
     }
     allow(DecisionDetails { picks: Some(open.picks.clone()), ..DecisionDetails::default() })
 }
 
-/// The name of a press in the ledger; what people write themselves is in the decision.
+/// Returns the name of a press in the ledger. What people write is in the decision.
 fn name_of(press: &Press) -> String {
     match press {
         Press::Button(action) => action.to_string(),

@@ -10,12 +10,12 @@ use super::{AskerId, Now};
 use crate::card::Card;
 use crate::channel::{ChannelOrder, QuestionCopy, ReplyTo};
 
-/// What the rules say about a question.
+/// The ruling of the rules about a question.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ruling {
     /// A person decides.
     Ask {
-        /// Why, when a rule says so.
+        /// Why, if a rule says so.
         because: Option<String>,
         /// Whether it touches callgate itself, so that nothing may be allowed from now on.
         is_guarded: bool,
@@ -32,17 +32,17 @@ pub enum Ruling {
     },
 }
 
-/// What holds in modes in which the agent asks nobody, for what no rule names.
+/// What happens to calls that no rule matches, in modes in which the agent asks nobody.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Unattended {
-    /// It is left to the agent's mode.
+    /// The agent's mode decides.
     #[default]
     Rules,
     /// A person is asked at the desk, and no answer is a deny.
     Ask,
 }
 
-/// On which occasion a request about a tool call is made.
+/// The occasion of a request about a tool call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Occasion {
     /// The call is about to run.
@@ -51,7 +51,7 @@ pub(super) enum Occasion {
     Permission,
     /// The agent has blocked the call.
     Blocked,
-    /// Something else asks: a script, a runtime.
+    /// Anything else, such as a script or a runtime.
     Other,
 }
 
@@ -67,80 +67,81 @@ impl Occasion {
     }
 }
 
-/// A question that is not over.
+/// An open question.
 #[derive(Debug)]
-pub(super) struct OpenQuestion {
+pub(super) struct DeskQuestion {
     pub(super) card: Arc<Card>,
-    /// The question as it came; after a restart nothing until its asker is back, since what is
-    /// kept on disk is masked.
+    /// The request as it came. After a restart it is missing until the asker is back, since the
+    /// ledger is masked.
     pub(super) request: Option<ApprovalRequest>,
     pub(super) size: usize,
-    /// Whether the ledger, which is what viewers are shown, holds only a part of its input.
+    /// Whether the ledger, which viewers are shown, has only a part of the input.
     pub(super) is_cut_for_viewers: bool,
     pub(super) digest: CallDigest,
-    /// Who waits for the answer; nobody while the asker has not come back after a restart.
+    /// The asker; `None` until it comes back after a restart.
     pub(super) asker: Option<AskerId>,
-    /// When it is given up.
+    /// When the question times out.
     pub(super) deadline: Duration,
-    /// When the phones are asked, if they have not been yet.
+    /// When phones are asked, if they have not been yet.
     pub(super) phone_at: Option<Duration>,
     /// When an asker that has not come back counts as gone.
     pub(super) away_until: Option<Duration>,
-    /// Until when nobody can be reached yet: after a restart viewers need a moment to come back.
+    /// Until when being unreachable is tolerated: after a restart viewers need a moment to come
+    /// back.
     pub(super) reach_by: Option<Duration>,
     pub(super) alarm: Option<Duration>,
     pub(super) copies: Vec<QuestionCopy>,
-    /// Chats to which it is on its way.
+    /// Chats to which a copy is on its way.
     pub(super) sending: Vec<i64>,
-    /// What was chosen so far of the agent's own answers.
+    /// The answers chosen so far, for each of the agent's questions.
     pub(super) picks: Vec<Vec<u8>>,
     pub(super) decided: Option<DeskDecision>,
     pub(super) prompt_id: Option<String>,
     pub(super) agent_id: Option<String>,
 }
 
-/// What was decided about a question whose asker has not yet read it.
+/// A decision about a question.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct DeskDecision {
     pub(super) decision: Decision,
-    /// By whom, in words: "Ada", "rule `builds`", "nobody".
+    /// Who decided, such as "Ada", "rule `builds`" or "nobody".
     pub(super) by: String,
-    /// What the decision carries, in terms of what people saw.
+    /// The details of the decision, in terms of what people saw.
     pub(super) with: DecisionDetails,
-    /// Who is to be told, once it is known whether it arrived.
+    /// Where to reply once it is known whether the answer arrived.
     pub(super) reply_to: Option<ReplyTo>,
 }
 
-/// What a decision carries beside itself, in terms of what people saw: the answer is made from it
-/// and the request as it came.
+/// The details of a decision, in terms of what people saw. The answer is made from them and from
+/// the request.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct DecisionDetails {
-    /// Words for the agent.
+    /// A message for the agent.
     pub(super) message: Option<String>,
-    /// Which offer is taken from now on.
+    /// The offer that is allowed from now on.
     pub(super) offer: Option<usize>,
-    /// Which answers were picked.
+    /// The picked answers.
     pub(super) picks: Option<Vec<Vec<u8>>>,
-    /// The words that answer a question for words.
+    /// The words that answer a question.
     pub(super) words: Option<String>,
-    /// The input as it was edited, its secrets still hidden.
+    /// The changed input, with its secrets still hidden.
     pub(super) edited: Option<String>,
     /// Whether the agent's turn ends.
     pub(super) interrupt: bool,
 }
 
 impl DecisionDetails {
-    /// Returns true if the tool runs with another input than the one that was asked about.
+    /// Returns true if the tool runs with changed input.
     pub(super) fn changes_input(&self) -> bool {
         self.picks.is_some() || self.words.is_some() || self.edited.is_some()
     }
 }
 
-impl OpenQuestion {
-    /// When it next needs attention.
+impl DeskQuestion {
+    /// Returns when the question next needs attention.
     pub(super) fn next_moment(&self) -> Option<Duration> {
         match (&self.decided, self.asker) {
-            // The asker is about to tell whether it has read the answer.
+            // The asker is about to read the answer.
             (Some(_), Some(_)) => None,
             (_, None) => self.away_until,
             (None, Some(_)) => {
@@ -150,19 +151,19 @@ impl OpenQuestion {
         }
     }
 
-    /// The order to show it in these chats, for as long as it is open.
+    /// Returns the order to show the question in these chats while it is open.
     pub(super) fn show(&self, now: Now, chats: Vec<i64>) -> ChannelOrder {
         let within = self.deadline.saturating_sub(now.mono);
         ChannelOrder::Show { card: Arc::clone(&self.card), chats, within }
     }
 
-    /// Whether its asker has a front end that may answer it.
+    /// Returns true if the asker has a front end that may answer.
     pub(super) fn answers_itself(&self) -> bool {
         let context = self.request.as_ref().and_then(|request| request.context.as_ref());
         context.is_some_and(|context| context.answers == Some(true))
     }
 
-    /// Whether a copy of it has reached somebody's phone, or may yet.
+    /// Returns true if a copy has reached a phone, or still may.
     pub(super) fn is_on_phones(&self) -> bool {
         !self.copies.is_empty() || !self.sending.is_empty() || self.phone_at.is_some()
     }

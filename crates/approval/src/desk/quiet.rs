@@ -1,17 +1,17 @@
-//! One quiet line in the desk's terminal for each tool that ran without a question, so that people
-//! see that the gate stands there also when it asks nothing.
+//! One line in the desk's terminal for each tool that ran without a question, so that people see
+//! that the gate works even when it asks nothing.
 
 use std::time::Duration;
 
 use super::{Desk, DeskOutput, DeskStep};
 use crate::channel::ChannelOrder;
 
-/// How many lines are shown within [`SPAN`]; the rest is counted.
+/// How many lines are shown within [`SPAN`]; further runs are counted.
 pub(super) const MOST_LINES: u32 = 10;
-/// The time in which so many lines are shown.
+/// The time span of the limit.
 pub(super) const SPAN: Duration = Duration::from_secs(1);
 
-/// How many lines were shown lately, and how many runs were not.
+/// Counts the lines shown lately, and the runs that were not shown.
 #[derive(Debug, Default)]
 pub(super) struct QuietLines {
     since: Duration,
@@ -34,14 +34,14 @@ impl QuietLines {
         may_show
     }
 
-    /// When the number of runs that were not shown has to be told.
+    /// Returns when the number of runs that were not shown is due.
     pub(super) fn due(&self) -> Option<Duration> {
         (self.unshown > 0).then(|| self.since + SPAN)
     }
 }
 
 impl Desk {
-    /// Tells the person at the terminal, in one line, what ran without a question.
+    /// Shows one line at the terminal about a call that ran without a question.
     pub(super) fn tell_quietly(&mut self, step: &mut DeskStep, line: String) {
         self.tell_of_more_runs(step);
         if self.settings.terminal && self.quiet.take(step.now.mono) {
@@ -49,7 +49,7 @@ impl Desk {
         }
     }
 
-    /// Tells how many more ran than had a line of their own.
+    /// Shows how many calls ran without a line of their own, if that is due.
     pub(super) fn tell_of_more_runs(&mut self, step: &mut DeskStep) {
         if self.quiet.due().is_some_and(|at| at <= step.now.mono) {
             let count = std::mem::take(&mut self.quiet.unshown);

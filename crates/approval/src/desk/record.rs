@@ -1,4 +1,4 @@
-//! What the ledger holds of each thing that happens at the desk. Every text is masked.
+//! The ledger entries of the desk. Every text in them is masked.
 
 use callgate_mask::mask_json;
 use callgate_store::{EntryDraft, kind};
@@ -14,14 +14,14 @@ use crate::card::Card;
 use crate::channel::{Person, PersonPlace};
 use crate::plain;
 
-/// How much of a masked input goes into the ledger; of a longer one there are the beginning and the
-/// end, and the digest is over the whole.
+/// How much of a masked input is recorded, in bytes. Of a longer one the beginning and the end are
+/// recorded; the digest covers all of it.
 pub(super) const LONGEST_INPUT: usize = 64 * 1024;
-/// How much of that is for the end.
+/// How much of that is for the end, in bytes.
 const LONGEST_END: usize = 16 * 1024;
-/// The longest text of an input that goes into the record of a call that nobody was asked about.
+/// The longest text of an input in the record of a call that nobody was asked about.
 pub(super) const LONGEST_TEXT: usize = 4 * 1024;
-/// How much of such an input is recorded in all.
+/// How much of such an input is recorded in total.
 const MOST_BRIEF: usize = 16 * 1024;
 
 impl DeskStep {
@@ -30,7 +30,7 @@ impl DeskStep {
         self.note(kind, Some(question), body);
     }
 
-    /// Adds a record, of a question or of none.
+    /// Adds a record, which may belong to a question.
     pub(super) fn note(&mut self, kind: &str, of: Option<&RequestId>, body: &Value) {
         debug_assert!(kind::ALL.contains(&kind), "{kind} is missing in the list of kinds");
         self.records.push(EntryDraft {
@@ -52,11 +52,11 @@ impl DeskStep {
     }
 }
 
-/// The request with everything in it masked, so that it may be written down.
+/// Returns the request with everything in it masked, for the ledger.
 pub(super) fn masked(request: &ApprovalRequest, input: &str) -> ApprovalRequest {
     let hidden = |text: &str| plain::hidden(text);
     let mut masked = request.clone();
-    // Whoever knows the value could have nobody asked.
+    // Whoever knows the value could bypass the desk.
     if let Some(context) = &mut masked.context {
         context.gated = None;
     }
@@ -75,12 +75,12 @@ pub(super) fn masked(request: &ApprovalRequest, input: &str) -> ApprovalRequest 
     masked
 }
 
-/// Returns true if only the beginning and the end of a masked input go into the ledger.
+/// Returns true if only the beginning and the end of a masked input are recorded.
 pub(super) fn is_cut(input: &str) -> bool {
     input.len() > LONGEST_INPUT
 }
 
-/// Returns true if this is what the ledger holds of an input that was cut.
+/// Returns true if this is the record of an input that was cut.
 pub(super) fn was_cut(kept: &str) -> bool {
     let Ok(Members(members)) = Members::read(kept) else { return false };
     let mut names: Vec<&str> = members.iter().map(|(name, _)| name.as_ref()).collect();
@@ -97,16 +97,17 @@ fn bounded(input: &str) -> Box<RawValue> {
     raw(&json!({ "beginning": beginning, "end": end, "bytes": input.len() }).to_string())
 }
 
-/// JSON that goes into the ledger as it is, if everybody can read it there. What only some can (too
-/// deep, or with half of a surrogate pair in a text) is kept as a text.
+/// Returns JSON for the ledger: as it is if every parser can read it, and as a string otherwise
+/// (too deeply nested, or with half of a surrogate pair).
 fn raw(json: &str) -> Box<RawValue> {
-    // Around it there are a few levels more.
+    // In the ledger it is nested a few levels deeper.
     let is_readable = serde_json::from_str::<Value>(&format!("[[[[{json}]]]]")).is_ok();
     let kept = RawValue::from_string(json.to_owned()).ok().filter(|_| is_readable);
     kept.or_else(|| to_raw_value(&json!({ "text": json })).ok()).unwrap_or_default()
 }
 
-/// A question was asked. `retry` names the call that an allow lets try again.
+/// Returns the record of a question. `retry` is the digest of the call that an allow lets try
+/// again.
 pub(super) fn asked(
     masked: &ApprovalRequest,
     card: &Card,
@@ -145,7 +146,7 @@ pub(super) fn asked(
     body
 }
 
-/// A check was decided without asking anybody.
+/// Returns the record of a check that was decided without asking anybody.
 pub(super) fn checked(request: &ApprovalRequest, decision: Decision, by: &str) -> Value {
     let input = brief_input(request);
     let mut body = call(request, &input);
@@ -154,7 +155,7 @@ pub(super) fn checked(request: &ApprovalRequest, decision: Decision, by: &str) -
     body
 }
 
-/// A tool has run. With `input` if no question holds it.
+/// Returns the record of a run; with `input` if no question has it.
 pub(super) fn ran(request: &ApprovalRequest, input: Option<&str>) -> Value {
     let brief = input.map_or_else(|| brief_input(request), str::to_owned);
     let mut body = call(request, &brief);
@@ -165,7 +166,7 @@ pub(super) fn ran(request: &ApprovalRequest, input: Option<&str>) -> Value {
     body
 }
 
-/// What there is to know about a call without the whole input.
+/// Returns what is recorded of every call.
 fn call(request: &ApprovalRequest, input: &str) -> Value {
     let context = request.context.as_ref();
     let text = |text: Option<&String>| text.map(|text| shown(text));
@@ -180,8 +181,8 @@ fn call(request: &ApprovalRequest, input: &str) -> Value {
     })
 }
 
-/// The input, masked, without texts that are too long to be looked through at every call. They are
-/// left out as a whole: half of a secret is not known as one.
+/// Returns the masked input without its long texts, which would take too long to scan at every
+/// call. They are left out entirely: half of a secret would not be recognized.
 pub(super) fn brief_input(request: &ApprovalRequest) -> String {
     let input = request.tool_input.get();
     if input.len() <= LONGEST_TEXT {
@@ -202,7 +203,7 @@ pub(super) fn brief_input(request: &ApprovalRequest) -> String {
     mask_json(&brief).shown().to_owned()
 }
 
-/// Somebody did something about a question.
+/// Returns the record of a press.
 pub(super) fn pressed(who: &Person, action: &str, outcome: &str) -> Value {
     let (place, chat, user) = match who.place {
         PersonPlace::Telegram { chat, user, .. } => ("telegram", Some(chat), Some(user)),
@@ -219,7 +220,7 @@ pub(super) fn pressed(who: &Person, action: &str, outcome: &str) -> Value {
     })
 }
 
-/// A question was decided; `chosen` is what was answered, in words.
+/// Returns the record of a decision; `chosen` is the answer in words.
 pub(super) fn decided(decided: &DeskDecision, chosen: Option<&str>) -> Value {
     let DeskDecision { decision, by, with, reply_to: _ } = decided;
     let DecisionDetails { message, offer, picks, words, edited, interrupt } = with;
@@ -240,7 +241,7 @@ pub(super) fn decided(decided: &DeskDecision, chosen: Option<&str>) -> Value {
     body
 }
 
-/// A name as people chose it, safe to show and not too long.
+/// Returns a name as people chose it, safe to show and shortened.
 pub(super) fn shown(name: &str) -> String {
     let name = plain::line(name);
     let end = name.floor_char_boundary(80);

@@ -1,4 +1,4 @@
-//! What a desk knows again after a restart, from the ledger and what is kept beside it.
+//! Restores a desk after a restart, from the ledger and the values kept beside it.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,18 +12,17 @@ use super::calls::{Grant, REMEMBERED};
 use super::digest::CallDigest;
 use super::links::LinkKey;
 use super::past::ClosedQuestion;
-use super::question::{DecisionDetails, DeskDecision, OpenQuestion};
+use super::question::{DecisionDetails, DeskDecision, DeskQuestion};
 use super::{Desk, Now, record};
 use crate::card::Card;
 use crate::channel::QuestionCopy;
 
-/// An asker that dials in the last moment of its grace is still awaited.
+/// An asker that dials in the last moment of its grace period is still accepted.
 const LAST_MOMENT: Duration = Duration::from_secs(2);
 
 impl Desk {
-    /// Takes up the questions that were open, the last ones that are over (the latest first), what
-    /// was kept, and the links that the chain has.
-    /// Each list of entries is of one question, in order.
+    /// Restores the open questions, the last closed ones (the latest first), the kept values, and
+    /// the links of the chain. Each list of entries belongs to one question, in order.
     pub fn restore(
         &mut self,
         now: Now,
@@ -60,7 +59,7 @@ impl Desk {
         self.past.add(id, ClosedQuestion { text, awaits: None, copies: Vec::new() });
     }
 
-    /// A blocked call that a person lets try again, and that has not done so yet.
+    /// Restores the grant of a blocked call that has not tried again yet.
     fn restore_grant(&mut self, now: Now, entries: &[LedgerEntry]) {
         let find = |kind: &str| entries.iter().find(|entry| entry.kind == kind);
         let (Some(asked), Some(decided), Some(_), None) =
@@ -74,14 +73,14 @@ impl Desk {
         let call = body(asked)["retry"].as_str().and_then(CallDigest::parse);
         let question = asked.question.as_deref().and_then(|id| RequestId::parse(id).ok());
         let (Some(call), Some(question)) = (call, question) else { return };
-        // A clock that was set back must not make it last longer.
+        // A clock that was set back must not prolong it.
         let age = u64::try_from(now.wall_ms.saturating_sub(decided.at_ms)).unwrap_or_default();
         if let Some(left) = REMEMBERED.checked_sub(Duration::from_millis(age)) {
             self.calls.grant(now.mono + left, call, Grant { question, by });
         }
     }
 
-    /// A question that was open: its asker may come back for some time.
+    /// Restores an open question, whose asker may come back for some time.
     fn restore_open(&mut self, now: Now, entries: &[LedgerEntry]) {
         let Some(open) = entries.iter().find(|entry| entry.kind == "asked").and_then(|asked| {
             let decided = entries.iter().rev().find(|entry| entry.kind == "decided");
@@ -99,12 +98,12 @@ impl Desk {
         now: Now,
         asked: &LedgerEntry,
         decided: Option<&LedgerEntry>,
-    ) -> Option<OpenQuestion> {
+    ) -> Option<DeskQuestion> {
         let fields = body(asked);
         let masked = ApprovalRequest::decode(fields["request"].to_string().as_bytes()).ok()?;
         let until_ms = fields["until_ms"].as_i64()?;
         let left = u64::try_from(until_ms.saturating_sub(now.wall_ms)).unwrap_or_default();
-        // A clock that was set back must not make a question wait for ever.
+        // A clock that was set back must not make a question wait forever.
         let left = Duration::from_millis(left).min(self.settings.timeout);
         let mut card = Card::new(&masked, masked.tool_input.get(), asked.at_ms, until_ms);
         card.because = fields["because"].as_str().map(str::to_owned);
@@ -112,7 +111,7 @@ impl Desk {
             card.offers.clear();
         }
         let context = masked.context.unwrap_or_default();
-        Some(OpenQuestion {
+        Some(DeskQuestion {
             picks: vec![Vec::new(); card.pickers.len()],
             card: Arc::new(card),
             request: None,

@@ -1,4 +1,4 @@
-//! What agents report without asking: tools that have run, turns and sessions that have ended.
+//! Reports of agents: tools that have run, turns and sessions that have ended.
 
 use callgate_wire::approval::{
     ApprovalRequest, ApprovalResponse, Decision, RequestId, RequestKind,
@@ -7,13 +7,13 @@ use serde_json::Value;
 
 use super::checked::{asks_by_itself, tool_use_id};
 use super::digest::{CallDigest, is_only_said};
-use super::question::OpenQuestion;
+use super::question::DeskQuestion;
 use super::{Desk, DeskOutput, DeskStep, record};
 use crate::card::agent_name;
 use crate::channel::ChannelOrder;
 use crate::plain;
 
-/// How much of an agent's last words is told when it has finished, in bytes.
+/// How much of an agent's last words is shown when it has finished, in bytes.
 const LAST_WORDS: usize = 600;
 
 impl Desk {
@@ -24,13 +24,13 @@ impl Desk {
             (RequestKind::Settle, "SessionEnd") => self.ended(step, request, |_| true),
             (RequestKind::Settle, "Stop") => self.stopped(step, request),
             (RequestKind::Notify, _) => self.notified(step, request),
-            // What is not known settles nothing.
+            // Unknown events settle nothing.
             _ => {}
         }
     }
 
-    /// A tool has run. It was allowed here, or a question about it was answered elsewhere, or
-    /// nobody was asked.
+    /// Records that a tool has run: it was allowed here, or a question about it was answered
+    /// elsewhere, or nobody was asked.
     fn ran(&mut self, step: &mut DeskStep, request: &ApprovalRequest) {
         let ApprovalRequest { session_id, tool_name, tool_input, .. } = request;
         let run = CallDigest::of_run(&self.settings.key, session_id, tool_name, tool_input.get());
@@ -49,7 +49,7 @@ impl Desk {
         }
     }
 
-    /// A tool has run about which nobody was asked here.
+    /// Records the run of a tool about which nobody was asked here.
     fn ran_unasked(&mut self, step: &mut DeskStep, request: &ApprovalRequest) {
         let body = record::ran(request, Some(&record::brief_input(request)));
         step.note("ran", None, &body);
@@ -62,14 +62,14 @@ impl Desk {
         }
     }
 
-    /// The open question about this very run that was asked first, if there is one.
+    /// Returns the oldest open question about this run, if there is one.
     fn asked_about(&self, request: &ApprovalRequest) -> Option<RequestId> {
         let told = request.context.clone().unwrap_or_default();
         let ran: Value = serde_json::from_str(request.tool_input.get()).unwrap_or_default();
         let agree = |a: &Option<String>, b: &Option<String>| a.is_none() || b.is_none() || a == b;
         let is_same = |asked: &ApprovalRequest| {
             let id = asked.context.as_ref().and_then(|context| context.tool_use_id.as_ref());
-            // While a check waits its call cannot run, so the report is about another one.
+            // While a check waits, its call cannot run, so the report is about another call.
             let may_be = match (id, &told.tool_use_id) {
                 (Some(asked), Some(ran)) => asked == ran,
                 _ => asked.kind != RequestKind::Check,
@@ -88,8 +88,8 @@ impl Desk {
         matching.min_by_key(|(_, open)| open.deadline).map(|(id, _)| id.clone())
     }
 
-    /// A turn has ended: questions of its prompt by the main agent were answered elsewhere.
-    /// Subagents may go on in the background.
+    /// Handles the end of a turn: questions of the main agent about its prompt were answered
+    /// elsewhere. Subagents may continue in the background.
     fn stopped(&mut self, step: &mut DeskStep, request: &ApprovalRequest) {
         let told = request.context.clone().unwrap_or_default();
         if let Some(prompt) = &told.prompt_id {
@@ -107,13 +107,13 @@ impl Desk {
         &mut self,
         step: &mut DeskStep,
         request: &ApprovalRequest,
-        is_over: impl Fn(&OpenQuestion) -> bool,
+        is_over: impl Fn(&DeskQuestion) -> bool,
     ) {
-        let is_of_session = |open: &OpenQuestion| {
+        let is_of_session = |open: &DeskQuestion| {
             open.request.as_ref().is_some_and(|asked| asked.session_id == request.session_id)
         };
         let over =
-            |open: &OpenQuestion| open.decided.is_none() && is_of_session(open) && is_over(open);
+            |open: &DeskQuestion| open.decided.is_none() && is_of_session(open) && is_over(open);
         let ids: Vec<RequestId> =
             self.open.iter().filter(|(_, open)| over(open)).map(|(id, _)| id.clone()).collect();
         for id in ids {
@@ -121,8 +121,8 @@ impl Desk {
         }
     }
 
-    /// Closes a question that was answered at the agent's own terminal; its asker, which may
-    /// still wait, falls back.
+    /// Closes a question that was answered at the agent's own terminal. Its asker falls back if it
+    /// still waits.
     fn settle(&mut self, step: &mut DeskStep, id: &RequestId) {
         if let Some(asker) = self.open.get(id).and_then(|open| open.asker) {
             let response = ApprovalResponse::new(id.clone(), Decision::Timeout);
@@ -133,7 +133,7 @@ impl Desk {
 
     fn notified(&mut self, step: &mut DeskStep, request: &ApprovalRequest) {
         let input: Value = serde_json::from_str(request.tool_input.get()).unwrap_or_default();
-        // The question itself is already on every screen.
+        // The question itself is already shown.
         if input["notification_type"] == "permission_prompt" || !self.settings.notify_on_stop {
             return;
         }
@@ -161,8 +161,8 @@ impl Desk {
     }
 }
 
-/// Whether all that was asked about is in what ran. More may have come to it: the answers of the
-/// user, where the agent asked for them.
+/// Returns true if a run includes everything that was asked about. It may have more: the user's
+/// answers, if the agent asked for them.
 fn is_in(asked: &ApprovalRequest, ran: &Value) -> bool {
     let input: Value = serde_json::from_str(asked.tool_input.get()).unwrap_or_default();
     let Some(members) = input.as_object() else { return false };

@@ -8,7 +8,7 @@ use callgate_http::client_builder;
 use reqwest::{Client, Proxy, StatusCode, Url, header};
 use serde_json::{Value, json};
 
-use super::TelegramSettings;
+use super::BotSettings;
 
 /// The longest answer; a hundred updates with the longest texts stay below it.
 const MAX_ANSWER: usize = 16 * 1024 * 1024;
@@ -66,7 +66,7 @@ impl TelegramFault {
 
 impl BotApi {
     /// Fails for an address that is none.
-    pub(super) fn new(settings: &TelegramSettings) -> Result<Self, String> {
+    pub(super) fn new(settings: &BotSettings) -> Result<Self, String> {
         let address = settings.api_url.trim_end_matches('/');
         let url = Url::parse(address).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
         if url.is_none_or(|url| url.query().is_some() || url.fragment().is_some()) {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use callgate_approval::channel::{ChannelOrder, MarkState, News, QuestionCopy};
-use callgate_approval::telegram::{TelegramReport, TelegramSettings};
+use callgate_approval::telegram::{BotSettings, TelegramReport};
 use callgate_testkit::process::DEADLINE;
 use callgate_testkit::telegram::Fault;
 
@@ -82,7 +82,7 @@ fn a_server_that_holds_no_poll_is_not_asked_without_end() {
     let fake = fake();
     let pause = Duration::from_secs(1_000);
     let settings =
-        TelegramSettings { poll: Duration::ZERO, pause, ..settings(&fake.url(), fake.token()) };
+        BotSettings { poll: Duration::ZERO, pause, ..settings(&fake.url(), fake.token()) };
     let rig = Rig::with(settings);
     fake.wait_for("a poll", |seen| seen.calls_of("getUpdates").next().map(drop));
     rig.say_and_see(&fake, "one");
@@ -116,7 +116,7 @@ fn an_outage_is_waited_out_for_as_long_as_the_question_is_open() {
         fake.faults("sendMessage", usize::MAX, fault);
         // What a run may take to end has nothing to do with it.
         let reach = Duration::ZERO;
-        let rig = Rig::with(TelegramSettings { reach, ..settings(&fake.url(), fake.token()) });
+        let rig = Rig::with(BotSettings { reach, ..settings(&fake.url(), fake.token()) });
         rig.order(ChannelOrder::Show { card: bash(1), chats: vec![ADA], within: DEADLINE });
         fake.wait_for("attempts", |seen| seen.calls_of("sendMessage").nth(before + 4).map(drop));
         fake.heal();
@@ -273,7 +273,7 @@ fn a_wrong_token_is_told_once_with_what_to_do_and_without_the_token() {
     let wrong = fake.token().replace("Fake", "Real");
     for token in [wrong.as_str(), "nonsense"] {
         let pause = Duration::from_secs(1_000);
-        let rig = Rig::with(TelegramSettings { pause, ..settings(&fake.url(), token) });
+        let rig = Rig::with(BotSettings { pause, ..settings(&fake.url(), token) });
         let told = rig.report();
         let TelegramReport::Heard { news: News::Broken { why }, .. } = &told else {
             panic!("{told:?}")

@@ -9,7 +9,7 @@ use callgate_approval::card::Card;
 use callgate_approval::channel::{
     ChannelOrder, MarkState, News, Person, PersonPlace, QuestionCopy, QuestionMark, ReplyTo,
 };
-use callgate_approval::telegram::{BotToken, TelegramReport, TelegramSettings, run};
+use callgate_approval::telegram::{BotSettings, BotToken, TelegramReport, run};
 use callgate_testkit::process::DEADLINE;
 use callgate_testkit::telegram::{Message, Telegram};
 use callgate_wire::approval::{Action, ApprovalRequest, Press, RequestId};
@@ -28,12 +28,12 @@ pub(crate) fn fake() -> Telegram {
     fake
 }
 
-pub(crate) fn settings(url: &str, token: &str) -> TelegramSettings {
-    TelegramSettings {
+pub(crate) fn settings(url: &str, token: &str) -> BotSettings {
+    BotSettings {
         api_url: url.to_owned(),
         reach: DEADLINE,
         pause: Duration::from_millis(5),
-        ..TelegramSettings::new(BotToken::new(token).unwrap())
+        ..BotSettings::new(BotToken::new(token).unwrap())
     }
 }
 
@@ -50,7 +50,7 @@ impl Rig {
         Self::with(settings(&fake.url(), fake.token()))
     }
 
-    pub(crate) fn with(settings: TelegramSettings) -> Self {
+    pub(crate) fn with(settings: BotSettings) -> Self {
         let (orders, to_do) = mpsc::channel(64);
         let (report, mut reported) = mpsc::channel(64);
         let (end, ended) = oneshot::channel::<()>();

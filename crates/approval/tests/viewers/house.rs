@@ -37,16 +37,12 @@ impl House {
         Self::with(None)
     }
 
-    pub(crate) fn with(telegram: Option<telegram::TelegramSettings>) -> Self {
+    pub(crate) fn with(telegram: Option<telegram::BotSettings>) -> Self {
         Self::over(tempfile::tempdir().unwrap(), telegram)
     }
 
     /// A daemon whose questions go to one chat and stay open for so long.
-    pub(crate) fn asking(
-        telegram: telegram::TelegramSettings,
-        chat: i64,
-        timeout: Duration,
-    ) -> Self {
+    pub(crate) fn asking(telegram: telegram::BotSettings, chat: i64, timeout: Duration) -> Self {
         let mut house = Self::bare(tempfile::tempdir().unwrap());
         let authority = Authority { chats: [chat].into(), ..Authority::default() };
         house.start_with(Some(telegram), authority, timeout);
@@ -60,19 +56,19 @@ impl House {
     }
 
     /// A daemon over what is already in a folder.
-    pub(crate) fn over(folder: TempDir, telegram: Option<telegram::TelegramSettings>) -> Self {
+    pub(crate) fn over(folder: TempDir, telegram: Option<telegram::BotSettings>) -> Self {
         let mut house = Self::bare(folder);
         house.start(telegram);
         house
     }
 
-    pub(crate) fn start(&mut self, telegram: Option<telegram::TelegramSettings>) {
+    pub(crate) fn start(&mut self, telegram: Option<telegram::BotSettings>) {
         self.start_with(telegram, Authority::default(), DEADLINE);
     }
 
     fn start_with(
         &mut self,
-        telegram: Option<telegram::TelegramSettings>,
+        telegram: Option<telegram::BotSettings>,
         authority: Authority,
         timeout: Duration,
     ) {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use callgate_approval::telegram::{BotToken, TelegramSettings};
+use callgate_approval::telegram::{BotSettings, BotToken};
 use callgate_approval::viewer::Viewer;
 use callgate_testkit::telegram::{BOT_NAME, Fault, Telegram};
 use callgate_wire::approval::Decision;
@@ -14,12 +14,12 @@ const ADA: i64 = 7;
 const TEAM: i64 = -100;
 const BOB: i64 = 8;
 
-fn settings(fake: &Telegram, token: &str) -> TelegramSettings {
-    TelegramSettings {
+fn settings(fake: &Telegram, token: &str) -> BotSettings {
+    BotSettings {
         api_url: fake.url(),
         reach: DEADLINE,
         pause: Duration::from_millis(5),
-        ..TelegramSettings::new(BotToken::new(token).unwrap())
+        ..BotSettings::new(BotToken::new(token).unwrap())
     }
 }
 

@@ -52,29 +52,29 @@ fn requests() {
             r#"{"id":"9","kind":"gate","value":"0123456789abcdef0123456789abcdef"}"#,
         ],
         &expect![[r#"
-            Request { id: "1", command: Watch { from: Some(7) } }
+            DeskRequest { id: "1", command: Watch { from: Some(7) } }
               = "{\"id\":\"1\",\"kind\":\"watch\",\"from\":7}\n"
-            Request { id: "", command: Watch { from: None } }
+            DeskRequest { id: "", command: Watch { from: None } }
               = "{\"id\":\"\",\"kind\":\"watch\"}\n"
-            Request { id: "2", command: Press { request_id: RequestId("ID"), press: Button(Always(1)) } }
+            DeskRequest { id: "2", command: Press { request_id: RequestId("ID"), press: Button(Always(1)) } }
               = "{\"id\":\"2\",\"kind\":\"press\",\"request_id\":\"ID\",\"action\":\"always1\"}\n"
-            Request { id: "2", command: Press { request_id: RequestId("ID"), press: Words("no, \n thanks") } }
+            DeskRequest { id: "2", command: Press { request_id: RequestId("ID"), press: Words("no, \n thanks") } }
               = "{\"id\":\"2\",\"kind\":\"press\",\"request_id\":\"ID\",\"words\":\"no, \\n thanks\"}\n"
-            Request { id: "2", command: Press { request_id: RequestId("ID"), press: Input(RawValue({ "b":1.0,␊"a":2})) } }
+            DeskRequest { id: "2", command: Press { request_id: RequestId("ID"), press: Input(RawValue({ "b":1.0,␊"a":2})) } }
               = "{\"id\":\"2\",\"kind\":\"press\",\"request_id\":\"ID\",\"input\":{ \"b\":1.0, \"a\":2}}\n"
-            Request { id: "3", command: Unlock { token: Secret(…) } }
+            DeskRequest { id: "3", command: Unlock { token: Secret(…) } }
               = "{\"id\":\"3\",\"kind\":\"unlock\",\"token\":\"hush\"}\n"
-            Request { id: "4", command: Pair { code: Secret(…), name: "Ada's page" } }
+            DeskRequest { id: "4", command: Pair { code: Secret(…), name: "Ada's page" } }
               = "{\"id\":\"4\",\"kind\":\"pair\",\"code\":\"7KQM2XWA\",\"name\":\"Ada's page\"}\n"
-            Request { id: "5", command: Code }
+            DeskRequest { id: "5", command: Code }
               = "{\"id\":\"5\",\"kind\":\"code\"}\n"
-            Request { id: "6", command: Links }
+            DeskRequest { id: "6", command: Links }
               = "{\"id\":\"6\",\"kind\":\"links\"}\n"
-            Request { id: "7", command: Unpair { link: "chat/-100" } }
+            DeskRequest { id: "7", command: Unpair { link: "chat/-100" } }
               = "{\"id\":\"7\",\"kind\":\"unpair\",\"link\":\"chat/-100\"}\n"
-            Request { id: "8", command: Status }
+            DeskRequest { id: "8", command: Status }
               = "{\"id\":\"8\",\"kind\":\"status\"}\n"
-            Request { id: "9", command: Gate { value: Secret(…) } }
+            DeskRequest { id: "9", command: Gate { value: Secret(…) } }
               = "{\"id\":\"9\",\"kind\":\"gate\",\"value\":\"0123456789abcdef0123456789abcdef\"}\n"
         "#]],
     );
@@ -169,9 +169,9 @@ fn messages() {
             r#"{"kind":"locked","text":"unlinked"}"#,
         ],
         &expect![[r#"
-            Entry(Entry { seq: 7, at_ms: 1500, kind: "asked", question: Some("ID"), hash: "00ff", body: RawValue({ "b":1.0,"a":{} }) })
+            Entry(WatchedEntry { seq: 7, at_ms: 1500, kind: "asked", question: Some("ID"), hash: "00ff", body: RawValue({ "b":1.0,"a":{} }) })
               = "{\"kind\":\"entry\",\"entry\":{\"seq\":7,\"at_ms\":1500,\"kind\":\"asked\",\"question\":\"ID\",\"hash\":\"00ff\",\"body\":{ \"b\":1.0,\"a\":{} }}}\n"
-            Entry(Entry { seq: 8, at_ms: -1, kind: "started", question: None, hash: "", body: RawValue({}) })
+            Entry(WatchedEntry { seq: 8, at_ms: -1, kind: "started", question: None, hash: "", body: RawValue({}) })
               = "{\"kind\":\"entry\",\"entry\":{\"seq\":8,\"at_ms\":-1,\"kind\":\"started\",\"question\":null,\"hash\":\"\",\"body\":{}}}\n"
             Answer { id: "1", answer: Watching { head: 7 } }
               = "{\"id\":\"1\",\"kind\":\"watching\",\"head\":7}\n"
@@ -181,9 +181,9 @@ fn messages() {
               = "{\"id\":\"3\",\"kind\":\"code\",\"code\":\"7KQM2XWA\",\"seconds\":600}\n"
             Answer { id: "4", answer: Paired { token: Secret(…) } }
               = "{\"id\":\"4\",\"kind\":\"paired\",\"token\":\"hush\"}\n"
-            Answer { id: "5", answer: Links([Link { link: "chat/7", name: "Ada" }]) }
+            Answer { id: "5", answer: Links([NamedLink { link: "chat/7", name: "Ada" }]) }
               = "{\"id\":\"5\",\"kind\":\"links\",\"links\":[{\"link\":\"chat/7\",\"name\":\"Ada\"}]}\n"
-            Answer { id: "6", answer: Status(Status { version: "0.1.0", pid: 4, uptime_seconds: 5, open: 0, head: 9, socket: "/s", database: "/d", reach: Reach { terminal: true, telegram: None, viewers: Viewers { connected: 1, paired: 0 } } }) }
+            Answer { id: "6", answer: Status(DeskStatus { version: "0.1.0", pid: 4, uptime_seconds: 5, open: 0, head: 9, socket: "/s", database: "/d", reach: Reach { terminal: true, telegram: None, viewers: ViewerCount { connected: 1, paired: 0 } } }) }
               = "{\"id\":\"6\",\"kind\":\"status\",\"status\":{\"version\":\"0.1.0\",\"pid\":4,\"uptime_seconds\":5,\"open\":0,\"head\":9,\"socket\":\"/s\",\"database\":\"/d\",\"reach\":{\"terminal\":true,\"telegram\":null,\"viewers\":{\"connected\":1,\"paired\":0}}}}\n"
             Error { id: None, text: "no" }
               = "{\"id\":null,\"kind\":\"error\",\"text\":\"no\"}\n"

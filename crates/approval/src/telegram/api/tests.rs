@@ -66,8 +66,8 @@ fn answers_are_told_apart() {
     );
 }
 
-fn settings(url: &str) -> TelegramSettings {
-    TelegramSettings { api_url: url.into(), ..TelegramSettings::new(BotToken::new(TOKEN).unwrap()) }
+fn settings(url: &str) -> BotSettings {
+    BotSettings { api_url: url.into(), ..BotSettings::new(BotToken::new(TOKEN).unwrap()) }
 }
 
 #[test]
@@ -76,7 +76,7 @@ fn addresses_are_checked() {
         let why = BotApi::new(&settings(wrong)).unwrap_err();
         assert!(why.contains("api_url") && why.contains("https://api.telegram.org"), "{why}");
     }
-    let proxied = TelegramSettings { proxy: Some("::".into()), ..settings("http://x") };
+    let proxied = BotSettings { proxy: Some("::".into()), ..settings("http://x") };
     assert!(BotApi::new(&proxied).unwrap_err().contains("proxy"));
     assert!(BotApi::new(&settings("https://api.telegram.org/")).is_ok());
 }
