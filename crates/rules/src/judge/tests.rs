@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::disk::tests::MadeUp;
+use crate::disk::tests::MadeUpDisk;
 use crate::disk::{MOST_LOOKUPS, NoLinks};
 use crate::{Guarded, RuleFile, Trust};
 
@@ -63,7 +63,7 @@ fn verdict_in(project: &str, tool: &str, input: &Value, disk: &dyn Disk) -> Verd
 }
 
 fn verdict(tool: &str, input: &Value) -> Verdict {
-    verdict_in(PROJECT, tool, input, &MadeUp::new(LINKS))
+    verdict_in(PROJECT, tool, input, &MadeUpDisk::new(LINKS))
 }
 
 fn bash(command: &str) -> Verdict {
@@ -141,7 +141,7 @@ fn the_texts_of_other_tools_are_followed_where_they_look_like_paths() {
 
 #[test]
 fn a_project_behind_a_link_has_two_names() {
-    let disk = MadeUp::new(LINKS);
+    let disk = MadeUpDisk::new(LINKS);
     for (path, expected) in [
         ("src/a.rs", Decision::Allow),
         ("/home/ada/engine/src/a.rs", Decision::Allow),
@@ -160,7 +160,7 @@ fn a_project_behind_a_link_has_two_names() {
 fn rules_of_a_project_hold_by_either_name_of_it() {
     let rules = "[[rule]]\nname = \"own\"\ndecide = \"deny\"\npath = \"private/**\"\n";
     let file = RuleFile::read("project.toml", rules, Trust::Project);
-    let disk = MadeUp::new(LINKS);
+    let disk = MadeUpDisk::new(LINKS);
     for scope in ["/home/ada/alias", PROJECT] {
         let policy = policy().with(&file, Some(scope));
         for path in ["private/x", "/home/ada/engine/private/x", "/home/ada/alias/private/x"] {

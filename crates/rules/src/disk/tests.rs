@@ -1,0 +1,84 @@
+//! Links are followed as the kernel follows them.
+
+use std::cell::Cell;
+
+use super::*;
+
+/// A disk with some links, on which all else is there unless its name begins with `new`.
+pub(crate) struct MadeUpDisk<'a> {
+    pub(crate) links: &'a [(&'a str, &'a str)],
+    pub(crate) looks: Cell<usize>,
+}
+
+impl<'a> MadeUpDisk<'a> {
+    pub(crate) fn new(links: &'a [(&'a str, &'a str)]) -> Self {
+        Self { links, looks: Cell::new(0) }
+    }
+}
+
+impl Disk for MadeUpDisk<'_> {
+    fn entry(&self, path: &str) -> DiskEntry {
+        self.looks.set(self.looks.get() + 1);
+        match self.links.iter().find(|(name, _)| *name == path) {
+            Some((_, target)) => DiskEntry::Link((*target).to_owned()),
+            None if path.contains("/new") => DiskEntry::Missing,
+            None => DiskEntry::Present,
+        }
+    }
+}
+
+#[test]
+fn links_are_followed_as_the_kernel_does() {
+    let disk = MadeUpDisk::new(&[
+        ("/a/out", "/srv/out"),
+        ("/a/in", "src"),
+        ("/a/up", "../b"),
+        ("/a/hanging", "../new/x"),
+        ("/a/circle", "circle"),
+        ("/a/twice", "in/../up"),
+        ("/proc/self", "17"),
+        ("/dev/stdin", "/proc/self/fd/0"),
+    ]);
+    for (path, expected) in [
+        ("/", Some("/")),
+        ("/a/x", Some("/a/x")),
+        ("/a//./x/", Some("/a/x")),
+        ("/a/out/y", Some("/srv/out/y")),
+        ("/a/out/../y", Some("/srv/y")),
+        ("/a/in/y", Some("/a/src/y")),
+        ("/a/up", Some("/b")),
+        ("/a/hanging", Some("/new/x")),
+        ("/a/new/y/../../out", Some("/srv/out")),
+        ("/a/new/../../../..", Some("/")),
+        ("/a/twice/z", Some("/b/z")),
+        ("/a/circle", None),
+        ("/a/circle/x", None),
+        ("/proc/self/x", Some("/proc/self/x")),
+        ("/dev/stdin", Some("/dev/stdin")),
+    ] {
+        assert_eq!(real(path, &disk).as_deref(), expected, "{path}");
+    }
+}
+
+#[test]
+fn the_disk_is_asked_once_for_each_name_and_not_too_often() {
+    let disk = MadeUpDisk::new(&[]);
+    let follower = PathFollower::new(&disk);
+    for _ in 0..3 {
+        assert_eq!(follower.real("/a/b/c").as_deref(), Some("/a/b/c"));
+    }
+    assert_eq!(disk.looks.get(), 3);
+    // Nothing lies below what is not there.
+    assert_eq!(follower.real("/new/x/y/z").as_deref(), Some("/new/x/y/z"));
+    assert_eq!(disk.looks.get(), 4);
+    assert!(!follower.is_spent());
+    for number in 0..2 * MOST_LOOKUPS {
+        follower.real(&format!("/{number}"));
+    }
+    assert_eq!(disk.looks.get(), MOST_LOOKUPS);
+    assert!(follower.is_spent());
+    let disk = MadeUpDisk::new(&[]);
+    let follower = PathFollower::new(&disk);
+    follower.real(&"/x".repeat(1_000_000));
+    assert!(follower.is_spent() && disk.looks.get() < MOST_LOOKUPS);
+}
