@@ -194,11 +194,20 @@ fn every_decision_and_every_protocol_is_reachable_from_the_documents() {
 }
 
 /// The pages that say where things are, and which test keeps what true.
-const MAPS: [&str; 4] =
-    ["docs/ARCHITECTURE.md", "docs/journeys.md", "CONTRIBUTING.md", "SECURITY.md"];
+const MAPS: [&str; 9] = [
+    "docs/ARCHITECTURE.md",
+    "docs/journeys.md",
+    "CONTRIBUTING.md",
+    "SECURITY.md",
+    "crates/claude/README.md",
+    "crates/link/README.md",
+    "crates/mask/README.md",
+    "crates/tools/README.md",
+    "crates/wire/README.md",
+];
 
 #[test]
-fn files_and_tests_that_the_documents_name_exist() {
+fn what_the_documents_name_exists() {
     let sources = files("", ".rs");
     let names: Vec<String> = sources.iter().map(|path| format!("/{}", name(path))).collect();
     let code: String = sources.iter().map(|path| fs::read_to_string(path).unwrap()).collect();
@@ -206,19 +215,60 @@ fn files_and_tests_that_the_documents_name_exist() {
     for map in MAPS {
         let text = fs::read_to_string(root().join(map)).unwrap();
         for word in text.lines().flat_map(|line| line.split('`').skip(1).step_by(2)) {
-            let is_file = word.ends_with(".rs") && !word.contains(['*', ' ']);
-            let is_test = word.matches('_').count() >= 3
-                && word.chars().all(|char| char.is_ascii_lowercase() || char == '_');
-            let is_gone = (is_file
-                && !names.iter().any(|name| name.ends_with(&format!("/{word}"))))
-                || (is_test && !code.contains(&format!("fn {word}(")));
-            if is_gone {
+            let exists = match KindOfName::of(word) {
+                KindOfName::File => names.iter().any(|name| name.ends_with(&format!("/{word}"))),
+                KindOfName::Test => code.contains(&format!("fn {word}(")),
+                KindOfName::Constant => code.contains(&format!("const {word}:")),
+                KindOfName::Type => {
+                    let type_name = word.split("::").next().unwrap();
+                    type_names::DEFINED_TYPES.contains_key(type_name)
+                }
+                KindOfName::Other => true,
+            };
+            if !exists {
                 wrong
                     .push(format!("{map} names `{word}`, which is gone: name what took its place"));
             }
         }
     }
     assert_none(&wrong);
+}
+
+/// What a word in backticks names.
+enum KindOfName {
+    File,
+    Test,
+    Constant,
+    Type,
+    Other,
+}
+
+impl KindOfName {
+    fn of(word: &str) -> KindOfName {
+        let starts_type = word.starts_with(|char: char| char.is_ascii_uppercase())
+            && word.chars().nth(1).is_some_and(|char| char.is_ascii_lowercase());
+        let is_path = word.chars().all(|char| char.is_ascii_alphanumeric() || "_:".contains(char));
+        if word.ends_with(".rs") && !word.contains(['*', ' ']) {
+            KindOfName::File
+        } else if starts_type && is_path && !matches!(word, "RawValue" | "Read") {
+            KindOfName::Type
+        } else if word.matches('_').count() >= 3 && word.chars().all(is_lower) {
+            KindOfName::Test
+        } else if word.contains('_') && word.chars().all(is_upper) && !word.starts_with("CALLGATE")
+        {
+            KindOfName::Constant
+        } else {
+            KindOfName::Other
+        }
+    }
+}
+
+fn is_lower(char: char) -> bool {
+    char.is_ascii_lowercase() || char.is_ascii_digit() || char == '_'
+}
+
+fn is_upper(char: char) -> bool {
+    char.is_ascii_uppercase() || char == '_'
 }
 
 #[test]
