@@ -5,18 +5,6 @@ use std::path::Path;
 use super::modules::{Arrows, ModuleTree};
 use super::{name, root};
 
-/// The crates that still have circles, each with the number of files in them.
-const STILL_TIED: &[(&str, usize)] = &[
-    ("crates/agent/src", 7),
-    ("crates/claude/src", 12),
-    ("crates/client/src", 3),
-    ("crates/rules/src", 30),
-    ("crates/store/src", 9),
-    ("crates/testkit/src", 3),
-    ("crates/wire/src", 4),
-    ("src", 26),
-];
-
 #[test]
 fn no_modules_use_each_other_in_a_circle() {
     let mut wrong = Vec::new();
@@ -24,14 +12,7 @@ fn no_modules_use_each_other_in_a_circle() {
         let tree = ModuleTree::read(&root_file);
         let arrows = tree.arrows();
         let circles = circles(tree.len(), &arrows);
-        let folder = name(root_file.parent().unwrap());
-        let tied: usize = circles.iter().map(Vec::len).sum();
-        let allowed =
-            STILL_TIED.iter().find(|(krate, _)| *krate == folder).map_or(0, |(_, tied)| *tied);
-        if tied > allowed {
-            wrong.push(format!("{folder}: {tied} files in circles, {allowed} allowed"));
-            wrong.extend(circles.iter().map(|circle| described(&tree, &arrows, circle)));
-        }
+        wrong.extend(circles.iter().map(|circle| described(&tree, &arrows, circle)));
     }
     assert!(
         wrong.is_empty(),
