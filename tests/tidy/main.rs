@@ -218,7 +218,11 @@ fn what_the_documents_name_exists() {
             let exists = match KindOfName::of(word) {
                 KindOfName::File => names.iter().any(|name| name.ends_with(&format!("/{word}"))),
                 KindOfName::Test => code.contains(&format!("fn {word}(")),
-                KindOfName::Constant => code.contains(&format!("const {word}:")),
+                KindOfName::Constant => {
+                    // Or a variable of the environment.
+                    code.contains(&format!("const {word}:"))
+                        || code.contains(&format!("\"{word}\""))
+                }
                 KindOfName::Type => {
                     let type_name = word.split("::").next().unwrap();
                     type_names::DEFINED_TYPES.contains_key(type_name)
@@ -254,8 +258,7 @@ impl KindOfName {
             KindOfName::Type
         } else if word.matches('_').count() >= 3 && word.chars().all(is_lower) {
             KindOfName::Test
-        } else if word.contains('_') && word.chars().all(is_upper) && !word.starts_with("CALLGATE")
-        {
+        } else if word.contains('_') && word.chars().all(is_upper) {
             KindOfName::Constant
         } else {
             KindOfName::Other

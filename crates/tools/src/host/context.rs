@@ -55,9 +55,9 @@ impl CallFacts {
 
 /// Cancels a call's [`CallContext`] when it is dropped: for whatever reason, nobody waits any more.
 #[derive(Debug)]
-pub(super) struct CancelOnDrop(watch::Sender<bool>);
+pub(super) struct CallCanceller(watch::Sender<bool>);
 
-impl Drop for CancelOnDrop {
+impl Drop for CallCanceller {
     fn drop(&mut self) {
         self.0.send_replace(true);
     }
@@ -68,9 +68,9 @@ impl CallContext {
     pub(super) fn new(
         call: CallFacts,
         news: Option<mpsc::Sender<CallProgress<'static>>>,
-    ) -> (Self, CancelOnDrop) {
+    ) -> (Self, CallCanceller) {
         let (cancel, cancelled) = watch::channel(false);
-        (Self { call: Arc::new(call), cancelled, news }, CancelOnDrop(cancel))
+        (Self { call: Arc::new(call), cancelled, news }, CallCanceller(cancel))
     }
 
     /// Returns true if the caller has given up. A blocking tool that takes long should check this
