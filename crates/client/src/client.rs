@@ -1,4 +1,4 @@
-//! A session with a runtime.
+//! A client of a runtime.
 
 mod conversations;
 
@@ -25,19 +25,19 @@ use crate::{
     process,
 };
 
-/// A session with a runtime. A clone is another handle of the same session.
+/// A session with a runtime. Clones are handles of the same session.
 ///
-/// The process is ended when the last handle, the last [`SentRequest`] and the last [`SessionWatch`] are
-/// dropped: its stdin is closed, after 2 s it gets SIGTERM, and after 2 s more it is killed with
-/// all that it has started. Nobody waits for that, unless by [`close`](Self::close).
+/// The process is ended when the last handle, the last [`SentRequest`] and the last
+/// [`SessionWatch`] are dropped: its stdin is closed, after 2 s it gets SIGTERM, and after another
+/// 2 s it is killed with all that it has started. Only [`close`](Self::close) waits for that.
 #[derive(Debug, Clone)]
 pub struct Client {
     handle: Arc<ClientHandle>,
 }
 
 impl Client {
-    /// Starts the runtime, and goes on at once: what is sent waits until it is ready. The session
-    /// lives on the tokio runtime in which this is called, which has to have time and I/O enabled.
+    /// Starts the runtime and returns at once; requests wait until it is ready. The session runs on
+    /// the current tokio runtime, which needs time and I/O enabled.
     pub fn start(settings: ClientSettings) -> Result<Self, ClientError> {
         let launch = process::launcher(settings.clone());
         Self::start_by(settings, launch)
@@ -54,33 +54,34 @@ impl Client {
         Ok(Self { handle: Arc::new(ClientHandle { shared, name, requests: AtomicU64::new(0) }) })
     }
 
-    /// Names this client: no other has the same name, and the ids of its requests begin with it.
-    /// The numbers that a [`SessionWatch`] tells are of use to nobody but the client of this name.
+    /// Returns the unique name of this client, with which the ids of its requests begin. The
+    /// numbers of a [`SessionWatch`] are only valid for the client of this name.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.handle.name
     }
 
-    /// Returns how the runtime's process is.
+    /// Returns the state of the process.
     #[must_use]
     pub fn state(&self) -> RuntimeState {
         self.handle.shared.state()
     }
 
-    /// Returns how much of what the runtime wrote was of no use.
+    /// Returns how many lines of the runtime were ignored.
     #[must_use]
     pub fn passed_over(&self) -> PassedOver {
         self.handle.shared.passed_over()
     }
 
-    /// Returns everything that happens in this session, beginning `since`.
+    /// Returns a watch of everything that happens in this session.
     #[must_use]
     pub fn watch(&self, since: WatchStart) -> SessionWatch {
         SessionWatch::new(Arc::clone(&self.handle), since)
     }
 
-    /// Sends a request. Waits while too many are open or unread by the runtime; one that could
-    /// not be sent ends with [`RequestEvent::Failed`](crate::Happened::Failed) like any other.
+    /// Sends a request. Waits while too many are open or not yet read by the runtime. A request
+    /// that cannot be sent ends with [`RequestEvent::Failed`](crate::RequestEvent::Failed) like any
+    /// other.
     pub async fn send(&self, command: SessionCommand) -> SentRequest {
         let number = self.handle.requests.fetch_add(1, Ordering::Relaxed);
         let id: Arc<str> = Arc::from(format!("{}-{number}", self.handle.name));
@@ -94,19 +95,19 @@ impl Client {
         request
     }
 
-    /// Sends a request and waits for its end, for those that are answered in one word. An
-    /// `error` of the runtime's is [`ClientError::Refused`].
+    /// Sends a request and waits for its end. An `error` of the runtime is
+    /// [`ClientError::Refused`].
     pub async fn request(&self, command: SessionCommand) -> Result<Arc<SessionReply>, ClientError> {
         self.send(command).await.end().await
     }
 
-    /// Says something to the model, in the current conversation.
+    /// Sends a message in the current conversation.
     pub async fn user_message(&self, text: impl Into<String>) -> SentRequest {
         self.send(SessionCommand::UserMessage(UserMessage::new(text))).await
     }
 
-    /// Says something to the model, in the current conversation, with files: by their paths, or
-    /// [inline](Attachment::Inline) from a front end that has none.
+    /// Sends a message with attachments in the current conversation. The files are named by path,
+    /// or [inline](Attachment::Inline).
     pub async fn user_message_with(
         &self,
         text: impl Into<String>,
@@ -116,7 +117,7 @@ impl Client {
         self.send(SessionCommand::UserMessage(message)).await
     }
 
-    /// Says something to the model, in the conversation of this id.
+    /// Sends a message in the conversation with this id.
     pub async fn user_message_in(
         &self,
         conversation: &str,
@@ -128,7 +129,7 @@ impl Client {
             .await
     }
 
-    /// Asks the runtime to end a request of this client now; see [`SentRequest::cancel`].
+    /// Cancels a request of this client; see [`SentRequest::cancel`].
     pub fn cancel(&self, id: &str) -> Result<(), ClientError> {
         if !self.handle.shared.is_open(id) {
             return Err(ClientError::NotOpen);
@@ -143,8 +144,8 @@ impl Client {
         self.request(SessionCommand::PermissionAnswer(answer)).await.map(drop)
     }
 
-    /// Returns how the runtime is, in its own words, and which requests and questions are open
-    /// there: all that a page needs which was loaded anew.
+    /// Returns the status of the runtime with its open requests and questions, from which a front
+    /// end can restore its state.
     pub async fn status(&self) -> Result<RuntimeStatus, ClientError> {
         let reply = self.request(SessionCommand::GetStatus).await?;
         match &reply.event {
@@ -153,13 +154,13 @@ impl Client {
         }
     }
 
-    /// Ends the runtime and starts it again at once. Open requests fail.
+    /// Ends the process and starts it again at once. Open requests fail.
     pub fn restart(&self) {
         self.handle.shared.ask(CoreInput::Restart);
     }
 
-    /// Ends the session for all handles: open requests fail, and the process is ended. Returns
-    /// when it is gone.
+    /// Closes the session for all handles: open requests fail, and the process is ended. Returns
+    /// when the process is gone.
     pub async fn close(&self) {
         let mut watch = self.watch(WatchStart::Now);
         self.handle.shared.ask(CoreInput::Leave);
@@ -172,7 +173,7 @@ impl Client {
         self.handle.shared.unread.load(Ordering::Relaxed)
     }
 
-    /// Waits for what a request takes of what is limited.
+    /// Waits until the limits permit another request.
     async fn room(
         &self,
         command: &SessionCommand,

@@ -1,7 +1,7 @@
-//! Who waits for what: a pure state machine.
+//! The state of a session, with its process and its open requests: a pure state machine.
 //!
-//! [`ClientCore::handle`] takes the time and one [`CoreInput`] and gives [`CoreOutput`]s, in order. So whatever
-//! the runtime says or does not say, every request gets exactly one end, and nothing after it.
+//! [`ClientCore::handle`] takes the time and a [`CoreInput`] and returns [`CoreOutput`]s in order.
+//! Whatever the runtime does, every request has exactly one end, and nothing follows it.
 
 mod life;
 mod lines;
@@ -26,60 +26,60 @@ use numbers::SequenceNumbers;
 pub(crate) use open::is_turn;
 use open::{PendingRequest, RequestStage};
 
-/// What an event costs in memory besides its line.
+/// The memory of an event in addition to its line.
 pub(crate) const OVERHEAD: usize = 256;
 
-/// What has happened, or is wanted.
+/// Something that happened, or that a caller wants.
 #[derive(Debug)]
 pub(crate) enum CoreInput<'a> {
     /// The client begins.
     Begin,
-    /// Somebody asks; `line` is the request as it is written.
+    /// A request is sent; `line` is its encoded form.
     Ask { request: Arc<SessionRequest>, line: Vec<u8> },
-    /// A request is no longer wanted.
+    /// A request is cancelled.
     Cancel { id: &'a str },
-    /// Nobody reads what happens about a request any more, though it is at work.
+    /// The events of a running request were not read in time.
     NotRead { id: &'a str },
-    /// All of a request is in the pipe to the runtime.
+    /// A request was completely written to the runtime.
     Written { id: &'a str },
     /// A line of the runtime.
     Line(DecodedLine<'a>),
-    /// The runtime's output is not read for a while, for a reader's sake.
+    /// Reading from the runtime is paused because of a slow reader.
     Paused,
-    /// It is read again.
+    /// Reading continues.
     Resumed,
     /// The process was started.
     Started,
-    /// It could not be.
+    /// The process could not be started.
     NotStarted { why: String },
     /// One of the pipes to and from the process is closed.
     PipeClosed,
     /// The process has ended.
     Exited { status: Option<ExitStatus>, last_words: Option<String> },
-    /// The process is to be replaced by a new one.
+    /// The process has to be restarted.
     Restart,
-    /// The client ends.
+    /// The client is closed.
     Leave,
     /// Time has passed.
     Tick,
 }
 
-/// What is to be done.
+/// Something that the caller has to do.
 #[derive(Debug)]
 pub(crate) enum CoreOutput {
     /// Start the process.
     Start,
-    /// Let the process end, and see to it that it does.
+    /// End the process.
     End,
-    /// Write a line to the process; `of` is the request that it holds, if somebody waits for it.
+    /// Write a line to the process; `of` is the id of its request, if somebody waits for it.
     Write { line: Vec<u8>, of: Option<Arc<str>> },
-    /// Do not write a request if that has not begun.
+    /// Do not write a request whose writing has not begun.
     Withdraw { id: Arc<str> },
-    /// Tell whoever asked, and the watchers.
+    /// Deliver an event to the request and the watchers.
     Happened { id: Arc<str>, happened: RequestEvent, size: usize },
-    /// Tell the watchers.
+    /// Deliver an item to the watchers.
     Seen { what: WatchedItem, size: usize },
-    /// All is over.
+    /// The session is over.
     Over,
 }
 
@@ -87,14 +87,14 @@ pub(crate) enum CoreOutput {
 #[derive(Debug)]
 pub(crate) struct ClientCore {
     settings: ClientSettings,
-    /// Begins the ids of the client's own requests.
+    /// The prefix of the ids of the client's own requests.
     name: String,
     life: RuntimeLife,
     state: RuntimeState,
     epoch: u64,
     deaths: u32,
     is_leaving: bool,
-    /// In the order in which they were asked.
+    /// The open requests, in the order in which they were sent.
     open: Vec<PendingRequest>,
     numbers: SequenceNumbers,
     errands: u64,
@@ -122,7 +122,7 @@ impl ClientCore {
         }
     }
 
-    /// Returns which life of the runtime it is.
+    /// Returns the number of the current process.
     pub(crate) fn epoch(&self) -> u64 {
         self.epoch
     }
@@ -139,7 +139,7 @@ impl ClientCore {
         self.find(id).is_some()
     }
 
-    /// Takes in what has happened at the moment `now`, and tells what is to be done.
+    /// Handles an input at the time `now`, and returns what to do.
     pub(crate) fn handle(&mut self, now: Duration, input: CoreInput<'_>) -> Vec<CoreOutput> {
         match input {
             CoreInput::Begin => self.spawn(),
@@ -161,7 +161,7 @@ impl ClientCore {
         std::mem::take(&mut self.outputs)
     }
 
-    /// When it has to be told that time has passed.
+    /// Returns when the next [`CoreInput::Tick`] is due.
     pub(crate) fn deadline(&self) -> Option<Duration> {
         let requests = (0..self.open.len()).filter_map(|index| self.due(index));
         requests.chain(self.life.deadline()).chain(self.numbers.deadline()).min()
@@ -182,7 +182,7 @@ impl ClientCore {
         self.due(index).is_some_and(|due| due <= now)
     }
 
-    /// When the request has to have moved on.
+    /// Returns when the request has to make progress.
     fn due(&self, index: usize) -> Option<Duration> {
         let open = &self.open[index];
         if open.stage != RequestStage::Written {
@@ -229,7 +229,7 @@ impl ClientCore {
         }
     }
 
-    /// Sends a request that was held until now.
+    /// Sends a request that was held.
     fn send(&mut self, now: Duration, index: usize) {
         let open = &mut self.open[index];
         if let Some(missing) = open.needs.iter().find(|name| !self.life.offers(name)) {
@@ -281,7 +281,7 @@ impl ClientCore {
         }
     }
 
-    /// Ends a request here, and tells the runtime.
+    /// Fails a request, and cancels it at the runtime.
     fn give_up(&mut self, now: Duration, index: usize, error: ClientError) {
         let open = &self.open[index];
         let id = Arc::clone(&open.id);
@@ -305,7 +305,7 @@ impl ClientCore {
         }
     }
 
-    /// Writes a request of the client's own; its id.
+    /// Writes a request of the client's own and returns its id.
     fn errand(&mut self, command: SessionCommand) -> String {
         self.errands += 1;
         let id = format!("{}-own-{}", self.name, self.errands);
@@ -322,7 +322,7 @@ impl ClientCore {
         self.end(now, index, RequestEvent::Failed(error), 0);
     }
 
-    /// Ends a request: the only place where one leaves.
+    /// Ends a request. Requests are removed only here.
     fn end(&mut self, now: Duration, index: usize, happened: RequestEvent, size: usize) {
         let ended = self.open.remove(index);
         for next in &mut self.open[index..] {

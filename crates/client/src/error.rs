@@ -1,11 +1,11 @@
-//! Why a request has no answer of the runtime's.
+//! The errors of a client.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use callgate_wire::session::ErrorData;
 
-/// Why a request has no answer of the runtime's, or the client could not do something.
+/// Why a request failed, or the client could not do something.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ClientError {
@@ -15,7 +15,7 @@ pub enum ClientError {
     /// The runtime died, could not be started, or had to be ended.
     #[error("{why}; it is started again, send the request once more")]
     Died {
-        /// How, for a person.
+        /// The reason, for a person.
         why: Arc<str>,
     },
     /// The runtime has died so often that it is not started again.
@@ -26,19 +26,19 @@ pub enum ClientError {
         /// How it died last.
         why: Arc<str>,
     },
-    /// Nothing was heard about the request for too long; it was cancelled.
+    /// The request had no event for too long and was cancelled.
     #[error("no event for {}", seconds(*after))]
     Idle {
         /// How long.
         after: Duration,
     },
-    /// The runtime did not take the request in time; it was not carried out.
+    /// The runtime did not read the request in time; it was not carried out.
     #[error("the runtime did not take the request within {}", seconds(*after))]
     NotTaken {
         /// How long.
         after: Duration,
     },
-    /// What happened was not read in time by whoever asked; the request was cancelled.
+    /// The events of the request were not read in time; it was cancelled.
     #[error(
         "the request was cancelled, because its events were not read for {}: read them, or detach the request",
         seconds(*after)
@@ -47,10 +47,10 @@ pub enum ClientError {
         /// How long.
         after: Duration,
     },
-    /// Some of what the runtime said is lost, and it could not say it again.
+    /// Lines of the runtime were lost, and it could not send them again.
     #[error("a part of the answer is lost: send the request once more")]
     Lost,
-    /// The request was cancelled by this side, and the runtime did not say so itself.
+    /// The request was cancelled by this client, and the runtime did not confirm it.
     #[error("the request was cancelled")]
     Cancelled,
     /// The request is longer than a line may be.
@@ -70,7 +70,7 @@ pub enum ClientError {
     /// The runtime does not know such requests.
     #[error("the runtime does not know `{kind}`: a newer one may")]
     NotOffered {
-        /// The kind of request, or the capability that this one needs beside.
+        /// The kind of request, or the missing capability.
         kind: &'static str,
     },
     /// There is no open request with this id.
@@ -79,15 +79,15 @@ pub enum ClientError {
     /// The client was closed.
     #[error("the session is closed")]
     Closed,
-    /// The runtime said `error`.
+    /// The runtime answered with `error`.
     #[error("{error}")]
     Refused {
         /// What could not be done, for a person.
         error: String,
-        /// The same for programs.
+        /// The error in a form for programs.
         data: Option<ErrorData>,
     },
-    /// The runtime's answer is not of the kind that belongs to the request.
+    /// The runtime's answer does not fit the request.
     #[error("the runtime's answer to `{kind}` cannot be read: is it of another version?")]
     Unexpected {
         /// The kind of request.

@@ -1,4 +1,4 @@
-//! What happens, as front ends see it.
+//! The events of a client.
 
 use std::process::ExitStatus;
 use std::sync::Arc;
@@ -8,17 +8,17 @@ use callgate_wire::session::{RuntimeReady, SessionReply, SessionRequest};
 
 use crate::ClientError;
 
-/// What happened about a request.
+/// An event of a request.
 #[derive(Debug, Clone)]
 pub enum RequestEvent {
-    /// The runtime said something.
+    /// A reply of the runtime.
     Said(Arc<SessionReply>),
-    /// The client gave the request up. Nothing follows.
+    /// The request has failed. Nothing follows.
     Failed(ClientError),
 }
 
 impl RequestEvent {
-    /// Returns true if this is the last that happens about its request.
+    /// Returns true if this is the last event of its request.
     #[must_use]
     pub fn is_end(&self) -> bool {
         match self {
@@ -28,81 +28,81 @@ impl RequestEvent {
     }
 }
 
-/// How the runtime's process is.
+/// The state of the runtime's process.
 #[derive(Debug, Clone)]
 pub enum RuntimeState {
     /// It is being started.
     Starting,
-    /// It has said that it is ready.
+    /// It is ready.
     Ready(Arc<RuntimeReady>),
     /// It has died, could not be started, or had to be ended.
     Died {
-        /// How it ended, where that is known.
+        /// Its exit status, if known.
         status: Option<ExitStatus>,
-        /// What was wrong, for a person.
+        /// The reason, for a person.
         why: Arc<str>,
-        /// The last line that it wrote on stderr, secrets masked.
+        /// The last line that it wrote to stderr, with secrets masked.
         last_words: Option<String>,
     },
-    /// It is started again after a while.
+    /// It will be started again.
     Restarting {
-        /// After how long.
+        /// The pause before that.
         within: Duration,
     },
-    /// It has died so often that it is not started again, unless somebody says so.
+    /// It has died so often that it is only started again on request.
     GivenUp,
-    /// The client was closed, and the process is gone.
+    /// The client is closed, and the process is gone.
     Ended,
 }
 
-/// Something that a [`SessionWatch`](crate::Watch) tells, with its number.
+/// A numbered item of a [`SessionWatch`](crate::SessionWatch).
 #[derive(Debug, Clone)]
 pub struct WatchedEvent {
-    /// In which life of the runtime: 1 for the first process, 2 for the next.
+    /// The number of the process: 1 for the first, 2 for the next.
     pub epoch: u64,
-    /// The number of what is told; it goes on over all lives. Watching
-    /// [after](crate::Since::After) this number goes on here.
+    /// The number of the item, which continues over all processes. Watching
+    /// [after](crate::WatchStart::After) this number continues here.
     pub seq: u64,
-    /// What is told.
+    /// The item.
     pub what: WatchedItem,
 }
 
-/// What a [`SessionWatch`](crate::Watch) tells.
+/// An item of a [`SessionWatch`](crate::SessionWatch).
 #[derive(Debug, Clone)]
 pub enum WatchedItem {
-    /// How the process is now.
+    /// The new state of the process.
     State(RuntimeState),
     /// A request was sent.
     Asked(Arc<SessionRequest>),
-    /// Something happened about a request.
+    /// An event of a request.
     Happened {
         /// The request's id.
         id: Arc<str>,
-        /// What happened.
+        /// The event.
         happened: RequestEvent,
     },
-    /// What is between these numbers is no longer kept. Somebody who has to know it loads the
-    /// conversation.
+    /// The items between these numbers are no longer kept. Load the conversation to see their
+    /// effect.
     Missed {
-        /// The first number that is missing.
+        /// The number of the first missing item.
         from: u64,
-        /// The last.
+        /// The number of the last one.
         to: u64,
     },
 }
 
-/// How much of what the runtime wrote was of no use, since the client was started.
+/// How many lines of the runtime were ignored since the client was started.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct PassedOver {
-    /// Lines that are no message: not JSON, not UTF-8, or with a field missing.
+    /// Lines that are not messages: not JSON, not UTF-8, or with a missing field.
     pub unreadable: u64,
     /// Lines over the limit.
     pub too_long: u64,
-    /// Messages of kinds that are not known here.
+    /// Messages of unknown kinds.
     pub unknown: u64,
     /// Messages about requests that are not open.
     pub stray: u64,
-    /// Messages whose number had been there.
+    /// Messages whose number was received before.
     pub repeated: u64,
     /// How often numbers were missing.
     pub gaps: u64,

@@ -1,29 +1,30 @@
-//! For front ends: starts an agent runtime, keeps it alive and speaks the session protocol with it.
+//! A client for front ends: starts an agent runtime, keeps it alive, and speaks the session protocol
+//! with it.
 //!
-//! A [`Client`] starts the runtime's process and starts it again when it dies. What is
-//! [sent](Client::send) is a [`SentRequest`], which tells what happens about it until exactly one end;
-//! what happens about all of them, and to the process, a [`SessionWatch`] tells, from any number on that
-//! is still kept. When the last of these is dropped, the process is ended.
+//! A [`Client`] starts the process of the runtime, and starts it again when it dies. Each
+//! [sent request](Client::send) is a [`SentRequest`], which yields its events up to exactly one end.
+//! A [`SessionWatch`] yields the events of all requests and the state of the process, from any
+//! number that is still kept. When the last of these is dropped, the process is ended.
 //!
 //! ```no_run
-//! use callgate_client::{Client, Happened, Settings};
+//! use callgate_client::{Client, ClientSettings, RequestEvent};
 //! use callgate_wire::approval::{Action, Press};
-//! use callgate_wire::session::Event;
+//! use callgate_wire::session::SessionEvent;
 //!
 //! # async fn example() -> Result<(), callgate_client::ClientError> {
-//! let client = Client::start(Settings::new("callgate").arg("agent"))?;
+//! let client = Client::start(ClientSettings::new("callgate").arg("agent"))?;
 //! let mut request = client.user_message("What does this folder hold?").await;
-//! while let Some(happened) = request.next().await {
-//!     match happened {
-//!         Happened::Said(reply) => match &reply.event {
-//!             Event::Token(text) => eprint!("{text}"),
-//!             Event::PermissionRequest(asked) => {
+//! while let Some(event) = request.next().await {
+//!     match event {
+//!         RequestEvent::Said(reply) => match &reply.event {
+//!             SessionEvent::Token(text) => eprint!("{text}"),
+//!             SessionEvent::PermissionRequest(asked) => {
 //!                 client.answer(&asked.question, Press::Button(Action::Deny)).await?;
 //!             }
-//!             Event::Error { error, .. } => eprintln!("{error}"),
+//!             SessionEvent::Error { error, .. } => eprintln!("{error}"),
 //!             _ => {}
 //!         },
-//!         Happened::Failed(error) => eprintln!("{error}"),
+//!         RequestEvent::Failed(error) => eprintln!("{error}"),
 //!     }
 //! }
 //! client.close().await;
@@ -31,19 +32,19 @@
 //! # }
 //! ```
 //!
-//! # When the runtime does not do as it should
+//! # When the runtime misbehaves
 //!
-//! - It dies: every open request fails at once, and it is started again after a while
-//!   ([`RestartBackOff`]). What is sent meanwhile waits, up to [`ClientSettings::taken`].
-//! - It stalls: a request about which nothing is heard for [`ClientSettings::idle`] fails and is
-//!   cancelled, unless it queues behind another or a question of it is open.
-//! - It floods: the events of a request wait up to [`ClientSettings::unread`] bytes; then its output is no
-//!   longer read, so that it has to wait itself. Whoever has not read half of that within
-//!   [`ClientSettings::patience`] loses the request, and the others go on. Watchers hold nobody up: one
-//!   that is too slow hears what it has [missed](Seen::Missed).
-//! - It lies: what cannot be read, or is about no open request, is passed over and counted
-//!   ([`Client::passed_over`]). Where its numbers show that something is missing, it is asked to
-//!   say it again; if it cannot, the answers under way fail.
+//! - It dies: every open request fails at once, and the process is started again after a pause
+//!   ([`RestartBackOff`]). Requests that are sent meanwhile wait, up to [`ClientSettings::taken`].
+//! - It stalls: a request without events for [`ClientSettings::idle`] fails and is cancelled, unless
+//!   it waits for another request or for a person's answer.
+//! - It floods: up to [`ClientSettings::unread`] bytes of events wait in a request; then the output
+//!   of the runtime is not read until they are. A request that does not read half of that within
+//!   [`ClientSettings::patience`] fails, and the others continue. Watchers delay no one: a slow one
+//!   gets [`WatchedItem::Missed`].
+//! - It lies: lines that cannot be read, or that belong to no open request, are ignored and counted
+//!   ([`Client::passed_over`]). If numbers are missing, the runtime is asked to send those lines
+//!   again; if it cannot, the running requests fail.
 
 mod client;
 mod core;

@@ -1,26 +1,26 @@
-//! Lines on their way to the runtime.
+//! Lines that wait to be written to the runtime.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 use tokio::sync::OwnedSemaphorePermit;
 
-/// The most lines that wait. Requests are limited before they come here, so that only a runtime
-/// that reads nothing and makes the client ask again and again comes near it.
+/// The most lines that wait. Requests are limited before, so that only a runtime that reads nothing
+/// and makes the client ask again and again comes near it.
 const MOST_LINES: usize = 1024;
 
 /// Lines that wait to be written, in order.
 #[derive(Debug, Default)]
 pub(crate) struct LineOutbox(VecDeque<OutgoingLine>);
 
-/// A line that is to be written.
+/// A line that waits to be written.
 #[derive(Debug)]
 pub(crate) struct OutgoingLine {
     line: Vec<u8>,
     written: usize,
-    /// The request that it holds, if somebody waits for it.
+    /// The id of its request, if somebody waits for it.
     pub(crate) of: Option<Arc<str>>,
-    /// Its share of what may wait.
+    /// Its share of the unsent bytes.
     _room: Option<OwnedSemaphorePermit>,
 }
 
@@ -52,12 +52,12 @@ impl LineOutbox {
 }
 
 impl OutgoingLine {
-    /// Returns what of it is still to be written.
+    /// Returns the part that is not written yet.
     pub(crate) fn rest(&self) -> &[u8] {
         &self.line[self.written..]
     }
 
-    /// So much more was written; whether that was all.
+    /// Notes that `count` bytes were written. Returns true if the line is complete.
     pub(crate) fn wrote(&mut self, count: usize) -> bool {
         self.written = (self.written + count).min(self.line.len());
         self.written == self.line.len()

@@ -1,7 +1,7 @@
-//! The runtime's process, kept by a thread of its own.
+//! The process of the runtime, and the thread that keeps it.
 //!
-//! The thread starts the process, waits for its end, and ends it when its leash is dropped: that
-//! happens also when the tokio runtime is gone, and it never makes anybody else wait.
+//! The thread starts the process, waits for its end, and ends it when its leash is dropped. That
+//! also works when the tokio runtime is gone, and never blocks anything else.
 
 use std::io;
 use std::process::{Command, ExitStatus, Stdio};
@@ -20,17 +20,17 @@ use crate::pump::{PumpFuture, RuntimeExit, RuntimeLauncher, RuntimePipes};
 use crate::stderr::StderrFollower;
 use crate::{ClientSettings, StderrTarget};
 
-/// How often the keeper looks whether the leash has been dropped.
+/// How often the thread checks whether the leash was dropped.
 const NOW_AND_THEN: Duration = Duration::from_millis(100);
 /// How long the process may take to end after its stdin was closed, and again after SIGTERM.
 const FAREWELL: Duration = Duration::from_secs(2);
-/// How long the last words may take once it has ended: a child of it may hold the pipe.
+/// How long to read stderr after the process has ended: one of its children may hold the pipe open.
 const LAST_WORDS: Duration = Duration::from_millis(200);
 
-/// Tells how the process has ended.
+/// Receives the exit status of the process.
 type ExitReceiver = oneshot::Receiver<Option<ExitStatus>>;
 
-/// A process that was started, as its keeper hands it over.
+/// A process that the thread has started.
 struct KeptProcess {
     stdin: Option<std::process::ChildStdin>,
     stdout: Option<std::process::ChildStdout>,
@@ -39,7 +39,7 @@ struct KeptProcess {
     exit: ExitReceiver,
 }
 
-/// Returns what starts the process of these settings, again and again.
+/// Returns a function that starts the process of these settings, as often as it is called.
 pub(crate) fn launcher(settings: ClientSettings) -> RuntimeLauncher {
     let given = settings.env.iter().cloned();
     let given = given.filter_map(|(name, value)| Some((name, value?)));
@@ -100,7 +100,7 @@ fn command(settings: &ClientSettings) -> Command {
     command
 }
 
-/// The keeper's life: as long as the process's.
+/// Runs the thread, which lives as long as the process.
 fn keep(command: Command, reply: oneshot::Sender<io::Result<KeptProcess>>) {
     let mut child = match LeashedChild::spawn_gently(command) {
         Ok(child) => child,
@@ -113,8 +113,8 @@ fn keep(command: Command, reply: oneshot::Sender<io::Result<KeptProcess>>) {
     told.send(see_off(child, &slack)).ok();
 }
 
-/// Waits for the end of the process, and sees to it once the leash is dropped. `None` when it had
-/// to be killed.
+/// Waits for the end of the process, and ends it once the leash is dropped. Returns `None` if it
+/// had to be killed.
 fn see_off(mut child: LeashedChild, slack: &Receiver<()>) -> Option<ExitStatus> {
     while !ends_within(&child, NOW_AND_THEN) && slack.try_recv() == Err(TryRecvError::Empty) {}
     if !ends_within(&child, FAREWELL) {

@@ -1,5 +1,5 @@
-//! The task that serves a client: reads what the runtime says, writes what is asked of it, keeps
-//! its process alive and the time.
+//! The task of a client: reads from the runtime, writes requests, and keeps the process alive and
+//! the time.
 
 use std::future::pending;
 use std::io;
@@ -16,22 +16,22 @@ use crate::core::CoreInput;
 use crate::outbox::OutgoingLine;
 use crate::shared::ClientShared;
 
-/// How often in a row the runtime is listened to before the clock is looked at.
+/// How often the task reads in a row before it checks the time.
 const READS_IN_A_ROW: u32 = 64;
 
-/// A process, as the task sees it.
+/// A running process, as the task sees it.
 pub(crate) struct RuntimePipes {
-    /// Requests go here; closed when the process is to end.
+    /// Takes requests; closed to end the process.
     pub(crate) stdin: Option<Box<dyn AsyncWrite + Send + Unpin>>,
-    /// Responses come from here, until it is closed.
+    /// Yields responses until it is closed.
     pub(crate) stdout: Option<Box<dyn AsyncRead + Send + Unpin>>,
-    /// Comes when the process has ended.
+    /// Resolves when the process has ended.
     pub(crate) exit: Option<PumpFuture<RuntimeExit>>,
     /// Dropped when the process is to end.
     pub(crate) leash: Option<Box<dyn Send>>,
 }
 
-/// How a process ended, if that is known, and the last line it wrote on stderr.
+/// The exit status of a process, if known, and the last line that it wrote to stderr.
 pub(crate) type RuntimeExit = (Option<ExitStatus>, Option<String>);
 pub(crate) type PumpFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 /// Starts a process.
@@ -44,12 +44,12 @@ struct SessionPump {
     life: Option<RuntimePipes>,
     lines: LineDecoder,
     outgoing: Option<OutgoingLine>,
-    /// Since when nothing is read, for a slow reader's sake.
+    /// Since when reading is paused because of a slow reader.
     paused: Option<Instant>,
     reads: u32,
 }
 
-/// What the task was woken by.
+/// What woke the task.
 enum PumpWake {
     Started(io::Result<RuntimePipes>),
     Exited(RuntimeExit),
@@ -79,7 +79,7 @@ pub(crate) async fn run(shared: Arc<ClientShared>, launch: RuntimeLauncher) {
     }
 }
 
-/// Whatever ends the task, nobody is left waiting.
+/// Ends the session when the task ends for any reason.
 struct AbandonOnDrop(Arc<ClientShared>);
 
 impl Drop for AbandonOnDrop {
@@ -89,12 +89,13 @@ impl Drop for AbandonOnDrop {
 }
 
 impl SessionPump {
-    /// Does with the process what is ordered; whether there is more to do.
+    /// Carries out the orders for the process. Returns false when the session is over.
     fn follow_orders(&mut self) -> bool {
         let orders = self.shared.take_orders();
         if orders.end {
             self.outgoing = None;
-            // One that has not ended yet is listened to: it may have to get rid of its words.
+            // A process that has not ended is still read, because it may have to write before it
+            // can end.
             self.life.take_if(|life| life.exit.is_none());
             if let Some(life) = &mut self.life {
                 (life.stdin, life.leash) = (None, None);
@@ -131,7 +132,7 @@ impl SessionPump {
             started = or_never(starting.as_mut()) => PumpWake::Started(started),
             () = until(due) => PumpWake::Due,
             () = shared.work.notified() => PumpWake::Work,
-            // Others had their chance.
+            // Other tasks had their chance.
             () = tokio::task::yield_now(), if has_read_much => PumpWake::Work,
         }
     }
@@ -191,7 +192,7 @@ impl SessionPump {
         self.shared.tell(CoreInput::PipeClosed);
     }
 
-    /// Stops to read while too much is unread.
+    /// Pauses reading while too much is unread.
     fn pause_or_resume(&mut self) {
         let is_crowded = self.shared.is_crowded(self.paused.is_some());
         match (is_crowded, self.paused) {

@@ -1,4 +1,4 @@
-//! What has happened about a request and was not read yet.
+//! The unread events of a request.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,14 +8,14 @@ use tokio::sync::Notify;
 
 use crate::{ClientError, RequestEvent};
 
-/// The unread events of one request: its end comes last and exactly once.
+/// The unread events of one request. Its end comes last and exactly once.
 #[derive(Debug)]
 pub(crate) struct EventQueue {
     backlog: Mutex<EventBacklog>,
     has_more: Notify,
-    /// Told whenever something was read.
+    /// Notified whenever an event was read.
     was_read: Arc<Notify>,
-    /// The bytes in all queues.
+    /// The bytes in the queues of all requests.
     in_all: Arc<AtomicUsize>,
 }
 
@@ -23,9 +23,9 @@ pub(crate) struct EventQueue {
 struct EventBacklog {
     events: VecDeque<(usize, RequestEvent)>,
     bytes: usize,
-    /// The end was put in.
+    /// Whether the end was added.
     is_over: bool,
-    /// Nobody reads it any more.
+    /// Whether nobody reads the queue any more.
     is_left: bool,
 }
 
@@ -34,7 +34,7 @@ impl EventQueue {
         Self { backlog: Mutex::default(), has_more: Notify::new(), was_read, in_all }
     }
 
-    /// Appends what happened; nothing is taken after the end.
+    /// Adds an event. After the end it is ignored.
     pub(crate) fn push(&self, happened: RequestEvent, size: usize) {
         let mut backlog = self.lock();
         if backlog.is_over || backlog.is_left {
@@ -48,7 +48,7 @@ impl EventQueue {
         self.has_more.notify_one();
     }
 
-    /// Returns what happened next; `None` after the end. A call that is dropped loses nothing.
+    /// Waits for the next event; `None` after the end. Dropping the future loses nothing.
     pub(crate) async fn next(&self) -> Option<RequestEvent> {
         loop {
             {
@@ -68,12 +68,12 @@ impl EventQueue {
         }
     }
 
-    /// Returns how many bytes wait.
+    /// Returns how many bytes of events are unread.
     pub(crate) fn bytes(&self) -> usize {
         self.lock().bytes
     }
 
-    /// Lets go of everything that waits, and puts an end in its place, unless that was read.
+    /// Replaces all unread events by a failure, unless the end was read.
     pub(crate) fn give_up(&self, error: ClientError) {
         let mut backlog = self.lock();
         let was_read = backlog.is_over && backlog.events.is_empty();
@@ -86,7 +86,7 @@ impl EventQueue {
         self.has_more.notify_one();
     }
 
-    /// Nobody reads any more.
+    /// Notes that nobody reads the queue any more.
     pub(crate) fn leave(&self) {
         let mut backlog = self.lock();
         backlog.is_left = true;

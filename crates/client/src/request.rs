@@ -9,12 +9,12 @@ use crate::queue::EventQueue;
 use crate::shared::ClientHandle;
 use crate::{ClientError, RequestEvent};
 
-/// A request that was sent: what happens about it, until exactly one end.
+/// A request that was sent. It yields its events up to exactly one end.
 ///
-/// Dropping it cancels the request if it has no end yet, see
-/// [`cancel_on_drop`](Self::cancel_on_drop). It has to be read: one whose events are not cannot
-/// hold up the others for long, and is given up. Who has no use for them
-/// [detaches](Self::detach) it.
+/// Dropping it cancels the request, unless it has ended; see
+/// [`cancel_on_drop`](Self::cancel_on_drop). Its events have to be read: a request whose events are
+/// not read is given up before it delays the others for long. [Detach](Self::detach) it if its
+/// events are not needed.
 #[derive(Debug)]
 pub struct SentRequest {
     id: Arc<str>,
@@ -29,18 +29,18 @@ impl SentRequest {
         Self { id, queue, handle, cancels: true }
     }
 
-    /// Its id.
+    /// Returns its id.
     #[must_use]
     pub fn id(&self) -> &str {
         &self.id
     }
 
-    /// Returns what happens next; `None` after the end. A call that is dropped loses nothing.
+    /// Waits for the next event; `None` after the end. Dropping the future loses nothing.
     pub async fn next(&mut self) -> Option<RequestEvent> {
         self.queue.next().await
     }
 
-    /// Waits for the end, and passes over what comes before.
+    /// Waits for the end, and ignores the events before it.
     pub async fn end(mut self) -> Result<Arc<SessionReply>, ClientError> {
         while let Some(happened) = self.next().await {
             match happened {
@@ -59,19 +59,19 @@ impl SentRequest {
         Err(ClientError::NotOpen)
     }
 
-    /// Asks the runtime to end the request now. Its end comes as always: mostly a `done` whose
-    /// reason to stop is `cancelled`.
+    /// Asks the runtime to end the request. Its end follows as usual, mostly a `done` whose stop
+    /// reason is `cancelled`.
     pub fn cancel(&self) {
         self.handle.shared.ask(CoreInput::Cancel { id: &self.id });
     }
 
-    /// Returns true if dropping this cancels the request; it does unless told otherwise.
+    /// Sets whether dropping this cancels the request, which is the default.
     pub fn cancel_on_drop(&mut self, cancels: bool) {
         self.cancels = cancels;
     }
 
-    /// Lets the request go on by itself; a [`SessionWatch`](crate::Watch) tells what happens about it.
-    /// Gives its id.
+    /// Lets the request continue by itself; a [`SessionWatch`](crate::SessionWatch) yields its
+    /// events. Returns its id.
     #[must_use]
     pub fn detach(mut self) -> Arc<str> {
         self.cancels = false;

@@ -1,4 +1,4 @@
-//! The last of what happened, for watchers that come late.
+//! The last events, for watchers that start late.
 
 use std::collections::VecDeque;
 
@@ -7,15 +7,15 @@ use crate::{WatchedEvent, WatchedItem};
 /// Where a watcher begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WatchStart {
-    /// With what happens from now on.
+    /// With the next event.
     Now,
-    /// With the oldest that is kept.
+    /// With the oldest event that is kept.
     Oldest,
-    /// With what follows this number: where an earlier watcher has stopped.
+    /// After the event with this number, where an earlier watcher stopped.
     After(u64),
 }
 
-/// Numbered events, the oldest dropped when they are too many bytes.
+/// Numbered events. The oldest are dropped when they exceed the limit.
 #[derive(Debug)]
 pub(crate) struct EventRing {
     kept: VecDeque<(usize, WatchedEvent)>,
@@ -26,12 +26,12 @@ pub(crate) struct EventRing {
 }
 
 impl EventRing {
-    /// Keeps so many bytes, and always the last event.
+    /// Creates a ring that keeps at most `limit` bytes, and always the last event.
     pub(crate) fn new(limit: usize) -> Self {
         Self { kept: VecDeque::new(), bytes: 0, limit, next: 1 }
     }
 
-    /// Takes in what happened.
+    /// Adds an event.
     pub(crate) fn push(&mut self, epoch: u64, what: WatchedItem, size: usize) {
         self.kept.push_back((size, WatchedEvent { epoch, seq: self.next, what }));
         self.next += 1;
@@ -42,8 +42,8 @@ impl EventRing {
         }
     }
 
-    /// Returns the number with which a watcher begins. A number that was never given is another
-    /// client's: the watcher gets all that is kept.
+    /// Returns the number with which a watcher begins. A number that was never used belongs to
+    /// another client, and the watcher gets all that is kept.
     pub(crate) fn begin(&self, from: WatchStart) -> u64 {
         match from {
             WatchStart::Now => self.next,
@@ -53,7 +53,7 @@ impl EventRing {
         }
     }
 
-    /// Returns what a watcher gets that waits for `wanted`: that event, or how many it has missed.
+    /// Returns the event with the number `wanted`, or how many events the watcher has missed.
     pub(crate) fn get(&self, wanted: u64) -> Option<WatchedEvent> {
         let oldest = self.oldest();
         if wanted < oldest || wanted == 0 {

@@ -1,4 +1,4 @@
-//! What a client is to start, and its limits.
+//! The settings of a client.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -14,59 +14,59 @@ pub const MOST_TURNS: usize = 192;
 pub const MOST_ERRANDS: usize = 64;
 /// The most bytes of requests that wait for the runtime to read them; one more waits.
 pub const MOST_UNSENT: usize = 16 * 1024 * 1024;
-/// What to start, and how long to wait for what. Every field may be changed.
+/// The settings of a client. Every field may be changed.
 #[derive(Debug, Clone)]
 pub struct ClientSettings {
     /// The runtime's program.
     pub program: PathBuf,
     /// Its arguments.
     pub args: Vec<OsString>,
-    /// Variables that are set for it, or taken from it (`None`); it inherits the others.
+    /// Environment variables that are set, or removed if `None`; the others are inherited.
     pub env: Vec<(OsString, Option<OsString>)>,
-    /// Its working folder; ours if `None`.
+    /// Its working folder, or the current one if `None`.
     pub cwd: Option<PathBuf>,
     /// Where its stderr goes.
     pub stderr: StderrTarget,
-    /// The extensions that `hello` says this front end takes.
+    /// The extensions that the front end accepts, for `hello`.
     pub capabilities: Vec<String>,
-    /// How long nothing may be heard about a request that is at work.
+    /// How long a running request may have no event.
     pub idle: Duration,
-    /// How long the runtime may take to say `ready`.
+    /// How long the runtime may take to become ready.
     pub start: Duration,
-    /// How long a request may wait until the runtime has taken it: until it is started, and reads.
+    /// How long a request may wait until the runtime has read it.
     pub taken: Duration,
     /// How long a cancelled request may take to end.
     pub cancelled: Duration,
-    /// How many bytes of events may wait in one request before the runtime's output is no longer
-    /// read, and a quarter of how many may wait in all. A single line may go over it.
+    /// How many bytes of events may wait in one request before the runtime's output is not read;
+    /// four times as many may wait in all requests. A single line may exceed it.
     pub unread: usize,
-    /// How long a request with too many unread events may keep the others waiting.
+    /// How long a request with too many unread events may delay the others.
     pub patience: Duration,
-    /// How soon it is started again.
+    /// The pauses before it is started again.
     pub back_off: RestartBackOff,
-    /// How many bytes of the past are kept for watchers that come late.
+    /// How many bytes of events are kept for watchers that start late.
     pub kept: usize,
 }
 
-/// How soon a runtime that has died is started again.
+/// The pauses before a runtime that has died is started again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RestartBackOff {
-    /// After the first death; each further death in a row doubles it.
+    /// The pause after the first death; each further death in a row doubles it.
     pub first: Duration,
-    /// The most.
+    /// The longest pause.
     pub most: Duration,
-    /// A runtime that has lived so long is not counted with those that died before it.
+    /// After living this long, a runtime's death counts as the first again.
     pub reset_after: Duration,
-    /// How many deaths in a row are followed by another start; all if `None`.
+    /// The most restarts in a row; without limit if `None`.
     pub most_restarts: Option<u32>,
 }
 
 /// Where the runtime's stderr goes.
 #[derive(Clone)]
 pub enum StderrTarget {
-    /// To ours.
+    /// To our own stderr.
     Inherit,
-    /// Nowhere; only the last line is kept, for [`RuntimeState::Died`](crate::State::Died).
+    /// Nowhere. Only the last line is kept, for [`RuntimeState::Died`](crate::RuntimeState::Died).
     Discard,
     /// Line by line to a function, which must not block. Lines are cut at 8 KiB.
     Lines(Arc<dyn Fn(&str) + Send + Sync>),
@@ -109,7 +109,7 @@ impl ClientSettings {
 }
 
 impl RestartBackOff {
-    /// Returns how long to wait after so many deaths in a row; `None` is for ever.
+    /// Returns the pause after so many deaths in a row, or `None` for no restart.
     pub(crate) fn after(&self, deaths: u32) -> Option<Duration> {
         if self.most_restarts.is_some_and(|most| deaths > most) {
             return None;

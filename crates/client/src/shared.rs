@@ -1,4 +1,4 @@
-//! What the handles of a client share with the task that serves them.
+//! The state that the handles of a client share with its task.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -16,16 +16,16 @@ use crate::ring::{EventRing, WatchStart};
 use crate::settings::{MOST_ERRANDS, MOST_TURNS, MOST_UNSENT};
 use crate::{ClientError, ClientSettings};
 
-/// What the handles of a client share with the task that serves them.
+/// The state that the handles of a client share with its task.
 #[derive(Debug)]
 pub(crate) struct ClientShared {
     inner: Mutex<ClientInner>,
     begin: Instant,
-    /// Told when the task has something to do.
+    /// Notified when the task has something to do.
     pub(crate) work: Arc<Notify>,
-    /// The number of the last that watchers can see.
+    /// The number of the last item for watchers.
     seen: watch::Sender<u64>,
-    /// The bytes of events that nobody has read yet.
+    /// The bytes of all unread events.
     pub(crate) unread: Arc<AtomicUsize>,
     pub(crate) turns: Arc<Semaphore>,
     pub(crate) errands: Arc<Semaphore>,
@@ -33,7 +33,7 @@ pub(crate) struct ClientShared {
     pub(crate) settings: ClientSettings,
 }
 
-/// What keeps the process alive.
+/// A handle that keeps the process alive.
 #[derive(Debug)]
 pub(crate) struct ClientHandle {
     pub(crate) shared: Arc<ClientShared>,
@@ -52,21 +52,21 @@ struct ClientInner {
     core: ClientCore,
     ring: EventRing,
     outbox: LineOutbox,
-    /// Those that somebody reads.
+    /// The queues of the requests that somebody reads.
     queues: HashMap<Arc<str>, Arc<EventQueue>>,
     rooms: HashMap<Arc<str>, RequestPermits>,
     orders: PumpOrders,
     seen: u64,
 }
 
-/// What a request takes of what is limited, until it is written and until it is over.
+/// The permits of a request, until it is written and until it ends.
 #[derive(Debug)]
 pub(crate) struct RequestPermits {
     pub(crate) unsent: Option<OwnedSemaphorePermit>,
     pub(crate) _open: OwnedSemaphorePermit,
 }
 
-/// What the task is to do with the process.
+/// What the task has to do with the process.
 #[derive(Debug, Default, Clone, Copy)]
 pub(crate) struct PumpOrders {
     pub(crate) start: bool,
@@ -98,7 +98,7 @@ impl ClientShared {
         }
     }
 
-    /// Tells the core, and does what it says.
+    /// Passes an input to the core, and carries out its outputs.
     pub(crate) fn tell(&self, input: CoreInput<'_>) {
         let mut inner = self.lock();
         let now = self.begin.elapsed();
@@ -110,13 +110,13 @@ impl ClientShared {
         self.seen.send_if_modified(|last| std::mem::replace(last, seen) != seen);
     }
 
-    /// Like [`tell`](Self::tell), from a handle: the task is woken.
+    /// Like [`tell`](Self::tell), and wakes the task.
     pub(crate) fn ask(&self, input: CoreInput<'_>) {
         self.tell(input);
         self.work.notify_one();
     }
 
-    /// Sends a request, which has the room that it needs.
+    /// Sends a request with its permits.
     pub(crate) fn send(
         &self,
         request: session::SessionRequest,
@@ -127,14 +127,14 @@ impl ClientShared {
         self.ask(CoreInput::Ask { request: Arc::new(request), line });
     }
 
-    /// Returns a place for what happens about a request.
+    /// Creates the queue of a request.
     pub(crate) fn new_queue(&self, id: &Arc<str>) -> Arc<EventQueue> {
         let queue = Arc::new(EventQueue::new(Arc::clone(&self.work), Arc::clone(&self.unread)));
         self.lock().queues.insert(Arc::clone(id), Arc::clone(&queue));
         queue
     }
 
-    /// Nobody reads what happens about a request any more.
+    /// Removes the queue of a request that nobody reads.
     pub(crate) fn leave_queue(&self, id: &str) {
         if let Some(queue) = self.lock().queues.remove(id) {
             queue.leave();
@@ -153,7 +153,7 @@ impl ClientShared {
         self.lock().core.passed_over()
     }
 
-    /// Returns what the task has to do since it asked last.
+    /// Takes the orders for the task.
     pub(crate) fn take_orders(&self) -> PumpOrders {
         let mut inner = self.lock();
         let orders = inner.orders;
@@ -161,18 +161,18 @@ impl ClientShared {
         orders
     }
 
-    /// Returns the next line to be written.
+    /// Takes the next line to be written.
     pub(crate) fn next_line(&self) -> Option<OutgoingLine> {
         self.lock().outbox.pop()
     }
 
-    /// When the core has to be told that time has passed.
+    /// Returns when the next tick is due.
     pub(crate) fn deadline(&self) -> Option<Instant> {
         let deadline = self.lock().core.deadline()?;
         self.begin.checked_add(deadline)
     }
 
-    /// Returns true if more is unread than may be; once it is, half has to be read.
+    /// Returns true if too much is unread. Once it is, half of it has to be read.
     pub(crate) fn is_crowded(&self, was_crowded: bool) -> bool {
         let most = self.settings.unread / if was_crowded { 2 } else { 1 };
         let in_all = self.unread.load(Ordering::Relaxed);
@@ -181,7 +181,7 @@ impl ClientShared {
             || (in_all > most && self.lock().queues.values().any(|queue| queue.bytes() > most))
     }
 
-    /// Gives up the requests with the most that is unread, until there is room.
+    /// Fails the requests with the most unread events until there is room.
     pub(crate) fn end_slow(&self) {
         while self.is_crowded(true) {
             let queues = self.lock().queues.clone();
@@ -193,21 +193,21 @@ impl ClientShared {
         }
     }
 
-    /// Returns the first number for a watcher, and how it hears of more.
+    /// Returns the first number for a watcher, and the receiver of new numbers.
     pub(crate) fn watch(&self, since: WatchStart) -> (u64, watch::Receiver<u64>) {
         (self.lock().ring.begin(since), self.seen.subscribe())
     }
 
-    /// Returns what a watcher gets that waits for `wanted`, and whether there may be more.
+    /// Returns the item with the number `wanted`, and whether more may follow.
     pub(crate) fn look(&self, wanted: u64) -> (Option<WatchedEvent>, bool) {
         let inner = self.lock();
         (inner.ring.get(wanted), !inner.orders.is_over)
     }
 
-    /// The task is gone: nobody is left waiting.
+    /// Ends everything when the task is gone, so that nobody is left waiting.
     pub(crate) fn abandon(&self) {
         self.tell(CoreInput::Leave);
-        // Should the process not be gone yet, its keeper sees to it.
+        // The thread of the process ends it, should it still run.
         self.tell(CoreInput::Exited { status: None, last_words: None });
         self.tell(CoreInput::NotStarted { why: "the session is closed".to_owned() });
     }

@@ -1,4 +1,4 @@
-//! What the runtime writes on stderr: line by line to whoever wants it, the last without secrets.
+//! The stderr of the runtime: passed on line by line, and the last line kept with secrets masked.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -14,7 +14,7 @@ const LONGEST_LINE: usize = 8 * 1024;
 /// How much of the last line is kept, in characters.
 const LONGEST_WORDS: usize = 400;
 
-/// The stderr of one process, read until this is dropped.
+/// A task that reads the stderr of one process until this is dropped.
 #[derive(Debug)]
 pub(crate) struct StderrFollower {
     last: Arc<Mutex<Option<String>>>,
@@ -31,12 +31,12 @@ impl StderrFollower {
         Self { last, reading }
     }
 
-    /// Waits until there is no more to come.
+    /// Waits for the end of stderr.
     pub(crate) async fn read_to_its_end(&mut self) {
         (&mut self.reading).await.ok();
     }
 
-    /// Returns the last line, masked and short.
+    /// Returns the last line, masked and shortened.
     pub(crate) fn last_words(&self, secrets: &SecretVariables) -> Option<String> {
         let last = self.last.lock().unwrap_or_else(PoisonError::into_inner).take()?;
         Some(shown(&last, secrets))
@@ -79,7 +79,7 @@ async fn follow(
     }
 }
 
-/// Returns a line of stderr as a screen may show it.
+/// Returns a line of stderr, masked and shortened.
 fn shown(line: &str, secrets: &SecretVariables) -> String {
     let masked = secrets.mask(line);
     let clean = masked.trim().chars().filter(|c| !c.is_control());

@@ -1,4 +1,4 @@
-//! Everything that happens, for a screen.
+//! Watching everything that happens in a session.
 
 use std::sync::Arc;
 
@@ -8,10 +8,11 @@ use crate::ring::WatchStart;
 use crate::shared::ClientHandle;
 use crate::{WatchedEvent, WatchedItem};
 
-/// Everything that happens in a session: what is asked, what comes of it, and how the process is.
+/// Yields everything that happens in a session: requests, their events, and the state of the
+/// process.
 ///
-/// A watcher that is slow holds up nobody; what is no longer kept when it comes to it, it hears
-/// as [`WatchedItem::Missed`].
+/// A slow watcher delays no one. Items that are no longer kept when it reads them are replaced by
+/// [`WatchedItem::Missed`].
 #[derive(Debug)]
 pub struct SessionWatch {
     wanted: u64,
@@ -25,8 +26,7 @@ impl SessionWatch {
         Self { wanted, seen, handle }
     }
 
-    /// Returns what happens next; `None` when the session is over. A call that is dropped loses
-    /// nothing.
+    /// Waits for the next item; `None` when the session is over. Dropping the future loses nothing.
     pub async fn next(&mut self) -> Option<WatchedEvent> {
         loop {
             self.seen.mark_unchanged();
@@ -42,7 +42,7 @@ impl SessionWatch {
         }
     }
 
-    /// Waits for something in particular, and passes over the rest.
+    /// Waits for an item that `wanted` accepts, and ignores the others.
     pub async fn find<T>(
         &mut self,
         mut wanted: impl FnMut(&WatchedItem) -> Option<T>,

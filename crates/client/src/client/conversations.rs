@@ -1,4 +1,4 @@
-//! Conversations: made, listed, loaded, renamed, deleted.
+//! Creating, listing, loading, renaming and deleting conversations.
 
 use callgate_wire::session::{
     ConversationCreated, ConversationList, ConversationMessages, LoadAs, SessionCommand,
@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use crate::{Client, ClientError, SentRequest};
 
 impl Client {
-    /// Begins a conversation, which becomes the current one.
+    /// Creates a conversation and makes it the current one.
     pub async fn new_conversation(
         &self,
         title: Option<&str>,
@@ -17,8 +17,8 @@ impl Client {
         self.told(SessionCommand::NewConversation { conversation_id: None, title }).await
     }
 
-    /// Returns which conversations there are, the one that was changed last first: so many, and
-    /// only those last changed before this moment, in milliseconds since the Unix epoch.
+    /// Returns at most `limit` conversations, the most recently changed first, of those last
+    /// changed before `before`, in milliseconds since the Unix epoch.
     pub async fn conversations(
         &self,
         limit: Option<u32>,
@@ -27,8 +27,8 @@ impl Client {
         self.told(SessionCommand::ListConversations { limit, before }).await
     }
 
-    /// Makes a conversation the current one, and gives its last messages: so many, and only those
-    /// before the message of this number.
+    /// Makes a conversation the current one, and returns at most `limit` of its last messages,
+    /// before the message with the number `before`.
     pub async fn load_conversation(
         &self,
         conversation: &str,
@@ -38,9 +38,9 @@ impl Client {
         self.told(load(conversation, limit, before, LoadAs::Messages)).await
     }
 
-    /// Makes a conversation the current one, and tells its last messages in the events of a live
-    /// answer: so many messages, and only those before the message of this number. The `done` at
-    /// the end says [which](callgate_wire::session::ConversationEvents).
+    /// Makes a conversation the current one, and sends at most `limit` of its last messages as the
+    /// events of a live answer, before the message with the number `before`. The data of `done` is
+    /// [`ConversationEvents`](callgate_wire::session::ConversationEvents).
     pub async fn load_events(
         &self,
         conversation: &str,
@@ -50,7 +50,7 @@ impl Client {
         self.send(load(conversation, limit, before, LoadAs::Events)).await
     }
 
-    /// Gives a conversation another title.
+    /// Renames a conversation.
     pub async fn rename_conversation(
         &self,
         conversation: &str,
@@ -60,18 +60,18 @@ impl Client {
         self.request(SessionCommand::RenameConversation { conversation_id, title }).await.map(drop)
     }
 
-    /// Forgets a conversation.
+    /// Deletes a conversation.
     pub async fn delete_conversation(&self, conversation: &str) -> Result<(), ClientError> {
         let conversation_id = conversation.to_owned();
         self.request(SessionCommand::DeleteConversation { conversation_id }).await.map(drop)
     }
 
-    /// Begins the current conversation anew, once what was sent before is finished.
+    /// Removes all messages of the current conversation, after the requests before it.
     pub async fn clear_history(&self) -> Result<(), ClientError> {
         self.request(SessionCommand::ClearHistory { metadata: None }).await.map(drop)
     }
 
-    /// Sends a request and gives what its `done` says.
+    /// Sends a request and returns the data of its `done`.
     async fn told<T: DeserializeOwned>(&self, command: SessionCommand) -> Result<T, ClientError> {
         let kind = command.kind();
         let reply = self.request(command).await?;

@@ -41,7 +41,7 @@ pub(super) enum RuntimeLife {
     Over,
 }
 
-/// The signs that a process is going.
+/// The signs that a process is ending.
 #[derive(Debug, Default)]
 pub(super) struct FadingSigns {
     is_closed: bool,
@@ -56,12 +56,12 @@ struct ExitDetails {
 }
 
 impl RuntimeLife {
-    /// Returns true if what the process says counts.
+    /// Returns true if the lines of the process are handled.
     pub(super) fn is_heard(&self) -> bool {
         matches!(self, Self::Starting { .. } | Self::Ready { .. })
     }
 
-    /// Returns true if the process has said that it can do this.
+    /// Returns true if the process has announced this capability.
     pub(super) fn offers(&self, name: &str) -> bool {
         match self {
             Self::Ready { ready, .. } => ready.capabilities.iter().any(|offered| offered == name),
@@ -125,7 +125,7 @@ impl ClientCore {
         self.died(now, ExitDetails::default(), why, false);
     }
 
-    /// The runtime has greeted; a second greeting says nothing new.
+    /// Handles `ready`. A second one is ignored.
     pub(super) fn ready(&mut self, now: Duration, ready: RuntimeReady) {
         let RuntimeLife::Starting { since, fading, .. } = &mut self.life else {
             self.passed_over.stray += 1;
@@ -167,8 +167,8 @@ impl ClientCore {
         self.fade(now);
     }
 
-    /// One sign has come; the other is waited for, so that nothing said is lost, and how it ended
-    /// can be told.
+    /// Handles one sign of the end, and waits for the other, so that no line is lost and the exit
+    /// status is known.
     fn fade(&mut self, now: Duration) {
         let Some(fading) = self.life.fading() else { return };
         let limit = if fading.exited.is_some() { LAST_WORDS } else { WITHOUT_PIPES };
@@ -187,7 +187,7 @@ impl ClientCore {
         self.died(now, exited, why, false);
     }
 
-    /// Lets the process end; it is of no use any more.
+    /// Ends the process, which is of no use any more.
     fn end_process(&mut self, now: Duration, why: &str, at_once: bool) {
         let why: Arc<str> = Arc::from(why);
         let error = if self.is_leaving {
@@ -202,7 +202,7 @@ impl ClientCore {
         self.outputs.push(CoreOutput::End);
     }
 
-    /// The process is gone: what now?
+    /// Decides what to do after the process is gone.
     fn died(&mut self, now: Duration, exited: ExitDetails, why: Arc<str>, at_once: bool) {
         let ExitDetails { status, last_words } = exited;
         if self.is_leaving {

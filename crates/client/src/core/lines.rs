@@ -15,7 +15,7 @@ use super::open::RequestStage;
 use super::{ClientCore, CoreOutput, OVERHEAD};
 use crate::{ClientError, RequestEvent};
 
-/// How long the runtime may take to say something again.
+/// How long the runtime may take to send lines again.
 const REPLAY_LIMIT: Duration = Duration::from_secs(10);
 
 impl ClientCore {
@@ -42,7 +42,8 @@ impl ClientCore {
         }
     }
 
-    /// Returns true if a line of this number is the next; if not, what is missing is seen to.
+    /// Returns true if a line with this number is the next. Otherwise the missing lines are
+    /// requested.
     fn is_next(&mut self, now: Duration, seq: Option<u64>) -> bool {
         match self.numbers.take(seq) {
             SequenceVerdict::Take => return true,
@@ -64,7 +65,7 @@ impl ClientCore {
         self.numbers.asked(id, from, now + REPLAY_LIMIT);
     }
 
-    /// The end of a replay has come.
+    /// Handles the end of a replay.
     fn replayed(&mut self, now: Duration, reply: &SessionReply) {
         if !reply.event.is_end() {
             return;
@@ -77,7 +78,7 @@ impl ClientCore {
         self.is_next(now, reply.seq);
     }
 
-    /// What is missing does not come: the answers under way have holes.
+    /// Fails all running requests, because missing lines cannot be had.
     pub(super) fn lost(&mut self, now: Duration) {
         self.numbers.reset();
         while let Some(index) =
@@ -89,7 +90,7 @@ impl ClientCore {
 
     fn deliver(&mut self, now: Duration, reply: SessionReply, size: usize) {
         let index = reply.id.as_deref().and_then(|id| self.find(id));
-        // Nobody can answer what he cannot have read.
+        // A request that was not written cannot be answered.
         let index = index.filter(|index| self.open[*index].stage == RequestStage::Written);
         let Some(index) = index else {
             if !reply.id.is_some_and(|id| self.is_own(&id)) {
@@ -107,13 +108,13 @@ impl ClientCore {
         self.outputs.push(CoreOutput::Happened { id, happened, size: size + OVERHEAD });
     }
 
-    /// Returns true if this is the id of a request of the client's own, whose answer is of no
-    /// interest.
+    /// Returns true if this is the id of a request of the client's own.
     fn is_own(&self, id: &str) -> bool {
         id.strip_prefix(&self.name).is_some_and(|rest| rest.starts_with("-own-"))
     }
 
-    /// A line over the limit would be so again: its request ends, and the others go on.
+    /// Handles a line that is too long, and would be again: its request fails, and the others
+    /// continue.
     fn too_long(&mut self, now: Duration, line: &OverlongLine) {
         self.passed_over.too_long += 1;
         self.numbers.pass_one();
@@ -125,8 +126,8 @@ impl ClientCore {
         }
     }
 
-    /// A line of a later version is passed over with its number; a garbled one is missed when the
-    /// next comes.
+    /// Ignores a line that cannot be read. A line of a later version counts with its number; a
+    /// garbled one is noticed as missing when the next arrives.
     fn unreadable(&mut self, now: Duration, line: &[u8], unreadable: &Unreadable) {
         match unreadable.reason {
             UnreadableReason::UnknownKind(_) => self.passed_over.unknown += 1,
@@ -139,7 +140,7 @@ impl ClientCore {
         }
         self.is_next(now, seq);
         if let Some(index) = unreadable.id.as_deref().and_then(|id| self.find(id)) {
-            // Whatever it says, the runtime is at work.
+            // Whatever it says, the request is running.
             self.open[index].heard = now;
         }
     }

@@ -1,20 +1,20 @@
-//! The numbers of the runtime's responses: what was there, what is missing.
+//! The numbers of the runtime's responses, and which are missing.
 
 use std::time::Duration;
 
-/// Which number comes next, and what is done about one that is missing.
+/// The next expected number, and the replay of missing ones.
 ///
-/// When numbers are missing, the runtime is asked for everything from the first of them on, and
-/// what comes before that is passed over: it comes again, and in its order.
+/// When numbers are missing, the runtime is asked to send everything again from the first of them
+/// on. Lines that arrive before that are ignored, since they come again in order.
 #[derive(Debug, Default)]
 pub(super) struct SequenceNumbers {
     next: Option<u64>,
-    /// How many lines there were that had no room for a number, and may have had one.
+    /// How many lines without a readable number were received.
     unnumbered: u64,
     replay: Option<PendingReplay>,
 }
 
-/// What was asked for again.
+/// A replay that was requested.
 #[derive(Debug)]
 struct PendingReplay {
     id: String,
@@ -22,21 +22,21 @@ struct PendingReplay {
     until: Duration,
 }
 
-/// What is to be done with a line.
+/// What to do with a line.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum SequenceVerdict {
-    /// It is the next.
+    /// Handle it: it is the next.
     Take,
-    /// It was there before.
+    /// Ignore it: it was received before.
     Repeated,
-    /// It comes again.
+    /// Ignore it: it comes again.
     Early,
-    /// Some are missing before it, from this number on.
+    /// Request a replay: lines are missing, from this number on.
     Missing(u64),
 }
 
 impl SequenceNumbers {
-    /// Returns what is to be done with a line of this number.
+    /// Returns what to do with a line with this number.
     pub(super) fn take(&mut self, seq: Option<u64>) -> SequenceVerdict {
         let Some(seq) = seq else { return SequenceVerdict::Take };
         let next = self.next.unwrap_or(seq);
@@ -51,33 +51,33 @@ impl SequenceNumbers {
         if self.replay.is_some() { SequenceVerdict::Early } else { SequenceVerdict::Missing(next) }
     }
 
-    /// There was a line that would be lost again.
+    /// Counts a line that would be lost again.
     pub(super) fn pass_one(&mut self) {
         self.unnumbered += 1;
     }
 
-    /// The runtime was asked to say again what is missing.
+    /// Notes that a replay was requested.
     pub(super) fn asked(&mut self, id: String, from: u64, until: Duration) {
         self.replay = Some(PendingReplay { id, from, until });
     }
 
-    /// Returns true if this is the request that asks for what is missing.
+    /// Returns true if this is the id of the replay.
     pub(super) fn is_replay(&self, id: &str) -> bool {
         self.replay.as_ref().is_some_and(|replay| replay.id == id)
     }
 
-    /// Returns the runtime has said again what it could; whether it was what was missing.
+    /// Ends the replay. Returns true if the missing lines were received.
     pub(super) fn replayed(&mut self) -> bool {
         let replay = self.replay.take();
         replay.is_some_and(|replay| self.next.is_some_and(|next| next > replay.from))
     }
 
-    /// Begins anew with whatever number comes next.
+    /// Starts again with whatever number comes next.
     pub(super) fn reset(&mut self) {
         *self = Self::default();
     }
 
-    /// When what is missing has to be there.
+    /// Returns when the replay has to be complete.
     pub(super) fn deadline(&self) -> Option<Duration> {
         self.replay.as_ref().map(|replay| replay.until)
     }

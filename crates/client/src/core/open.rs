@@ -8,19 +8,19 @@ use callgate_wire::session::{
     LONGEST_QUESTION, SessionCommand, SessionEvent, SessionRequest, capability,
 };
 
-/// The most questions of one request that are remembered.
+/// The most open questions of one request that are remembered.
 const MOST_QUESTIONS: usize = 64;
-/// The kind of notice that says that a request waits for others.
+/// The kind of the notice that a request waits for others.
 const QUEUED: &str = "queued";
 
-/// How far a request has come.
+/// The stage of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RequestStage {
-    /// It waits for the runtime to be ready.
+    /// It waits until the runtime is ready.
     Held,
-    /// It waits for the runtime to read it.
+    /// It waits to be written.
     Sent,
-    /// The runtime can read it.
+    /// It was written.
     Written,
 }
 
@@ -32,21 +32,20 @@ pub(super) struct PendingRequest {
     /// The capabilities without which the runtime does not understand it.
     pub(super) needs: Vec<&'static str>,
     pub(super) stage: RequestStage,
-    /// The request as it is written, while it is held.
+    /// The encoded request, while it is held.
     pub(super) line: Vec<u8>,
-    /// When it has to be written.
+    /// The time by which it has to be written.
     pub(super) taken_by: Duration,
-    /// When something was last heard about it, or its turn came.
+    /// When its last event arrived, or its turn came.
     pub(super) heard: Duration,
-    /// When it has to be over, since it was cancelled.
+    /// The time by which it has to end, if it was cancelled.
     pub(super) cancelled_by: Option<Duration>,
     lane: Option<ConversationLane>,
     is_queued: bool,
     questions: BTreeSet<String>,
 }
 
-/// The conversation in which a turn waits for those before it; `None` is the current one, which
-/// may be any.
+/// The conversation of a turn; `None` is the current one, which may be any.
 #[derive(Debug)]
 struct ConversationLane(Option<String>);
 
@@ -73,12 +72,13 @@ impl PendingRequest {
         }
     }
 
-    /// Returns true if it is worked on in its conversation's turn.
+    /// Returns true if it is a turn of a conversation.
     pub(super) fn is_turn(&self) -> bool {
         self.lane.is_some()
     }
 
-    /// Returns true if the runtime owes it an event: it neither queues nor waits for the user.
+    /// Returns true if the runtime owes it an event: it neither waits for another request nor for a
+    /// person.
     pub(super) fn is_at_work(&self) -> bool {
         !self.is_queued && self.questions.is_empty()
     }
@@ -94,7 +94,7 @@ impl PendingRequest {
         }
     }
 
-    /// Takes in what was heard about it.
+    /// Notes an event of the request.
     pub(super) fn hear(&mut self, now: Duration, event: &SessionEvent) {
         self.heard = now;
         self.is_queued = matches!(event, SessionEvent::Notice(notice) if notice.kind == QUEUED);

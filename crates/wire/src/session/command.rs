@@ -14,7 +14,7 @@ use super::{
 use crate::fields::{Malformed, optional, required, write_optional};
 use crate::raw::Members;
 
-/// The kinds of [`SessionRequest`](super::Request).
+/// The kinds of [`SessionRequest`](super::SessionRequest).
 #[derive(Debug, Clone)]
 pub enum SessionCommand {
     /// A message of the user's, which the model answers.

@@ -12,7 +12,7 @@ use super::{
 use crate::fields::{Malformed, optional_object, required, write_optional};
 use crate::raw::{Members, from_object, quoted};
 
-/// The kinds of [`SessionReply`](super::Reply).
+/// The kinds of [`SessionReply`](super::SessionReply).
 #[derive(Debug, Clone)]
 pub enum SessionEvent {
     /// A message of the user's, in a conversation that is loaded as events.
