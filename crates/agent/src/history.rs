@@ -1,9 +1,9 @@
-//! What was said, kept in the store by a thread of its own.
+//! The stored conversations, and the thread that works on them.
 //!
-//! What is kept together is a [`HistoryStep`]: the user's message with the first answer, then each round
-//! of tools. A step is committed whole, so a process that is killed leaves a conversation that can
-//! go on; and whatever is in the file, what the model is sent is mended first. A
-//! conversation is [`HeldConversation`] while somebody works on it, by a lock that other processes see.
+//! A [`HistoryStep`] is stored as a whole: the user's message with the first answer, then each
+//! round of tools. So a killed process leaves a conversation that can continue; and whatever is in
+//! the file, the messages for the model are mended first. A conversation is a [`HeldConversation`]
+//! while somebody works on it, by a lock that other processes see.
 
 mod clerk;
 mod error;
@@ -39,61 +39,60 @@ pub use title::LONGEST_OPENING;
 use clerk::HistoryThread;
 use shelf::{HistoryStore, RememberedConversation};
 
-/// The longest title that a person may give, in characters.
+/// The longest title, in characters.
 pub const LONGEST_TITLE: usize = 256;
 /// The most conversations that are listed at once.
 pub const MOST_LISTED: usize = 1000;
 /// The most messages on a page.
 pub const MOST_ON_PAGE: usize = 1000;
-/// A page ends when its messages have so many bytes as JSON, and has at least one.
+/// The most bytes of the messages on a page, as JSON. A page has at least one message.
 pub const LARGEST_PAGE: usize = 8 * 1024 * 1024;
 
-/// How soon a lock is looked at again; each time it is twice as long, up to the longest.
+/// The pause before a lock is tried again, which doubles each time, and the longest one.
 const FIRST_WAIT: Duration = Duration::from_millis(2);
 const LONGEST_WAIT: Duration = Duration::from_millis(100);
 
-/// The history. All clones are the same one. When the last one is dropped, with every [`HeldConversation`] of
-/// it, all that was sent is written and the thread has ended.
+/// The stored conversations. Clones share the same store. When the last clone and the last
+/// [`HeldConversation`] are dropped, everything is written and the thread has ended.
 #[derive(Clone)]
 pub struct History(Arc<HistoryThread>);
 
-/// A part of a conversation, for people.
+/// A part of a conversation, for a front end.
 #[derive(Debug, Clone)]
 pub struct HistoryPage {
     /// Its title.
     pub title: Option<String>,
-    /// The number of the first message here; a conversation's first message has the number 0.
+    /// The number of the first message. The first message of a conversation has the number 0.
     pub first: u64,
     /// How many messages the conversation has.
     pub length: u64,
-    /// The messages as they were kept.
+    /// The messages, as they were stored.
     pub messages: Vec<ChatMessage>,
-    /// For each of them, what its tools gave the front end, as far as that was kept.
+    /// For each of them, the stored results that its tools gave the front end.
     pub results: Vec<Vec<StoredToolResult>>,
 }
 
 impl History {
-    /// Begins to open the history and returns at once. While it cannot be opened every call says
-    /// why, and tries again.
+    /// Begins to open the store and returns at once. While it cannot be opened, every call returns
+    /// the reason and tries again.
     #[must_use]
     pub fn start(place: HistoryLocation) -> Self {
         Self(Arc::new(HistoryThread::start(place)))
     }
 
-    /// Returns an error if a file that is open was removed, or another one is in its place: what
-    /// is written now would be lost.
+    /// Returns an error if an open file was removed or replaced, so that writes would be lost.
     pub fn check_files(&self) -> Result<(), HistoryError> {
         self.0.check_files()
     }
 
-    /// Returns true if both are the same.
+    /// Returns true if both share the same store.
     #[must_use]
     pub fn is(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
-    /// From now on the end of the thread is not waited for long: another program may hold the file
-    /// for many seconds, and what nobody was told to be kept need not be.
+    /// Makes the drop wait only briefly for the thread. Another program may hold the file for many
+    /// seconds, and what was not confirmed need not be stored.
     pub fn hurry(&self) {
         self.0.hurry();
     }
@@ -124,7 +123,7 @@ impl History {
         let held =
             |token, loaded| HeldConversation::new(self.clone(), Arc::clone(id), token, loaded);
         let mut known = self.0.recall(id);
-        // Without the way to the other thread and back.
+        // Avoids the way to the thread and back.
         let again = |known: &RememberedConversation| {
             self.0.at_once(|shelf| shelf.lock_again(known)).flatten()
         };
@@ -138,15 +137,15 @@ impl History {
                 Some(known) => known.loaded,
                 None => shelf.load(&wanted, None)?,
             };
-            // Whoever asked may have gone.
+            // The caller may have gone.
             token.set_passing(loaded.length == 0);
             Ok(Some((token, loaded)))
         };
         Ok(self.ask(work).await?.map(|(token, loaded)| held(token, loaded)))
     }
 
-    /// Returns the conversations that were written to last, the last one first; of those that were
-    /// last written to before `before_ms`, if that is given. At most [`MOST_LISTED`].
+    /// Returns the most recently changed conversations, the last one first, of those changed before
+    /// `before_ms`. At most [`MOST_LISTED`].
     pub async fn list(
         &self,
         limit: usize,
@@ -158,7 +157,7 @@ impl History {
         Ok(found.into_iter().map(listed).collect())
     }
 
-    /// Makes a conversation and gives its id, a new one if none is given. It is listed when
+    /// Creates a conversation and returns its id, a new one if none is given. It is listed once
     /// something is written to it.
     pub async fn create(
         &self,
@@ -176,7 +175,7 @@ impl History {
         .await
     }
 
-    /// Gives a conversation a title.
+    /// Renames a conversation.
     pub async fn rename(&self, id: &str, title: &str) -> Result<(), HistoryError> {
         let (id, title) = (checked_id(id)?, checked_title(title)?);
         self.ask(move |shelf| {
@@ -186,8 +185,7 @@ impl History {
         .await
     }
 
-    /// Deletes a conversation, unless somebody works on it. What it has cost still counts for its
-    /// day.
+    /// Deletes a conversation, unless somebody works on it. Its costs still count for their day.
     pub async fn delete(&self, id: &str) -> Result<(), HistoryError> {
         let id = checked_id(id)?;
         self.ask(move |shelf| {
@@ -201,20 +199,20 @@ impl History {
         .await
     }
 
-    /// Returns the conversation that was written to last.
+    /// Returns the id of the most recently changed conversation.
     pub async fn last(&self) -> Result<Option<String>, HistoryError> {
         self.ask(|shelf| Ok(shelf.store.last_conversation()?)).await
     }
 
-    /// Returns how many messages a conversation has; none when there is no such conversation.
+    /// Returns how many messages a conversation has, 0 if it does not exist.
     pub async fn length(&self, id: &str) -> Result<u64, HistoryError> {
         let id = checked_id(id)?;
         let known = self.ask(move |shelf| Ok(shelf.store.conversation(&id)?)).await?;
         Ok(known.map_or(0, |known| known.length))
     }
 
-    /// Returns the last messages of a conversation, of those below the number `before` if that is
-    /// given. At most [`MOST_ON_PAGE`], and about [`LARGEST_PAGE`].
+    /// Returns the last messages of a conversation before the number `before`. At most
+    /// [`MOST_ON_PAGE`], and about [`LARGEST_PAGE`].
     pub async fn page(
         &self,
         id: &str,
@@ -225,12 +223,12 @@ impl History {
         self.ask(move |shelf| page(shelf, &id, limit, before)).await
     }
 
-    /// Writes to the ledger. When it returns, all of it is committed.
+    /// Writes entries to the ledger. When it returns, they are committed.
     pub async fn record(&self, drafts: Vec<EntryDraft>) -> Result<(), HistoryError> {
         self.ask(move |shelf| shelf.record(&drafts)).await
     }
 
-    /// Returns the name under which `ledger` counts what a conversation of this history costs.
+    /// Returns the name under which `ledger` counts the costs of a conversation of this history.
     #[must_use]
     pub fn account(&self, ledger: &Self, conversation: &str) -> String {
         if self.is(ledger) {
@@ -240,8 +238,8 @@ impl History {
         format!("{}\n{conversation}", self.0.name())
     }
 
-    /// Reserves the most that an answer may take, unless `check` objects to what was spent and
-    /// reserved by all until then; without `most` nothing is reserved. No other process reserves
+    /// Reserves the most that an answer may cost, unless `check` objects to what all processes have
+    /// spent and reserved. Without `most`, nothing is reserved. No other process can reserve
     /// anything between the check and the reservation.
     pub async fn reserve<E: Send + 'static>(
         &self,
@@ -253,8 +251,8 @@ impl History {
         self.ask(move |shelf| shelf.reserve(&account, since_ms, most, check)).await
     }
 
-    /// Writes down what an answer took in place of what was reserved for it, with entries of the
-    /// ledger. When it returns all of it is committed.
+    /// Replaces a reservation by the actual cost, and writes entries to the ledger. When it
+    /// returns, all of it is committed.
     pub async fn settle(
         &self,
         account: String,
@@ -331,7 +329,7 @@ fn page(
     Ok(HistoryPage { title, first, length, messages, results })
 }
 
-/// Stands on a page where nobody can read what was there.
+/// Returns the message that replaces an unreadable one.
 fn unreadable() -> ChatMessage {
     ChatMessage::user(vec![Block::text("[this message cannot be read any more]")])
 }

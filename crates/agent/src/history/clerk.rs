@@ -21,26 +21,26 @@ const A_MOMENT: Duration = Duration::from_millis(2);
 
 type StoreJob = Box<dyn FnOnce(Result<&mut HistoryStore, HistoryError>) + Send>;
 
-/// What the thread and those who ask it share.
+/// The state that the thread shares with its callers.
 #[derive(Default)]
 struct ThreadState {
-    /// None while the file cannot be opened.
+    /// The open store; `None` while it cannot be opened.
     shelf: Mutex<Option<HistoryStore>>,
-    /// How many jobs were sent and are not done.
+    /// The number of unfinished jobs.
     jobs: AtomicUsize,
-    /// The files that are open.
+    /// The identities of the open files.
     files: Mutex<Vec<FileIdentity>>,
-    /// The conversation that was worked on last.
+    /// The conversation that was used last.
     remembered: Mutex<Option<RememberedConversation>>,
 }
 
-/// The thread. When this is dropped it does what it was sent and ends.
+/// The thread of the history. When this is dropped, it finishes its jobs and ends.
 pub(super) struct HistoryThread {
     jobs: Option<Sender<StoreJob>>,
     thread: Option<JoinHandle<()>>,
     desk: Arc<ThreadState>,
     is_hurried: AtomicBool,
-    /// Names the file among others.
+    /// The unique name of the history.
     name: String,
 }
 
@@ -55,33 +55,33 @@ impl HistoryThread {
         Self { jobs: Some(jobs), thread, desk, is_hurried: AtomicBool::new(false), name }
     }
 
-    /// Returns what tells the file from others.
+    /// Returns the unique name of the history.
     pub(super) fn name(&self) -> &str {
         &self.name
     }
 
-    /// From now on the end is not waited for long.
+    /// Makes the drop wait only briefly.
     pub(super) fn hurry(&self) {
         self.is_hurried.store(true, Ordering::Relaxed);
     }
 
-    /// Makes sure that the open files are those that others find.
+    /// Returns an error if an open file was removed or replaced.
     pub(super) fn check_files(&self) -> Result<(), HistoryError> {
         Ok(all(&self.desk.files).iter().try_for_each(FileIdentity::check)?)
     }
 
-    /// Keeps a conversation in memory as it was left, in place of another one.
+    /// Remembers a conversation as it was left, in place of another.
     pub(super) fn remember(&self, known: RememberedConversation) {
         *all(&self.desk.remembered) = Some(known);
     }
 
-    /// Gives what is remembered of a conversation, and remembers it no longer.
+    /// Takes what is remembered of a conversation.
     pub(super) fn recall(&self, id: &str) -> Option<RememberedConversation> {
         all(&self.desk.remembered).take_if(|known| &*known.id == id)
     }
 
-    /// Does something on the caller's thread, if the other one has nothing to do and the file is
-    /// open. It must not take long: whoever calls this may be the one on whom everything waits.
+    /// Runs something on the caller's thread, if the history's thread is idle and the store is
+    /// open. It must not take long, because everything may wait for the caller.
     pub(super) fn at_once<T>(&self, work: impl FnOnce(&mut HistoryStore) -> T) -> Option<T> {
         if self.desk.jobs.load(Ordering::Acquire) > 0 {
             return None;
@@ -89,15 +89,15 @@ impl HistoryThread {
         self.desk.shelf.try_lock().ok()?.as_mut().map(work)
     }
 
-    /// Has the thread do something. Once this has returned it will be done, also when nobody
-    /// waits for what comes of it.
+    /// Sends a job to the thread. Once this has returned, the job will be done, even if nobody
+    /// waits for its result.
     pub(super) async fn send<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut HistoryStore) -> Result<T, HistoryError> + Send + 'static,
     ) -> Result<oneshot::Receiver<Result<T, HistoryError>>, HistoryError> {
         let (reply, answer) = oneshot::channel();
         let job = move |shelf: Result<&mut HistoryStore, HistoryError>| {
-            // Whoever asked may have gone; what was asked is done all the same.
+            // The caller may have gone; the job is done all the same.
             reply.send(shelf.and_then(work)).ok();
         };
         let jobs = self.jobs.as_ref().ok_or(HistoryError::Gone)?;
@@ -119,20 +119,20 @@ impl Drop for HistoryThread {
                 }
                 thread::sleep(A_MOMENT);
             }
-            // It has failed if it has panicked, and whoever waited for it was told.
+            // An error means that it has panicked, which its callers were told.
             thread.join().ok();
         }
     }
 }
 
-/// Opens the file, and tries again at each request while it cannot.
+/// Runs the thread: opens the store, trying again at each job, and does the jobs.
 fn work(place: &HistoryLocation, mut jobs: Receiver<StoreJob>, desk: &ThreadState) {
     open(place, &mut all(&desk.shelf), desk).ok();
     while let Some(job) = jobs.blocking_recv() {
         job(open(place, &mut all(&desk.shelf), desk));
         desk.jobs.fetch_sub(1, Ordering::AcqRel);
     }
-    // What is not in the main file yet is moved there by whoever closes it.
+    // Closing the store moves what is left in its journal to the main file.
     all(&desk.shelf).take();
 }
 

@@ -1,4 +1,4 @@
-//! Why the history could not do what it was asked.
+//! The errors of the history.
 
 use std::io;
 use std::path::PathBuf;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use callgate_store::StoreError;
 
-/// Why the history could not do what it was asked. Nothing was written then.
+/// Why the history could not do something. Nothing was written in that case.
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum HistoryError {
@@ -30,16 +30,16 @@ pub enum HistoryError {
     /// There is such a conversation already.
     #[error("there is a conversation {0:?} already: load it, or begin one with another id")]
     Exists(String),
-    /// The id is none that a conversation can have.
+    /// The id is not valid for a conversation.
     #[error("a conversation's id has 1 to 128 bytes and no control characters")]
     BadId,
-    /// The title is none that a conversation can have.
+    /// The title is not valid for a conversation.
     #[error("a conversation's title has 1 to 256 characters, and more than white space")]
     BadTitle,
     /// A conversation cannot be compacted there.
     #[error("a conversation is only cut where a turn begins, and its summary is the user's")]
     BadCut,
-    /// The message that is wanted cannot be read.
+    /// The message cannot be read.
     #[error("the last message cannot be read any more: send it anew")]
     Unreadable,
     /// The thread that works on the file has ended.

@@ -1,4 +1,4 @@
-//! A conversation that is being worked on, by nobody else.
+//! A conversation that is held by a lock.
 
 use std::sync::Arc;
 
@@ -13,24 +13,24 @@ use super::shelf::{HistoryStore, LoadedConversation, RememberedConversation};
 use super::{History, parse, title};
 use crate::message::{Block, ChatMessage, Role, StoredToolResult};
 
-/// What is kept together, all or none.
+/// What is stored together, all or nothing.
 #[derive(Debug, Default)]
 pub struct HistoryStep {
-    /// What was said: messages that the API takes behind those before them.
+    /// The new messages, which the API accepts after those before them.
     pub messages: Vec<ChatMessage>,
-    /// What the tools in it gave the front end, for those who load the conversation.
+    /// The results that its tools gave the front end.
     pub results: Vec<StoredToolResult>,
-    /// What the answer in it took.
+    /// The cost of its answer.
     pub spent: Option<PricedUsage>,
-    /// What was reserved for that answer.
+    /// The reservation for that answer.
     pub reservation: Option<Reservation>,
-    /// Entries for the ledger.
+    /// The entries for the ledger.
     pub drafts: Vec<EntryDraft>,
     /// Whether a turn begins with the first message.
     pub begins_turn: bool,
 }
 
-/// A conversation that nobody else works on until this is dropped.
+/// A conversation on which nobody else works until this is dropped.
 pub struct HeldConversation {
     history: History,
     id: Arc<str>,
@@ -40,28 +40,28 @@ pub struct HeldConversation {
     is_titled: bool,
     /// The state of the conversation in the file, or `None` if it is not there.
     state: Option<ConversationState>,
-    /// The number from which on the next step replaces what is there.
+    /// The number of the first message that the next step replaces.
     replaces: Option<u64>,
-    /// What is on its way, if whoever began it did not wait for its end.
+    /// A change under way that its caller did not wait for.
     pending: Option<Receiver<Result<ConversationChange, HistoryError>>>,
 }
 
-/// What has become of a conversation.
+/// The effect of a change to a conversation.
 struct ConversationChange {
-    /// All of it, read anew.
+    /// All of its messages, if they were read again.
     whole: Option<Mender>,
-    /// What has been added to it.
+    /// The messages that were added.
     added: Vec<ChatMessage>,
     length: u64,
     is_titled: bool,
     state: Option<ConversationState>,
-    /// The number from which on the next step replaces what is there.
+    /// The number of the first message that the next step replaces.
     replaces: Option<u64>,
 }
 
 impl Drop for HeldConversation {
     fn drop(&mut self) {
-        // What is still on its way may change it, and a turn that was taken back is there again.
+        // A change under way may still take effect, and a turn that was taken back is there again.
         if self.pending.is_some() || self.replaces.is_some() {
             return self.token.set_passing(false);
         }
@@ -89,45 +89,44 @@ impl HeldConversation {
         Self { history, id, token, mender, length, is_titled, state, replaces, pending }
     }
 
-    /// Names the conversation.
+    /// Returns the id of the conversation.
     #[must_use]
     pub fn id(&self) -> &str {
         &self.id
     }
 
-    /// Returns what the model is to see of it: a list that the API takes, whatever is in the file.
+    /// Returns the messages for the model: a list that the API accepts, whatever is in the file.
     #[must_use]
     pub fn messages(&self) -> &[Arc<ChatMessage>] {
         self.mender.messages()
     }
 
-    /// Returns true if its last turn was broken off: tools have run, or were to run, and the model
-    /// never said what came of it.
+    /// Returns true if its last turn was interrupted: the model never answered to the results of
+    /// its tools.
     #[must_use]
     pub fn is_broken_off(&self) -> bool {
         let last = self.messages().last().and_then(|message| message.content.last());
         matches!(last, Some(Block::ToolResult { .. }))
     }
 
-    /// Returns how many messages it has, with those that the model no longer sees.
+    /// Returns how many messages it has, including those that a summary replaces.
     #[must_use]
     pub fn length(&self) -> u64 {
         self.length
     }
 
-    /// Keeps a step. When it returns, all of it is committed; when it fails, nothing is. When it
-    /// is given up half-way, one of both is so, and the next call here finds out which. A step
-    /// without messages, such as one that only costs, replaces nothing.
+    /// Stores a step. When it returns, all of it is committed; if it fails, nothing is. If the
+    /// future is dropped, either may be the case, and the next call finds out which. A step without
+    /// messages replaces nothing.
     pub async fn commit(&mut self, step: HistoryStep) -> Result<(), HistoryError> {
         self.settle().await;
         let (id, replaces, is_titled) = (Arc::clone(&self.id), self.replaces, self.is_titled);
         self.change(move |shelf| write(shelf, &id, replaces, is_titled, step)).await
     }
 
-    /// Takes the last turn out of [`messages`](Self::messages), from the user's message on, and
-    /// gives that message. In the file it stays until the next step is committed, which replaces
-    /// it; so it is there again when nothing is. Nothing is given when there is no turn, when it
-    /// was taken before, or when a summary stands for it.
+    /// Removes the last turn from [`messages`](Self::messages) and returns the user's message with
+    /// which it began. The turn stays in the file until the next step replaces it. Returns `None`
+    /// if there is no turn, if it was taken back before, or if a summary replaces it.
     pub async fn take_back(&mut self) -> Result<Option<ChatMessage>, HistoryError> {
         self.settle().await;
         if self.replaces.is_some() {
@@ -146,7 +145,7 @@ impl HeldConversation {
         Ok(Some(message))
     }
 
-    /// Removes all messages. Its title and what it has cost stay.
+    /// Removes all messages. The title and the costs stay.
     pub async fn clear(&mut self) -> Result<(), HistoryError> {
         self.settle().await;
         let id = Arc::clone(&self.id);
@@ -157,9 +156,9 @@ impl HeldConversation {
         .await
     }
 
-    /// Lets a summary, a message of the user's, stand for the first `upto` of
-    /// [`messages`](Self::messages). They stay in the file and are not sent any more. Thoughts
-    /// that were kept go: a model would miss what they are about, and may refuse them.
+    /// Replaces the first `upto` of [`messages`](Self::messages) by a summary, a message of the
+    /// user's. They stay in the file but are not sent any more. Stored thoughts are dropped,
+    /// because a model may refuse them without the messages they are about.
     pub async fn compact(&mut self, upto: usize, summary: ChatMessage) -> Result<(), HistoryError> {
         self.settle().await;
         let messages = self.mender.messages();
@@ -181,7 +180,7 @@ impl HeldConversation {
         .await
     }
 
-    /// Has the thread change the file, and does the same here.
+    /// Has the thread change the file, and applies the change here.
     async fn change(
         &mut self,
         work: impl FnOnce(&mut HistoryStore) -> Result<ConversationChange, HistoryError>
@@ -192,8 +191,7 @@ impl HeldConversation {
         self.arrived().await
     }
 
-    /// Waits for a change that was given up half-way. Its error was that one's to tell: nothing
-    /// has changed then.
+    /// Waits for a change whose caller has gone. If it failed, nothing has changed.
     async fn settle(&mut self) {
         self.arrived().await.ok();
     }

@@ -1,4 +1,4 @@
-//! Tells other processes that this one lives: by a file that it keeps locked. The kernel unlocks it
+//! Shows other processes that this one lives, by a file that it keeps locked. The kernel unlocks it
 //! when the process dies, however it dies.
 
 use std::fs::{self, File, OpenOptions};
@@ -11,25 +11,25 @@ use uuid::Uuid;
 
 use super::lock;
 
-/// The end of the name of such a file; its beginning is the name of the process.
+/// The extension of such a file; the name before it is that of the process.
 const EXTENSION: &str = "holder";
 
-/// A process that reserves something, as others know it.
+/// The mark of a process that makes reservations.
 pub(super) struct ProcessMark {
     name: String,
-    /// Where the files are; none where no other process can see what is reserved.
+    /// The folder of the files; `None` if no other process can see the reservations.
     folder: Option<PathBuf>,
     file: Option<File>,
 }
 
 impl ProcessMark {
-    /// Creates a process that shares `file` with others, or nothing with anybody.
+    /// Creates the mark of a process that shares `file` with others, or shares nothing.
     pub(super) fn beside(file: Option<&Path>) -> Self {
         let name = Uuid::new_v4().simple().to_string();
         Self { name, folder: file.map(lock::folder_beside), file: None }
     }
 
-    /// Makes sure that others see that this process lives, and returns its name.
+    /// Makes sure that the file exists and is locked, and returns the name of the process.
     pub(super) fn show(&mut self) -> io::Result<String> {
         if let Some(folder) = &self.folder
             && !self.file.as_ref().is_some_and(|file| is_at(file, &path(folder, &self.name)))
@@ -45,8 +45,7 @@ impl ProcessMark {
         Ok(self.name.clone())
     }
 
-    /// Returns true unless the process of this name has died. Nothing but its own end, or a hand
-    /// that removes its file, makes it dead.
+    /// Returns true unless the process of this name has died, or somebody has removed its file.
     pub(super) fn is_alive(folder: Option<&Path>, name: &str) -> bool {
         let is_name = name.len() == 32 && name.bytes().all(|byte| byte.is_ascii_hexdigit());
         let Some(folder) = folder.filter(|_| is_name) else { return false };
@@ -55,7 +54,7 @@ impl ProcessMark {
             Ok(file) => {
                 let is_free = matches!(try_lock(&file), Ok(true));
                 if is_free {
-                    // One that stays is found dead again.
+                    // A file that stays is found dead again.
                     fs::remove_file(&path).ok();
                 }
                 !is_free
@@ -64,7 +63,7 @@ impl ProcessMark {
         }
     }
 
-    /// Returns where the files of all processes are.
+    /// Returns the folder of the files.
     pub(super) fn folder(&self) -> Option<PathBuf> {
         self.folder.clone()
     }
@@ -73,7 +72,7 @@ impl ProcessMark {
 impl Drop for ProcessMark {
     fn drop(&mut self) {
         if let (Some(folder), Some(_)) = (&self.folder, &self.file) {
-            // One that stays is found dead, since it is not locked any more.
+            // A file that stays is found dead, because it is not locked any more.
             fs::remove_file(path(folder, &self.name)).ok();
         }
     }
@@ -83,7 +82,7 @@ fn path(folder: &Path, name: &str) -> PathBuf {
     folder.join(name).with_extension(EXTENSION)
 }
 
-/// Returns true if `path` leads to this file: one that a hand has removed tells nobody anything.
+/// Returns true if `path` still leads to this file.
 fn is_at(file: &File, path: &Path) -> bool {
     let identity = |found: fs::Metadata| (found.dev(), found.ino());
     let open = file.metadata().map(identity).ok();

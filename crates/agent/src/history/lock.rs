@@ -1,4 +1,4 @@
-//! One at a time: who works on a conversation, in this process or another.
+//! The locks of conversations, on which one process works at a time.
 
 use std::collections::{HashSet, VecDeque};
 use std::ffi::OsStr;
@@ -15,43 +15,42 @@ use sha2::{Digest, Sha256};
 
 use super::error::HistoryError;
 
-/// The folder of the locks, beside the file.
+/// The folder of the lock files, beside the database.
 const FOLDER: &str = "locks";
 const EXTENSION: &str = "lock";
-/// How many files are kept open while nobody works on their conversations.
+/// How many unlocked files are kept open.
 const MOST_SPARE: usize = 8;
-/// How often a file is made that somebody removes before it is locked.
+/// How often a file is created again that somebody removes before it is locked.
 const MOST_TRIES: usize = 100;
 
 /// The locks of all conversations.
 pub(super) enum ConversationLocks {
-    /// A file for each, so that other processes see them.
+    /// A file for each conversation, so that other processes see the locks.
     Folder(PathBuf, SpareLockFiles),
-    /// For conversations that no other process can see.
+    /// A set of ids, for conversations that no other process can see.
     Memory(TakenLocks),
 }
 
 type TakenLocks = Arc<Mutex<HashSet<String>>>;
-/// The files of the conversations that were worked on last, open and not locked; the last one
-/// comes last.
+/// The files of the most recently used conversations, open and not locked. The last one comes last.
 type SpareLockFiles = Arc<Mutex<VecDeque<LockFile>>>;
 
-/// Says that somebody works on a conversation, until it is dropped or its process dies.
+/// The lock of a conversation, held until it is dropped or the process dies.
 #[derive(Debug)]
 pub(super) enum ConversationLock {
     File { file: Option<LockFile>, spare: SpareLockFiles, is_passing: bool },
     Memory { taken: TakenLocks, conversation: String },
 }
 
-/// A file that stands for a conversation. It is made when somebody works on the conversation, and
-/// removed with it. Whoever removes it has the lock, and whoever gets the lock makes sure that the
-/// file is still there: a lock on a file that was removed keeps nobody out.
+/// The lock file of a conversation. It is created when somebody works on the conversation, and
+/// removed with it. Only the holder of the lock removes the file, and whoever gets the lock checks
+/// that the file is still there, because a lock on a removed file excludes nobody.
 #[derive(Debug)]
 pub(super) struct LockFile {
     conversation: String,
     path: PathBuf,
     file: File,
-    /// Which file it is.
+    /// The device and inode of the file.
     identity: (u64, u64),
 }
 
@@ -64,7 +63,7 @@ impl ConversationLocks {
         Self::Memory(TakenLocks::default())
     }
 
-    /// Takes the lock of a conversation; nothing when somebody else has it.
+    /// Takes the lock of a conversation. Returns `None` if somebody else has it.
     pub(super) fn take(
         &self,
         conversation: &str,
@@ -93,8 +92,8 @@ impl ConversationLocks {
 }
 
 impl ConversationLocks {
-    /// Removes the files of conversations that are not in `store` and that nobody works on. They
-    /// stay behind when a process is killed that had kept nothing of a conversation yet.
+    /// Removes the lock files of conversations that are not in `store` and that nobody works on.
+    /// They are left by killed processes that had stored nothing yet.
     pub(super) fn sweep(&self, store: &Store) -> Result<(), HistoryError> {
         let Self::Folder(folder, _) = self else { return Ok(()) };
         let Ok(entries) = fs::read_dir(folder) else { return Ok(()) };
@@ -109,7 +108,7 @@ impl ConversationLocks {
         })?;
         for path in files.into_iter().filter(|path| !known.contains(path)) {
             let opened = LockFile::open_with(OpenOptions::new().write(true), path, "");
-            // Whatever cannot be opened or locked is somebody else's to remove.
+            // A file that cannot be opened or locked belongs to somebody else.
             if let Ok(file) = opened.and_then(|file| Ok(try_lock(&file.file)?.then_some(file))) {
                 file.iter().for_each(LockFile::remove);
             }
@@ -119,8 +118,8 @@ impl ConversationLocks {
 }
 
 impl ConversationLock {
-    /// Says whether the file is to be removed when this is dropped: nothing is kept of the
-    /// conversation.
+    /// Sets whether the file is removed when this is dropped, because nothing of the conversation
+    /// is stored.
     pub(super) fn set_passing(&mut self, passing: bool) {
         if let Self::File { is_passing, .. } = self {
             *is_passing = passing;
@@ -136,7 +135,7 @@ impl Drop for ConversationLock {
                 if *is_passing {
                     file.remove();
                 } else if file.file.unlock().is_ok() {
-                    // One that cannot be unlocked is closed, which unlocks it too.
+                    // A file that cannot be unlocked is closed, which unlocks it too.
                     put_back(spare, file);
                 }
             }
@@ -148,7 +147,7 @@ impl Drop for ConversationLock {
 }
 
 impl LockFile {
-    /// Opens the file of a conversation, and makes it and its folder if they are not there.
+    /// Opens the lock file of a conversation. Creates it and its folder if necessary.
     fn open(folder: &Path, conversation: &str) -> io::Result<Self> {
         make(folder)?;
         let mut options = OpenOptions::new();
@@ -162,16 +161,16 @@ impl LockFile {
         Ok(Self { conversation: conversation.to_owned(), path, file, identity })
     }
 
-    /// Removes the file, which is locked, from its folder.
+    /// Removes the locked file from its folder.
     fn remove(&self) {
         if self.is_in_place() {
-            // One that stays is found and locked by whoever comes next, as any other.
+            // A file that stays is locked by the next process, like any other.
             fs::remove_file(&self.path).ok();
         }
     }
 
-    /// Returns true if it is still the file that others find. One that a hand has removed locks
-    /// nobody out.
+    /// Returns true if it is still the file that others find. A lock on a removed file excludes
+    /// nobody.
     fn is_in_place(&self) -> bool {
         fs::symlink_metadata(&self.path).is_ok_and(|found| identity(&found) == self.identity)
     }
@@ -196,7 +195,7 @@ fn take_file(
             put_back(spare, file);
             return Ok(None);
         }
-        // Whoever had the lock may have removed the file, and somebody else made a new one.
+        // The last holder may have removed the file, and somebody else created a new one.
         if file.is_in_place() {
             return Ok(Some(file));
         }
@@ -204,7 +203,7 @@ fn take_file(
     Err(io::Error::other("somebody removes its file again and again"))
 }
 
-/// Keeps a file for the next time, in place of the one that was not used for longest.
+/// Keeps a file open for the next time, in place of the least recently used one.
 fn put_back(spare: &SpareLockFiles, file: LockFile) {
     let mut spare = all(spare);
     spare.retain(|other| other.conversation != file.conversation);
@@ -218,7 +217,8 @@ fn all<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Returns an id may have any characters and be longer than a file's name.
+/// Returns the name of the lock file: a hash, because an id may have any characters and be longer
+/// than a file name.
 fn name(conversation: &str) -> String {
     let mut hash = [0; 32];
     hash.copy_from_slice(&Sha256::digest(conversation.as_bytes()));
@@ -232,12 +232,12 @@ fn is_lock(path: &Path) -> bool {
         && path.file_stem().and_then(OsStr::to_str).is_some_and(is_hash)
 }
 
-/// Returns the folder of the locks for all who share a file.
+/// Returns the folder of the lock files for all processes that share a database.
 pub(super) fn folder_beside(file: &Path) -> PathBuf {
     file.parent().unwrap_or(Path::new("")).join(FOLDER)
 }
 
-/// Makes the folder, if it is not there.
+/// Creates the folder if necessary.
 pub(super) fn make(folder: &Path) -> io::Result<()> {
     match DirBuilder::new().mode(0o700).create(folder) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),

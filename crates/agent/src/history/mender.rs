@@ -77,7 +77,7 @@ impl Mender {
         self.has_gap = true;
     }
 
-    /// Gives every tool use of the last answer a result.
+    /// Adds a result to every tool use of the last answer that has none.
     pub(super) fn close(&mut self) {
         let open = std::mem::take(&mut self.open);
         let results: Vec<Block> = open
@@ -115,7 +115,7 @@ impl Mender {
         }
     }
 
-    /// Puts results into the last message, before all but other results; or into a new one.
+    /// Adds results to the last message after its other results, or to a new one.
     fn put_results(&mut self, results: Vec<Block>, end: u64) {
         match self.messages.last_mut() {
             Some(last) if last.role == Role::User => {

@@ -8,13 +8,13 @@ use serde_json::value::RawValue;
 
 use crate::message::{Block, ChatMessage, Role, StoredToolResult};
 
-/// A message, and whether all of it could be read.
+/// A stored message, and whether all of it could be read.
 pub(super) struct ParsedMessage {
     pub(super) message: ChatMessage,
     pub(super) is_whole: bool,
 }
 
-/// Reads a message. A part of it that is unknown or damaged is left out.
+/// Parses a message. Unknown or damaged blocks are left out.
 pub(super) fn message(text: &str) -> Option<ParsedMessage> {
     let StoredMessage { role, content } = serde_json::from_str(text).ok()?;
     let known: Vec<Block> = content.iter().filter_map(|raw| block(raw)).collect();
@@ -22,7 +22,7 @@ pub(super) fn message(text: &str) -> Option<ParsedMessage> {
     Some(ParsedMessage { message: ChatMessage { role, content: known }, is_whole })
 }
 
-/// Reads what the tools in a message gave the front end, as far as that was kept.
+/// Parses the stored results that the tools of a message gave the front end.
 pub(super) fn results(text: &str) -> Vec<StoredToolResult> {
     let Ok(StoredMessage { content, .. }) = serde_json::from_str(text) else { return Vec::new() };
     content.iter().filter_map(|raw| serde_json::from_str(raw.get()).ok()).filter_map(kept).collect()
@@ -32,7 +32,7 @@ fn kept(block: StoredResult) -> Option<StoredToolResult> {
     Some(StoredToolResult { tool_use_id: block.tool_use_id, result: block.result? })
 }
 
-/// Writes a message, with what its tools gave the front end.
+/// Serialises a message, with the results that its tools gave the front end.
 pub(super) fn written(
     message: &ChatMessage,
     results: &[StoredToolResult],
@@ -84,7 +84,7 @@ struct StoredToolUse {
     input: Box<RawValue>,
 }
 
-/// What stands in a message beside what the model was told of a tool.
+/// The stored result of a tool for the front end.
 #[derive(Deserialize)]
 struct StoredResult {
     tool_use_id: String,
@@ -97,7 +97,7 @@ fn block(raw: &RawValue) -> Option<Block> {
     if tag.r#type != "tool_use" {
         return serde_json::from_str(raw.get()).ok();
     }
-    // What is inside an enum that is told by its tag cannot be kept as it came.
+    // Serde cannot keep raw JSON inside a tagged enum.
     let StoredToolUse { id, name, input } = serde_json::from_str(raw.get()).ok()?;
     Some(Block::ToolUse { id, name, input })
 }

@@ -14,38 +14,38 @@ use super::error::HistoryError;
 use super::holder::ProcessMark;
 use crate::price;
 
-/// What an answer took.
+/// The usage of an answer, and its price.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PricedUsage {
-    /// In tokens.
+    /// The tokens.
     pub usage: TokenUsage,
-    /// In dollars, if the price is known.
+    /// The price in dollars, if known.
     pub usd: Option<f64>,
-    /// The model that was asked.
+    /// The model.
     pub model: String,
 }
 
-/// What is reserved for one answer. One that is dropped before it is settled counts as spent in
-/// whole: nobody knows what the answer took.
+/// A reservation for one answer. If it is dropped before it is settled, all of it counts as spent,
+/// because nobody knows what the answer took.
 #[derive(Debug)]
 pub struct Reservation {
     key: Option<i64>,
     abandoned: AbandonedReservations,
 }
 
-/// Reservations that were dropped.
+/// The keys of dropped reservations.
 type AbandonedReservations = Arc<Mutex<Vec<i64>>>;
 
-/// What reservations are made with.
+/// The means to make reservations.
 pub(super) struct ReservationBook {
     holder: ProcessMark,
     abandoned: AbandonedReservations,
-    /// Names the conversations that are in memory: no other process has one of them.
+    /// The prefix of the names of conversations in memory, which no other process has.
     memory: String,
 }
 
 impl ReservationBook {
-    /// Creates a purse for all who share `file`.
+    /// Creates the book for all processes that share `file`.
     pub(super) fn beside(file: Option<&Path>) -> Self {
         let memory = format!("memory {}", Uuid::new_v4());
         Self {
@@ -88,7 +88,7 @@ impl ReservationBook {
         };
         let is_alive = |name: &str| ProcessMark::is_alive(folder.as_deref(), name);
         let reserved = ledger.reserve(&request, is_alive, check)?;
-        // Those are settled now; others may have come meanwhile.
+        // These are settled now; others may have been added meanwhile.
         let mut left = abandoned.lock().unwrap_or_else(PoisonError::into_inner);
         left.retain(|key| !given_up.contains(key));
         drop(left);
@@ -111,7 +111,7 @@ impl Reservation {
         self.key
     }
 
-    /// What was reserved has been settled.
+    /// Notes that the reservation was settled.
     pub(super) fn settled(mut self) {
         self.key = None;
     }

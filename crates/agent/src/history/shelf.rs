@@ -16,19 +16,19 @@ use super::parse;
 use super::reservation::{PricedUsage, Reservation, ReservationBook};
 use crate::message::ChatMessage;
 
-/// Where a history is kept.
+/// Where a history is stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum HistoryLocation {
-    /// In this file, with the ledger.
+    /// Conversations and ledger in this file.
     File(PathBuf),
-    /// Conversations in memory, gone with the process; the ledger in this file.
+    /// Conversations in memory, and the ledger in this file.
     Ledger(PathBuf),
-    /// All in memory, gone with the process.
+    /// Conversations and ledger in memory.
     Memory,
 }
 
 impl HistoryLocation {
-    /// Returns what tells a history from others, in all processes.
+    /// Returns a name that is unique among all histories of all processes.
     pub(super) fn name(&self) -> String {
         match self {
             Self::File(path) | Self::Ledger(path) => whole(path).to_string_lossy().into_owned(),
@@ -37,23 +37,23 @@ impl HistoryLocation {
     }
 }
 
-/// Returns a path under which all who open the file know it, also before it is there.
+/// Returns the same path for all who open the file, even before it exists.
 fn whole(path: &Path) -> PathBuf {
     let beside = || Some(path.parent()?.canonicalize().ok()?.join(path.file_name()?));
     path.canonicalize().ok().or_else(beside).unwrap_or_else(|| path.to_owned())
 }
 
-/// What is open.
+/// The open files of a history.
 pub(super) struct HistoryStore {
     pub(super) store: Store,
-    /// The ledger's own file, if it is another.
+    /// The store of the ledger, if it is a separate file.
     ledger: Option<Store>,
     locks: ConversationLocks,
-    /// What budgets are reserved with.
+    /// The reservations of this process.
     purse: ReservationBook,
 }
 
-/// A conversation as it was read.
+/// A conversation as it was loaded.
 #[derive(Default)]
 pub(super) struct LoadedConversation {
     pub(super) mender: Mender,
@@ -61,11 +61,11 @@ pub(super) struct LoadedConversation {
     pub(super) length: u64,
     /// Whether it has a title.
     pub(super) is_titled: bool,
-    /// By what it is known that nobody has changed it since; none when it is not in the file.
+    /// Its state in the file, by which later changes are noticed; `None` if it is not in the file.
     pub(super) state: Option<ConversationState>,
 }
 
-/// A conversation as it was left. While nobody changes it, it need not be read again.
+/// A conversation as it was left. It need not be loaded again unless somebody changes it.
 pub(super) struct RememberedConversation {
     pub(super) id: Arc<str>,
     pub(super) loaded: LoadedConversation,
@@ -109,7 +109,7 @@ impl HistoryStore {
         self.ledger.as_mut().unwrap_or(&mut self.store)
     }
 
-    /// Returns true if conversations are not in the file of the ledger.
+    /// Returns true if the ledger is a separate file.
     pub(super) fn has_ledger_apart(&self) -> bool {
         self.ledger.is_some()
     }
@@ -135,27 +135,26 @@ impl HistoryStore {
         self.purse.reserve(ledger, &account, now_ms(), since_ms, most, check)
     }
 
-    /// Takes the lock of a conversation if it can be had at once and the conversation is as it
-    /// was left.
+    /// Takes the lock of a conversation if it is free and the conversation is unchanged.
     pub(super) fn lock_again(&self, known: &RememberedConversation) -> Option<ConversationLock> {
-        // Whatever is wrong is told by whoever reads the conversation then.
+        // An error is reported when the conversation is loaded.
         let token = self.lock(&known.id).ok()??;
         self.is_as_left(known).then_some(token)
     }
 
-    /// Returns true if a conversation is as it was left.
+    /// Returns true if nobody has changed a conversation.
     pub(super) fn is_as_left(&self, known: &RememberedConversation) -> bool {
         let state = self.state(&known.id);
         state.is_some() && state == known.loaded.state
     }
 
-    /// By what it is known later that nobody has changed a conversation.
+    /// Returns the state of a conversation, by which later changes are noticed.
     pub(super) fn state(&self, id: &str) -> Option<ConversationState> {
-        // One whose state cannot be read is read anew the next time.
+        // A conversation whose state cannot be read is loaded again the next time.
         self.store.conversation_state(id).ok().flatten()
     }
 
-    /// Returns the files that it works on.
+    /// Returns the identities of the open files.
     pub(super) fn files(&self) -> Vec<FileIdentity> {
         [Some(&self.store), self.ledger.as_ref()]
             .into_iter()
@@ -179,7 +178,7 @@ impl HistoryStore {
             return Ok(self.store.add(addition)?);
         }
         let Addition { at_ms, reservation, spending, drafts, .. } = *addition;
-        // What is only in memory cannot be in one transaction with what is in the file.
+        // Memory and file cannot be written in one transaction.
         if reservation.is_some() || spending.is_some() || !drafts.is_empty() {
             let account = &*self.account(addition.conversation).into_owned();
             let settlement = Settlement { account, at_ms, reservation, spending, drafts };
@@ -189,7 +188,7 @@ impl HistoryStore {
         Ok(self.store.add(&rest)?)
     }
 
-    /// Reads a conversation as the model is to see it, up to the message before `below`.
+    /// Loads the messages of a conversation for the model, before the number `below`.
     pub(super) fn load(
         &self,
         id: &str,
@@ -217,7 +216,7 @@ impl HistoryStore {
         Ok(LoadedConversation { mender, length, is_titled, state })
     }
 
-    /// Reads the message of this number, which is there.
+    /// Reads the message with this number, which exists.
     pub(super) fn message(
         &self,
         id: &str,

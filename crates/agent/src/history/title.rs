@@ -1,16 +1,16 @@
-//! What a conversation is called when nobody has named it: how it began.
+//! The title of a conversation that nobody has named: how it began.
 
 use callgate_mask::mask_text;
 
 use crate::message::{Block, ChatMessage, Role};
 
-/// How long such a title may be, in characters.
+/// The longest such title, in characters.
 pub const LONGEST_OPENING: usize = 80;
 
-/// How much of a text is looked at, in bytes.
+/// How much of a text is read, in bytes.
 const LOOKED_AT: usize = 16 * 1024;
 
-/// Returns the first words of the first thing that the user wrote, with secrets hidden.
+/// Returns the first words of the user's first text, with secrets masked.
 pub(super) fn opening(messages: &[ChatMessage]) -> Option<String> {
     let said = messages.iter().filter(|message| message.role == Role::User);
     let mut texts = said.flat_map(|message| &message.content).filter_map(|block| match block {
@@ -22,7 +22,8 @@ pub(super) fn opening(messages: &[ChatMessage]) -> Option<String> {
     Some(cut(&masked)).filter(|title| !title.is_empty())
 }
 
-/// As much of a text as is looked at, up to the end of a word: half a secret is not known as one.
+/// Returns the part of a text that is read, up to the end of a word, because half a secret is not
+/// recognised.
 fn beginning(text: &str) -> &str {
     if text.len() <= LOOKED_AT {
         return text;
