@@ -253,13 +253,13 @@ impl AgentSession {
             }
             SessionCommand::Cancel { target } => self.cancel(&id, &target),
             SessionCommand::Replay { from_seq } => {
-                output.say(&id, commands::replay(&output, from_seq))
+                output.say(&id, commands::replay(&output, from_seq));
             }
             SessionCommand::UserMessage(said) => {
-                self.queue(&id, said.conversation_id(), JobKind::Say(said))
+                self.queue(&id, said.conversation_id(), JobKind::Say(said));
             }
             SessionCommand::EditLast(said) => {
-                self.queue(&id, said.conversation_id(), JobKind::Edit(said))
+                self.queue(&id, said.conversation_id(), JobKind::Edit(said));
             }
             ref command @ SessionCommand::Regenerate { .. } => {
                 self.queue(&id, command.conversation_id(), JobKind::Regenerate);

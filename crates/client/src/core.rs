@@ -8,8 +8,6 @@ mod lines;
 mod numbers;
 mod open;
 #[cfg(test)]
-mod property_tests;
-#[cfg(test)]
 mod tests;
 
 use std::process::ExitStatus;

@@ -601,10 +601,10 @@ fn assert_whole(todo: &[TurnAction]) -> Result<(), TestCaseError> {
     for step in todo {
         match step {
             TurnAction::Tell(SessionEvent::ToolUse(call)) => {
-                prop_assert!(open.insert(call.tool_id.clone()))
+                prop_assert!(open.insert(call.tool_id.clone()));
             }
             TurnAction::Tell(SessionEvent::ToolResult(call)) => {
-                prop_assert!(open.remove(&call.tool_id))
+                prop_assert!(open.remove(&call.tool_id));
             }
             TurnAction::Keep { messages, .. } => kept.extend(messages),
             _ => {}

@@ -1,5 +1,7 @@
 //! What is done in which situation, as short texts.
 
+mod property;
+
 use std::os::unix::process::ExitStatusExt;
 
 use callgate_wire::frame::OverlongLine;

@@ -129,7 +129,7 @@ impl Runtime {
                 self.say(&id, SessionEvent::done(&loaded).tagged("load_conversation"));
             }
             SessionCommand::DeleteConversation { .. } => {
-                self.say(&id, SessionEvent::error("no such thing"))
+                self.say(&id, SessionEvent::error("no such thing"));
             }
             _ => self.say(&id, SessionEvent::Done(None)),
         }

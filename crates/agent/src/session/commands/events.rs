@@ -85,7 +85,7 @@ impl EventRetelling<'_> {
                 }
                 (_, Block::RedactedThinking { .. }) => {}
                 (Role::Assistant, Block::Text { text }) => {
-                    events.push(SessionEvent::Token(text.clone()))
+                    events.push(SessionEvent::Token(text.clone()));
                 }
                 (Role::User, Block::Text { text }) => add_text(&mut said, text),
                 (_, Block::Image { source }) => said.attachments.push(bytes(source, None)),

@@ -5,8 +5,8 @@ use std::os::unix::process::ExitStatusExt;
 
 use callgate_wire::frame::OverlongLine;
 
-use super::tests::{Bench, message};
-use super::*;
+use super::super::*;
+use super::{Bench, message};
 
 /// So many sessions, of so many steps each.
 const SESSIONS: u64 = 400;
@@ -158,7 +158,10 @@ impl Trial {
                 self.tell(CoreInput::Line(DecodedLine::Whole(line.as_bytes())));
             }
             26 => {
-                self.tell(CoreInput::Line(DecodedLine::TooLong(OverlongLine { size: 1, id: None })))
+                self.tell(CoreInput::Line(DecodedLine::TooLong(OverlongLine {
+                    size: 1,
+                    id: None,
+                })));
             }
             27 => {
                 let id = Some(format!("{:?}", self.some_id()));
