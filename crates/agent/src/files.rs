@@ -43,7 +43,7 @@ pub use roots::{AllowedFolders, AllowedFoldersError};
 use self::input::FileToolInput;
 use self::why::cannot;
 use crate::BoxFuture;
-use crate::tool::{AgentTool, ToolInvocation, ToolOutcome, ToolSpec};
+use crate::tool::{AgentTool, CallOutcome, ToolInvocation, ToolSpec};
 use preview::PreviewFunction;
 
 #[cfg(test)]
@@ -97,7 +97,7 @@ pub fn tools(
 }
 
 /// The function of one tool. Its error is the text for the model.
-type ToolFunction = fn(&FileContext, &FileToolInput, &CancelFlag) -> Result<ToolOutcome, String>;
+type ToolFunction = fn(&FileContext, &FileToolInput, &CancelFlag) -> Result<CallOutcome, String>;
 
 /// The state that all file tools share.
 struct FileContext {
@@ -136,7 +136,7 @@ impl AgentTool for FileTool {
         })
     }
 
-    fn run(&self, use_: ToolInvocation) -> BoxFuture<'_, ToolOutcome> {
+    fn run(&self, use_: ToolInvocation) -> BoxFuture<'_, CallOutcome> {
         let (cabinet, work) = (self.cabinet.clone(), self.work);
         let members = specs::members(&self.spec);
         Box::pin(async move {
@@ -145,7 +145,7 @@ impl AgentTool for FileTool {
             let task = tokio::task::spawn_blocking(move || {
                 answer(&cabinet, work, &use_.input, &members, &stop)
             });
-            task.await.unwrap_or_else(|_| ToolOutcome::failed("the file tool broke off: try again"))
+            task.await.unwrap_or_else(|_| CallOutcome::failed("the file tool broke off: try again"))
         })
     }
 
@@ -187,10 +187,10 @@ fn answer(
     input: &RawValue,
     members: &[String],
     stop: &CancelFlag,
-) -> ToolOutcome {
+) -> CallOutcome {
     let input = FileToolInput::read(input.get()).and_then(|input| input.only(members));
     let outcome = input.and_then(|input| work(cabinet, &input, stop));
-    outcome.unwrap_or_else(ToolOutcome::failed)
+    outcome.unwrap_or_else(CallOutcome::failed)
 }
 
 /// Knows whether anybody still waits for the result.

@@ -28,7 +28,7 @@ use serde_json::json;
 use serde_json::value::{RawValue, to_raw_value};
 
 use crate::BoxFuture;
-use crate::tool::{AgentTool, ProgressSink, ToolInvocation, ToolOutcome, ToolSpec};
+use crate::tool::{AgentTool, CallOutcome, ProgressSink, ToolInvocation, ToolSpec};
 
 pub(crate) use program::{find, folders};
 pub use scrub::scrub;
@@ -168,23 +168,23 @@ impl AgentTool for RunTool {
         })
     }
 
-    fn run(&self, use_: ToolInvocation) -> BoxFuture<'_, ToolOutcome> {
+    fn run(&self, use_: ToolInvocation) -> BoxFuture<'_, CallOutcome> {
         let settings = Arc::clone(&self.settings);
         Box::pin(async move {
             let input = match read(&use_.input) {
                 Ok(input) => input,
-                Err(error) => return ToolOutcome::failed(unreadable(&error)),
+                Err(error) => return CallOutcome::failed(unreadable(&error)),
             };
             // Dropped with this future, the pipe tells the thread to end the command.
             let (cancel, alive) = match pipe() {
                 Ok(ends) => ends,
-                Err(error) => return ToolOutcome::failed(format!("cannot make a pipe: {error}")),
+                Err(error) => return CallOutcome::failed(format!("cannot make a pipe: {error}")),
             };
             let work = move || start(&settings, input, use_.progress, &cancel);
             let outcome = tokio::task::spawn_blocking(work).await;
             drop(alive);
             outcome
-                .unwrap_or_else(|error| ToolOutcome::failed(format!("the command failed: {error}")))
+                .unwrap_or_else(|error| CallOutcome::failed(format!("the command failed: {error}")))
         })
     }
 }
@@ -209,16 +209,16 @@ fn start(
     input: RunInput,
     progress: ProgressSink,
     cancel: &PipeReader,
-) -> ToolOutcome {
+) -> CallOutcome {
     let job = match prepare(settings, input, progress) {
         Ok(job) => job,
-        Err(why) => return ToolOutcome::failed(why),
+        Err(why) => return CallOutcome::failed(why),
     };
     match watch::run(&job, cancel) {
         Ok(Some(mut ended)) => compose::outcome(&mut ended, job.limit, settings.max_output),
         // Nobody reads it.
-        Ok(None) => ToolOutcome::failed("the command was cancelled"),
-        Err(error) => ToolOutcome::failed(program::not_started(&job.name, &error)),
+        Ok(None) => CallOutcome::failed("the command was cancelled"),
+        Err(error) => CallOutcome::failed(program::not_started(&job.name, &error)),
     }
 }
 

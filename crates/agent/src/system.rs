@@ -7,16 +7,16 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::available_parallelism;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use callgate_wire::session::tool_kind;
+use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::json;
 use serde_json::value::{RawValue, to_raw_value};
 
 use crate::BoxFuture;
 use crate::run::{RunSettings, find, folders};
-use crate::tool::{AgentTool, ToolInvocation, ToolOutcome, ToolSpec};
+use crate::tool::{AgentTool, CallOutcome, ToolInvocation, ToolSpec};
 
 /// Programs whose presence is reported.
 const PROGRAMS: [&str; 36] = [
@@ -26,8 +26,6 @@ const PROGRAMS: [&str; 36] = [
 ];
 /// The limit of what is read from a system file, in bytes.
 const MOST_READ: u64 = 64 * 1024;
-/// The last second of the year 9999.
-const END_OF_CALENDAR: u64 = 253_402_300_799;
 
 /// Returns the tool `get_system_info`, for the folders and the PATH of the commands.
 #[must_use]
@@ -86,13 +84,13 @@ impl AgentTool for SystemTool {
         &self.spec
     }
 
-    fn run(&self, _: ToolInvocation) -> BoxFuture<'_, ToolOutcome> {
+    fn run(&self, _: ToolInvocation) -> BoxFuture<'_, CallOutcome> {
         let look = Arc::clone(&self.look);
         Box::pin(async move {
             match tokio::task::spawn_blocking(move || look.info()).await {
-                Ok(info) => ToolOutcome::done(&info, info.text()),
+                Ok(info) => CallOutcome::done(&info, info.text()),
                 Err(error) => {
-                    ToolOutcome::failed(format!("the system cannot be examined: {error}"))
+                    CallOutcome::failed(format!("the system cannot be examined: {error}"))
                 }
             }
         })
@@ -102,7 +100,6 @@ impl AgentTool for SystemTool {
 impl SystemProbe {
     fn info(&self) -> SystemInfo {
         let folders = folders(&self.env);
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         SystemInfo {
             os: os_name(&read("/etc/os-release")),
             kernel: format!("{} {}", word("ostype"), word("osrelease")).trim().to_owned(),
@@ -111,7 +108,7 @@ impl SystemProbe {
             memory: memory(&read("/proc/meminfo")),
             cwd: self.cwd.clone(),
             roots: self.roots.clone(),
-            time: utc(now.as_secs()),
+            time: Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
             time_zone: fs::read_link("/etc/localtime").ok().and_then(|link| zone(&link)),
             programs: PROGRAMS.into_iter().filter(|name| find(name, &folders).is_some()).collect(),
         }
@@ -177,32 +174,6 @@ fn memory(info: &str) -> SystemMemory {
 fn zone(link: &Path) -> Option<String> {
     let link = link.to_str()?;
     link.split_once("zoneinfo/").map(|(_, zone)| zone.to_owned())
-}
-
-/// Formats a time, given in seconds since 1970.
-fn utc(seconds: u64) -> String {
-    let seconds = seconds.min(END_OF_CALENDAR);
-    let (mut days, second) = (seconds / 86_400, seconds % 86_400);
-    let mut year = 1970;
-    while days >= days_of(year) {
-        days -= days_of(year);
-        year += 1;
-    }
-    let mut month = 1;
-    for length in [31, days_of(year) - 337, 31, 30, 31, 30, 31, 31, 30, 31, 30] {
-        if days < length {
-            break;
-        }
-        days -= length;
-        month += 1;
-    }
-    let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
-    format!("{year:04}-{month:02}-{:02}T{hour:02}:{minute:02}:{second:02}Z", days + 1)
-}
-
-fn days_of(year: u64) -> u64 {
-    let is_leap = year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
-    365 + u64::from(is_leap)
 }
 
 #[cfg(test)]

@@ -20,9 +20,9 @@ pub trait AgentTool: Send + Sync {
         Box::pin(std::future::ready(None))
     }
 
-    /// Runs it. Errors are part of the [`ToolOutcome`]. Dropping the future stops the tool, with
+    /// Runs it. Errors are part of the [`CallOutcome`]. Dropping the future stops the tool, with
     /// every process that it started.
-    fn run(&self, use_: ToolInvocation) -> BoxFuture<'_, ToolOutcome>;
+    fn run(&self, use_: ToolInvocation) -> BoxFuture<'_, CallOutcome>;
 
     /// Returns the files and folders that a call with this input is about. It looks only at the
     /// input.
@@ -69,7 +69,7 @@ pub type ProgressSink = Arc<dyn Fn(ToolStream, &str) + Send + Sync>;
 
 /// The outcome of a tool call.
 #[derive(Debug, Clone)]
-pub struct ToolOutcome {
+pub struct CallOutcome {
     /// The JSON for the front end; `{"error": "…"}` if the tool failed.
     pub result: Box<RawValue>,
     /// The text for the model.
@@ -78,7 +78,7 @@ pub struct ToolOutcome {
     pub is_error: bool,
 }
 
-impl ToolOutcome {
+impl CallOutcome {
     /// Creates the outcome of a successful call. The model reads `text`, and the front end gets
     /// `result`.
     #[must_use]

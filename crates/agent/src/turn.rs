@@ -19,7 +19,7 @@ use serde_json::value::RawValue;
 use crate::engine::{AnswerPiece, EngineError, EngineErrorKind, ModelStop};
 use crate::failure::RequestFailure;
 use crate::message::{Block, ChatMessage, StoredToolResult};
-use crate::tool::ToolOutcome;
+use crate::tool::CallOutcome;
 use answer::{PartialAnswer, size};
 use calls::RoundCalls;
 pub use stop::StopReason;
@@ -91,7 +91,7 @@ pub struct ToolCall {
 #[derive(Debug)]
 pub struct FinishedCall {
     /// Its outcome.
-    pub outcome: ToolOutcome,
+    pub outcome: CallOutcome,
     /// Whether a person has ended the whole turn.
     pub interrupt: bool,
 }

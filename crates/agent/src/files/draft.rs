@@ -17,7 +17,7 @@ use super::beneath::{child, create};
 use super::target::WriteTarget;
 use super::why::{why, why_io};
 use super::{CancelFlag, attributes};
-use crate::tool::ToolOutcome;
+use crate::tool::CallOutcome;
 
 /// How many bytes are written between two checks whether anybody still waits.
 const PIECE: usize = 1024 * 1024;
@@ -101,13 +101,13 @@ pub(super) fn not_kept(other_names: u64, attributes: &[String]) -> Option<String
 }
 
 /// Adds what was lost to the result of a tool.
-pub(super) fn noted(mut result: Value, text: String, note: Option<String>) -> ToolOutcome {
-    let Some(note) = note else { return ToolOutcome::done(&result, text) };
+pub(super) fn noted(mut result: Value, text: String, note: Option<String>) -> CallOutcome {
+    let Some(note) = note else { return CallOutcome::done(&result, text) };
     let text = format!("{text}\n[{note}]");
     if let Some(members) = result.as_object_mut() {
         members.insert("note".to_owned(), note.into());
     }
-    ToolOutcome::done(&result, text)
+    CallOutcome::done(&result, text)
 }
 
 impl Drop for FileDraft<'_> {

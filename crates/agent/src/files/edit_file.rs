@@ -20,7 +20,7 @@ use super::target::WriteTarget;
 use super::why::{FileKind, cannot, why, why_io};
 use super::write_file::{check_size, names_a_file};
 use super::{CancelFlag, FileContext};
-use crate::tool::ToolOutcome;
+use crate::tool::CallOutcome;
 
 /// How many places an error lists if the text occurs more than once.
 const MOST_PLACES: usize = 20;
@@ -40,7 +40,7 @@ pub(super) fn edit_file(
     cabinet: &FileContext,
     input: &FileToolInput,
     stop: &CancelFlag,
-) -> Result<ToolOutcome, String> {
+) -> Result<CallOutcome, String> {
     let path = input.text("path")?;
     let edit = TextEdit::of(input)?;
     let (count, diff, note) =

@@ -12,7 +12,7 @@ use super::input::FileToolInput;
 use super::name::shown;
 use super::why::{FileKind, cannot, why, why_io};
 use super::{CancelFlag, FileContext};
-use crate::tool::ToolOutcome;
+use crate::tool::CallOutcome;
 
 /// How many entries are shown.
 pub(super) const MOST_SHOWN: usize = 1000;
@@ -38,7 +38,7 @@ pub(super) fn list_files(
     cabinet: &FileContext,
     input: &FileToolInput,
     stop: &CancelFlag,
-) -> Result<ToolOutcome, String> {
+) -> Result<CallOutcome, String> {
     let path = input.optional_text("path")?.unwrap_or(".");
     let (entries, more, are_all) =
         list(cabinet, path, stop).map_err(|why| cannot("list", path, why))?;
@@ -64,7 +64,7 @@ pub(super) fn list_files(
         // `more` is how many there are at least, then.
         "truncated": !are_all,
     });
-    Ok(ToolOutcome::done(&result, text))
+    Ok(CallOutcome::done(&result, text))
 }
 
 fn count(entries: usize) -> String {

@@ -10,7 +10,7 @@ use super::input::FileToolInput;
 use super::why::{cannot, why_io};
 use super::write_file::names_a_file;
 use super::{CancelFlag, FileContext};
-use crate::tool::ToolOutcome;
+use crate::tool::CallOutcome;
 
 /// The last byte at which a range of lines may begin in a file that is too large to be read as a
 /// whole.
@@ -47,7 +47,7 @@ pub(super) fn read_file(
     cabinet: &FileContext,
     input: &FileToolInput,
     stop: &CancelFlag,
-) -> Result<ToolOutcome, String> {
+) -> Result<CallOutcome, String> {
     let path = input.text("path")?;
     let (offset, limit) = (input.count("offset")?, input.count("limit")?);
     let range = LineRange {
@@ -67,7 +67,7 @@ pub(super) fn read_file(
         "more": part.more,
         "size": part.size,
     });
-    Ok(ToolOutcome::done(&result, for_model(part)))
+    Ok(CallOutcome::done(&result, for_model(part)))
 }
 
 fn part(

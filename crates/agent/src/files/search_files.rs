@@ -10,7 +10,7 @@ use super::roots::FileLocation;
 use super::walk::{FolderWalk, SearchGaps, WalkEntry, WalkStep, below};
 use super::why::{FileKind, cannot};
 use super::{CancelFlag, FileContext};
-use crate::tool::ToolOutcome;
+use crate::tool::CallOutcome;
 
 /// The default and the maximum number of results.
 const USUAL_RESULTS: u64 = 200;
@@ -23,7 +23,7 @@ pub(super) fn search_files(
     cabinet: &FileContext,
     input: &FileToolInput,
     stop: &CancelFlag,
-) -> Result<ToolOutcome, String> {
+) -> Result<CallOutcome, String> {
     let pattern = input.text("pattern")?;
     let path = input.optional_text("path")?.unwrap_or(".");
     let most = input.count("maxResults")?.unwrap_or(USUAL_RESULTS).min(MOST_RESULTS);
@@ -61,7 +61,7 @@ pub(super) fn search_files(
         "truncated": truncated,
         "leftOutByRules": left.hidden,
     });
-    Ok(ToolOutcome::done(&result, text + &left.told()))
+    Ok(CallOutcome::done(&result, text + &left.told()))
 }
 
 fn search(

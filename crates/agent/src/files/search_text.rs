@@ -18,7 +18,7 @@ use super::search_files::filter;
 use super::walk::{FolderWalk, MOST_TIME, SearchGaps, WalkEntry, WalkStep, below};
 use super::why::{FileKind, cannot, why};
 use super::{CancelFlag, FileContext};
-use crate::tool::ToolOutcome;
+use crate::tool::CallOutcome;
 
 /// The default and the maximum number of lines.
 const USUAL_RESULTS: u64 = 100;
@@ -42,7 +42,7 @@ pub(super) fn search_text(
     cabinet: &FileContext,
     input: &FileToolInput,
     stop: &CancelFlag,
-) -> Result<ToolOutcome, String> {
+) -> Result<CallOutcome, String> {
     let pattern = input.text("pattern")?;
     let path = input.optional_text("path")?.unwrap_or(".");
     let needle = Needle::read(pattern, input.flag("regex")?, input.flag("ignoreCase")?)
@@ -74,7 +74,7 @@ pub(super) fn search_text(
         "truncated": truncated,
         "leftOutByRules": left.hidden,
     });
-    Ok(ToolOutcome::done(&result, text))
+    Ok(CallOutcome::done(&result, text))
 }
 
 pub(super) struct TextSearch<'a> {

@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::{AllowedFolders, FileLimits, HiddenFiles, tools};
-use crate::tool::{AgentTool, ToolInvocation, ToolOutcome};
+use crate::tool::{AgentTool, CallOutcome, ToolInvocation};
 
 /// What lies outside, and must never be seen or changed.
 const CANARY: &str = "canary in the coal mine";
@@ -71,7 +71,7 @@ impl Room {
         symlink(target, self.path(name)).unwrap();
     }
 
-    fn run(&self, name: &str, input: &Value) -> ToolOutcome {
+    fn run(&self, name: &str, input: &Value) -> CallOutcome {
         run(&self.tools, name, input)
     }
 
@@ -119,7 +119,7 @@ fn nothing() -> HiddenFiles {
     Arc::new(|_, _| None)
 }
 
-fn run(tools: &[Arc<dyn AgentTool>], name: &str, input: &Value) -> ToolOutcome {
+fn run(tools: &[Arc<dyn AgentTool>], name: &str, input: &Value) -> CallOutcome {
     let tool = tools.iter().find(|tool| tool.spec().name == name).unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     runtime.block_on(tool.run(use_of(input)))

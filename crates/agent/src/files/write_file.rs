@@ -10,13 +10,13 @@ use super::name::shown;
 use super::target::WriteTarget;
 use super::why::cannot;
 use super::{CancelFlag, FileContext};
-use crate::tool::ToolOutcome;
+use crate::tool::CallOutcome;
 
 pub(super) fn write_file(
     cabinet: &FileContext,
     input: &FileToolInput,
     stop: &CancelFlag,
-) -> Result<ToolOutcome, String> {
+) -> Result<CallOutcome, String> {
     let (path, content) = (input.text("path")?, input.text("content")?);
     let (is_new, note) =
         write(cabinet, path, content, stop).map_err(|why| cannot("write", path, why))?;

@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 
 use super::watch::EndedCommand;
-use crate::tool::ToolOutcome;
+use crate::tool::CallOutcome;
 
 /// The result for the front end.
 #[derive(Debug, Serialize)]
@@ -25,7 +25,7 @@ struct CommandReport<'a> {
     truncated: bool,
 }
 
-pub(super) fn outcome(ended: &mut EndedCommand, limit: Duration, most: usize) -> ToolOutcome {
+pub(super) fn outcome(ended: &mut EndedCommand, limit: Duration, most: usize) -> CallOutcome {
     let [(stdout, is_stdout_cut), (stderr, is_stderr_cut)] = shared(ended, most);
     let exit_code = ended.status.and_then(|status| status.code());
     let signal = ended.signal().map(signal_name);
@@ -54,7 +54,7 @@ pub(super) fn outcome(ended: &mut EndedCommand, limit: Duration, most: usize) ->
         text.push_str("\n(no output)");
     }
     let result = to_raw_value(&told).unwrap_or_else(|_| RawValue::NULL.to_owned());
-    ToolOutcome { result, text, is_error: error.is_some() }
+    CallOutcome { result, text, is_error: error.is_some() }
 }
 
 fn section(text: &mut String, name: &str, output: &str) {

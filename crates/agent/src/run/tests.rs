@@ -40,12 +40,12 @@ impl Bench {
         ToolInvocation { input: to_raw_value(input).unwrap(), progress: Arc::new(progress) }
     }
 
-    async fn run(&self, input: Value) -> ToolOutcome {
+    async fn run(&self, input: Value) -> CallOutcome {
         let run = self.tool.run(self.use_(&input));
         tokio::time::timeout(Duration::from_mins(1), run).await.expect("it hangs")
     }
 
-    async fn sh(&self, script: &str) -> ToolOutcome {
+    async fn sh(&self, script: &str) -> CallOutcome {
         self.run(json!({ "command": "sh", "args": ["-c", script] })).await
     }
 
@@ -73,7 +73,7 @@ async fn gone(id: u32) {
     until(|| (!is_running(id)).then_some(()), "an end of the process").await;
 }
 
-fn result(outcome: &ToolOutcome) -> Value {
+fn result(outcome: &CallOutcome) -> Value {
     let mut result: Value = serde_json::from_str(outcome.result.get()).unwrap();
     if let Some(object) = result.as_object_mut()
         && let Some(took) = object.remove("durationMs")

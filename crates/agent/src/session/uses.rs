@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use super::{SessionShared, ToolMap};
 use crate::gate::{GateQuestion, PreviewFn, QuestionMirror, ToolPermit};
-use crate::tool::{AgentTool, ProgressSink, ToolInvocation, ToolOutcome};
+use crate::tool::{AgentTool, CallOutcome, ProgressSink, ToolInvocation};
 use crate::turn::{FinishedCall, ToolCall};
 
 /// How much of a tool's arguments the ledger stores, in characters.
@@ -28,7 +28,7 @@ pub(super) struct CallReport {
 impl CallReport {
     /// Creates the report of a call that did not run.
     pub(super) fn failed(text: impl Into<String>) -> Self {
-        let ran = FinishedCall { outcome: ToolOutcome::failed(text), interrupt: false };
+        let ran = FinishedCall { outcome: CallOutcome::failed(text), interrupt: false };
         Self { ran, draft: None }
     }
 }
@@ -75,7 +75,7 @@ pub(super) async fn run(
         ToolPermit::Denied { because, interrupt } => {
             let draft = Some(entry.draft("refused", json!({ "because": shown(&because) })));
             CallReport {
-                ran: FinishedCall { outcome: ToolOutcome::failed(because), interrupt },
+                ran: FinishedCall { outcome: CallOutcome::failed(because), interrupt },
                 draft,
             }
         }

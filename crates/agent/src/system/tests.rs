@@ -3,22 +3,6 @@
 use super::*;
 
 #[test]
-fn the_calendar() {
-    for (seconds, expected) in [
-        (0, "1970-01-01T00:00:00Z"),
-        (951_782_399, "2000-02-28T23:59:59Z"),
-        (951_782_400, "2000-02-29T00:00:00Z"),
-        (1_709_251_199, "2024-02-29T23:59:59Z"),
-        (1_709_251_200, "2024-03-01T00:00:00Z"),
-        (1_735_689_599, "2024-12-31T23:59:59Z"),
-        (4_107_542_400, "2100-03-01T00:00:00Z"),
-        (u64::MAX, "9999-12-31T23:59:59Z"),
-    ] {
-        assert_eq!(utc(seconds), expected);
-    }
-}
-
-#[test]
 fn files_of_the_system() {
     assert_eq!(os_name("ID=x\nNAME=\"X\"\nPRETTY_NAME=\"X 12\"\n"), "X 12");
     assert_eq!(os_name("NAME=X\nPRETTY_NAME=\n"), "X");

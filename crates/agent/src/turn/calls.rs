@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 
 use super::{ToolCall, TurnAction};
 use crate::message::{Block, StoredToolResult};
-use crate::tool::ToolOutcome;
+use crate::tool::CallOutcome;
 
 /// The most tools that run in parallel.
 const MOST_AT_ONCE: usize = 8;
@@ -112,7 +112,7 @@ impl RoundCalls {
             if let Some(fault) = self.all[index].fault.take() {
                 let text = format!("not run: {fault}.");
                 self.all[index].state = CallState::Running;
-                self.finish(index, ToolOutcome::failed(text), todo);
+                self.finish(index, CallOutcome::failed(text), todo);
                 continue;
             }
             let running = self.running();
@@ -133,11 +133,11 @@ impl RoundCalls {
     pub(super) fn finish(
         &mut self,
         index: usize,
-        outcome: ToolOutcome,
+        outcome: CallOutcome,
         todo: &mut Vec<TurnAction>,
     ) {
         let Some(call) = self.all.get_mut(index) else { return };
-        let ToolOutcome { result, text, is_error } = outcome;
+        let CallOutcome { result, text, is_error } = outcome;
         // What a failure gives the front end is made of its text.
         let kept = (!is_error && result.get().len() <= LONGEST_KEPT).then(|| result.clone());
         call.state = CallState::Ended { text, is_error, result: kept };
@@ -150,7 +150,7 @@ impl RoundCalls {
     pub(super) fn close(&mut self, why: &str, todo: &mut Vec<TurnAction>) {
         for index in 0..self.all.len() {
             if !matches!(self.all[index].state, CallState::Ended { .. }) {
-                self.finish(index, ToolOutcome::failed(why), todo);
+                self.finish(index, CallOutcome::failed(why), todo);
             }
         }
     }

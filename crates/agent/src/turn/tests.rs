@@ -33,7 +33,7 @@ fn trouble(kind: EngineErrorKind) -> EngineError {
 }
 
 fn ran(text: &str) -> FinishedCall {
-    let outcome = ToolOutcome { result: raw("null"), text: text.to_owned(), is_error: false };
+    let outcome = CallOutcome { result: raw("null"), text: text.to_owned(), is_error: false };
     FinishedCall { outcome, interrupt: false }
 }
 
@@ -661,9 +661,9 @@ fn what_tools_give_front_ends_is_kept_beside_what_the_model_is_told() {
     }
     turn.piece(AnswerPiece::End(ModelStop::ToolUse), &mut todo);
     let outcomes = [
-        ToolOutcome::done(&serde_json::json!({ "lines": 2 }), "two lines"),
-        ToolOutcome::failed("gone"),
-        ToolOutcome::done(&"x".repeat(1024 * 1024), "much"),
+        CallOutcome::done(&serde_json::json!({ "lines": 2 }), "two lines"),
+        CallOutcome::failed("gone"),
+        CallOutcome::done(&"x".repeat(1024 * 1024), "much"),
     ];
     for (index, outcome) in outcomes.into_iter().enumerate() {
         turn.ran(index, FinishedCall { outcome, interrupt: false }, &mut todo);

@@ -22,7 +22,7 @@ use crate::files::write_file::write_file;
 use crate::files::{
     AllowedFolders, CancelFlag, FileContext, FileLimits, FileTool, MAX_FILE, MAX_RESULT,
 };
-use crate::tool::{AgentTool, ToolOutcome};
+use crate::tool::{AgentTool, CallOutcome};
 
 fn found(room: &Room, input: &Value) -> Vec<String> {
     serde_json::from_value(room.done("search_files", input).0["files"].clone()).unwrap()
@@ -343,13 +343,13 @@ fn a_search_keeps_its_time_limit() {
 #[test]
 fn a_dropped_use_is_told_to_stop() {
     static STOPPED: AtomicBool = AtomicBool::new(false);
-    fn wait(_: &FileContext, _: &FileToolInput, stop: &CancelFlag) -> Result<ToolOutcome, String> {
+    fn wait(_: &FileContext, _: &FileToolInput, stop: &CancelFlag) -> Result<CallOutcome, String> {
         let start = Instant::now();
         while !stop.is_set() && start.elapsed() < Duration::from_secs(30) {
             std::thread::yield_now();
         }
         STOPPED.store(stop.is_set(), Ordering::Relaxed);
-        stop.check().map(|()| ToolOutcome::failed("nobody stopped it"))
+        stop.check().map(|()| CallOutcome::failed("nobody stopped it"))
     }
     let room = Room::new();
     let roots = AllowedFolders::open(&room.path(""), &[room.path("")]).unwrap();
