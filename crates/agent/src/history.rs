@@ -5,18 +5,18 @@
 //! the file, the messages for the model are mended first. A conversation is a [`HeldConversation`]
 //! while somebody works on it, by a lock that other processes see.
 
-mod clerk;
 mod error;
 mod held;
-mod holder;
 mod lock;
 mod mender;
 mod parse;
+mod process_mark;
 mod reservation;
 mod sendable;
-mod shelf;
+mod store;
 #[cfg(test)]
 pub(crate) mod tests;
+mod thread;
 mod title;
 
 use std::sync::Arc;
@@ -33,11 +33,11 @@ pub use error::HistoryError;
 pub use held::{HeldConversation, HistoryStep};
 pub use mender::without_thoughts;
 pub use reservation::{PricedUsage, Reservation};
-pub use shelf::HistoryLocation;
+pub use store::HistoryLocation;
 pub use title::LONGEST_OPENING;
 
-use clerk::HistoryThread;
-use shelf::{HistoryStore, RememberedConversation};
+use store::{HistoryStore, RememberedConversation};
+use thread::HistoryThread;
 
 /// The longest title, in characters.
 pub const LONGEST_TITLE: usize = 256;

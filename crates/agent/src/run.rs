@@ -9,8 +9,8 @@
 //! leaves the group and clears its environment escapes.
 
 mod compose;
-mod kept;
-mod live;
+mod kept_output;
+mod live_output;
 mod program;
 mod scrub;
 mod watch;

@@ -4,7 +4,8 @@
 //! turns run one after the other, each as a task of its own. Everything that is sent passes through
 //! `SessionOutput`, which keeps the order.
 
-mod attach;
+mod attachments;
+mod budgeting;
 mod commands;
 mod drive;
 mod endings;
@@ -14,8 +15,7 @@ mod log;
 mod options;
 mod order;
 mod output;
-mod spending;
-mod uses;
+mod tool_call;
 
 use std::collections::HashMap;
 use std::io::{self, Read, Write};
@@ -30,6 +30,7 @@ use tokio::task::{Id, JoinError, JoinSet};
 use crate::failure::RequestFailure;
 use crate::history::HistoryError;
 use crate::tool::{AgentTool, ToolSpec};
+use budgeting::RequestCounter;
 use commands::CurrentConversation;
 use endings::ReportedEndings;
 use intake::IncomingLine;
@@ -39,7 +40,6 @@ pub use options::SessionOptions;
 pub use order::MOST_OPEN;
 use output::SessionOutput;
 pub use output::{Greeting, ROOM, greet};
-use spending::RequestCounter;
 
 /// How long writing the last lines may take when the runtime is told to end.
 const LAST_WORDS: Duration = Duration::from_millis(500);

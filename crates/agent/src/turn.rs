@@ -5,8 +5,8 @@
 //! one end, every announced tool has its result before that, and what is stored can be sent to the
 //! model again.
 
-mod answer;
-mod calls;
+mod partial_answer;
+mod round_calls;
 mod stop;
 #[cfg(test)]
 mod tests;
@@ -20,8 +20,8 @@ use crate::engine::{AnswerPiece, EngineError, EngineErrorKind, ModelStop};
 use crate::failure::RequestFailure;
 use crate::message::{Block, ChatMessage, StoredToolResult};
 use crate::tool::CallOutcome;
-use answer::{PartialAnswer, size};
-use calls::RoundCalls;
+use partial_answer::{PartialAnswer, size};
+use round_calls::RoundCalls;
 pub use stop::StopReason;
 
 /// The longest time that a provider may ask us to wait before another attempt.

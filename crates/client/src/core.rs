@@ -5,8 +5,8 @@
 
 mod life;
 mod lines;
-mod numbers;
-mod open;
+mod pending_request;
+mod sequence_numbers;
 #[cfg(test)]
 mod tests;
 
@@ -20,9 +20,9 @@ use callgate_wire::session::{SessionCommand, SessionRequest, capability};
 use crate::event::{PassedOver, RequestEvent, RuntimeState, WatchedItem};
 use crate::{ClientError, ClientSettings};
 use life::RuntimeLife;
-use numbers::SequenceNumbers;
-pub(crate) use open::is_turn;
-use open::{PendingRequest, RequestStage};
+pub(crate) use pending_request::is_turn;
+use pending_request::{PendingRequest, RequestStage};
+use sequence_numbers::SequenceNumbers;
 
 /// The memory of an event in addition to its line.
 pub(crate) const OVERHEAD: usize = 256;

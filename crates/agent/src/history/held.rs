@@ -9,7 +9,7 @@ use super::error::HistoryError;
 use super::lock::ConversationLock;
 use super::mender::Mender;
 use super::reservation::{PricedUsage, Reservation};
-use super::shelf::{HistoryStore, LoadedConversation, RememberedConversation};
+use super::store::{HistoryStore, LoadedConversation, RememberedConversation};
 use super::{History, parse, title};
 use crate::message::{Block, ChatMessage, Role, StoredToolResult};
 

@@ -11,7 +11,7 @@ use callgate_wire::session::TokenUsage;
 use uuid::Uuid;
 
 use super::error::HistoryError;
-use super::holder::ProcessMark;
+use super::process_mark::ProcessMark;
 use crate::price;
 
 /// The usage of an answer, and its price.

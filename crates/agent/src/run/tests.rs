@@ -331,7 +331,7 @@ async fn a_flood_costs_little() {
     let stdout = result["stdout"].as_str().unwrap();
     assert!(stdout.starts_with("a line of a flood\n") && stdout.contains(" bytes left out …"));
     let said: usize = bench.said.lock().unwrap().iter().map(|(_, text)| text.len()).sum();
-    assert!(said <= 2 * (live::MOST_LIVE + 2 * live::LARGEST_PIECE), "{said}");
+    assert!(said <= 2 * (live_output::MOST_LIVE + 2 * live_output::LARGEST_PIECE), "{said}");
     let pieces = bench.said.lock().unwrap().len();
     assert!(pieces < 200, "{pieces} pieces in two seconds");
 }

@@ -14,8 +14,8 @@ use callgate_wire::session::ToolStream;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
-use super::kept::KeptOutput;
-use super::live::LiveOutput;
+use super::kept_output::KeptOutput;
+use super::live_output::LiveOutput;
 use crate::tool::ProgressSink;
 
 /// How long the output of background processes is still read after a command has ended.

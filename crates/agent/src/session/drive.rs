@@ -14,7 +14,7 @@ use tokio::sync::watch;
 use tokio::task::{AbortHandle, Id, JoinError, JoinSet};
 use tokio::time::{Instant, sleep, sleep_until};
 
-use super::uses::{self, CallReport, announced};
+use super::tool_call::{self, CallReport, announced};
 use super::{HaltReason, SessionShared};
 use crate::engine::{AnswerPiece, AnswerStream, EngineCall, EngineError};
 use crate::failure::RequestFailure;
@@ -314,7 +314,7 @@ impl<'a> TurnDriver<'a> {
         let index = wanted.index;
         let (shared, request) = (Arc::clone(self.shared), Arc::clone(&self.id));
         let conversation = Arc::clone(&self.name);
-        let run = uses::run(shared, request, conversation, wanted);
+        let run = tool_call::run(shared, request, conversation, wanted);
         let handle = self.uses.spawn(run);
         self.running.insert(handle.id(), (index, handle));
     }

@@ -9,7 +9,7 @@ use tokio::sync::watch;
 
 use super::commands::CurrentConversation;
 use super::drive::{self, TurnDriver};
-use super::{HaltReason, SessionShared, attach};
+use super::{HaltReason, SessionShared, attachments};
 use crate::failure::RequestFailure;
 use crate::history::{HeldConversation, HistoryError};
 use crate::message::{Block, ChatMessage};
@@ -215,7 +215,7 @@ async fn content(
     shared: &Arc<SessionShared>,
     said: &UserMessage,
 ) -> Result<Vec<Block>, RequestFailure> {
-    let mut content = attach::read(&said.attachments, &shared.options.folder).await?;
+    let mut content = attachments::read(&said.attachments, &shared.options.folder).await?;
     if !said.message.trim().is_empty() {
         content.push(Block::text(said.message.clone()));
     }

@@ -7,7 +7,7 @@
 //! [room]: Output::room
 
 mod fitting;
-mod ring;
+mod replay_buffer;
 
 use std::fmt;
 use std::fs::File;
@@ -27,7 +27,7 @@ use tokio::sync::{Notify, watch};
 use super::order::{RequestDetails, RequestOrder, RequestRefusal};
 use super::{LogLevel, SessionLog};
 use fitting::{plain, too_long};
-use ring::ReplayBuffer;
+use replay_buffer::ReplayBuffer;
 
 /// How many bytes may wait to be written before senders wait.
 pub const ROOM: usize = 64 * 1024;

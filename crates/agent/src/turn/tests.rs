@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
 
-use super::calls::MOST_CALLS;
+use super::round_calls::MOST_CALLS;
 use super::*;
 use crate::message::Role;
 

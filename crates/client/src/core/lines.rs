@@ -10,8 +10,8 @@ use callgate_wire::session::{
     capability,
 };
 
-use super::numbers::SequenceVerdict;
-use super::open::RequestStage;
+use super::pending_request::RequestStage;
+use super::sequence_numbers::SequenceVerdict;
 use super::{ClientCore, CoreOutput, OVERHEAD};
 use crate::{ClientError, RequestEvent};
 

@@ -12,8 +12,8 @@ use serde_json::value::{RawValue, to_raw_value};
 
 use crate::history::{History, HistoryError, HistoryPage};
 use crate::message::{Block, ChatMessage, MediaSource, Role, StoredToolResult};
-use crate::session::attach::attached_text;
-use crate::session::uses::announced;
+use crate::session::attachments::attached_text;
+use crate::session::tool_call::announced;
 use crate::session::{SessionShared, ToolMap};
 use crate::tool::error_json;
 

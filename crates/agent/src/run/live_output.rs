@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use callgate_wire::session::ToolStream;
 
-use super::kept::{is_inner, unfinished};
+use super::kept_output::{is_inner, unfinished};
 use crate::tool::ProgressSink;
 
 /// The shortest time between two pieces.

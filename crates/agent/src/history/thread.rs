@@ -10,7 +10,7 @@ use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::sync::oneshot;
 
 use super::error::HistoryError;
-use super::shelf::{HistoryLocation, HistoryStore, RememberedConversation};
+use super::store::{HistoryLocation, HistoryStore, RememberedConversation};
 
 /// How many jobs may wait for the thread; further callers wait until there is room.
 const MOST_WAITING: usize = 64;
