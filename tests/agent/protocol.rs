@@ -258,9 +258,9 @@ fn files_that_cannot_be_meant_are_refused() {
     for (path, mime, why) in [
         ("empty", "image/png", "it is empty"),
         ("empty", "application/pdf", "it is empty"),
-        ("/proc/self/environ", "text/plain", "no file of yours"),
-        ("/proc/self/status", "text/plain", "no file of yours"),
-        ("/sys/kernel/mm/transparent_hugepage/enabled", "text/plain", "no file of yours"),
+        ("/proc/self/environ", "text/plain", "not a file of yours"),
+        ("/proc/self/status", "text/plain", "not a file of yours"),
+        ("/sys/kernel/mm/transparent_hugepage/enabled", "text/plain", "not a file of yours"),
     ] {
         if !std::path::Path::new(path).exists() && path.starts_with("/sys") {
             continue;

@@ -171,7 +171,7 @@ impl AgentSession {
         match last {
             Ok(last) => self.current.begin(last),
             Err(error) => {
-                let text = format!("cannot go on with the last conversation: {error}");
+                let text = format!("cannot continue the last conversation: {error}");
                 self.shared.options.log.say(LogLevel::Warn, &text);
                 self.current.begin(None);
             }
@@ -319,7 +319,7 @@ impl AgentSession {
         let Some((id, lane)) = self.named.remove(&task) else { return };
         self.halts.remove(&id);
         if self.shared.output.is_open(&id) {
-            let text = "the request ended by a mistake in callgate: please report this";
+            let text = "the request ended because of a bug in callgate: please report it";
             self.shared.output.say(&id, RequestFailure::permanent("internal", text).into());
         }
         let next = lane.and_then(|lane| self.lanes.ended(&lane).map(|job| (lane, job)));
@@ -336,7 +336,7 @@ impl AgentSession {
         } else if let Some(halt) = self.halts.get(target) {
             halt.send_replace(Some(HaltReason::Cancelled));
         } else {
-            let text = "no message of this id is open: it has ended, or never began";
+            let text = "no open request has this id: it has ended, or never began";
             return output.say(id, RequestFailure::permanent("not_found", text).into());
         }
         output.say(id, SessionEvent::Done(None));

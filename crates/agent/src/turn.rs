@@ -205,7 +205,7 @@ impl Turn {
     /// Handles the end of the answer's stream, which is a failure unless the answer was complete.
     pub fn silent(&mut self, todo: &mut Vec<TurnAction>) {
         if self.asked {
-            let text = "the model's answer ended before its end: send the message again".to_owned();
+            let text = "the model's answer was cut off: send the message again".to_owned();
             let error =
                 EngineError { kind: EngineErrorKind::Cut, status: None, retry_after: None, text };
             self.failed(error, todo);

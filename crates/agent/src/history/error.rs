@@ -14,7 +14,7 @@ pub enum HistoryError {
     #[error("the history cannot be used: {0}")]
     Store(Arc<StoreError>),
     /// The lock of a conversation or of a process cannot be taken.
-    #[error("cannot take a lock at {path}: {source}; look at the folder's permissions")]
+    #[error("cannot take a lock at {path}: {source}; check the permissions of the folder")]
     Lock {
         /// The lock's file, or the folder of the locks.
         path: PathBuf,
@@ -25,10 +25,10 @@ pub enum HistoryError {
     #[error("the conversation {0:?} is in use: wait until its turn has ended, then try again")]
     InUse(String),
     /// There is no such conversation.
-    #[error("there is no conversation {0:?}: `list_conversations` tells which there are")]
+    #[error("the conversation {0:?} does not exist: `list_conversations` returns those that do")]
     Unknown(String),
     /// There is such a conversation already.
-    #[error("there is a conversation {0:?} already: load it, or begin one with another id")]
+    #[error("the conversation {0:?} already exists: load it, or choose another id")]
     Exists(String),
     /// The id is not valid for a conversation.
     #[error("a conversation's id has 1 to 128 bytes and no control characters")]
@@ -37,10 +37,10 @@ pub enum HistoryError {
     #[error("a conversation's title has 1 to 256 characters, and more than white space")]
     BadTitle,
     /// A conversation cannot be compacted there.
-    #[error("a conversation is only cut where a turn begins, and its summary is the user's")]
+    #[error("a conversation can only be summarised up to the beginning of a turn, in a message of the user's")]
     BadCut,
     /// The message cannot be read.
-    #[error("the last message cannot be read any more: send it anew")]
+    #[error("the last message cannot be read any more: send it again")]
     Unreadable,
     /// The thread that works on the file has ended.
     #[error("the history has stopped working: start callgate again")]

@@ -136,11 +136,11 @@ fn bytes(path: &PathBuf, left: &mut u64) -> Result<Vec<u8>, String> {
     let file = file.map_err(|error| error.to_string())?;
     let metadata = file.metadata().map_err(|error| error.to_string())?;
     if !metadata.is_file() {
-        return Err("it is no file".to_owned());
+        return Err("it is not a regular file".to_owned());
     }
     // Such a file may hold what a user does not expect, such as keys in a process's environment.
     if OF_THE_SYSTEM.contains(&fstatfs(&file).map_err(|error| error.to_string())?.f_type) {
-        return Err("it is no file of yours, but what the system tells of itself".to_owned());
+        return Err("it belongs to the kernel and is not a file of yours".to_owned());
     }
     let mut bytes = Vec::new();
     file.take(*left + 1).read_to_end(&mut bytes).map_err(|error| error.to_string())?;

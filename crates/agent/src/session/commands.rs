@@ -184,7 +184,7 @@ pub(super) async fn run(
             Ok(SessionEvent::Done(None))
         }
         SessionCommand::PermissionAnswer(_) if !shared.output.takes_questions() => {
-            let text = "you were asked nothing: name `permission` in `hello` to be asked";
+            let text = "you were not asked anything: announce `permission` in `hello` to be asked";
             Err(RequestFailure::permanent("protocol", text))
         }
         SessionCommand::PermissionAnswer(answer) => {

@@ -340,7 +340,7 @@ fn ended(
     ended: Result<(Id, CallReport), JoinError>,
 ) -> DriverEvent {
     let (id, CallReport { ran, draft }) = ended.unwrap_or_else(|error| {
-        let text = "the tool ended by a mistake of its own: try something else";
+        let text = "the tool failed because of a bug in it: try something else";
         (error.id(), CallReport::failed(text))
     });
     drafts.extend(draft);

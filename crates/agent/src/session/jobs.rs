@@ -198,7 +198,7 @@ async fn hold(
 fn interrupted() -> SessionEvent {
     SessionEvent::notice(
         "interrupted",
-        "the last answer was never finished: what there was of it was kept",
+        "the last answer was interrupted; the part that had arrived was stored",
     )
 }
 
@@ -206,7 +206,7 @@ fn interrupted() -> SessionEvent {
 /// until another replaces it.
 async fn take_back(held: &mut HeldConversation) -> Result<ChatMessage, JobStop> {
     let none =
-        || RequestFailure::permanent("not_found", "there is no message yet that could be answered");
+        || RequestFailure::permanent("not_found", "there is no message yet to answer");
     Ok(held.take_back().await?.ok_or_else(none)?)
 }
 

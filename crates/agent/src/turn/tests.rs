@@ -385,7 +385,7 @@ fn an_answer_without_its_end_is_cut() {
         &expect![[r#"
             ask after 0ns
             token "Half"
-            keep user ["hello"], assistant ["Half"] | failed cut: the model's answer ended before its end: send the message again
+            keep user ["hello"], assistant ["Half"] | failed cut: the model's answer was cut off: send the message again
         "#]],
     );
 }

@@ -277,7 +277,7 @@ impl ClientCore {
             RuntimeLife::Waiting { .. } => self.spawn(),
             RuntimeLife::Starting { fading, .. } if fading.until.is_none() => {
                 let limit = self.settings.start;
-                let why = format!("the runtime did not say that it is ready within {limit:?}");
+                let why = format!("the runtime did not become ready within {limit:?}");
                 self.end_process(now, &why, false);
             }
             RuntimeLife::Starting { .. } | RuntimeLife::Ready { .. } => self.fade(now),

@@ -406,7 +406,7 @@ fn a_runtime_that_is_never_ready_is_ended() {
     bench.tell(CoreInput::Begin);
     bench.tell(CoreInput::Started);
     bench.ask("a", message(None));
-    let why = "the runtime did not say that it is ready within 20s";
+    let why = "the runtime did not become ready within 20s";
     let failed = format!("a: {why}; it is started again, send the request once more");
     assert_eq!(bench.after(20), format!("{failed}; end"));
     assert_eq!(bench.exit(15), format!("died: {why}; restarting in 200ms"));
