@@ -37,7 +37,9 @@ pub enum HistoryError {
     #[error("a conversation's title has 1 to 256 characters, and more than white space")]
     BadTitle,
     /// A conversation cannot be compacted there.
-    #[error("a conversation can only be summarised up to the beginning of a turn, in a message of the user's")]
+    #[error(
+        "a conversation can only be summarised up to the beginning of a turn, in a message of the user's"
+    )]
     BadCut,
     /// The message cannot be read.
     #[error("the last message cannot be read any more: send it again")]

@@ -205,8 +205,7 @@ fn interrupted() -> SessionEvent {
 /// Takes the last turn back and returns the message that it answered. The turn stays in the file
 /// until another replaces it.
 async fn take_back(held: &mut HeldConversation) -> Result<ChatMessage, JobStop> {
-    let none =
-        || RequestFailure::permanent("not_found", "there is no message yet to answer");
+    let none = || RequestFailure::permanent("not_found", "there is no message yet to answer");
     Ok(held.take_back().await?.ok_or_else(none)?)
 }
 
