@@ -60,7 +60,7 @@ fn one_that_is_never_ready_is_replaced() {
         let mut watch = client.watch(WatchStart::Oldest);
         let (_, end) = say(&client, "hello").await;
         assert!(end.starts_with("the runtime did not become ready"), "{end}");
-        assert!(death(&mut watch).await.1.starts_with("the runtime did not say"));
+        assert!(death(&mut watch).await.1.starts_with("the runtime did not become"));
     });
 }
 
