@@ -37,7 +37,7 @@ use tokio::sync::{self, Semaphore};
 
 use crate::config::Config;
 use always::AllowedActs;
-use asking::{AskOutcome, DeskQuestion};
+use asking::{AskOutcome, QuestionToAsk};
 use board::{Board, FoundQuestion, PostedQuestion, PressRoute};
 use inside::InsideDesk;
 use rules::{AskReason, RulesVerdict, RuntimeRules};
@@ -219,7 +219,7 @@ impl Gatekeeper {
         let settings = asker::AskerSettings { socket: socket.to_owned(), timeout, grace };
         let (board, warn) = (Arc::clone(&self.board), Arc::clone(&self.warn));
         let watched = watched.map(Path::to_owned);
-        asking::ask(DeskQuestion { settings, request, board, watched, warn }, posted).await
+        asking::ask(QuestionToAsk { settings, request, board, watched, warn }, posted).await
     }
 
     /// Returns the desk in this process, which is opened when it is first needed.

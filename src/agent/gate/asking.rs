@@ -23,7 +23,7 @@ const LAST_WORDS: Duration = Duration::from_secs(1);
 const WITHDRAWN: &str = "It was withdrawn";
 
 /// One question and where to ask it.
-pub(super) struct DeskQuestion {
+pub(super) struct QuestionToAsk {
     pub(super) settings: AskerSettings,
     pub(super) request: ApprovalRequest,
     pub(super) board: Arc<Board>,
@@ -68,7 +68,7 @@ impl Drop for WithdrawOnDrop {
 }
 
 /// Asks. The question is withdrawn when the future is dropped.
-pub(super) async fn ask(asking: DeskQuestion, posted: PostedQuestion) -> AskOutcome {
+pub(super) async fn ask(asking: QuestionToAsk, posted: PostedQuestion) -> AskOutcome {
     let (board, id) = (Arc::clone(&asking.board), asking.request.request_id.clone());
     let may_press = posted.mirror.is_some();
     // Posted before it can be shown, so that it is not shown once it was withdrawn.
@@ -98,7 +98,7 @@ fn denied(text: String) -> AskOutcome {
     AskOutcome::Denied { text, interrupt: false }
 }
 
-impl DeskQuestion {
+impl QuestionToAsk {
     fn run(self, may_press: bool, unwanted: &Unwanted<'_>) -> AskOutcome {
         let Self { settings, mut request, board, watched, warn } = self;
         if let Some(context) = request.context.as_mut().filter(|_| may_press) {
