@@ -53,7 +53,7 @@ use change::WantedChange;
 use commands::PairingCodes;
 use gates::HostGates;
 use past::ClosedQuestions;
-use question::DeskQuestion;
+use question::PendingQuestion;
 use quiet::QuietLines;
 
 /// The most questions that may be open at once; further ones are answered `timeout`.
@@ -219,7 +219,7 @@ pub struct Desk {
     gates: HostGates,
     /// The processes and ancestors of those askers for which they matter.
     lineages: HashMap<AskerId, Vec<u32>>,
-    open: HashMap<RequestId, DeskQuestion>,
+    open: HashMap<RequestId, PendingQuestion>,
     /// The next moment at which each open question needs attention.
     alarms: BTreeSet<(Duration, RequestId)>,
     askers: HashMap<AskerId, RequestId>,

@@ -1,8 +1,8 @@
-//! The terminal channel: shows one question at a time and takes keys as answers. Pure: what to
-//! print comes out, and whoever has the terminal prints it and says what time it is.
+//! The terminal channel: shows one question at a time and takes keys as answers. Pure: it returns
+//! what to print, and its caller prints it and passes the time.
 //!
-//! A key answers only what somebody can have seen: not a question that has just taken the place of
-//! another one, not what a paste or a held key hits, and not what words for another question hit.
+//! A key answers only what somebody can have seen: not a question that has just replaced another
+//! one, and not by a paste, a held key, or words that were meant for another question.
 
 mod page;
 #[cfg(test)]
@@ -18,56 +18,56 @@ use crate::card::Card;
 use crate::channel::{ChannelOrder, MarkState, News, Person, PersonPlace, QuestionMark, ReplyTo};
 use page::TerminalPage;
 
-/// How many columns a terminal has that does not tell.
+/// The width of a terminal that does not report one.
 const WIDTH: usize = 80;
 
 /// The longest reply that can be typed, in bytes.
 const LONGEST_LINE: usize = 4_096;
 
-/// How long a question is on the screen before keys mean anything: a finger on its way to the
-/// question before it has landed by then.
+/// How long a question is on the screen before keys count: a key meant for the question before it
+/// has been pressed by then.
 pub const PAUSE: Duration = Duration::from_millis(700);
 
-/// A key that comes again within this time is held down. Keyboards repeat at least ten times a
+/// A key that is repeated within this time is held down. Keyboards repeat at least ten times a
 /// second.
 const HELD: Duration = Duration::from_millis(150);
 
-/// What somebody reads whose question is over before the words for it are.
+/// The note for a person whose question is closed while they type a reply.
 const NOWHERE: &str =
     "The question that you reply to is over: your words go nowhere. Enter or Esc goes on.\n";
 
-/// What a person typed.
+/// A key that a person pressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TerminalKey {
     /// A character.
     Char(char),
-    /// A character of a text that was pasted: it may be part of a reply, and is no key.
+    /// A character of a pasted text: it may be part of a reply, but is not a key.
     Pasted(char),
-    /// The end of a line.
+    /// Enter.
     Enter,
-    /// Take back the last character.
+    /// Backspace.
     Backspace,
-    /// Never mind.
+    /// Escape.
     Escape,
 }
 
-/// What the terminal shows and what its keys mean now.
+/// The terminal channel: what is shown, and what keys mean now.
 #[derive(Debug)]
 pub struct Terminal {
     name: String,
     page: TerminalPage,
-    /// The first one is shown, the others wait.
+    /// The open questions; the first one is shown, the others wait.
     waiting: VecDeque<WaitingCard>,
     typing: Option<TypedReply>,
-    /// When keys begin to mean something.
+    /// When keys begin to count.
     keys_from: Duration,
-    /// Whether a question has come up that is not printed yet.
+    /// Whether the current question is not printed yet.
     is_unseen: bool,
     /// The last key that came too early, and when.
     ignored: Option<(TerminalKey, Duration)>,
-    /// How many columns there are.
+    /// The width in columns.
     width: usize,
-    /// How many quiet lines were held back, so that they push no question off the screen.
+    /// How many lines were held back so that they do not push a question off the screen.
     held_notes: usize,
 }
 
@@ -75,24 +75,24 @@ pub struct Terminal {
 struct WaitingCard {
     card: Arc<Card>,
     picks: Vec<Vec<u8>>,
-    /// Whether all of it was shown: what was cut cannot be allowed before.
+    /// Whether all of it was shown; a question that was cut cannot be allowed before.
     is_seen: bool,
 }
 
-/// Words, or the number of an answer, that are being typed, and which question they are for.
+/// Words or a number that somebody is typing, and the question they are for.
 #[derive(Debug)]
 struct TypedReply {
     question: RequestId,
     words: String,
     /// Which of the agent's questions a number is for; `None` for words.
     picker: Option<usize>,
-    /// Whether the question is gone. Then all that is typed is swallowed, for whoever types looks
-    /// at the words and not at the question that is next.
+    /// Whether the question is closed. Then everything typed is ignored: whoever types looks at the
+    /// words and not at the next question.
     is_over: bool,
 }
 
 impl Terminal {
-    /// A terminal at which `name` sits, with or without colours.
+    /// Makes a terminal at which `name` sits, with or without colours.
     #[must_use]
     pub fn new(name: &str, colours: bool) -> Self {
         Self {
@@ -108,13 +108,12 @@ impl Terminal {
         }
     }
 
-    /// Tells how many columns the terminal has.
+    /// Sets the width of the terminal.
     pub fn set_width(&mut self, columns: usize) {
         self.width = columns;
     }
 
-    /// What an order makes the terminal print. `now` is the time since any moment that stays the
-    /// same.
+    /// Carries out an order and returns what to print. `now` is the time since a fixed moment.
     pub fn order(&mut self, now: Duration, order: ChannelOrder) -> String {
         let printed = self.ordered(now, order);
         printed + &self.held_back()
@@ -129,7 +128,7 @@ impl Terminal {
                 text + "\n"
             }
             ChannelOrder::Note { line } => self.note(&line),
-            // What was pressed here is marked in the same moment.
+            // A press at this terminal is marked at once.
             ChannelOrder::Tell { .. }
             | ChannelOrder::Retire { .. }
             | ChannelOrder::AskWords { .. }
@@ -137,7 +136,7 @@ impl Terminal {
         }
     }
 
-    /// Returns a quiet line, unless there is a question on the screen that it would push away.
+    /// Returns a line about a run, or holds it back while there is a question on the screen.
     fn note(&mut self, line: &str) -> String {
         if self.is_busy() {
             self.held_notes += 1;
@@ -146,7 +145,7 @@ impl Terminal {
         self.held_back() + &self.page.note(line, self.width)
     }
 
-    /// Returns what is told of the quiet lines that were held back, once nothing is asked any more.
+    /// Returns a line about the lines that were held back, once no question is open.
     fn held_back(&mut self) -> String {
         if self.held_notes == 0 || self.is_busy() {
             return String::new();
@@ -159,7 +158,7 @@ impl Terminal {
         !self.waiting.is_empty() || self.typing.is_some()
     }
 
-    /// All is on the screen by `now`: a terminal that somebody had stopped shows a question later
+    /// Notes that everything is on the screen by `now`: a stopped terminal shows a question later
     /// than it came.
     pub fn printed(&mut self, now: Duration) {
         if self.is_unseen {
@@ -185,13 +184,13 @@ impl Terminal {
         }
     }
 
-    /// The question that is shown now, with its keys.
+    /// Returns the current question, with its keys.
     fn first(&self) -> String {
         let Some(first) = self.waiting.front() else { return String::new() };
         self.page.question(&first.card, &first.picks, first.is_seen, self.waiting.len() - 1)
     }
 
-    /// The question that is the first one from now on.
+    /// Returns the question that is now the current one.
     fn next(&mut self, now: Duration) -> String {
         self.pause(now);
         let over = self.typing.as_ref().filter(|typing| typing.is_over);
@@ -206,7 +205,7 @@ impl Terminal {
         let was_first = self.waiting.front().is_some_and(|first| first.card.id == card.id);
         self.waiting.retain(|waiting| waiting.card.id != card.id);
         let typing = self.typing.as_mut().filter(|typing| typing.question == card.id);
-        // The mark begins on a line of its own, and not behind the words.
+        // The mark begins on a line of its own, not after the typed words.
         let line = if typing.is_some() { "\n".to_owned() + &line } else { line };
         if let Some(typing) = typing {
             typing.is_over = true;
@@ -222,15 +221,15 @@ impl Terminal {
         if at > 0 {
             return String::new();
         }
-        // The number keys choose among other answers now.
+        // The number keys now choose among other answers.
         if page::at(&before) != page::at(&self.waiting[at].picks) {
             self.pause(now);
         }
         self.first()
     }
 
-    /// What a key makes the terminal print, and what it means for the desk. `now` is when it was
-    /// pressed, in the time that [`Terminal::order`] is given.
+    /// Handles a key. Returns what to print, and news for the desk. `now` is on the clock of
+    /// [`Terminal::order`].
     pub fn key(&mut self, now: Duration, key: TerminalKey) -> (String, Option<News>) {
         if self.typing.is_some() {
             return self.typed(now, key);
@@ -286,7 +285,8 @@ impl Terminal {
         }
     }
 
-    /// Whether a key was pressed before anybody can have seen the question, or is held down since.
+    /// Returns true if a key was pressed before anybody can have seen the question, or is held down
+    /// since.
     fn is_early(&mut self, now: Duration, key: TerminalKey) -> bool {
         let is_held =
             self.ignored.is_some_and(|(last, at)| last == key && now.saturating_sub(at) < HELD);
@@ -343,7 +343,7 @@ impl Terminal {
         }
     }
 
-    /// The answer of this number, counted from one.
+    /// Returns the action for the answer of this number, counted from one.
     fn chosen(&self, id: &RequestId, picker: usize, number: &str) -> Option<Action> {
         let waiting = self.waiting.iter().find(|waiting| waiting.card.id == *id)?;
         let option = number.parse::<u8>().ok()?.checked_sub(1)?;
@@ -358,8 +358,8 @@ impl Terminal {
     }
 }
 
-/// What a key means for this question. Numbers choose answers where there are any, and offers
-/// elsewhere.
+/// Returns what a key means for this question. Numbers choose answers if there are any, and offers
+/// otherwise.
 fn action(card: &Card, picks: &[Vec<u8>], key: char) -> Option<Action> {
     let number = key.to_digit(10).and_then(|digit| u8::try_from(digit).ok()?.checked_sub(1));
     match (key, number) {

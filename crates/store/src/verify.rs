@@ -100,7 +100,7 @@ pub(crate) fn walk(
 /// Progress is reported after this many entries.
 const TOLD_AFTER: u64 = 4096;
 
-type WalkStep = Result<(), (u64, ChainFault)>;
+type ChainStep = Result<(), (u64, ChainFault)>;
 
 struct ChainWalk {
     from_anchor: Option<Anchor>,
@@ -147,7 +147,7 @@ impl ChainWalk {
         connection: &Connection,
         upto: u64,
         progress: &dyn Fn(u64),
-    ) -> rusqlite::Result<WalkStep> {
+    ) -> rusqlite::Result<ChainStep> {
         let mut query = connection.prepare(
             "SELECT seq, at_ms, kind, question, body, hash FROM entries
              WHERE seq > ? AND seq <= ? ORDER BY seq",
@@ -174,7 +174,7 @@ impl ChainWalk {
         }
     }
 
-    fn step(&mut self, row: &Row<'_>) -> rusqlite::Result<WalkStep> {
+    fn step(&mut self, row: &Row<'_>) -> rusqlite::Result<ChainStep> {
         let seq = self.last.seq + 1;
         if row.get::<_, i64>(0)? != ledger::number(seq)? {
             return Ok(Err((seq, ChainFault::Missing)));
@@ -189,7 +189,7 @@ impl ChainWalk {
     }
 
     /// Compares the current entry with the noted head.
-    fn compare(&mut self) -> WalkStep {
+    fn compare(&mut self) -> ChainStep {
         match self.noted {
             Some(noted) if noted.seq == self.last.seq => {
                 self.found = noted == self.last;
@@ -200,7 +200,7 @@ impl ChainWalk {
     }
 
     /// Checks, after the last entry, that none is missing at the end.
-    fn end(&self, marked: Option<ChainHead>) -> WalkStep {
+    fn end(&self, marked: Option<ChainHead>) -> ChainStep {
         let next = self.last.seq + 1;
         match marked {
             Some(marked) if marked.seq > self.last.seq => return Err((next, ChainFault::Missing)),

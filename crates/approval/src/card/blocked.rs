@@ -1,5 +1,4 @@
-//! A call that the agent itself has blocked, about which a person is asked whether it may try
-//! again.
+//! Calls that the agent itself has blocked: a person is asked whether they may try again.
 
 use callgate_mask::text::{self, Measure};
 use callgate_wire::approval::{ApprovalRequest, RequestKind};
@@ -36,7 +35,7 @@ impl BlockedCall {
         Some(Self { by, reason: reason.filter(|reason| !reason.is_empty()) })
     }
 
-    /// The whole question in one line.
+    /// Returns the whole question on one line.
     #[must_use]
     pub fn question(&self, card: &Card) -> String {
         let Self { by, reason } = self;

@@ -1,4 +1,4 @@
-//! What a tool would do, told apart by what people need to see.
+//! What a tool would do, in the form in which people need to see it.
 
 use crate::plain;
 use serde_json::{Map, Value};
@@ -17,7 +17,7 @@ pub enum CardBody {
     Write {
         /// The file.
         path: String,
-        /// All that it would hold.
+        /// Its new content.
         content: String,
     },
     /// Change a file.
@@ -31,27 +31,27 @@ pub enum CardBody {
     Notebook {
         /// The notebook.
         path: String,
-        /// What becomes of which cell, as in "replace the code cell `a1`".
+        /// What happens to which cell, as in "replace the code cell `a1`".
         change: String,
-        /// What the cell would hold.
+        /// The cell's new content.
         source: String,
     },
     /// Fetch a page.
     Fetch {
         /// Its address.
         url: String,
-        /// What the agent wants to know of it.
+        /// What the agent wants to know about it.
         prompt: Option<String>,
     },
     /// Begin to carry out a plan.
     Plan(String),
     /// The agent's questions to its user; the card's pickers hold the answers to choose from.
     Questions(Vec<String>),
-    /// A question of a script or of a tool server, with what it tells beside it.
+    /// A question of a script or of a tool server.
     Question {
         /// The question.
         question: String,
-        /// What it tells beside it.
+        /// More about the question.
         details: Option<String>,
     },
     /// Call a tool of an MCP server.
@@ -70,17 +70,16 @@ pub enum CardBody {
 /// One change to a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileChange {
-    /// What stands there now.
+    /// The old text.
     pub old: String,
-    /// What would stand there.
+    /// The new text.
     pub new: String,
-    /// Whether it is changed wherever it stands.
+    /// Whether every occurrence is replaced.
     pub everywhere: bool,
 }
 
 impl CardBody {
-    /// The body for a tool's masked input. An input that has not the tool's usual shape is shown
-    /// as it is.
+    /// Returns the body for a tool's masked input. An input of unusual shape is shown as it is.
     pub(super) fn of(tool: &str, input: &str) -> Self {
         let fields: Map<String, Value> = serde_json::from_str(input).unwrap_or_default();
         let known = match tool {
@@ -99,7 +98,7 @@ impl CardBody {
         known.unwrap_or_else(|| Self::Other(pretty(input)))
     }
 
-    /// What it is about, on one line; nothing when that takes the tool's name.
+    /// Returns what it is about, on one line, or `None` if that needs the tool's name.
     pub(super) fn line(&self) -> Option<String> {
         match self {
             Self::Command { command, .. } => Some(command.clone()),
@@ -125,14 +124,14 @@ fn shown(fields: &Map<String, Value>, name: &str) -> Option<String> {
 fn command(fields: &Map<String, Value>) -> Option<CardBody> {
     let command = match fields.get("command").or_else(|| fields.get("cmd"))? {
         Value::String(command) => plain::visible(command),
-        // Codex gives the words one by one.
+        // Codex sends a list of words.
         Value::Array(words) => plain::visible(&words_of(words)?),
         _ => return None,
     };
     Some(CardBody::Command { command, description: described(fields) })
 }
 
-/// A program and its arguments apart, which no shell reads.
+/// Returns the body for a program with separate arguments, without a shell.
 fn program(fields: &Map<String, Value>) -> Option<CardBody> {
     let mut words = vec![fields.get("command")?.clone()];
     match fields.get("args") {
@@ -148,8 +147,8 @@ fn program(fields: &Map<String, Value>) -> Option<CardBody> {
     })
 }
 
-/// What the agent says a command is for, and how it would be run if that is not as usual: in the
-/// background, outside its sandbox, or in a way that is new.
+/// Returns what the agent says a command is for, and how it would be run if that is unusual: in the
+/// background, outside its sandbox, or in an unknown way.
 fn described(fields: &Map<String, Value>) -> Option<String> {
     let is_shown = |name: &str| matches!(name, "command" | "cmd" | "description" | "timeout");
     let others = fields.iter().filter(|(name, _)| !is_shown(name));
@@ -161,13 +160,13 @@ fn described(fields: &Map<String, Value>) -> Option<String> {
     (!all.is_empty()).then(|| all.join("; "))
 }
 
-/// The words as one would type them.
+/// Joins words as one would type them.
 fn words_of(words: &[Value]) -> Option<String> {
     let words = words.iter().map(|word| word.as_str().map(quoted));
     Some(words.collect::<Option<Vec<_>>>()?.join(" "))
 }
 
-/// A word as one would type it; in quotes if it has anything but plain characters.
+/// Quotes a word as one would type it, unless it has only plain characters.
 pub(super) fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "-_./:=,+@%".contains(c);
     if !word.is_empty() && word.chars().all(is_plain) {
@@ -202,7 +201,7 @@ fn change(fields: &Map<String, Value>) -> Option<FileChange> {
     Some(FileChange { old, new, everywhere })
 }
 
-/// A cell of a notebook. An input with anything that is not known is shown as it is.
+/// Returns the body for a notebook cell, or `None` if the input has unknown members.
 fn notebook(fields: &Map<String, Value>) -> Option<CardBody> {
     const KNOWN: [&str; 5] = ["notebook_path", "cell_id", "cell_type", "edit_mode", "new_source"];
     if !has_only(fields, &KNOWN) {
@@ -225,7 +224,7 @@ fn notebook(fields: &Map<String, Value>) -> Option<CardBody> {
     Some(CardBody::Notebook { path: shown(fields, "notebook_path")?, change, source })
 }
 
-/// A page to be fetched. An input with anything that is not known is shown as it is.
+/// Returns the body for a page to be fetched, or `None` if the input has unknown members.
 fn fetch(fields: &Map<String, Value>) -> Option<CardBody> {
     if !has_only(fields, &["url", "prompt"]) {
         return None;

@@ -1,7 +1,7 @@
-//! What an agent offers to allow from now on, grouped into choices and put into words.
+//! What an agent offers to allow from now on, grouped into choices and described.
 //!
-//! Suggestions that name the same destination were made to be applied together: an agent that
-//! gets only the first of them asks again. One without a destination stands by itself.
+//! Suggestions with the same destination belong together: an agent that gets only the first of them
+//! asks again. A suggestion without a destination is a choice of its own.
 
 use crate::plain;
 use serde_json::Value;
@@ -14,17 +14,16 @@ pub struct Offer {
     pub meaning: String,
     /// How long, and where.
     pub lasts: String,
-    /// Whether it would change the mode in which the agent runs, and so which questions it asks at
-    /// all.
+    /// Whether it would change the agent's mode, and so which questions it asks at all.
     pub changes_mode: bool,
-    /// Which of the request's suggestions belong to it, by their place.
+    /// The indexes of the request's suggestions that belong to it.
     pub members: Vec<usize>,
 }
 
-/// More choices than anybody would read; the rest is not offered.
+/// The most choices; nobody would read more.
 const MOST_OFFERS: usize = 8;
 
-/// The choices that these suggestions make up.
+/// Groups suggestions into choices.
 pub(super) fn of(suggestions: &[Box<RawValue>]) -> Vec<Offer> {
     let values: Vec<Value> =
         suggestions.iter().map(|raw| serde_json::from_str(raw.get()).unwrap_or_default()).collect();
@@ -64,7 +63,7 @@ fn meaning(suggestion: &Value) -> String {
         "toolAlwaysAllow" => {
             format!("every use of {}", suggestion["tool"].as_str().unwrap_or("this tool"))
         }
-        // What cannot be put into words is shown as it is.
+        // An unknown suggestion is shown as it is.
         _ => suggestion.to_string(),
     }
 }

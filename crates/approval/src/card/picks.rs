@@ -1,4 +1,4 @@
-//! What an agent wants its user to choose from, and how the choice goes back to it.
+//! The agent's own questions with answers to choose from, and how the choice is sent back.
 
 use crate::plain;
 use serde_json::{Map, Value, json};
@@ -17,17 +17,18 @@ pub struct Picker {
 /// An answer to choose.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Choice {
-    /// In short.
+    /// The answer in short.
     pub label: String,
     /// What it means.
     pub description: Option<String>,
 }
 
-/// More than this cannot be told apart by the buttons, and would not be read.
+/// The most questions and answers: buttons cannot tell more apart, and nobody would read more.
 const MOST_PICKERS: usize = 8;
 const MOST_CHOICES: usize = 32;
 
-/// The pickers for a tool's masked input. When not all of it can be shown, nothing can be picked.
+/// Returns the pickers for a tool's masked input. If not all of it can be shown, nothing can be
+/// picked.
 pub(super) fn of(tool: &str, input: &str) -> Vec<Picker> {
     let input: Value = serde_json::from_str(input).unwrap_or_default();
     let pickers = match tool {
@@ -66,8 +67,8 @@ fn plain_choices(list: &Value) -> Option<Vec<Choice>> {
     list.as_array()?.iter().map(choice).collect()
 }
 
-/// The one field that a tool server asks for, if it is one that a person can give here: its name,
-/// and the answers to choose from where it has any.
+/// Returns the name of the one field that a tool server asks for, and its answers to choose from,
+/// if a person can give it here.
 fn asked_field(input: &Value) -> Option<(&str, Option<Picker>)> {
     let fields = input["requested_schema"]["properties"].as_object()?;
     let (name, schema) = fields.iter().next().filter(|_| fields.len() == 1)?;
@@ -79,7 +80,7 @@ fn asked_field(input: &Value) -> Option<(&str, Option<Picker>)> {
     Some((name, choices.map(|choices| Picker { question, choices, many: false })))
 }
 
-/// The input that carries the picks back to the tool, made from its original input.
+/// Returns the input that carries the picks back to the tool, made from its original input.
 pub(crate) fn answered(tool: &str, input: &str, picks: &[Vec<u8>]) -> Option<String> {
     let input: Value = serde_json::from_str(input).ok()?;
     let chosen = |question: usize, list: &Value, label: fn(&Value) -> Option<&str>| {
@@ -106,8 +107,7 @@ pub(crate) fn answered(tool: &str, input: &str, picks: &[Vec<u8>]) -> Option<Str
     Some(answer.to_string())
 }
 
-/// The input that carries a person's own words back to a tool that asked for words: none of its
-/// answers, but their own.
+/// Returns the input that carries a person's own words back to a tool that asked for words.
 pub(crate) fn worded(tool: &str, input: &str, words: &str) -> Option<String> {
     let input: Value = serde_json::from_str(input).ok()?;
     match tool {

@@ -1,15 +1,16 @@
-//! What a use of callgate's own tools is about, on one line, where its body alone does not say it.
+//! Titles for calls of callgate's own tools whose body alone does not say what they are about.
 
 use super::CardBody;
 use super::body::quoted;
 use crate::plain;
 use serde_json::{Map, Value};
 
-/// The line for a tool's masked input; nothing when the body or the tool's name says it all.
+/// Returns the title for a tool's masked input, or `None` if the body or the tool's name says it
+/// all.
 pub(super) fn of(tool: &str, input: &str, body: &CardBody) -> Option<String> {
     let fields: Map<String, Value> = serde_json::from_str(input).ok()?;
     let text = |name: &str| fields.get(name).and_then(Value::as_str);
-    // In quotes unless it is plain, so that nothing in it reads as a word of ours.
+    // Quoted unless it is plain, so that nothing in it reads as our own text.
     let word = |name: &str| text(name).map(quoted);
     let folder = || word("path").unwrap_or_else(|| ".".to_owned());
     let line = match tool {
@@ -18,7 +19,7 @@ pub(super) fn of(tool: &str, input: &str, body: &CardBody) -> Option<String> {
             format!("{} (in {cwd})", command.trim())
         }
         "read_file" => format!("read {}", text("path")?),
-        // Of their usual shape, the body says it.
+        // An input of usual shape has a body that says it.
         "write_file" => format!("write {}", text("path")?),
         "edit_file" => format!("edit {}", text("path")?),
         "list_files" => format!("list {}", folder()),

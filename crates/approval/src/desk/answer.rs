@@ -14,7 +14,7 @@ use super::asked::{UNREACHABLE, copy_key};
 use super::calls::CallMemory;
 use super::digest::CallDigest;
 use super::past::ClosedQuestion;
-use super::question::{DecisionDetails, DeskDecision, DeskQuestion};
+use super::question::{DecisionDetails, DeskDecision, PendingQuestion};
 use super::{AskerId, Desk, DeskOutput, DeskStep, record};
 use crate::card::{Card, picks};
 use crate::channel::{ChannelOrder, MarkState, QuestionMark, ReplyTo};
@@ -108,7 +108,7 @@ impl Desk {
 
     /// Returns the digest of the run that an allowed question leads to, by which the report of the
     /// run is recognized.
-    fn awaited_run(&self, open: &DeskQuestion, mark: &QuestionMark) -> Option<CallDigest> {
+    fn awaited_run(&self, open: &PendingQuestion, mark: &QuestionMark) -> Option<CallDigest> {
         let request = open.request.as_ref().filter(|_| mark.state == MarkState::Allowed)?;
         let answer = response(request, &open.card, open.decided.as_ref()?)?;
         let input = answer.updated_input.as_ref().unwrap_or(&request.tool_input).get();
@@ -264,7 +264,7 @@ pub(super) fn chosen(with: &DecisionDetails, card: &Card) -> Option<String> {
     Some(shown).filter(|shown| !shown.is_empty())
 }
 
-fn mark_of(open: &DeskQuestion, how: &str) -> QuestionMark {
+fn mark_of(open: &PendingQuestion, how: &str) -> QuestionMark {
     let decided = open.decided.as_ref();
     let outcome = decided.map(|decided| outcome(decided, &open.card));
     match (how, decided.map(|decided| decided.decision), outcome) {
@@ -289,7 +289,7 @@ fn mark_of(open: &DeskQuestion, how: &str) -> QuestionMark {
 }
 
 /// Shows on every copy what has become of a question.
-fn mark_all(step: &mut DeskStep, terminal: bool, open: &DeskQuestion, mark: &QuestionMark) {
+fn mark_all(step: &mut DeskStep, terminal: bool, open: &PendingQuestion, mark: &QuestionMark) {
     let order = || ChannelOrder::Mark {
         card: Arc::clone(&open.card),
         copies: open.copies.clone(),

@@ -10,7 +10,7 @@ use callgate_wire::approval::{
 use serde_json::json;
 
 use super::digest::CallDigest;
-use super::question::{DecisionDetails, DeskDecision, DeskQuestion, Ruling};
+use super::question::{DecisionDetails, DeskDecision, PendingQuestion, Ruling};
 use super::{AskerId, Desk, DeskOutput, DeskStep, MOST_BYTES, Now, record};
 use crate::card::Card;
 use crate::channel::{ChannelOrder, QuestionCopy};
@@ -81,7 +81,7 @@ impl Desk {
         );
         let context = request.context.clone().unwrap_or_default();
         let size = size_of(&request);
-        let open = DeskQuestion {
+        let open = PendingQuestion {
             picks: vec![Vec::new(); card.pickers.len()],
             card: Arc::new(card),
             request: Some(request),

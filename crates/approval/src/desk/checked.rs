@@ -5,7 +5,9 @@ use callgate_wire::approval::{ApprovalRequest, ApprovalResponse, Decision, Promp
 
 use super::calls::{Grant, REMEMBERED};
 use super::digest::CallDigest;
-use super::question::{DecisionDetails, DeskDecision, DeskQuestion, Occasion, Ruling, Unattended};
+use super::question::{
+    DecisionDetails, DeskDecision, Occasion, PendingQuestion, Ruling, Unattended,
+};
 use super::{AskerId, Desk, DeskOutput, DeskStep, Now, record};
 
 /// The outcome of a check.
@@ -166,7 +168,7 @@ impl Desk {
     /// delivery.
     pub(super) fn remember(&mut self, now: Now, id: &RequestId) {
         let Self { open, calls, settings, .. } = self;
-        let Some(DeskQuestion { request: Some(request), decided: Some(decided), .. }) =
+        let Some(PendingQuestion { request: Some(request), decided: Some(decided), .. }) =
             open.get(id)
         else {
             return;
@@ -200,7 +202,7 @@ impl Desk {
     }
 
     /// Forgets a decision that has never reached its asker.
-    pub(super) fn forget_undelivered(&mut self, open: &DeskQuestion) {
+    pub(super) fn forget_undelivered(&mut self, open: &PendingQuestion) {
         let Some(request) = open.request.as_ref().filter(|_| open.decided.is_some()) else {
             return;
         };

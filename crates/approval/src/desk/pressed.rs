@@ -5,7 +5,7 @@ use std::sync::Arc;
 use callgate_wire::approval::{Action, ApprovalRequest, Decision, Press, RequestId};
 
 use super::answer::{fits, tell};
-use super::question::{DecisionDetails, DeskDecision, DeskQuestion, Occasion};
+use super::question::{DecisionDetails, DeskDecision, Occasion, PendingQuestion};
 use super::{Desk, DeskOutput, DeskStep, LONGEST_WORDS, record};
 use crate::card::{Card, picks};
 use crate::channel::{ChannelOrder, Person, PersonPlace, ReplyTo};
@@ -278,7 +278,7 @@ fn words_mean(card: &Card, words: &str) -> PressMeaning {
     )
 }
 
-fn pick_means(open: &DeskQuestion, question: u8, option: u8) -> PressMeaning {
+fn pick_means(open: &PendingQuestion, question: u8, option: u8) -> PressMeaning {
     let pickers = &open.card.pickers;
     let Some(picker) = pickers.get(usize::from(question)) else {
         return PressMeaning::Nothing("That is not offered here.");
@@ -295,7 +295,7 @@ fn pick_means(open: &DeskQuestion, question: u8, option: u8) -> PressMeaning {
     PressMeaning::Pick(question, option)
 }
 
-fn done_means(open: &DeskQuestion) -> PressMeaning {
+fn done_means(open: &PendingQuestion) -> PressMeaning {
     if open.picks.iter().any(Vec::is_empty) {
         return PressMeaning::Nothing("Not every question has an answer yet.");
     }

@@ -69,7 +69,7 @@ impl Occasion {
 
 /// An open question.
 #[derive(Debug)]
-pub(super) struct DeskQuestion {
+pub(super) struct PendingQuestion {
     pub(super) card: Arc<Card>,
     /// The request as it came. After a restart it is missing until the asker is back, since the
     /// ledger is masked.
@@ -137,7 +137,7 @@ impl DecisionDetails {
     }
 }
 
-impl DeskQuestion {
+impl PendingQuestion {
     /// Returns when the question next needs attention.
     pub(super) fn next_moment(&self) -> Option<Duration> {
         match (&self.decided, self.asker) {

@@ -12,7 +12,7 @@ use super::calls::{Grant, REMEMBERED};
 use super::digest::CallDigest;
 use super::links::LinkKey;
 use super::past::ClosedQuestion;
-use super::question::{DecisionDetails, DeskDecision, DeskQuestion};
+use super::question::{DecisionDetails, DeskDecision, PendingQuestion};
 use super::{Desk, Now, record};
 use crate::card::Card;
 use crate::channel::QuestionCopy;
@@ -98,7 +98,7 @@ impl Desk {
         now: Now,
         asked: &LedgerEntry,
         decided: Option<&LedgerEntry>,
-    ) -> Option<DeskQuestion> {
+    ) -> Option<PendingQuestion> {
         let fields = body(asked);
         let masked = ApprovalRequest::decode(fields["request"].to_string().as_bytes()).ok()?;
         let until_ms = fields["until_ms"].as_i64()?;
@@ -111,7 +111,7 @@ impl Desk {
             card.offers.clear();
         }
         let context = masked.context.unwrap_or_default();
-        Some(DeskQuestion {
+        Some(PendingQuestion {
             picks: vec![Vec::new(); card.pickers.len()],
             card: Arc::new(card),
             request: None,

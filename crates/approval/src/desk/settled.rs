@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::checked::{asks_by_itself, tool_use_id};
 use super::digest::{CallDigest, is_only_said};
-use super::question::DeskQuestion;
+use super::question::PendingQuestion;
 use super::{Desk, DeskOutput, DeskStep, record};
 use crate::card::agent_name;
 use crate::channel::ChannelOrder;
@@ -107,13 +107,13 @@ impl Desk {
         &mut self,
         step: &mut DeskStep,
         request: &ApprovalRequest,
-        is_over: impl Fn(&DeskQuestion) -> bool,
+        is_over: impl Fn(&PendingQuestion) -> bool,
     ) {
-        let is_of_session = |open: &DeskQuestion| {
+        let is_of_session = |open: &PendingQuestion| {
             open.request.as_ref().is_some_and(|asked| asked.session_id == request.session_id)
         };
         let over =
-            |open: &DeskQuestion| open.decided.is_none() && is_of_session(open) && is_over(open);
+            |open: &PendingQuestion| open.decided.is_none() && is_of_session(open) && is_over(open);
         let ids: Vec<RequestId> =
             self.open.iter().filter(|(_, open)| over(open)).map(|(id, _)| id.clone()).collect();
         for id in ids {

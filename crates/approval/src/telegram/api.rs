@@ -1,5 +1,5 @@
-//! The Bot API over HTTP: one call, its answer, and what kind of failure it was. Nothing that
-//! leaves here holds the token, which stands in every address.
+//! The Bot API over HTTP: calls, their results, and kinds of failure. No error contains the token,
+//! although every URL does.
 
 use std::fmt;
 use std::time::Duration;
@@ -10,13 +10,13 @@ use serde_json::{Value, json};
 
 use super::BotSettings;
 
-/// The longest answer; a hundred updates with the longest texts stay below it.
+/// The longest response, in bytes; a hundred updates with the longest texts stay below it.
 const MAX_ANSWER: usize = 16 * 1024 * 1024;
 
-/// The way to one bot.
+/// The Bot API for one bot.
 pub(super) struct BotApi {
     client: Client,
-    /// The address up to the method's name: it holds the token.
+    /// The URL up to the method's name, with the token.
     base: String,
     token: String,
 }
@@ -30,21 +30,21 @@ impl fmt::Debug for BotApi {
 /// Why a call failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum TelegramFault {
-    /// It may work later, when told so after this time.
+    /// It may work later.
     Passing {
         /// What is wrong.
         why: String,
-        /// How long the server wants to be left alone.
+        /// How long to wait, if the server says so.
         wait: Option<Duration>,
     },
-    /// The server will not do it.
+    /// The server refuses the call.
     Refused {
         /// The status.
         code: u16,
         /// What is wrong, in the server's words.
         why: String,
     },
-    /// The bot is not known there.
+    /// The server does not know the bot.
     Token {
         /// What is wrong and what to do.
         why: String,
@@ -65,7 +65,7 @@ impl TelegramFault {
 }
 
 impl BotApi {
-    /// Fails for an address that is none.
+    /// Makes an API client. Returns an error if the address or the proxy is invalid.
     pub(super) fn new(settings: &BotSettings) -> Result<Self, String> {
         let address = settings.api_url.trim_end_matches('/');
         let url = Url::parse(address).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
@@ -92,7 +92,7 @@ impl BotApi {
         Ok(Self { client, base: format!("{address}/bot{token}/"), token })
     }
 
-    /// Calls a method and gives its result. `limit` is for all of it.
+    /// Calls a method and returns its result. `limit` is the timeout of the whole call.
     pub(super) async fn call(
         &self,
         method: &str,
@@ -110,7 +110,7 @@ impl BotApi {
         (name, content): (&str, &str),
         limit: Duration,
     ) -> Result<Value, TelegramFault> {
-        // The boundary cannot stand in the content: it is random.
+        // The boundary is random, so it does not occur in the content.
         let boundary = uuid::Uuid::new_v4().simple().to_string();
         let mut body = Vec::new();
         let mut part = |head: &str, content: &str| {
@@ -148,7 +148,7 @@ impl BotApi {
         judge(status, &body)
     }
 
-    /// The status and the body; no body when it is too long.
+    /// Returns the status and the body, or no body if it is too long.
     async fn answer(
         &self,
         request: reqwest::RequestBuilder,
@@ -165,7 +165,7 @@ impl BotApi {
     }
 }
 
-/// An error in words, without the address in which the token stands.
+/// Describes an error without the URL, which contains the token.
 fn plain(error: reqwest::Error, token: &str) -> String {
     let timed_out = error.is_timeout();
     let error = error.without_url();
@@ -177,8 +177,8 @@ fn plain(error: reqwest::Error, token: &str) -> String {
     text.replace(token, "…")
 }
 
-/// The result of a call, or what kind of failure it was. Where the API itself did not answer,
-/// something between us did, and that may pass.
+/// Returns the result of a call, or its kind of failure. If something other than the API responded,
+/// such as a proxy, that may pass.
 fn judge(status: StatusCode, body: &[u8]) -> Result<Value, TelegramFault> {
     let answer: Value = serde_json::from_slice(body).unwrap_or_default();
     if status.is_success() && answer["ok"] == json!(true) {
@@ -201,7 +201,7 @@ fn judge(status: StatusCode, body: &[u8]) -> Result<Value, TelegramFault> {
         (404, Some(words)) if !words.contains("method") => {
             Err(TelegramFault::Token { why: no_such_bot("404 Not Found") })
         }
-        // Whoever said it: the question cannot be shown.
+        // Whoever responded: the question cannot be shown.
         (400 | 403, None) => {
             Err(TelegramFault::Refused { code, why: format!("Telegram answered {code}") })
         }
@@ -226,7 +226,7 @@ fn no_such_bot(status: &str) -> String {
     )
 }
 
-/// A server's words, which may be anything.
+/// Shortens a server's description, which may be anything.
 fn shortened(words: &str) -> &str {
     &words[..words.floor_char_boundary(300)]
 }

@@ -1,6 +1,6 @@
-//! The half that sends: takes every order at once and carries each out beside the others, so that
-//! no slow call delays another question. For one question the order is kept: a copy is marked
-//! after it is sent.
+//! The sending half: takes every order at once and carries them out concurrently, so that no slow
+//! call delays another question. For one question the order is kept: a copy is marked after it is
+//! sent.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -20,7 +20,7 @@ use crate::channel::{ChannelOrder, News, QuestionCopy};
 
 /// Questions beyond this number are not shown.
 const MOST_QUESTIONS: usize = 20_000;
-/// Answers, notes and the like beyond this number, all on their way at once, are left out.
+/// The most replies and notes that may be on their way at once; further ones are dropped.
 const MOST_NOTES: usize = 2_048;
 
 /// The sending half.
@@ -33,10 +33,10 @@ pub(super) struct Courier {
     notes: usize,
 }
 
-/// What a piece of work has come to.
+/// The result of a piece of work.
 #[derive(Debug)]
 enum CourierWork {
-    /// A copy was sent, with this number and version, or will never be.
+    /// A copy was sent, with this message number and version, or never will be.
     Sent { question: RequestId, chat: i64, copy: Option<(i64, u64)> },
     /// A copy has a look of this version, or cannot be changed any more.
     Edited { question: RequestId, chat: i64, message: i64, version: Option<u64> },
@@ -50,7 +50,7 @@ impl Courier {
         Self { line, orders, questions, work, notes: 0 }
     }
 
-    /// Carries out orders until there will be none, and then a little longer.
+    /// Carries out orders until there are no more, and then a little longer.
     pub(super) async fn run(mut self) {
         loop {
             tokio::select! {
@@ -88,7 +88,7 @@ impl Courier {
             ChannelOrder::Full { card, reply_to, chat } => {
                 self.note(async move |line| say::full(&line, &card, &reply_to, chat).await);
             }
-            // For the terminal alone.
+            // For the terminal only.
             ChannelOrder::Note { .. } => {}
             ChannelOrder::Say { chats, text } => {
                 let text: Arc<str> = text.into();
@@ -111,7 +111,7 @@ impl Courier {
             Entry::Occupied(place) => place.into_mut(),
         };
         if question.is_closed() {
-            // It is asked anew while its end is still being told.
+            // It is asked again while its end is still being shown.
             question.change(QuestionLook::open(card, &[]));
         }
         let end = Instant::now() + within;
@@ -133,7 +133,7 @@ impl Courier {
         }
     }
 
-    /// The copies of a question get another look: those that are known, and those on their way.
+    /// Changes the look of all copies of a question, including those on their way.
     fn change(
         &mut self,
         id: &RequestId,
@@ -154,7 +154,7 @@ impl Courier {
         self.update(id);
     }
 
-    /// Starts what the copies of a question still need, or forgets it.
+    /// Starts the edits that the copies of a question still need, or forgets the question.
     fn update(&mut self, id: &RequestId) {
         let Some(question) = self.questions.get_mut(id) else { return };
         for (chat, message) in question.take_old() {
@@ -208,7 +208,7 @@ impl Courier {
     }
 }
 
-/// Without a way to Telegram: says why, and that nothing can be sent.
+/// Reports that nothing can be sent, and why, for as long as orders come.
 pub(super) async fn refuse_all(
     why: &str,
     mut orders: mpsc::Receiver<ChannelOrder>,

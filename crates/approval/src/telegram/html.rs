@@ -1,8 +1,8 @@
 //! Messages in Telegram's HTML that are valid after any cut.
 //!
-//! A message is a row of parts. Headings and footers are fixed; content may be cut, and then
-//! says how much of it is missing. Text is escaped and made [`visible`] here, so
-//! nothing that a program wrote can become a tag or turn the reading order.
+//! A message is a sequence of parts. Headings and footers are fixed; content may be cut, and then
+//! says how much of it is missing. Text is escaped and made [`visible`] here, so nothing that a
+//! program wrote can become a tag or change the reading order.
 
 mod fit;
 
@@ -20,20 +20,20 @@ pub(crate) struct MessageLimits {
 }
 
 impl MessageLimits {
-    /// What Telegram takes as one message. The bytes are our own bound.
+    /// What Telegram accepts as one message. The limit in bytes is our own.
     pub(crate) const MESSAGE: Self = Self { utf16: 4096, bytes: 32 * 1024 };
 }
 
-/// What an unseen link is put on: a space that has no width.
+/// The text of an invisible link: a zero-width space.
 pub(crate) const UNSEEN: char = '\u{200b}';
 
-/// Of each part no more than this is kept: several times what any message can show.
+/// The most that is kept of a part: several times what any message can show.
 const KEPT: usize = 64 * 1024;
 
-/// How a part looks.
+/// The style of a part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum HtmlStyle<'a> {
-    /// As it is.
+    /// Plain text.
     Plain,
     /// Bold.
     Bold,
@@ -55,12 +55,12 @@ pub(crate) struct Html {
     parts: Vec<HtmlPart>,
 }
 
-/// A message as it is sent.
+/// A rendered message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct RenderedHtml {
     /// The HTML.
     pub(crate) html: String,
-    /// How many characters of the content are not in it.
+    /// How many characters of the content are left out.
     pub(crate) cut: usize,
 }
 
@@ -77,7 +77,7 @@ struct HtmlPart {
 }
 
 impl Html {
-    /// An empty message.
+    /// Makes an empty message.
     #[must_use]
     pub(crate) fn new() -> Self {
         Self::default()
@@ -95,14 +95,14 @@ impl Html {
         self.push(style, text, false)
     }
 
-    /// Adds content, which is cut when there is not room for all.
+    /// Adds content, which is cut if there is not enough room.
     #[must_use]
     pub(crate) fn content(self, style: HtmlStyle, text: &str) -> Self {
         self.push(style, text, true)
     }
 
-    /// Adds a link that takes no room: nobody sees it, but whoever gets the message back can read
-    /// its address.
+    /// Adds an invisible link: nobody sees it, but whoever gets the message back can read its
+    /// address.
     #[must_use]
     pub(crate) fn unseen_link(mut self, address: &str) -> Self {
         let (open, close) = link(address);
@@ -132,18 +132,19 @@ impl Html {
         self
     }
 
-    /// The message within `limits`. Content shares the room fairly: a short part stays whole,
-    /// and the long ones get equal room. When not even the fixed parts fit, they are cut too,
+    /// Renders the message within `limits`. Content shares the room fairly: a short part stays
+    /// whole, and the long ones get equal room. If not even the fixed parts fit, they are cut too,
     /// from the end.
     #[must_use]
     pub(crate) fn render(&self, limits: MessageLimits) -> RenderedHtml {
-        // More than is kept cannot be shown, whatever the limit.
+        // Text that is not kept cannot be shown, whatever the limit.
         let utf16 = limits.utf16.min(KEPT / 4);
         fit::render(&self.parts, MessageLimits { utf16, ..limits })
     }
 }
 
-/// What is kept of a part, its beginning and its end, and how many characters between them are not.
+/// Returns the beginning and the end that are kept of a part, and how many characters between them
+/// are not.
 fn kept_of(text: &str) -> (Cow<'_, str>, usize) {
     if text.len() <= KEPT {
         return (Cow::Borrowed(text), 0);
@@ -180,12 +181,12 @@ fn pre(language: Option<&str>) -> (Cow<'static, str>, &'static str) {
 }
 
 fn link(address: &str) -> (Cow<'static, str>, &'static str) {
-    /// Longer addresses are not for pressing, and Telegram would not take them.
+    /// The longest address of a link; Telegram would not accept longer ones.
     const LONGEST_ADDRESS: usize = 2048;
     let is_known = ["http://", "https://", "tg://", "mailto:"].iter().any(|scheme| {
         address.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme))
     });
-    // What is not visible ASCII is written in percent in an address; anything else hides something.
+    // Anything but visible ASCII is percent-encoded in an address; anything else hides something.
     let is_clean = address.bytes().all(|byte| byte.is_ascii_graphic());
     if !is_known || !is_clean || address.len() > LONGEST_ADDRESS {
         return ("".into(), "");
@@ -216,7 +217,7 @@ fn entity(c: char) -> Option<&'static str> {
     }
 }
 
-/// How many bytes `c` takes when it is escaped.
+/// Returns how many bytes `c` has when it is escaped.
 fn escaped_len(c: char) -> usize {
     entity(c).map_or(c.len_utf8(), str::len)
 }

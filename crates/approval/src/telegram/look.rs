@@ -1,7 +1,7 @@
-//! How a question looks in a chat. Pure: a card goes in, HTML and buttons come out.
+//! How a question looks in a chat. Pure: turns a card into HTML and buttons.
 //!
-//! Everything that a program wrote is content, which may be cut; what is fixed is ours and short.
-//! Every message begins with a link that nobody sees and that names its question.
+//! Everything that a program wrote is content, which may be cut; fixed parts are our own and short.
+//! Every message begins with an invisible link that names its question.
 
 mod body;
 mod full;
@@ -20,43 +20,43 @@ use crate::channel::{MarkState, QuestionMark};
 
 pub(super) use full::{FullQuestion, full};
 
-/// The address of a question, without its id. It leads nowhere: `.invalid` is kept free for that.
+/// The address of a question, without its id. It leads nowhere: `.invalid` is reserved.
 pub(super) const ADDRESS: &str = "https://callgate.invalid/question/";
-/// The most that a message shows of the agent's last words.
+/// How much of the agent's last words a message shows, in UTF-16 units.
 const LAST_WORDS: usize = 600;
-/// The most that is shown of a name: of an agent, a tool, a person, a session.
+/// How much of a name is shown, in UTF-16 units.
 const NAME: usize = 64;
-/// The most that is shown of a folder; its end tells more than its beginning.
+/// How much of a folder's path is shown, in UTF-16 units; its end matters more than its beginning.
 const FOLDER: usize = 160;
 
 /// What a copy of a question shows.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct QuestionLook {
-    /// Later looks have higher numbers.
+    /// The version; later looks have higher ones.
     pub(super) version: u64,
     /// The text.
     pub(super) html: String,
     /// The buttons, if it has any.
     pub(super) buttons: Option<Value>,
-    /// Whether none will follow.
+    /// Whether no other look will follow.
     pub(super) last: bool,
 }
 
 impl QuestionLook {
-    /// An open question, with what is picked so far.
+    /// Returns the look of an open question, with the answers picked so far.
     pub(super) fn open(card: &Card, picks: &[Vec<u8>]) -> Self {
         let (html, cut) = question(card, picks, None);
         let buttons = Some(keyboard::of(card, picks, cut));
         Self { version: 0, html, buttons, last: false }
     }
 
-    /// A question of which something has become.
+    /// Returns the look of a question with its outcome.
     pub(super) fn marked(card: &Card, mark: &QuestionMark) -> Self {
         let (html, _) = question(card, &[], Some(mark));
         Self { version: 0, html, buttons: None, last: mark.state != MarkState::Waiting }
     }
 
-    /// The parameters of a message with this look.
+    /// Returns the parameters of a message with this look.
     pub(super) fn params(&self, chat: i64, message: Option<i64>) -> Value {
         let mut params = html_message(chat, &self.html);
         if let Some(message) = message {
@@ -69,7 +69,7 @@ impl QuestionLook {
     }
 }
 
-/// The parameters of a message in HTML. Telegram is not to fetch the addresses in it.
+/// Returns the parameters of a message in HTML, without link previews.
 pub(super) fn html_message(chat: i64, html: &str) -> Value {
     json!({
         "chat_id": chat,
@@ -84,18 +84,18 @@ pub(super) fn html_message(chat: i64, html: &str) -> Value {
 pub(super) enum LookCut {
     /// Nothing.
     Nothing,
-    /// Something beside what would be done, such as the agent's last words.
+    /// Something other than what would be done, such as the agent's last words.
     Words,
-    /// Something of what would be done: nobody can allow that before it was shown.
+    /// A part of what would be done: it cannot be allowed before it was shown.
     Body,
 }
 
-/// Whether a message leaves out something of what would be done.
+/// Returns true if a message leaves out a part of what would be done.
 pub(crate) fn cuts(card: &Card) -> bool {
     question(card, &[], None).1 == LookCut::Body
 }
 
-/// What follows a question that was shown in full: its buttons.
+/// Returns the message with the buttons, which follows a question shown in full.
 pub(super) fn after_full(card: &Card, chat: i64) -> Value {
     let html = about(&card.id).text("That is all of it.");
     let mut params = html_message(chat, &html.render(MessageLimits::MESSAGE).html);
@@ -103,7 +103,7 @@ pub(super) fn after_full(card: &Card, chat: i64) -> Value {
     params
 }
 
-/// A question's text, and what it leaves out.
+/// Returns a question's text, and what it leaves out.
 fn question(card: &Card, picks: &[Vec<u8>], mark: Option<&QuestionMark>) -> (String, LookCut) {
     let html = about(&card.id);
     let html = match mark {
@@ -152,7 +152,7 @@ fn icon(state: MarkState) -> &'static str {
     }
 }
 
-/// Who wants what, and where.
+/// Adds who wants what, and where.
 fn heading(html: Html, card: &Card) -> Html {
     let html = html.fixed(HtmlStyle::Bold, name(&card.agent)).text(" ");
     let html = body::wants(html, card).text("\n📁 ").fixed(HtmlStyle::Code, &folder(&card.project));
@@ -170,8 +170,8 @@ fn last_words(html: Html, card: &Card) -> (Html, bool) {
     (if is_cut { html.text("…\n") } else { html.text("\n") }, is_cut)
 }
 
-/// The agent's questions with their answers, and what is chosen. Few parts, since Telegram marks
-/// no more than a hundred places in a message.
+/// Adds the agent's questions with their answers. It uses few parts, since Telegram formats no more
+/// than a hundred places in a message.
 fn choices(mut html: Html, pickers: &[Picker], picks: &[Vec<u8>]) -> Html {
     for (at, picker) in pickers.iter().enumerate() {
         let number = if pickers.len() > 1 { format!("{}. ", at + 1) } else { String::new() };
@@ -190,7 +190,7 @@ fn choices(mut html: Html, pickers: &[Picker], picks: &[Vec<u8>]) -> Html {
     html
 }
 
-/// What each "always" would mean, where a button alone does not say all of it.
+/// Adds what each "always" would mean, if a button alone does not say it.
 fn offers(mut html: Html, card: &Card) -> Html {
     if !card.pickers.is_empty() || !keyboard::need_words(&card.offers) {
         return html;
@@ -206,27 +206,27 @@ fn offers(mut html: Html, card: &Card) -> Html {
     html
 }
 
-/// Until when an answer counts.
+/// Adds until when an answer counts.
 fn waits(html: Html, card: &Card) -> Html {
     html.text(&format!("\n⏳ Waits {}\n", card.deadline()))
 }
 
-/// The beginning of every message about a question: replies are told apart by it.
+/// Begins a message about a question, with the link by which replies are matched.
 fn about(id: &RequestId) -> Html {
     Html::new().unseen_link(&format!("{ADDRESS}{id}"))
 }
 
-/// A copy whose question is over and of which no more is known than `text`.
+/// Returns the text of a copy of a closed question of which only the outcome is known.
 pub(super) fn retired(id: &RequestId, text: &str) -> String {
     about(id).text("☑️ ").content(HtmlStyle::Bold, text).render(MessageLimits::MESSAGE).html
 }
 
-/// The message to which somebody is to reply with their words, as parameters.
+/// Returns the message to which somebody is to reply with their words.
 pub(super) fn ask_words(card: &Card, chat: i64, presser: Option<&Presser>) -> Value {
     let mut html = about(&card.id).text("✍️ ");
     let in_group = presser.filter(|presser| !presser.private);
     if let Some(presser) = in_group {
-        // Only who is mentioned gets the reply field opened.
+        // The reply field opens only for a person who is mentioned.
         let address = format!("tg://user?id={}", presser.user);
         html = html.fixed(HtmlStyle::Link(&address), name(&presser.name)).text(", ");
     }
@@ -246,7 +246,7 @@ pub(super) fn ask_words(card: &Card, chat: i64, presser: Option<&Presser>) -> Va
     params
 }
 
-/// A name, shortened; a blank one would leave an empty tag.
+/// Shortens a name. A blank one is replaced: it would leave an empty tag.
 fn name(text: &str) -> &str {
     match text::cut(text, NAME, Measure::Utf16).trim() {
         "" => "?",
@@ -254,7 +254,7 @@ fn name(text: &str) -> &str {
     }
 }
 
-/// A folder, shortened from its beginning.
+/// Shortens a folder's path at its beginning.
 fn folder(path: &str) -> String {
     let units = text::length(path, Measure::Utf16);
     if units <= FOLDER {

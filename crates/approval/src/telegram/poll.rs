@@ -1,4 +1,4 @@
-//! The half that listens: long polling, and each update confirmed only after the desk took it.
+//! The listening half: long polling; each update is confirmed only after the desk has recorded it.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -14,14 +14,14 @@ use super::update::{self, BotIdentity, TelegramUpdate};
 use super::{TelegramLine, TelegramReport};
 use crate::channel::News;
 
-/// How long the server may take beyond the time for which it holds a poll.
+/// How long the server may take beyond the time of a poll.
 const GRACE: Duration = Duration::from_secs(10);
-/// The longest for which Telegram holds a poll.
+/// The longest poll that Telegram allows, in seconds.
 const LONGEST_POLL: u64 = 50;
-/// Updates that came lately; a repeated one is handed on once.
+/// How many recent updates are remembered, so that a repeated one is passed on once.
 const REMEMBERED: usize = 1024;
 
-/// What people can type, for the menu of their clients.
+/// The commands, for the menu of Telegram's clients.
 const COMMANDS: &[(&str, &str)] = &[
     ("pending", "Show the questions that wait for an answer"),
     ("status", "Say whether all is well"),
@@ -43,14 +43,14 @@ pub(super) struct UpdatePoll {
     me: BotIdentity,
     /// The first update that is not confirmed.
     offset: i64,
-    /// Those at or after `offset` or just before that the desk has taken.
+    /// The recent updates that the desk has recorded.
     taken: VecDeque<i64>,
-    /// What is wrong, so that it is told once.
+    /// What is wrong, so that it is reported once.
     trouble: Option<PollTrouble>,
     pauses: RetryPauses,
 }
 
-/// What is wrong, in kind: the words may differ from attempt to attempt.
+/// The kind of trouble; its description may differ from attempt to attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum PollTrouble {
     Passing,
@@ -60,7 +60,7 @@ enum PollTrouble {
     Token,
 }
 
-/// Nobody listens to the reports any more.
+/// The receiver of the reports is gone.
 #[derive(Debug)]
 struct Unheard;
 
@@ -71,7 +71,7 @@ impl UpdatePoll {
         Self { line, me: BotIdentity::default(), offset: 0, taken, trouble: None, pauses }
     }
 
-    /// Listens until nobody wants to hear it.
+    /// Listens until the receiver of the reports is gone.
     pub(super) async fn run(mut self) {
         let Err(Unheard) = self.listen().await;
     }
@@ -86,7 +86,7 @@ impl UpdatePoll {
                     let idle = updates.is_empty();
                     self.take(&updates).await?;
                     if idle {
-                        // A server that does not hold a poll must not be asked without end.
+                        // A server that does not hold a poll must not be asked continuously.
                         sleep_until(begun + self.line.pause).await;
                     }
                 }
@@ -95,7 +95,7 @@ impl UpdatePoll {
         }
     }
 
-    /// Learns who the bot is and tells the clients its commands.
+    /// Finds out who the bot is, and registers its commands.
     async fn introduce(&mut self) -> Result<(), Unheard> {
         loop {
             match self.line.api.call("getMe", &json!({}), GRACE).await {
@@ -110,7 +110,7 @@ impl UpdatePoll {
             .iter()
             .map(|(command, description)| json!({"command": command, "description": description}))
             .collect();
-        // Only the menu depends on it.
+        // Only the menu depends on this.
         let _ = self.line.api.call("setMyCommands", &json!({"commands": commands}), GRACE).await;
         self.trouble = None;
         self.pauses = RetryPauses::new(self.line.pause);
@@ -118,7 +118,7 @@ impl UpdatePoll {
     }
 
     async fn ask(&self) -> Result<Vec<Value>, TelegramFault> {
-        // After trouble the first poll is short, so that its end is known soon.
+        // After trouble the first poll is short, so that recovery is noticed soon.
         let longest = if self.trouble.is_some() { 0 } else { LONGEST_POLL };
         let timeout = self.line.poll.as_secs().min(longest);
         let params = json!({
@@ -138,7 +138,7 @@ impl UpdatePoll {
         }
     }
 
-    /// Hands the updates on and waits until the desk has them all.
+    /// Passes the updates on and waits until the desk has recorded them all.
     async fn take(&mut self, updates: &[Value]) -> Result<(), Unheard> {
         let mut handed = Vec::new();
         for update in updates {
@@ -162,7 +162,7 @@ impl UpdatePoll {
         }
         let last = updates.iter().filter_map(|update| update["update_id"].as_i64()).max();
         if let Some(first) = again {
-            // It comes again from there.
+            // Telegram sends again from there.
             self.offset = self.offset.max(first);
             let pause = self.pauses.next();
             sleep(pause).await;
@@ -179,7 +179,7 @@ impl UpdatePoll {
         self.taken.push_back(id);
     }
 
-    /// Hands on what an update tells; what is given back fires when the desk has it.
+    /// Passes on an update. Returns a signal for when the desk has recorded it.
     async fn hand_on(&self, update: &Value) -> Result<Option<oneshot::Receiver<()>>, Unheard> {
         let news = match update::read(update, &self.me) {
             None => return Ok(None),
@@ -203,7 +203,7 @@ impl UpdatePoll {
                 (PollTrouble::Passing, format!("{why}; trying again"))
             }
             TelegramFault::Refused { code: 409, why } if why.contains("webhook") => {
-                // Its outcome shows in the next poll.
+                // The next poll shows whether it worked.
                 let _ = self.line.api.call("deleteWebhook", &json!({}), GRACE).await;
                 (PollTrouble::Webhook, WEBHOOK.to_owned())
             }
@@ -226,7 +226,7 @@ impl UpdatePoll {
         Ok(())
     }
 
-    /// A poll has worked.
+    /// Notes that a poll has worked.
     async fn recovered(&mut self) -> Result<(), Unheard> {
         self.pauses = RetryPauses::new(self.line.pause);
         if self.trouble.take().is_some() {

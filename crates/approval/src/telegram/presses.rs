@@ -1,9 +1,9 @@
-//! Who pressed lately, while the channel runs; nothing depends on it but comfort.
+//! Who pressed lately. It is only a convenience, and lost when the channel ends.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 
-/// So many presses are remembered, for what is asked in answer to them.
+/// How many presses are remembered.
 const MOST_PRESSES: usize = 512;
 
 /// Who pressed a button, and where.

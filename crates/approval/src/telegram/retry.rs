@@ -1,4 +1,4 @@
-//! How a call to a chat is made: when it is its turn, as often as it takes, and never while the chat
+//! Calls to a chat: in turn, retried until they work, and never while Telegram's flood control
 //! wants quiet.
 
 use std::collections::HashMap;
@@ -12,16 +12,16 @@ use tokio::time::{Instant, sleep_until};
 use super::TelegramLine;
 use super::api::TelegramFault;
 
-/// How many calls of each kind may be on their way to one chat.
+/// How many calls of each kind may be in progress for one chat.
 const SHOWS: usize = 4;
 const EDITS: usize = 2;
 
-/// What a call is for. Questions never wait behind cosmetics.
+/// The kind of a call. Questions never wait behind edits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ChatLane {
-    /// Something new.
+    /// A new message.
     Show,
-    /// A change to what is there.
+    /// An edit of a message.
     Edit,
 }
 
@@ -39,7 +39,7 @@ pub(super) struct ChatGate {
 }
 
 impl ChatGates {
-    /// The gate of a chat. There are only as many as chats that the desk sends to.
+    /// Returns the gate of a chat. There is one for each chat that the desk sends to.
     pub(super) fn of(&self, chat: i64) -> Arc<ChatGate> {
         let mut gates = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(gates.entry(chat).or_insert_with(|| {
@@ -57,14 +57,14 @@ impl ChatGate {
         *self.quiet.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes that the chat wants quiet for so long.
+    /// Notes that the chat wants quiet for this time.
     pub(super) fn keep_quiet(&self, wait: Duration) {
         let mut quiet = self.quiet.lock().unwrap_or_else(PoisonError::into_inner);
         *quiet = (*quiet).max(Instant::now() + wait);
     }
 
-    /// Runs one attempt when it is its turn and the chat wants no quiet; none when that would be
-    /// after `end`.
+    /// Runs one attempt when it is its turn and the chat wants no quiet. Returns `None` if that
+    /// would be after `end`.
     pub(super) async fn pass<T>(
         &self,
         lane: ChatLane,
@@ -82,7 +82,7 @@ impl ChatGate {
             }
             sleep_until(quiet).await;
             let turn = tokio::time::timeout_at(end, lane.acquire()).await.ok()?.ok()?;
-            // Somebody before us may have been told to be quiet.
+            // A call before this one may have been told to be quiet.
             if self.quiet_until() <= Instant::now() {
                 let done = attempt.await;
                 drop(turn);
@@ -114,16 +114,16 @@ impl RetryPauses {
         pause
     }
 
-    /// The next pause for somebody who has no time after `end`: near the end it is half of what is
-    /// left, for as long as that is no less than the first pause.
+    /// Returns the next pause of a retry that ends at `end`: near the end it is half of the time
+    /// left, as long as that is not less than the first pause.
     fn next_before(&mut self, end: Instant) -> Option<Duration> {
         let (pause, left) = (self.next(), end.saturating_duration_since(Instant::now()));
         if pause < left { Some(pause) } else { Some(left / 2).filter(|half| *half >= self.first) }
     }
 }
 
-/// Makes attempts until one works, is refused, or the next would come after `end`. With a gate,
-/// each waits for its turn and keeps the quiet that the chat wants.
+/// Retries until an attempt works, is refused, or the next one would come after `end`. With a gate,
+/// each attempt waits for its turn and for the chat's quiet to end.
 pub(super) async fn retry<T, F>(
     pause: Duration,
     gate: Option<(&ChatGate, ChatLane)>,
@@ -167,7 +167,7 @@ fn crowded() -> TelegramFault {
 }
 
 impl TelegramLine {
-    /// Makes attempts at something in a chat until `end`.
+    /// Retries something in a chat until `end`.
     pub(super) async fn retry_in_chat<T, F>(
         &self,
         chat: i64,

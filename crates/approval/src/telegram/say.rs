@@ -1,5 +1,5 @@
-//! What belongs to no copy: answers to presses, words that are asked for, a question in full,
-//! notes.
+//! Messages that are not copies of a question: replies to presses, requests for words, questions in
+//! full, notes.
 
 use std::time::Duration;
 
@@ -13,17 +13,17 @@ use super::{CALL, TelegramLine};
 use crate::card::Card;
 use crate::channel::{News, QuestionCopy, ReplyTo};
 
-/// Telegram keeps a press open for about so long.
+/// About how long Telegram waits for the answer to a press.
 const PRESS: Duration = Duration::from_secs(15);
-/// For how long the rest is tried.
+/// How long other messages are tried.
 const SAY: Duration = Duration::from_mins(1);
-/// The longest answer to a press, and the longest message.
+/// The longest reply to a press, and the longest message, in UTF-16 units.
 const TOAST: usize = 200;
 const MESSAGE: usize = 4096;
-/// The longest note, which becomes several messages.
+/// The longest note, which is sent as several messages.
 const NOTE: usize = 3 * MESSAGE;
 
-/// Tells somebody what came of what they did.
+/// Replies to an act of a person.
 pub(super) async fn tell(line: &TelegramLine, reply_to: &ReplyTo, text: &str, alert: bool) {
     match reply_to {
         ReplyTo::Callback(callback) => answer(line, callback, text, alert).await,
@@ -40,21 +40,21 @@ pub(super) async fn tell(line: &TelegramLine, reply_to: &ReplyTo, text: &str, al
     }
 }
 
-/// Answers a press. Until that is done the button shows that it works, and then that it failed.
+/// Answers a press. Until then the button shows that it is busy, and finally that it failed.
 async fn answer(line: &TelegramLine, callback: &str, text: &str, alert: bool) {
     let text = shortened(text, TOAST);
     let params = json!({"callback_query_id": callback, "text": text, "show_alert": alert});
     persist(line, "answerCallbackQuery", &params, PRESS).await;
 }
 
-/// Calls without a gate until it works, is refused, or the time is over. Nobody can be told when
-/// it does not work: this was the telling.
+/// Calls without a gate until it works, is refused, or the time is over. A failure is not reported:
+/// this call was the report.
 async fn persist(line: &TelegramLine, method: &str, params: &serde_json::Value, most: Duration) {
     let end = Instant::now() + most;
     let _ = retry(line.pause, None, end, || line.api.call(method, params, CALL.min(most))).await;
 }
 
-/// Asks for the words that go with a deny.
+/// Asks for the message that goes with a deny.
 pub(super) async fn ask_words(line: &TelegramLine, card: &Card, reply_to: &ReplyTo, chat: i64) {
     let presser = presser(line, reply_to);
     let params = look::ask_words(card, chat, presser.as_ref());
@@ -85,7 +85,7 @@ pub(super) async fn full(line: &TelegramLine, card: &Card, reply_to: &ReplyTo, c
                 line.retry_in_chat(chat, ChatLane::Show, end, send).await.ok()?;
             }
         }
-        // Its end is shown: now it can be allowed.
+        // All of it was shown: now it can be allowed.
         line.tell(News::ShownInFull { question: card.id.clone(), chat }).await;
         let params = look::after_full(card, chat);
         let sent =
@@ -119,7 +119,7 @@ pub(super) async fn say(line: &TelegramLine, chat: i64, text: &str) {
     }
 }
 
-/// Takes the buttons off a copy of which no more is known than what became of it.
+/// Removes the buttons from a copy of which only the outcome is known.
 pub(super) async fn retire(line: &TelegramLine, copy: &QuestionCopy, text: &str) {
     let html = look::retired(&copy.question, text);
     let mut params = look::html_message(copy.chat, &html);
@@ -128,7 +128,7 @@ pub(super) async fn retire(line: &TelegramLine, copy: &QuestionCopy, text: &str)
     let _ = line.call_in_chat(copy.chat, ChatLane::Edit, end, "editMessageText", &params).await;
 }
 
-/// What fits; a cut is shown.
+/// Shortens a text and marks the cut.
 fn shortened(text: &str, most: usize) -> String {
     if text::length(text, Measure::Utf16) <= most {
         return text.to_owned();

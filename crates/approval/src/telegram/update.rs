@@ -1,4 +1,4 @@
-//! What an update of Telegram tells. Read leniently: what is missing or strange is passed over.
+//! Reads Telegram's updates, leniently: whatever is missing or strange is ignored.
 
 use callgate_mask::text::{self, Measure};
 use callgate_wire::approval::{Callback, Press, RequestId};
@@ -9,10 +9,10 @@ use super::look;
 use super::presses::Presser;
 use crate::channel::{News, Person, PersonPlace, QuestionCopy, ReplyTo};
 
-/// The most that is kept of a person's name.
+/// How much of a person's name is kept, in UTF-16 units.
 const NAME: usize = 64;
 
-/// The bot itself, as it was told to us.
+/// The bot itself, as Telegram describes it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct BotIdentity {
     pub(super) id: Option<i64>,
@@ -26,23 +26,23 @@ impl BotIdentity {
     }
 }
 
-/// What an update tells.
+/// The content of an update.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum TelegramUpdate {
     /// Somebody pressed a button.
     Press {
-        /// By what to answer the press.
+        /// The id by which to answer the press.
         callback: String,
-        /// Who, for what is asked in answer.
+        /// Who pressed.
         presser: Presser,
-        /// The news of it.
+        /// The news for the desk.
         news: News,
     },
     /// Somebody wrote.
     Message(News),
 }
 
-/// What an update tells, if it is anything to us.
+/// Reads an update. Returns `None` if it does not concern us.
 pub(super) fn read(update: &Value, me: &BotIdentity) -> Option<TelegramUpdate> {
     if update["callback_query"].is_object() {
         return pressed(&update["callback_query"]);
@@ -57,7 +57,7 @@ fn pressed(query: &Value) -> Option<TelegramUpdate> {
     let reply_to = ReplyTo::Callback(callback.clone());
     let shown = question_of(message);
     let parsed = Callback::parse(query["data"].as_str().unwrap_or_default()).ok();
-    // A button of one question on the message of another is made up.
+    // A button of one question on the message of another is forged.
     let honest = parsed.filter(|parsed| shown.as_ref().is_none_or(|id| *id == parsed.request_id));
     let PersonPlace::Telegram { chat, user, private } = who.place else { return None };
     let number = message["message_id"].as_i64();
@@ -95,7 +95,7 @@ fn written(message: &Value, me: &BotIdentity) -> Option<News> {
     Some(News::Pressed { who, question, press, reply_to, copy: None })
 }
 
-/// A command's name and the rest; nothing when it is for another bot.
+/// Splits a command into its name and the rest. Returns `None` if it is for another bot.
 fn command_of(command: &str, me: &BotIdentity) -> Option<(String, String)> {
     let (name, rest) = command.split_once(char::is_whitespace).unwrap_or((command, ""));
     let (name, bot) = name.split_once('@').map_or((name, None), |(name, bot)| (name, Some(bot)));
@@ -103,8 +103,8 @@ fn command_of(command: &str, me: &BotIdentity) -> Option<(String, String)> {
     (for_us && !name.is_empty()).then(|| (name.to_lowercase(), rest.trim().to_owned()))
 }
 
-/// The question that a message of ours is about: the one that the unseen link names with which it
-/// begins. The same address anywhere else says nothing.
+/// Returns the question that one of our messages is about: the one named by the invisible link at
+/// its beginning. The same address anywhere else is ignored.
 fn question_of(message: &Value) -> Option<RequestId> {
     let (text, marks) = match message["text"].as_str() {
         Some(text) => (text, &message["entities"]),
@@ -126,7 +126,7 @@ fn who(user: &Value, chat: &Value) -> Option<Person> {
     Some(Person { place, name: name_of(user) })
 }
 
-/// A person's name, safe to show on one line.
+/// Returns a person's name, safe to show on one line.
 fn name_of(user: &Value) -> String {
     let part = |name: &str| user[name].as_str().unwrap_or_default().trim().to_owned();
     let full = format!("{} {}", part("first_name"), part("last_name"));

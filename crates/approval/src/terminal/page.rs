@@ -7,28 +7,26 @@ use callgate_mask::text::{self, diff};
 use crate::card::{Card, CardBody, HIDDEN_COULD_RUN};
 use crate::channel::{MarkState, QuestionMark};
 
-/// How many lines of a question are shown before it has to be asked for in full, and how many of
-/// them are its last.
+/// How many lines of a question are shown at first, and how many of them are its last.
 const MOST_LINES: usize = 16;
 const LAST_LINES: usize = 5;
 
-/// How many characters of a line are shown before it has to be asked for in full, and how many of
-/// them are its last.
+/// How many characters of a line are shown at first, and how many of them are its last.
 const WIDEST_LINE: usize = 300;
 const LAST_CHARS: usize = 100;
 
-/// How things are written.
+/// Renders questions for a terminal.
 #[derive(Debug)]
 pub(super) struct TerminalPage {
     pub(super) colours: bool,
 }
 
-/// Which of the agent's questions the number keys answer now: the first without an answer.
+/// Returns which of the agent's questions the number keys answer now: the first without an answer.
 pub(super) fn at(picks: &[Vec<u8>]) -> usize {
     picks.iter().position(Vec::is_empty).unwrap_or(picks.len().saturating_sub(1))
 }
 
-/// How many answers the agent's question of this number has.
+/// Returns how many answers one of the agent's questions has.
 pub(super) fn choice_count(card: &Card, question: usize) -> usize {
     card.pickers.get(question).map_or(0, |picker| picker.choices.len())
 }
@@ -38,7 +36,7 @@ impl TerminalPage {
         if self.colours { format!("\u{1b}[1m{text}\u{1b}[0m") } else { text.to_owned() }
     }
 
-    /// A question with its keys.
+    /// Renders a question with its keys.
     pub(super) fn question(
         &self,
         card: &Card,
@@ -82,7 +80,7 @@ impl TerminalPage {
         page
     }
 
-    /// The keys that answer a question.
+    /// Renders the keys that answer a question.
     pub(super) fn keys(&self, card: &Card, picks: &[Vec<u8>], is_seen: bool) -> String {
         let key = |key: &str, means: &str| format!("{} {means}   ", self.bold(key));
         let can_allow = is_seen || !is_cut(card);
@@ -117,13 +115,13 @@ impl TerminalPage {
         keys.trim_end().to_owned() + "\n"
     }
 
-    /// The whole question.
+    /// Renders the whole question.
     pub(super) fn full(&self, card: &Card, picks: &[Vec<u8>]) -> String {
         let (title, keys) = (self.bold(&title(card)), self.keys(card, picks, true));
         format!("\n{title}\n{}\n{}\n{keys}", standing(card), body(card))
     }
 
-    /// What has become of a question.
+    /// Renders what has become of a question.
     pub(super) fn mark(&self, card: &Card, mark: &QuestionMark) -> String {
         let (sign, colour) = match mark.state {
             MarkState::Allowed => ("✓", "32"),
@@ -137,7 +135,7 @@ impl TerminalPage {
         format!("{sign} {}: {}\n", text::one_line(&mark.text), brief(&card.summary()))
     }
 
-    /// A quiet line, no wider than the terminal.
+    /// Renders a line about a run, no wider than the terminal.
     pub(super) fn note(&self, note: &str, width: usize) -> String {
         let line = format!("· {}", text::one_line(note));
         let shown = text::fit(&line, width);
@@ -145,7 +143,7 @@ impl TerminalPage {
     }
 }
 
-/// Which session asks, and how long it waits.
+/// Says which session asks, and how long the question waits.
 fn standing(card: &Card) -> String {
     let session = text::one_line(card.short_session().trim()).into_owned();
     let session = if session.is_empty() { String::new() } else { format!("session {session} · ") };
@@ -157,13 +155,13 @@ fn line(page: &mut String, text: &str) {
     page.push('\n');
 }
 
-/// Whether a question is shown with something of what would be done left out.
+/// Returns true if a question is shown without a part of what would be done.
 pub(super) fn is_cut(card: &Card) -> bool {
     let body = body(card);
     body.lines().nth(MOST_LINES).is_some() || body.lines().any(|line| !split(line).1.is_empty())
 }
 
-/// A line, or its beginning, how much of it is missing, and its end.
+/// Adds a line, or its beginning, how much is missing, and its end.
 fn cut_line(page: &mut String, text: &str) {
     let (_, rest) = split(text);
     if rest.is_empty() {
@@ -182,7 +180,7 @@ fn split(text: &str) -> (&str, &str) {
     text.split_at(end)
 }
 
-/// The beginning of what is told beside the question itself.
+/// Shortens a text that is shown beside the question itself.
 fn brief(text: &str) -> String {
     let (shown, rest) = split(text);
     if rest.is_empty() { shown.to_owned() } else { format!("{shown}…") }
@@ -233,7 +231,7 @@ fn body(card: &Card) -> String {
         CardBody::Fetch { url, prompt: Some(prompt) } => format!("{url}\n# {prompt}"),
         CardBody::Fetch { url, prompt: None } => url.clone(),
         CardBody::Plan(plan) => plan.clone(),
-        // Several are shown with their answers.
+        // Several questions are shown with their answers.
         CardBody::Questions(_) if card.pickers.len() > 1 => String::new(),
         CardBody::Questions(all) => all.join("\n"),
         CardBody::Question { question, details } => match details {
@@ -248,8 +246,7 @@ fn shown_diff(old: &str, new: &str) -> String {
     diff(old, new).iter().fold(String::new(), |shown, line| shown + &line.to_string() + "\n")
 }
 
-/// The answers to choose from, those of the question that the number keys answer now with their
-/// numbers.
+/// Renders the answers to choose from. Those that the number keys choose now have their numbers.
 fn choices(card: &Card, picks: &[Vec<u8>]) -> String {
     let mut page = String::new();
     let now = at(picks);

@@ -1,17 +1,17 @@
-//! Gives each part of a message its room and writes it.
+//! Divides the room of a message among its parts and writes them.
 
 use callgate_mask::text::{Measure, boundary_before, length};
 
 use super::{HtmlPart, MessageLimits, RenderedHtml, escape, escaped_len};
 
-/// How much a piece of a message takes of both limits.
+/// The size of a piece of a message, in both measures.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct HtmlSize {
     units: usize,
     bytes: usize,
 }
 
-/// What fits nowhere.
+/// A size that fits nowhere.
 const TOO_LONG: HtmlSize = HtmlSize { units: usize::MAX, bytes: usize::MAX };
 
 impl HtmlSize {
@@ -52,8 +52,8 @@ impl HtmlPart {
         HtmlSize::of_text(&self.text).plus(self.tags())
     }
 
-    /// The size as it counts against the room: a part of which something is missing already
-    /// does not fit anywhere without saying so.
+    /// Returns the size as it counts against the room: a part of which something is already missing
+    /// never fits without a notice.
     fn whole_size(&self) -> HtmlSize {
         if self.more > 0 {
             return TOO_LONG;
@@ -89,9 +89,9 @@ fn share(parts: &[HtmlPart], room: HtmlSize, message: &mut HtmlMessage) {
     }
 }
 
-/// How much each part that is cut may take. A part that is too long by one measure gets a notice
-/// and so may take its whole share by the other too; each that is cut makes the share smaller,
-/// until no more are.
+/// Returns how much each cut part may take. A part that is too long by one measure gets a notice,
+/// and so may take its whole share by the other measure too; each cut part makes the share smaller,
+/// until no more are cut.
 fn fair_share(parts: &[HtmlPart], room: HtmlSize) -> HtmlSize {
     let mut sizes: Vec<HtmlSize> =
         parts.iter().filter(|part| part.may_be_cut).map(HtmlPart::whole_size).collect();
@@ -111,7 +111,7 @@ fn fair_share(parts: &[HtmlPart], room: HtmlSize) -> HtmlSize {
     }
 }
 
-/// The greatest level such that all lengths, each cut to that level, fit the room together.
+/// Returns the greatest level such that all lengths, each cut to that level, fit the room together.
 fn level(mut lengths: Vec<usize>, room: usize) -> usize {
     lengths.sort_unstable();
     let mut left = room;
@@ -138,13 +138,13 @@ fn squeeze(parts: &[HtmlPart], room: HtmlSize, message: &mut HtmlMessage) {
         }
         message.cut += length(&part.text[text.len()..], Measure::Chars) + part.more;
         if !part.may_be_cut && text.len() < part.text.len() {
-            // What follows a cut part would look as if nothing were missing.
+            // Text after a cut part would look as if nothing were missing.
             room = HtmlSize::default();
         }
     }
 }
 
-/// The longest beginning of `text` that fits and splits nothing.
+/// Returns the longest beginning of `text` that fits and splits no character.
 fn prefix(text: &str, room: HtmlSize) -> &str {
     let mut used = HtmlSize::default();
     let end = text.char_indices().find(|(_, c)| {
@@ -154,7 +154,7 @@ fn prefix(text: &str, room: HtmlSize) -> &str {
     end.map_or(text, |(end, _)| &text[..boundary_before(text, end)])
 }
 
-/// The longest end of `text` that fits and splits nothing.
+/// Returns the longest end of `text` that fits and splits no character.
 fn suffix(text: &str, room: HtmlSize) -> &str {
     let mut used = HtmlSize::default();
     let start = text.char_indices().rev().find(|(_, c)| {
@@ -162,7 +162,7 @@ fn suffix(text: &str, room: HtmlSize) -> &str {
         !used.fits(room)
     });
     let start = start.map_or(0, |(at, c)| at + c.len_utf8());
-    // What belongs to the character before is left out with it.
+    // Marks that belong to the character before are left out with it.
     let start = text[start..]
         .char_indices()
         .map(|(at, _)| start + at)
@@ -171,7 +171,7 @@ fn suffix(text: &str, room: HtmlSize) -> &str {
     &text[start..]
 }
 
-/// A message as far as it is written.
+/// A message that is being written.
 #[derive(Default)]
 struct HtmlMessage {
     html: String,
@@ -179,7 +179,7 @@ struct HtmlMessage {
 }
 
 impl HtmlMessage {
-    /// Writes `text` between the tags of `part`. Telegram takes no empty tags.
+    /// Writes `text` between the tags of `part`. Telegram accepts no empty tags.
     fn whole(&mut self, part: &HtmlPart, text: &str) {
         if text.is_empty() {
             return;
@@ -189,8 +189,8 @@ impl HtmlMessage {
         self.html.push_str(part.close);
     }
 
-    /// Writes what of the beginning and the end of `part` fits into `share`, and how much between
-    /// them does not.
+    /// Writes as much of the beginning and the end of `part` as fits into `share`, and a notice of
+    /// how much is missing between them.
     fn cut_to(&mut self, part: &HtmlPart, share: HtmlSize) {
         let all = length(&part.text, Measure::Chars) + part.more;
         let longest = notice(all, part.is_block);
@@ -202,7 +202,7 @@ impl HtmlMessage {
             self.cut += all;
             return;
         };
-        // Its tags stand around the beginning and around the end.
+        // The beginning and the end each have their own tags.
         let room = room.minus(part.tags()).and_then(|room| room.minus(part.tags()));
         let room = room.unwrap_or_default();
         let for_tail = HtmlSize { units: room.units / 3, bytes: room.bytes / 3 };
@@ -224,21 +224,21 @@ impl HtmlMessage {
     }
 }
 
-/// Around the notice, outside the content's own tags, so that content cannot pretend to be it.
+/// The tags of the notice, outside the content's own tags, so that content cannot imitate it.
 const NOTICE_TAGS: &str = "<i></i>";
 
 fn units(text: &str) -> usize {
     length(text, Measure::Utf16)
 }
 
-/// `… 3,412 more characters`, on its own line after a block.
+/// Returns a notice such as `… 3,412 more characters`, on its own line after a block.
 fn notice(missing: usize, on_its_own_line: bool) -> String {
     let start = if on_its_own_line { "\n" } else { "" };
     let plural = if missing == 1 { "" } else { "s" };
     format!("{start}… {} more character{plural}", with_commas(missing))
 }
 
-/// A number with a comma after each three digits.
+/// Formats a number with a comma between groups of three digits.
 pub(super) fn with_commas(number: usize) -> String {
     let digits = number.to_string();
     let mut out = String::new();

@@ -1,4 +1,4 @@
-//! What a tool would do, in a message.
+//! What a tool would do, as part of a message.
 
 use crate::telegram::html::{Html, HtmlStyle};
 use callgate_mask::text;
@@ -6,10 +6,10 @@ use callgate_mask::text;
 use super::name;
 use crate::card::{Card, CardBody, FileChange};
 
-/// So many changes are shown, each as a block of its own.
+/// How many changes are shown, each as a block of its own.
 const MOST_CHANGES: usize = 16;
 
-/// What the agent wants, to follow its name.
+/// Adds what the agent wants, after its name.
 pub(super) fn wants(html: Html, card: &Card) -> Html {
     if let Some(blocked) = &card.blocked {
         let html = html.text("was stopped: ").fixed(HtmlStyle::Bold, name(&blocked.by));
@@ -32,7 +32,7 @@ pub(super) fn wants(html: Html, card: &Card) -> Html {
     }
 }
 
-/// Adds what the tool would do; whether something is left out here already.
+/// Adds what the tool would do. Returns true if something is left out.
 pub(super) fn add(html: Html, card: &Card) -> (Html, bool) {
     let html = html.text("\n");
     let html = match &card.body {
@@ -61,7 +61,7 @@ pub(super) fn add(html: Html, card: &Card) -> (Html, bool) {
             optional(html, HtmlStyle::Italic, prompt.as_ref())
         }
         CardBody::Plan(plan) => html.content(HtmlStyle::Plain, plan).text("\n"),
-        // The questions stand with their answers.
+        // The questions are shown with their answers.
         CardBody::Questions(_) if !card.pickers.is_empty() => html,
         CardBody::Questions(questions) => {
             html.content(HtmlStyle::Bold, &questions.join("\n")).text("\n")
@@ -113,7 +113,7 @@ fn edit(html: Html, path: &str, changes: &[FileChange]) -> (Html, bool) {
     }
 }
 
-/// Whether lines are left out that the edit would add or remove.
+/// Returns true if lines that the edit would add or remove are left out.
 fn is_gap(change: text::LineChange) -> bool {
     matches!(change, text::LineChange::Gap(text::OmittedLines::Old | text::OmittedLines::New, _))
 }

@@ -1,4 +1,4 @@
-//! A question in full, for who wants to read what was cut.
+//! A question in full, for people who want to read what was cut.
 
 use std::fmt::Write as _;
 
@@ -9,9 +9,9 @@ use serde_json::Value;
 use super::{about, html_message};
 use crate::card::{Card, CardBody, HIDDEN_COULD_RUN};
 
-/// More pages than this would bury the chat: then it is one file.
+/// The most pages; a longer question is sent as a file.
 const MOST_PAGES: usize = 4;
-/// The room on a page beside its heading.
+/// The room on a page below its heading, in UTF-16 units.
 const PAGE: usize = 3_900;
 
 /// A question in full.
@@ -23,14 +23,14 @@ pub(in crate::telegram) enum FullQuestion {
     File {
         /// The file's name.
         name: String,
-        /// What it holds.
+        /// Its content.
         content: String,
         /// The caption, in HTML.
         caption: String,
     },
 }
 
-/// A question in full, for a chat.
+/// Returns a question in full, for a chat.
 pub(in crate::telegram) fn full(card: &Card, chat: i64) -> FullQuestion {
     let content = everything(card);
     let pages = text::pages(&content, PAGE);
@@ -50,7 +50,7 @@ pub(in crate::telegram) fn full(card: &Card, chat: i64) -> FullQuestion {
     FullQuestion::Pages(pages.iter().enumerate().map(page).collect())
 }
 
-/// All that a card says, as plain text.
+/// Returns everything on a card as plain text.
 fn everything(card: &Card) -> String {
     let mut out = String::new();
     let mut add = |title: &str, content: &str| {

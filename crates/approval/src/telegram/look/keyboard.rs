@@ -7,12 +7,12 @@ use serde_json::{Value, json};
 use super::LookCut;
 use crate::card::{Card, Offer};
 
-/// The longest label that a phone shows without hiding its end.
+/// The longest label that a phone shows in full, in UTF-16 units.
 const LABEL: usize = 48;
-/// Telegram takes a hundred buttons; a question with more answers has none of them.
+/// The most answers shown as buttons: Telegram accepts a hundred buttons.
 const MOST_PICKS: usize = 90;
 
-/// The buttons of an open question.
+/// Returns the buttons of an open question.
 pub(super) fn of(card: &Card, picks: &[Vec<u8>], cut: LookCut) -> Value {
     let id = &card.id;
     let (is_cut, is_whole) = (cut != LookCut::Nothing, cut != LookCut::Body);
@@ -33,7 +33,7 @@ pub(super) fn of(card: &Card, picks: &[Vec<u8>], cut: LookCut) -> Value {
     if card.pickers.is_empty() && is_whole {
         rows.push(vec![button(id, Action::Allow, "✅ Allow"), deny]);
     } else if card.pickers.is_empty() {
-        // Nobody can allow what they have not seen to its end.
+        // Nobody can allow what they have not seen in full.
         let full = button(id, Action::More, "📄 Show in full, to allow it");
         rows.extend([vec![full], vec![deny]]);
     } else {
@@ -56,7 +56,7 @@ pub(super) fn of(card: &Card, picks: &[Vec<u8>], cut: LookCut) -> Value {
     json!({ "inline_keyboard": rows })
 }
 
-/// Whether the buttons cannot say all that the offers mean.
+/// Returns true if the buttons cannot say everything that the offers mean.
 pub(super) fn need_words(offers: &[Offer]) -> bool {
     match offers {
         [] => false,
@@ -65,7 +65,7 @@ pub(super) fn need_words(offers: &[Offer]) -> bool {
     }
 }
 
-/// Whether an answer is among those chosen.
+/// Returns true if an answer is chosen.
 pub(super) fn is_picked(picks: &[Vec<u8>], question: usize, option: usize) -> bool {
     picks.get(question).is_some_and(|chosen| chosen.iter().any(|at| usize::from(*at) == option))
 }
@@ -111,7 +111,7 @@ fn button(id: &RequestId, action: Action, label: &str) -> Value {
     json!({"text": shortened(label), "callback_data": data})
 }
 
-/// The label, shortened to what a phone shows. Telegram takes no blank one.
+/// Shortens a label to what a phone shows. Telegram accepts no blank one.
 fn shortened(label: &str) -> String {
     if label.trim().is_empty() {
         return "?".to_owned();
