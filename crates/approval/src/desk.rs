@@ -305,13 +305,13 @@ impl Desk {
                 self.pair_viewer(&mut step, &code, &name, &token_hash, &reply_to);
             }
             DeskInput::Unlock { token_hash, reply_to } => {
-                self.unlock(&mut step, &token_hash, &reply_to)
+                self.unlock(&mut step, &token_hash, &reply_to);
             }
             DeskInput::Unpair { link, id, who, reply_to } => {
                 self.unpair(&mut step, &link, &id, &who, reply_to);
             }
             DeskInput::Gate { value, who, reply_to } => {
-                self.gate(&mut step, value, &who, &reply_to)
+                self.gate(&mut step, value, &who, &reply_to);
             }
             DeskInput::ViewerLeft(viewer) => self.viewer_left(&mut step, viewer),
             DeskInput::Tick => {}

@@ -39,7 +39,7 @@ impl Store {
     ) -> Result<PruneReport, StoreError> {
         let failed = self.failed("prune");
         let transaction = self.begin()?;
-        check_whole(walk(&transaction, None, &|_, _| ()).map_err(&failed)?)?;
+        check_whole(&walk(&transaction, None, &|_, _| ()).map_err(&failed)?)?;
         let anchor = remove(&transaction, before_ms, now_ms).map_err(&failed)?;
         transaction.commit().map_err(failed)?;
         let Some((removed, anchor)) = anchor else {
@@ -54,7 +54,7 @@ impl Store {
     pub fn prunable(&self, before_ms: i64) -> Result<Option<Anchor>, StoreError> {
         let failed = self.failed("read");
         let view = self.connection.unchecked_transaction().map_err(&failed)?;
-        check_whole(walk(&view, None, &|_, _| ()).map_err(&failed)?)?;
+        check_whole(&walk(&view, None, &|_, _| ()).map_err(&failed)?)?;
         let kept_from = first_to_keep(&view, before_ms, now_ms()).map_err(&failed)?;
         anchor_before(&view, kept_from).map_err(failed)
     }
@@ -71,9 +71,9 @@ impl Store {
 }
 
 /// Refuses to remove anything from a broken chain.
-fn check_whole(verified: ChainReport) -> Result<(), StoreError> {
-    match verified {
-        ChainReport::Broken { seq, why } => Err(StoreError::Broken { seq, why }),
+fn check_whole(report: &ChainReport) -> Result<(), StoreError> {
+    match report {
+        ChainReport::Broken { seq, why } => Err(StoreError::Broken { seq: *seq, why: *why }),
         ChainReport::Whole { .. } => Ok(()),
     }
 }

@@ -36,6 +36,9 @@ const FAILED: &str = "the rules have failed by a mistake of callgate: please rep
 /// once.
 pub type RuleJudge = Arc<dyn Fn(&ApprovalRequest) -> Ruling + Send + Sync>;
 
+/// A question that is refused because it waited too long, and who forwards that to the desk.
+type LateQuestion = (AskerId, ApprovalRequest, Arc<Askers>);
+
 /// The questions that wait for the rules.
 pub(super) struct RulingQueue {
     ruler: RuleJudge,
@@ -206,7 +209,7 @@ impl RulingQueue {
     }
 
     /// Returns the questions that are overdue, and when to look again.
-    fn look(self: &Arc<Self>) -> (Vec<(AskerId, ApprovalRequest, Arc<Askers>)>, Option<Instant>) {
+    fn look(self: &Arc<Self>) -> (Vec<LateQuestion>, Option<Instant>) {
         let now = Instant::now();
         let mut state = self.state();
         let Some(askers) = state.askers.clone() else { return (Vec::new(), None) };
