@@ -16,7 +16,7 @@ use super::Host;
 use super::check::CheckedTool;
 use super::context::{CallContext, CallFacts};
 use super::outcome::ToolError;
-use super::tool::{Tool, ToolOutcome, ToolWork};
+use super::tool::{Tool, ToolWork, WorkOutcome};
 use crate::mcp::LONGEST_WORD;
 
 /// Larger arguments, in bytes, are checked on a thread of their own.
@@ -82,7 +82,7 @@ async fn check_arguments(
 
 /// Runs the tool within its time limit. If this is dropped, an async tool ends at its next
 /// `.await`; a blocking one learns it from its context.
-async fn run_tool(tool: &Tool, arguments: Value, context: CallContext) -> ToolOutcome {
+async fn run_tool(tool: &Tool, arguments: Value, context: CallContext) -> WorkOutcome {
     let work = async {
         match tool.work() {
             ToolWork::Async(work) => {
@@ -120,10 +120,10 @@ async fn within_limit<T>(
 }
 
 /// A task that is aborted when this is dropped.
-struct EndOnDrop(JoinHandle<ToolOutcome>);
+struct EndOnDrop(JoinHandle<WorkOutcome>);
 
 impl EndOnDrop {
-    async fn finish(mut self) -> ToolOutcome {
+    async fn finish(mut self) -> WorkOutcome {
         match (&mut self.0).await {
             Ok(outcome) => outcome,
             Err(error) => Err(ended_early(error)),

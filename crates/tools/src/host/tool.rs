@@ -14,10 +14,10 @@ use serde_json::{Map, Value, json};
 use super::context::CallContext;
 use super::outcome::{IntoOutcome, ToolError, ToolOutput};
 
-pub(super) type ToolOutcome = Result<ToolOutput, ToolError>;
+pub(super) type WorkOutcome = Result<ToolOutput, ToolError>;
 type AsyncWork =
-    dyn Fn(Value, CallContext) -> Pin<Box<dyn Future<Output = ToolOutcome> + Send>> + Send + Sync;
-type BlockingWork = dyn Fn(Value, CallContext) -> ToolOutcome + Send + Sync;
+    dyn Fn(Value, CallContext) -> Pin<Box<dyn Future<Output = WorkOutcome> + Send>> + Send + Sync;
+type BlockingWork = dyn Fn(Value, CallContext) -> WorkOutcome + Send + Sync;
 
 /// The default time limit of a tool. It is long because tools may ask people.
 const DEFAULT_LIMIT: Duration = Duration::from_hours(1);
