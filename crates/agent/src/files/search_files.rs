@@ -7,7 +7,7 @@ use super::hidden::SearchVeil;
 use super::input::FileToolInput;
 use super::name::shown;
 use super::roots::FileLocation;
-use super::walk::{FolderWalk, SearchGaps, WalkEntry, WalkStep, below};
+use super::walk::{FolderStep, FolderWalk, SearchGaps, WalkEntry, below};
 use super::why::{FileKind, cannot};
 use super::{CancelFlag, FileContext};
 use crate::tool::CallOutcome;
@@ -80,12 +80,12 @@ fn search(
     }
     FolderWalk::new(&start, includes_ignored, stop)?.run(&mut |entry| {
         if wanted.fits(entry.path, entry.kind) && !found.take(entry) {
-            return WalkStep::Enough;
+            return FolderStep::Enough;
         }
         let is_deepest = wanted.deepest.is_some_and(|deepest| entry.path.len() >= deepest);
         // The name of what may not be read is known to list_files too, but not what is in it.
         let is_end = is_deepest || (entry.kind == FileKind::Folder && found.veil.hides(entry));
-        if is_end { WalkStep::Past } else { WalkStep::On }
+        if is_end { FolderStep::Past } else { FolderStep::On }
     })
 }
 

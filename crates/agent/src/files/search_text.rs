@@ -15,7 +15,7 @@ use super::needle::{Needle, NeedleResult};
 use super::read_file::whole;
 use super::roots::FileLocation;
 use super::search_files::filter;
-use super::walk::{FolderWalk, MOST_TIME, SearchGaps, WalkEntry, WalkStep, below};
+use super::walk::{FolderStep, FolderWalk, MOST_TIME, SearchGaps, WalkEntry, below};
 use super::why::{FileKind, cannot, why};
 use super::{CancelFlag, FileContext};
 use crate::tool::CallOutcome;
@@ -150,17 +150,17 @@ impl<'a> TextSearch<'a> {
         }
     }
 
-    fn visit(&mut self, entry: &WalkEntry<'_>, base: &str) -> WalkStep {
+    fn visit(&mut self, entry: &WalkEntry<'_>, base: &str) -> FolderStep {
         let fits = |only: &Vec<GlobPattern>| only.iter().any(|pattern| pattern.fits(entry.path));
         let is_wanted = match entry.kind {
             FileKind::File => self.only.as_ref().is_none_or(fits),
             kind => kind == FileKind::Folder,
         };
         if is_wanted && self.veil.hides(entry) {
-            return WalkStep::Past;
+            return FolderStep::Past;
         }
         if !is_wanted || entry.kind == FileKind::Folder {
-            return WalkStep::On;
+            return FolderStep::On;
         }
         match child(entry.folder, entry.name).and_then(|(file, stat)| {
             let most = self.cabinet.limits.max_file;
@@ -175,7 +175,7 @@ impl<'a> TextSearch<'a> {
             Ok(None) => self.large += 1,
             Err(_) => self.unread += 1,
         }
-        if self.is_full || self.is_late { WalkStep::Enough } else { WalkStep::On }
+        if self.is_full || self.is_late { FolderStep::Enough } else { FolderStep::On }
     }
 
     /// Searches one file.

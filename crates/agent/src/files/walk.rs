@@ -36,7 +36,7 @@ pub(super) struct WalkEntry<'a> {
 
 /// How the walk continues after an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum WalkStep {
+pub(super) enum FolderStep {
     /// Enters the entry if it is a folder.
     On,
     /// Does not enter the folder.
@@ -112,7 +112,7 @@ impl<'a> FolderWalk<'a> {
     /// Calls `visit` for every entry, sorted by name, with a folder before its contents.
     pub(super) fn run(
         mut self,
-        visit: &mut dyn FnMut(&WalkEntry<'_>) -> WalkStep,
+        visit: &mut dyn FnMut(&WalkEntry<'_>) -> FolderStep,
     ) -> Result<SearchGaps, String> {
         while let Some(level) = self.levels.last_mut() {
             let Some((name, kind)) = level.names.next() else {
@@ -122,7 +122,7 @@ impl<'a> FolderWalk<'a> {
             self.path.truncate(level.length);
             self.names.truncate(self.levels.len() - 1);
             self.stop.check()?;
-            if !self.may_go_on() || self.step(&name, kind, visit) == WalkStep::Enough {
+            if !self.may_go_on() || self.step(&name, kind, visit) == FolderStep::Enough {
                 break;
             }
         }
@@ -140,9 +140,9 @@ impl<'a> FolderWalk<'a> {
         &mut self,
         name: &CStr,
         kind: FileKind,
-        visit: &mut dyn FnMut(&WalkEntry<'_>) -> WalkStep,
-    ) -> WalkStep {
-        let Some(level) = self.levels.last() else { return WalkStep::Enough };
+        visit: &mut dyn FnMut(&WalkEntry<'_>) -> FolderStep,
+    ) -> FolderStep {
+        let Some(level) = self.levels.last() else { return FolderStep::Enough };
         let name = OsStr::from_bytes(name.to_bytes());
         let kind = if kind == FileKind::Other { known(level.folder.as_fd(), name) } else { kind };
         if !self.path.is_empty() {
@@ -152,11 +152,11 @@ impl<'a> FolderWalk<'a> {
         self.names.push(name.to_string_lossy().into_owned());
         let path: Vec<&str> = self.names.iter().map(String::as_str).collect();
         if !self.includes_ignored && (name == ".git" || self.is_ignored(&path, kind)) {
-            return WalkStep::Past;
+            return FolderStep::Past;
         }
         let folder = level.folder.as_fd();
         let next = visit(&WalkEntry { folder, name, path: &path, bytes: &self.path, kind });
-        if next == WalkStep::On && kind == FileKind::Folder {
+        if next == FolderStep::On && kind == FileKind::Folder {
             self.go_down(name);
         }
         next
