@@ -50,7 +50,7 @@ enum CliCommand {
     Pair(PairArgs),
     Doctor(DoctorArgs),
     Rules(RulesArgs),
-    Log(LogArgs),
+    Log(Box<LogArgs>),
     Ask(AskArgs),
     Agent(AgentArgs),
     Completions(CompletionsArgs),
