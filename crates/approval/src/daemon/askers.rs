@@ -150,20 +150,17 @@ impl Askers {
     /// Waits until an asker has read its answer. A hang-up is reported elsewhere.
     async fn see_read(&self, id: AskerId) {
         let end = Instant::now() + READ_WITHIN;
-        let input = loop {
+        while self.is_waiting(id) {
             let now = Instant::now();
-            match self.waiting().get(&id).map(ParkedAsker::receipt) {
-                None => return,
-                Some(Receipt::Read) => break DeskInput::Delivered(id),
-                Some(Receipt::Lost) => break DeskInput::Lost(id),
-                Some(Receipt::Unread) if now >= end => break DeskInput::Delivered(id),
-                Some(Receipt::Unread) => {}
+            if let Some(input) = self.take_result(id, now >= end) {
+                return self.notify(input).await;
             }
             sleep_until((now + LOOK_EVERY).min(end)).await;
-        };
-        if self.waiting().remove(&id).is_some() {
-            self.notify(input).await;
         }
+    }
+
+    fn is_waiting(&self, id: AskerId) -> bool {
+        self.waiting().contains_key(&id)
     }
 
     /// Reports every hang-up to the desk, on a thread of its own, until [`stop`](Self::stop) is
@@ -174,7 +171,7 @@ impl Askers {
                 if name == STOP {
                     return Ok(());
                 }
-                if let Some(input) = self.hung_up(AskerId(name)) {
+                if let Some(input) = self.take_result(AskerId(name), false) {
                     // A desk that has ended needs no news.
                     self.to_desk.blocking_send(Letter::new(input)).ok();
                 }
@@ -182,16 +179,20 @@ impl Askers {
         }
     }
 
-    /// Removes an asker that has hung up. Returns what that means for the desk.
-    fn hung_up(&self, id: AskerId) -> Option<DeskInput> {
+    /// Removes an asker once it is known what became of its question, and returns that for the
+    /// desk. If it `is_late`, an answer that is unread counts as delivered.
+    ///
+    /// The kernel reports a loss only once: whoever sees it must also remove the asker, before
+    /// anybody else looks.
+    fn take_result(&self, id: AskerId, is_late: bool) -> Option<DeskInput> {
         let mut waiting = self.waiting();
         let asker = waiting.get(&id)?;
         let input = match (asker.answer, asker.receipt()) {
             (AnswerState::Absent, _) => DeskInput::Gone(id),
-            (_, Receipt::Read) => DeskInput::Delivered(id),
             (_, Receipt::Lost) => DeskInput::Lost(id),
-            // Both sides have stopped sending; it may still read.
-            (_, Receipt::Unread) => return None,
+            // It may still read, even if it has stopped sending.
+            (_, Receipt::Unread) if !is_late => return None,
+            (_, Receipt::Read | Receipt::Unread) => DeskInput::Delivered(id),
         };
         waiting.remove(&id);
         Some(input)
@@ -251,5 +252,23 @@ mod tests {
         let mut heard = Vec::new();
         theirs.read_to_end(&mut heard).unwrap();
         assert_eq!(heard, response.to_line());
+    }
+
+    /// The kernel reports only once that an answer was lost, and two look for it.
+    #[tokio::test]
+    async fn an_answer_that_was_lost_is_not_delivered_to_whoever_looks_next() {
+        let (to_desk, mut letters) = mpsc::channel(4);
+        let askers = Askers::new(to_desk).unwrap();
+        let (ours, theirs) = UnixStream::pair().unwrap();
+        ours.set_nonblocking(true).unwrap();
+        askers.add(AskerId(1), ours);
+        let response = ApprovalResponse::new(crate::asker::fresh_id(), Decision::Allow);
+        askers.answer(&Handle::current(), AskerId(1), &response);
+        drop(theirs);
+        assert!(matches!(askers.take_result(AskerId(1), false), Some(DeskInput::Lost(_))));
+        assert!(askers.take_result(AskerId(1), false).is_none());
+        // The task that watches the reading finds nobody either.
+        tokio::task::yield_now().await;
+        assert!(letters.try_recv().is_err());
     }
 }
