@@ -36,13 +36,13 @@ pub fn tools_response(data: &[u8]) {
 fn assert_same(one: &HostResponse<'_>, other: &HostResponse<'_>) {
     match (one, other) {
         (HostResponse::Result(one), HostResponse::Result(other)) => {
-            assert_eq!(one.get(), other.get())
+            assert_eq!(one.get(), other.get());
         }
         (HostResponse::Error(one), HostResponse::Error(other)) => {
             assert_eq!((&one.message, &one.kind), (&other.message, &other.kind));
         }
         (HostResponse::Progress(one), HostResponse::Progress(other)) => {
-            assert_same_progress(one, other)
+            assert_same_progress(one, other);
         }
         _ => panic!("{one:?} comes back as {other:?}"),
     }

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 use crate::fixture::{DEADLINE, Stage, TRANSPORTS, Words, read, read_until, runs, uses, variable};
 
-/// ClaudeSettings of the CLI in which each session begins with `command`.
+/// Returns settings of the CLI in which each session begins with `command`.
 fn with_hook(stage: &Stage, command: &str) -> ClaudeSettings {
     let hook = json!([{"hooks": [{"type": "command", "command": command}]}]);
     let path = stage.claude.folder().join("settings.json");

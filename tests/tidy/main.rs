@@ -252,7 +252,9 @@ impl KindOfName {
         let starts_type = word.starts_with(|char: char| char.is_ascii_uppercase())
             && word.chars().nth(1).is_some_and(|char| char.is_ascii_lowercase());
         let is_path = word.chars().all(|char| char.is_ascii_alphanumeric() || "_:".contains(char));
-        if word.ends_with(".rs") && !word.contains(['*', ' ']) {
+        if Path::new(word).extension().is_some_and(|extension| extension == "rs")
+            && !word.contains(['*', ' '])
+        {
             KindOfName::File
         } else if starts_type && is_path && !matches!(word, "RawValue" | "Read") {
             KindOfName::Type

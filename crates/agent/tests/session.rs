@@ -142,9 +142,10 @@ async fn notices(answers_messages: bool, messages: &[String]) -> Vec<String> {
         }
         // More may have come by then: the clock does not wait for this thread.
         notices.truncate(3);
-        all.send(notices).unwrap();
+        all.send((notices, input)).unwrap();
     });
-    let notices = read.await.unwrap();
+    // Its output stays open: a runtime that nobody reads ends by itself.
+    let (notices, _output) = read.await.unwrap();
     endings.send(Shutdown::Asked).await.unwrap();
     runtime.await.unwrap().unwrap();
     notices

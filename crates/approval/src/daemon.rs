@@ -2,9 +2,9 @@
 //!
 //! Five parts work beside each other. The *reception* takes in what askers send. The *rulings*, on
 //! threads of their own, ask the rules about it. The *clerk*, on a thread of its own, gives it to
-//! the desk, has the desk's records committed and only then passes the desk's outputs on. A task of
-//! its own ([`OutputRouter`]) carries them out; it never waits for the clerk, so neither can hold the
-//! other up. The channels show questions and bring in what people do.
+//! the desk, has the desk's records committed, and only then answers askers and passes the desk's
+//! other outputs on. The *output router* carries those out; it never waits for the clerk, so neither
+//! can hold the other up. The *channels* show questions and bring in what people do.
 
 mod askers;
 mod claim;

@@ -93,6 +93,8 @@ impl Clerk {
             receipts.extend(recorded);
         }
         append(&mut whole, self.desk.handle(now, DeskInput::Tick));
+        // Before the entries are there: a viewer that has read of a question finds it in the status.
+        self.pulse.open(self.desk.open_count());
         if let Err(error) = self.record(&whole.records, &whole.keeps) {
             (self.warn)(&format!("{error}; open questions fall back to their agents"));
             let unrecorded = std::mem::take(&mut whole.outputs);
@@ -100,8 +102,8 @@ impl Clerk {
             answer_the_rest(&mut whole, unrecorded);
             // Nobody gets a receipt: nothing was recorded.
             receipts.clear();
+            self.pulse.open(self.desk.open_count());
         }
-        self.pulse.open(self.desk.open_count());
         for output in whole.outputs {
             match output {
                 DeskOutput::Answer(asker, response) => self.answer(asker, &response),

@@ -54,7 +54,7 @@ pub enum DeskCommand {
     Links,
     /// Take a link back.
     Unpair {
-        /// Which, as [`NamedLink::link`](super::Link::link) has it.
+        /// Which, as [`NamedLink::link`](super::NamedLink::link) has it.
         link: String,
     },
     /// For as long as this connection stays, whoever asks with this value has a host that asks its
