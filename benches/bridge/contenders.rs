@@ -50,8 +50,9 @@ impl Workshop {
     }
 
     pub(crate) fn callgate(&self) -> Contender {
-        let arguments =
-            vec!["bridge".into(), self.socket.clone().into(), self.schema.clone().into()];
+        // As `mcp_config` starts it: the host checks arguments, as the Python peer's host would.
+        let (socket, schema) = (self.socket.clone().into(), self.schema.clone().into());
+        let arguments = vec!["bridge".into(), socket, schema, "--host-checks".into()];
         let program = env!("CARGO_BIN_EXE_callgate").into();
         Contender { name: "callgate", program, arguments, greeting: mcp_greeting() }
     }
