@@ -1,4 +1,4 @@
-//! Why a command failed, and how its user is told.
+//! Why a command failed, and how that is reported to its user.
 
 use std::io::{self, ErrorKind, Write};
 use std::path::Path;

@@ -181,7 +181,7 @@ impl Engine for Anthropic {
 
     /// Creates the HTTP client: with TLS, this reads the root certificates from the disk.
     fn warm(&self) {
-        // An error is told by the answer that meets it.
+        // The answer that meets an error reports it.
         let _ = self.line.client.get(&self.line.faults);
     }
 

@@ -1,4 +1,4 @@
-//! Why a request failed, as the front end is told.
+//! Why a request failed, in the form that the front end reads.
 
 use callgate_wire::session::{ErrorData, SessionEvent};
 

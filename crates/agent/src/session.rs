@@ -41,9 +41,9 @@ pub use order::MOST_OPEN;
 use output::SessionOutput;
 pub use output::{Greeting, ROOM, greet};
 
-/// How long writing the last lines may take when the runtime is told to end.
+/// How long writing the last lines may take once the runtime is asked to end.
 const LAST_WORDS: Duration = Duration::from_millis(500);
-/// How long turns may take to end when the runtime is told to end.
+/// How long turns may take to end once the runtime is asked to end.
 const LAST_DEEDS: Duration = Duration::from_millis(800);
 /// How long writing the last lines may take when all is done and the front end still reads.
 const ALL_SAID: Duration = Duration::from_mins(10);

@@ -10,7 +10,8 @@ use callgate_agent::gate::QuestionMirror;
 use callgate_wire::approval::{Press, RequestId};
 use callgate_wire::session::{PermissionRequest, PermissionResolved, SessionEvent};
 
-/// How many closed questions are remembered, so that a late answer is told why it is late.
+/// How many closed questions are remembered, so that a late answer can be refused with
+/// the reason.
 const MOST_PAST: usize = 256;
 
 /// Takes a front end's answer to the desk that has the question. Returns whether it counted, and

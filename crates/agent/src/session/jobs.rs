@@ -194,7 +194,7 @@ async fn hold(
     shared.options.history.hold_or(conversation, waits).await
 }
 
-/// Returns the notice about a turn whose end no front end was told.
+/// Returns the notice about a turn whose end was never reported to a front end.
 fn interrupted() -> SessionEvent {
     SessionEvent::notice(
         "interrupted",

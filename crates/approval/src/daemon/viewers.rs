@@ -44,7 +44,8 @@ pub(super) struct Viewers {
     /// The ledger, shared by all viewers: opened when the first one needs it and closed after the
     /// last.
     store: Mutex<Option<Store>>,
-    /// Held while the desk is told how many viewers may press, so that the last count arrives last.
+    /// Held while a count of the viewers that may press is on its way to the desk, so that counts
+    /// arrive in order.
     counting: tokio::sync::Mutex<()>,
     next: AtomicU64,
 }

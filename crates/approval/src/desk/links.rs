@@ -89,7 +89,7 @@ impl Desk {
             return tell(step, Some(reply_to), false, "There is no such link.");
         }
         let said = format!("{} was unlinked by {by}.", self.described(link));
-        // Whoever is unlinked is told, too.
+        // The one that is unlinked is notified, too.
         self.announce(step, &said);
         self.links.remove(&link.to_string());
         step.forget(format!("{KEPT_LINKS}{link}"));

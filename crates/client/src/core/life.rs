@@ -31,7 +31,7 @@ pub(super) enum RuntimeLife {
     Starting { since: Duration, until: Duration, fading: FadingSigns },
     /// It is at work.
     Ready { since: Duration, ready: Arc<RuntimeReady>, fading: FadingSigns },
-    /// It was told to end.
+    /// It was asked to end.
     Ending { since: Duration, until: Duration, why: Arc<str>, at_once: bool },
     /// There is none for a while.
     Waiting { until: Duration },
