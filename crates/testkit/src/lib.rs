@@ -8,6 +8,7 @@
     reason = "a failing helper is a failing test: a panic with the reason is what its caller wants"
 )]
 
+pub mod browser;
 pub mod chat;
 pub mod claude;
 pub mod codex;

@@ -347,7 +347,7 @@ fn write_in_background(mut pipe: ChildStdin) -> Sender<Vec<u8>> {
 }
 
 /// Cuts stdout into lines. Text after the last newline counts as a line.
-fn lines_in_background(mut pipe: impl Read + Send + 'static) -> Receiver<Vec<u8>> {
+pub(crate) fn lines_in_background(mut pipe: impl Read + Send + 'static) -> Receiver<Vec<u8>> {
     let (sender, lines) = mpsc::channel();
     thread::spawn(move || {
         let mut rest = Vec::new();

@@ -159,6 +159,13 @@ pub fn python(major: u8) -> Option<PathBuf> {
     present(&format!("Python with mcp {major}"), under(&folder).join("bin/python"))
 }
 
+/// Returns chromedriver, and the Chromium that it drives: Debian's packages.
+#[must_use]
+pub fn chromium() -> Option<(PathBuf, PathBuf)> {
+    let driver = present("chromedriver", PathBuf::from("/usr/bin/chromedriver"))?;
+    Some((driver, present("Chromium", PathBuf::from("/usr/bin/chromium"))?))
+}
+
 fn under(path: &str) -> PathBuf {
     let folder = env::var_os(FOLDER).map_or_else(|| repo_root().join(".test-tools"), PathBuf::from);
     folder.join(path)
