@@ -1,6 +1,6 @@
 //! Command lines, and what rules make of them.
 
-use callgate_rules::shell::{ShellScript, WordPiece};
+use callgate_rules::shell::{ShellScript, WordPiece, segments};
 use callgate_rules::{Act, Decision, Guarded, Moment, NoLinks, Policy, RuleFile, Trust, judge};
 
 const HOME: &str = "/home/ada";
@@ -19,9 +19,11 @@ path = "~/.ssh"
 "#;
 
 /// A line that is understood has only words that are known, it stays understood between quotes
-/// and beside another, and what is not understood is not allowed.
+/// and beside another, what is not understood is not allowed, and no piece of it is lost.
 pub fn shell_command(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
+    let pieces = segments(text);
+    assert_eq!(pieces.iter().map(|piece| piece.text.as_str()).collect::<String>(), text);
     let script = ShellScript::read(text, CWD, HOME);
     for command in &script.commands {
         assert!(!command.folders.is_empty(), "a command runs somewhere");

@@ -14,11 +14,14 @@ mod lists;
 pub(crate) mod loose;
 pub(crate) mod names;
 pub(crate) mod operands;
+mod paint;
 mod quotes;
 mod redirect;
+mod segments;
 mod through;
 mod word;
 
+pub use segments::{MOST_SEGMENTS, segments};
 pub use word::{ShellWord, WordPiece};
 
 use crate::place::BaseFolders;

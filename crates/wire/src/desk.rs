@@ -8,6 +8,7 @@
 mod message;
 mod request;
 mod secret;
+mod segment;
 mod status;
 #[cfg(test)]
 mod tests;
@@ -19,6 +20,7 @@ pub use crate::unreadable::{Unreadable, UnreadableReason};
 pub use message::{DeskAnswer, DeskMessage, WatchedEntry};
 pub use request::{DeskCommand, DeskRequest};
 pub use secret::PairingSecret;
+pub use segment::{CommandSegment, SegmentStyle};
 pub use status::{DeskStatus, NamedLink, PhoneStatus, Reach, ViewerCount};
 
 /// The longest line, without its newline, that a viewer may send.

@@ -3,7 +3,10 @@
 //! It never gives up: what does not follow the grammar is noted as unclear, every operator ends a
 //! command, and the reading goes on.
 
+use callgate_wire::desk::SegmentStyle;
+
 use super::names::{CONTROL, OPENERS, has};
+use super::paint::SegmentPaint;
 use super::{
     DEEPEST, LONGEST_LINE, MOST_COMMANDS, MOST_WORDS, ShellCommand, ShellScript, ShellWord,
 };
@@ -14,6 +17,14 @@ pub(super) fn read(text: &str, home: &str, depth: usize) -> ShellScript {
     let mut reader = ShellReader::new(text, home, depth);
     reader.list(false);
     reader.script
+}
+
+/// Reads a whole text, and returns what its characters were taken for.
+pub(super) fn paint(text: &str) -> SegmentPaint {
+    let mut reader = ShellReader::new(text, "/", 0);
+    reader.paint = Some(SegmentPaint::new(reader.chars.len()));
+    reader.list(false);
+    reader.paint.unwrap_or_else(|| SegmentPaint::new(0))
 }
 
 /// Reads a here-document, of which only the expansions are commands.
@@ -41,6 +52,8 @@ pub(super) struct ShellReader<'a> {
     words: usize,
     pub(super) script: ShellScript,
     pub(super) here: Vec<HereDocument>,
+    /// What the characters were taken for, if somebody wants to know.
+    paint: Option<SegmentPaint>,
 }
 
 /// What has been read of a command so far.
@@ -78,6 +91,7 @@ impl<'a> ShellReader<'a> {
             words: 0,
             script: ShellScript::default(),
             here: Vec::new(),
+            paint: None,
         };
         if text.len() > LONGEST_LINE {
             steps::cut();
@@ -116,6 +130,14 @@ impl<'a> ShellReader<'a> {
         self.script.doubt(why);
     }
 
+    /// Notes what the characters from `begin` up to here were taken for, but for those within that
+    /// were taken for something else.
+    pub(super) fn paint(&mut self, begin: usize, style: SegmentStyle) {
+        if let Some(paint) = &mut self.paint {
+            paint.paint(begin, self.at, style);
+        }
+    }
+
     /// Notes that not even the beginnings of commands are known.
     pub(super) fn broken(&mut self, why: &'static str) {
         self.script.doubt(why);
@@ -144,9 +166,13 @@ impl<'a> ShellReader<'a> {
             is_empty &= matches!(c, ' ' | '\t' | '\n' | ')');
             match c {
                 ' ' | '\t' => self.at += 1,
-                '\\' if self.peek_at(1) == Some('\n') => self.at += 2,
+                '\\' if self.peek_at(1) == Some('\n') => {
+                    self.at += 2;
+                    self.paint(self.at - 2, SegmentStyle::Operator);
+                }
                 ')' if in_parens => {
                     self.at += 1;
+                    self.paint(self.at - 1, SegmentStyle::Operator);
                     is_closed = true;
                     break;
                 }
@@ -171,6 +197,7 @@ impl<'a> ShellReader<'a> {
     /// Skips a comment. It counts as understood only if a shell without comments would find nothing
     /// in it.
     fn comment(&mut self) {
+        let begin = self.at;
         while let Some(c) = self.peek() {
             if c == '\n' {
                 break;
@@ -180,13 +207,19 @@ impl<'a> ShellReader<'a> {
             }
             self.at += 1;
         }
+        self.paint(begin, SegmentStyle::Comment);
     }
 
     fn operator(&mut self, open: &mut OpenCommand) {
         let Some(c) = self.next() else { return };
+        let begin = self.at - 1;
         match c {
-            '(' => self.group(open),
+            '(' => {
+                self.paint(begin, SegmentStyle::Operator);
+                self.group(open);
+            }
             ')' => {
+                self.paint(begin, SegmentStyle::Unclear);
                 self.doubt("a parenthesis of unknown use");
                 self.close(open);
             }
@@ -194,15 +227,28 @@ impl<'a> ShellReader<'a> {
                 self.end(open, false, false);
                 self.here_documents();
             }
-            '&' if self.peek() == Some('>') => self.redirect(open, true),
+            '&' if self.peek() == Some('>') => {
+                self.paint(begin, SegmentStyle::Operator);
+                self.redirect(open, true);
+            }
             _ => {
                 let twice = self.peek() == Some(c) || (c == '|' && self.peek() == Some('&'));
                 self.at += usize::from(twice);
+                self.paint(begin, SegmentStyle::Operator);
+                self.breaks(begin, c == '&' && !twice);
                 if c == ';' && (twice || self.peek() == Some('&')) {
                     self.doubt("control flow");
                 }
                 self.end(open, true, c == '|' || (c == '&' && twice));
             }
+        }
+    }
+
+    /// Notes that a new line may begin before an operator, unless that is an `&` on its own or
+    /// belongs to a list within.
+    fn breaks(&mut self, begin: usize, is_background: bool) {
+        if let Some(paint) = self.paint.as_mut().filter(|_| self.depth == 1 && !is_background) {
+            paint.breaks.push(begin);
         }
     }
 
@@ -242,12 +288,17 @@ impl<'a> ShellReader<'a> {
             self.close(open);
         }
         if open.command.words.is_empty() && self.is_keyword(&word, open) {
+            self.paint(before, SegmentStyle::Operator);
             return;
         }
         if !word.is_quoted && matches!(word.text(), Some("{" | "}")) {
+            self.paint(before, SegmentStyle::Operator);
             self.doubt("control flow");
             self.close(open);
             return;
+        }
+        if self.paint.is_some() {
+            self.paint(before, style_of(&word, open));
         }
         self.take(word, open);
     }
@@ -298,5 +349,20 @@ impl<'a> ShellReader<'a> {
             self.script.commands.push(alternative);
         }
         self.script.commands.push(command);
+    }
+}
+
+/// Returns what a word of a command is.
+fn style_of(word: &ShellWord, open: &OpenCommand) -> SegmentStyle {
+    let text = word.known_text();
+    if open.command.words.is_empty() {
+        return if word.value_at.is_some() { SegmentStyle::Word } else { SegmentStyle::Program };
+    }
+    if text.starts_with('-') {
+        SegmentStyle::Option
+    } else if text.contains('/') || matches!(text.as_str(), "." | "..") {
+        SegmentStyle::Path
+    } else {
+        SegmentStyle::Word
     }
 }

@@ -1,5 +1,7 @@
 //! One word: quotes, escapes and expansions.
 
+use callgate_wire::desk::SegmentStyle;
+
 use super::lists::ShellReader;
 use super::word::{ShellWord, WordPiece};
 use crate::steps;
@@ -47,6 +49,7 @@ impl ShellReader<'_> {
             '[' if !(is_first && self.ends_word()) => word.push_piece(WordPiece::Glob('[')),
             '~' => self.tilde(is_first, word),
             '=' if is_first => {
+                self.paint(self.at - 1, SegmentStyle::Unclear);
                 self.doubt("a character with a special meaning");
                 word.push(c);
             }
@@ -59,12 +62,14 @@ impl ShellReader<'_> {
                 word.push(c);
             }
             '!' if !(is_first && self.ends_word()) => {
+                self.paint(self.at - 1, SegmentStyle::Unclear);
                 self.doubt("a character with a special meaning");
                 word.push(c);
             }
             c if c.is_ascii_graphic() => word.push(c),
             // Blanks of other alphabets and control characters are not the same to every shell.
             c => {
+                self.paint(self.at - 1, SegmentStyle::Unclear);
                 self.doubt("an unquoted character that is not ASCII");
                 word.push(c);
             }
@@ -82,6 +87,7 @@ impl ShellReader<'_> {
             word.push_text(self.home);
             word.is_quoted = true;
         } else if is_first || word.ends_with(['=', ':']) {
+            self.paint(self.at - 1, SegmentStyle::Unclear);
             self.doubt("a tilde of unknown meaning");
             word.push_piece(WordPiece::Unknown);
         } else {
@@ -104,6 +110,7 @@ impl ShellReader<'_> {
         } else if is_alone {
             word.push(c);
         } else {
+            self.paint(self.at - 1, SegmentStyle::Variable);
             self.doubt("a brace expansion");
             word.push_piece(WordPiece::Unknown);
             self.alternatives();
@@ -123,18 +130,21 @@ impl ShellReader<'_> {
     }
 
     fn single(&mut self, word: &mut ShellWord) {
+        let begin = self.at - 1;
         word.is_quoted = true;
         while let Some(c) = self.next() {
             match c {
-                '\'' => return,
+                '\'' => return self.paint(begin, SegmentStyle::String),
                 '\0' => self.doubt("a NUL"),
                 c => word.push(c),
             }
         }
+        self.paint(begin, SegmentStyle::Unclear);
         self.broken("an unfinished quote");
     }
 
     pub(super) fn double(&mut self, word: &mut ShellWord) {
+        let begin = self.at - 1;
         word.is_quoted = true;
         while let Some(c) = self.peek() {
             match c {
@@ -144,7 +154,7 @@ impl ShellReader<'_> {
                 }
                 '"' => {
                     self.at += 1;
-                    return;
+                    return self.paint(begin, SegmentStyle::String);
                 }
                 '$' => {
                     self.at += 1;
@@ -164,6 +174,7 @@ impl ShellReader<'_> {
             }
             self.at += 1;
         }
+        self.paint(begin, SegmentStyle::Unclear);
         self.broken("an unfinished quote");
     }
 
@@ -202,6 +213,12 @@ impl ShellReader<'_> {
 
     /// Reads what follows a `$`.
     fn dollar(&mut self, word: &mut ShellWord, in_quotes: bool) {
+        let begin = self.at - 1;
+        self.expansion(word, in_quotes);
+        self.paint(begin, SegmentStyle::Variable);
+    }
+
+    fn expansion(&mut self, word: &mut ShellWord, in_quotes: bool) {
         match self.peek() {
             Some('\'') if !in_quotes => {
                 self.at += 1;
@@ -214,6 +231,7 @@ impl ShellReader<'_> {
             }
             Some('(') => {
                 self.at += 1;
+                self.paint(self.at - 2, SegmentStyle::Operator);
                 self.doubt("a substitution");
                 word.push_piece(WordPiece::Unknown);
                 self.list(true);
@@ -321,6 +339,7 @@ impl ShellReader<'_> {
 
     /// Reads `` `…` ``, a command line with one more level of backslashes.
     fn backticks(&mut self, word: &mut ShellWord) {
+        let begin = self.at;
         self.at += 1;
         self.doubt("a substitution");
         word.push_piece(WordPiece::Unknown);
@@ -338,6 +357,7 @@ impl ShellReader<'_> {
                 Some(c) => inside.push(c),
             }
         }
+        self.paint(begin, SegmentStyle::Variable);
         if self.depth >= super::DEEPEST {
             steps::cut();
             self.broken("too much nesting");

@@ -1,5 +1,7 @@
 //! Redirects and here-documents.
 
+use callgate_wire::desk::SegmentStyle;
+
 use super::lists::{self, CommandContent, HereDocument, OpenCommand, ShellReader};
 use super::{DEEPEST, ShellWord};
 use crate::steps;
@@ -13,6 +15,7 @@ impl ShellReader<'_> {
 
     /// Reads a redirect, of both outputs when a `&` was before it.
     pub(super) fn redirect(&mut self, open: &mut OpenCommand, is_both: bool) {
+        let begin = self.at;
         let mut number = String::new();
         while let Some(c) = self.peek().filter(char::is_ascii_digit) {
             number.push(c);
@@ -27,15 +30,17 @@ impl ShellReader<'_> {
         match (arrow, self.peek()) {
             (_, Some('(')) => {
                 self.at += 1;
+                self.paint(begin, SegmentStyle::Operator);
                 self.doubt("a substitution");
                 self.list(true);
             }
-            ('<', Some('<')) => self.here(open),
+            ('<', Some('<')) => self.here(open, begin),
             _ => {
                 let copies = !is_both && self.eat('&');
                 if !copies {
                     let _ = self.eat('>') || (arrow == '>' && self.eat('|'));
                 }
+                self.paint(begin, SegmentStyle::Operator);
                 let target = self.target();
                 open.is_ended |= is_both;
                 if !is_harmless(&number, copies, &target) || (copies && arrow == '<') {
@@ -56,21 +61,28 @@ impl ShellReader<'_> {
                 self.doubt("a redirect without a file");
                 ShellWord::default()
             }
-            _ => self.word(),
+            _ => {
+                let begin = self.at;
+                let word = self.word();
+                self.paint(begin, SegmentStyle::Path);
+                word
+            }
         }
     }
 
     /// Reads `<<`, `<<-` and `<<<`.
-    fn here(&mut self, open: &mut OpenCommand) {
+    fn here(&mut self, open: &mut OpenCommand, begin: usize) {
         self.at += 1;
         self.doubt("input written into the command");
         if self.eat('<') {
+            self.paint(begin, SegmentStyle::Operator);
             let text = self.target();
             self.script.bodies.push(text.known_text());
             open.command.redirects.push(text);
             return;
         }
         let strips_tabs = self.eat('-');
+        self.paint(begin, SegmentStyle::Operator);
         while matches!(self.peek(), Some(' ' | '\t')) {
             self.at += 1;
         }
@@ -86,6 +98,7 @@ impl ShellReader<'_> {
     /// Reads the here-documents that begin after this line end.
     pub(super) fn here_documents(&mut self) {
         for HereDocument { end, strips_tabs, is_literal } in std::mem::take(&mut self.here) {
+            let begin = self.at;
             let mut body = String::new();
             while self.at < self.chars.len() {
                 let line = self.line();
@@ -96,6 +109,7 @@ impl ShellReader<'_> {
                 body.push_str(&line);
                 body.push('\n');
             }
+            self.paint(begin, SegmentStyle::String);
             if !is_literal {
                 self.expansions(&body);
             }

@@ -1,0 +1,41 @@
+//! The pieces of a command, as a viewer colours them and breaks them into lines.
+
+use serde::{Deserialize, Serialize};
+
+/// A piece of a command. The texts of all pieces, joined, are the command.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CommandSegment {
+    /// The text.
+    pub text: String,
+    /// What the text is to the shell.
+    pub style: SegmentStyle,
+    /// Whether a new line begins before it: it is an operator between two commands.
+    #[serde(rename = "break")]
+    pub breaks: bool,
+}
+
+/// What a piece of a command is to the shell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SegmentStyle {
+    /// The name of a program.
+    Program,
+    /// An argument, or the space between words.
+    Word,
+    /// An argument that begins with a hyphen.
+    Option,
+    /// A quoted text or a here-document.
+    String,
+    /// A variable or another expansion.
+    Variable,
+    /// An operator, a redirect or a keyword.
+    Operator,
+    /// A comment.
+    Comment,
+    /// An argument that names a file, or a redirect's file.
+    Path,
+    /// A hidden secret, or an invisible character that is shown by its number.
+    Hidden,
+    /// Something that was not understood.
+    Unclear,
+}
