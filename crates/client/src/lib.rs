@@ -1,5 +1,5 @@
 //! A client for front ends: starts an agent runtime, keeps it alive, and speaks the session protocol
-//! with it.
+//! with it. The desk has a client of its own, in [`desk`].
 //!
 //! A [`Client`] starts the process of the runtime, and starts it again when it dies. Each
 //! [sent request](Client::send) is a [`SentRequest`], which yields its events up to exactly one end.
@@ -48,6 +48,7 @@
 
 mod client;
 mod core;
+pub mod desk;
 mod error;
 mod event;
 mod outbox;

@@ -1,0 +1,226 @@
+//! A client of the desk for programs on tokio, such as the host of the page and the shell.
+//!
+//! One [`DeskClient`] is one connection. Many requests may be under way on it at once; each yields
+//! its messages as [`DeskReplies`]. [`DeskClient::watch`] yields the entries of the ledger. Whoever
+//! reads them slowly holds up the whole connection, so that they stay with the desk and need no
+//! memory here: a program that also makes requests watches on a connection of its own.
+//!
+//! The connection ends when the client is dropped. It is not made again: the caller connects and
+//! watches from the number after its last entry.
+
+mod routes;
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use callgate_link::socket::{self, SocketError};
+use callgate_wire::desk::{DeskAnswer, DeskCommand, DeskMessage, DeskRequest};
+use tokio::io::AsyncWriteExt;
+use tokio::net::UnixStream;
+use tokio::net::unix::OwnedWriteHalf;
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+use tokio::time::timeout;
+
+use routes::MessageRoutes;
+
+/// How long an answer may take that needs no person.
+pub const ANSWERED_WITHIN: Duration = Duration::from_secs(10);
+/// How many requests may wait to be sent.
+const UNSENT: usize = 16;
+
+/// Why the desk could not be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum DeskClientError {
+    /// The desk could not be reached.
+    #[error(transparent)]
+    Socket(#[from] SocketError),
+    /// The connection could not be set up.
+    #[error("cannot talk to the desk: {0}")]
+    Io(#[from] io::Error),
+    /// The connection has ended.
+    #[error("the connection to the desk has ended: {0}")]
+    Closed(String),
+    /// The desk did not answer in time.
+    #[error("the desk gave no answer within {} s", .0.as_secs())]
+    TimedOut(Duration),
+    /// The desk's answer does not belong to the request.
+    #[error("the desk's answer does not fit the request: is it of another version?")]
+    Unexpected,
+    /// The desk cannot serve the request.
+    #[error("the desk cannot do that: {0}")]
+    Refused(String),
+}
+
+/// A connection to the desk.
+#[derive(Debug)]
+pub struct DeskClient {
+    lines: mpsc::Sender<Vec<u8>>,
+    routes: Arc<MessageRoutes>,
+    next_id: AtomicU64,
+    /// The tasks that read and write; they end with this.
+    _tasks: JoinSet<()>,
+}
+
+/// The messages of the desk for one request. Dropping it ignores those that are still to come.
+#[derive(Debug)]
+pub struct DeskReplies {
+    id: String,
+    messages: mpsc::Receiver<DeskMessage>,
+    routes: Arc<MessageRoutes>,
+    is_answered: bool,
+}
+
+/// The entries of the ledger, as the desk sends them.
+#[derive(Debug)]
+pub struct DeskWatch {
+    head: u64,
+    messages: mpsc::Receiver<DeskMessage>,
+    routes: Arc<MessageRoutes>,
+}
+
+impl DeskClient {
+    /// Connects to the desk. Returns an error at once if there is none. Needs a running tokio
+    /// runtime.
+    pub fn connect(path: &Path) -> Result<Self, DeskClientError> {
+        let stream = socket::connect(path)?;
+        stream.set_nonblocking(true)?;
+        let (input, output) = UnixStream::from_std(stream)?.into_split();
+        let routes = Arc::new(MessageRoutes::default());
+        let (lines, unsent) = mpsc::channel(UNSENT);
+        let mut tasks = JoinSet::new();
+        let reading = Arc::clone(&routes);
+        tasks.spawn(async move { reading.read(input).await });
+        tasks.spawn(write(output, unsent));
+        Ok(Self { lines, routes, next_id: AtomicU64::new(1), _tasks: tasks })
+    }
+
+    /// Sends a request. Its messages come from [`DeskReplies::next`].
+    pub async fn request(&self, command: DeskCommand) -> Result<DeskReplies, DeskClientError> {
+        self.send(self.fresh_id(), command).await
+    }
+
+    fn fresh_id(&self) -> String {
+        self.next_id.fetch_add(1, Ordering::Relaxed).to_string()
+    }
+
+    async fn send(&self, id: String, command: DeskCommand) -> Result<DeskReplies, DeskClientError> {
+        let messages = self.routes.add(&id)?;
+        // From here on, whatever becomes of the request, its route is removed.
+        let replies = DeskReplies {
+            id: id.clone(),
+            messages,
+            routes: Arc::clone(&self.routes),
+            is_answered: false,
+        };
+        let line = DeskRequest { id, command }.to_line();
+        self.lines.send(line).await.map_err(|_| self.routes.closed())?;
+        Ok(replies)
+    }
+
+    /// Sends a request and returns its answer, which must come within [`ANSWERED_WITHIN`].
+    pub async fn ask(&self, command: DeskCommand) -> Result<DeskAnswer, DeskClientError> {
+        self.ask_as(self.fresh_id(), command).await
+    }
+
+    async fn ask_as(
+        &self,
+        id: String,
+        command: DeskCommand,
+    ) -> Result<DeskAnswer, DeskClientError> {
+        let asked = async { self.send(id, command).await?.answer().await };
+        let in_time = timeout(ANSWERED_WITHIN, asked).await;
+        in_time.unwrap_or(Err(DeskClientError::TimedOut(ANSWERED_WITHIN)))
+    }
+
+    /// Watches the ledger from this number on, or from now on. It replaces an earlier watch on this
+    /// connection.
+    pub async fn watch(&self, from: Option<u64>) -> Result<DeskWatch, DeskClientError> {
+        let id = self.fresh_id();
+        // Before the request is sent, so that no entry is missed.
+        let messages = self.routes.watch(&id);
+        match self.ask_as(id, DeskCommand::Watch { from }).await? {
+            DeskAnswer::Watching { head } => {
+                Ok(DeskWatch { head, messages, routes: Arc::clone(&self.routes) })
+            }
+            _ => Err(DeskClientError::Unexpected),
+        }
+    }
+
+    /// Returns true if the connection has ended.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.routes.is_closed()
+    }
+
+    /// Returns true if the link that unlocked this connection was removed.
+    #[must_use]
+    pub fn is_locked(&self) -> bool {
+        self.routes.is_locked()
+    }
+}
+
+/// Writes lines until there are no more, or the desk is gone, which the reading half notices.
+async fn write(mut output: OwnedWriteHalf, mut unsent: mpsc::Receiver<Vec<u8>>) {
+    while let Some(line) = unsent.recv().await {
+        if output.write_all(&line).await.is_err() {
+            return;
+        }
+    }
+}
+
+impl DeskReplies {
+    /// Returns the next message; the last one is the answer, or an error of the desk. Returns
+    /// `None` after that.
+    pub async fn next(&mut self) -> Result<Option<DeskMessage>, DeskClientError> {
+        if self.is_answered {
+            return Ok(None);
+        }
+        let message = self.messages.recv().await.ok_or_else(|| self.routes.closed())?;
+        self.is_answered =
+            matches!(message, DeskMessage::Answer { .. } | DeskMessage::Error { .. });
+        Ok(Some(message))
+    }
+
+    /// Waits for the answer, and ignores what precedes it.
+    pub async fn answer(mut self) -> Result<DeskAnswer, DeskClientError> {
+        loop {
+            match self.next().await? {
+                Some(DeskMessage::Answer { answer, .. }) => return Ok(answer),
+                Some(DeskMessage::Error { text, .. }) => {
+                    return Err(DeskClientError::Refused(text));
+                }
+                Some(_) => {}
+                None => return Err(DeskClientError::Unexpected),
+            }
+        }
+    }
+}
+
+impl Drop for DeskReplies {
+    fn drop(&mut self) {
+        self.routes.remove(&self.id);
+    }
+}
+
+impl DeskWatch {
+    /// Returns the number of the last entry when the watch began.
+    #[must_use]
+    pub fn head(&self) -> u64 {
+        self.head
+    }
+
+    /// Waits for the next message: an entry, or the notice that the connection was locked. Dropping
+    /// the future loses nothing.
+    pub async fn next(&mut self) -> Result<DeskMessage, DeskClientError> {
+        match self.messages.recv().await {
+            Some(DeskMessage::Error { text, .. }) => Err(DeskClientError::Refused(text)),
+            Some(message) => Ok(message),
+            None => Err(self.routes.closed()),
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! Where each message of the desk goes: to the request that it answers, or to whoever watches.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use callgate_wire::desk::{DeskMessage, MAX_MESSAGE, Unreadable, UnreadableReason};
+use callgate_wire::frame::{DecodedLine, LineDecoder};
+use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::sync::mpsc;
+
+use super::DeskClientError;
+
+/// How many messages may wait for the reader of one request.
+const UNREAD: usize = 8;
+/// How many of them only the answer may take: other messages are left out if they are not read.
+const KEPT_FREE: usize = 4;
+/// How many entries may wait for whoever watches.
+const UNREAD_ENTRIES: usize = 2;
+
+/// The routes of one connection.
+#[derive(Debug, Default)]
+pub(super) struct MessageRoutes(Mutex<OpenRoutes>);
+
+#[derive(Debug, Default)]
+struct OpenRoutes {
+    /// By the ids of their requests.
+    replies: HashMap<String, mpsc::Sender<DeskMessage>>,
+    /// Whoever watches, by the id of the request.
+    watch: Option<(String, mpsc::Sender<DeskMessage>)>,
+    is_locked: bool,
+    /// Why the connection has ended.
+    ended: Option<String>,
+}
+
+impl MessageRoutes {
+    /// Adds a request.
+    pub(super) fn add(&self, id: &str) -> Result<mpsc::Receiver<DeskMessage>, DeskClientError> {
+        let mut open = self.open();
+        if let Some(why) = &open.ended {
+            return Err(DeskClientError::Closed(why.clone()));
+        }
+        let (sender, receiver) = mpsc::channel(UNREAD);
+        open.replies.insert(id.to_owned(), sender);
+        Ok(receiver)
+    }
+
+    /// Removes a request that nobody waits for.
+    pub(super) fn remove(&self, id: &str) {
+        self.open().replies.remove(id);
+    }
+
+    /// Adds whoever watches by the request `id`, in the place of who watched before.
+    pub(super) fn watch(&self, id: &str) -> mpsc::Receiver<DeskMessage> {
+        let (sender, receiver) = mpsc::channel(UNREAD_ENTRIES);
+        self.open().watch = Some((id.to_owned(), sender));
+        receiver
+    }
+
+    pub(super) fn is_closed(&self) -> bool {
+        self.open().ended.is_some()
+    }
+
+    pub(super) fn is_locked(&self) -> bool {
+        self.open().is_locked
+    }
+
+    /// Returns the error for whoever still waits for something.
+    pub(super) fn closed(&self) -> DeskClientError {
+        let why = self.open().ended.clone();
+        DeskClientError::Closed(why.unwrap_or_else(|| "nothing can be sent".to_owned()))
+    }
+
+    /// Reads messages until the connection ends, and notes why.
+    pub(super) async fn read(&self, input: impl AsyncRead + Unpin) {
+        let why = self.read_all(input).await;
+        let mut open = self.open();
+        // An error that was about no request says more.
+        open.ended.get_or_insert(why);
+        open.replies.clear();
+        open.watch = None;
+    }
+
+    async fn read_all(&self, mut input: impl AsyncRead + Unpin) -> String {
+        let mut lines = LineDecoder::new(MAX_MESSAGE);
+        loop {
+            while let Some(line) = lines.next_frame() {
+                let message = match line {
+                    DecodedLine::Whole(line) => DeskMessage::decode(line),
+                    DecodedLine::TooLong(_) => return too_long(),
+                };
+                match message {
+                    Ok(message) => self.route(message).await,
+                    // A later version of the desk may have more messages.
+                    Err(Unreadable { reason: UnreadableReason::UnknownKind(_), .. }) => {}
+                    Err(wrong) => return format!("its message cannot be used ({wrong})"),
+                }
+            }
+            if lines.is_dropping() {
+                return too_long();
+            }
+            match input.read(lines.space()).await {
+                Ok(0) => return "the desk closed it".to_owned(),
+                Ok(count) => lines.filled(count),
+                Err(error) => return error.to_string(),
+            }
+        }
+    }
+
+    /// Passes a message on. Only entries wait for their reader: an answer never waits for the
+    /// reader of another.
+    async fn route(&self, message: DeskMessage) {
+        let (watch, message) = {
+            let mut open = self.open();
+            if let DeskMessage::Locked { .. } = message {
+                open.is_locked = true;
+            }
+            let Some(message) = open.reply(message) else { return };
+            (open.watch.as_ref().map(|(_, watch)| watch.clone()), message)
+        };
+        if let Some(watch) = watch {
+            // An error means that nobody watches any more.
+            watch.send(message).await.ok();
+        }
+    }
+
+    fn open(&self) -> MutexGuard<'_, OpenRoutes> {
+        // Nothing panics while the lock is held.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl OpenRoutes {
+    /// Passes a message to its request. Returns one that is for whoever watches.
+    fn reply(&mut self, message: DeskMessage) -> Option<DeskMessage> {
+        let (id, is_last) = match &message {
+            DeskMessage::Entry(_) | DeskMessage::Locked { .. } => return Some(message),
+            DeskMessage::Error { id: None, text } => {
+                // It is about no request: the desk ends the connection after it.
+                self.ended.get_or_insert_with(|| text.clone());
+                return None;
+            }
+            DeskMessage::Answer { id, .. } | DeskMessage::Error { id: Some(id), .. } => (id, true),
+            DeskMessage::Waiting { id, .. } => (id, false),
+        };
+        match self.replies.get(id) {
+            Some(reader) if is_last || reader.capacity() > KEPT_FREE => {
+                // An error means that nobody waits for it any more.
+                reader.try_send(message).ok();
+                None
+            }
+            Some(_) => None,
+            // A watch that has begun may fail later.
+            None => self.watch.as_ref().is_some_and(|(watch, _)| watch == id).then_some(message),
+        }
+    }
+}
+
+fn too_long() -> String {
+    format!("its message has more than {MAX_MESSAGE} bytes")
+}
