@@ -1,10 +1,10 @@
 //! The daemon around the desk: sockets for askers and viewers, the ledger, and the channels.
 //!
-//! Five parts work beside each other. The *reception* takes in what askers send. The *rulings*, on
+//! Four parts work beside each other. The *reception* takes in what askers send. The *rulings*, on
 //! threads of their own, ask the rules about it. The *clerk*, on a thread of its own, gives it to
-//! the desk, has the desk's records committed, and only then answers askers and passes the desk's
-//! other outputs on. The *output router* carries those out; it never waits for the clerk, so neither
-//! can hold the other up. The *channels* show questions and bring in what people do.
+//! the desk, has the desk's records committed, and only then carries out the desk's outputs. The
+//! *channels* show questions and bring in what people do; they take orders at all times, so that
+//! the clerk never waits for them.
 
 mod askers;
 mod claim;
@@ -33,7 +33,7 @@ use tokio::runtime::Handle;
 use tokio::sync::{mpsc, watch};
 
 use crate::channel::{ChannelOrder, News};
-use crate::desk::{Authority, Desk, DeskInput, DeskOutput, DeskSettings, Now};
+use crate::desk::{Authority, Desk, DeskInput, DeskSettings, Now};
 use crate::telegram::{self, TelegramReport};
 use askers::Askers;
 use clerk::Clerk;
@@ -47,12 +47,15 @@ use viewers::Viewers;
 pub use claim::{Claim, lock_path};
 pub use rulings::RuleJudge;
 
-/// How many letters may wait for the clerk, and how many outputs for their channels.
+/// How many letters may wait for the clerk, and how many orders for the phones.
 const QUEUE: usize = 1024;
 /// How many closed questions are remembered after a restart.
 const RECENT: usize = 1_000;
 /// Questions older than this cannot be open.
 const OLDEST_MS: i64 = 2 * 3_600_000;
+
+/// Takes warnings for the person who runs the process. It never waits.
+pub type Warn = Arc<dyn Fn(&str) + Send + Sync>;
 
 /// What a daemon is started with.
 pub struct DaemonOptions {
@@ -70,8 +73,8 @@ pub struct DaemonOptions {
     pub telegram: Option<telegram::BotSettings>,
     /// The terminal that shows questions, if there is one.
     pub terminal: Option<mpsc::Sender<ChannelOrder>>,
-    /// Is called with warnings for the person who runs the daemon.
-    pub warn: Arc<dyn Fn(&str) + Send + Sync>,
+    /// Is called with warnings.
+    pub warn: Warn,
 }
 
 /// Why a daemon could not start.
@@ -164,7 +167,6 @@ impl Daemon {
         let desk = restored(&store, settings, authority, takes_up)?;
         let head = watch::Sender::new(begin(&mut store)?);
         let (letters_in, letters) = mpsc::channel(QUEUE);
-        let (outputs_in, outputs) = mpsc::channel(QUEUE);
         let askers =
             Askers::new(letters_in.clone()).map_err(|e| io_error("cannot watch", &socket, e))?;
         let pulse = Arc::new(DaemonPulse::new(&socket, store.path(), options.terminal.is_some()));
@@ -186,19 +188,18 @@ impl Daemon {
         let (to_desk, warn) = (letters_in.clone(), Arc::clone(&options.warn));
         let forwarder = PhoneForwarder { to_desk, warn, pulse: Arc::clone(&pulse) };
         let phones = options.telegram.map(|settings| forwarder.start(&mut tasks, settings));
-        let terminal = options.terminal;
-        tasks.spawn(OutputRouter { phones, terminal, viewers }.run(outputs));
-        let warn = Arc::clone(&options.warn);
         let clerk = Clerk {
             desk,
             store,
             letters,
             askers: Arc::downgrade(&askers),
+            viewers: Arc::downgrade(&viewers),
+            phones,
+            terminal: options.terminal,
             runtime: Handle::current(),
-            outputs: outputs_in,
             head,
             pulse,
-            warn: Box::new(move |why| warn(why)),
+            warn: Arc::clone(&options.warn),
             started,
             unmoved: 0,
         };
@@ -282,40 +283,10 @@ fn begin(store: &mut Store) -> Result<u64, StoreError> {
     store.last_seq()
 }
 
-/// Routes the desk's outputs to askers, channels and viewers.
-struct OutputRouter {
-    phones: Option<mpsc::Sender<ChannelOrder>>,
-    terminal: Option<mpsc::Sender<ChannelOrder>>,
-    viewers: Arc<Viewers>,
-}
-
-impl OutputRouter {
-    /// Routes outputs until there are no more. A channel that has ended is ignored: nothing depends
-    /// on it.
-    async fn run(self, mut outputs: mpsc::Receiver<DeskOutput>) {
-        while let Some(output) = outputs.recv().await {
-            match (output, &self.phones, &self.terminal) {
-                (DeskOutput::Phones(order), Some(phones), _) => drop(phones.send(order).await),
-                // A terminal that was stopped reads nothing, and must not hold anybody up.
-                (DeskOutput::Terminal(order), _, Some(terminal)) => drop(terminal.try_send(order)),
-                // The clerk has sent the answers.
-                (DeskOutput::Answer(..) | DeskOutput::Phones(_) | DeskOutput::Terminal(_), ..) => {}
-                (DeskOutput::Viewer { viewer, id, done, text }, ..) => {
-                    self.viewers.tell(viewer, &id, done, &text);
-                }
-                (DeskOutput::Waiting { viewer, id, text, within }, ..) => {
-                    self.viewers.waiting(viewer, &id, &text, within);
-                }
-                (DeskOutput::Lock { hash, text }, ..) => self.viewers.lock(&hash, &text),
-            }
-        }
-    }
-}
-
 /// Forwards the reports of the Telegram channel: to the desk, to the status, and as warnings.
 struct PhoneForwarder {
     to_desk: mpsc::Sender<Letter>,
-    warn: Arc<dyn Fn(&str) + Send + Sync>,
+    warn: Warn,
     pulse: Arc<DaemonPulse>,
 }
 

@@ -56,7 +56,7 @@ pub struct BotSettings {
     pub reach: Duration,
     /// How long the server may hold a poll in which nothing happens; at most 50 seconds.
     pub poll: Duration,
-    /// The first pause after a failure; each further one is twice as long, up to 64 times.
+    /// The first pause after a failure; each further one is twice as long, up to 16 times this.
     pub pause: Duration,
 }
 
@@ -93,14 +93,14 @@ impl BotToken {
 
 impl fmt::Debug for BotToken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Token(…)")
+        f.write_str("BotToken(…)")
     }
 }
 
 /// The error for a text that is not a bot token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "the Telegram token is not one: it has letters, digits, `:`, `_` and `-` only; copy it again \
+    "this is not a Telegram token, which has only letters, digits, `:`, `_` and `-`: copy it again \
      from @BotFather"
 )]
 pub struct BadBotToken;
@@ -138,18 +138,21 @@ impl TelegramReport {
 #[derive(Debug)]
 struct TelegramLine {
     api: BotApi,
-    reach: Duration,
-    poll: Duration,
-    pause: Duration,
+    settings: BotSettings,
     reports: mpsc::Sender<TelegramReport>,
     gates: ChatGates,
     presses: RecentPresses,
 }
 
 impl TelegramLine {
-    /// Reports something for the desk. When nobody listens any more, the channel is about to end.
+    /// Reports something for the desk.
     async fn tell(&self, news: News) {
-        let _ = self.reports.send(TelegramReport::of(news)).await;
+        self.report(TelegramReport::of(news)).await;
+    }
+
+    async fn report(&self, report: TelegramReport) {
+        // When nobody listens any more, the channel is about to end.
+        self.reports.send(report).await.ok();
     }
 }
 
@@ -177,9 +180,7 @@ pub async fn run(
     };
     let line = Arc::new(TelegramLine {
         api,
-        reach: settings.reach,
-        poll: settings.poll,
-        pause: settings.pause,
+        settings,
         reports,
         gates: ChatGates::default(),
         presses: RecentPresses::default(),

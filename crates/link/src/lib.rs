@@ -3,8 +3,8 @@
 //! Sockets that only their owner can reach ([`socket`]), drivers that read the frames of
 //! `callgate-wire` from them, blocking ([`blocking`]) and on tokio ([`tokio`]), files that only
 //! their owner can read ([`mod@file`]), hang-ups of many sockets at once ([`hangup`]), child
-//! processes that do not outlive us ([`child`]), and what the kernel tells about a process
-//! ([`process`]).
+//! processes that do not outlive us ([`child`]), what the kernel tells about a process
+//! ([`process`]), and locks ([`sync`]).
 
 pub mod blocking;
 pub mod child;
@@ -12,4 +12,5 @@ pub mod file;
 pub mod hangup;
 pub mod process;
 pub mod socket;
+pub mod sync;
 pub mod tokio;

@@ -4,10 +4,11 @@ use std::collections::HashMap;
 use std::io::{self, Write};
 use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use callgate_link::hangup::{HangupWatcher, Receipt, receipt};
+use callgate_link::sync::lock;
 use callgate_wire::approval::ApprovalResponse;
 use tokio::io::AsyncWriteExt;
 use tokio::runtime::Handle;
@@ -68,14 +69,9 @@ impl Askers {
         }))
     }
 
-    fn waiting(&self) -> MutexGuard<'_, HashMap<AskerId, ParkedAsker>> {
-        // Nothing panics while the lock is held.
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Parks the connection of an asker whose question is about to go to the desk.
     pub(super) fn add(&self, id: AskerId, stream: UnixStream) {
-        self.waiting().insert(id, ParkedAsker { stream, answer: AnswerState::Absent });
+        lock(&self.waiting).insert(id, ParkedAsker { stream, answer: AnswerState::Absent });
     }
 
     /// Sends the desk something that gets no answer. A desk that has ended needs no news.
@@ -102,7 +98,7 @@ impl Askers {
 
     /// Begins to watch an asker. Returns false if that failed and the asker was let go.
     fn watch(&self, id: AskerId) -> bool {
-        let mut waiting = self.waiting();
+        let mut waiting = lock(&self.waiting);
         let Some(asker) = waiting.get(&id) else { return true };
         self.hangups.watch(&asker.stream, id.0).is_ok() || waiting.remove(&id).is_none()
     }
@@ -116,7 +112,7 @@ impl Askers {
         response: &ApprovalResponse,
     ) {
         let line = response.to_line();
-        let mut waiting = self.waiting();
+        let mut waiting = lock(&self.waiting);
         // An asker that has hung up was reported already.
         let Some(asker) = waiting.get_mut(&id) else { return };
         asker.answer = AnswerState::Sending;
@@ -139,7 +135,7 @@ impl Askers {
                     Ok((stream, rest)) => send_rest(stream, &rest).await,
                     Err(error) => Err(error),
                 };
-                if let (Ok(()), Some(asker)) = (sent, askers.waiting().get_mut(&id)) {
+                if let (Ok(()), Some(asker)) = (sent, lock(&askers.waiting).get_mut(&id)) {
                     asker.end();
                 }
             }
@@ -160,7 +156,7 @@ impl Askers {
     }
 
     fn is_waiting(&self, id: AskerId) -> bool {
-        self.waiting().contains_key(&id)
+        lock(&self.waiting).contains_key(&id)
     }
 
     /// Reports every hang-up to the desk, on a thread of its own, until [`stop`](Self::stop) is
@@ -185,7 +181,7 @@ impl Askers {
     /// The kernel reports a loss only once: whoever sees it must also remove the asker, before
     /// anybody else looks.
     fn take_result(&self, id: AskerId, is_late: bool) -> Option<DeskInput> {
-        let mut waiting = self.waiting();
+        let mut waiting = lock(&self.waiting);
         let asker = waiting.get(&id)?;
         let input = match (asker.answer, asker.receipt()) {
             (AnswerState::Absent, _) => DeskInput::Gone(id),
@@ -201,7 +197,7 @@ impl Askers {
     /// Ends [`report`](Self::report).
     pub(super) fn stop(&self) {
         // Closing one end is a hang-up for the other.
-        drop(self.stopper.lock().unwrap_or_else(PoisonError::into_inner).take());
+        lock(&self.stopper).take();
     }
 }
 

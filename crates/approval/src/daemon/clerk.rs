@@ -1,5 +1,5 @@
 //! The desk's thread: it gives the desk its inputs, commits the desk's records, and only then
-//! passes the outputs on.
+//! carries out the outputs.
 //!
 //! Inputs that have arrived meanwhile are handled together and recorded in one transaction, so that
 //! a thousand questions at once cost a few commits, not a thousand.
@@ -12,10 +12,13 @@ use callgate_wire::approval::{ApprovalResponse, Decision, RequestKind};
 use tokio::runtime::Handle;
 use tokio::sync::{mpsc, watch};
 
+use super::Warn;
 use super::askers::Askers;
 use super::letter::Letter;
 use super::pulse::DaemonPulse;
-use crate::desk::{AskerId, Desk, DeskInput, DeskOutput, DeskStep, Now};
+use super::viewers::Viewers;
+use crate::channel::ChannelOrder;
+use crate::desk::{Desk, DeskInput, DeskOutput, DeskStep, Now};
 
 /// The most inputs that are recorded together.
 const BATCH: usize = 256;
@@ -31,15 +34,17 @@ pub(super) struct Clerk {
     pub(super) letters: mpsc::Receiver<Letter>,
     /// Those who wait for answers. They hold a way to the desk, so the desk does not hold them.
     pub(super) askers: Weak<Askers>,
+    /// Those who watch. They hold a way to the desk, too.
+    pub(super) viewers: Weak<Viewers>,
+    pub(super) phones: Option<mpsc::Sender<ChannelOrder>>,
+    pub(super) terminal: Option<mpsc::Sender<ChannelOrder>>,
     /// The daemon's runtime.
     pub(super) runtime: Handle,
-    pub(super) outputs: mpsc::Sender<DeskOutput>,
     /// The number of the last entry in the ledger.
     pub(super) head: watch::Sender<u64>,
     /// Shows how many questions are open.
     pub(super) pulse: Arc<DaemonPulse>,
-    /// Is called with warnings.
-    pub(super) warn: Box<dyn Fn(&str) + Send>,
+    pub(super) warn: Warn,
     pub(super) started: Instant,
     /// How many entries were written since the last checkpoint.
     pub(super) unmoved: usize,
@@ -105,22 +110,35 @@ impl Clerk {
             self.pulse.open(self.desk.open_count());
         }
         for output in whole.outputs {
-            match output {
-                DeskOutput::Answer(asker, response) => self.answer(asker, &response),
-                // When nobody takes outputs the process is about to end.
-                other => drop(self.outputs.blocking_send(other)),
-            }
+            self.carry_out(output);
         }
         for receipt in receipts {
             receipt.send(()).ok();
         }
     }
 
-    /// Answers from this thread: an agent waits, and another thread would have to wake up first.
-    fn answer(&self, asker: AskerId, response: &ApprovalResponse) {
-        // Without askers the daemon is about to end.
-        if let Some(askers) = self.askers.upgrade() {
-            askers.answer(&self.runtime, asker, response);
+    /// Carries out what the desk wants, from this thread: an agent waits, and another thread would
+    /// have to wake up first. A channel that has ended is ignored: nothing depends on it.
+    fn carry_out(&self, output: DeskOutput) {
+        // Without askers and viewers the daemon is about to end.
+        let (Some(askers), Some(viewers)) = (self.askers.upgrade(), self.viewers.upgrade()) else {
+            return;
+        };
+        match (output, &self.phones, &self.terminal) {
+            (DeskOutput::Answer(asker, response), ..) => {
+                askers.answer(&self.runtime, asker, &response);
+            }
+            (DeskOutput::Phones(order), Some(phones), _) => drop(phones.blocking_send(order)),
+            // A terminal that was stopped reads nothing, and must not hold anybody up.
+            (DeskOutput::Terminal(order), _, Some(terminal)) => drop(terminal.try_send(order)),
+            (DeskOutput::Phones(_) | DeskOutput::Terminal(_), ..) => {}
+            (DeskOutput::Viewer { viewer, id, done, text }, ..) => {
+                viewers.tell(viewer, &id, done, &text);
+            }
+            (DeskOutput::Waiting { viewer, id, text, within }, ..) => {
+                viewers.waiting(viewer, &id, &text, within);
+            }
+            (DeskOutput::Lock { hash, text }, ..) => viewers.lock(&hash, &text),
         }
     }
 

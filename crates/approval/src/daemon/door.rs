@@ -4,16 +4,17 @@ use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use callgate_link::socket::{self, check_peer};
+use callgate_link::sync::lock;
 use rustix::process::geteuid;
 use tokio::net::{UnixListener, UnixStream};
 use tokio::time::{Interval, MissedTickBehavior, interval};
 
 use super::claim::make_folder;
-use super::{StartError, io_error};
+use super::{StartError, Warn, io_error};
 
 /// How often the file is checked.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
@@ -29,7 +30,7 @@ pub(super) struct Door {
     looks: Interval,
     /// Why the socket could not be created again, so that the warning is given once.
     trouble: Option<String>,
-    warn: Arc<dyn Fn(&str) + Send + Sync>,
+    warn: Warn,
 }
 
 /// Identifies a file, even against a later one with the same name.
@@ -56,7 +57,7 @@ pub(super) struct SocketFile {
 
 impl Drop for SocketFile {
     fn drop(&mut self) {
-        let id = *self.id.lock().unwrap_or_else(PoisonError::into_inner);
+        let id = *lock(&self.id);
         if id.is_some() && FileId::at(&self.path) == id {
             // A file that stays is replaced by the next daemon.
             fs::remove_file(&self.path).ok();
@@ -67,7 +68,7 @@ impl Drop for SocketFile {
 impl Door {
     /// Serves the socket of the first contract if its path is free, and warns if it is not. Its
     /// folder is shared by all users, so nothing depends on it and nobody else's file is touched.
-    pub(super) fn open_legacy(path: &Path, warn: &Arc<dyn Fn(&str) + Send + Sync>) -> Option<Self> {
+    pub(super) fn open_legacy(path: &Path, warn: &Warn) -> Option<Self> {
         let opened = match fs::symlink_metadata(path).map(|found| found.uid()) {
             Ok(owner) if owner != geteuid().as_raw() => {
                 Err(format!("it belongs to user {owner} and was left alone"))
@@ -82,10 +83,7 @@ impl Door {
     }
 
     /// Serves `path`. Needs a running tokio runtime.
-    pub(super) fn open(
-        path: &Path,
-        warn: Arc<dyn Fn(&str) + Send + Sync>,
-    ) -> Result<Self, StartError> {
+    pub(super) fn open(path: &Path, warn: Warn) -> Result<Self, StartError> {
         let listener = listen(path)?;
         let mut looks = interval(LOOK_EVERY);
         looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -96,11 +94,6 @@ impl Door {
     /// Returns the socket's file, which stays right when the file is created again.
     pub(super) fn file(&self) -> SocketFile {
         SocketFile { path: self.path.clone(), id: Arc::clone(&self.file) }
-    }
-
-    fn file_id(&self) -> MutexGuard<'_, Option<FileId>> {
-        // Nothing panics while the lock is held.
-        self.file.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Waits for the next connection of our own user. Returns an error if the system cannot accept
@@ -124,7 +117,7 @@ impl Door {
 
     /// Creates the socket again if its file is gone.
     fn look_after(&mut self) {
-        let id = *self.file_id();
+        let id = *lock(&self.file);
         if id.is_some() && FileId::at(&self.path) == id {
             return;
         }
@@ -132,7 +125,7 @@ impl Door {
         match made {
             Ok(listener) => {
                 self.listener = listener;
-                *self.file_id() = FileId::at(&self.path);
+                *lock(&self.file) = FileId::at(&self.path);
                 self.trouble = None;
                 let path = self.path.display();
                 (self.warn)(&format!("{path} was deleted by somebody, and was made anew"));

@@ -1,10 +1,11 @@
 //! The state of the daemon, kept where it can be read without asking the desk.
 
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
+use callgate_link::sync::lock;
 use callgate_wire::desk::{DeskStatus, PhoneStatus, Reach, ViewerCount};
 
 /// The state of the daemon.
@@ -37,24 +38,19 @@ impl DaemonPulse {
 
     /// Notes that there is a Telegram channel whose state is not known yet.
     pub(super) fn phones_begin(&self) {
-        *self.phones() = Some(PhoneStatus::default());
+        *lock(&self.phones) = Some(PhoneStatus::default());
     }
 
     /// Notes that phones can be reached by this bot.
     pub(super) fn phones_work(&self, bot: &str) {
-        *self.phones() = Some(PhoneStatus { bot: Some(bot.to_owned()), trouble: None });
+        *lock(&self.phones) = Some(PhoneStatus { bot: Some(bot.to_owned()), trouble: None });
     }
 
     /// Notes that something is wrong with the Telegram channel.
     pub(super) fn phones_troubled(&self, why: &str) {
-        let mut phones = self.phones();
+        let mut phones = lock(&self.phones);
         let bot = phones.take().and_then(|phones| phones.bot);
         *phones = Some(PhoneStatus { bot, trouble: Some(why.to_owned()) });
-    }
-
-    fn phones(&self) -> std::sync::MutexGuard<'_, Option<PhoneStatus>> {
-        // Nothing panics while the lock is held.
-        self.phones.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns the status of the daemon.
@@ -67,7 +63,11 @@ impl DaemonPulse {
             head,
             socket: self.socket.display().to_string(),
             database: self.database.display().to_string(),
-            reach: Reach { terminal: self.has_terminal, telegram: self.phones().clone(), viewers },
+            reach: Reach {
+                terminal: self.has_terminal,
+                telegram: lock(&self.phones).clone(),
+                viewers,
+            },
         }
     }
 }

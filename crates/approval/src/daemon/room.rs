@@ -2,9 +2,10 @@
 //! that nobody keeps others waiting by doing nothing.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use callgate_link::sync::lock;
 use tokio::sync::{Notify, oneshot};
 use tokio::time::{Instant, sleep_until};
 
@@ -67,7 +68,7 @@ impl Room {
 
     /// Takes a seat, or returns when the oldest one was taken.
     fn try_enter(self: &Arc<Self>) -> Result<RoomSeat, Instant> {
-        let mut seats = self.seats();
+        let mut seats = lock(&self.seats);
         if seats.taken.len() >= self.most
             && let Some((_, oldest)) = seats.taken.first_key_value()
         {
@@ -82,12 +83,7 @@ impl Room {
 
     /// Clears the oldest seat.
     pub(super) fn clear_oldest(&self) {
-        drop(self.seats().taken.pop_first());
-    }
-
-    fn seats(&self) -> MutexGuard<'_, RoomSeats> {
-        // Nothing panics while the lock is held.
-        self.seats.lock().unwrap_or_else(PoisonError::into_inner)
+        drop(lock(&self.seats).taken.pop_first());
     }
 }
 
@@ -101,7 +97,7 @@ impl RoomSeat {
 
 impl Drop for RoomSeat {
     fn drop(&mut self) {
-        self.room.seats().taken.remove(&self.number);
+        lock(&self.room.seats).taken.remove(&self.number);
         self.room.left.notify_one();
     }
 }

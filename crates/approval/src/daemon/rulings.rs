@@ -11,13 +11,15 @@ use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::fmt;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use callgate_link::sync::lock;
 use callgate_wire::approval::ApprovalRequest;
 use tokio::sync::Notify;
 
+use super::Warn;
 use super::askers::Askers;
 use crate::desk::{AskerId, DeskInput, MOST_BYTES, MOST_OPEN, Ruling, patience};
 
@@ -43,7 +45,7 @@ type LateQuestion = (AskerId, ApprovalRequest, Arc<Askers>);
 pub(super) struct RulingQueue {
     ruler: RuleJudge,
     limits: RulingLimits,
-    warn: Arc<dyn Fn(&str) + Send + Sync>,
+    warn: Warn,
     state: Mutex<QueueState>,
     /// Wakes the thread that asks the rules.
     has_work: Condvar,
@@ -113,7 +115,7 @@ impl RulingQueue {
         ruler: RuleJudge,
         limits: RulingLimits,
         askers: Arc<Askers>,
-        warn: Arc<dyn Fn(&str) + Send + Sync>,
+        warn: Warn,
     ) -> io::Result<Arc<Self>> {
         let state = QueueState {
             askers: Some(askers),
@@ -139,11 +141,6 @@ impl RulingQueue {
         Ok(queue)
     }
 
-    fn state(&self) -> MutexGuard<'_, QueueState> {
-        // Nothing panics while the lock is held.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Queues a question, which goes to the desk with its ruling, or is refused. Does not wait for
     /// the rules.
     pub(super) async fn take(&self, asker: AskerId, request: ApprovalRequest) {
@@ -160,7 +157,7 @@ impl RulingQueue {
         asker: AskerId,
         request: ApprovalRequest,
     ) -> Option<(ApprovalRequest, Option<Arc<Askers>>)> {
-        let mut state = self.state();
+        let mut state = lock(&self.state);
         let size = request.tool_input.get().len();
         let is_full =
             state.waiting.len() >= self.limits.most_waiting || state.bytes + size > MOST_BYTES;
@@ -211,7 +208,7 @@ impl RulingQueue {
     /// Returns the questions that are overdue, and when to look again.
     fn look(self: &Arc<Self>) -> (Vec<LateQuestion>, Option<Instant>) {
         let now = Instant::now();
-        let mut state = self.state();
+        let mut state = lock(&self.state);
         let Some(askers) = state.askers.clone() else { return (Vec::new(), None) };
         let mut late = Vec::new();
         while let Some((until, asker)) =
@@ -260,7 +257,7 @@ impl RulingQueue {
 
     /// Waits for the next question.
     fn next(&self, number: u64) -> Option<(AskerId, Arc<ApprovalRequest>)> {
-        let mut state = self.state();
+        let mut state = lock(&self.state);
         while state.worker == number && state.askers.is_some() {
             let Some(asker) = state.queue.pop_front() else {
                 state = self.has_work.wait(state).unwrap_or_else(PoisonError::into_inner);
@@ -284,7 +281,7 @@ impl RulingQueue {
         request: Arc<ApprovalRequest>,
         ruling: Option<Ruling>,
     ) {
-        let mut state = self.state();
+        let mut state = lock(&self.state);
         state.decided_at = Instant::now();
         if state.worker == number {
             state.busy_since = None;
@@ -318,7 +315,7 @@ impl RulingQueue {
 
     /// Ends the threads; a stuck one ends when the disk responds.
     pub(super) fn stop(&self) {
-        self.state().askers = None;
+        lock(&self.state).askers = None;
         self.has_work.notify_all();
     }
 }

@@ -61,7 +61,7 @@ impl Courier {
                 Some(done) = self.work.join_next() => self.ended(done.ok()),
             }
         }
-        let end = Instant::now() + self.line.reach;
+        let end = Instant::now() + self.line.settings.reach;
         while let Ok(Some(done)) = timeout_at(end, self.work.join_next()).await {
             self.ended(done.ok());
         }
@@ -222,10 +222,8 @@ pub(super) async fn refuse_all(
         let ChannelOrder::Show { card, chats, .. } = order else { continue };
         for chat in chats {
             let (question, why) = (card.id.clone(), why.to_owned());
-            let news = News::Unsendable { question, chat, why };
-            if reports.send(TelegramReport::of(news)).await.is_err() {
-                return;
-            }
+            // Orders are taken at all times. A desk that is busy knows by the first report.
+            reports.try_send(TelegramReport::of(News::Unsendable { question, chat, why })).ok();
         }
     }
 }

@@ -1,15 +1,16 @@
 //! The listening half: long polling; each update is confirmed only after the desk has recorded it.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use callgate_link::sync::lock;
 use serde_json::{Value, json};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep, sleep_until};
 
 use super::api::TelegramFault;
-use super::retry::RetryPauses;
+use super::retry::retry;
 use super::update::{self, BotIdentity, TelegramUpdate};
 use super::{TelegramLine, TelegramReport};
 use crate::channel::News;
@@ -18,6 +19,8 @@ use crate::channel::News;
 const GRACE: Duration = Duration::from_secs(10);
 /// The longest poll that Telegram allows, in seconds.
 const LONGEST_POLL: u64 = 50;
+/// Longer than any process runs.
+const FOREVER: Duration = Duration::from_hours(24 * 365 * 100);
 /// How many recent updates are remembered, so that a repeated one is passed on once.
 const REMEMBERED: usize = 1024;
 
@@ -46,8 +49,7 @@ pub(super) struct UpdatePoll {
     /// The recent updates that the desk has recorded.
     taken: VecDeque<i64>,
     /// What is wrong, so that it is reported once.
-    trouble: Option<PollTrouble>,
-    pauses: RetryPauses,
+    trouble: Mutex<Option<PollTrouble>>,
 }
 
 /// The kind of trouble; its description may differ from attempt to attempt.
@@ -60,67 +62,82 @@ enum PollTrouble {
     Token,
 }
 
-/// The receiver of the reports is gone.
-#[derive(Debug)]
-struct Unheard;
-
 impl UpdatePoll {
     pub(super) fn new(line: Arc<TelegramLine>) -> Self {
-        let pauses = RetryPauses::new(line.pause);
-        let taken = VecDeque::new();
-        Self { line, me: BotIdentity::default(), offset: 0, taken, trouble: None, pauses }
+        let (taken, trouble) = (VecDeque::new(), Mutex::default());
+        Self { line, me: BotIdentity::default(), offset: 0, taken, trouble }
     }
 
     /// Listens until the receiver of the reports is gone.
     pub(super) async fn run(mut self) {
-        let Err(Unheard) = self.listen().await;
+        let line = Arc::clone(&self.line);
+        tokio::select! {
+            () = line.reports.closed() => {}
+            () = self.listen() => {}
+        }
     }
 
-    async fn listen(&mut self) -> Result<std::convert::Infallible, Unheard> {
-        self.introduce().await?;
+    async fn listen(&mut self) {
+        self.introduce().await;
         loop {
-            let (begun, asked) = (Instant::now(), self.ask().await);
-            match asked {
-                Ok(updates) => {
-                    self.recovered().await?;
-                    let idle = updates.is_empty();
-                    self.take(&updates).await?;
-                    if idle {
-                        // A server that does not hold a poll must not be asked continuously.
-                        sleep_until(begun + self.line.pause).await;
-                    }
-                }
-                Err(fault) => self.failed(fault).await?,
+            let ask = || async { Ok((Instant::now(), self.ask().await?)) };
+            let (begun, updates) = self.until_it_works(ask).await;
+            if lock(&self.trouble).take().is_some() {
+                self.report_working().await;
+            }
+            self.take(&updates).await;
+            if updates.is_empty() {
+                // A server that does not hold a poll must not be asked continuously.
+                sleep_until(begun + self.line.settings.pause).await;
             }
         }
     }
 
     /// Finds out who the bot is, and registers its commands.
-    async fn introduce(&mut self) -> Result<(), Unheard> {
-        loop {
-            match self.line.api.call("getMe", &json!({}), GRACE).await {
-                Ok(answer) => {
-                    self.me = BotIdentity::read(&answer);
-                    break;
-                }
-                Err(fault) => self.failed(fault).await?,
-            }
-        }
+    async fn introduce(&mut self) {
+        let nothing = json!({});
+        let who = || self.line.api.call("getMe", &nothing, GRACE);
+        self.me = BotIdentity::read(&self.until_it_works(who).await);
         let commands: Vec<Value> = COMMANDS
             .iter()
             .map(|(command, description)| json!({"command": command, "description": description}))
             .collect();
         // Only the menu depends on this.
         let _ = self.line.api.call("setMyCommands", &json!({"commands": commands}), GRACE).await;
-        self.trouble = None;
-        self.pauses = RetryPauses::new(self.line.pause);
-        self.report(TelegramReport::Works { bot: self.me.name.clone() }).await
+        lock(&self.trouble).take();
+        self.report_working().await;
+    }
+
+    async fn report_working(&self) {
+        self.line.report(TelegramReport::Works { bot: self.me.name.clone() }).await;
+    }
+
+    /// Retries until an attempt works. What goes wrong is reported once.
+    async fn until_it_works<T, F>(&self, mut attempt: impl FnMut() -> F) -> T
+    where
+        F: Future<Output = Result<T, TelegramFault>>,
+    {
+        let mut attempt = || {
+            let attempted = attempt();
+            async {
+                match attempted.await {
+                    Err(fault) => Err(self.troubled(fault).await),
+                    done => done,
+                }
+            }
+        };
+        loop {
+            let end = Instant::now() + FOREVER;
+            if let Ok(done) = retry(self.line.settings.pause, None, end, &mut attempt).await {
+                return done;
+            }
+        }
     }
 
     async fn ask(&self) -> Result<Vec<Value>, TelegramFault> {
         // After trouble the first poll is short, so that recovery is noticed soon.
-        let longest = if self.trouble.is_some() { 0 } else { LONGEST_POLL };
-        let timeout = self.line.poll.as_secs().min(longest);
+        let longest = if lock(&self.trouble).is_some() { 0 } else { LONGEST_POLL };
+        let timeout = self.line.settings.poll.as_secs().min(longest);
         let params = json!({
             "offset": self.offset,
             "timeout": timeout,
@@ -139,14 +156,14 @@ impl UpdatePoll {
     }
 
     /// Passes the updates on and waits until the desk has recorded them all.
-    async fn take(&mut self, updates: &[Value]) -> Result<(), Unheard> {
+    async fn take(&mut self, updates: &[Value]) {
         let mut handed = Vec::new();
         for update in updates {
             let id = update["update_id"].as_i64().unwrap_or_default();
             if self.taken.contains(&id) || handed.iter().any(|(other, _)| *other == id) {
                 continue;
             }
-            handed.push((id, self.hand_on(update).await?));
+            handed.push((id, self.hand_on(update).await));
         }
         let mut again = None;
         for (id, taken) in handed {
@@ -164,12 +181,10 @@ impl UpdatePoll {
         if let Some(first) = again {
             // Telegram sends again from there.
             self.offset = self.offset.max(first);
-            let pause = self.pauses.next();
-            sleep(pause).await;
+            sleep(self.line.settings.pause).await;
         } else if let Some(last) = last {
             self.offset = self.offset.max(last + 1);
         }
-        Ok(())
     }
 
     fn remember(&mut self, id: i64) {
@@ -180,64 +195,49 @@ impl UpdatePoll {
     }
 
     /// Passes on an update. Returns a signal for when the desk has recorded it.
-    async fn hand_on(&self, update: &Value) -> Result<Option<oneshot::Receiver<()>>, Unheard> {
-        let news = match update::read(update, &self.me) {
-            None => return Ok(None),
-            Some(TelegramUpdate::Message(news)) => news,
-            Some(TelegramUpdate::Press { callback, presser, news }) => {
+    async fn hand_on(&self, update: &Value) -> Option<oneshot::Receiver<()>> {
+        let news = match update::read(update, &self.me)? {
+            TelegramUpdate::Message(news) => news,
+            TelegramUpdate::Press { callback, presser, news } => {
                 self.line.presses.note(&callback, presser);
                 news
             }
         };
         let (taken, done) = oneshot::channel();
-        self.report(TelegramReport::Heard { news, taken: Some(taken) }).await?;
-        Ok(Some(done))
+        self.line.report(TelegramReport::Heard { news, taken: Some(taken) }).await;
+        Some(done)
     }
 
-    /// Reports what went wrong, once, and waits before the next attempt.
-    async fn failed(&mut self, fault: TelegramFault) -> Result<(), Unheard> {
-        let mut pause = self.pauses.next();
-        let (trouble, why) = match fault {
+    /// Reports what went wrong, once. Returns it as a fault that may pass: whatever it is, somebody
+    /// may put it right.
+    async fn troubled(&self, fault: TelegramFault) -> TelegramFault {
+        let (trouble, why, wait) = match fault {
             TelegramFault::Passing { why, wait } => {
-                pause = pause.max(wait.unwrap_or_default());
-                (PollTrouble::Passing, format!("{why}; trying again"))
+                let wait = wait.map(|wait| wait.max(self.line.settings.pause));
+                (PollTrouble::Passing, format!("{why}; trying again"), wait)
             }
             TelegramFault::Refused { code: 409, why } if why.contains("webhook") => {
                 // The next poll shows whether it worked.
                 let _ = self.line.api.call("deleteWebhook", &json!({}), GRACE).await;
-                (PollTrouble::Webhook, WEBHOOK.to_owned())
+                (PollTrouble::Webhook, WEBHOOK.to_owned(), None)
             }
             TelegramFault::Refused { code: 409, .. } => {
-                (PollTrouble::Conflict, CONFLICT.to_owned())
+                (PollTrouble::Conflict, CONFLICT.to_owned(), None)
             }
             TelegramFault::Refused { why, .. } => {
-                (PollTrouble::Refused, format!("Telegram refuses to give updates: {why}"))
+                (PollTrouble::Refused, format!("Telegram refuses to give updates: {why}"), None)
             }
-            TelegramFault::Token { why } => (PollTrouble::Token, why),
+            TelegramFault::Token { why } => (PollTrouble::Token, why, None),
         };
-        if self.trouble.replace(trouble) != Some(trouble) {
+        let is_known = lock(&self.trouble).replace(trouble) == Some(trouble);
+        if !is_known {
+            let why = why.clone();
             let report = match trouble {
                 PollTrouble::Token => TelegramReport::of(News::Broken { why }),
                 _ => TelegramReport::Troubled { why },
             };
-            self.report(report).await?;
+            self.line.report(report).await;
         }
-        sleep(pause).await;
-        Ok(())
-    }
-
-    /// Notes that a poll has worked.
-    async fn recovered(&mut self) -> Result<(), Unheard> {
-        self.pauses = RetryPauses::new(self.line.pause);
-        if self.trouble.take().is_some() {
-            self.report(TelegramReport::Works { bot: self.me.name.clone() }).await?;
-        }
-        Ok(())
-    }
-
-    async fn report(&self, report: TelegramReport) -> Result<(), Unheard> {
-        let sent: Result<(), mpsc::error::SendError<TelegramReport>> =
-            self.line.reports.send(report).await;
-        sent.map_err(|_| Unheard)
+        TelegramFault::Passing { why, wait }
     }
 }

@@ -1,7 +1,9 @@
 //! Who pressed lately. It is only a convenience, and lost when the channel ends.
 
 use std::collections::VecDeque;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
+
+use callgate_link::sync::lock;
 
 /// How many presses are remembered.
 const MOST_PRESSES: usize = 512;
@@ -21,7 +23,7 @@ pub(super) struct RecentPresses(Mutex<VecDeque<(String, Presser)>>);
 
 impl RecentPresses {
     pub(super) fn note(&self, callback: &str, presser: Presser) {
-        let mut recent = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut recent = lock(&self.0);
         if recent.len() == MOST_PRESSES {
             recent.pop_front();
         }
@@ -29,7 +31,7 @@ impl RecentPresses {
     }
 
     pub(super) fn who(&self, callback: &str) -> Option<Presser> {
-        let recent = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let recent = lock(&self.0);
         let found = recent.iter().rev().find(|(id, _)| id == callback);
         found.map(|(_, presser)| presser.clone())
     }

@@ -2,9 +2,10 @@
 //! wants quiet.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use callgate_link::sync::lock;
 use serde_json::Value;
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, sleep_until};
@@ -41,7 +42,7 @@ pub(super) struct ChatGate {
 impl ChatGates {
     /// Returns the gate of a chat. There is one for each chat that the desk sends to.
     pub(super) fn of(&self, chat: i64) -> Arc<ChatGate> {
-        let mut gates = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut gates = lock(&self.0);
         Arc::clone(gates.entry(chat).or_insert_with(|| {
             Arc::new(ChatGate {
                 shows: Semaphore::new(SHOWS),
@@ -54,12 +55,12 @@ impl ChatGates {
 
 impl ChatGate {
     fn quiet_until(&self) -> Instant {
-        *self.quiet.lock().unwrap_or_else(PoisonError::into_inner)
+        *lock(&self.quiet)
     }
 
     /// Notes that the chat wants quiet for this time.
     pub(super) fn keep_quiet(&self, wait: Duration) {
-        let mut quiet = self.quiet.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut quiet = lock(&self.quiet);
         *quiet = (*quiet).max(Instant::now() + wait);
     }
 
@@ -97,18 +98,18 @@ const LONGEST_PAUSE: u32 = 16;
 
 /// The pauses between attempts: each twice as long as the one before, up to a limit.
 #[derive(Debug)]
-pub(super) struct RetryPauses {
+struct RetryPauses {
     first: Duration,
     next: Duration,
     longest: Duration,
 }
 
 impl RetryPauses {
-    pub(super) fn new(first: Duration) -> Self {
+    fn new(first: Duration) -> Self {
         Self { first, next: first, longest: first * LONGEST_PAUSE }
     }
 
-    pub(super) fn next(&mut self) -> Duration {
+    fn next(&mut self) -> Duration {
         let pause = self.next;
         self.next = (pause * 2).min(self.longest);
         pause
@@ -179,7 +180,7 @@ impl TelegramLine {
         F: Future<Output = Result<T, TelegramFault>>,
     {
         let gate = self.gates.of(chat);
-        retry(self.pause, Some((gate.as_ref(), lane)), end, attempt).await
+        retry(self.settings.pause, Some((gate.as_ref(), lane)), end, attempt).await
     }
 
     /// Calls a method for a chat until it works, is refused, or `end` comes.

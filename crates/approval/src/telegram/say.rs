@@ -51,7 +51,8 @@ async fn answer(line: &TelegramLine, callback: &str, text: &str, alert: bool) {
 /// this call was the report.
 async fn persist(line: &TelegramLine, method: &str, params: &serde_json::Value, most: Duration) {
     let end = Instant::now() + most;
-    let _ = retry(line.pause, None, end, || line.api.call(method, params, CALL.min(most))).await;
+    let _ = retry(line.settings.pause, None, end, || line.api.call(method, params, CALL.min(most)))
+        .await;
 }
 
 /// Asks for the message that goes with a deny.

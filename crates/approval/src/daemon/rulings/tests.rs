@@ -147,11 +147,11 @@ fn a_question_is_refused_when_its_time_is_over_and_not_asked_after_that() {
     bench.let_go();
     // What the rules say now comes too late, and the others are not touched by it.
     let start = Instant::now();
-    while bench.queue.state().busy_since.is_some() {
+    while lock(&bench.queue.state).busy_since.is_some() {
         assert!(start.elapsed() < DEADLINE);
         thread::yield_now();
     }
-    let state = bench.queue.state();
+    let state = lock(&bench.queue.state);
     assert_eq!((state.waiting.len(), state.bytes, state.deadlines.len()), (0, 0, 0));
     drop(state);
     assert!(bench.letters.try_recv().is_err());
@@ -164,11 +164,11 @@ fn as_many_may_be_stuck_as_there_may_be_threads_and_the_rest_is_refused() {
     for _ in &asked {
         assert!(bench.next().1.is_some());
     }
-    assert!(bench.queue.state().stuck <= MOST_STUCK);
+    assert!(lock(&bench.queue.state).stuck <= MOST_STUCK);
     bench.let_go();
     // Those of the threads that are not needed any more have ended.
     let start = Instant::now();
-    while bench.queue.state().stuck > 0 {
+    while lock(&bench.queue.state).stuck > 0 {
         assert!(start.elapsed() < DEADLINE);
         thread::yield_now();
     }
@@ -184,13 +184,13 @@ fn a_question_whose_turn_has_not_come_waits_while_others_are_decided() {
     let (first, second) = (AskerId(1), AskerId(2));
     let is_refused_when_late = |asker: AskerId| {
         let now = Instant::now();
-        bench.queue.state().set_until(asker, now);
+        lock(&bench.queue.state).set_until(asker, now);
         // The watch may have looked already.
         bench.queue.look();
-        !bench.queue.state().waiting.contains_key(&asker)
+        !lock(&bench.queue.state).waiting.contains_key(&asker)
     };
     assert!(!is_refused_when_late(second), "only its turn has not come");
-    assert!(bench.queue.state().waiting[&second].until > Instant::now());
+    assert!(lock(&bench.queue.state).waiting[&second].until > Instant::now());
     assert!(is_refused_when_late(first), "the rules were asked and do not decide");
     bench.let_go();
     let mut next = bench.next();
