@@ -4,6 +4,8 @@ use std::io::{self, ErrorKind, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
+use callgate_store::StoreError;
+
 use crate::config::{self, ConfigProblems};
 
 /// The exit code for wrong settings, as sysexits has it.
@@ -18,6 +20,9 @@ pub(crate) enum Failure {
     /// The settings are wrong.
     #[error(transparent)]
     Settings(#[from] ConfigProblems),
+    /// The ledger cannot be read or written.
+    #[error(transparent)]
+    Ledger(#[from] StoreError),
     /// Nobody reads the output, or it cannot be written.
     #[error("cannot print: {0}")]
     Output(#[from] io::Error),
@@ -32,7 +37,7 @@ impl Failure {
                 return ExitCode::SUCCESS;
             }
             Self::Settings(_) => ExitCode::from(SETTINGS),
-            Self::Failed(_) | Self::Output(_) => ExitCode::FAILURE,
+            Self::Failed(_) | Self::Ledger(_) | Self::Output(_) => ExitCode::FAILURE,
         };
         complain(&self.to_string());
         code

@@ -132,7 +132,7 @@ impl LogArgs {
         }
         let store = match Store::open_read_only(&path) {
             Err(StoreError::Missing(_)) if self.follow => follow::wait_for(&path)?,
-            store => store.map_err(failed)?,
+            store => store?,
         };
         let filter = self.which.filter(&store)?;
         let hides_details = !self.json && self.which.hides_details();
@@ -179,7 +179,7 @@ impl EntryFilterArgs {
 
 /// Returns the id of the one question whose id begins like this.
 fn whole_id(store: &Store, beginning: &str) -> Result<String, Failure> {
-    let found = store.questions(beginning, 2).map_err(failed)?;
+    let found = store.questions(beginning, 2)?;
     match <[String; 1]>::try_from(found) {
         Ok([id]) => Ok(id),
         Err(found) if found.contains(&beginning.to_owned()) => Ok(beginning.to_owned()),
@@ -190,9 +190,4 @@ fn whole_id(store: &Store, beginning: &str) -> Result<String, Failure> {
             Err(Failure::Failed(what))
         }
     }
-}
-
-#[allow(clippy::needless_pass_by_value, reason = "it is what `map_err` gives")]
-fn failed(error: StoreError) -> Failure {
-    Failure::Failed(error.to_string())
 }

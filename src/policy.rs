@@ -7,15 +7,17 @@ use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::SystemTime;
+use std::sync::{Arc, Mutex};
 
+use callgate_approval::daemon::Warn;
 use callgate_approval::desk::Ruling;
+use callgate_link::sync::lock;
 use callgate_mask::mask_text;
 use callgate_rules::{
     Act, CommandBounds, Decision, Disk, Guarded, GuardedKind, Moment, Policy, PolicyDefaults,
     RuleFile, Trust, Verdict, disk, judge,
 };
+use callgate_store::now_ms;
 use callgate_wire::approval::ApprovalRequest;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -50,7 +52,7 @@ pub(crate) struct LiveRules {
     bounds: Option<CommandBounds>,
     home: String,
     disk: Arc<dyn Disk + Send + Sync>,
-    warn: Arc<dyn Fn(&str) + Send + Sync>,
+    warn: Warn,
     /// Not locked while the disk is asked.
     memory: Mutex<RulerMemory>,
 }
@@ -87,7 +89,7 @@ struct FileStamp {
 
 impl LiveRules {
     /// Makes a ruler for these settings. Problems of a file are reported once, when it is read.
-    pub(crate) fn new(config: &Config, warn: Arc<dyn Fn(&str) + Send + Sync>) -> Self {
+    pub(crate) fn new(config: &Config, warn: Warn) -> Self {
         let ruler = Self {
             user: config.rules.clone(),
             defaults: PolicyDefaults::default(),
@@ -110,20 +112,15 @@ impl LiveRules {
     /// Sets what applies where no rule decides.
     pub(crate) fn with_defaults(mut self, defaults: PolicyDefaults) -> Self {
         self.defaults = defaults;
-        self.memory().built.clear();
+        lock(&self.memory).built.clear();
         self
     }
 
     /// Sets the folders in which the commands of our own runtime may work.
     pub(crate) fn with_bounds(mut self, bounds: CommandBounds) -> Self {
         self.bounds = Some(bounds);
-        self.memory().built.clear();
+        lock(&self.memory).built.clear();
         self
-    }
-
-    fn memory(&self) -> MutexGuard<'_, RulerMemory> {
-        // Nothing panics while the lock is held.
-        self.memory.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Rules on a question. `Ask` without a reason means that nothing decides it; with a reason, a
@@ -159,8 +156,7 @@ impl LiveRules {
         let policy = self.policy(Path::new(cwd));
         let act = Act::of(tool, input, cwd, agent, &self.home);
         // The local time is only looked up if a rule depends on it.
-        let now =
-            if policy.depends_on_time() { moment(SystemTime::now()) } else { Moment::at(0, 0) };
+        let now = if policy.depends_on_time() { local_now() } else { Moment::at(0, 0) };
         judge(&policy, &act, &*self.disk, &now)
     }
 
@@ -172,11 +168,11 @@ impl LiveRules {
             memory.settings_folders.len() >= MOST_SETTINGS_FOLDERS
                 || memory.settings_folders.iter().any(|known| known == folder)
         };
-        if is_settled(&self.memory()) {
+        if is_settled(&lock(&self.memory)) {
             return;
         }
         let place = disk::real(folder, &*self.disk);
-        let mut memory = self.memory();
+        let mut memory = lock(&self.memory);
         // Another thread may have been faster.
         if !is_settled(&memory) {
             memory.settings_folders.push(folder.to_owned());
@@ -193,7 +189,7 @@ impl LiveRules {
     /// files was changed, added or removed, which is checked each time, so that a rule applies as
     /// soon as it is written.
     pub(crate) fn policy(&self, folder: &Path) -> Arc<Policy> {
-        let known = self.memory().built.get(folder).map(Arc::clone);
+        let known = lock(&self.memory).built.get(folder).map(Arc::clone);
         if let Some(built) = known.filter(|built| built.is_current()) {
             return Arc::clone(&built.policy);
         }
@@ -204,7 +200,7 @@ impl LiveRules {
 
     /// Caches a policy, unless more has to be guarded since it was built.
     fn remember(&self, folder: &Path, built: &Arc<FolderPolicy>) {
-        let mut memory = self.memory();
+        let mut memory = lock(&self.memory);
         if Arc::ptr_eq(&built.guarded, &memory.guarded) {
             if memory.built.len() >= MOST_BUILT {
                 memory.built.clear();
@@ -215,7 +211,7 @@ impl LiveRules {
 
     fn build(&self, folder: &Path) -> FolderPolicy {
         let guarded = {
-            let mut memory = self.memory();
+            let mut memory = lock(&self.memory);
             if memory.files.len() > MOST_FILES {
                 memory.files.clear();
             }
@@ -250,12 +246,12 @@ impl LiveRules {
         let remembered = |memory: &RulerMemory| {
             memory.files.get(path).filter(|known| known.stamp == stamp).map(Arc::clone)
         };
-        if let Some(known) = remembered(&self.memory()) {
+        if let Some(known) = remembered(&lock(&self.memory)) {
             return known;
         }
         let known = Arc::new(KnownRuleFile { stamp, file: read_file(path, trust) });
         {
-            let mut memory = self.memory();
+            let mut memory = lock(&self.memory);
             // Another thread may have read the file and reported the same.
             if let Some(known) = remembered(&memory) {
                 return known;
@@ -311,9 +307,9 @@ pub(crate) fn home() -> String {
     home.unwrap_or_else(|| "/".to_owned())
 }
 
-/// Returns a moment in the user's time zone.
-pub(crate) fn moment(at: SystemTime) -> Moment {
-    LocalClock::of_machine().moment(at)
+/// Returns the present moment in the user's time zone.
+pub(crate) fn local_now() -> Moment {
+    LocalClock::of_machine().moment(now_ms())
 }
 
 /// The user's time zone. Making one reads a file.
@@ -325,11 +321,10 @@ impl LocalClock {
         Self(zone())
     }
 
-    /// Returns a moment on this clock.
-    pub(crate) fn moment(&self, at: SystemTime) -> Moment {
-        let at = Timestamp::try_from(at).unwrap_or_default();
-        let ahead = self.0.to_offset(at).seconds() / 60;
-        Moment::at(at.as_millisecond(), ahead)
+    /// Returns a moment on this clock, given in milliseconds since 1970.
+    pub(crate) fn moment(&self, at_ms: i64) -> Moment {
+        let at = Timestamp::from_millisecond(at_ms).unwrap_or_default();
+        Moment::at(at.as_millisecond(), self.0.to_offset(at).seconds() / 60)
     }
 }
 

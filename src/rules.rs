@@ -8,7 +8,6 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::SystemTime;
 
 use callgate_approval::desk::Unattended;
 use callgate_mask::text;
@@ -19,7 +18,7 @@ use serde_json::{Value, json};
 use crate::config::{Config, DeskFlags, WhenAbsent};
 use crate::disk::RealDisk;
 use crate::failure::Failure;
-use crate::policy::{LiveRules, PROJECT_RULES, guarded, home, moment, read_file};
+use crate::policy::{LiveRules, PROJECT_RULES, guarded, home, local_now, read_file};
 
 /// See what your rules decide, and why
 ///
@@ -126,9 +125,9 @@ impl RulesArgs {
                     bench::read_tasks(&tasks)?
                 } else {
                     let database = database.unwrap_or_else(|| config.database.clone());
-                    ledger_tasks(&database)?
+                    bench::ledger_tasks(&Store::open_read_only(&database)?)?
                 };
-                let now = moment(SystemTime::now());
+                let now = local_now();
                 let mut output = io::stdout().lock();
                 bench::print(&tasks, &policy(&config, &user), &home(), &now, &mut output)?;
                 Ok(ExitCode::SUCCESS)
@@ -170,7 +169,7 @@ fn check(config: &Config, named: Option<&Path>, folder: &Path) -> Result<ExitCod
     if named.is_none() {
         files.extend(project_files(folder).into_iter().map(|(_, file)| file));
     }
-    let now = moment(SystemTime::now());
+    let now = local_now();
     let mut output = io::stdout().lock();
     let mut is_bad = false;
     for file in &files {
@@ -200,7 +199,7 @@ fn explain(
     // The rules that the daemon would use; problems of the files are reported by `check`.
     let policy = LiveRules::new(config, Arc::new(|_| ())).policy(folder);
     let act = Act::of(tool, input, &folder.display().to_string(), agent, &home());
-    let explained = callgate_rules::explain(&policy, &act, &RealDisk, &moment(SystemTime::now()));
+    let explained = callgate_rules::explain(&policy, &act, &RealDisk, &local_now());
     let mut output = io::stdout().lock();
     let because = text::one_line(&explained.verdict.because).into_owned();
     writeln!(output, "{}: {because}", name_of(&explained.verdict))?;
@@ -257,7 +256,7 @@ fn test(config: &Config, named: Option<&Path>, folder: &Path) -> Result<ExitCode
     let file = user_file(config, named)?;
     let policy = policy(config, &file);
     let (home, project) = (home(), folder.display().to_string());
-    let results = run_tests(&policy, &file.tests, &home, &project, &moment(SystemTime::now()));
+    let results = run_tests(&policy, &file.tests, &home, &project, &local_now());
     let mut output = io::stdout().lock();
     let mut failed = 0;
     for result in results.iter().filter(|result| !result.is_passed()) {
@@ -287,10 +286,4 @@ fn test(config: &Config, named: Option<&Path>, folder: &Path) -> Result<ExitCode
     }
     writeln!(output, "{} tests, {failed} failed", results.len())?;
     Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
-}
-
-fn ledger_tasks(database: &Path) -> Result<Vec<bench::BenchTask>, Failure> {
-    let failed = |error: &dyn std::error::Error| Failure::Failed(error.to_string());
-    let store = Store::open_read_only(database).map_err(|error| failed(&error))?;
-    bench::ledger_tasks(&store).map_err(|error| failed(&error))
 }

@@ -13,7 +13,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::thread;
 
-use callgate_approval::daemon::{Claim, Daemon, DaemonOptions};
+use callgate_approval::daemon::{Claim, Daemon, DaemonOptions, Warn};
 use callgate_approval::desk::{Authority, DeskSettings};
 use callgate_approval::telegram;
 use callgate_mask::text::{self, Measure};
@@ -216,7 +216,7 @@ fn print(text: &str) -> Result<(), Failure> {
 
 /// Returns a function that writes warnings to standard error. It never blocks: if nobody reads,
 /// warnings are dropped.
-fn warn_on_stderr() -> Arc<dyn Fn(&str) + Send + Sync> {
+fn warn_on_stderr() -> Warn {
     let (said_in, said) = std::sync::mpsc::sync_channel::<String>(QUEUE);
     thread::spawn(move || {
         for what in said {

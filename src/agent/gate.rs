@@ -23,6 +23,7 @@ use callgate_agent::files::HiddenFiles;
 use callgate_agent::gate::{GateQuestion, PermissionGate, ToolPermit};
 use callgate_approval::asker::{self, NoAnswer};
 use callgate_approval::card::Card;
+use callgate_approval::daemon::Warn;
 use callgate_approval::desk::Ruling;
 use callgate_approval::viewer::Viewer;
 use callgate_mask::mask_json;
@@ -41,9 +42,6 @@ use asking::{AskOutcome, QuestionToAsk};
 use board::{Board, FoundQuestion, PostedQuestion, PressRoute};
 use inside::InsideDesk;
 use rules::{AskReason, RulesVerdict, RuntimeRules};
-
-/// Takes warnings, in words for a person; it never waits.
-pub(super) type Warn = Arc<dyn Fn(&str) + Send + Sync>;
 
 /// The agent's name in rules, at the desk and in the ledger.
 const AGENT: &str = callgate_rules::act::OWN_AGENT;

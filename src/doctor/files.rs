@@ -4,14 +4,13 @@ use std::env;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
-use std::time::SystemTime;
 
 use callgate_rules::{ProblemLevel, Trust};
 use rustix::process::geteuid;
 
 use super::finding::Findings;
 use crate::config::Config;
-use crate::policy::{PROJECT_RULES, moment, read_file};
+use crate::policy::{PROJECT_RULES, local_now, read_file};
 
 /// Checks the settings file, which is known to be readable.
 pub(super) fn settings(config: &Config, findings: &mut Findings) {
@@ -53,7 +52,7 @@ pub(super) fn rules(config: &Config, findings: &mut Findings) {
     }
     for (path, trust) in files {
         let file = read_file(&path, trust);
-        let problems = file.check(&moment(SystemTime::now()));
+        let problems = file.check(&local_now());
         for problem in &problems {
             match problem.level {
                 ProblemLevel::Error => findings.problem("rules", problem.to_string(), "correct it"),

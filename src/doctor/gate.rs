@@ -4,8 +4,9 @@ use std::fs::{self, DirBuilder};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 use std::process::Command;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
+use callgate_approval::asker::fresh_id;
 use serde_json::{Value, json};
 
 use super::finding::Findings;
@@ -132,9 +133,7 @@ fn self_test(agent: CodingAgent, hook: &InstalledHook, findings: &mut Findings) 
 
 /// Returns what the hook printed if it did not deny.
 fn denies(agent: CodingAgent, command: &str) -> Result<Option<String>, String> {
-    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    let name = format!("callgate-self-test-{}-{}", std::process::id(), now.as_nanos());
-    let folder = std::env::temp_dir().join(name);
+    let folder = std::env::temp_dir().join(format!("callgate-self-test-{}", fresh_id()));
     let unwritten = |error| format!("cannot be tested: {}: {error}", folder.display());
     DirBuilder::new().mode(0o700).create(&folder).map_err(unwritten)?;
     let said = run(agent, command, &folder);

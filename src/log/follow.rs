@@ -7,8 +7,8 @@ use callgate_store::{Store, StoreError};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
+use super::Failure;
 use super::page::LedgerPages;
-use super::{Failure, failed};
 use crate::failure::complain;
 
 /// How often the file is looked at.
@@ -20,7 +20,7 @@ pub(super) fn wait_for(path: &Path) -> Result<Store, Failure> {
     loop {
         match Store::open_read_only(path) {
             Err(StoreError::Missing(_)) => pause()?,
-            store => return store.map_err(failed),
+            store => return Ok(store?),
         }
     }
 }
@@ -33,7 +33,7 @@ pub(super) fn follow<W: Write>(
     let mut seen = None;
     loop {
         // The version is read first: what is added in the meantime is found next time.
-        let version = store.data_version().map_err(failed)?;
+        let version = store.data_version()?;
         if seen != Some(version) {
             pages.rest()?;
             seen = Some(version);

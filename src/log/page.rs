@@ -4,8 +4,8 @@ use std::io::Write;
 
 use callgate_store::{EntryFilter, LedgerEntry, Store};
 
+use super::Failure;
 use super::line::{EntryWriter, QuestionSummary, is_detail};
-use super::{Failure, failed};
 
 /// How many entries are in memory at a time.
 const PAGE: usize = 200;
@@ -37,7 +37,7 @@ impl<'a, W: Write> LedgerPages<'a, W> {
 
     /// Writes the last `limit` entries; 0 stands for all.
     pub(super) fn last(&mut self, limit: usize) -> Result<(), Failure> {
-        let end = self.store.last_seq().map_err(failed)?;
+        let end = self.store.last_seq()?;
         self.after = self.start_of_last(limit, end)?;
         self.rest()?;
         self.after = self.after.max(end);
@@ -52,7 +52,7 @@ impl<'a, W: Write> LedgerPages<'a, W> {
             return Ok(0);
         }
         loop {
-            let page = self.store.latest(self.filter, before, PAGE).map_err(failed)?;
+            let page = self.store.latest(self.filter, before, PAGE)?;
             let Some(first) = page.first() else { return Ok(0) };
             before = first.seq;
             for entry in page.iter().rev().filter(|entry| self.wants(entry)) {
@@ -67,7 +67,7 @@ impl<'a, W: Write> LedgerPages<'a, W> {
     /// Writes all entries since the last one written.
     pub(super) fn rest(&mut self) -> Result<(), Failure> {
         loop {
-            let page = self.store.entries(self.filter, self.after, PAGE).map_err(failed)?;
+            let page = self.store.entries(self.filter, self.after, PAGE)?;
             for entry in &page {
                 self.after = entry.seq;
                 if self.wants(entry) {
@@ -95,7 +95,7 @@ impl<'a, W: Write> LedgerPages<'a, W> {
             let kinds = vec![kind.to_owned()];
             let filter =
                 EntryFilter { question: entry.question.clone(), kinds, ..EntryFilter::default() };
-            self.store.entries(&filter, 0, 1).map_err(failed)
+            self.store.entries(&filter, 0, 1)
         };
         let asked = first("asked")?;
         let asked = asked.first().and_then(|asked| serde_json::from_str(&asked.body).ok());

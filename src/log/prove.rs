@@ -5,12 +5,13 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use callgate_mask::text::one_line;
-use callgate_store::{Anchor, ChainFault, ChainHead, ChainReport, Checkpoint, NotedHead, Store};
-use jiff::Timestamp;
+use callgate_store::{
+    Anchor, ChainFault, ChainHead, ChainReport, Checkpoint, NotedHead, Store, now_ms,
+};
 use jiff::tz::TimeZone;
 use serde_json::json;
 
-use super::{Failure, failed, when};
+use super::{Failure, when};
 use crate::failure::complain;
 use crate::progress::ProgressBar;
 
@@ -26,14 +27,14 @@ pub(super) fn verify(
     is_json: bool,
     is_own: bool,
 ) -> Result<ExitCode, Failure> {
-    let store = Store::open_read_only(path).map_err(failed)?;
+    let store = Store::open_read_only(path)?;
     let bar = ProgressBar::new("Verifying the ledger");
-    let verified = store.verify_with(noted, &|done, all| bar.at(done, all)).map_err(failed)?;
+    let verified = store.verify_with(noted, &|done, all| bar.at(done, all))?;
     drop(bar);
     if let (ChainReport::Whole { head, .. }, true) = (&verified, is_own) {
         note(path, *head);
     }
-    let unchained = store.unchained_links().map_err(failed)?;
+    let unchained = store.unchained_links()?;
     let said = match (&verified, is_json) {
         (_, true) => as_json(&verified, &unchained),
         (ChainReport::Whole { entries, from_anchor, head, noted }, _) => {
@@ -53,7 +54,7 @@ pub(super) fn verify(
 
 /// Notes for `callgate doctor` how far the ledger was checked, and when.
 fn note(path: &Path, head: ChainHead) {
-    let checkpoint = Checkpoint { head, at_ms: Timestamp::now().as_millisecond() };
+    let checkpoint = Checkpoint { head, at_ms: now_ms() };
     let noted = Store::open(path).and_then(|mut store| store.note_verified(&checkpoint));
     if let Err(error) = noted {
         complain(&format!("the ledger is whole, but that cannot be noted in it: {error}"));
@@ -129,8 +130,8 @@ fn broken(path: &Path, seq: u64, why: ChainFault) -> String {
 
 /// Says what would be removed.
 pub(super) fn show_prunable(path: &Path, before_ms: i64) -> Result<ExitCode, Failure> {
-    let store = Store::open_read_only(path).map_err(failed)?;
-    let said = match store.prunable(before_ms).map_err(failed)? {
+    let store = Store::open_read_only(path)?;
+    let said = match store.prunable(before_ms)? {
         Some(anchor) => format!(
             "{}, {}, can be removed. Nothing was removed yet: add --yes to do it.",
             counted(anchor.count),
@@ -145,8 +146,8 @@ pub(super) fn show_prunable(path: &Path, before_ms: i64) -> Result<ExitCode, Fai
 /// Removes what is older.
 pub(super) fn prune(path: &Path, before_ms: i64) -> Result<ExitCode, Failure> {
     // An absent ledger is not created for this.
-    drop(Store::open_read_only(path).map_err(failed)?);
-    let pruned = Store::open(path).and_then(|mut store| store.prune(before_ms)).map_err(failed)?;
+    drop(Store::open_read_only(path)?);
+    let pruned = Store::open(path).and_then(|mut store| store.prune(before_ms))?;
     let anchor = pruned.anchor.as_ref().and_then(|entry| Anchor::read(&entry.body));
     let said = match (anchor, pruned.anchor) {
         (Some(anchor), Some(entry)) => {

@@ -137,7 +137,7 @@ fn policies_of_few_folders_are_kept() {
     let bench = Bench::new();
     for number in 0..3 * MOST_BUILT {
         bench.policy(&format!("a/{number}"));
-        assert!(bench.ruler.memory().built.len() <= MOST_BUILT);
+        assert!(lock(&bench.ruler.memory).built.len() <= MOST_BUILT);
     }
 }
 
@@ -238,12 +238,12 @@ fn a_folder_that_is_learnt_while_a_policy_is_built_is_guarded_by_the_next() {
     let built = bench.ruler.build(&bench.path("a/b"));
     let learnt = bench.path("settings").display().to_string();
     bench.ruler.guard_settings(Some(&learnt));
-    assert!(!Arc::ptr_eq(&built.guarded, &bench.ruler.memory().guarded));
+    assert!(!Arc::ptr_eq(&built.guarded, &lock(&bench.ruler.memory).guarded));
     let input = serde_json::json!({ "path": format!("{learnt}/x"), "content": "" }).to_string();
     let folder = bench.path("a/b").display().to_string();
     assert!(bench.ruler.judge("write_file", &input, &folder, "callgate").is_guarded);
-    let known = bench.ruler.memory().built.len();
+    let known = lock(&bench.ruler.memory).built.len();
     // A policy without it is used for the call that it was built for, and not kept.
     bench.ruler.remember(&bench.path("other"), &Arc::new(built));
-    assert_eq!(bench.ruler.memory().built.len(), known);
+    assert_eq!(lock(&bench.ruler.memory).built.len(), known);
 }

@@ -8,11 +8,11 @@ use std::collections::HashMap;
 use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::sync::{Mutex, PoisonError};
 use std::thread;
-use std::time::{Duration, SystemTime};
 
+use callgate_link::sync::lock;
 use callgate_mask::{mask_text, text};
 use callgate_rules::{Act, Backtest, Decision, NoLinks, Policy, TurnedVerdict, Verdict, judge};
 use callgate_store::{EntryFilter, LedgerEntry, Store, StoreError};
@@ -71,10 +71,9 @@ struct DecidedBody<'a> {
 
 /// Applies the rules to the ledger and prints the result.
 pub(super) fn run(policy: &Policy, database: &Path) -> Result<ExitCode, Failure> {
-    let failed = |error: StoreError| Failure::Failed(error.to_string());
-    let store = Store::open_read_only(database).map_err(failed)?;
+    let store = Store::open_read_only(database)?;
     let bar = ProgressBar::new("Judging the ledger");
-    let result = play(policy, &store, &bar).map_err(failed)?;
+    let result = play(policy, &store, &bar)?;
     drop(bar);
     report(&result, &store)?;
     Ok(if result.let_through_count == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
@@ -116,7 +115,7 @@ fn play(policy: &Policy, store: &Store, bar: &ProgressBar) -> Result<Backtest, S
 }
 
 fn next(waiting: &Mutex<Receiver<Vec<PastQuestion>>>) -> Option<Vec<PastQuestion>> {
-    waiting.lock().unwrap_or_else(PoisonError::into_inner).recv().ok()
+    lock(waiting).recv().ok()
 }
 
 /// Reads all questions in the order in which they were decided; undecided ones come last.
@@ -190,9 +189,7 @@ impl<'a> BacktestJudge<'a> {
         let key = format!("{time}\0{tool}\0{cwd}\0{agent}\0{input}");
         known.entry(key).or_insert_with(|| {
             let act = Act::of(&tool, input, &cwd, &agent, home);
-            let since = Duration::from_millis(u64::try_from(question.at_ms).unwrap_or_default());
-            let moment = clock.moment(SystemTime::UNIX_EPOCH + since);
-            judge(policy, &act, &NoLinks, &moment)
+            judge(policy, &act, &NoLinks, &clock.moment(question.at_ms))
         })
     }
 }
@@ -241,10 +238,9 @@ fn report(result: &Backtest, store: &Store) -> Result<(), Failure> {
 }
 
 /// Describes a question that the rules decide otherwise, on one line.
-fn line(turned: &TurnedVerdict, store: &Store) -> Result<String, Failure> {
+fn line(turned: &TurnedVerdict, store: &Store) -> Result<String, StoreError> {
     let before = turned.label.parse::<u64>().unwrap_or_default().saturating_sub(1);
-    let entries = store.entries(&EntryFilter::default(), before, 1);
-    let entry = entries.map_err(|error| Failure::Failed(error.to_string()))?.pop();
+    let entry = store.entries(&EntryFilter::default(), before, 1)?.pop();
     let id = entry.as_ref().and_then(|entry| entry.question.as_deref()).unwrap_or_default();
     let id: String = id.chars().take(8).collect();
     let body = entry.as_ref().map(|entry| asked_body(&entry.body)).unwrap_or_default();

@@ -4,13 +4,14 @@ mod decoder;
 
 use std::env;
 use std::io::{self, IsTerminal, Write};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use callgate_approval::channel::ChannelOrder;
 use callgate_approval::daemon::DeskHandle;
 use callgate_approval::terminal::{Terminal, TerminalKey};
+use callgate_link::sync::lock;
 use decoder::KeyDecoder;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
@@ -73,7 +74,7 @@ impl Drop for Keyboard {
 
 fn show(terminal: &Mutex<Terminal>, mut orders: mpsc::Receiver<ChannelOrder>, start: Instant) {
     while let Some(order) = orders.blocking_recv() {
-        let mut terminal = terminal.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut terminal = lock(terminal);
         if let Ok(size) = tcgetwinsize(io::stdout())
             && size.ws_col > 0
         {
@@ -147,7 +148,7 @@ impl KeyReader {
     }
 
     fn press(&self, now: Duration, key: TerminalKey) {
-        let mut terminal = self.terminal.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut terminal = lock(&self.terminal);
         let (text, news) = terminal.key(now, key);
         print(&text);
         terminal.printed(self.start.elapsed());

@@ -2,10 +2,11 @@
 
 use std::io;
 use std::os::fd::AsFd;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 use std::time::Duration;
 
 use callgate_link::process::ProcessStat;
+use callgate_link::sync::lock;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Signal, getpid, kill_process};
 use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
@@ -55,7 +56,7 @@ impl KeyModes {
     /// Returns who has the terminal. A program that was continued takes it again as soon as it is
     /// in the foreground.
     pub(super) fn holder(&self) -> TerminalHolder {
-        let mut holder = self.lock();
+        let mut holder = lock(&self.holder);
         if *holder == TerminalHolder::Shell && is_in_foreground() {
             // A terminal that is gone has no modes.
             tcsetattr(io::stdin(), OptionalActions::Now, &self.single).ok();
@@ -67,17 +68,12 @@ impl KeyModes {
 
     /// Hands the terminal over with its original modes.
     pub(super) fn hand_over(&self, to: TerminalHolder) {
-        let mut holder = self.lock();
+        let mut holder = lock(&self.holder);
         if *holder == TerminalHolder::Desk {
             write(TELL_NO_PASTES);
             tcsetattr(io::stdin(), OptionalActions::Now, &self.before).ok();
         }
         *holder = to;
-    }
-
-    fn lock(&self) -> MutexGuard<'_, TerminalHolder> {
-        // Nothing panics while the lock is held.
-        self.holder.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -111,7 +107,7 @@ impl JobControl {
                 }
                 // Also after a stop that could not be caught, when a shell has set its own modes.
                 _ = self.go_on.recv() => {
-                    *modes.lock() = TerminalHolder::Shell;
+                    *lock(&modes.holder) = TerminalHolder::Shell;
                     modes.holder();
                 }
             }

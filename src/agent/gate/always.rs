@@ -5,8 +5,9 @@
 //! denies or asks, and never covers what touches callgate itself.
 
 use std::collections::VecDeque;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
+use callgate_link::sync::lock;
 use callgate_rules::{Act, Class};
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
@@ -69,7 +70,7 @@ pub(super) struct AllowedActs(Mutex<VecDeque<(String, RepeatableAct)>>);
 impl AllowedActs {
     /// Allows an act for the rest of the conversation.
     pub(super) fn add(&self, conversation: &str, like: &RepeatableAct) {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = lock(&self.0);
         all.push_back((conversation.to_owned(), like.clone()));
         if all.len() > MOST {
             all.pop_front();
@@ -78,7 +79,7 @@ impl AllowedActs {
 
     /// Returns true if the act was allowed.
     pub(super) fn has(&self, conversation: &str, like: &RepeatableAct) -> bool {
-        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let all = lock(&self.0);
         all.iter().any(|(there, known)| there == conversation && known == like)
     }
 }

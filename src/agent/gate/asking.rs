@@ -10,11 +10,11 @@ use std::thread;
 use std::time::Duration;
 
 use callgate_approval::asker::{Asker, AskerSettings, NoAnswer, Unwanted};
+use callgate_approval::daemon::Warn;
 use callgate_wire::approval::{ApprovalRequest, ApprovalResponse, Decision, RequestId};
 use serde_json::value::RawValue;
 use tokio::sync::oneshot;
 
-use super::Warn;
 use super::board::{Board, PostedQuestion};
 
 /// How long to wait for the desk's words after its answer.

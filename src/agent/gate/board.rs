@@ -2,11 +2,12 @@
 //! go.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
 use callgate_agent::BoxFuture;
 use callgate_agent::gate::QuestionMirror;
+use callgate_link::sync::lock;
 use callgate_wire::approval::{Press, RequestId};
 use callgate_wire::session::{PermissionRequest, PermissionResolved, SessionEvent};
 
@@ -80,20 +81,15 @@ impl PostedQuestion {
 }
 
 impl Board {
-    fn questions(&self) -> MutexGuard<'_, BoardQuestions> {
-        // Nothing panics while the lock is held.
-        self.questions.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Adds a question that is about to go to a desk.
     pub(super) fn post(&self, id: &RequestId, posted: PostedQuestion) {
         let open = BoardQuestion { posted, is_shown: false, end: None };
-        self.questions().open.insert(id.clone(), open);
+        lock(&self.questions).open.insert(id.clone(), open);
     }
 
     /// Shows the question to the front end, now that the desk has it.
     pub(super) fn asked(&self, id: &RequestId, terms: QuestionTerms) {
-        let mut questions = self.questions();
+        let mut questions = lock(&self.questions);
         let Some(open) = questions.open.get_mut(id).filter(|open| !open.is_shown) else { return };
         let PostedQuestion { asked, mirror, .. } = &mut open.posted;
         if let Some(mirror) = mirror {
@@ -108,7 +104,7 @@ impl Board {
 
     /// Notes how the question ended, in the desk's words.
     pub(super) fn ended(&self, id: &RequestId, text: &str) {
-        if let Some(open) = self.questions().open.get_mut(id) {
+        if let Some(open) = lock(&self.questions).open.get_mut(id) {
             open.end.get_or_insert_with(|| text.to_owned());
         }
         self.ended.notify_all();
@@ -120,7 +116,7 @@ impl Board {
         let is_silent = |questions: &mut BoardQuestions| {
             questions.open.get(id).is_some_and(|open| open.end.is_none())
         };
-        let waited = self.ended.wait_timeout_while(self.questions(), within, is_silent);
+        let waited = self.ended.wait_timeout_while(lock(&self.questions), within, is_silent);
         let (questions, _) = waited.unwrap_or_else(PoisonError::into_inner);
         questions.open.get(id)?.end.clone()
     }
@@ -142,7 +138,7 @@ impl Board {
         text: &str,
         kept: fn(&PostedQuestion) -> FoundQuestion,
     ) {
-        let mut questions = self.questions();
+        let mut questions = lock(&self.questions);
         let Some(BoardQuestion { posted, is_shown, .. }) = questions.open.remove(id) else {
             return;
         };
@@ -160,7 +156,7 @@ impl Board {
 
     /// Returns what becomes of an answer to a question; `None` if it was never shown.
     pub(super) fn find(&self, id: &RequestId) -> Option<FoundQuestion> {
-        let questions = self.questions();
+        let questions = lock(&self.questions);
         if let Some(open) = questions.open.get(id).filter(|open| open.is_shown) {
             return Some(open.posted.answerable());
         }

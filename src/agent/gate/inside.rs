@@ -9,20 +9,21 @@ use std::collections::HashMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::pin::pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Waker};
 use std::time::Duration;
 
 use callgate_approval::channel::{ChannelOrder, News, Person, PersonPlace, ReplyTo};
-use callgate_approval::daemon::{Claim, Daemon, DaemonOptions};
+use callgate_approval::daemon::{Claim, Daemon, DaemonOptions, Warn};
 use callgate_approval::desk::{Authority, DeskSettings, Ruling, Unattended};
+use callgate_link::sync::lock;
 use callgate_store::Store;
 use callgate_wire::approval::{Press, RequestId};
 use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot};
 
+use super::SHELL;
 use super::board::{Board, PressRoute, QuestionTerms};
-use super::{SHELL, Warn};
 use crate::config::Config;
 use private_folder::PrivateFolder;
 
@@ -135,11 +136,6 @@ impl fmt::Debug for InsideDesk {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("InsideDesk").field("socket", &self.socket).finish_non_exhaustive()
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // Nothing panics while the lock is held.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn settings(config: &Config) -> DeskSettings {

@@ -5,18 +5,18 @@ mod hidden;
 
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
-use std::time::SystemTime;
 
+use callgate_approval::daemon::Warn;
 use callgate_mask::mask_text;
 use callgate_rules::{Act, CommandBounds, Decision, Disk, Policy, PolicyDefaults, disk, judge};
 
 use rustix::fs::{Access, access};
 
+use super::AGENT;
 use super::always::RepeatableAct;
-use super::{AGENT, Warn};
 use crate::config::Config;
 use crate::disk::RealDisk;
-use crate::policy::{LiveRules, home, moment};
+use crate::policy::{LiveRules, home, local_now};
 use hidden::SearchJudge;
 
 /// The verdict of the rules on a use of a tool.
@@ -72,7 +72,7 @@ impl RuntimeRules {
         // A folder whose name is not UTF-8 makes an act that nothing allows.
         let folder = self.config.agent.folder.to_str().unwrap_or_default();
         let act = Act::of(tool, input, folder, AGENT, &home);
-        let verdict = judge(&policy, &act, &*self.disk, &moment(SystemTime::now()));
+        let verdict = judge(&policy, &act, &*self.disk, &local_now());
         let because = mask_text(&verdict.because).into_shown();
         match verdict.decision {
             Decision::Deny => RulesVerdict::Deny { because },
@@ -100,7 +100,7 @@ impl RuntimeRules {
             policy: Policy::clone(&policy),
             folder: self.config.agent.folder.to_str().unwrap_or_default().to_owned(),
             home: home.as_ref().to_owned(),
-            now: moment(SystemTime::now()),
+            now: local_now(),
         }
     }
 

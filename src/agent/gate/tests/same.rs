@@ -1,7 +1,6 @@
 //! One act, one verdict: whoever asks for it.
 
 use std::sync::Arc;
-use std::time::SystemTime;
 
 use callgate_approval::asker::fresh_id;
 use callgate_approval::desk::Ruling;
@@ -13,7 +12,7 @@ use serde_json::{Value, json};
 use super::bench::{Bench, link};
 use crate::agent::gate::rules::RulesVerdict;
 use crate::disk::RealDisk;
-use crate::policy::{LiveRules, home, moment};
+use crate::policy::{LiveRules, home, local_now};
 
 const ACTS: usize = 500;
 
@@ -121,7 +120,7 @@ fn all_who_ask_for_a_verdict_get_the_same() {
         let input = input.to_string();
         let what = format!("act {number}: {tool} {input}");
         let act = Act::of(tool, &input, root, "callgate", &home());
-        let now = moment(SystemTime::now());
+        let now = local_now();
         let verdict = judge(&policy, &act, &RealDisk, &now);
         counts[verdict.decision as usize] += 1;
 
