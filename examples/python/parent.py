@@ -109,7 +109,7 @@ async def call(payload):
         case _:
             raise IPCError("the request's params need a name and an object of arguments")
     if name not in TOOLS:
-        raise ToolNotFoundError(f"no tool is called {name!r}; there are: {', '.join(TOOLS)}")
+        raise ToolNotFoundError(f"there is no tool {name!r}; the tools are: {', '.join(TOOLS)}")
     function, entry = TOOLS[name]
     check(name, arguments, entry["input_schema"])
     if inspect.iscoroutinefunction(function):

@@ -40,7 +40,7 @@ fn a_schema_file_that_is_of_no_use_ends_the_start() {
     ] {
         fs::write(&stage.schema, content).unwrap();
         let expected =
-            format!("callgate bridge: the schema file FOLDER/schema.json is of no use: {reason}");
+            format!("callgate bridge: cannot use the schema file FOLDER/schema.json: {reason}");
         assert_eq!(refusal(&stage, &[], 1), expected);
     }
     fs::remove_file(&stage.schema).unwrap();

@@ -46,7 +46,7 @@ pub(crate) fn check_version(found: Option<&str>) -> Result<(), ClaudeError> {
     if is_new_enough {
         return Ok(());
     }
-    let found = found.unwrap_or("one that does not say").to_owned();
+    let found = found.unwrap_or("unknown").to_owned();
     Err(ClaudeError::CliTooOld { found, needed: OLDEST })
 }
 
@@ -142,23 +142,4 @@ fn set_environment(
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn versions_are_compared_by_their_numbers() {
-        for good in
-            ["2.1.248", "2.1.325", "2.10.0", "3.0.0", "2.1.300-beta.1", "2.1.250 (Claude Code)"]
-        {
-            assert!(check_version(Some(good)).is_ok(), "{good}");
-        }
-        for bad in ["2.1.247", "2.0.999", "1.9.9", "0.0.1", "", "two"] {
-            assert!(check_version(Some(bad)).is_err(), "{bad}");
-        }
-        let unknown = check_version(None).expect_err("no version");
-        assert_eq!(
-            unknown.to_string(),
-            "the Claude Code CLI is version one that does not say, but 2.1.248 is needed: update it"
-        );
-    }
-}
+mod tests;

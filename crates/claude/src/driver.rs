@@ -72,7 +72,7 @@ pub(crate) struct CliDriver {
     /// The prompt to send once the abandoned turn has ended.
     next_prompt: Option<Prompt>,
     /// Whether the CLI reports when it is idle.
-    tells_idle: bool,
+    reports_idle: bool,
     changes: u64,
     change: Option<PendingChange>,
 }
@@ -145,7 +145,7 @@ impl CliDriver {
             stage: DriverStage::Resting,
             turn: DriverTurn::default(),
             next_prompt: None,
-            tells_idle: false,
+            reports_idle: false,
             changes: 0,
             change: None,
         })

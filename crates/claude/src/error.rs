@@ -18,8 +18,8 @@ pub enum ClaudeError {
     NoRuntime,
     /// The CLI was not found.
     #[error(
-        "the Claude Code CLI was not found on the PATH nor in {looked_in}: install it, or name it \
-         with ClaudeSettings::cli"
+        "the Claude Code CLI was found neither on the PATH nor in {looked_in}: install it, or set its \
+         path with ClaudeSettings::cli"
     )]
     CliNotFound {
         /// Where it was searched for, besides the `PATH`.
@@ -27,7 +27,7 @@ pub enum ClaudeError {
     },
     /// The CLI could not be started.
     #[error(
-        "{program} could not be started: {source}; name the Claude Code CLI with ClaudeSettings::cli"
+        "cannot start {program}: {source}; set the path of the Claude Code CLI with ClaudeSettings::cli"
     )]
     Start {
         /// The CLI.
@@ -36,7 +36,9 @@ pub enum ClaudeError {
         source: std::io::Error,
     },
     /// The CLI is older than this program understands.
-    #[error("the Claude Code CLI is version {found}, but {needed} is needed: update it")]
+    #[error(
+        "the version of the Claude Code CLI is {found}, but at least {needed} is needed: update it"
+    )]
     CliTooOld {
         /// Its version, or what it reported instead.
         found: String,
@@ -58,19 +60,19 @@ pub enum ClaudeError {
         source: std::io::Error,
     },
     /// The CLI ended before it had answered.
-    #[error("the CLI ended before it had answered ({status}); it said: {stderr}")]
+    #[error("the CLI ended before it had answered ({status}); its last output was: {stderr}")]
     Died {
         /// How it ended.
         status: ExitStatus,
-        /// The last it said.
+        /// The end of its standard error.
         stderr: String,
     },
     /// The CLI wrote something that does not follow its protocol.
-    #[error("the CLI wrote a line that cannot be read ({reason}); it said: {stderr}")]
+    #[error("the CLI wrote a line that cannot be read ({reason}); its last output was: {stderr}")]
     Garbage {
         /// What is wrong with the line.
         reason: String,
-        /// The last it said.
+        /// The end of its standard error.
         stderr: String,
     },
     /// The CLI refused a request.
@@ -82,11 +84,11 @@ pub enum ClaudeError {
         reason: String,
     },
     /// The CLI wrote nothing for too long while no tool or callback of ours was running.
-    #[error("the CLI was silent for {} s and was ended; it said: {stderr}", .after.as_secs_f64())]
+    #[error("the CLI wrote nothing for {} s and was ended; its last output was: {stderr}", .after.as_secs_f64())]
     Stalled {
         /// For how long.
         after: Duration,
-        /// The last it said.
+        /// The end of its standard error.
         stderr: String,
     },
     /// The call exceeded its time limit.
@@ -107,8 +109,8 @@ pub enum ClaudeError {
     Io(#[from] std::io::Error),
 }
 
-/// Returns the error text of an unfinished answer. An interrupt needs no more words: those of the
-/// CLI are for its own developers.
+/// Returns the error text of an unfinished answer. After an interrupt, the CLI's own text means
+/// nothing to users.
 fn unfinished(answer: &ClaudeAnswer) -> String {
     match (&answer.outcome, answer.text.as_str()) {
         (ClaudeOutcome::Interrupted, _) => "the agent was interrupted".to_owned(),

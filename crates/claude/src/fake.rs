@@ -73,14 +73,14 @@ pub struct FakeToolResult {
     pub is_error: bool,
 }
 
-/// What the command line tells a real CLI.
+/// The options that a real CLI gets on its command line.
 #[derive(Debug)]
 pub(crate) struct FakeSetup {
     /// The name of the server of our tools; empty without tools.
     pub(crate) server: String,
     pub(crate) allowed: Vec<String>,
     pub(crate) denied: Vec<String>,
-    pub(crate) model: Option<String>,
+    pub(crate) model: String,
 }
 
 impl FakeCli {

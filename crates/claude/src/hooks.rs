@@ -299,7 +299,7 @@ impl Hook {
 
     /// Returns the line that answers the CLI's request `id` for a hook that has panicked.
     pub(crate) fn panicked(&self, id: &str) -> String {
-        let reason = "the hook that decides about this has panicked";
+        let reason = "the hook that decides this has panicked";
         if self.event.is_guard() {
             let refusal = HookOutput::deny(reason).response(&self.event);
             return control::success(id, &refusal.to_string());

@@ -20,7 +20,7 @@ use crate::permission::{Decider, PermissionDecision, PermissionQuestion};
 /// The prefix of the ids of our requests that report a tool's progress.
 pub(crate) const PROGRESS: &str = "callgate-progress-";
 /// How many progress reports may wait for a CLI that does not read.
-const NEWS: usize = 16;
+const MOST_REPORTS: usize = 16;
 
 /// A control request that has been handled.
 #[derive(Debug)]
@@ -43,12 +43,13 @@ pub(crate) enum JobUpdate {
 #[derive(Debug)]
 pub(crate) struct ControlJobs {
     /// Calls of callbacks, each in a task: foreign code may panic or take its time.
-    asked: JoinSet<FinishedJob>,
+    callbacks: JoinSet<FinishedJob>,
     questions: HashMap<String, CallbackQuestion>,
     calls: McpReplies,
-    tell: Sender<String>,
-    news: Receiver<String>,
-    told: u64,
+    report: Sender<String>,
+    reports: Receiver<String>,
+    /// How many reports were sent.
+    sent: u64,
 }
 
 /// A call of a callback.
@@ -68,9 +69,9 @@ type McpReply = Pin<Box<dyn Future<Output = FinishedJob> + Send>>;
 
 impl ControlJobs {
     pub(crate) fn new() -> Self {
-        let (tell, news) = mpsc::channel(NEWS);
-        let (asked, questions, calls) = (JoinSet::new(), HashMap::new(), McpReplies::default());
-        Self { asked, questions, calls, tell, news, told: 0 }
+        let (report, reports) = mpsc::channel(MOST_REPORTS);
+        let (callbacks, questions) = (JoinSet::new(), HashMap::new());
+        Self { callbacks, questions, calls: McpReplies::default(), report, reports, sent: 0 }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -79,7 +80,7 @@ impl ControlJobs {
 
     /// Asks the decider whether a tool may be used.
     pub(crate) fn ask(&mut self, id: &str, decider: Option<Decider>, asked: PermissionQuestion) {
-        let panicked = control::failure(id, "whoever should have answered this has panicked");
+        let panicked = control::failure(id, "the permission callback has panicked");
         self.question(id, decide(id.to_owned(), decider, asked), panicked);
     }
 
@@ -95,13 +96,13 @@ impl ControlJobs {
         answer: impl Future<Output = FinishedJob> + Send + 'static,
         panicked: String,
     ) {
-        let task = self.asked.spawn(answer);
+        let task = self.callbacks.spawn(answer);
         self.questions.insert(id.to_owned(), CallbackQuestion { task, panicked });
     }
 
     /// Answers an MCP message.
     pub(crate) fn serve(&mut self, id: &str, inline: Arc<InlineServer>, message: String) {
-        let call = serve(id.to_owned(), inline, message, self.tell.clone());
+        let call = serve(id.to_owned(), inline, message, self.report.clone());
         self.calls.0.push((id.to_owned(), Box::pin(call)));
     }
 
@@ -121,14 +122,14 @@ impl ControlJobs {
         server: &str,
         may_report: bool,
     ) -> Poll<JobUpdate> {
-        if may_report && let Poll::Ready(Some(message)) = self.news.poll_recv(context) {
+        if may_report && let Poll::Ready(Some(message)) = self.reports.poll_recv(context) {
             return Poll::Ready(JobUpdate::Progress(self.progress_line(server, &message)));
         }
         if let Poll::Ready(done) = self.calls.poll(context) {
             return Poll::Ready(JobUpdate::Done(Box::new(done)));
         }
         loop {
-            let Some(ended) = ready!(self.asked.poll_join_next_with_id(context)) else {
+            let Some(ended) = ready!(self.callbacks.poll_join_next_with_id(context)) else {
                 return Poll::Pending;
             };
             let done = match ended {
@@ -152,15 +153,15 @@ impl ControlJobs {
     /// Returns the lines for all progress that was reported before an answer.
     pub(crate) fn rest_of_progress(&mut self, server: &str) -> String {
         let mut lines = String::new();
-        while let Ok(message) = self.news.try_recv() {
+        while let Ok(message) = self.reports.try_recv() {
             lines += &self.progress_line(server, &message);
         }
         lines
     }
 
     fn progress_line(&mut self, server: &str, message: &str) -> String {
-        self.told += 1;
-        let (id, server) = (json!(format!("{PROGRESS}{}", self.told)), json!(server));
+        self.sent += 1;
+        let (id, server) = (json!(format!("{PROGRESS}{}", self.sent)), json!(server));
         let message = message.trim_end();
         format!(
             "{{\"type\":\"control_request\",\"request_id\":{id},\"request\":{{\"subtype\":\
@@ -193,7 +194,7 @@ async fn decide(id: String, decider: Option<Decider>, asked: PermissionQuestion)
     let decision = match decider {
         Some(decider) => decider.decide(asked).await,
         None => PermissionDecision::deny(
-            "nobody is there to allow this; the program that runs the agent can, by \
+            "nobody is there to allow this; the program that runs the agent can allow it with \
              ClaudeSettings::permission or ClaudeSettings::allow",
         ),
     };
@@ -217,12 +218,12 @@ async fn serve(
     id: String,
     inline: Arc<InlineServer>,
     message: String,
-    tell: Sender<String>,
+    report: Sender<String>,
 ) -> FinishedJob {
     let is_request = Members::read(&message).is_ok_and(|message| message.get("id").is_some());
-    // Progress is news, not an answer: it is never waited for.
-    let tell = move |report| drop(tell.try_send(report));
-    let reply = inline.answer(&message, tell).await;
+    // A report that does not fit into the channel is dropped: nobody waits for progress.
+    let report = move |message| drop(report.try_send(message));
+    let reply = inline.answer(&message, report).await;
     let response = match reply.as_deref().map(str::trim_end) {
         Some(reply) => Some(reply.to_owned()),
         // A notification is acknowledged; a call that was cancelled gets no answer.

@@ -31,7 +31,7 @@ pub(crate) struct ToolLinks {
 /// How the CLI receives its MCP servers.
 #[derive(Debug)]
 enum ServerConfig {
-    Words(String),
+    Inline(String),
     File(PrivateFile),
 }
 
@@ -73,7 +73,7 @@ impl ToolLinks {
     /// Returns the servers in the CLI's form, or the file that holds them.
     pub(crate) fn config(&self) -> Option<&OsStr> {
         self.config.as_ref().map(|config| match config {
-            ServerConfig::Words(words) => words.as_ref(),
+            ServerConfig::Inline(json) => json.as_ref(),
             ServerConfig::File(file) => file.path().as_os_str(),
         })
     }
@@ -100,15 +100,15 @@ impl ToolLinks {
         let Some(host) = &self.host else { return Ok(()) };
         let name = host.name();
         let status = started.servers.iter().find(|server| server.name == name);
-        let status = status.map_or("not there", |server| server.status.as_str());
+        let status = status.map_or("missing", |server| server.status.as_str());
         if status == "pending" {
             // It is still being started: its tools are not known yet.
             return Ok(());
         }
         if status != "connected" {
             return Err(ClaudeError::BridgeStartup(format!(
-                "the CLI's connection to the tools of {name:?} is {status}: run its command by \
-                 hand to see why, or use ToolTransport::Sdk"
+                "the CLI reports its connection to the server {name:?} as {status}: run the server's \
+                 command by hand to see why, or use ToolTransport::Sdk"
             )));
         }
         let prefix = format!("mcp__{name}__");
@@ -121,8 +121,8 @@ impl ToolLinks {
             return Ok(());
         }
         Err(ClaudeError::BridgeStartup(format!(
-            "the CLI lists the tools {theirs:?} of {name:?}, but they are {ours:?}: is another \
-             server of that name configured, or are they denied?"
+            "the CLI lists the tools {theirs:?} of the server {name:?} instead of {ours:?}: check \
+             whether another server of that name is configured, or some of the tools are denied"
         )))
     }
 }
@@ -137,7 +137,7 @@ fn write_config(
     }
     let config = json!({"mcpServers": servers}).to_string();
     if !is_secret {
-        return Ok(Some(ServerConfig::Words(config)));
+        return Ok(Some(ServerConfig::Inline(config)));
     }
     let folder = settings.temporary();
     file::sweep(&folder, CONFIG_PREFIX, CONFIG_SUFFIX);

@@ -53,7 +53,7 @@ impl CliProcess {
                 server: links.server().to_owned(),
                 allowed: settings.allowed.clone(),
                 denied: settings.denied.clone(),
-                model: settings.model.clone(),
+                model: settings.model.clone().unwrap_or_else(|| "fake".to_owned()),
             });
             return Ok(Self {
                 input: Some(Box::new(input)),
@@ -65,9 +65,9 @@ impl CliProcess {
         let gate = settings.desk.as_deref().and_then(GateRegistration::register);
         let (config, rule) = (links.config(), links.rule());
         let command = cli::command(&program, settings, launch, config, rule, gate.as_ref());
-        let given = settings.environment.iter().cloned();
-        let given = given.filter_map(|(name, value)| Some((name, value?)));
-        let secrets = SecretVariables::new(std::env::vars_os().chain(given));
+        let set = settings.environment.iter().cloned();
+        let set = set.filter_map(|(name, value)| Some((name, value?)));
+        let secrets = SecretVariables::new(std::env::vars_os().chain(set));
         let mut child = LeashedChild::spawn_gently(command)
             .map_err(|source| ClaudeError::Start { program, source })?;
         let broken = || io::Error::from(io::ErrorKind::BrokenPipe);
@@ -135,7 +135,7 @@ impl CliProcess {
         timeout(FAREWELL, child_ended(&cli.child)).await.ok();
         timeout(LAST_WORDS, cli.stderr.read_to_its_end()).await.ok();
         if matches!(cli.child.has_ended(), Ok(false)) {
-            return io::Error::other("it has closed its output, but goes on").into();
+            return io::Error::other("it has closed its output, but is still running").into();
         }
         match cli.child.wait() {
             Ok(status) => ClaudeError::Died { status, stderr: cli.stderr.text(&cli.secrets) },

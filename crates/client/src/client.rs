@@ -32,7 +32,7 @@ use crate::{
 /// 2 s it is killed with all that it has started. Only [`close`](Self::close) waits for that.
 #[derive(Debug, Clone)]
 pub struct Client {
-    handle: Arc<ClientHandle>,
+    pub(crate) handle: Arc<ClientHandle>,
 }
 
 impl Client {
@@ -165,12 +165,6 @@ impl Client {
         let mut watch = self.watch(WatchStart::Now);
         self.handle.shared.ask(CoreInput::Leave);
         while watch.next().await.is_some() {}
-    }
-
-    /// Returns how many bytes of events wait in all requests.
-    #[cfg(test)]
-    pub(crate) fn unread(&self) -> usize {
-        self.handle.shared.unread.load(Ordering::Relaxed)
     }
 
     /// Waits until the limits permit another request.

@@ -88,8 +88,9 @@ pub(crate) struct ClientCore {
     /// The prefix of the ids of the client's own requests.
     name: String,
     life: RuntimeLife,
-    state: RuntimeState,
-    epoch: u64,
+    pub(crate) state: RuntimeState,
+    /// The number of the current process.
+    pub(crate) epoch: u64,
     deaths: u32,
     is_leaving: bool,
     /// The open requests, in the order in which they were sent.
@@ -97,7 +98,7 @@ pub(crate) struct ClientCore {
     numbers: SequenceNumbers,
     errands: u64,
     paused: Option<Duration>,
-    passed_over: PassedOver,
+    pub(crate) passed_over: PassedOver,
     outputs: Vec<CoreOutput>,
 }
 
@@ -118,19 +119,6 @@ impl ClientCore {
             passed_over: PassedOver::default(),
             outputs: Vec::new(),
         }
-    }
-
-    /// Returns the number of the current process.
-    pub(crate) fn epoch(&self) -> u64 {
-        self.epoch
-    }
-
-    pub(crate) fn state(&self) -> &RuntimeState {
-        &self.state
-    }
-
-    pub(crate) fn passed_over(&self) -> PassedOver {
-        self.passed_over
     }
 
     pub(crate) fn is_open(&self, id: &str) -> bool {
@@ -190,8 +178,8 @@ impl ClientCore {
             return None;
         }
         let is_behind = self.open[..index].iter().any(|earlier| earlier.is_before(open));
-        let idle = (open.is_at_work() && !is_behind)
-            .then(|| open.heard.saturating_add(self.settings.idle));
+        let is_at_work = open.is_at_work() && !is_behind;
+        let idle = is_at_work.then(|| open.heard.saturating_add(self.settings.idle));
         idle.into_iter().chain(open.cancelled_by).min()
     }
 
@@ -209,12 +197,8 @@ impl ClientCore {
 
     fn ask(&mut self, now: Duration, request: &Arc<SessionRequest>, line: Vec<u8>) {
         self.see(WatchedItem::Asked(Arc::clone(request)), line.len() + OVERHEAD);
-        self.open.push(PendingRequest::new(
-            request,
-            line,
-            now,
-            now.saturating_add(self.settings.taken),
-        ));
+        let taken_by = now.saturating_add(self.settings.taken);
+        self.open.push(PendingRequest::new(request, line, now, taken_by));
         let last = self.open.len() - 1;
         match &self.life {
             _ if self.is_leaving => self.fail(now, last, ClientError::Closed),

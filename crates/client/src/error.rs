@@ -13,13 +13,13 @@ pub enum ClientError {
     #[error("there is no tokio runtime here: start the client inside one")]
     NoTokio,
     /// The runtime died, could not be started, or had to be ended.
-    #[error("{why}; it is started again, send the request once more")]
+    #[error("{why}; it is being restarted: send the request again")]
     Died {
         /// The reason, for a person.
         why: Arc<str>,
     },
     /// The runtime has died so often that it is not started again.
-    #[error("the runtime has died {deaths} times in a row and is not started again: {why}")]
+    #[error("the runtime has died {deaths} times in a row and is not restarted: {why}")]
     GivenUp {
         /// How often.
         deaths: u32,
@@ -33,7 +33,7 @@ pub enum ClientError {
         after: Duration,
     },
     /// The runtime did not read the request in time; it was not carried out.
-    #[error("the runtime did not take the request within {}", seconds(*after))]
+    #[error("the runtime did not read the request within {}", seconds(*after))]
     NotTaken {
         /// How long.
         after: Duration,
@@ -48,13 +48,13 @@ pub enum ClientError {
         after: Duration,
     },
     /// Lines of the runtime were lost, and it could not send them again.
-    #[error("a part of the answer is lost: send the request once more")]
+    #[error("a part of the answer is lost: send the request again")]
     Lost,
     /// The request was cancelled by this client, and the runtime did not confirm it.
     #[error("the request was cancelled")]
     Cancelled,
     /// The request is longer than a line may be.
-    #[error("the request has {size} bytes, and {limit} are the most: send less")]
+    #[error("the request has {size} bytes, but {limit} is the limit: send less")]
     TooLarge {
         /// The request's bytes.
         size: usize,
@@ -62,19 +62,19 @@ pub enum ClientError {
         limit: usize,
     },
     /// Too many requests are open.
-    #[error("{open} requests are open, which is the most: wait for one to end")]
+    #[error("{open} requests are open, which is the limit: wait for one to end")]
     TooMany {
         /// How many.
         open: usize,
     },
     /// The runtime does not know such requests.
-    #[error("the runtime does not know `{kind}`: a newer one may")]
+    #[error("the runtime does not support `{kind}`: use a newer one")]
     NotOffered {
         /// The kind of request, or the missing capability.
         kind: &'static str,
     },
     /// There is no open request with this id.
-    #[error("no such request is open")]
+    #[error("no request with this id is open")]
     NotOpen,
     /// The client was closed.
     #[error("the session is closed")]
@@ -88,7 +88,7 @@ pub enum ClientError {
         data: Option<ErrorData>,
     },
     /// The runtime's answer does not fit the request.
-    #[error("the runtime's answer to `{kind}` cannot be read: is it of another version?")]
+    #[error("the runtime's answer to `{kind}` cannot be read: use a runtime of the same version")]
     Unexpected {
         /// The kind of request.
         kind: &'static str,
@@ -104,17 +104,4 @@ fn seconds(after: Duration) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn errors_say_how_long() {
-        let check = |after, expected: &str| {
-            let error = ClientError::Idle { after: Duration::from_millis(after) };
-            assert_eq!(error.to_string(), expected);
-        };
-        check(60_000, "no event for 60 s");
-        check(1_500, "no event for 1.500 s");
-        check(20, "no event for 20 ms");
-    }
-}
+mod tests;

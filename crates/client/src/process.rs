@@ -21,7 +21,7 @@ use crate::stderr::StderrFollower;
 use crate::{ClientSettings, StderrTarget};
 
 /// How often the thread checks whether the leash was dropped.
-const NOW_AND_THEN: Duration = Duration::from_millis(100);
+const LEASH_CHECK: Duration = Duration::from_millis(100);
 /// How long the process may take to end after its stdin was closed, and again after SIGTERM.
 const FAREWELL: Duration = Duration::from_secs(2);
 /// How long to read stderr after the process has ended: one of its children may hold the pipe open.
@@ -41,9 +41,8 @@ struct KeptProcess {
 
 /// Returns a function that starts the process of these settings, as often as it is called.
 pub(crate) fn launcher(settings: ClientSettings) -> RuntimeLauncher {
-    let given = settings.env.iter().cloned();
-    let given = given.filter_map(|(name, value)| Some((name, value?)));
-    let secrets = Arc::new(SecretVariables::new(std::env::vars_os().chain(given)));
+    let set = settings.env.iter().cloned().filter_map(|(name, value)| Some((name, value?)));
+    let secrets = Arc::new(SecretVariables::new(std::env::vars_os().chain(set)));
     Box::new(move || Box::pin(launch(settings.clone(), Arc::clone(&secrets))))
 }
 
@@ -54,7 +53,7 @@ async fn launch(
     let (reply, kept) = oneshot::channel();
     let command = command(&settings);
     thread::Builder::new().name("runtime keeper".to_owned()).spawn(|| keep(command, reply))?;
-    let gone = |_| io::Error::other("its keeper is gone");
+    let gone = |_| io::Error::other("the thread that starts it has ended");
     let kept = kept.await.map_err(gone)??;
     let stdin = kept.stdin.map(ChildStdin::from_std).transpose()?;
     let stdout = kept.stdout.map(ChildStdout::from_std).transpose()?;
@@ -106,17 +105,17 @@ fn keep(command: Command, reply: oneshot::Sender<io::Result<KeptProcess>>) {
         Ok(child) => child,
         Err(error) => return drop(reply.send(Err(error))),
     };
-    let ((leash, slack), (told, exit)) = (channel(), oneshot::channel());
+    let ((leash, slack), (exited, exit)) = (channel(), oneshot::channel());
     let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
-    // Nobody waiting any more: the leash is dropped with the message.
+    // If nobody waits any more, the leash is dropped with the message.
     reply.send(Ok(KeptProcess { stdin, stdout, stderr, leash, exit })).ok();
-    told.send(see_off(child, &slack)).ok();
+    exited.send(wait_or_end(child, &slack)).ok();
 }
 
 /// Waits for the end of the process, and ends it once the leash is dropped. Returns `None` if it
 /// had to be killed.
-fn see_off(mut child: LeashedChild, slack: &Receiver<()>) -> Option<ExitStatus> {
-    while !ends_within(&child, NOW_AND_THEN) && slack.try_recv() == Err(TryRecvError::Empty) {}
+fn wait_or_end(mut child: LeashedChild, slack: &Receiver<()>) -> Option<ExitStatus> {
+    while !ends_within(&child, LEASH_CHECK) && slack.try_recv() == Err(TryRecvError::Empty) {}
     if !ends_within(&child, FAREWELL) {
         // An error means that it has ended by itself.
         child.terminate().ok();
@@ -130,6 +129,6 @@ fn see_off(mut child: LeashedChild, slack: &Receiver<()>) -> Option<ExitStatus> 
 
 /// Returns true if the process ends within this time.
 fn ends_within(child: &LeashedChild, limit: Duration) -> bool {
-    // One that cannot be looked at is no longer ours.
+    // An error means that the process is gone.
     child.wait_for(limit).unwrap_or(true)
 }

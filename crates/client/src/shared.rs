@@ -146,11 +146,11 @@ impl ClientShared {
     }
 
     pub(crate) fn state(&self) -> RuntimeState {
-        self.lock().core.state().clone()
+        self.lock().core.state.clone()
     }
 
     pub(crate) fn passed_over(&self) -> PassedOver {
-        self.lock().core.passed_over()
+        self.lock().core.passed_over
     }
 
     /// Takes the orders for the task.
@@ -245,7 +245,7 @@ impl ClientInner {
     }
 
     fn show(&mut self, what: WatchedItem, size: usize) {
-        self.ring.push(self.core.epoch(), what, size);
+        self.ring.push(self.core.epoch, what, size);
         self.seen += 1;
     }
 }

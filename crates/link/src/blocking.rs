@@ -4,16 +4,14 @@ use std::io::{self, Read};
 
 use callgate_wire::frame::{FrameDecoder, LineDecoder};
 
-/// Reads once into the decoder; 0 is the end of the stream. An interrupted read is taken up
-/// again.
+/// Reads once into the decoder; returns 0 at the end of the stream. An interrupted read is retried.
 pub fn fill_lines(input: &mut impl Read, lines: &mut LineDecoder) -> io::Result<usize> {
     let count = read(input, lines.space())?;
     lines.filled(count);
     Ok(count)
 }
 
-/// Reads once into the decoder; 0 is the end of the stream. An interrupted read is taken up
-/// again.
+/// Reads once into the decoder; returns 0 at the end of the stream. An interrupted read is retried.
 pub fn fill_frames(input: &mut impl Read, frames: &mut FrameDecoder) -> io::Result<usize> {
     let count = read(input, frames.space())?;
     frames.filled(count);

@@ -152,8 +152,8 @@ impl LeashedChild {
         Ok(status)
     }
 
-    /// Ends the orphans of a leader that had no chance to end them: they are no longer below it,
-    /// and perhaps not in its group, but have inherited its mark.
+    /// Ends the orphans of a leader that could not end them itself: they are no longer its
+    /// descendants, and perhaps not in its group, but have inherited its mark.
     fn end_orphans(&self) {
         // A process that was starting another one meanwhile is found in the next round.
         for _ in 0..ROUNDS {
@@ -197,8 +197,9 @@ fn marked(mark: &str) -> Vec<OwnedFd> {
     let entry = format!("{MARK}={mark}");
     let Ok(processes) = fs::read_dir("/proc") else { return Vec::new() };
     let is_marked = |id: i32| {
-        fs::read(format!("/proc/{id}/environ"))
-            .is_ok_and(|environment| memmem(&environment, entry.as_bytes()))
+        fs::read(format!("/proc/{id}/environ")).is_ok_and(|environment| {
+            environment.windows(entry.len()).any(|bytes| bytes == entry.as_bytes())
+        })
     };
     processes
         .flatten()
@@ -207,10 +208,6 @@ fn marked(mark: &str) -> Vec<OwnedFd> {
         .filter(|(id, _)| is_marked(*id))
         .map(|(_, process)| process)
         .collect()
-}
-
-fn memmem(text: &[u8], wanted: &[u8]) -> bool {
-    text.windows(wanted.len()).any(|window| window == wanted)
 }
 
 /// Returns a pidfd of every living descendant of a process, so that its id cannot be reused.

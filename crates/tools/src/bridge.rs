@@ -94,7 +94,7 @@ fn read_catalogue(path: &Path) -> Result<Catalogue, String> {
         .and_then(|opened| opened.take(LARGEST_SCHEMA_FILE as u64 + 1).read_to_end(&mut file))
         .map_err(|error| format!("cannot read the schema file {}: {error}", path.display()))?;
     let (catalogue, left_out) = Catalogue::from_schema_file(&file)
-        .map_err(|reason| format!("the schema file {} is of no use: {reason}", path.display()))?;
+        .map_err(|reason| format!("cannot use the schema file {}: {reason}", path.display()))?;
     for reason in left_out {
         complain(&reason);
     }

@@ -35,7 +35,7 @@ use check::CheckedTool;
 #[non_exhaustive]
 pub enum HostError {
     /// A tool that real clients would refuse, most of them together with the whole list.
-    #[error("the tool {name:?} cannot be offered: {reason}")]
+    #[error("cannot offer the tool {name:?}: {reason}")]
     Tool {
         /// Its name.
         name: String,
@@ -43,16 +43,16 @@ pub enum HostError {
         reason: String,
     },
     /// A filter names a tool that the host does not have.
-    #[error("there is no tool called {0:?} to choose")]
+    #[error("there is no tool {0:?}: choose one of the host's tools")]
     UnknownTool(String),
     /// The server's name cannot be used in a client's settings.
-    #[error("the server name {0:?} cannot be used: take letters, digits, `-` and `_`")]
+    #[error("the server name {0:?} is invalid: use up to 64 letters, digits, `-` and `_`")]
     Name(String),
     /// The session's socket could not be served.
     #[error(transparent)]
     Socket(#[from] callgate_link::socket::SocketError),
     /// The tools' descriptions and schemas are too large for any client.
-    #[error("the tools take {size} bytes to describe, but {limit} bytes is the limit: offer fewer")]
+    #[error("the schema file would have {size} bytes, but {limit} is the limit: offer fewer tools")]
     TooLarge {
         /// The size of their schema file.
         size: usize,

@@ -35,7 +35,7 @@ pub enum McpAction<'a> {
     Call(McpCall<'a>),
     /// Stop working on the request with this id; it gets no answer.
     Cancel(&'a str),
-    /// Nothing.
+    /// Do nothing.
     Nothing,
 }
 
@@ -163,7 +163,7 @@ fn request<'a>(
         ("tools/list", McpEra::Legacy) => reply::listed_legacy(catalogue),
         ("tools/list", McpEra::Modern) => reply::listed_modern(catalogue),
         _ => {
-            let message = format!("no method is called {:?}", shortened(method));
+            let message = format!("unknown method {:?}", shortened(method));
             return Err(McpRefusal::new(code::UNKNOWN_METHOD, message));
         }
     };
@@ -192,7 +192,7 @@ fn unsupported(requested: &str) -> McpRefusal {
     let supported: Vec<&str> = std::iter::once(MODERN).chain(LEGACY).collect();
     let requested = shortened(requested);
     let data = serde_json::json!({"supported": supported, "requested": requested});
-    let message = format!("version {requested} is not spoken here");
+    let message = format!("protocol version {requested} is not supported");
     McpRefusal { code: code::UNSUPPORTED_VERSION, message, data: Some(data.to_string()) }
 }
 
@@ -237,7 +237,7 @@ fn listen(id: Json<'_>, params: &Members<'_>) -> Result<String, McpRefusal> {
     Ok(reply::acknowledged(id))
 }
 
-/// Returns as much of a client's word as is worth repeating.
+/// Returns as much of a client's word as an error repeats.
 fn shortened(word: &str) -> String {
     word.chars().take(LONGEST_WORD).collect()
 }

@@ -1,8 +1,8 @@
 //! The approval protocol: how an agent's hook asks the desk before the agent acts.
 //!
-//! One connection carries one [`ApprovalRequest`] line and one [`ApprovalResponse`] line; the normative text is
-//! `docs/protocol/approval.md`. What the tool would be given and what the agent suggests to allow
-//! for good are only relayed, so they stay the bytes they were. The buttons on a phone carry a
+//! One connection carries one [`ApprovalRequest`] line and one [`ApprovalResponse`] line; the
+//! normative text is `docs/protocol/approval.md`. Tool inputs and the permissions that the agent
+//! suggests are only relayed, so their bytes stay unchanged. The buttons on a phone carry a
 //! [`Callback`].
 
 mod context;
@@ -11,10 +11,12 @@ mod request_id;
 #[cfg(test)]
 mod tests;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use crate::fields::{list, members_of, one_line, optional, optional_object, required};
+use crate::fields::{
+    list, members_of, one_line, optional, optional_object, optional_word, required,
+};
 use crate::raw::Members;
 
 pub use crate::fields::Malformed;
@@ -28,20 +30,22 @@ pub const LEGACY_SOCKET: &str = "/tmp/vibe-reachout.sock";
 /// The longest line, without its newline, that either side may send.
 pub const MAX_LINE: usize = 10 * 1024 * 1024;
 
-/// May this tool be run?
+const DECISION: &str = "allow, deny, timeout, ask or none";
+
+/// A question whether a tool may run, or a report that gets no answer (see [`RequestKind`]).
 #[derive(Debug, Clone, Serialize)]
 pub struct ApprovalRequest {
-    /// Names the question; the answer repeats it.
+    /// The id of the question; the answer repeats it.
     pub request_id: RequestId,
     /// The tool the agent wants to run.
     pub tool_name: String,
-    /// The object the tool would be given, as it came.
+    /// The arguments of the tool, a JSON object, unchanged.
     pub tool_input: Box<RawValue>,
     /// The folder the agent works in.
     pub cwd: String,
-    /// The agent's session, to tell several apart.
+    /// The agent's session.
     pub session_id: String,
-    /// What the agent offers to allow for good, each as it came.
+    /// The permissions that the agent suggests for "always", each unchanged.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub permission_suggestions: Vec<Box<RawValue>>,
     /// What the request is for.
@@ -50,12 +54,12 @@ pub struct ApprovalRequest {
     /// Which agent asks, such as `claude-code` or `codex`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
-    /// What the asker tells about the question.
+    /// What the asker adds to the question.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub context: Option<RequestContext>,
 }
 
-/// The desk's answer to a [`ApprovalRequest`].
+/// The desk's answer to an [`ApprovalRequest`].
 #[derive(Debug, Clone, Serialize)]
 pub struct ApprovalResponse {
     /// The question's id.
@@ -64,9 +68,9 @@ pub struct ApprovalResponse {
     pub decision: Decision,
     /// Why, in words for the agent; used with [`Decision::Deny`] and [`Decision::Ask`].
     pub message: Option<String>,
-    /// The suggestion to apply from now on, as it came; used with [`Decision::Allow`].
+    /// The suggestion to apply from now on, unchanged; used with [`Decision::Allow`].
     pub always_allow_suggestion: Option<Box<RawValue>>,
-    /// All suggestions of the chosen "always", each as it came; used with [`Decision::Allow`].
+    /// All suggestions of the chosen "always", each unchanged; used with [`Decision::Allow`].
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub updated_permissions: Vec<Box<RawValue>>,
     /// The input to run the tool with instead; used with [`Decision::Allow`].
@@ -84,7 +88,7 @@ pub struct ApprovalResponse {
 }
 
 /// What was decided about a question.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Decision {
     /// The tool may run.
@@ -95,13 +99,13 @@ pub enum Decision {
     Timeout,
     /// A person has to decide, and the agent asks them; answers [`RequestKind::Check`] only.
     Ask,
-    /// No rule decides: the agent goes on as if nobody had been asked; answers [`RequestKind::Check`]
-    /// only.
+    /// No rule decides: the agent continues as if nobody had been asked; answers
+    /// [`RequestKind::Check`] only.
     None,
 }
 
 impl Decision {
-    /// The decision's name in a response.
+    /// Returns the decision's name in a response.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -115,11 +119,11 @@ impl Decision {
 }
 
 impl ApprovalRequest {
-    /// Whether an answer to this request may carry `extra`.
+    /// Returns true if an answer to this request may carry `extra`.
     #[must_use]
     pub fn takes(&self, extra: AnswerExtra) -> bool {
-        let told = self.context.as_ref().and_then(|context| context.takes.as_ref());
-        told.map_or(extra == AnswerExtra::Always, |takes| takes.contains(&extra))
+        let takes = self.context.as_ref().and_then(|context| context.takes.as_ref());
+        takes.map_or(extra == AnswerExtra::Always, |takes| takes.contains(&extra))
     }
 
     /// Reads a request from a line's bytes, with or without the newline.
@@ -134,13 +138,14 @@ impl ApprovalRequest {
             cwd: required(&members, "cwd", "a string")?,
             session_id: required(&members, "session_id", "a string")?,
             permission_suggestions: suggestions.unwrap_or_default(),
-            kind: kind(&members)?,
+            kind: optional_word(&members, "kind", "ask, settle, notify or check")?
+                .unwrap_or_default(),
             agent: optional(&members, "agent", "a string")?,
             context: context(&members)?,
         })
     }
 
-    /// The request as one line, its newline included.
+    /// Returns the request as one line, its newline included.
     #[must_use]
     pub fn to_line(&self) -> Vec<u8> {
         one_line(self)
@@ -148,7 +153,7 @@ impl ApprovalRequest {
 }
 
 impl ApprovalResponse {
-    /// A bare decision, with nothing beside it.
+    /// Creates a response with a decision and nothing else.
     #[must_use]
     pub fn new(request_id: RequestId, decision: Decision) -> Self {
         Self {
@@ -169,7 +174,8 @@ impl ApprovalResponse {
         let members = members_of(line)?;
         Ok(Self {
             request_id: RequestId::read(&members)?,
-            decision: decision(&members)?,
+            decision: optional_word(&members, "decision", DECISION)?
+                .ok_or(Malformed::wrong("decision", DECISION))?,
             message: optional(&members, "message", "a string")?,
             always_allow_suggestion: optional_object(&members, "always_allow_suggestion")?,
             updated_permissions: list(&members, "updated_permissions")?.unwrap_or_default(),
@@ -180,18 +186,11 @@ impl ApprovalResponse {
         })
     }
 
-    /// The response as one line, its newline included.
+    /// Returns the response as one line, its newline included.
     #[must_use]
     pub fn to_line(&self) -> Vec<u8> {
         one_line(self)
     }
-}
-
-fn kind(members: &Members) -> Result<RequestKind, Malformed> {
-    const EXPECTED: &str = "ask, settle, notify or check";
-    let name: Option<String> = optional(members, "kind", EXPECTED)?;
-    let kind = name.map_or(Some(RequestKind::Ask), |name| RequestKind::parse(&name));
-    kind.ok_or(Malformed::wrong("kind", EXPECTED))
 }
 
 fn context(members: &Members) -> Result<Option<RequestContext>, Malformed> {
@@ -199,13 +198,4 @@ fn context(members: &Members) -> Result<Option<RequestContext>, Malformed> {
         Some(value) if !value.is_object() => Err(Malformed::wrong("context", "an object")),
         value => value.map(RequestContext::read).transpose(),
     }
-}
-
-fn decision(members: &Members) -> Result<Decision, Malformed> {
-    const EXPECTED: &str = "allow, deny, timeout, ask or none";
-    let name: String = required(members, "decision", EXPECTED)?;
-    [Decision::Allow, Decision::Deny, Decision::Timeout, Decision::Ask, Decision::None]
-        .into_iter()
-        .find(|decision| decision.name() == name)
-        .ok_or(Malformed::wrong("decision", EXPECTED))
 }

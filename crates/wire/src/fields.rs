@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 
 use crate::raw::{Json, Members, NotJson, flatten};
 
-/// Why a line holds no message of this protocol.
+/// Why a line is not a message of this protocol.
 ///
 /// Its text names fields and never quotes their values, so it may be logged.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -75,6 +75,18 @@ pub(crate) fn optional<T: DeserializeOwned>(
     members.some(field).map(|_| required(members, field, expected)).transpose()
 }
 
+/// Like [`optional`], for one of the words that name the values of `T`. A derived enum would also
+/// accept an object, which no protocol here allows.
+pub(crate) fn optional_word<T: DeserializeOwned>(
+    members: &Members,
+    field: &'static str,
+    expected: &'static str,
+) -> Result<Option<T>, Malformed> {
+    let word: Option<String> = optional(members, field, expected)?;
+    let value = word.map(|word| serde_json::from_value(word.into()));
+    value.transpose().map_err(|_| Malformed::wrong(field, expected))
+}
+
 /// Like [`optional`], for an array.
 pub(crate) fn list<T: DeserializeOwned>(
     members: &Members,
@@ -113,7 +125,7 @@ pub(crate) fn one_line(message: &impl Serialize) -> Vec<u8> {
     line
 }
 
-/// For tests of the line protocols: a message, and the line it is written as.
+/// Returns a message and the line it is written as, for tests of the line protocols.
 #[cfg(test)]
 pub(crate) fn shown(message: &impl fmt::Debug, line: &[u8]) -> String {
     let message = format!("{message:?}").replace('\r', "␍").replace('\n', "␊");

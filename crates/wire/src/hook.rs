@@ -234,21 +234,17 @@ impl<'a> AgentHookInput<'a> {
     ) -> Result<ApprovalRequest, NotHookInput> {
         let text = |field| self.text(field).map(Cow::into_owned);
         let context = RequestContext {
-            event: self.text("hook_event_name").map(Cow::into_owned),
+            event: text("hook_event_name"),
             prompt_id: text("prompt_id").or_else(|| text("turn_id")),
             agent_id: text("agent_id"),
             last_words: self.text("last_assistant_message").map(|words| cut(&words)),
             ok: self.event.ok(),
-            timeout_seconds: None,
             takes: self.takes(agent),
-            must_ask: None,
             mode: text("permission_mode"),
             tool_use_id: text("tool_use_id"),
-            reason: self.reason(),
-            asks: None,
-            answers: None,
-            gated: None,
-            settings_folder: None,
+            // Other events have a `reason`, too.
+            reason: text("reason").filter(|_| self.event == AgentHookEvent::PermissionDenied),
+            ..RequestContext::default()
         };
         Ok(ApprovalRequest {
             request_id,
@@ -263,18 +259,12 @@ impl<'a> AgentHookInput<'a> {
         })
     }
 
-    /// Returns why the agent has blocked the call.
-    fn reason(&self) -> Option<String> {
-        let is_blocked = self.event == AgentHookEvent::PermissionDenied;
-        self.text("reason").filter(|_| is_blocked).map(Cow::into_owned)
-    }
-
     /// Returns the field if it is a string that is not empty.
     fn text(&self, field: &str) -> Option<Cow<'a, str>> {
         self.members.string(field).filter(|text| !text.is_empty())
     }
 
-    /// Events that are about no tool are called by their own name.
+    /// Returns the tool's name; for an event that is about no tool, the event's.
     fn tool_name(&self) -> Result<String, NotHookInput> {
         let name = self.text("tool_name").map(Cow::into_owned);
         match self.event {
@@ -323,8 +313,8 @@ impl<'a> AgentHookInput<'a> {
             (AgentHookEvent::Elicitation, HookAgent::Claude) => {
                 vec![AnswerExtra::Edit, AnswerExtra::Interrupt]
             }
-            // The first versions would pass over a changed input and run the old one. Those that
-            // name the prompt are known to take it.
+            // The first versions ignore a changed input and run the old one. Those that name the
+            // prompt are known to accept it.
             (AgentHookEvent::PreToolUse, HookAgent::Claude) if self.text("prompt_id").is_some() => {
                 vec![AnswerExtra::Edit]
             }

@@ -92,14 +92,14 @@ impl CliDriver {
 
     fn take_message(&mut self, kind: &str, message: &Members<'_>) -> Result<(), ClaudeError> {
         if let Some(is_idle) = event::is_idle(kind, message) {
-            self.tells_idle = true;
+            self.reports_idle = true;
             if is_idle && self.turn.answer.is_some() {
                 self.finish();
             }
             return Ok(());
         }
         if kind == "command_lifecycle" {
-            // The state of our own prompt in the CLI's queue, which never holds more than one.
+            // The state of our prompt in the CLI's queue, which never has more than one.
             return Ok(());
         }
         let is_own = self.is_own(kind, message);
@@ -147,7 +147,7 @@ impl CliDriver {
             Some(earlier) => answer.after(earlier),
             None => answer,
         });
-        if !self.tells_idle || self.turn.is_interrupted {
+        if !self.reports_idle || self.turn.is_interrupted {
             self.finish();
         }
     }
@@ -189,7 +189,7 @@ impl CliDriver {
                 self.jobs.serve(id, Arc::clone(inline), message);
             }
             _ => {
-                let refusal = control::failure(id, &format!("{subtype} is not served here"));
+                let refusal = control::failure(id, &format!("{subtype} is not supported"));
                 self.outbox.extend(refusal.into_bytes());
             }
         }

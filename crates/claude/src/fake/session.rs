@@ -29,10 +29,7 @@ impl From<io::Error> for TurnStop {
 
 pub(super) struct FakeSession {
     pub(super) fake: FakeCli,
-    pub(super) server: String,
-    pub(super) allowed: Vec<String>,
-    pub(super) denied: Vec<String>,
-    model: String,
+    pub(super) setup: FakeSetup,
     pub(super) session_id: String,
     pub(super) hooks: Value,
     /// Prompts that came during a turn.
@@ -54,10 +51,7 @@ impl FakeSession {
     ) -> Self {
         Self {
             fake,
-            server: setup.server,
-            allowed: setup.allowed,
-            denied: setup.denied,
-            model: setup.model.unwrap_or_else(|| "fake".to_owned()),
+            setup,
             session_id: Uuid::new_v4().to_string(),
             hooks: Value::Null,
             prompts: VecDeque::new(),
@@ -104,7 +98,7 @@ impl FakeSession {
                 json!({"claude_code_version": VERSION})
             }
             Some("set_model") => {
-                self.model = request["model"].as_str().unwrap_or("fake").to_owned();
+                self.setup.model = request["model"].as_str().unwrap_or("fake").to_owned();
                 json!({})
             }
             _ => json!({}),
@@ -167,16 +161,17 @@ impl FakeSession {
     async fn begin(&mut self) -> Result<(), TurnStop> {
         let mut tools = Vec::new();
         let mut servers = Vec::new();
-        if !self.server.is_empty() {
+        if !self.setup.server.is_empty() {
             let listed = self.call_server("tools/list", json!({})).await?;
             let names = listed["result"]["tools"].as_array().into_iter().flatten();
             let names = names.filter_map(|tool| tool["name"].as_str());
-            tools.extend(names.map(|name| format!("mcp__{}__{name}", self.server)));
-            servers.push(json!({"name": self.server, "status": "connected"}));
+            let server = &self.setup.server;
+            tools.extend(names.map(|name| format!("mcp__{server}__{name}")));
+            servers.push(json!({"name": server, "status": "connected"}));
         }
         let init = json!({
             "type": "system", "subtype": "init", "session_id": self.session_id,
-            "model": self.model, "tools": tools, "mcp_servers": servers,
+            "model": self.setup.model, "tools": tools, "mcp_servers": servers,
         });
         Ok(self.send(&init).await?)
     }
@@ -216,8 +211,8 @@ impl FakeSession {
     }
 
     async fn send_state(&mut self, state: &str) -> io::Result<()> {
-        let told = json!({"type": "system", "subtype": "session_state_changed", "state": state});
-        self.send(&told).await
+        let report = json!({"type": "system", "subtype": "session_state_changed", "state": state});
+        self.send(&report).await
     }
 
     async fn send_result(&mut self, mut result: Value, prompt: &Value) -> io::Result<()> {

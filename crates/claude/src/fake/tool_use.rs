@@ -31,8 +31,8 @@ impl FakeSession {
             }
             FakeVerdict::Allowed(input) => self.run_tool(&name, &id, &input, result).await?,
         };
-        let told = FakeToolResult { tool_name: name, text: content_text(&text), is_error };
-        self.fake.lock().results.push(told);
+        let result = FakeToolResult { tool_name: name, text: content_text(&text), is_error };
+        self.fake.lock().results.push(result);
         let block = json!({
             "type": "tool_result", "tool_use_id": id, "content": text, "is_error": is_error,
         });
@@ -61,12 +61,12 @@ impl FakeSession {
                 return Ok(self.deny(name, id, &input, reason, false));
             }
         }
-        if self.denied.iter().any(|rule| rule == name) {
+        if self.setup.denied.iter().any(|rule| rule == name) {
             let reason = format!("{name} is denied by a rule");
             return Ok(self.deny(name, id, &input, reason, false));
         }
-        let own = format!("mcp__{}__", self.server);
-        let is_ruled = name.starts_with(&own) || self.allowed.iter().any(|rule| rule == name);
+        let own = format!("mcp__{}__", self.setup.server);
+        let is_ruled = name.starts_with(&own) || self.setup.allowed.iter().any(|rule| rule == name);
         if verdict.as_deref() == Some("allow") || (verdict.is_none() && is_ruled) {
             return Ok(FakeVerdict::Allowed(input));
         }
@@ -104,7 +104,7 @@ impl FakeSession {
         input: &Value,
         result: String,
     ) -> Result<(Value, bool), TurnStop> {
-        let own = name.strip_prefix(&format!("mcp__{}__", self.server)).map(str::to_owned);
+        let own = name.strip_prefix(&format!("mcp__{}__", self.setup.server)).map(str::to_owned);
         let (content, is_error) = match own {
             None => (json!(result), false),
             Some(tool) => {
@@ -131,7 +131,7 @@ impl FakeSession {
         let id = self.requests;
         let message = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
         let request =
-            json!({"subtype": "mcp_message", "server_name": self.server, "message": message});
+            json!({"subtype": "mcp_message", "server_name": self.setup.server, "message": message});
         Ok(match self.ask(request).await? {
             Ok(mut answer) => answer["mcp_response"].take(),
             Err(reason) => json!({"error": {"message": reason}}),

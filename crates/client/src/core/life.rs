@@ -17,25 +17,25 @@ const LAST_WORDS: Duration = Duration::from_millis(250);
 const WITHOUT_PIPES: Duration = Duration::from_secs(1);
 /// How long a process that is being ended may take; it is killed long before.
 const ENDING: Duration = Duration::from_secs(20);
-/// What a change of state costs in memory.
+/// The memory of a change of state, in bytes.
 const STATE_SIZE: usize = 512;
 
-/// How far the process is.
+/// The state of the runtime's process.
 #[derive(Debug)]
 pub(super) enum RuntimeLife {
-    /// Nobody has begun.
+    /// The client has not begun.
     NotBegun,
     /// It is being started.
     Spawning,
-    /// It has to say `ready`.
+    /// It has started, and has to send `ready`.
     Starting { since: Duration, until: Duration, fading: FadingSigns },
     /// It is at work.
     Ready { since: Duration, ready: Arc<RuntimeReady>, fading: FadingSigns },
     /// It was asked to end.
     Ending { since: Duration, until: Duration, why: Arc<str>, at_once: bool },
-    /// There is none for a while.
+    /// It has died, and will be started again.
     Waiting { until: Duration },
-    /// There will be none.
+    /// It is not started again, unless somebody asks for it.
     GivenUp { why: Arc<str> },
     /// The client has ended.
     Over,
@@ -187,7 +187,7 @@ impl ClientCore {
         self.died(now, exited, why, false);
     }
 
-    /// Ends the process, which is of no use any more.
+    /// Ends the process.
     fn end_process(&mut self, now: Duration, why: &str, at_once: bool) {
         let why: Arc<str> = Arc::from(why);
         let error = if self.is_leaving {
@@ -299,7 +299,7 @@ impl ExitDetails {
     fn text(&self) -> String {
         let how = self.status.map_or_else(|| "killed".to_owned(), |status| status.to_string());
         match &self.last_words {
-            Some(words) => format!("the runtime has ended ({how}); its last words: {words}"),
+            Some(line) => format!("the runtime has ended ({how}); its last output was: {line}"),
             None => format!("the runtime has ended ({how})"),
         }
     }

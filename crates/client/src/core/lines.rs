@@ -1,4 +1,4 @@
-//! What the runtime says.
+//! Handles the lines of the runtime.
 
 use std::sync::Arc;
 use std::time::Duration;

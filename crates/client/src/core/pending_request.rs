@@ -42,7 +42,7 @@ pub(super) struct PendingRequest {
     pub(super) cancelled_by: Option<Duration>,
     lane: Option<ConversationLane>,
     is_queued: bool,
-    questions: BTreeSet<String>,
+    pub(super) questions: BTreeSet<String>,
 }
 
 /// The conversation of a turn; `None` is the current one, which may be any.
@@ -107,11 +107,6 @@ impl PendingRequest {
             }
             _ => {}
         }
-    }
-
-    #[cfg(test)]
-    pub(super) fn questions(&self) -> usize {
-        self.questions.len()
     }
 
     fn can_remember(&self, question: &str) -> bool {

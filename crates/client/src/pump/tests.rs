@@ -1,5 +1,6 @@
 //! The task with a runtime in memory, on a clock that stands still.
 
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use callgate_wire::frame::DecodedLine;
@@ -194,8 +195,8 @@ async fn a_runtime_that_dies_is_replaced() {
     let id = runtime.asked().await.unwrap().id;
     runtime.say(&id, token(1)).await;
     runtime.die();
-    let died = "the runtime has ended (killed); its last words: I am gone";
-    let again = "it is started again, send the request once more";
+    let died = "the runtime has ended (killed); its last output was: I am gone";
+    let again = "it is being restarted: send the request again";
     assert_eq!(rest(&mut request).await, format!("1 tokens, {died}; {again}"));
     let waiting = client.user_message("again").await;
     let mut runtime = processes.recv().await.unwrap();
@@ -265,7 +266,9 @@ async fn a_reader_that_is_slow_gets_everything() {
     });
     let mut count = 0;
     while let Some(happened) = request.next().await {
-        assert!(client.unread() < MOST_UNREAD + MOST_UNREAD / 8);
+        assert!(
+            client.handle.shared.unread.load(Ordering::Relaxed) < MOST_UNREAD + MOST_UNREAD / 8
+        );
         sleep(Duration::from_millis(200)).await;
         count += usize::from(!happened.is_end());
     }
@@ -290,7 +293,7 @@ async fn a_reader_that_does_not_read_loses_its_request_and_no_other() {
     assert_eq!(rest(&mut other).await, "0 tokens, done");
     let end = rest(&mut slow).await;
     assert!(end.starts_with("0 tokens, the request was cancelled, because its events"), "{end}");
-    assert_eq!(client.unread(), 0);
+    assert_eq!(client.handle.shared.unread.load(Ordering::Relaxed), 0);
     let cancel = flood.await.unwrap().asked().await.unwrap().command;
     assert!(matches!(cancel, SessionCommand::Cancel { target } if target == slow.id()));
 }
@@ -303,13 +306,13 @@ async fn a_runtime_that_does_not_read_keeps_nobody_for_ever() {
     let mut second = client.user_message(large.clone()).await;
     // There is no room for a third before the time of the first two is up.
     let mut third = client.user_message(large.clone()).await;
-    let not_taken = "0 tokens, the runtime did not take the request within 30 s";
+    let not_taken = "0 tokens, the runtime did not read the request within 30 s";
     assert_eq!(rest(&mut third).await, not_taken);
     assert_eq!(rest(&mut first).await, not_taken);
     assert_eq!(rest(&mut second).await, not_taken);
     let mut huge = client.user_message("x".repeat(MAX_LINE)).await;
     let end = rest(&mut huge).await;
-    assert!(end.contains("and 10485760 are the most"), "{end}");
+    assert!(end.contains("but 10485760 is the limit"), "{end}");
     // When it reads again, what was half written is cancelled, and the rest never comes.
     let mut runtime = runtime;
     let request = client.user_message("at last").await;

@@ -103,8 +103,8 @@ fn one_that_does_not_read_keeps_nobody_for_ever() {
         // More than the pipe holds.
         let mut first = client.user_message("x".repeat(1_000_000)).await;
         let mut second = client.user_message("hello").await;
-        assert!(rest(&mut first).await.1.contains("did not take the request within 500 ms"));
-        assert!(rest(&mut second).await.1.contains("did not take the request within 500 ms"));
+        assert!(rest(&mut first).await.1.contains("did not read the request within 500 ms"));
+        assert!(rest(&mut second).await.1.contains("did not read the request within 500 ms"));
     });
 }
 

@@ -160,15 +160,12 @@ fn write_all(sink: &mut File, mut parts: &mut [IoSlice<'_>]) -> io::Result<()> {
             Ok(count) => IoSlice::advance_slices(&mut parts, count),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             // Some clients hand over a pipe in non-blocking mode.
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => wait_until_writable(sink)?,
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                poll(&mut [PollFd::new(&*sink, PollFlags::OUT)], None)?;
+            }
             Err(error) => return Err(error),
         }
     }
-    Ok(())
-}
-
-fn wait_until_writable(sink: &File) -> io::Result<()> {
-    poll(&mut [PollFd::new(sink, PollFlags::OUT)], None)?;
     Ok(())
 }
 

@@ -188,7 +188,7 @@ impl Relay {
             let news = pending.report(&progress);
             connection.call = Some(pending);
             drop(connections);
-            // Progress is news, not an answer: a client that does not read may miss it.
+            // A client that does not read may miss progress, but never an answer.
             news.map(|line| self.output.write_now(&line));
             return true;
         }

@@ -46,7 +46,7 @@ impl Host {
     fn not_found(&self, name: &str) -> ToolError {
         let names: Vec<&str> = self.tool_names().collect();
         let name: String = name.chars().take(LONGEST_WORD).collect();
-        let message = format!("no tool is called {name:?}; there are: {}", names.join(", "));
+        let message = format!("there is no tool {name:?}; the tools are: {}", names.join(", "));
         ToolError::named(error_type::NOT_FOUND, message)
     }
 }
@@ -84,7 +84,7 @@ async fn check_arguments(
 /// `.await`; a blocking one learns it from its context.
 async fn run_tool(tool: &Tool, arguments: Value, context: CallContext) -> WorkOutcome {
     let work = async {
-        match tool.work() {
+        match &tool.work {
             ToolWork::Async(work) => {
                 let work = work.clone();
                 // The call itself may panic too, so it is made inside the task.
@@ -105,18 +105,12 @@ async fn within_limit<T>(
     tool: &Tool,
     work: impl Future<Output = Result<T, ToolError>>,
 ) -> Result<T, ToolError> {
-    let limit = tool.limit();
-    match tokio::time::timeout(limit, work).await {
-        Ok(outcome) => outcome,
-        Err(_) => Err(ToolError::named(
-            error_type::TIMEOUT,
-            format!(
-                "{:?} took longer than {} s and was given up",
-                tool.name(),
-                limit.as_secs_f64()
-            ),
-        )),
-    }
+    let limit = tool.limit;
+    tokio::time::timeout(limit, work).await.unwrap_or_else(|_| {
+        let (name, seconds) = (tool.name(), limit.as_secs_f64());
+        let message = format!("{name:?} took longer than {seconds} s and was given up");
+        Err(ToolError::named(error_type::TIMEOUT, message))
+    })
 }
 
 /// A task that is aborted when this is dropped.
@@ -177,9 +171,9 @@ struct BlockingSlot;
 
 impl BlockingSlot {
     fn take() -> Option<Self> {
-        let is_free = BLOCKING.fetch_add(1, Ordering::Relaxed) < MOST_BLOCKING;
+        // Dropping the slot again gives it back.
         let slot = Self;
-        is_free.then_some(slot)
+        (BLOCKING.fetch_add(1, Ordering::Relaxed) < MOST_BLOCKING).then_some(slot)
     }
 }
 

@@ -74,7 +74,7 @@ fn checkers(tool: &Tool) -> Result<(SchemaChecker, Option<SchemaChecker>), Strin
     let is_good = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     if tool.name().len() > LONGEST_NAME || !tool.name().chars().all(is_good) {
         return Err(format!(
-            "its name needs letters, digits, `-` and `_`, {LONGEST_NAME} of them at most"
+            "its name has to consist of at most {LONGEST_NAME} letters, digits, `-` and `_`"
         ));
     }
     let entry = tool.entry();

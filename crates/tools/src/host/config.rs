@@ -76,12 +76,13 @@ fn find_bridge(host: &Host) -> Result<(PathBuf, &'static str), HostError> {
         if is_program(program) {
             return Ok((absolute(program)?, "bridge"));
         }
-        let reason = format!("{} is not a program that can be started", program.display());
+        let reason = format!("{} is not an executable file", program.display());
         return Err(HostError::Bridge(reason));
     }
     if IS_BRIDGE.load(Ordering::Relaxed) {
-        let program = std::env::current_exe()
-            .map_err(|error| HostError::Bridge(format!("this program cannot be found: {error}")))?;
+        let program = std::env::current_exe().map_err(|error| {
+            HostError::Bridge(format!("cannot find the path of this program: {error}"))
+        })?;
         return Ok((program, BRIDGE_WORD));
     }
     let path = std::env::var_os("PATH").unwrap_or_default();
@@ -90,7 +91,7 @@ fn find_bridge(host: &Host) -> Result<(PathBuf, &'static str), HostError> {
     let program = found.ok_or_else(|| {
         HostError::Bridge(
             "no program can serve as the bridge: call run_bridge_if_asked() first in your main, \
-             or install callgate on the PATH, or name it with Host::bridge"
+             install callgate on the PATH, or set its path with Host::bridge"
                 .to_owned(),
         )
     })?;
@@ -100,13 +101,13 @@ fn find_bridge(host: &Host) -> Result<(PathBuf, &'static str), HostError> {
 /// Makes a path absolute: agents start the bridge from folders of their own.
 fn absolute(program: &Path) -> Result<PathBuf, HostError> {
     std::path::absolute(program).map_err(|error| {
-        HostError::Bridge(format!("{} cannot be found: {error}", program.display()))
+        HostError::Bridge(format!("cannot make {} absolute: {error}", program.display()))
     })
 }
 
 fn text(path: &Path) -> Result<String, HostError> {
     path.to_str().map(str::to_owned).ok_or_else(|| {
-        HostError::Bridge(format!("{} cannot be written in a settings file", path.display()))
+        HostError::Bridge(format!("{} is not UTF-8, which settings need", path.display()))
     })
 }
 

@@ -9,7 +9,7 @@ use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::sync::mpsc;
 
 use super::Host;
-use super::context::{CallFacts, NEWS};
+use super::context::{CallFacts, MOST_REPORTS};
 use super::outcome::ToolError;
 
 /// The connection has ended.
@@ -54,7 +54,7 @@ impl BridgeConnection {
     }
 
     async fn call(&mut self, name: &str, facts: CallFacts) -> Result<(), ConnectionClosed> {
-        let (news, mut reports) = mpsc::channel(NEWS);
+        let (news, mut reports) = mpsc::channel(MOST_REPORTS);
         let news = wants_progress(facts.meta.as_deref()).then_some(news);
         let host = self.host.clone();
         let run = host.run(name, facts, news);
@@ -110,7 +110,7 @@ fn wants_progress(meta: Option<&RawValue>) -> bool {
 }
 
 fn pipelined() -> ToolError {
-    let message = "a request came before the last one was answered: one at a time";
+    let message = "a request arrived before the last one was answered: send one at a time";
     ToolError::named(error_type::PROTOCOL, message)
 }
 

@@ -14,10 +14,10 @@ use super::outcome::ToolError;
 const CALL_ID_KEYS: [&str; 2] = ["claudecode/toolUseId", "callId"];
 
 /// How many progress reports may wait for a caller that does not read.
-pub(super) const NEWS: usize = 16;
+pub(super) const MOST_REPORTS: usize = 16;
 
 /// How many characters of a report's message are passed on.
-const LONGEST_NEWS: usize = 1000;
+const LONGEST_REPORT: usize = 1000;
 
 /// A call, as the tool that answers it sees it.
 #[derive(Debug, Clone)]
@@ -128,8 +128,8 @@ impl CallContext {
     pub fn report(&self, progress: f64, total: Option<f64>, message: Option<&str>) {
         let is_number = progress.is_finite() && total.is_none_or(f64::is_finite);
         let Some(news) = self.news.as_ref().filter(|_| is_number) else { return };
-        let message = message.map(|message| message.chars().take(LONGEST_NEWS).collect());
-        // Progress is news, not an answer: it is never waited for.
+        let message = message.map(|message| message.chars().take(LONGEST_REPORT).collect());
+        // A report that does not fit into the channel is dropped: nobody waits for progress.
         news.try_send(CallProgress { progress, total, message }).ok();
     }
 }

@@ -10,7 +10,7 @@ use callgate_wire::tools::{CallProgress, error_type};
 use serde_json::value::{RawValue, to_raw_value};
 use tokio::sync::{Semaphore, mpsc, oneshot};
 
-use super::context::{CallFacts, NEWS};
+use super::context::{CallFacts, MOST_REPORTS};
 use super::{Host, HostError, ToolError};
 use crate::mcp::{self, CallTicket, Catalogue, McpAction, McpCall};
 
@@ -108,7 +108,7 @@ impl InlineServer {
         }
         let _turn = self.turns.acquire().await?;
         let facts = CallFacts::copy(call.arguments, call.meta, &call.retry)?;
-        let (news, mut reports) = mpsc::channel(NEWS);
+        let (news, mut reports) = mpsc::channel(MOST_REPORTS);
         let news = ticket.wants_progress().then_some(news);
         let run = self.host.run(&call.name, facts, news);
         tokio::pin!(run);

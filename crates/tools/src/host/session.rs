@@ -98,7 +98,7 @@ impl HostSession {
         config::bridge_command(&self.host, socket, schema)
     }
 
-    /// Settings for an agent, with this session's bridge as an MCP server.
+    /// Returns settings for an agent, with this session's bridge as an MCP server.
     pub fn mcp_config(&self, client: McpClient) -> Result<String, HostError> {
         Ok(config::mcp_config(&self.host.name, &self.bridge_command()?, client))
     }

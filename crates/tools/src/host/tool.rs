@@ -50,8 +50,8 @@ pub struct Tool {
     description: String,
     input_schema: Value,
     optional: Map<String, Value>,
-    limit: Duration,
-    work: ToolWork,
+    pub(super) limit: Duration,
+    pub(super) work: ToolWork,
 }
 
 #[derive(Clone)]
@@ -196,14 +196,6 @@ impl Tool {
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
-    }
-
-    pub(super) fn limit(&self) -> Duration {
-        self.limit
-    }
-
-    pub(super) fn work(&self) -> &ToolWork {
-        &self.work
     }
 
     /// Returns the tool's entry in the schema file.

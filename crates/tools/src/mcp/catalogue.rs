@@ -21,8 +21,8 @@ pub(crate) const LARGEST_SCHEMA_FILE: usize = 8 * 1024 * 1024;
 #[derive(Debug)]
 pub struct Catalogue {
     schemas: HashMap<String, InputSchema>,
-    /// MCP's array of tools, as clients receive it.
-    tools: String,
+    /// MCP's array of tools, on one line, as clients receive it.
+    pub(super) tools: String,
 }
 
 /// The schema of a tool's arguments.
@@ -55,7 +55,7 @@ impl Catalogue {
         let mut left_out = Vec::new();
         let mut schemas = HashMap::new();
         let mut tools = Vec::new();
-        for (place, entry) in entries.iter().enumerate() {
+        for (entry, number) in entries.iter().zip(1..) {
             match listed(entry) {
                 Ok(tool) if schemas.contains_key(&tool.name) => {
                     return Err(format!("two tools are called {:?}", tool.name));
@@ -66,7 +66,7 @@ impl Catalogue {
                     left_out.extend(tool.left_off);
                     tools.push(tool.json);
                 }
-                Err(reason) => left_out.push(format!("tool {} is left out: {reason}", place + 1)),
+                Err(reason) => left_out.push(format!("tool {number} is left out: {reason}")),
             }
         }
         if tools.is_empty() && !entries.is_empty() {
@@ -94,11 +94,6 @@ impl Catalogue {
     #[must_use]
     pub fn has(&self, name: &str) -> bool {
         self.schemas.contains_key(name)
-    }
-
-    /// MCP's array of tools, on one line.
-    pub(super) fn tools(&self) -> &str {
-        &self.tools
     }
 }
 

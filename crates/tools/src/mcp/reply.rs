@@ -40,10 +40,6 @@ impl CallReply<'_> {
     pub fn into_line(self) -> Vec<u8> {
         (self.head + self.body + self.tail).into_bytes()
     }
-
-    fn len(&self) -> usize {
-        self.head.len() + self.body.len() + self.tail.len()
-    }
 }
 
 impl CallTicket {
@@ -106,10 +102,10 @@ impl CallTicket {
 
     /// Returns the reply, or an error if its line is too long. The line end does not count.
     fn within_limit<'a>(&self, reply: CallReply<'a>) -> CallReply<'a> {
-        if reply.len() - 1 > LONGEST_LINE { self.too_large(reply.len() - 1) } else { reply }
-    }
-
-    fn too_large(&self, size: usize) -> CallReply<'static> {
+        let size = reply.head.len() + reply.body.len() + reply.tail.len() - 1;
+        if size <= LONGEST_LINE {
+            return reply;
+        }
         let message = format!(
             "the tool's answer has {size} bytes, but {LONGEST_LINE} bytes is the limit: \
              have it return less at once"
@@ -195,12 +191,12 @@ pub(super) fn initialized(version: &str) -> String {
 }
 
 pub(super) fn listed_legacy(catalogue: &Catalogue) -> String {
-    format!(r#"{{"tools":{}}}"#, catalogue.tools())
+    format!(r#"{{"tools":{}}}"#, catalogue.tools)
 }
 
 pub(super) fn listed_modern(catalogue: &Catalogue) -> String {
     let meta = json!({meta::SERVER_INFO: server_info()});
-    let tools = catalogue.tools();
+    let tools = &catalogue.tools;
     format!(
         r#"{{"resultType":"complete","tools":{tools},"ttlMs":0,"cacheScope":"private","_meta":{meta}}}"#
     )

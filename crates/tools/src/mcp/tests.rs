@@ -139,7 +139,7 @@ fn a_client_that_listens_is_acknowledged_under_its_own_id() {
     check(
         r#"{"jsonrpc":"2.0","id":4,"method":"subscriptions/listen","params":{"notifications":{}}}"#,
         &expect![[
-            r#"{"jsonrpc":"2.0","id":4,"error":{"code":-32601,"message":"no method is called \"subscriptions/listen\""}}"#
+            r#"{"jsonrpc":"2.0","id":4,"error":{"code":-32601,"message":"unknown method \"subscriptions/listen\""}}"#
         ]],
     );
 }
@@ -175,19 +175,19 @@ fn a_modern_request_is_checked_for_shape_then_version_then_method() {
             "no/such",
         ),
         &expect![[
-            r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32022,"message":"version 2099-01-01 is not spoken here","data":{"supported":["2026-07-28","2025-11-25","2025-06-18","2025-03-26","2024-11-05"],"requested":"2099-01-01"}}}"#
+            r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32022,"message":"protocol version 2099-01-01 is not supported","data":{"supported":["2026-07-28","2025-11-25","2025-06-18","2025-03-26","2024-11-05"],"requested":"2099-01-01"}}}"#
         ]],
     );
     check(
         &modern("1", "no/such", ""),
         &expect![[
-            r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"no method is called \"no/such\""}}"#
+            r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"unknown method \"no/such\""}}"#
         ]],
     );
     check(
         &modern("1", "ping", ""),
         &expect![[
-            r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"no method is called \"ping\""}}"#
+            r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"unknown method \"ping\""}}"#
         ]],
     );
     check(
@@ -270,7 +270,7 @@ fn every_other_request_with_an_id_gets_one_answer() {
     check(
         r#"{"jsonrpc":"2.0","id":9,"method":"resources/list","params":{}}"#,
         &expect![[
-            r#"{"jsonrpc":"2.0","id":9,"error":{"code":-32601,"message":"no method is called \"resources/list\""}}"#
+            r#"{"jsonrpc":"2.0","id":9,"error":{"code":-32601,"message":"unknown method \"resources/list\""}}"#
         ]],
     );
     check(
@@ -341,7 +341,7 @@ fn an_error_repeats_only_the_beginning_of_a_long_word() {
     for (line, message) in [
         (
             format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{word}"}}"#),
-            format!(r#"no method is called \"{begins}\""#),
+            format!(r#"unknown method \"{begins}\""#),
         ),
         (
             format!(

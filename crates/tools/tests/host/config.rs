@@ -75,7 +75,7 @@ fn a_bridge_that_is_no_program_is_a_startup_error() {
         let session = blocking::start(&host.clone().bridge(&bad)).unwrap();
         let error = session.mcp_config(McpClient::Generic).unwrap_err().to_string();
         assert!(error.starts_with("BridgeStartupError: "), "{error}");
-        assert!(error.contains("is not a program that can be started"), "{error}");
+        assert!(error.contains("is not an executable file"), "{error}");
     }
 }
 
@@ -95,7 +95,7 @@ fn without_a_word_the_bridge_is_looked_for_on_the_path() {
     assert_eq!(
         found_on(folder.path()),
         "BridgeStartupError: no program can serve as the bridge: call run_bridge_if_asked() first \
-         in your main, or install callgate on the PATH, or name it with Host::bridge"
+         in your main, install callgate on the PATH, or set its path with Host::bridge"
     );
     let bridge = program(folder.path(), "callgate");
     assert_eq!(found_on(folder.path()), bridge.to_str().unwrap());

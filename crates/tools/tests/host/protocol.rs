@@ -48,7 +48,7 @@ fn what_it_cannot_read_is_an_error_and_the_connection_is_kept() {
         (
             br#"{"method":"call_tool","params":{"name":"nope","arguments":{}}}"#,
             "ToolNotFoundError",
-            "no tool is called \"nope\"; there are: hello",
+            "there is no tool \"nope\"; the tools are: hello",
         ),
     ] {
         caller.send(payload);
@@ -89,7 +89,7 @@ fn a_request_before_the_answer_to_the_last_is_an_error_and_ends_the_connection()
     let answer = caller.recv();
     assert_eq!(
         error(&answer),
-        ("IPCError", "a request came before the last one was answered: one at a time")
+        ("IPCError", "a request arrived before the last one was answered: send one at a time")
     );
     caller.assert_closed();
     assert_eq!(text(&stage.caller().call("hello", &json!({}))), "hello");

@@ -25,12 +25,12 @@ fn names_must_suit_the_models_api_and_be_unique() {
     }
     let too_long = "x".repeat(65);
     for bad in ["a b", "a.b", "ü", "a/b", &too_long] {
-        assert!(refusal([named(bad)]).contains("its name needs letters, digits"), "{bad}");
+        assert!(refusal([named(bad)]).contains("its name has to consist of"), "{bad}");
     }
     assert!(refusal([named("")]).contains("its `name` is empty"));
     assert_eq!(
         refusal([hello(), hello()]),
-        "the tool \"hello\" cannot be offered: another tool has this name"
+        "cannot offer the tool \"hello\": another tool has this name"
     );
 }
 
@@ -91,7 +91,7 @@ fn a_filter_is_the_same_in_the_schema_file_and_in_the_host() {
     assert_eq!(some.tool_names().collect::<Vec<_>>(), ["c", "a"]);
     assert_eq!(
         host.only(["d"]).unwrap_err().to_string(),
-        "there is no tool called \"d\" to choose"
+        "there is no tool \"d\": choose one of the host's tools"
     );
     let session = callgate_tools::blocking::start(&some).unwrap();
     let schema: Value =

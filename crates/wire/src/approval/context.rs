@@ -1,13 +1,13 @@
-//! What an asker tells about itself beyond the question: the protocol's optional extensions.
+//! What an asker adds to the question: the protocol's optional extensions.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::Malformed;
-use crate::fields::{list, optional};
+use crate::fields::{list, optional, optional_word};
 use crate::raw::{Json, Members};
 
 /// What a request is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RequestKind {
     /// A question: may this tool be run?
@@ -22,11 +22,6 @@ pub enum RequestKind {
 }
 
 impl RequestKind {
-    pub(super) fn parse(name: &str) -> Option<Self> {
-        let all = [Self::Ask, Self::Settle, Self::Notify, Self::Check];
-        all.into_iter().find(|kind| kind.name() == name)
-    }
-
     #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
     pub(super) fn is_ask(&self) -> bool {
         *self == Self::Ask
@@ -38,7 +33,7 @@ impl RequestKind {
         matches!(self, Self::Ask | Self::Check)
     }
 
-    /// The kind's name in a request.
+    /// Returns the kind's name in a request.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -50,8 +45,8 @@ impl RequestKind {
     }
 }
 
-/// Something that an answer may carry beyond allow and deny, and that not every asker can take.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+/// Something that an answer may carry beyond allow and deny, and that not every asker accepts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum AnswerExtra {
     /// A suggestion to apply from now on.
@@ -64,20 +59,8 @@ pub enum AnswerExtra {
     Outcome,
 }
 
-impl AnswerExtra {
-    fn parse(name: &str) -> Option<Self> {
-        match name {
-            "always" => Some(Self::Always),
-            "edit" => Some(Self::Edit),
-            "interrupt" => Some(Self::Interrupt),
-            "outcome" => Some(Self::Outcome),
-            _ => None,
-        }
-    }
-}
-
 /// Who puts the question to a person when a [`RequestKind::Check`] needs one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Prompter {
     /// The agent can show a dialog of its own: the desk answers at once.
@@ -87,17 +70,7 @@ pub enum Prompter {
     Desk,
 }
 
-impl Prompter {
-    fn parse(name: &str) -> Option<Self> {
-        match name {
-            "agent" => Some(Self::Agent),
-            "desk" => Some(Self::Desk),
-            _ => None,
-        }
-    }
-}
-
-/// What an asker tells about the question; every field is optional.
+/// What an asker adds to the question; every field is optional.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct RequestContext {
     /// The agent's name of the event that led to this request.
@@ -112,13 +85,13 @@ pub struct RequestContext {
     /// The agent's last words before the question.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_words: Option<String>,
-    /// Whether the tool that has ended did what it should; for a settling request.
+    /// Whether the tool that has ended succeeded; for [`RequestKind::Settle`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ok: Option<bool>,
     /// How long the asker will wait, when that is less than the desk would.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timeout_seconds: Option<u64>,
-    /// What the asker can take in an answer; absent means a suggestion and nothing else.
+    /// What the asker accepts in an answer; absent means a suggestion and nothing else.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub takes: Option<Vec<AnswerExtra>>,
     /// Why a person has to be asked, whatever the rules allow.
@@ -163,7 +136,7 @@ impl RequestContext {
             mode: text("mode")?,
             tool_use_id: text("tool_use_id")?,
             reason: text("reason")?,
-            asks: asks(&members)?,
+            asks: optional_word(&members, "asks", "agent or desk")?,
             answers: optional(&members, "answers", "true or false")?,
             gated: text("gated")?,
             settings_folder: text("settings_folder")?,
@@ -171,15 +144,9 @@ impl RequestContext {
     }
 }
 
-fn asks(members: &Members<'_>) -> Result<Option<Prompter>, Malformed> {
-    const EXPECTED: &str = "agent or desk";
-    let name: Option<String> = optional(members, "asks", EXPECTED)?;
-    let parse = |name: String| Prompter::parse(&name).ok_or(Malformed::wrong("asks", EXPECTED));
-    name.map(parse).transpose()
-}
-
-/// What is not known here cannot be asked of the asker, so it is passed over.
+/// Reads what the asker accepts. Unknown names are ignored: nothing here would send them.
 fn takes(members: &Members<'_>) -> Result<Option<Vec<AnswerExtra>>, Malformed> {
     let names: Option<Vec<String>> = list(members, "takes")?;
-    Ok(names.map(|names| names.iter().filter_map(|name| AnswerExtra::parse(name)).collect()))
+    let known = |name: String| serde_json::from_value(name.into()).ok();
+    Ok(names.map(|names| names.into_iter().filter_map(known).collect()))
 }

@@ -36,7 +36,7 @@ pub enum DecodedLine<'a> {
 }
 
 impl DecodedLine<'_> {
-    /// Its length in bytes, without the line end.
+    /// Returns its length in bytes, without the line end.
     #[must_use]
     pub fn size(&self) -> usize {
         match self {

@@ -23,7 +23,7 @@ const ASKED: &str = "A rule wants you to decide.";
 pub enum HookReply {
     /// The decision, as one line of JSON.
     Line(Vec<u8>),
-    /// Nothing: the agent goes on as without a hook.
+    /// Nothing: the agent continues as without a hook.
     Nothing,
     /// Nobody decided, or the agent could not accept the decision: it has to ask in its own way.
     Undecided,
@@ -89,7 +89,7 @@ fn checked(agent: HookAgent, request: &ApprovalRequest, response: &ApprovalRespo
             HookAgent::Claude => {
                 HookReply::Line(pre_tool_use("allow", None, response.updated_input.as_deref()))
             }
-            // It has no `allow` here, and goes on without one.
+            // It has no `allow` here, and continues without one.
             HookAgent::Codex => HookReply::Nothing,
         },
         Decision::Ask | Decision::Allow => HookReply::Line(denial(UNUSABLE)),
