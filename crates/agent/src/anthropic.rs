@@ -1,17 +1,17 @@
 //! The engine for the Messages API.
 //!
-//! One answer is one streamed request. The request is written from the [`EngineCall`] without a tree of
-//! JSON in between (`request`), the bytes that come are cut into events (`sse`), and these become
-//! pieces (`stream`); all three are pure. What is around them (`answer`, `client`) waits, and
-//! tells in words what went wrong (`fault`).
+//! One answer is one streamed request. The request is serialised from the [`EngineCall`] without a
+//! tree of JSON in between (`request`), the bytes that arrive are split into events (`sse`), and
+//! these become pieces (`stream`); all three are pure. `answer` and `client` do the waiting, and
+//! `error_composer` describes what went wrong.
 //!
-//! The environment is not read here: neither key, address nor proxy come from it.
+//! The environment is not read here: neither the key nor the address nor the proxy comes from it.
 
 mod address;
 mod answer;
 mod client;
+mod error_composer;
 mod event;
-mod fault;
 mod patience;
 mod request;
 mod sse;
@@ -27,7 +27,7 @@ use crate::engine::{AnswerStream, Engine, EngineCall, EngineError};
 use address::ApiAddress;
 use answer::AnthropicAnswer;
 use client::LazyClient;
-use fault::ErrorComposer;
+use error_composer::ErrorComposer;
 use request::WrittenTurns;
 
 /// The default address of the Messages API.
@@ -86,7 +86,7 @@ impl ApiKey {
     }
 
     fn header(&self) -> HeaderValue {
-        // Every key that was taken is one.
+        // Every valid key is a valid header value.
         let mut value =
             HeaderValue::from_str(&self.0).unwrap_or_else(|_| HeaderValue::from_static(""));
         value.set_sensitive(true);
@@ -96,7 +96,7 @@ impl ApiKey {
 
 impl fmt::Debug for ApiKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Key(…)")
+        f.write_str("ApiKey(…)")
     }
 }
 
@@ -116,7 +116,7 @@ pub struct BadAnthropicSettings(String);
 /// The engine.
 #[derive(Debug)]
 pub struct Anthropic {
-    line: Arc<ApiLink>,
+    link: Arc<ApiLink>,
 }
 
 /// The state that all answers share.
@@ -125,7 +125,7 @@ struct ApiLink {
     settings: AnthropicSettings,
     address: ApiAddress,
     client: LazyClient,
-    faults: Arc<ErrorComposer>,
+    errors: Arc<ErrorComposer>,
     /// The serialised messages of the last request.
     written: Mutex<WrittenTurns>,
 }
@@ -133,7 +133,7 @@ struct ApiLink {
 impl ApiLink {
     /// Serialises the body of a request.
     fn body(&self, call: &EngineCall) -> Result<Vec<u8>, EngineError> {
-        // A request that panicked half-way has left something that may be wrong.
+        // A request that panicked may have left incomplete turns.
         let mut written = match self.written.lock() {
             Ok(written) => written,
             Err(poisoned) => {
@@ -157,13 +157,13 @@ impl Anthropic {
         let address = ApiAddress::read(&settings.base_url).map_err(BadAnthropicSettings)?;
         let client =
             LazyClient::new(&address, settings.proxy.as_deref()).map_err(BadAnthropicSettings)?;
-        let faults = Arc::new(ErrorComposer::new(address.origin.clone(), settings.key.clone()));
+        let errors = Arc::new(ErrorComposer::new(address.origin.clone(), settings.key.clone()));
         Ok(Self {
-            line: Arc::new(ApiLink {
+            link: Arc::new(ApiLink {
                 settings,
                 address,
                 client,
-                faults,
+                errors,
                 written: Mutex::default(),
             }),
         })
@@ -176,17 +176,17 @@ impl Engine for Anthropic {
     }
 
     fn model(&self) -> &str {
-        &self.line.settings.model
+        &self.link.settings.model
     }
 
     /// Creates the HTTP client: with TLS, this reads the root certificates from the disk.
     fn warm(&self) {
         // The answer that meets an error reports it.
-        let _ = self.line.client.get(&self.line.faults);
+        let _ = self.link.client.get(&self.link.errors);
     }
 
     fn answer(&self, call: EngineCall) -> Box<dyn AnswerStream> {
-        Box::new(AnthropicAnswer::new(Arc::clone(&self.line), call))
+        Box::new(AnthropicAnswer::new(Arc::clone(&self.link), call))
     }
 }
 

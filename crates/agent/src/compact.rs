@@ -9,6 +9,8 @@ mod tests;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
+use callgate_mask::text::shortened;
+
 use crate::history::without_thoughts;
 use crate::message::{Block, ChatMessage, MediaSource, Role};
 
@@ -40,19 +42,12 @@ pub const REQUEST: &str = "\
 This conversation is getting too long. Write a summary that takes its place, for yourself: you \
 will go on from it without seeing what came before. Say what the user wants and has decided, in \
 their own words where they matter; what was done, with the names of files, commands and their \
-results; what was found out; what failed and why; and what is still to be done. Leave out \
+results; what was found out; what failed and reason; and what is still to be done. Leave out \
 greetings and everything that no longer matters. Use no tools. Write nothing but the summary.";
 
 const OPENING: &str = "[The beginning of this conversation was left out. This is its summary:]";
 const LIST: &str = "[The beginning of this conversation was left out, and there is no summary of \
                     it. These are the user's messages in it, shortened:]";
-
-/// The messages to replace by a summary.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SummaryCut {
-    /// The number of messages from the beginning.
-    pub upto: usize,
-}
 
 /// Estimates the number of tokens of messages, rather too high than too low.
 #[must_use]
@@ -67,16 +62,13 @@ pub fn window(model: &str) -> u64 {
     if is_large { LARGE_WINDOW } else { WINDOW }
 }
 
-/// Returns what has to be replaced before the model is asked with these messages, of which the last
-/// may be the user's newest. Returns `None` if there is enough room, or nothing can be replaced.
+/// Returns how many of the first messages have to be replaced by a summary before the model is
+/// asked with these messages, of which the last may be the user's newest. Returns `None` if there
+/// is enough room, or nothing can be replaced.
 /// `last_tokens` is the number of tokens read and written for the last answer, including the system
 /// prompt and the tools, which are not estimated here. After a cut it is no longer meaningful.
 #[must_use]
-pub fn plan(
-    messages: &[Arc<ChatMessage>],
-    last_tokens: Option<u64>,
-    window: u64,
-) -> Option<SummaryCut> {
+pub fn plan(messages: &[Arc<ChatMessage>], last_tokens: Option<u64>, window: u64) -> Option<usize> {
     let sizes: Vec<u64> = messages.iter().map(|message| size(message)).collect();
     let counted: u64 = sizes.iter().sum();
     let is_new = messages.last().is_some_and(|message| message.role == Role::User);
@@ -105,8 +97,7 @@ pub fn plan(
         (early, whole) => whole.or(early),
     };
     let wanted = wanted.filter(|(_, left)| *left <= share(FULL));
-    let (upto, _) = wanted.or_else(|| first_within(share(FULL))).or(starts.last())?;
-    Some(SummaryCut { upto: *upto })
+    wanted.or_else(|| first_within(share(FULL))).or(starts.last()).map(|(at, _)| *at)
 }
 
 /// Returns the messages that ask the model for a summary of the first `upto`.
@@ -153,13 +144,6 @@ pub fn fallback(messages: &[Arc<ChatMessage>], upto: usize) -> ChatMessage {
         write!(list, "\n- {item}").ok();
     }
     ChatMessage::user(vec![Block::text(list)])
-}
-
-fn shortened(text: &str, most: usize) -> String {
-    match text.char_indices().nth(most) {
-        None => text.to_owned(),
-        Some((end, _)) => format!("{}…", &text[..end]),
-    }
 }
 
 fn size(message: &ChatMessage) -> u64 {

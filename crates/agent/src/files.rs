@@ -11,6 +11,7 @@ mod attributes;
 mod beneath;
 mod draft;
 mod edit_file;
+mod error_text;
 mod glob;
 mod hidden;
 mod hunks;
@@ -27,7 +28,6 @@ mod search_text;
 mod specs;
 mod target;
 mod walk;
-mod why;
 mod write_file;
 
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -40,8 +40,8 @@ use serde_json::value::RawValue;
 pub use hidden::{HiddenFiles, HiddenTest};
 pub use roots::{AllowedFolders, AllowedFoldersError};
 
+use self::error_text::cannot;
 use self::input::FileToolInput;
-use self::why::cannot;
 use crate::BoxFuture;
 use crate::tool::{AgentTool, CallOutcome, ToolInvocation, ToolSpec};
 use preview::PreviewFunction;
@@ -79,7 +79,7 @@ pub fn tools(
     limits: FileLimits,
     hidden: HiddenFiles,
 ) -> Vec<Arc<dyn AgentTool>> {
-    let cabinet = Arc::new(FileContext { roots, limits, hidden, writing: Mutex::new(()) });
+    let context = Arc::new(FileContext { roots, limits, hidden, writing: Mutex::new(()) });
     let all: [(ToolSpec, ToolFunction, Option<PreviewFunction>); 6] = [
         (specs::list_files(), list_files::list_files, None),
         (specs::read_file(), read_file::read_file, None),
@@ -89,9 +89,9 @@ pub fn tools(
         (specs::search_text(), search_text::search_text, None),
     ];
     all.into_iter()
-        .map(|(spec, work, foresee)| {
-            let cabinet = cabinet.clone();
-            Arc::new(FileTool { spec, work, foresee, cabinet }) as Arc<dyn AgentTool>
+        .map(|(spec, work, compute)| {
+            let context = context.clone();
+            Arc::new(FileTool { spec, work, compute, context }) as Arc<dyn AgentTool>
         })
         .collect()
 }
@@ -112,8 +112,8 @@ struct FileTool {
     spec: ToolSpec,
     work: ToolFunction,
     /// Returns what a call would change, if it changes something.
-    foresee: Option<PreviewFunction>,
-    cabinet: Arc<FileContext>,
+    compute: Option<PreviewFunction>,
+    context: Arc<FileContext>,
 }
 
 impl AgentTool for FileTool {
@@ -123,13 +123,13 @@ impl AgentTool for FileTool {
 
     /// Refuses a path outside the allowed folders.
     fn refusal(&self, input: &RawValue) -> BoxFuture<'_, Option<String>> {
-        let (cabinet, input) = (self.cabinet.clone(), input.to_owned());
+        let (context, input) = (self.context.clone(), input.to_owned());
         Box::pin(async move {
             let task = tokio::task::spawn_blocking(move || {
                 // What is wrong with the rest of the input, the tool says itself.
                 let input = FileToolInput::read(input.get()).ok()?;
                 let path = input.optional_text("path").ok()??;
-                cabinet.roots.leads_out(path).map(|why| cannot("use", path, why))
+                context.roots.leads_out(path).map(|reason| cannot("use", path, reason))
             });
             // A check that broke off refuses nothing: the tool itself stays inside.
             task.await.unwrap_or_default()
@@ -137,13 +137,13 @@ impl AgentTool for FileTool {
     }
 
     fn run(&self, use_: ToolInvocation) -> BoxFuture<'_, CallOutcome> {
-        let (cabinet, work) = (self.cabinet.clone(), self.work);
+        let (context, work) = (self.context.clone(), self.work);
         let members = specs::members(&self.spec);
         Box::pin(async move {
             let stop = CancelFlag::default();
             let _dropped = CancelOnDrop(stop.clone());
             let task = tokio::task::spawn_blocking(move || {
-                answer(&cabinet, work, &use_.input, &members, &stop)
+                answer(&context, work, &use_.input, &members, &stop)
             });
             task.await.unwrap_or_else(|_| CallOutcome::failed("the file tool broke off: try again"))
         })
@@ -158,15 +158,15 @@ impl AgentTool for FileTool {
             None if self.spec.is_read_only => ".".into(),
             _ => return Vec::new(),
         };
-        let path = self.cabinet.roots.absolute(&path).to_string_lossy().into_owned();
+        let path = self.context.roots.absolute(&path).to_string_lossy().into_owned();
         // Only `read_file` takes an offset.
         let line = members.some("offset").and_then(|offset| offset.get().parse().ok());
         vec![ToolLocation { path, line }]
     }
 
     fn preview(&self, input: &RawValue) -> BoxFuture<'static, Option<String>> {
-        let Some(foresee) = self.foresee else { return Box::pin(async { None }) };
-        let (cabinet, input) = (self.cabinet.clone(), input.to_owned());
+        let Some(compute) = self.compute else { return Box::pin(async { None }) };
+        let (context, input) = (self.context.clone(), input.to_owned());
         let members = specs::members(&self.spec);
         Box::pin(async move {
             let stop = CancelFlag::default();
@@ -174,7 +174,7 @@ impl AgentTool for FileTool {
             let looking = tokio::task::spawn_blocking(move || {
                 let input =
                     FileToolInput::read(input.get()).and_then(|input| input.only(&members)).ok()?;
-                preview::diff(&cabinet, foresee, &input, &stop)
+                preview::diff(&context, compute, &input, &stop)
             });
             looking.await.unwrap_or_default()
         })
@@ -182,14 +182,14 @@ impl AgentTool for FileTool {
 }
 
 fn answer(
-    cabinet: &FileContext,
+    context: &FileContext,
     work: ToolFunction,
     input: &RawValue,
     members: &[String],
     stop: &CancelFlag,
 ) -> CallOutcome {
     let input = FileToolInput::read(input.get()).and_then(|input| input.only(members));
-    let outcome = input.and_then(|input| work(cabinet, &input, stop));
+    let outcome = input.and_then(|input| work(context, &input, stop));
     outcome.unwrap_or_else(CallOutcome::failed)
 }
 

@@ -6,20 +6,21 @@
 //! while somebody works on it, by a lock that other processes see.
 
 mod error;
-mod held;
+mod held_conversation;
 mod lock;
 mod mender;
-mod parse;
 mod process_mark;
 mod reservation;
 mod sendable;
 mod store;
+mod stored_message;
 #[cfg(test)]
 pub(crate) mod tests;
 mod thread;
 mod title;
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use callgate_store::{EntryDraft, LONGEST_CONVERSATION, Settlement, StoredConversation, now_ms};
@@ -30,7 +31,7 @@ use crate::message::{Block, ChatMessage, StoredToolResult};
 
 pub use callgate_store::{CostSum, CostTotals};
 pub use error::HistoryError;
-pub use held::{HeldConversation, HistoryStep};
+pub use held_conversation::{HeldConversation, HistoryStep};
 pub use mender::without_thoughts;
 pub use reservation::{PricedUsage, Reservation};
 pub use store::HistoryLocation;
@@ -94,7 +95,7 @@ impl History {
     /// Makes the drop wait only briefly for the thread. Another program may hold the file for many
     /// seconds, and what was not confirmed need not be stored.
     pub fn hurry(&self) {
-        self.0.hurry();
+        self.0.is_hurried.store(true, Ordering::Relaxed);
     }
 
     /// Waits until nobody works on the conversation, and loads it; it need not exist yet. `on_wait`
@@ -125,17 +126,17 @@ impl History {
         let mut known = self.0.recall(id);
         // Avoids the way to the thread and back.
         let again = |known: &RememberedConversation| {
-            self.0.at_once(|shelf| shelf.lock_again(known)).flatten()
+            self.0.at_once(|stores| stores.lock_again(known)).flatten()
         };
         if let Some(token) = known.as_ref().and_then(again) {
             return Ok(known.take().map(|known| held(token, known.loaded)));
         }
         let wanted = Arc::clone(id);
-        let work = move |shelf: &mut HistoryStore| {
-            let Some(mut token) = shelf.lock(&wanted)? else { return Ok(None) };
-            let loaded = match known.filter(|known| shelf.is_as_left(known)) {
+        let work = move |stores: &mut HistoryStore| {
+            let Some(mut token) = stores.locks.take(&wanted)? else { return Ok(None) };
+            let loaded = match known.filter(|known| stores.is_as_left(known)) {
                 Some(known) => known.loaded,
-                None => shelf.load(&wanted, None)?,
+                None => stores.load(&wanted, None)?,
             };
             // The caller may have gone.
             token.set_passing(loaded.length == 0);
@@ -153,7 +154,8 @@ impl History {
     ) -> Result<Vec<session::ConversationSummary>, HistoryError> {
         let before_ms = before_ms.map(|at| i64::try_from(at).unwrap_or(i64::MAX));
         let limit = limit.min(MOST_LISTED);
-        let found = self.ask(move |shelf| Ok(shelf.store.conversations(limit, before_ms)?)).await?;
+        let found =
+            self.ask(move |stores| Ok(stores.store.conversations(limit, before_ms)?)).await?;
         Ok(found.into_iter().map(listed).collect())
     }
 
@@ -166,8 +168,8 @@ impl History {
     ) -> Result<String, HistoryError> {
         let id = id.map_or_else(|| Ok(Uuid::new_v4().to_string().into()), checked_id)?;
         let title = title.map(checked_title).transpose()?;
-        self.ask(move |shelf| {
-            if shelf.store.make_conversation(&id, title.as_deref(), now_ms())? {
+        self.ask(move |stores| {
+            if stores.store.make_conversation(&id, title.as_deref(), now_ms())? {
                 return Ok(id.to_string());
             }
             Err(HistoryError::Exists(id.to_string()))
@@ -178,8 +180,8 @@ impl History {
     /// Renames a conversation.
     pub async fn rename(&self, id: &str, title: &str) -> Result<(), HistoryError> {
         let (id, title) = (checked_id(id)?, checked_title(title)?);
-        self.ask(move |shelf| {
-            let is_known = shelf.store.name_conversation(&id, &title)?;
+        self.ask(move |stores| {
+            let is_known = stores.store.name_conversation(&id, &title)?;
             if is_known { Ok(()) } else { Err(HistoryError::Unknown(id.to_string())) }
         })
         .await
@@ -188,11 +190,11 @@ impl History {
     /// Deletes a conversation, unless somebody works on it. Its costs still count for their day.
     pub async fn delete(&self, id: &str) -> Result<(), HistoryError> {
         let id = checked_id(id)?;
-        self.ask(move |shelf| {
-            let Some(mut token) = shelf.lock(&id)? else {
+        self.ask(move |stores| {
+            let Some(mut token) = stores.locks.take(&id)? else {
                 return Err(HistoryError::InUse(id.to_string()));
             };
-            let was_known = shelf.store.delete_conversation(&id)?;
+            let was_known = stores.store.delete_conversation(&id)?;
             token.set_passing(true);
             if was_known { Ok(()) } else { Err(HistoryError::Unknown(id.to_string())) }
         })
@@ -201,13 +203,13 @@ impl History {
 
     /// Returns the id of the most recently changed conversation.
     pub async fn last(&self) -> Result<Option<String>, HistoryError> {
-        self.ask(|shelf| Ok(shelf.store.last_conversation()?)).await
+        self.ask(|stores| Ok(stores.store.last_conversation()?)).await
     }
 
     /// Returns how many messages a conversation has, 0 if it does not exist.
     pub async fn length(&self, id: &str) -> Result<u64, HistoryError> {
         let id = checked_id(id)?;
-        let known = self.ask(move |shelf| Ok(shelf.store.conversation(&id)?)).await?;
+        let known = self.ask(move |stores| Ok(stores.store.conversation(&id)?)).await?;
         Ok(known.map_or(0, |known| known.length))
     }
 
@@ -220,12 +222,12 @@ impl History {
         before: Option<u64>,
     ) -> Result<HistoryPage, HistoryError> {
         let id = checked_id(id)?;
-        self.ask(move |shelf| page(shelf, &id, limit, before)).await
+        self.ask(move |stores| page(stores, &id, limit, before)).await
     }
 
     /// Writes entries to the ledger. When it returns, they are committed.
     pub async fn record(&self, drafts: Vec<EntryDraft>) -> Result<(), HistoryError> {
-        self.ask(move |shelf| shelf.record(&drafts)).await
+        self.ask(move |stores| Ok(stores.ledger().append(&drafts).map(drop)?)).await
     }
 
     /// Returns the name under which `ledger` counts the costs of a conversation of this history.
@@ -235,7 +237,7 @@ impl History {
             return conversation.to_owned();
         }
         // No id has a control character.
-        format!("{}\n{conversation}", self.0.name())
+        format!("{}\n{conversation}", self.0.name)
     }
 
     /// Reserves the most that an answer may cost, unless `check` objects to what all processes have
@@ -248,7 +250,7 @@ impl History {
         most: Option<PricedUsage>,
         check: impl FnOnce(&CostTotals) -> Result<(), E> + Send + 'static,
     ) -> Result<Result<Option<Reservation>, E>, HistoryError> {
-        self.ask(move |shelf| shelf.reserve(&account, since_ms, most, check)).await
+        self.ask(move |stores| stores.reserve(&account, since_ms, most, check)).await
     }
 
     /// Replaces a reservation by the actual cost, and writes entries to the ledger. When it
@@ -260,13 +262,13 @@ impl History {
         cost: Option<PricedUsage>,
         drafts: Vec<EntryDraft>,
     ) -> Result<(), HistoryError> {
-        self.ask(move |shelf| {
-            let account = shelf.account(&account).into_owned();
+        self.ask(move |stores| {
+            let account = stores.account(&account).into_owned();
             let spending = cost.map(PricedUsage::into_spending);
-            shelf.ledger().settle(&Settlement {
+            stores.ledger().settle(&Settlement {
                 account: &account,
                 at_ms: now_ms(),
-                reservation: reservation.as_ref().and_then(Reservation::key),
+                reservation: reservation.as_ref().and_then(|reservation| reservation.key),
                 spending: spending.as_ref(),
                 drafts: &drafts,
             })?;
@@ -276,10 +278,6 @@ impl History {
             Ok(())
         })
         .await
-    }
-
-    fn clerk(&self) -> &HistoryThread {
-        &self.0
     }
 
     async fn ask<T: Send + 'static>(
@@ -302,13 +300,13 @@ fn listed(known: StoredConversation) -> session::ConversationSummary {
 }
 
 fn page(
-    shelf: &HistoryStore,
+    stores: &HistoryStore,
     id: &str,
     limit: usize,
     before: Option<u64>,
 ) -> Result<HistoryPage, HistoryError> {
     let unknown = || HistoryError::Unknown(id.to_owned());
-    let known = shelf.store.conversation(id)?.ok_or_else(unknown)?;
+    let known = stores.store.conversation(id)?.ok_or_else(unknown)?;
     let before = before.map_or(known.length, |before| before.min(known.length));
     let (limit, mut bytes) = (limit.min(MOST_ON_PAGE), 0);
     let (mut first, mut messages, mut results) = (before, Vec::new(), Vec::new());
@@ -318,11 +316,13 @@ fn page(
             return false;
         }
         first = number;
-        messages.push(body.and_then(parse::message).map_or_else(unreadable, |read| read.message));
-        results.push(body.map(parse::results).unwrap_or_default());
+        messages.push(
+            body.and_then(stored_message::message).map_or_else(unreadable, |read| read.message),
+        );
+        results.push(body.map(stored_message::results).unwrap_or_default());
         true
     };
-    shelf.store.each_message_before(id, before, each)?;
+    stores.store.each_message_before(id, before, each)?;
     messages.reverse();
     results.reverse();
     let StoredConversation { title, length, .. } = known;

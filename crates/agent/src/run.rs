@@ -92,7 +92,7 @@ pub fn tool(mut settings: RunSettings) -> Arc<dyn AgentTool> {
 }
 
 /// Returns the environment of commands, given one without secrets.
-fn settled(env: &[(OsString, OsString)]) -> impl Iterator<Item = (OsString, OsString)> {
+fn command_env(env: &[(OsString, OsString)]) -> impl Iterator<Item = (OsString, OsString)> {
     // Nobody sits at a terminal: no colours, no pager, and no question for a password.
     let ours = [("TERM", "dumb"), ("PAGER", "cat"), ("GIT_TERMINAL_PROMPT", "0")];
     env.iter().cloned().chain(ours.map(|(name, value)| (name.into(), value.into())))
@@ -108,11 +108,8 @@ struct RunTool {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct RunInput {
     command: String,
-    #[serde(default)]
     args: Option<Vec<String>>,
-    #[serde(default)]
     timeout_seconds: Option<f64>,
-    #[serde(default)]
     cwd: Option<String>,
 }
 
@@ -161,8 +158,8 @@ impl AgentTool for RunTool {
         let (settings, input) = (Arc::clone(&self.settings), read(input));
         Box::pin(async move {
             // What is wrong with the rest of the input, the tool says itself.
-            let wished = input.ok()?.cwd?;
-            let look = move || program::working_folder(&settings, Some(&wished)).err();
+            let requested = input.ok()?.cwd?;
+            let look = move || program::working_folder(&settings, Some(&requested)).err();
             // A check that broke off refuses nothing: the tool itself stays inside.
             tokio::task::spawn_blocking(look).await.unwrap_or_default()
         })
@@ -212,7 +209,7 @@ fn start(
 ) -> CallOutcome {
     let job = match prepare(settings, input, progress) {
         Ok(job) => job,
-        Err(why) => return CallOutcome::failed(why),
+        Err(reason) => return CallOutcome::failed(reason),
     };
     match watch::run(&job, cancel) {
         Ok(Some(mut ended)) => compose::outcome(&mut ended, job.limit, settings.max_output),
@@ -234,21 +231,21 @@ fn prepare(
         name: input.command,
         args: input.args.unwrap_or_default(),
         cwd,
-        env: settled(&settings.env).collect(),
+        env: command_env(&settings.env).collect(),
         limit: limit(settings, input.timeout_seconds)?,
         most: settings.max_output,
         progress,
     })
 }
 
-fn limit(settings: &RunSettings, wished: Option<f64>) -> Result<Duration, String> {
-    let Some(seconds) = wished else { return Ok(settings.timeout.min(settings.max_timeout)) };
+fn limit(settings: &RunSettings, requested: Option<f64>) -> Result<Duration, String> {
+    let Some(seconds) = requested else { return Ok(settings.timeout.min(settings.max_timeout)) };
     if seconds.is_nan() || seconds <= 0.0 {
         return Err(format!("timeoutSeconds is {seconds}; give a number above 0, or leave it out"));
     }
     // What no duration can hold is longer than the longest.
-    let wished = Duration::try_from_secs_f64(seconds).unwrap_or(settings.max_timeout);
-    Ok(wished.min(settings.max_timeout))
+    let requested = Duration::try_from_secs_f64(seconds).unwrap_or(settings.max_timeout);
+    Ok(requested.min(settings.max_timeout))
 }
 
 #[cfg(test)]

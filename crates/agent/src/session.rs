@@ -5,7 +5,6 @@
 //! `SessionOutput`, which keeps the order.
 
 mod attachments;
-mod budgeting;
 mod commands;
 mod drive;
 mod endings;
@@ -15,22 +14,23 @@ mod log;
 mod options;
 mod order;
 mod output;
+mod request_budget;
 mod tool_call;
 
 use std::collections::HashMap;
 use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use callgate_wire::session::{SessionCommand, SessionEvent, SessionRequest, Unreadable};
 use tokio::sync::{mpsc, watch};
 use tokio::task::{Id, JoinError, JoinSet};
 
+use crate::budget::RequestRate;
 use crate::failure::RequestFailure;
 use crate::history::HistoryError;
 use crate::tool::{AgentTool, ToolSpec};
-use budgeting::RequestCounter;
 use commands::CurrentConversation;
 use endings::ReportedEndings;
 use intake::IncomingLine;
@@ -66,7 +66,8 @@ struct SessionShared {
     tools: Arc<ToolMap>,
     specs: Arc<[ToolSpec]>,
     output: SessionOutput,
-    spending: RequestCounter,
+    /// Counts the requests to the engine in the last minute.
+    request_rate: Mutex<RequestRate>,
     endings: ReportedEndings,
 }
 
@@ -152,8 +153,14 @@ impl AgentSession {
             options.tools.iter().map(|tool| (tool.spec().name, Arc::clone(tool))).collect();
         let tools = Arc::new(tools);
         let specs = options.tools.iter().map(|tool| tool.spec().clone()).collect();
-        let (spending, endings) = (RequestCounter::default(), ReportedEndings::default());
-        let shared = Arc::new(SessionShared { options, tools, specs, output, spending, endings });
+        let shared = Arc::new(SessionShared {
+            options,
+            tools,
+            specs,
+            output,
+            request_rate: Mutex::default(),
+            endings: ReportedEndings::default(),
+        });
         Self {
             shared,
             started: Instant::now(),
@@ -208,9 +215,9 @@ impl AgentSession {
     }
 
     /// Answers a line that is not a request.
-    fn unreadable(&self, id: Option<&str>, why: &str) {
-        self.shared.options.log.say(LogLevel::Warn, why);
-        let event = RequestFailure::permanent("protocol", why).into();
+    fn unreadable(&self, id: Option<&str>, reason: &str) {
+        self.shared.options.log.say(LogLevel::Warn, reason);
+        let event = RequestFailure::permanent("protocol", reason).into();
         // An open id belongs to another request, which must not end here.
         let is_open = id.is_some_and(|id| self.shared.output.is_open(id));
         self.shared.output.refuse(id.filter(|_| !is_open), event);

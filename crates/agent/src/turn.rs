@@ -221,7 +221,7 @@ impl Turn {
         if ran.interrupt {
             self.calls.close("not run: the user stopped the turn", todo);
             self.keep_round(todo);
-            return self.end(StopReason::Cancelled, todo);
+            return self.end(Ok(StopReason::Cancelled), todo);
         }
         self.go_on(todo);
     }
@@ -230,7 +230,7 @@ impl Turn {
     pub fn cancel(&mut self, todo: &mut Vec<TurnAction>) {
         if !self.over {
             self.stop("stopped by the user", todo);
-            self.end(StopReason::Cancelled, todo);
+            self.end(Ok(StopReason::Cancelled), todo);
         }
     }
 
@@ -245,22 +245,20 @@ impl Turn {
         } else {
             self.stop(&format!("stopped: {}", failure.text), todo);
         }
-        self.over = true;
-        todo.push(TurnAction::End(Err(failure)));
+        self.end(Err(failure), todo);
     }
 
-    /// What was to be kept could not be: nothing more is.
+    /// Ends the turn because its messages could not be stored. Nothing more is.
     pub fn unkept_for(&mut self, failure: RequestFailure, todo: &mut Vec<TurnAction>) {
         todo.clear();
         todo.push(TurnAction::Drop);
         todo.push(TurnAction::Stop(self.calls.running()));
         self.calls.close(&format!("stopped: {}", failure.text), todo);
-        self.over = true;
-        todo.push(TurnAction::End(Err(failure)));
+        self.end(Err(failure), todo);
     }
 
-    /// Ends what is under way, so that what is kept is whole.
-    fn stop(&mut self, why: &str, todo: &mut Vec<TurnAction>) {
+    /// Ends what is under way, so that complete messages are stored.
+    fn stop(&mut self, reason: &str, todo: &mut Vec<TurnAction>) {
         todo.push(TurnAction::Drop);
         if self.calls.is_empty() {
             if self.answer.is_silent() {
@@ -272,7 +270,7 @@ impl Turn {
             return self.keep_round(todo);
         }
         todo.push(TurnAction::Stop(self.calls.running()));
-        self.calls.close(why, todo);
+        self.calls.close(reason, todo);
         self.keep_round(todo);
     }
 
@@ -282,7 +280,7 @@ impl Turn {
         self.tries = 0;
         if self.calls.is_empty() {
             self.keep_round(todo);
-            return self.end(stop.into(), todo);
+            return self.end(Ok(stop.into()), todo);
         }
         let refused = match stop {
             ModelStop::Refusal | ModelStop::ContextWindow => {
@@ -294,10 +292,10 @@ impl Turn {
             _ => None,
         };
         match refused {
-            Some((reason, why)) => {
-                self.calls.close(&format!("not run: {why}"), todo);
+            Some((stop, reason)) => {
+                self.calls.close(&format!("not run: {reason}"), todo);
                 self.keep_round(todo);
-                self.end(reason, todo);
+                self.end(Ok(stop), todo);
             }
             None => self.go_on(todo),
         }
@@ -330,9 +328,9 @@ impl Turn {
         todo.push(TurnAction::Keep { messages: std::mem::take(&mut self.unkept), results });
     }
 
-    fn end(&mut self, stop: StopReason, todo: &mut Vec<TurnAction>) {
+    fn end(&mut self, end: Result<StopReason, RequestFailure>, todo: &mut Vec<TurnAction>) {
         self.over = true;
-        todo.push(TurnAction::End(Ok(stop)));
+        todo.push(TurnAction::End(end));
     }
 
     /// Gives up an answer that is too long. Nothing of it is stored.
@@ -343,8 +341,7 @@ impl Turn {
         );
         todo.push(TurnAction::Drop);
         self.calls.close("not run: the answer was given up", todo);
-        self.over = true;
-        todo.push(TurnAction::End(Err(RequestFailure::permanent("too_long", text))));
+        self.end(Err(RequestFailure::permanent("too_long", text)), todo);
     }
 
     /// Ends the turn with a failure. The shown part of the answer is stored; a message without any
@@ -354,8 +351,7 @@ impl Turn {
         if !self.answer.is_silent() || !self.calls.is_empty() {
             self.keep_round(todo);
         }
-        self.over = true;
-        todo.push(TurnAction::End(Err(failure)));
+        self.end(Err(failure), todo);
     }
 
     /// Returns how long to wait before another attempt, or `None` if there is none. An answer of

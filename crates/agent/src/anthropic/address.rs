@@ -36,6 +36,6 @@ impl ApiAddress {
 
 /// Returns the error for an invalid address. It does not contain the address, which may contain a
 /// secret.
-fn wrong(why: &str) -> String {
-    format!("The base URL (ANTHROPIC_BASE_URL) {why}; it should look like {}", super::API_URL)
+fn wrong(reason: &str) -> String {
+    format!("The base URL (ANTHROPIC_BASE_URL) {reason}; it should look like {}", super::API_URL)
 }

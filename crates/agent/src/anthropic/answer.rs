@@ -48,7 +48,7 @@ enum ReadState {
 
 /// An answer whose response has begun.
 struct AnswerReader {
-    line: Arc<ApiLink>,
+    link: Arc<ApiLink>,
     response: Response,
     sse: SseDecoder,
     stream: PieceDecoder,
@@ -58,8 +58,8 @@ struct AnswerReader {
 }
 
 impl AnthropicAnswer {
-    pub(super) fn new(line: Arc<ApiLink>, call: EngineCall) -> Self {
-        Self { state: ReadState::Asking(Box::pin(ask(line, call))), ready: Vec::new() }
+    pub(super) fn new(link: Arc<ApiLink>, call: EngineCall) -> Self {
+        Self { state: ReadState::Asking(Box::pin(ask(link, call))), ready: Vec::new() }
     }
 
     /// Waits until there is something to return. Pieces that arrived before a failure are returned
@@ -113,7 +113,7 @@ impl AnswerReader {
     async fn read(&mut self, into: &mut Vec<AnswerPiece>) -> Result<bool, EngineError> {
         let end = self.patience.wait(Instant::now());
         let chunk = timeout_at(end, self.response.chunk()).await;
-        let chunk = chunk.map_err(|_| self.line.faults.stalled(self.patience.waited()))?;
+        let chunk = chunk.map_err(|_| self.link.errors.stalled(self.patience.waited()))?;
         let had_come = self.stream.events();
         self.accept(chunk, into)?;
         while !self.stream.is_whole()
@@ -134,8 +134,8 @@ impl AnswerReader {
     ) -> Result<(), EngineError> {
         match chunk {
             Ok(Some(bytes)) => self.take(bytes.as_ref(), into),
-            Ok(None) => Err(self.line.faults.cut(None)),
-            Err(error) => Err(self.line.faults.cut(Some(error))),
+            Ok(None) => Err(self.link.errors.cut(None)),
+            Err(error) => Err(self.link.errors.cut(Some(error))),
         }
     }
 
@@ -145,7 +145,7 @@ impl AnswerReader {
             match self.sse.next_event() {
                 Ok(Some(event)) => self.stream.take(event.name, event.data, into)?,
                 Ok(None) => return Ok(()),
-                Err(_) => return Err(self.line.faults.nonsense("an event is too long")),
+                Err(_) => return Err(self.link.errors.nonsense("an event is too long")),
             }
         }
     }
@@ -180,34 +180,34 @@ impl AnswerReader {
 }
 
 /// Sends the request and waits until the answer begins.
-async fn ask(line: Arc<ApiLink>, call: EngineCall) -> Result<AnswerReader, EngineError> {
-    let body = line.body(&call)?;
+async fn ask(link: Arc<ApiLink>, call: EngineCall) -> Result<AnswerReader, EngineError> {
+    let body = link.body(&call)?;
     drop(call);
-    if line.client.is_slow() {
-        let line = Arc::clone(&line);
+    if link.client.is_slow() {
+        let link = Arc::clone(&link);
         // Without the thread it is made below, on this one.
-        let _ = tokio::task::spawn_blocking(move || line.client.get(&line.faults).is_ok()).await;
+        let _ = tokio::task::spawn_blocking(move || link.client.get(&link.errors).is_ok()).await;
     }
-    let request = line
+    let request = link
         .client
-        .get(&line.faults)?
-        .post(line.address.messages.clone())
-        .header("x-api-key", line.settings.key.header())
+        .get(&link.errors)?
+        .post(link.address.messages.clone())
+        .header("x-api-key", link.settings.key.header())
         .header("anthropic-version", VERSION)
         .header(header::CONTENT_TYPE, HeaderValue::from_static("application/json"))
         .body(body);
-    let idle = line.settings.idle;
-    let response = timeout(idle, request.send()).await.map_err(|_| line.faults.stalled(idle))?;
-    let mut response = response.map_err(|error| line.faults.network(error))?;
+    let idle = link.settings.idle;
+    let response = timeout(idle, request.send()).await.map_err(|_| link.errors.stalled(idle))?;
+    let mut response = response.map_err(|error| link.errors.network(error))?;
     if response.status() != StatusCode::OK || !is_stream(response.headers()) {
         // What cannot be read of the reason is left out.
         let mut body = Vec::new();
         let _ = timeout(ERROR_TIME, collect(&mut response, &mut body)).await;
-        return Err(line.faults.status(response.status(), response.headers(), &body));
+        return Err(link.errors.status(response.status(), response.headers(), &body));
     }
-    let stream = PieceDecoder::new(Arc::clone(&line.faults));
+    let stream = PieceDecoder::new(Arc::clone(&link.errors));
     let (sse, most) = (SseDecoder::new(), FEWEST_PIECES);
-    Ok(AnswerReader { line, response, sse, stream, patience: AnswerPatience::new(idle), most })
+    Ok(AnswerReader { link, response, sse, stream, patience: AnswerPatience::new(idle), most })
 }
 
 fn is_stream(headers: &HeaderMap) -> bool {

@@ -6,7 +6,7 @@ use callgate_http::client_builder;
 use reqwest::{Client, Proxy, Url};
 
 use super::address::ApiAddress;
-use super::fault::ErrorComposer;
+use super::error_composer::ErrorComposer;
 use crate::engine::EngineError;
 
 /// A client that is created at its first use, because reading the root certificates takes a while.
@@ -41,8 +41,8 @@ impl LazyClient {
     }
 
     /// Returns the client, and creates it if necessary.
-    pub(super) fn get(&self, faults: &ErrorComposer) -> Result<&Client, EngineError> {
-        let client = self.client.get_or_init(|| self.make().map_err(|e| faults.no_client(e)));
+    pub(super) fn get(&self, errors: &ErrorComposer) -> Result<&Client, EngineError> {
+        let client = self.client.get_or_init(|| self.make().map_err(|e| errors.no_client(e)));
         client.as_ref().map_err(Clone::clone)
     }
 

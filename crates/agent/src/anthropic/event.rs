@@ -69,21 +69,16 @@ pub(super) struct BlockStart<'a> {
 }
 
 /// The beginning of a block of a known kind.
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
+#[serde(default)]
 pub(super) struct BlockContent<'a> {
-    #[serde(default)]
     pub(super) text: String,
-    #[serde(default)]
     pub(super) thinking: String,
-    #[serde(default)]
     pub(super) signature: String,
-    #[serde(default)]
     pub(super) data: String,
-    #[serde(default)]
     pub(super) id: String,
-    #[serde(default)]
     pub(super) name: String,
-    #[serde(borrow, default)]
+    #[serde(borrow)]
     pub(super) input: Option<&'a RawValue>,
 }
 
@@ -158,13 +153,13 @@ pub(super) fn count(json: Option<&RawValue>, usage: &mut TokenUsage) -> bool {
     else {
         return false;
     };
-    let told = [
+    let reported = [
         (counts.input, &mut usage.input),
         (counts.output, &mut usage.output),
         (counts.cache_read, &mut usage.cache_read),
         (counts.cache_write, &mut usage.cache_write),
     ];
-    for (count, place) in told {
+    for (count, place) in reported {
         *place = count.unwrap_or(*place);
     }
     true

@@ -6,18 +6,18 @@
 //! move.
 
 mod thinking;
-mod written;
+mod written_turns;
 
 use std::borrow::Cow;
 
 use serde::Serialize;
 
-use super::fault::ErrorComposer;
+use super::error_composer::ErrorComposer;
 use crate::engine::{EngineCall, EngineError};
 use crate::message::{Block, ChatMessage, Role};
 use crate::tool::ToolSpec;
 use thinking::ThinkingMode;
-pub(super) use written::WrittenTurns;
+pub(super) use written_turns::WrittenTurns;
 
 /// The text for a tool that failed without output, because the API refuses an empty one.
 const NO_WORDS: &str = "The tool failed without output.";

@@ -9,11 +9,11 @@ use callgate_wire::session::TokenUsage;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use super::error_composer::ErrorComposer;
 use super::event::{
     ApiFailure, BlockContent, BlockDelta, BlockStart, BlockStop, MessageDelta, MessageStart,
     TaggedEvent, UnknownDelta, count,
 };
-use super::fault::ErrorComposer;
 use crate::engine::{AnswerPiece, EngineError, ModelStop};
 
 /// The longest input of a tool, and the longest signature of a thought.
@@ -29,8 +29,9 @@ const LONGEST_REASON: usize = 64;
 /// One answer in progress.
 #[derive(Debug)]
 pub(super) struct PieceDecoder {
-    faults: Arc<ErrorComposer>,
-    open: Vec<OpenBlock>,
+    errors: Arc<ErrorComposer>,
+    /// The open blocks, each with its index.
+    open: Vec<(u64, OpenBlock)>,
     usage: TokenUsage,
     stop: Option<ModelStop>,
     has_tools: bool,
@@ -39,15 +40,9 @@ pub(super) struct PieceDecoder {
     events: u64,
 }
 
-/// An open block.
+/// A block that has begun.
 #[derive(Debug)]
-struct OpenBlock {
-    index: u64,
-    block: OpenBlockKind,
-}
-
-#[derive(Debug)]
-enum OpenBlockKind {
+enum OpenBlock {
     Text,
     Thinking {
         signature: String,
@@ -64,9 +59,9 @@ enum OpenBlockKind {
 }
 
 impl PieceDecoder {
-    pub(super) fn new(faults: Arc<ErrorComposer>) -> Self {
+    pub(super) fn new(errors: Arc<ErrorComposer>) -> Self {
         Self {
-            faults,
+            errors,
             open: Vec::new(),
             usage: TokenUsage::default(),
             stop: None,
@@ -119,27 +114,27 @@ impl PieceDecoder {
         let BlockDelta { index, delta } = match serde_json::from_slice(data) {
             Ok(delta) => delta,
             Err(error) => {
-                self.odd_delta(data, &error)?;
+                self.unreadable_delta(data, &error)?;
                 self.events += 1;
                 return Ok(());
             }
         };
         self.events += u64::from(delta.is_something());
-        let open = self.open.iter_mut().rev().find(|open| open.index == index);
-        match (&*delta.kind, open.map(|open| &mut open.block)) {
-            ("text_delta", None | Some(OpenBlockKind::Text)) if !delta.text.is_empty() => {
+        let open = self.open.iter_mut().rev().find(|(open, _)| *open == index);
+        match (&*delta.kind, open.map(|(_, block)| block)) {
+            ("text_delta", None | Some(OpenBlock::Text)) if !delta.text.is_empty() => {
                 into.push(AnswerPiece::Text(delta.text.into_owned()));
             }
-            ("thinking_delta", None | Some(OpenBlockKind::Thinking { .. }))
+            ("thinking_delta", None | Some(OpenBlock::Thinking { .. }))
                 if !delta.thinking.is_empty() =>
             {
                 into.push(AnswerPiece::Thinking(delta.thinking.into_owned()));
             }
-            ("input_json_delta", Some(OpenBlockKind::Tool { input, .. })) => {
-                self.faults.append(input, &delta.partial_json)?;
+            ("input_json_delta", Some(OpenBlock::Tool { input, .. })) => {
+                self.errors.append(input, &delta.partial_json)?;
             }
-            ("signature_delta", Some(OpenBlockKind::Thinking { signature })) => {
-                self.faults.append(signature, &delta.signature)?;
+            ("signature_delta", Some(OpenBlock::Thinking { signature })) => {
+                self.errors.append(signature, &delta.signature)?;
             }
             _ => {}
         }
@@ -147,12 +142,12 @@ impl PieceDecoder {
     }
 
     /// Handles a delta that cannot be parsed, which is an error only for a known kind.
-    fn odd_delta(&self, data: &[u8], error: &serde_json::Error) -> Result<(), EngineError> {
+    fn unreadable_delta(&self, data: &[u8], error: &serde_json::Error) -> Result<(), EngineError> {
         const KNOWN: [&str; 4] =
             ["text_delta", "thinking_delta", "signature_delta", "input_json_delta"];
         match serde_json::from_slice::<UnknownDelta<'_>>(data) {
-            Ok(odd) if !KNOWN.contains(&&*odd.delta.kind) => Ok(()),
-            _ => Err(self.faults.nonsense(error)),
+            Ok(delta) if !KNOWN.contains(&&*delta.delta.kind) => Ok(()),
+            _ => Err(self.errors.nonsense(error)),
         }
     }
 
@@ -163,49 +158,44 @@ impl PieceDecoder {
             "text" => {
                 let BlockContent { text, .. } = self.read(json)?;
                 into.extend(Some(text).filter(|text| !text.is_empty()).map(AnswerPiece::Text));
-                OpenBlockKind::Text
+                OpenBlock::Text
             }
             "thinking" => {
                 let BlockContent { thinking, signature, .. } = self.read(json)?;
                 into.extend(
                     Some(thinking).filter(|text| !text.is_empty()).map(AnswerPiece::Thinking),
                 );
-                OpenBlockKind::Thinking { signature }
+                OpenBlock::Thinking { signature }
             }
             "redacted_thinking" => {
                 let BlockContent { data, .. } = self.read(json)?;
                 into.extend(Some(data).filter(|data| !data.is_empty()).map(AnswerPiece::Redacted));
-                OpenBlockKind::Other
+                OpenBlock::Other
             }
             "tool_use" => self.tool(json)?,
-            _ => OpenBlockKind::Other,
+            _ => OpenBlock::Other,
         };
         if self.open.len() >= MOST_OPEN {
-            return Err(self.faults.nonsense("more blocks begin than end"));
+            return Err(self.errors.nonsense("more blocks begin than end"));
         }
-        self.open.push(OpenBlock { index, block });
+        self.open.push((index, block));
         Ok(())
     }
 
-    fn tool(&mut self, json: &[u8]) -> Result<OpenBlockKind, EngineError> {
+    fn tool(&mut self, json: &[u8]) -> Result<OpenBlock, EngineError> {
         let BlockContent { id, name, input, .. } = self.read(json)?;
         if id.is_empty() || name.is_empty() {
             // It could be neither answered nor sent back.
-            return Err(self.faults.nonsense("a tool use without `id` or `name`"));
+            return Err(self.errors.nonsense("a tool use without `id` or `name`"));
         }
         self.has_tools = true;
-        Ok(OpenBlockKind::Tool {
-            id,
-            name,
-            first: input.map(ToOwned::to_owned),
-            input: String::new(),
-        })
+        Ok(OpenBlock::Tool { id, name, first: input.map(ToOwned::to_owned), input: String::new() })
     }
 
     fn block_stop(&mut self, data: &[u8], into: &mut Vec<AnswerPiece>) -> Result<(), EngineError> {
         let BlockStop { index } = self.read(data)?;
-        if let Some(at) = self.open.iter().rposition(|open| open.index == index) {
-            into.extend(self.open.remove(at).block.close());
+        if let Some(at) = self.open.iter().rposition(|(open, _)| *open == index) {
+            into.extend(self.open.remove(at).1.close());
         }
         Ok(())
     }
@@ -238,7 +228,7 @@ impl PieceDecoder {
     }
 
     fn message_stop(&mut self, into: &mut Vec<AnswerPiece>) {
-        into.extend(self.open.drain(..).filter_map(|open| open.block.close()));
+        into.extend(self.open.drain(..).filter_map(|(_, block)| block.close()));
         let usual = if self.has_tools { ModelStop::ToolUse } else { ModelStop::EndTurn };
         into.push(AnswerPiece::End(self.stop.take().unwrap_or(usual)));
         self.is_whole = true;
@@ -246,13 +236,13 @@ impl PieceDecoder {
 
     fn failure(&self, data: &[u8]) -> EngineError {
         match self.read::<ApiFailure>(data) {
-            Ok(failure) => self.faults.said(&failure.error),
+            Ok(failure) => self.errors.said(&failure.error),
             Err(error) => error,
         }
     }
 
     fn read<'a, T: Deserialize<'a>>(&self, json: &'a [u8]) -> Result<T, EngineError> {
-        serde_json::from_slice(json).map_err(|error| self.faults.nonsense(error))
+        serde_json::from_slice(json).map_err(|error| self.errors.nonsense(error))
     }
 }
 
@@ -267,7 +257,7 @@ impl ErrorComposer {
     }
 }
 
-impl OpenBlockKind {
+impl OpenBlock {
     /// Returns the piece that completes a block.
     fn close(self) -> Option<AnswerPiece> {
         match self {

@@ -20,7 +20,7 @@ fn turns(sizes: &[u64]) -> Vec<Arc<ChatMessage>> {
 }
 
 fn upto(messages: &[Arc<ChatMessage>], last: Option<u64>, window: u64) -> Option<usize> {
-    plan(messages, last, window).map(|cut| cut.upto)
+    plan(messages, last, window)
 }
 
 #[test]
@@ -133,7 +133,7 @@ fn what_is_left_can_be_sent_and_is_short_enough_where_that_is_possible() {
         }
         let newest = messages.last().map_or(0, |message| size(message));
         let limit = window / 100 * FULL;
-        let Some(SummaryCut { upto }) = plan(&messages, last, window) else {
+        let Some(upto) = plan(&messages, last, window) else {
             let can_be_cut = sizes.len() + usize::from(asks) > 1;
             let is_short = estimate(&messages) <= limit
                 && last.is_none_or(|last| last + if asks { newest } else { 0 } <= limit);

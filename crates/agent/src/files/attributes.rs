@@ -6,7 +6,7 @@ use std::fs::File;
 use rustix::fs::{XattrFlags, fgetxattr, flistxattr, fremovexattr, fsetxattr};
 use rustix::io::Errno;
 
-use super::why::why;
+use super::error_text::errno_text;
 
 /// The system's limit for the list of names, and for one value, in bytes.
 const MOST: usize = 64 * 1024;
@@ -22,8 +22,9 @@ pub(super) fn remove_access_list(file: &File) -> Result<(), String> {
     if !matches!(value(file, ACCESS), Ok(Some(_))) {
         return Ok(());
     }
-    fremovexattr(file, ACCESS)
-        .map_err(|errno| format!("the access list of its folder would apply to it: {}", why(errno)))
+    fremovexattr(file, ACCESS).map_err(|errno| {
+        format!("the access list of its folder would apply to it: {}", errno_text(errno))
+    })
 }
 
 /// Copies the extended attributes of `old` to `draft`, and returns the names of those that could
@@ -42,7 +43,7 @@ pub(super) fn copy(old: &File, draft: &File) -> Result<Vec<String>, String> {
         match kept {
             Ok(()) => {}
             Err(errno) if *name == *ACCESS => {
-                return Err(format!("its access list cannot be kept: {}", why(errno)));
+                return Err(format!("its access list cannot be kept: {}", errno_text(errno)));
             }
             Err(_) => lost.push(shown()),
         }
@@ -56,7 +57,7 @@ fn names(file: &File) -> Result<Vec<CString>, String> {
         Ok(count) => count,
         // Not every file system has any.
         Err(Errno::NOTSUP) => 0,
-        Err(errno) => return Err(format!("its extended attributes: {}", why(errno))),
+        Err(errno) => return Err(format!("its extended attributes: {}", errno_text(errno))),
     };
     let names = buffer[..count].split(|byte| *byte == 0).filter(|name| !name.is_empty());
     let names = names.filter(|name| *name != CAPABILITIES);

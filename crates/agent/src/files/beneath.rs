@@ -9,7 +9,7 @@ use std::path::Path;
 use rustix::fs::{Mode, OFlags, ResolveFlags, Stat, fstat, openat2};
 use rustix::io::Errno;
 
-use super::why::{FileKind, why};
+use super::error_text::{FileKind, errno_text};
 
 /// How often opening a path is retried while other processes move its folders.
 const MOST_TRIES: usize = 128;
@@ -36,7 +36,7 @@ pub(super) fn descend(folder: BorrowedFd<'_>, name: &OsStr) -> Result<OwnedFd, E
 
 /// Opens a regular file in `folder` for reading, following no link in `path`.
 pub(super) fn child(folder: BorrowedFd<'_>, path: &OsStr) -> Result<(File, Stat), String> {
-    only_file(open(folder, Path::new(path), READ, NO_LINKS).map_err(why)?)
+    only_file(open(folder, Path::new(path), READ, NO_LINKS).map_err(errno_text)?)
 }
 
 /// Creates a new file in `folder`.
@@ -48,7 +48,7 @@ pub(super) fn create(folder: BorrowedFd<'_>, name: &OsStr, mode: u32) -> Result<
 
 /// Returns the file and its metadata if it is a regular file.
 pub(super) fn only_file(opened: OwnedFd) -> Result<(File, Stat), String> {
-    let stat = fstat(&opened).map_err(why)?;
+    let stat = fstat(&opened).map_err(errno_text)?;
     match FileKind::of(&stat) {
         FileKind::File => Ok((File::from(opened), stat)),
         other => Err(other.refusal().to_owned()),

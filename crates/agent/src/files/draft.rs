@@ -14,8 +14,8 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use super::beneath::{child, create};
+use super::error_text::{errno_text, io_text};
 use super::target::WriteTarget;
-use super::why::{why, why_io};
 use super::{CancelFlag, attributes};
 use crate::tool::CallOutcome;
 
@@ -39,7 +39,7 @@ impl<'a> FileDraft<'a> {
         let folder = target.folder.as_fd();
         let name = OsString::from(format!(".callgate-{}.tmp", Uuid::new_v4().simple()));
         let mode = if target.old.is_some() { 0o600 } else { 0o666 };
-        let file = create(folder, &name, mode).map_err(why)?;
+        let file = create(folder, &name, mode).map_err(errno_text)?;
         let mut draft = Self { folder, name, file, is_published: false, lost: Vec::new() };
         if let Some(old) = &target.old {
             draft.take_after(old)?;
@@ -65,13 +65,13 @@ impl<'a> FileDraft<'a> {
         }
         attributes::remove_access_list(&self.file)?;
         // As with any write, the bits that lend the owner's rights do not survive.
-        fchmod(&self.file, Mode::from_raw_mode(old.st_mode & 0o1777)).map_err(why)
+        fchmod(&self.file, Mode::from_raw_mode(old.st_mode & 0o1777)).map_err(errno_text)
     }
 
     pub(super) fn write(&mut self, content: &[u8], stop: &CancelFlag) -> Result<(), String> {
         for piece in content.chunks(PIECE) {
             stop.check()?;
-            self.file.write_all(piece).map_err(|error| why_io(&error))?;
+            self.file.write_all(piece).map_err(|error| io_text(&error))?;
         }
         Ok(())
     }
@@ -79,7 +79,7 @@ impl<'a> FileDraft<'a> {
     /// Replaces `target` with the draft. Returns what the old file had and the new one has not, if
     /// anything.
     pub(super) fn publish(mut self, target: &WriteTarget) -> Result<Option<String>, String> {
-        renameat(self.folder, &*self.name, self.folder, &*target.name).map_err(why)?;
+        renameat(self.folder, &*self.name, self.folder, &*target.name).map_err(errno_text)?;
         self.is_published = true;
         let links = target.old.as_ref().map_or(1, |old| old.st_nlink);
         Ok(not_kept(links.saturating_sub(1), &self.lost))

@@ -3,7 +3,6 @@
 use std::fs::File;
 use std::io::{Read, Seek};
 use std::os::fd::AsFd;
-use std::sync::PoisonError;
 
 use memchr::memchr_iter;
 use memchr::memmem::Finder;
@@ -12,14 +11,15 @@ use serde_json::json;
 
 use super::beneath::child;
 use super::draft::{FileDraft, noted};
+use super::error_text::{FileKind, cannot, errno_text, io_text};
 use super::hunks::unified;
 use super::input::FileToolInput;
 use super::name::shown;
 use super::read_file::{check_text, whole};
 use super::target::WriteTarget;
-use super::why::{FileKind, cannot, why, why_io};
 use super::write_file::{check_size, names_a_file};
 use super::{CancelFlag, FileContext};
+use crate::lock;
 use crate::tool::CallOutcome;
 
 /// How many places an error lists if the text occurs more than once.
@@ -37,14 +37,14 @@ pub(super) struct TextEdit<'a> {
 }
 
 pub(super) fn edit_file(
-    cabinet: &FileContext,
+    context: &FileContext,
     input: &FileToolInput,
     stop: &CancelFlag,
 ) -> Result<CallOutcome, String> {
     let path = input.text("path")?;
     let edit = TextEdit::of(input)?;
     let (count, diff, note) =
-        change(cabinet, path, &edit, stop).map_err(|why| cannot("edit", path, why))?;
+        change(context, path, &edit, stop).map_err(|reason| cannot("edit", path, reason))?;
     let times = if count == 1 { "1 place".to_owned() } else { format!("{count} places") };
     Ok(noted(
         json!({ "path": path, "replacements": count, "diff": diff }),
@@ -55,25 +55,25 @@ pub(super) fn edit_file(
 
 /// Makes the edit. Returns in how many places, the diff, and what the file has lost.
 fn change(
-    cabinet: &FileContext,
+    context: &FileContext,
     path: &str,
     edit: &TextEdit<'_>,
     stop: &CancelFlag,
 ) -> Result<(usize, String, Option<String>), String> {
     edit.check()?;
-    let place = cabinet.roots.locate(path)?;
+    let place = context.roots.locate(path)?;
     names_a_file(path)?;
     // A thread that broke off while it held the lock has left no file half written.
-    let _writing = cabinet.writing.lock().unwrap_or_else(PoisonError::into_inner);
+    let _writing = lock(&context.writing);
     let target = WriteTarget::find(&place, false)?;
     if target.old.is_none() {
         return Err("it does not exist: create it with write_file".to_owned());
     }
-    let original = OriginalFile::read(&target, cabinet.limits.max_file)?;
+    let original = OriginalFile::read(&target, context.limits.max_file)?;
     let text = check_text(&original.bytes, original.bytes.len() as u64)?;
     let places = edit.places(text, stop)?;
     let edited = edit.apply(text, &places);
-    check_size(edited.len(), cabinet)?;
+    check_size(edited.len(), context)?;
     let mut draft = FileDraft::new(&target)?;
     draft.write(edited.as_bytes(), stop)?;
     stop.check()?;
@@ -102,7 +102,7 @@ pub(super) struct OriginalFile {
 impl OriginalFile {
     pub(super) fn read(target: &WriteTarget, most: u64) -> Result<Self, String> {
         let (file, stat) = child(target.folder.as_fd(), &target.name)?;
-        let copy = file.try_clone().map_err(|error| why_io(&error))?;
+        let copy = file.try_clone().map_err(|error| io_text(&error))?;
         let bytes = whole(copy, most)?
             .ok_or_else(|| format!("it has more than {most} bytes, the limit for an edit"))?;
         Ok(Self { file, stat, bytes })
@@ -115,15 +115,15 @@ impl OriginalFile {
         let now = target.stat().map_err(|_| changed())?;
         let is_same = FileKind::of(&now) == FileKind::File
             && (now.st_dev, now.st_ino) == (self.stat.st_dev, self.stat.st_ino);
-        if !is_same || stamp(&fstat(&self.file).map_err(why)?) != stamp(&self.stat) {
+        if !is_same || stamp(&fstat(&self.file).map_err(errno_text)?) != stamp(&self.stat) {
             return Err(changed());
         }
         // A clock that ticks slowly hides a quick change.
         let mut file = &self.file;
-        file.rewind().map_err(|error| why_io(&error))?;
+        file.rewind().map_err(|error| io_text(&error))?;
         let mut again = Vec::with_capacity(self.bytes.len());
         let most = self.bytes.len() as u64 + 1;
-        file.take(most).read_to_end(&mut again).map_err(|error| why_io(&error))?;
+        file.take(most).read_to_end(&mut again).map_err(|error| io_text(&error))?;
         if again == self.bytes { Ok(()) } else { Err(changed()) }
     }
 }

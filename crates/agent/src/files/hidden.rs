@@ -14,7 +14,7 @@ pub type HiddenFiles = Arc<dyn Fn(&str, &Path) -> Option<HiddenTest> + Send + Sy
 pub type HiddenTest = Box<dyn Fn(&Path) -> bool>;
 
 /// What one search skips.
-pub(super) struct SearchVeil {
+pub(super) struct HiddenFilter {
     start: PathBuf,
     is_hidden: Option<HiddenTest>,
     /// How many entries were skipped. The number must not depend on the contents of a file, because
@@ -22,7 +22,7 @@ pub(super) struct SearchVeil {
     pub(super) count: usize,
 }
 
-impl SearchVeil {
+impl HiddenFilter {
     pub(super) fn new(hidden: &HiddenFiles, tool: &str, start: PathBuf) -> Self {
         Self { is_hidden: hidden(tool, &start), start, count: 0 }
     }

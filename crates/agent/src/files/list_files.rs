@@ -8,9 +8,9 @@ use rustix::io::Errno;
 use serde::Serialize;
 use serde_json::json;
 
+use super::error_text::{FileKind, cannot, errno_text, io_text};
 use super::input::FileToolInput;
 use super::name::shown;
-use super::why::{FileKind, cannot, why, why_io};
 use super::{CancelFlag, FileContext};
 use crate::tool::CallOutcome;
 
@@ -35,20 +35,20 @@ struct FolderEntry {
 }
 
 pub(super) fn list_files(
-    cabinet: &FileContext,
+    context: &FileContext,
     input: &FileToolInput,
     stop: &CancelFlag,
 ) -> Result<CallOutcome, String> {
     let path = input.optional_text("path")?.unwrap_or(".");
     let (entries, more, are_all) =
-        list(cabinet, path, stop).map_err(|why| cannot("list", path, why))?;
+        list(context, path, stop).map_err(|reason| cannot("list", path, reason))?;
     let mut text = format!("{}: {}\n", shown(path.as_bytes()), count(entries.len()));
     for entry in &entries {
         text.push_str(&line(entry));
     }
     let mut shown_all = entries.len();
-    if text.len() > cabinet.limits.max_result {
-        shown_all = cut(&mut text, cabinet.limits.max_result);
+    if text.len() > context.limits.max_result {
+        shown_all = cut(&mut text, context.limits.max_result);
     }
     let hidden = more + entries.len() - shown_all;
     if hidden > 0 {
@@ -100,17 +100,17 @@ fn line(entry: &FolderEntry) -> String {
 
 /// Returns the entries to show, the number of others that were read, and whether all were read.
 fn list(
-    cabinet: &FileContext,
+    context: &FileContext,
     path: &str,
     stop: &CancelFlag,
 ) -> Result<(Vec<FolderEntry>, usize, bool), String> {
-    let place = cabinet.roots.locate(path)?;
+    let place = context.roots.locate(path)?;
     let folder = place.folder().map_err(|errno| match errno {
         Errno::NOTDIR => "it is not a folder: use read_file for a file".to_owned(),
-        errno => why(errno),
+        errno => errno_text(errno),
     })?;
-    let copy = folder.try_clone().map_err(|error| why_io(&error))?;
-    let (names, are_all) = names(copy).map_err(why)?;
+    let copy = folder.try_clone().map_err(|error| io_text(&error))?;
+    let (names, are_all) = names(copy).map_err(errno_text)?;
     let shown = names.iter().take(MOST_SHOWN);
     let mut entries = Vec::with_capacity(shown.len());
     for (name, kind) in shown {

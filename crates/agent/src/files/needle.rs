@@ -142,12 +142,12 @@ fn escape(text: &str) -> String {
 
 /// Returns why an expression cannot be used, and what to do.
 fn told(error: &BuildError) -> String {
-    let why = match (error.size_limit(), error.syntax_error()) {
+    let reason = match (error.size_limit(), error.syntax_error()) {
         (Some(limit), _) => format!("it is over the size limit of {limit} bytes once compiled"),
         (None, Some(syntax)) => syntax.to_string(),
         (None, None) => error.to_string(),
     };
-    format!("{why}: correct it, or leave `regex` out")
+    format!("{reason}: correct it, or leave `regex` out")
 }
 
 #[cfg(test)]

@@ -4,10 +4,10 @@ use callgate_mask::{mask_text, text};
 use rustix::io::Errno;
 
 use super::edit_file::{MOST_DIFF, TextEdit, cut};
+use super::error_text::errno_text;
 use super::hunks::unified;
 use super::input::FileToolInput;
 use super::read_file::{check_text, whole};
-use super::why::why;
 use super::write_file::names_a_file;
 use super::{CancelFlag, FileContext};
 
@@ -30,12 +30,12 @@ pub(super) type PreviewFunction =
 /// Returns what a call would change as a unified diff with secrets masked; `None` if that cannot be
 /// computed or the texts are too large.
 pub(super) fn diff(
-    cabinet: &FileContext,
-    foresee: PreviewFunction,
+    context: &FileContext,
+    compute: PreviewFunction,
     input: &FileToolInput,
     stop: &CancelFlag,
 ) -> Option<String> {
-    let PreviewedChange { old, new } = foresee(cabinet, input, stop).ok()?;
+    let PreviewedChange { old, new } = compute(context, input, stop).ok()?;
     if new.len() > MOST_COMPARED || new.contains('\0') {
         return None;
     }
@@ -48,33 +48,33 @@ pub(super) fn diff(
 }
 
 pub(super) fn write_file(
-    cabinet: &FileContext,
+    context: &FileContext,
     input: &FileToolInput,
     _: &CancelFlag,
 ) -> Result<PreviewedChange, String> {
-    let (path, content) = (input.text("path")?, input.text("content")?);
-    let old = current(cabinet, path)?.unwrap_or_default();
-    Ok(PreviewedChange { old, new: content.to_owned() })
+    let (path, new) = (input.text("path")?, input.text("content")?);
+    let old = current(context, path)?.unwrap_or_default();
+    Ok(PreviewedChange { old, new: new.to_owned() })
 }
 
 pub(super) fn edit_file(
-    cabinet: &FileContext,
+    context: &FileContext,
     input: &FileToolInput,
     stop: &CancelFlag,
 ) -> Result<PreviewedChange, String> {
     let edit = TextEdit::of(input)?;
-    let old = current(cabinet, input.text("path")?)?.ok_or("it does not exist")?;
+    let old = current(context, input.text("path")?)?.ok_or("it does not exist")?;
     let new = edit.applied(&old, stop)?;
     Ok(PreviewedChange { old, new })
 }
 
 /// Returns the current contents of the file, or `None` if it does not exist.
-fn current(cabinet: &FileContext, path: &str) -> Result<Option<String>, String> {
-    let place = cabinet.roots.locate(path)?;
+fn current(context: &FileContext, path: &str) -> Result<Option<String>, String> {
+    let place = context.roots.locate(path)?;
     names_a_file(path)?;
     match place.kind() {
         Err(Errno::NOENT) => return Ok(None),
-        Err(errno) => return Err(why(errno)),
+        Err(errno) => return Err(errno_text(errno)),
         Ok(_) => {}
     }
     let (file, _) = place.file()?;

@@ -6,8 +6,8 @@ use std::io::{BufRead, BufReader, Read};
 use memchr::{memchr, memchr_iter};
 use serde_json::json;
 
+use super::error_text::{cannot, io_text};
 use super::input::FileToolInput;
-use super::why::{cannot, why_io};
 use super::write_file::names_a_file;
 use super::{CancelFlag, FileContext};
 use crate::tool::CallOutcome;
@@ -44,7 +44,7 @@ struct FileExcerpt {
 }
 
 pub(super) fn read_file(
-    cabinet: &FileContext,
+    context: &FileContext,
     input: &FileToolInput,
     stop: &CancelFlag,
 ) -> Result<CallOutcome, String> {
@@ -53,11 +53,11 @@ pub(super) fn read_file(
     let range = LineRange {
         first: offset.unwrap_or(1),
         lines: limit.unwrap_or(u64::MAX),
-        bytes: cabinet.limits.max_result.max(1),
+        bytes: context.limits.max_result.max(1),
     };
     let is_range = offset.is_some() || limit.is_some();
-    let part =
-        part(cabinet, path, range, is_range, stop).map_err(|why| cannot("read", path, why))?;
+    let part = part(context, path, range, is_range, stop)
+        .map_err(|reason| cannot("read", path, reason))?;
     let result = json!({
         "path": path,
         "content": part.text,
@@ -71,17 +71,17 @@ pub(super) fn read_file(
 }
 
 fn part(
-    cabinet: &FileContext,
+    context: &FileContext,
     path: &str,
     range: LineRange,
     is_range: bool,
     stop: &CancelFlag,
 ) -> Result<FileExcerpt, String> {
-    let place = cabinet.roots.locate(path)?;
+    let place = context.roots.locate(path)?;
     names_a_file(path)?;
     let (file, stat) = place.file()?;
     let size = u64::try_from(stat.st_size).unwrap_or_default();
-    let most = cabinet.limits.max_file;
+    let most = context.limits.max_file;
     if is_range && size > most {
         return streamed(file, range, size, stop);
     }
@@ -114,7 +114,7 @@ fn streamed(
     skip(&mut reader, range.first, MOST_SKIPPED, stop)?;
     let mut bytes = Vec::new();
     let room = range.bytes as u64 + 1;
-    reader.take(room).read_to_end(&mut bytes).map_err(|error| why_io(&error))?;
+    reader.take(room).read_to_end(&mut bytes).map_err(|error| io_text(&error))?;
     take(&bytes, range, size)
 }
 
@@ -128,7 +128,7 @@ pub(super) fn skip(
     let (mut left, mut skipped) = (first - 1, 0);
     while left > 0 {
         stop.check()?;
-        let block = reader.fill_buf().map_err(|error| why_io(&error))?;
+        let block = reader.fill_buf().map_err(|error| io_text(&error))?;
         if block.is_empty() {
             return Err(format!("it ends before line {first}: read it from an earlier one"));
         }
@@ -190,7 +190,7 @@ fn whole_characters(bytes: &[u8]) -> usize {
 pub(super) fn whole(file: File, most: u64) -> Result<Option<Vec<u8>>, String> {
     let size = file.metadata().map_or(0, |metadata| metadata.len());
     let mut bytes = Vec::with_capacity(usize::try_from(size.min(most)).unwrap_or_default() + 1);
-    file.take(most.saturating_add(1)).read_to_end(&mut bytes).map_err(|error| why_io(&error))?;
+    file.take(most.saturating_add(1)).read_to_end(&mut bytes).map_err(|error| io_text(&error))?;
     Ok((bytes.len() as u64 <= most).then_some(bytes))
 }
 

@@ -12,8 +12,8 @@ use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, Stat, fstat, openat, openat2, 
 use rustix::io::Errno;
 
 use super::beneath::{FOLDER, INSIDE, LOOK, READ, only_file, open};
+use super::error_text::{FileKind, errno_text};
 use super::name::shown;
-use super::why::{FileKind, why};
 
 /// The longest path that the system accepts, without the terminating NUL.
 pub(super) const LONGEST_PATH: usize = 4095;
@@ -84,7 +84,7 @@ impl AllowedFolders {
             return Err("the path contains a NUL, which no path can contain".to_owned());
         }
         if path.len() > LONGEST_PATH {
-            return Err(why(Errno::NAMETOOLONG));
+            return Err(errno_text(Errno::NAMETOOLONG));
         }
         if path == "~" || path.starts_with("~/") {
             return Err("`~` is not expanded here: give the whole path, or `./~` for a name that \
@@ -103,7 +103,7 @@ impl AllowedFolders {
     pub(super) fn leads_out(&self, path: &str) -> Option<String> {
         match self.locate(path).map(|place| place.kind()) {
             Err(reason) => Some(reason),
-            Ok(Err(errno @ Errno::XDEV)) => Some(why(errno)),
+            Ok(Err(errno @ Errno::XDEV)) => Some(errno_text(errno)),
             Ok(_) => None,
         }
     }
@@ -170,12 +170,12 @@ impl<'a> FileLocation<'a> {
     /// Opens a regular file for reading, and nothing else.
     pub(super) fn file(&self) -> Result<(File, Stat), String> {
         // Opening a device can do something, so it is looked at first.
-        let seen = self.open(LOOK).map_err(why)?;
-        let kind = FileKind::of(&fstat(&seen).map_err(why)?);
+        let seen = self.open(LOOK).map_err(errno_text)?;
+        let kind = FileKind::of(&fstat(&seen).map_err(errno_text)?);
         if kind != FileKind::File {
             return Err(kind.refusal().to_owned());
         }
-        only_file(self.open(READ).map_err(why)?)
+        only_file(self.open(READ).map_err(errno_text)?)
     }
 
     /// Opens a folder whose entries can be read.

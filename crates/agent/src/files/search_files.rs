@@ -2,13 +2,13 @@
 
 use serde_json::json;
 
+use super::error_text::{FileKind, cannot};
 use super::glob::{GlobDialect, GlobPattern, alternatives, fold};
-use super::hidden::SearchVeil;
+use super::hidden::HiddenFilter;
 use super::input::FileToolInput;
 use super::name::shown;
 use super::roots::FileLocation;
 use super::walk::{FolderStep, FolderWalk, SearchGaps, WalkEntry, below};
-use super::why::{FileKind, cannot};
 use super::{CancelFlag, FileContext};
 use crate::tool::CallOutcome;
 
@@ -20,7 +20,7 @@ const MOST_RESULTS: u64 = 5000;
 const DIALECT: GlobDialect = GlobDialect { escapes: false, folds: true };
 
 pub(super) fn search_files(
-    cabinet: &FileContext,
+    context: &FileContext,
     input: &FileToolInput,
     stop: &CancelFlag,
 ) -> Result<CallOutcome, String> {
@@ -28,22 +28,23 @@ pub(super) fn search_files(
     let path = input.optional_text("path")?.unwrap_or(".");
     let most = input.count("maxResults")?.unwrap_or(USUAL_RESULTS).min(MOST_RESULTS);
     let includes_ignored = input.flag("includeIgnored")?;
-    let wanted = NameFilter::read(pattern).map_err(|why| cannot("search for", pattern, why))?;
-    let start = cabinet.roots.absolute(path).join(&wanted.prefix);
+    let wanted =
+        NameFilter::read(pattern).map_err(|reason| cannot("search for", pattern, reason))?;
+    let start = context.roots.absolute(path).join(&wanted.prefix);
     let mut found = FoundFiles {
         base: below(path, &wanted.prefix),
         files: Vec::new(),
-        room: cabinet.limits.max_result,
+        room: context.limits.max_result,
         most,
         is_full: false,
-        veil: SearchVeil::new(&cabinet.hidden, "search_files", start),
+        filter: HiddenFilter::new(&context.hidden, "search_files", start),
     };
-    let mut left = cabinet
+    let mut left = context
         .roots
         .locate(path)
         .and_then(|place| search(&place, &wanted, includes_ignored, &mut found, stop))
-        .map_err(|why| cannot("search", path, why))?;
-    left.hidden = found.veil.count;
+        .map_err(|reason| cannot("search", path, reason))?;
+    left.hidden = found.filter.count;
     let mut text = found.files.join("\n");
     if found.files.is_empty() {
         text = format!(
@@ -71,7 +72,7 @@ fn search(
     found: &mut FoundFiles,
     stop: &CancelFlag,
 ) -> Result<SearchGaps, String> {
-    if place.kind().map_err(super::why::why)? != FileKind::Folder {
+    if place.kind().map_err(super::error_text::errno_text)? != FileKind::Folder {
         return Err("it is not a folder: search the folder that contains it".to_owned());
     }
     let start = FileLocation { rest: place.rest.join(&wanted.prefix), ..place.clone() };
@@ -84,7 +85,7 @@ fn search(
         }
         let is_deepest = wanted.deepest.is_some_and(|deepest| entry.path.len() >= deepest);
         // The name of what may not be read is known to list_files too, but not what is in it.
-        let is_end = is_deepest || (entry.kind == FileKind::Folder && found.veil.hides(entry));
+        let is_end = is_deepest || (entry.kind == FileKind::Folder && found.filter.hides(entry));
         if is_end { FolderStep::Past } else { FolderStep::On }
     })
 }
@@ -98,7 +99,7 @@ struct FoundFiles {
     /// The remaining bytes for the model.
     room: usize,
     is_full: bool,
-    veil: SearchVeil,
+    filter: HiddenFilter,
 }
 
 impl FoundFiles {
@@ -178,7 +179,7 @@ fn is_wild(text: &str) -> bool {
 
 /// Returns why a pattern cannot be used.
 pub(super) fn check(pattern: &str) -> Result<(), String> {
-    let why = if pattern.is_empty() {
+    let reason = if pattern.is_empty() {
         "it is empty: give a part of a name, or a pattern such as `**/*.rs`"
     } else if pattern.contains('\0') {
         "it contains a NUL, which no name can contain"
@@ -191,7 +192,7 @@ pub(super) fn check(pattern: &str) -> Result<(), String> {
     } else {
         return Ok(());
     };
-    Err(why.to_owned())
+    Err(reason.to_owned())
 }
 
 /// Returns an additional pattern that paths must match; without a slash it applies to names.

@@ -7,8 +7,9 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::beneath::child;
+use super::error_text::{FileKind, cannot, errno_text};
 use super::glob::GlobPattern;
-use super::hidden::SearchVeil;
+use super::hidden::HiddenFilter;
 use super::input::FileToolInput;
 use super::name::shown;
 use super::needle::{Needle, NeedleResult};
@@ -16,7 +17,6 @@ use super::read_file::whole;
 use super::roots::FileLocation;
 use super::search_files::filter;
 use super::walk::{FolderStep, FolderWalk, MOST_TIME, SearchGaps, WalkEntry, below};
-use super::why::{FileKind, cannot, why};
 use super::{CancelFlag, FileContext};
 use crate::tool::CallOutcome;
 
@@ -39,30 +39,30 @@ pub(super) struct TextMatch {
 }
 
 pub(super) fn search_text(
-    cabinet: &FileContext,
+    context: &FileContext,
     input: &FileToolInput,
     stop: &CancelFlag,
 ) -> Result<CallOutcome, String> {
     let pattern = input.text("pattern")?;
     let path = input.optional_text("path")?.unwrap_or(".");
     let needle = Needle::read(pattern, input.flag("regex")?, input.flag("ignoreCase")?)
-        .map_err(|why| cannot("search for", pattern, why))?;
+        .map_err(|reason| cannot("search for", pattern, reason))?;
     let glob = input.optional_text("glob")?;
     let only = glob
-        .map(|glob| filter(glob).map_err(|why| cannot("use the glob", glob, why)))
+        .map(|glob| filter(glob).map_err(|reason| cannot("use the glob", glob, reason)))
         .transpose()?;
     let most = input.count("maxResults")?.unwrap_or(USUAL_RESULTS).min(MOST_RESULTS);
     let includes_ignored = input.flag("includeIgnored")?;
-    let veil = SearchVeil::new(&cabinet.hidden, "search_text", cabinet.roots.absolute(path));
+    let filter = HiddenFilter::new(&context.hidden, "search_text", context.roots.absolute(path));
     let until = Instant::now() + MOST_TIME;
-    let mut search = TextSearch::new(cabinet, needle, only, most, veil, stop, until);
-    let mut left = cabinet
+    let mut search = TextSearch::new(context, needle, only, most, filter, stop, until);
+    let mut left = context
         .roots
         .locate(path)
         .and_then(|place| search.run(&place, path, includes_ignored))
-        .map_err(|why| cannot("search", path, why))?;
-    stop.check().map_err(|why| cannot("search", path, why))?;
-    left.hidden = search.veil.count;
+        .map_err(|reason| cannot("search", path, reason))?;
+    stop.check().map_err(|reason| cannot("search", path, reason))?;
+    left.hidden = search.filter.count;
     if search.is_late {
         left.ended = Some(TOO_LATE);
     }
@@ -78,11 +78,11 @@ pub(super) fn search_text(
 }
 
 pub(super) struct TextSearch<'a> {
-    cabinet: &'a FileContext,
+    context: &'a FileContext,
     needle: Needle,
     only: Option<Vec<GlobPattern>>,
     most: u64,
-    veil: SearchVeil,
+    filter: HiddenFilter,
     stop: &'a CancelFlag,
     until: Instant,
     pub(super) found: Vec<TextMatch>,
@@ -100,24 +100,24 @@ pub(super) struct TextSearch<'a> {
 
 impl<'a> TextSearch<'a> {
     pub(super) fn new(
-        cabinet: &'a FileContext,
+        context: &'a FileContext,
         needle: Needle,
         only: Option<Vec<GlobPattern>>,
         most: u64,
-        veil: SearchVeil,
+        filter: HiddenFilter,
         stop: &'a CancelFlag,
         until: Instant,
     ) -> Self {
         Self {
-            cabinet,
+            context,
             needle,
             only,
             most,
-            veil,
+            filter,
             stop,
             until,
             found: Vec::new(),
-            room: cabinet.limits.max_result,
+            room: context.limits.max_result,
             searched: 0,
             large: 0,
             binary: 0,
@@ -133,14 +133,14 @@ impl<'a> TextSearch<'a> {
         path: &str,
         all: bool,
     ) -> Result<SearchGaps, String> {
-        match place.kind().map_err(why)? {
+        match place.kind().map_err(errno_text)? {
             FileKind::Folder => {
                 let base = below(path, "");
                 FolderWalk::new(place, all, self.stop)?.run(&mut |entry| self.visit(entry, &base))
             }
             FileKind::File => {
                 let (file, _) = place.file()?;
-                let most = self.cabinet.limits.max_file;
+                let most = self.context.limits.max_file;
                 let bytes = whole(file, most)?
                     .ok_or_else(|| format!("it has more than {most} bytes, the limit"))?;
                 self.file(&bytes, path.as_bytes());
@@ -156,14 +156,14 @@ impl<'a> TextSearch<'a> {
             FileKind::File => self.only.as_ref().is_none_or(fits),
             kind => kind == FileKind::Folder,
         };
-        if is_wanted && self.veil.hides(entry) {
+        if is_wanted && self.filter.hides(entry) {
             return FolderStep::Past;
         }
         if !is_wanted || entry.kind == FileKind::Folder {
             return FolderStep::On;
         }
         match child(entry.folder, entry.name).and_then(|(file, stat)| {
-            let most = self.cabinet.limits.max_file;
+            let most = self.context.limits.max_file;
             let is_large = u64::try_from(stat.st_size).is_ok_and(|size| size > most);
             if is_large { Ok(None) } else { whole(file, most) }
         }) {

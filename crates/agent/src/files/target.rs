@@ -7,8 +7,8 @@ use rustix::fs::{Access, AtFlags, Mode, Stat, accessat, mkdirat, statat, unlinka
 use rustix::io::Errno;
 
 use super::beneath::step;
+use super::error_text::{FileKind, errno_text};
 use super::roots::FileLocation;
-use super::why::{FileKind, why};
 
 /// How many folders may be created for one file.
 const MOST_MADE: usize = 256;
@@ -28,7 +28,7 @@ impl WriteTarget {
     /// Finds the file at `place`, following links. Creates missing folders if `makes_folders` is
     /// set.
     pub(super) fn find(place: &FileLocation<'_>, makes_folders: bool) -> Result<Self, String> {
-        let chased = place.chase().map_err(why)?;
+        let chased = place.chase().map_err(errno_text)?;
         let mut missing = chased.missing.clone();
         let (folder, name) = if let Some(name) = missing.pop() {
             (&*chased.there, name)
@@ -37,19 +37,19 @@ impl WriteTarget {
             (folder, name.to_owned())
         } else {
             // A `..` at the end of a link may also lead out.
-            chased.folder(&chased.there).map_err(why)?;
+            chased.folder(&chased.there).map_err(errno_text)?;
             return Err(FileKind::Folder.refusal().to_owned());
         };
         if !missing.is_empty() && !makes_folders {
-            return Err(why(Errno::NOENT));
+            return Err(errno_text(Errno::NOENT));
         }
         if missing.len() > MOST_MADE {
             return Err(format!("more than {MOST_MADE} folders would have to be created for it"));
         }
-        let folder = chased.folder(folder).map_err(why)?;
+        let folder = chased.folder(folder).map_err(errno_text)?;
         let mut target = Self { folder, name, old: None, made: Vec::new() };
         for name in &missing {
-            target.enter(name).map_err(why)?;
+            target.enter(name).map_err(errno_text)?;
         }
         target.old = target.look()?;
         Ok(target)
@@ -74,7 +74,7 @@ impl WriteTarget {
         let stat = match self.stat() {
             Ok(stat) => stat,
             Err(Errno::NOENT) => return Ok(None),
-            Err(errno) => return Err(why(errno)),
+            Err(errno) => return Err(errno_text(errno)),
         };
         let kind = FileKind::of(&stat);
         if kind != FileKind::File {

@@ -246,7 +246,7 @@ fn roots_have_to_be_folders_that_are_there() {
 
 #[test]
 fn a_kernel_without_openat2_is_told_of_and_nothing_weaker_is_used() {
-    let text = super::why::why(rustix::io::Errno::NOSYS);
+    let text = super::error_text::errno_text(rustix::io::Errno::NOSYS);
     assert!(text.contains("openat2") && text.contains("Linux 5.6"), "{text}");
     let error = super::AllowedFoldersError::NoOpenat2(rustix::io::Errno::NOSYS.into()).to_string();
     assert!(error.contains("openat2") && error.contains("Linux 5.6"), "{error}");

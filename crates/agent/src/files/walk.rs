@@ -10,10 +10,10 @@ use rustix::io::{Errno, dup};
 
 use super::CancelFlag;
 use super::beneath::descend;
+use super::error_text::{FileKind, errno_text};
 use super::ignored::IgnoreRules;
 use super::list_files;
 use super::roots::FileLocation;
-use super::why::{FileKind, why};
 
 /// How deeply nested folders may be; each level costs a handle.
 pub(super) const MOST_DEPTH: usize = 64;
@@ -93,7 +93,7 @@ impl<'a> FolderWalk<'a> {
         includes_ignored: bool,
         stop: &'a CancelFlag,
     ) -> Result<Self, String> {
-        let start = place.folder().map_err(why)?;
+        let start = place.folder().map_err(errno_text)?;
         let mut walk = Self {
             stop,
             includes_ignored,
@@ -105,7 +105,7 @@ impl<'a> FolderWalk<'a> {
             names: Vec::new(),
             left: SearchGaps::default(),
         };
-        walk.enter(start).map_err(why)?;
+        walk.enter(start).map_err(errno_text)?;
         Ok(walk)
     }
 
@@ -249,8 +249,8 @@ impl SearchGaps {
     pub(super) fn told(&self) -> String {
         let mut told = Vec::new();
         let mut tell = |text: String| told.push(format!("\n[{text}]"));
-        if let Some(why) = self.ended {
-            tell(format!("the search ended early, as {why}: search a folder in it"));
+        if let Some(reason) = self.ended {
+            tell(format!("the search ended early, as {reason}: search a folder in it"));
         }
         if self.deep > 0 {
             tell(format!("folders deeper than {MOST_DEPTH}, not searched: {}", self.deep));

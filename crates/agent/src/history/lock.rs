@@ -6,7 +6,7 @@ use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use callgate_link::file::{open_own, try_lock};
 use callgate_store::{ChainHash, Store};
@@ -14,6 +14,7 @@ use rustix::process::geteuid;
 use sha2::{Digest, Sha256};
 
 use super::error::HistoryError;
+use crate::lock;
 
 /// The folder of the lock files, beside the database.
 const FOLDER: &str = "locks";
@@ -83,15 +84,13 @@ impl ConversationLocks {
             }
             Self::Memory(taken) => {
                 let conversation = conversation.to_owned();
-                let is_free = all(taken).insert(conversation.clone());
+                let is_free = lock(taken).insert(conversation.clone());
                 Ok(is_free
                     .then(|| ConversationLock::Memory { taken: Arc::clone(taken), conversation }))
             }
         }
     }
-}
 
-impl ConversationLocks {
     /// Removes the lock files of conversations that are not in `store` and that nobody works on.
     /// They are left by killed processes that had stored nothing yet.
     pub(super) fn sweep(&self, store: &Store) -> Result<(), HistoryError> {
@@ -140,7 +139,7 @@ impl Drop for ConversationLock {
                 }
             }
             Self::Memory { taken, conversation } => {
-                all(taken).remove(conversation);
+                lock(taken).remove(conversation);
             }
         }
     }
@@ -182,7 +181,7 @@ fn take_file(
     conversation: &str,
 ) -> io::Result<Option<LockFile>> {
     let mut kept = {
-        let mut spare = all(spare);
+        let mut spare = lock(spare);
         let at = spare.iter().position(|file| file.conversation == conversation);
         at.and_then(|at| spare.remove(at))
     };
@@ -205,16 +204,12 @@ fn take_file(
 
 /// Keeps a file open for the next time, in place of the least recently used one.
 fn put_back(spare: &SpareLockFiles, file: LockFile) {
-    let mut spare = all(spare);
+    let mut spare = lock(spare);
     spare.retain(|other| other.conversation != file.conversation);
     if spare.len() >= MOST_SPARE {
         spare.pop_front();
     }
     spare.push_back(file);
-}
-
-fn all<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
-    shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Returns the name of the lock file: a hash, because an id may have any characters and be longer

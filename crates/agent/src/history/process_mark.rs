@@ -18,7 +18,7 @@ const EXTENSION: &str = "holder";
 pub(super) struct ProcessMark {
     name: String,
     /// The folder of the files; `None` if no other process can see the reservations.
-    folder: Option<PathBuf>,
+    pub(super) folder: Option<PathBuf>,
     file: Option<File>,
 }
 
@@ -61,11 +61,6 @@ impl ProcessMark {
             }
             Err(error) => error.kind() != io::ErrorKind::NotFound,
         }
-    }
-
-    /// Returns the folder of the files.
-    pub(super) fn folder(&self) -> Option<PathBuf> {
-        self.folder.clone()
     }
 }
 

@@ -4,7 +4,7 @@
 
 use std::io;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use callgate_store::{AnswerCost, CostTotals, ReservationRequest, Store};
 use callgate_wire::session::TokenUsage;
@@ -12,6 +12,7 @@ use uuid::Uuid;
 
 use super::error::HistoryError;
 use super::process_mark::ProcessMark;
+use crate::lock;
 use crate::price;
 
 /// The usage of an answer, and its price.
@@ -29,35 +30,26 @@ pub struct PricedUsage {
 /// because nobody knows what the answer took.
 #[derive(Debug)]
 pub struct Reservation {
-    key: Option<i64>,
+    pub(super) key: Option<i64>,
     abandoned: AbandonedReservations,
 }
 
 /// The keys of dropped reservations.
 type AbandonedReservations = Arc<Mutex<Vec<i64>>>;
 
-/// The means to make reservations.
+/// Makes the reservations of this process.
 pub(super) struct ReservationBook {
     holder: ProcessMark,
     abandoned: AbandonedReservations,
-    /// The prefix of the names of conversations in memory, which no other process has.
-    memory: String,
+    /// The prefix of the names of conversations that are only in memory. No other process has it.
+    pub(super) memory: String,
 }
 
 impl ReservationBook {
     /// Creates the book for all processes that share `file`.
     pub(super) fn beside(file: Option<&Path>) -> Self {
-        let memory = format!("memory {}", Uuid::new_v4());
-        Self {
-            holder: ProcessMark::beside(file),
-            abandoned: AbandonedReservations::default(),
-            memory,
-        }
-    }
-
-    /// Returns the prefix of the names of conversations that are only in memory.
-    pub(super) fn memory(&self) -> &str {
-        &self.memory
+        let (holder, abandoned) = (ProcessMark::beside(file), AbandonedReservations::default());
+        Self { holder, abandoned, memory: format!("memory {}", Uuid::new_v4()) }
     }
 
     /// Reserves `most` in the ledger, unless `check` objects to what is spent and reserved.
@@ -70,13 +62,13 @@ impl ReservationBook {
         most: Option<PricedUsage>,
         check: impl FnOnce(&CostTotals) -> Result<(), E>,
     ) -> Result<Result<Option<Reservation>, E>, HistoryError> {
-        let (folder, abandoned) = (self.holder.folder(), Arc::clone(&self.abandoned));
+        let (folder, abandoned) = (self.holder.folder.clone(), Arc::clone(&self.abandoned));
         let unlocked = |source: io::Error| HistoryError::Lock {
             path: folder.clone().unwrap_or_default(),
             source: Arc::new(source),
         };
         let holder = self.holder.show().map_err(unlocked)?;
-        let given_up = abandoned.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let given_up = lock(&abandoned).clone();
         let most = most.map(PricedUsage::into_spending);
         let request = ReservationRequest {
             account,
@@ -89,7 +81,7 @@ impl ReservationBook {
         let is_alive = |name: &str| ProcessMark::is_alive(folder.as_deref(), name);
         let reserved = ledger.reserve(&request, is_alive, check)?;
         // These are settled now; others may have been added meanwhile.
-        let mut left = abandoned.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut left = lock(&abandoned);
         left.retain(|key| !given_up.contains(key));
         drop(left);
         let made = |key| Reservation { key: Some(key), abandoned: Arc::clone(&abandoned) };
@@ -107,10 +99,6 @@ impl PricedUsage {
 }
 
 impl Reservation {
-    pub(super) fn key(&self) -> Option<i64> {
-        self.key
-    }
-
     /// Notes that the reservation was settled.
     pub(super) fn settled(mut self) {
         self.key = None;
@@ -120,7 +108,7 @@ impl Reservation {
 impl Drop for Reservation {
     fn drop(&mut self) {
         if let Some(key) = self.key {
-            self.abandoned.lock().unwrap_or_else(PoisonError::into_inner).push(key);
+            lock(&self.abandoned).push(key);
         }
     }
 }

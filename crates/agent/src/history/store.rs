@@ -5,15 +5,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use callgate_store::{
-    Addition, ConversationState, CostTotals, EntryDraft, FileIdentity, Settlement, Store, now_ms,
+    Addition, ConversationState, CostTotals, FileIdentity, Settlement, Store, now_ms,
 };
 use uuid::Uuid;
 
 use super::error::HistoryError;
 use super::lock::{ConversationLock, ConversationLocks};
 use super::mender::Mender;
-use super::parse;
 use super::reservation::{PricedUsage, Reservation, ReservationBook};
+use super::stored_message;
 use crate::message::ChatMessage;
 
 /// Where a history is stored.
@@ -31,14 +31,14 @@ impl HistoryLocation {
     /// Returns a name that is unique among all histories of all processes.
     pub(super) fn name(&self) -> String {
         match self {
-            Self::File(path) | Self::Ledger(path) => whole(path).to_string_lossy().into_owned(),
+            Self::File(path) | Self::Ledger(path) => canonical(path).to_string_lossy().into_owned(),
             Self::Memory => format!("memory {}", Uuid::new_v4()),
         }
     }
 }
 
 /// Returns the same path for all who open the file, even before it exists.
-fn whole(path: &Path) -> PathBuf {
+fn canonical(path: &Path) -> PathBuf {
     let beside = || Some(path.parent()?.canonicalize().ok()?.join(path.file_name()?));
     path.canonicalize().ok().or_else(beside).unwrap_or_else(|| path.to_owned())
 }
@@ -48,9 +48,9 @@ pub(super) struct HistoryStore {
     pub(super) store: Store,
     /// The store of the ledger, if it is a separate file.
     ledger: Option<Store>,
-    locks: ConversationLocks,
+    pub(super) locks: ConversationLocks,
     /// The reservations of this process.
-    purse: ReservationBook,
+    reservations: ReservationBook,
 }
 
 /// A conversation as it was loaded.
@@ -78,30 +78,22 @@ impl HistoryStore {
                 let store = Store::open(path)?;
                 let locks = ConversationLocks::beside(store.path());
                 locks.sweep(&store)?;
-                let purse = ReservationBook::beside(Some(store.path()));
-                Self { store, ledger: None, locks, purse }
+                let reservations = ReservationBook::beside(Some(store.path()));
+                Self { store, ledger: None, locks, reservations }
             }
             HistoryLocation::Ledger(path) => {
                 let ledger = Store::open(path)?;
-                let purse = ReservationBook::beside(Some(ledger.path()));
-                Self { ledger: Some(ledger), purse, ..Self::in_memory()? }
+                let reservations = ReservationBook::beside(Some(ledger.path()));
+                Self { ledger: Some(ledger), reservations, ..Self::in_memory()? }
             }
             HistoryLocation::Memory => Self::in_memory()?,
         })
     }
 
     fn in_memory() -> Result<Self, HistoryError> {
-        let (store, locks, purse) =
+        let (store, locks, reservations) =
             (Store::in_memory()?, ConversationLocks::in_memory(), ReservationBook::beside(None));
-        Ok(Self { store, ledger: None, locks, purse })
-    }
-
-    /// Takes the lock of a conversation, unless somebody has it.
-    pub(super) fn lock(
-        &self,
-        conversation: &str,
-    ) -> Result<Option<ConversationLock>, HistoryError> {
-        self.locks.take(conversation)
+        Ok(Self { store, ledger: None, locks, reservations })
     }
 
     /// Returns the ledger, with all that is spent.
@@ -109,15 +101,10 @@ impl HistoryStore {
         self.ledger.as_mut().unwrap_or(&mut self.store)
     }
 
-    /// Returns true if the ledger is a separate file.
-    pub(super) fn has_ledger_apart(&self) -> bool {
-        self.ledger.is_some()
-    }
-
     /// Returns the name under which the ledger counts what a conversation costs.
     pub(super) fn account<'a>(&self, conversation: &'a str) -> Cow<'a, str> {
-        if self.has_ledger_apart() {
-            return Cow::Owned(format!("{}\n{conversation}", self.purse.memory()));
+        if self.ledger.is_some() {
+            return Cow::Owned(format!("{}\n{conversation}", self.reservations.memory));
         }
         Cow::Borrowed(conversation)
     }
@@ -132,13 +119,13 @@ impl HistoryStore {
     ) -> Result<Result<Option<Reservation>, E>, HistoryError> {
         let account = self.account(account).into_owned();
         let ledger = self.ledger.as_mut().unwrap_or(&mut self.store);
-        self.purse.reserve(ledger, &account, now_ms(), since_ms, most, check)
+        self.reservations.reserve(ledger, &account, now_ms(), since_ms, most, check)
     }
 
     /// Takes the lock of a conversation if it is free and the conversation is unchanged.
     pub(super) fn lock_again(&self, known: &RememberedConversation) -> Option<ConversationLock> {
         // An error is reported when the conversation is loaded.
-        let token = self.lock(&known.id).ok()??;
+        let token = self.locks.take(&known.id).ok()??;
         self.is_as_left(known).then_some(token)
     }
 
@@ -167,14 +154,9 @@ impl HistoryStore {
         self.ledger.as_ref().unwrap_or(&self.store).warm();
     }
 
-    /// Writes to the ledger.
-    pub(super) fn record(&mut self, drafts: &[EntryDraft]) -> Result<(), HistoryError> {
-        Ok(self.ledger().append(drafts).map(drop)?)
-    }
-
     /// Writes to a conversation and the ledger.
     pub(super) fn add(&mut self, addition: &Addition<'_>) -> Result<u64, HistoryError> {
-        if !self.has_ledger_apart() {
+        if self.ledger.is_none() {
             return Ok(self.store.add(addition)?);
         }
         let Addition { at_ms, reservation, spending, drafts, .. } = *addition;
@@ -200,7 +182,7 @@ impl HistoryStore {
         };
         let mut mender = Mender::default();
         if let Some(summary) = known.summary.as_deref() {
-            match parse::message(summary) {
+            match stored_message::message(summary) {
                 Some(read) => mender.begin(known.summarized, read.message),
                 None => mender.skip(),
             }
@@ -224,7 +206,7 @@ impl HistoryStore {
     ) -> Result<Option<ChatMessage>, HistoryError> {
         let mut found = None;
         self.store.each_message_before(id, number.saturating_add(1), |_, body| {
-            found = body.and_then(parse::message).map(|read| read.message);
+            found = body.and_then(stored_message::message).map(|read| read.message);
             false
         })?;
         Ok(found)
@@ -232,7 +214,7 @@ impl HistoryStore {
 }
 
 fn take(mender: &mut Mender, number: u64, body: Option<&str>, is_aged: bool) {
-    let Some(read) = body.and_then(parse::message) else { return mender.skip() };
+    let Some(read) = body.and_then(stored_message::message) else { return mender.skip() };
     if !read.is_whole {
         mender.skip();
     }

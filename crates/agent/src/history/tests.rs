@@ -63,9 +63,9 @@ impl History {
     /// is reserved.
     async fn spent(&self, conversation: &str, since_ms: i64) -> Result<CostTotals, HistoryError> {
         let id = checked_id(conversation)?;
-        self.ask(move |shelf| {
-            let account = shelf.account(&id).into_owned();
-            Ok(shelf.ledger().spent(&account, since_ms)?)
+        self.ask(move |stores| {
+            let account = stores.account(&id).into_owned();
+            Ok(stores.ledger().spent(&account, since_ms)?)
         })
         .await
     }
@@ -87,7 +87,7 @@ fn open(path: &Path) -> History {
 async fn busy(history: &History) -> Sender<()> {
     let (busy, done) = channel();
     let wait = move |_: &mut HistoryStore| Ok(done.recv().is_err());
-    drop(history.clerk().send(wait).await.unwrap());
+    drop(history.0.send(wait).await.unwrap());
     busy
 }
 

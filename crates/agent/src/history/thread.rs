@@ -1,7 +1,7 @@
 //! The thread that alone works on the store of the history.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -11,6 +11,7 @@ use tokio::sync::oneshot;
 
 use super::error::HistoryError;
 use super::store::{HistoryLocation, HistoryStore, RememberedConversation};
+use crate::lock;
 
 /// How many jobs may wait for the thread; further callers wait until there is room.
 const MOST_WAITING: usize = 64;
@@ -25,7 +26,7 @@ type StoreJob = Box<dyn FnOnce(Result<&mut HistoryStore, HistoryError>) + Send>;
 #[derive(Default)]
 struct ThreadState {
     /// The open store; `None` while it cannot be opened.
-    shelf: Mutex<Option<HistoryStore>>,
+    stores: Mutex<Option<HistoryStore>>,
     /// The number of unfinished jobs.
     jobs: AtomicUsize,
     /// The identities of the open files.
@@ -38,55 +39,46 @@ struct ThreadState {
 pub(super) struct HistoryThread {
     jobs: Option<Sender<StoreJob>>,
     thread: Option<JoinHandle<()>>,
-    desk: Arc<ThreadState>,
-    is_hurried: AtomicBool,
+    state: Arc<ThreadState>,
+    /// Whether the drop waits only briefly.
+    pub(super) is_hurried: AtomicBool,
     /// The unique name of the history.
-    name: String,
+    pub(super) name: String,
 }
 
 impl HistoryThread {
     pub(super) fn start(place: HistoryLocation) -> Self {
         let name = place.name();
         let (jobs, waiting) = channel(MOST_WAITING);
-        let desk = Arc::new(ThreadState::default());
-        let shared = Arc::clone(&desk);
+        let state = Arc::new(ThreadState::default());
+        let shared = Arc::clone(&state);
         let thread = thread::Builder::new().name("history".to_owned());
         let thread = thread.spawn(move || work(&place, waiting, &shared)).ok();
-        Self { jobs: Some(jobs), thread, desk, is_hurried: AtomicBool::new(false), name }
-    }
-
-    /// Returns the unique name of the history.
-    pub(super) fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// Makes the drop wait only briefly.
-    pub(super) fn hurry(&self) {
-        self.is_hurried.store(true, Ordering::Relaxed);
+        Self { jobs: Some(jobs), thread, state, is_hurried: AtomicBool::new(false), name }
     }
 
     /// Returns an error if an open file was removed or replaced.
     pub(super) fn check_files(&self) -> Result<(), HistoryError> {
-        Ok(all(&self.desk.files).iter().try_for_each(FileIdentity::check)?)
+        Ok(lock(&self.state.files).iter().try_for_each(FileIdentity::check)?)
     }
 
     /// Remembers a conversation as it was left, in place of another.
     pub(super) fn remember(&self, known: RememberedConversation) {
-        *all(&self.desk.remembered) = Some(known);
+        *lock(&self.state.remembered) = Some(known);
     }
 
     /// Takes what is remembered of a conversation.
     pub(super) fn recall(&self, id: &str) -> Option<RememberedConversation> {
-        all(&self.desk.remembered).take_if(|known| &*known.id == id)
+        lock(&self.state.remembered).take_if(|known| &*known.id == id)
     }
 
     /// Runs something on the caller's thread, if the history's thread is idle and the store is
     /// open. It must not take long, because everything may wait for the caller.
     pub(super) fn at_once<T>(&self, work: impl FnOnce(&mut HistoryStore) -> T) -> Option<T> {
-        if self.desk.jobs.load(Ordering::Acquire) > 0 {
+        if self.state.jobs.load(Ordering::Acquire) > 0 {
             return None;
         }
-        self.desk.shelf.try_lock().ok()?.as_mut().map(work)
+        self.state.stores.try_lock().ok()?.as_mut().map(work)
     }
 
     /// Sends a job to the thread. Once this has returned, the job will be done, even if nobody
@@ -96,13 +88,13 @@ impl HistoryThread {
         work: impl FnOnce(&mut HistoryStore) -> Result<T, HistoryError> + Send + 'static,
     ) -> Result<oneshot::Receiver<Result<T, HistoryError>>, HistoryError> {
         let (reply, answer) = oneshot::channel();
-        let job = move |shelf: Result<&mut HistoryStore, HistoryError>| {
+        let job = move |stores: Result<&mut HistoryStore, HistoryError>| {
             // The caller may have gone; the job is done all the same.
-            reply.send(shelf.and_then(work)).ok();
+            reply.send(stores.and_then(work)).ok();
         };
         let jobs = self.jobs.as_ref().ok_or(HistoryError::Gone)?;
         let place = jobs.reserve().await.map_err(|_| HistoryError::Gone)?;
-        self.desk.jobs.fetch_add(1, Ordering::AcqRel);
+        self.state.jobs.fetch_add(1, Ordering::AcqRel);
         place.send(Box::new(job));
         Ok(answer)
     }
@@ -119,37 +111,33 @@ impl Drop for HistoryThread {
                 }
                 thread::sleep(A_MOMENT);
             }
-            // An error means that it has panicked, which its callers were told.
+            // An error means that it has panicked, which its callers have noticed.
             thread.join().ok();
         }
     }
 }
 
 /// Runs the thread: opens the store, trying again at each job, and does the jobs.
-fn work(place: &HistoryLocation, mut jobs: Receiver<StoreJob>, desk: &ThreadState) {
-    open(place, &mut all(&desk.shelf), desk).ok();
+fn work(place: &HistoryLocation, mut jobs: Receiver<StoreJob>, state: &ThreadState) {
+    open(place, &mut lock(&state.stores), state).ok();
     while let Some(job) = jobs.blocking_recv() {
-        job(open(place, &mut all(&desk.shelf), desk));
-        desk.jobs.fetch_sub(1, Ordering::AcqRel);
+        job(open(place, &mut lock(&state.stores), state));
+        state.jobs.fetch_sub(1, Ordering::AcqRel);
     }
     // Closing the store moves what is left in its journal to the main file.
-    all(&desk.shelf).take();
+    lock(&state.stores).take();
 }
 
 fn open<'a>(
     place: &HistoryLocation,
-    shelf: &'a mut Option<HistoryStore>,
-    desk: &ThreadState,
+    stores: &'a mut Option<HistoryStore>,
+    state: &ThreadState,
 ) -> Result<&'a mut HistoryStore, HistoryError> {
-    if let Some(open) = shelf {
+    if let Some(open) = stores {
         return Ok(open);
     }
     let open = HistoryStore::open(place)?;
     open.warm();
-    *all(&desk.files) = open.files();
-    Ok(shelf.insert(open))
-}
-
-fn all<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
-    shared.lock().unwrap_or_else(PoisonError::into_inner)
+    *lock(&state.files) = open.files();
+    Ok(stores.insert(open))
 }

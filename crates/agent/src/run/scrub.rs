@@ -4,25 +4,11 @@ use std::ffi::OsString;
 
 use callgate_mask::is_secret_variable;
 
-/// Prefixes of variables that belong to holders of keys. They are removed whatever their values
-/// are.
-const PREFIXES: [&str; 15] = [
-    "ANTHROPIC_",
-    "AWS_",
-    "AZURE_",
-    "BW_",
-    "CALLGATE_",
-    "CLAUDE",
-    "CLOUDFLARE_",
-    "DIGITALOCEAN_",
-    "GOOGLE_APPLICATION_",
-    "LPASS_",
-    "OPENAI_",
-    "OP_",
-    "STRIPE_",
-    "TELEGRAM_",
-    "VAULT_",
-];
+/// Prefixes of variables that belong to providers and password stores, with blanks between them.
+/// Such variables are removed whatever their values are.
+const PREFIXES: &str = "\
+    ANTHROPIC_ AWS_ AZURE_ BW_ CALLGATE_ CLAUDE CLOUDFLARE_ DIGITALOCEAN_ GOOGLE_APPLICATION_ \
+    LPASS_ OPENAI_ OP_ STRIPE_ TELEGRAM_ VAULT_";
 /// Variables that hardly any program runs without, and that contain only paths and languages.
 const NEEDED: [&str; 13] = [
     "PATH", "HOME", "PWD", "OLDPWD", "SHELL", "USER", "LOGNAME", "LANG", "LANGUAGE", "TMPDIR",
@@ -42,7 +28,7 @@ pub fn scrub(vars: Vec<(OsString, OsString)>, keep: &[String]) -> Vec<(OsString,
         let upper = text.to_uppercase();
         NEEDED.contains(&&*text)
             || keep.iter().any(|kept| *kept == text)
-            || !(PREFIXES.iter().any(|prefix| upper.starts_with(prefix))
+            || !(PREFIXES.split(' ').any(|prefix| upper.starts_with(prefix))
                 || is_secret_variable(name, value))
     };
     vars.into_iter().filter(stays).collect()

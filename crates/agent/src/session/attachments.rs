@@ -49,7 +49,7 @@ pub(super) async fn read(
     let (files, folder) = (files.to_vec(), folder.to_owned());
     let read = tokio::task::spawn_blocking(move || read_all(&files, &folder)).await;
     read.unwrap_or_else(|_| Err("the attached files could not be read".to_owned()))
-        .map_err(|why| RequestFailure::permanent("attachment", why))
+        .map_err(|reason| RequestFailure::permanent("attachment", reason))
 }
 
 fn read_all(files: &[Attachment], folder: &Path) -> Result<Vec<Block>, String> {
@@ -65,12 +65,12 @@ fn block(file: &Attachment, folder: &Path, left: &mut u64) -> Result<Block, Stri
         Attachment::File { path, mime } => (path.as_str(), mime),
         Attachment::Inline { name, mime, .. } => (name.as_deref().unwrap_or(UNNAMED), mime),
     };
-    let failed = |why: &str| format!("the attached file {shown:?} cannot be used: {why}");
+    let failed = |reason: &str| format!("the attached file {shown:?} cannot be used: {reason}");
     let bytes = match file {
         Attachment::File { path, .. } => bytes(&folder.join(path), left),
         Attachment::Inline { data, .. } => decoded(data, left),
     };
-    let bytes = bytes.map_err(|why| failed(&why))?;
+    let bytes = bytes.map_err(|reason| failed(&reason))?;
     let mime = mime.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     let encoded = |mime: String| {
         let source = MediaSource::Base64 { media_type: mime, data: STANDARD.encode(&bytes) };

@@ -3,7 +3,7 @@
 mod events;
 mod messages;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use callgate_wire::session::{
@@ -16,6 +16,7 @@ use super::output::SessionOutput;
 use super::{AgentSession, SessionShared};
 use crate::failure::RequestFailure;
 use crate::history::{History, HistoryError, HistoryPage};
+use crate::lock;
 
 /// The number of conversations or messages on a page by default.
 const PAGE: usize = 100;
@@ -47,7 +48,7 @@ impl CurrentConversation {
 
     /// Forgets the length of a conversation that was changed.
     pub(super) fn forget_length(&self, conversation: &str) {
-        let mut length = self.length.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut length = lock(&self.length);
         length.take_if(|(of, _)| of == conversation);
     }
 
@@ -55,7 +56,7 @@ impl CurrentConversation {
     pub(super) async fn length(&self, shared: &Arc<SessionShared>) -> (Option<String>, u64) {
         let is_soon_known = tokio::time::timeout(PATIENCE, self.known()).await;
         let Ok(name) = is_soon_known else { return (None, 0) };
-        let known = self.length.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let known = lock(&self.length).clone();
         if let Some((_, length)) = known.filter(|(of, _)| *of == name) {
             return (Some(name), length);
         }
@@ -63,7 +64,7 @@ impl CurrentConversation {
         let asked = tokio::time::timeout(PATIENCE, shared.options.history.length(&name)).await;
         let Ok(Ok(length)) = asked else { return (Some(name), 0) };
         let known = Some((name.clone(), length));
-        *self.length.lock().unwrap_or_else(PoisonError::into_inner) = known;
+        *lock(&self.length) = known;
         (Some(name), length)
     }
 
@@ -190,7 +191,7 @@ pub(super) async fn run(
         SessionCommand::PermissionAnswer(answer) => {
             match shared.options.gate.answer(answer).await {
                 Ok(_) => Ok(SessionEvent::Done(None)),
-                Err(why) => Err(RequestFailure::permanent("too_late", why)),
+                Err(reason) => Err(RequestFailure::permanent("too_late", reason)),
             }
         }
         command => {

@@ -139,7 +139,9 @@ impl<'a> TurnDriver<'a> {
             self.flush();
             match self.wait().await {
                 DriverEvent::Halted(HaltReason::Cancelled) => self.turn.cancel(&mut todo),
-                DriverEvent::Halted(HaltReason::Ending(why)) => self.turn.abandon(why, &mut todo),
+                DriverEvent::Halted(HaltReason::Ending(failure)) => {
+                    self.turn.abandon(failure, &mut todo);
+                }
                 DriverEvent::Ran(index, ran) => self.turn.ran(index, ran, &mut todo),
                 DriverEvent::Answered(answered) => self.answered(answered, &mut todo),
                 DriverEvent::Due => {
@@ -158,7 +160,7 @@ impl<'a> TurnDriver<'a> {
         let again = self.again;
         tokio::select! {
             biased;
-            why = halted(&mut self.halt) => DriverEvent::Halted(why),
+            reason = halted(&mut self.halt) => DriverEvent::Halted(reason),
             Some(ran) = self.uses.join_next_with_id(), if !self.uses.is_empty() => {
                 ended(&mut self.running, &mut self.drafts, ran)
             }

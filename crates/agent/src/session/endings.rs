@@ -1,9 +1,10 @@
 //! The ends of turns that this process has reported to its front end.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use crate::history::HeldConversation;
+use crate::lock;
 
 /// How many are remembered. Then all are forgotten, and one may be reported twice.
 const MOST: usize = 1024;
@@ -16,7 +17,7 @@ pub(super) struct ReportedEndings(Mutex<HashMap<String, u64>>);
 impl ReportedEndings {
     /// Notes that the end of a turn was reported.
     pub(super) fn note(&self, held: &HeldConversation) {
-        let mut lengths = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut lengths = lock(&self.0);
         if lengths.len() >= MOST {
             lengths.clear();
         }
@@ -25,7 +26,7 @@ impl ReportedEndings {
 
     /// Returns true if this process left the conversation in its current state.
     pub(super) fn knows(&self, held: &HeldConversation) -> bool {
-        let lengths = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let lengths = lock(&self.0);
         lengths.get(held.id()) == Some(&held.length())
     }
 }

@@ -49,6 +49,6 @@ impl SessionLog {
 
 impl fmt::Debug for SessionLog {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Log").field("level", &self.level).finish_non_exhaustive()
+        f.debug_struct("SessionLog").field("level", &self.level).finish_non_exhaustive()
     }
 }

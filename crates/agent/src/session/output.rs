@@ -4,12 +4,11 @@
 //! for a front end that does not read. A task that sends much waits for [room] first, so that a
 //! slow reader loses nothing and costs no more memory than [`ROOM`] and the events under way.
 //!
-//! [room]: Output::room
+//! [room]: SessionOutput::room
 
-mod fitting;
+mod line_fit;
 mod replay_buffer;
 
-use std::fmt;
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::AsFd;
@@ -26,7 +25,8 @@ use tokio::sync::{Notify, watch};
 
 use super::order::{RequestDetails, RequestOrder, RequestRefusal};
 use super::{LogLevel, SessionLog};
-use fitting::{plain, too_long};
+use crate::lock;
+use line_fit::{plain, too_long};
 use replay_buffer::ReplayBuffer;
 
 /// How many bytes may wait to be written before senders wait.
@@ -87,22 +87,7 @@ pub fn greet(sink: &mut impl Write) -> io::Result<Greeting> {
     Ok(Greeting(line))
 }
 
-impl fmt::Debug for SessionOutput {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Output").finish_non_exhaustive()
-    }
-}
-
 impl SessionOutput {
-    /// Starts the thread that writes to `sink`.
-    #[cfg(test)]
-    pub(crate) fn start(
-        mut sink: impl Write + Send + 'static,
-        log: SessionLog,
-    ) -> io::Result<Self> {
-        Self::with(move |shared| shared.write_to(&mut sink), OutputState::default(), log)
-    }
-
     /// Starts the thread that writes to `sink`, usually a pipe. What surely fits into the pipe is
     /// written at once, because waking a thread takes longer.
     pub(crate) fn start_on(
@@ -132,7 +117,7 @@ impl SessionOutput {
     }
 
     fn state(&self) -> MutexGuard<'_, OutputState> {
-        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0.state)
     }
 
     /// Notes that `ready` was written.
@@ -361,7 +346,7 @@ impl OutputShared {
         let mut lines = Vec::new();
         loop {
             {
-                let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut state = lock(&self.state);
                 while state.pending.is_empty() && !state.closed {
                     state.idle = true;
                     state = self.filled.wait(state).unwrap_or_else(PoisonError::into_inner);
@@ -373,7 +358,7 @@ impl OutputShared {
             }
             self.room.notify_waiters();
             if sink.write_all(&lines).and_then(|()| sink.flush()).is_err() {
-                self.state.lock().unwrap_or_else(PoisonError::into_inner).closed = true;
+                lock(&self.state).closed = true;
                 break;
             }
             lines.clear();

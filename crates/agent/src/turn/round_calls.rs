@@ -49,7 +49,7 @@ enum CallState {
 
 impl fmt::Debug for RoundCalls {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Calls").field("all", &self.all).finish_non_exhaustive()
+        f.debug_struct("RoundCalls").field("all", &self.all).finish_non_exhaustive()
     }
 }
 
@@ -147,10 +147,10 @@ impl RoundCalls {
     }
 
     /// Ends all calls that have not ended.
-    pub(super) fn close(&mut self, why: &str, todo: &mut Vec<TurnAction>) {
+    pub(super) fn close(&mut self, reason: &str, todo: &mut Vec<TurnAction>) {
         for index in 0..self.all.len() {
             if !matches!(self.all[index].state, CallState::Ended { .. }) {
-                self.finish(index, CallOutcome::failed(why), todo);
+                self.finish(index, CallOutcome::failed(reason), todo);
             }
         }
     }

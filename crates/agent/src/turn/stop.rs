@@ -45,7 +45,7 @@ impl StopReason {
     /// the data of `done`.
     #[must_use]
     pub fn note(&self) -> Option<String> {
-        let why = match self {
+        let reason = match self {
             Self::EndTurn | Self::Cancelled => return None,
             Self::MaxTokens => {
                 "it is as long as an answer may be: ask to go on, or raise `agent.max_tokens`"
@@ -61,7 +61,7 @@ impl StopReason {
                 ));
             }
         };
-        Some(format!("\n\n[This answer is not whole: {why}.]"))
+        Some(format!("\n\n[This answer is not whole: {reason}.]"))
     }
 }
 

@@ -159,13 +159,13 @@ fn arguments_that_are_nested_too_deep() {
     for (input, is_taken) in
         [(nested(DEEPEST), true), (flat, true), (nested(DEEPEST + 1), false), (nested(5000), false)]
     {
-        let at_once = OpenBlockKind::Tool {
+        let at_once = OpenBlock::Tool {
             id: "t1".to_owned(),
             name: "look".to_owned(),
             first: Some(RawValue::from_string(input.clone()).unwrap()),
             input: String::new(),
         };
-        let in_pieces = OpenBlockKind::Tool {
+        let in_pieces = OpenBlock::Tool {
             id: "t1".to_owned(),
             name: "look".to_owned(),
             first: None,

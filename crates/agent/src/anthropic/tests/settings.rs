@@ -23,7 +23,7 @@ async fn addresses_with_paths_and_slashes() {
 
 #[test]
 fn addresses_that_are_none() {
-    for (url, why) in [
+    for (url, reason) in [
         ("", "is not an address"),
         ("api.test", "is not an address"),
         ("localhost:80", "is neither http nor https"),
@@ -35,7 +35,7 @@ fn addresses_that_are_none() {
         ("https://api.test/#hidden", "has a `?` or a `#`"),
     ] {
         let error = Anthropic::new(settings(url)).unwrap_err().to_string();
-        assert!(error.contains(why) && error.contains("ANTHROPIC_BASE_URL"), "{url}: {error}");
+        assert!(error.contains(reason) && error.contains("ANTHROPIC_BASE_URL"), "{url}: {error}");
         assert!(error.contains("it should look like https://api.anthropic.com"), "{error}");
         assert!(!error.contains("hidden"), "{error}");
     }
@@ -72,10 +72,10 @@ fn keys() {
 #[test]
 fn nothing_is_set_up_before_it_is_needed() {
     let engine = engine("https://api.test");
-    assert!(engine.line.client.is_slow());
+    assert!(engine.link.client.is_slow());
     engine.warm();
-    assert!(!engine.line.client.is_slow());
-    assert!(!super::engine("http://api.test").line.client.is_slow());
+    assert!(!engine.link.client.is_slow());
+    assert!(!super::engine("http://api.test").link.client.is_slow());
 }
 
 #[tokio::test]

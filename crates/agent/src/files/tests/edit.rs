@@ -33,9 +33,9 @@ fn one_text_is_replaced_and_the_diff_is_shown() {
 fn the_text_has_to_stand_there_exactly_once() {
     let room = Room::new();
     room.put("file", "one\ntwo\none two\naaa\n");
-    let check = |old: &str, why: &str| {
+    let check = |old: &str, reason: &str| {
         let input = json!({ "path": "file", "oldText": old, "newText": "x" });
-        room.check_failed("edit_file", &input, why);
+        room.check_failed("edit_file", &input, reason);
     };
     check("three", "0 times");
     check("One", "0 times");

@@ -27,19 +27,19 @@ fn every_tool(path: &str) -> [(&'static str, serde_json::Value); 6] {
 }
 
 /// No tool gets to `path`, and `why` says so before anybody is asked, and again when it is run.
-fn check_outside(room: &Room, path: &str, why: &str) {
+fn check_outside(room: &Room, path: &str, reason: &str) {
     for (tool, input) in every_tool(path) {
         let refusal = room.refusal(tool, &input).unwrap_or_default();
-        assert!(refusal.contains(why), "somebody would be asked about {tool} {path}: {refusal}");
+        assert!(refusal.contains(reason), "somebody would be asked about {tool} {path}: {refusal}");
     }
-    check(room, path, why);
+    check(room, path, reason);
 }
 
 /// No tool gets to `path`, and `why` says so.
-fn check(room: &Room, path: &str, why: &str) {
+fn check(room: &Room, path: &str, reason: &str) {
     for (tool, input) in every_tool(path) {
         let text = room.failed(tool, &input);
-        assert!(text.contains(why), "{tool} {path}: {text}");
+        assert!(text.contains(reason), "{tool} {path}: {text}");
         assert!(!text.contains(CANARY), "{tool} {path}: {text}");
     }
     room.assert_canary();
@@ -201,10 +201,10 @@ fn devices_fifos_sockets_and_folders_are_refused_at_once() {
     fs::create_dir(room.path("folder")).unwrap();
     room.link("zero", "/dev/zero");
     let file_tools = ["read_file", "write_file", "edit_file", "search_text"];
-    let check = |path: &str, why: &str, except: &str| {
+    let check = |path: &str, reason: &str, except: &str| {
         for (tool, input) in every_tool(path) {
             if file_tools.contains(&tool) && tool != except {
-                room.check_failed(tool, &input, why);
+                room.check_failed(tool, &input, reason);
             }
         }
     };
@@ -216,11 +216,11 @@ fn devices_fifos_sockets_and_folders_are_refused_at_once() {
     check("fifo/x", "not a folder", "");
     // The same where a name was taken for a file before it was opened.
     let folder = fs::File::open(room.path("")).unwrap();
-    for (name, why) in
+    for (name, reason) in
         [("fifo", "FIFO"), ("folder", "folder"), ("zero", "loop"), ("socket", "not a regular")]
     {
         let error = child(folder.as_fd(), OsStr::new(name)).unwrap_err();
-        assert!(error.contains(why), "{name}: {error}");
+        assert!(error.contains(reason), "{name}: {error}");
     }
     // Inside of a search they are passed by.
     mkfifoat(CWD, room.path(".gitignore"), Mode::from_raw_mode(0o600)).unwrap();

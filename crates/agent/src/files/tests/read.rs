@@ -76,11 +76,11 @@ fn results_are_cut_at_lines_and_say_how_to_go_on() {
 #[test]
 fn binary_files_are_told_and_not_dumped() {
     let room = Room::with(FileLimits { max_file: 1000, max_result: 100 });
-    let check = |bytes: &[u8], range: bool, why: &str| {
+    let check = |bytes: &[u8], range: bool, reason: &str| {
         room.put("file", bytes);
         let limit = range.then_some(5);
         let text = room.failed("read_file", &json!({ "path": "file", "limit": limit }));
-        assert!(text.contains(why) && text.len() < 200, "{text}");
+        assert!(text.contains(reason) && text.len() < 200, "{text}");
     };
     check(b"ELF\0\x01", false, "binary (5 bytes)");
     check(b"caf\xe9\n", false, "binary or in another encoding than UTF-8 (5 bytes)");

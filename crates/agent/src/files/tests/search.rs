@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::{CANARY, Room, nothing, use_of};
 use crate::files::edit_file::edit_file;
-use crate::files::hidden::SearchVeil;
+use crate::files::hidden::HiddenFilter;
 use crate::files::input::FileToolInput;
 use crate::files::list_files::list_files;
 use crate::files::needle::Needle;
@@ -284,7 +284,7 @@ fn loops_and_depth_end_a_search() {
     assert_eq!(files, ["d/".repeat(MOST_DEPTH + 5) + "file"]);
 }
 
-fn cabinet(roots: AllowedFolders) -> FileContext {
+fn context(roots: AllowedFolders) -> FileContext {
     FileContext { roots, limits: FileLimits::default(), hidden: nothing(), writing: Mutex::new(()) }
 }
 
@@ -293,23 +293,23 @@ fn what_nobody_waits_for_ends() {
     let room = Room::new();
     room.put("file", "needle\n");
     let roots = AllowedFolders::open(&room.path(""), &[room.path("")]).unwrap();
-    let cabinet = cabinet(roots);
+    let context = context(roots);
     let input = FileToolInput::read(r#"{"pattern": "needle"}"#).unwrap();
     let stop = CancelFlag::default();
-    assert!(search_text(&cabinet, &input, &stop).is_ok());
+    assert!(search_text(&context, &input, &stop).is_ok());
     stop.0.store(true, Ordering::Relaxed);
     assert_eq!(
-        search_text(&cabinet, &input, &stop).unwrap_err(),
+        search_text(&context, &input, &stop).unwrap_err(),
         "cannot search .: it was cancelled"
     );
-    assert!(search_files(&cabinet, &input, &stop).is_err());
-    assert!(list_files(&cabinet, &input, &stop).is_err());
+    assert!(search_files(&context, &input, &stop).is_err());
+    assert!(list_files(&context, &input, &stop).is_err());
     let input = FileToolInput::read(r#"{"path": "file", "offset": 2}"#).unwrap();
-    assert!(read_file(&cabinet, &input, &stop).unwrap_err().contains("cancelled"));
+    assert!(read_file(&context, &input, &stop).unwrap_err().contains("cancelled"));
     let input = FileToolInput::read(r#"{"path": "file", "content": ""}"#).unwrap();
-    assert!(write_file(&cabinet, &input, &stop).unwrap_err().contains("cancelled"));
+    assert!(write_file(&context, &input, &stop).unwrap_err().contains("cancelled"));
     let edit = r#"{"path": "file", "oldText": "needle\n", "newText": ""}"#;
-    assert!(edit_file(&cabinet, &FileToolInput::read(edit).unwrap(), &stop).is_err());
+    assert!(edit_file(&context, &FileToolInput::read(edit).unwrap(), &stop).is_err());
     assert_eq!(fs::read_to_string(room.path("file")).unwrap(), "needle\n");
     assert_eq!(room.names(), ["file"]);
 }
@@ -320,12 +320,12 @@ fn a_search_keeps_its_time_limit() {
     let room = Room::new();
     room.put("file", "needle\n");
     let roots = AllowedFolders::open(&room.path(""), &[room.path("")]).unwrap();
-    let (cabinet, stop) = (cabinet(roots), CancelFlag::default());
+    let (context, stop) = (context(roots), CancelFlag::default());
     for (pattern, is_regex) in [("needle", false), ("ne+dle", true)] {
         let check = |until: Instant, stop: &CancelFlag| {
             let needle = Needle::read(pattern, is_regex, false).unwrap();
-            let veil = SearchVeil::new(&cabinet.hidden, "search_text", room.path(""));
-            let mut search = TextSearch::new(&cabinet, needle, None, 10, veil, stop, until);
+            let filter = HiddenFilter::new(&context.hidden, "search_text", room.path(""));
+            let mut search = TextSearch::new(&context, needle, None, 10, filter, stop, until);
             search.file(b"needle\n", b"file");
             (search.found.len(), search.is_late)
         };
@@ -353,9 +353,9 @@ fn a_dropped_use_is_told_to_stop() {
     }
     let room = Room::new();
     let roots = AllowedFolders::open(&room.path(""), &[room.path("")]).unwrap();
-    let cabinet = cabinet(roots);
+    let context = context(roots);
     let tool =
-        FileTool { spec: list_files_spec(), work: wait, foresee: None, cabinet: Arc::new(cabinet) };
+        FileTool { spec: list_files_spec(), work: wait, compute: None, context: Arc::new(context) };
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let mut run = tool.run(use_of(&json!({})));
     let is_ready = runtime.block_on(async {

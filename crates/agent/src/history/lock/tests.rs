@@ -6,7 +6,7 @@ use super::*;
 
 fn spare(locks: &ConversationLocks) -> Vec<String> {
     let ConversationLocks::Folder(_, spare) = locks else { panic!("in a folder") };
-    all(spare).iter().map(|file| file.conversation.clone()).collect()
+    lock(spare).iter().map(|file| file.conversation.clone()).collect()
 }
 
 #[test]

@@ -6,7 +6,7 @@ use super::*;
 fn a_process_is_alive_as_long_as_it_holds_its_file() {
     let place = tempfile::tempdir().unwrap();
     let mut holder = ProcessMark::beside(Some(&place.path().join("ledger.db")));
-    let folder = holder.folder().unwrap();
+    let folder = holder.folder.clone().unwrap();
     let is_alive = |name: &str| ProcessMark::is_alive(Some(&folder), name);
     let name = holder.show().unwrap();
     assert_eq!(holder.show().unwrap(), name);

@@ -7,7 +7,7 @@ use super::*;
 
 /// Waits until the history's thread has nothing to do.
 fn wait_until_idle(history: &History) {
-    while history.clerk().at_once(|_| ()).is_none() {
+    while history.0.at_once(|_| ()).is_none() {
         std::thread::yield_now();
     }
 }
@@ -25,9 +25,9 @@ fn hold_at_once(history: &History, conversation: &str) -> HeldConversation {
 /// Returns true if a conversation is in memory, and nobody has changed it.
 fn is_as_left(history: &History, conversation: &str) -> bool {
     wait_until_idle(history);
-    let Some(known) = history.clerk().recall(conversation) else { return false };
-    let token = history.clerk().at_once(|shelf| shelf.lock_again(&known)).unwrap();
-    history.clerk().remember(known);
+    let Some(known) = history.0.recall(conversation) else { return false };
+    let token = history.0.at_once(|stores| stores.lock_again(&known)).unwrap();
+    history.0.remember(known);
     token.is_some()
 }
 

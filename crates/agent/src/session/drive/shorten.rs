@@ -9,7 +9,7 @@ use tokio::time::sleep;
 
 use super::meter::UsageMeter;
 use super::{QUIET, SessionShared, TurnDriver, halted};
-use crate::compact::{self, SummaryCut};
+use crate::compact;
 use crate::engine::{AnswerPiece, EngineCall};
 use crate::failure::RequestFailure;
 use crate::history::Reservation;
@@ -25,7 +25,9 @@ impl TurnDriver<'_> {
     pub(super) async fn make_room(&mut self, is_over: bool) -> Result<bool, RequestFailure> {
         let messages = self.conversation();
         let Some(upto) = self.cut(&messages, is_over) else { return Ok(false) };
-        let call = self.summary_call(compact::summary_call(&messages, upto));
+        // A conversation with tool calls can only be sent together with the tools.
+        let call = self.call(compact::summary_call(&messages, upto));
+        let call = EngineCall { thinking: None, ..call };
         let mut meter = UsageMeter::default();
         let (written, reservation) = match self.may_sum_up(&call).await {
             Some(reservation) => (self.sum_up(call, &mut meter).await, reservation),
@@ -47,8 +49,7 @@ impl TurnDriver<'_> {
         let window = self.shared.options.context;
         // The engine knows better than our estimate.
         let read = if is_over { self.read.max(Some(window)) } else { self.read };
-        let SummaryCut { upto } = compact::plan(messages, read, window)?;
-        let upto = upto.min(self.held.messages().len());
+        let upto = compact::plan(messages, read, window)?.min(self.held.messages().len());
         (upto > 0 && (is_over || !self.replacing)).then_some(upto)
     }
 
@@ -58,11 +59,6 @@ impl TurnDriver<'_> {
             return None;
         }
         self.shared.reserve(&self.account, Some(call)).await.ok()
-    }
-
-    fn summary_call(&self, messages: Vec<Arc<ChatMessage>>) -> EngineCall {
-        // A conversation with tool calls can only be sent together with the tools.
-        EngineCall { thinking: None, ..self.call(messages) }
     }
 
     /// Returns the engine's summary, or `None` if the turn has to stop meanwhile.

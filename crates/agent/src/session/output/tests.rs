@@ -10,6 +10,13 @@ use serde_json::{Value, json};
 use super::*;
 use crate::session::LogLevel;
 
+impl SessionOutput {
+    /// Starts the thread that writes to `sink`.
+    fn start(mut sink: impl Write + Send + 'static, log: SessionLog) -> io::Result<Self> {
+        Self::with(move |shared| shared.write_to(&mut sink), OutputState::default(), log)
+    }
+}
+
 /// A sink that remembers.
 #[derive(Clone, Default)]
 struct Memory(Arc<Mutex<Vec<u8>>>);

@@ -9,14 +9,14 @@ use super::name::shown;
 const LONGEST_PATH: usize = 300;
 
 /// `cannot WHAT PATH: WHY`.
-pub(super) fn cannot(what: &str, path: &str, why: impl std::fmt::Display) -> String {
+pub(super) fn cannot(what: &str, path: &str, reason: impl std::fmt::Display) -> String {
     let end = path.floor_char_boundary(LONGEST_PATH);
     let more = if end < path.len() { "…" } else { "" };
-    format!("cannot {what} {}{more}: {why}", shown(&path.as_bytes()[..end]))
+    format!("cannot {what} {}{more}: {reason}", shown(&path.as_bytes()[..end]))
 }
 
 /// Describes a system error in the words of a file tool.
-pub(super) fn why(errno: Errno) -> String {
+pub(super) fn errno_text(errno: Errno) -> String {
     let known = match errno {
         Errno::NOENT => "it does not exist: look with list_files or search_files",
         Errno::XDEV => "a link leads out of the allowed folders: name a file inside them",
@@ -42,8 +42,8 @@ pub(super) fn why(errno: Errno) -> String {
 }
 
 /// [`why`] for an error of the standard library.
-pub(super) fn why_io(error: &std::io::Error) -> String {
-    Errno::from_io_error(error).map_or_else(|| error.to_string(), why)
+pub(super) fn io_text(error: &std::io::Error) -> String {
+    Errno::from_io_error(error).map_or_else(|| error.to_string(), errno_text)
 }
 
 /// The type of a directory entry.

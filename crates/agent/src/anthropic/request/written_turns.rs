@@ -1,35 +1,35 @@
-//! The turns of the last request as they were written, which the next request mostly repeats.
+//! The serialised turns of the last request, most of which the next request repeats.
 //!
-//! A conversation is sent whole with every request, and grows at its end. So the beginning is
-//! written once: a request takes over what the one before it wrote of the same messages. The last
-//! turns are always written anew, because marks move there.
+//! A conversation is sent as a whole with every request, and grows at its end. So its beginning is
+//! serialised once: a request reuses what the one before it wrote of the same messages. The last
+//! turns are always serialised again, because cache marks move there.
 
 use std::sync::Arc;
 
 use super::{RequestTurn, turns};
 use crate::message::{ChatMessage, Role};
 
-/// So many turns at the end are not kept: among them are the two of the user's that get marks.
+/// How many turns at the end are not kept: among them are the two of the user's that get marks.
 const MOVING: usize = 4;
-/// What is longer than this is not kept: a conversation full of pictures is rare.
+/// The most bytes that are kept: a conversation full of pictures is rare.
 const LONGEST: usize = 4 * 1024 * 1024;
 
-/// What was written of the last request.
+/// The turns of the last request, except for its last ones.
 #[derive(Debug, Default)]
 pub(in crate::anthropic) struct WrittenTurns {
     with_thoughts: bool,
     /// The messages of which the turns were made.
     messages: Vec<Arc<ChatMessage>>,
     turns: Vec<WrittenTurn>,
-    /// The turns as JSON, each with a comma after it.
-    json: Vec<u8>,
+    /// The turns as JSON, each with a comma after it, for the next request.
+    pub(super) json: Vec<u8>,
 }
 
 #[derive(Debug, Clone, Copy)]
 struct WrittenTurn {
     /// How many messages there are up to its end.
     upto: usize,
-    /// With so many messages the same, nothing more can become part of it.
+    /// How many messages have to be the same so that nothing more can become part of it.
     sure: usize,
     /// Where it ends in the text.
     end: usize,
@@ -66,12 +66,6 @@ impl WrittenTurns {
         let sure = self.turns.last().map_or(0, |turn| turn.sure);
         self.messages.extend_from_slice(&messages[..sure]);
         Ok(true)
-    }
-
-    /// Returns how many bytes the next request can take over.
-    #[cfg(test)]
-    pub(super) fn taken_over(&self) -> usize {
-        self.json.len()
     }
 
     fn clear(&mut self) {

@@ -17,8 +17,8 @@ pub(super) enum NetworkCause {
 impl ErrorComposer {
     /// Returns the server could not be reached.
     pub(in super::super) fn network(&self, error: reqwest::Error) -> EngineError {
-        let (about, why) = reason(error);
-        let (origin, why) = (&self.origin, self.quoted(&why));
+        let (about, reason) = reason(error);
+        let (origin, reason) = (&self.origin, self.quoted(&reason));
         let next = match about {
             NetworkCause::Certificates => {
                 "Check the clock of this machine and its root certificates (the package \
@@ -27,16 +27,16 @@ impl ErrorComposer {
             NetworkCause::Address => "Check the address (ANTHROPIC_BASE_URL) and the network",
             NetworkCause::Other => "Check the network and try again",
         };
-        fault(EngineErrorKind::Network, format!("{origin} cannot be reached: {why}. {next}"))
+        fault(EngineErrorKind::Network, format!("{origin} cannot be reached: {reason}. {next}"))
     }
 
     /// No connection can be made at all.
     pub(in super::super) fn no_client(&self, error: reqwest::Error) -> EngineError {
-        let why = self.quoted(&reason(error).1);
+        let reason = self.quoted(&reason(error).1);
         fault(
             EngineErrorKind::Network,
             format!(
-                "No connection can be made: {why}. Are the machine's root certificates installed \
+                "No connection can be made: {reason}. Are the machine's root certificates installed \
                  (the package ca-certificates)?"
             ),
         )

@@ -8,7 +8,7 @@ use super::*;
 
 const KEY: &str = "plain-looking-key-0123456789";
 
-fn faults() -> ErrorComposer {
+fn errors() -> ErrorComposer {
     ErrorComposer::new("https://api.test".to_owned(), ApiKey::new(KEY).unwrap())
 }
 
@@ -17,7 +17,7 @@ fn status(code: u16, headers: &[(&'static str, &'static str)], body: &str) -> En
         .iter()
         .map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value)))
         .collect();
-    faults().status(StatusCode::from_u16(code).unwrap(), &headers, body.as_bytes())
+    errors().status(StatusCode::from_u16(code).unwrap(), &headers, body.as_bytes())
 }
 
 fn api(kind: &str, message: &str) -> String {
@@ -152,7 +152,7 @@ fn what_is_too_long_is_told_from_what_is_wrong() {
     assert!(!EngineErrorKind::TooLong.is_passing());
     // In the middle of an answer.
     let said = |kind: &str, message: &str| {
-        faults().said(&ApiErrorBody { kind: kind.to_owned(), message: message.to_owned() }).kind
+        errors().said(&ApiErrorBody { kind: kind.to_owned(), message: message.to_owned() }).kind
     };
     assert_eq!(said(invalid, "prompt is too long"), EngineErrorKind::TooLong);
     assert_eq!(said("request_too_large", ""), EngineErrorKind::TooLong);
@@ -195,14 +195,14 @@ fn how_long_to_wait() {
 
 #[test]
 fn quotes_are_short_plain_and_without_secrets() {
-    let faults = faults();
-    let long = faults.quoted(&"ü".repeat(400));
+    let errors = errors();
+    let long = errors.quoted(&"ü".repeat(400));
     assert_eq!(long, format!("{}…", "ü".repeat(300)));
-    assert_eq!(faults.quoted(" a\r\n\tb\u{1b}[31m "), "a b [31m");
-    assert_eq!(faults.quoted(&format!("no such key: {KEY}!")), "no such key: …!");
+    assert_eq!(errors.quoted(" a\r\n\tb\u{1b}[31m "), "a b [31m");
+    assert_eq!(errors.quoted(&format!("no such key: {KEY}!")), "no such key: …!");
     // The key may stand where the quote is cut.
-    let at_the_cut = faults.quoted(&format!("{} {KEY}", "x".repeat(290)));
+    let at_the_cut = errors.quoted(&format!("{} {KEY}", "x".repeat(290)));
     assert!(!at_the_cut.contains("plain"), "{at_the_cut}");
     let other = format!("sk-ant-api03-{}", "a1B2".repeat(20));
-    assert!(!faults.quoted(&format!("key {other}")).contains(&other));
+    assert!(!errors.quoted(&format!("key {other}")).contains(&other));
 }

@@ -10,7 +10,7 @@ use super::lock::ConversationLock;
 use super::mender::Mender;
 use super::reservation::{PricedUsage, Reservation};
 use super::store::{HistoryStore, LoadedConversation, RememberedConversation};
-use super::{History, parse, title};
+use super::{History, stored_message, title};
 use crate::message::{Block, ChatMessage, Role, StoredToolResult};
 
 /// What is stored together, all or nothing.
@@ -70,9 +70,7 @@ impl Drop for HeldConversation {
         let Self { length, is_titled, state, .. } = *self;
         if state.is_some() {
             let loaded = LoadedConversation { mender, length, is_titled, state };
-            self.history
-                .clerk()
-                .remember(RememberedConversation { id: Arc::clone(&self.id), loaded });
+            self.history.0.remember(RememberedConversation { id: Arc::clone(&self.id), loaded });
         }
     }
 }
@@ -121,7 +119,7 @@ impl HeldConversation {
     pub async fn commit(&mut self, step: HistoryStep) -> Result<(), HistoryError> {
         self.settle().await;
         let (id, replaces, is_titled) = (Arc::clone(&self.id), self.replaces, self.is_titled);
-        self.change(move |shelf| write(shelf, &id, replaces, is_titled, step)).await
+        self.change(move |stores| write(stores, &id, replaces, is_titled, step)).await
     }
 
     /// Removes the last turn from [`messages`](Self::messages) and returns the user's message with
@@ -133,10 +131,10 @@ impl HeldConversation {
             return Ok(None);
         }
         let id = Arc::clone(&self.id);
-        let work = move |shelf: &mut HistoryStore| {
-            let Some(first) = shelf.store.last_turn(&id)? else { return Ok(None) };
-            let message = shelf.message(&id, first)?.ok_or(HistoryError::Unreadable)?;
-            Ok(Some((first, message, shelf.load(&id, Some(first))?)))
+        let work = move |stores: &mut HistoryStore| {
+            let Some(first) = stores.store.last_turn(&id)? else { return Ok(None) };
+            let message = stores.message(&id, first)?.ok_or(HistoryError::Unreadable)?;
+            Ok(Some((first, message, stores.load(&id, Some(first))?)))
         };
         let Some((first, message, loaded)) = self.history.ask(work).await? else { return Ok(None) };
         self.replaces = Some(first);
@@ -149,9 +147,9 @@ impl HeldConversation {
     pub async fn clear(&mut self) -> Result<(), HistoryError> {
         self.settle().await;
         let id = Arc::clone(&self.id);
-        self.change(move |shelf| {
-            shelf.store.clear_conversation(&id)?;
-            ConversationChange::whole(shelf, &id, None)
+        self.change(move |stores| {
+            stores.store.clear_conversation(&id)?;
+            ConversationChange::whole(stores, &id, None)
         })
         .await
     }
@@ -170,12 +168,12 @@ impl HeldConversation {
         }
         let (id, upto) = (Arc::clone(&self.id), self.mender.end_of(upto));
         let replaces = self.replaces;
-        self.change(move |shelf| {
-            let summary = parse::written(&summary, &[]).map_err(unwritable)?;
-            if !shelf.store.summarize(&id, upto, &summary)? {
+        self.change(move |stores| {
+            let summary = stored_message::written(&summary, &[]).map_err(unwritable)?;
+            if !stores.store.summarize(&id, upto, &summary)? {
                 return Err(HistoryError::BadCut);
             }
-            ConversationChange::whole(shelf, &id, replaces)
+            ConversationChange::whole(stores, &id, replaces)
         })
         .await
     }
@@ -187,7 +185,7 @@ impl HeldConversation {
         + Send
         + 'static,
     ) -> Result<(), HistoryError> {
-        self.pending = Some(self.history.clerk().send(work).await?);
+        self.pending = Some(self.history.0.send(work).await?);
         self.arrived().await
     }
 
@@ -216,14 +214,14 @@ impl HeldConversation {
 }
 
 impl ConversationChange {
-    fn whole(shelf: &HistoryStore, id: &str, replaces: Option<u64>) -> Result<Self, HistoryError> {
-        let LoadedConversation { mender, length, is_titled, state } = shelf.load(id, replaces)?;
+    fn whole(stores: &HistoryStore, id: &str, replaces: Option<u64>) -> Result<Self, HistoryError> {
+        let LoadedConversation { mender, length, is_titled, state } = stores.load(id, replaces)?;
         Ok(Self { whole: Some(mender), added: Vec::new(), length, is_titled, state, replaces })
     }
 }
 
 fn write(
-    shelf: &mut HistoryStore,
+    stores: &mut HistoryStore,
     id: &str,
     replaces: Option<u64>,
     is_titled: bool,
@@ -235,20 +233,20 @@ fn write(
     let mut said = Vec::with_capacity(messages.len());
     for message in &messages {
         said.push(NewMessage {
-            body: parse::written(message, &results).map_err(unwritable)?,
+            body: stored_message::written(message, &results).map_err(unwritable)?,
             begins: begins_turn && said.is_empty(),
         });
     }
     let opening = if is_titled { None } else { title::opening(&messages) };
     let spending = spent.map(PricedUsage::into_spending);
-    let length = shelf.add(&Addition {
+    let length = stores.add(&Addition {
         conversation: id,
         at_ms: now_ms(),
         instead_of,
         messages: &said,
         opening: opening.as_deref(),
         spending: spending.as_ref(),
-        reservation: reservation.as_ref().and_then(Reservation::key),
+        reservation: reservation.as_ref().and_then(|reservation| reservation.key),
         drafts: &drafts,
     })?;
     if let Some(reservation) = reservation {
@@ -256,7 +254,7 @@ fn write(
     }
     let is_titled = is_titled || opening.is_some();
     let length = replaces.unwrap_or(length);
-    let state = shelf.state(id);
+    let state = stores.state(id);
     Ok(ConversationChange { whole: None, added: messages, length, is_titled, state, replaces })
 }
 

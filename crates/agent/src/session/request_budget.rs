@@ -1,24 +1,20 @@
 //! Whether the budget permits another request to the engine.
 
-use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use callgate_wire::session::TokenUsage;
 
 use super::SessionShared;
-use crate::budget::RequestRate;
+
 use crate::engine::EngineCall;
 use crate::failure::RequestFailure;
 use crate::history::{CostTotals, PricedUsage, Reservation};
+use crate::lock;
 use crate::tool::ToolSpec;
 use crate::{compact, price};
 
 /// The tokens of a tool in addition to its description and schema.
 const A_TOOL: u64 = 50;
-
-/// Counts the requests to the engine in the last minute.
-#[derive(Debug, Default)]
-pub(super) struct RequestCounter(Mutex<RequestRate>);
 
 impl SessionShared {
     /// Reserves the most that the answer to `call` may cost. Without a call it only checks that
@@ -49,8 +45,7 @@ impl SessionShared {
     pub(super) fn count_request(&self) -> Result<(), RequestFailure> {
         self.options.history.check_files()?;
         self.options.ledger.check_files()?;
-        let mut rate = self.spending.0.lock().unwrap_or_else(PoisonError::into_inner);
-        Ok(rate.ask(&self.options.budget, Instant::now())?)
+        Ok(lock(&self.request_rate).ask(&self.options.budget, Instant::now())?)
     }
 
     /// Returns the cost of an answer in dollars, if its price is known.

@@ -88,7 +88,6 @@ struct StoredToolUse {
 #[derive(Deserialize)]
 struct StoredResult {
     tool_use_id: String,
-    #[serde(default)]
     result: Option<Box<RawValue>>,
 }
 

@@ -27,7 +27,7 @@ pub(super) struct ErrorComposer {
 
 impl fmt::Debug for ErrorComposer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Faults").field("origin", &self.origin).finish_non_exhaustive()
+        f.debug_struct("ErrorComposer").field("origin", &self.origin).finish_non_exhaustive()
     }
 }
 
@@ -37,24 +37,24 @@ impl ErrorComposer {
     }
 
     /// Returns the error for data that makes no sense.
-    pub(super) fn nonsense(&self, why: impl Display) -> EngineError {
-        let (origin, why) = (&self.origin, self.quoted(&why.to_string()));
+    pub(super) fn nonsense(&self, reason: impl Display) -> EngineError {
+        let (origin, reason) = (&self.origin, self.quoted(&reason.to_string()));
         fault(
             EngineErrorKind::Nonsense,
             format!(
-                "The answer of {origin} makes no sense: {why}. Check that ANTHROPIC_BASE_URL is \
+                "The answer of {origin} makes no sense: {reason}. Check that ANTHROPIC_BASE_URL is \
                  the address of a Messages API"
             ),
         )
     }
 
     /// Returns the error for an answer that broke off.
-    pub(super) fn cut(&self, why: Option<reqwest::Error>) -> EngineError {
-        let why = why.map(|error| format!(" ({})", self.quoted(&network::reason(error).1)));
-        let (origin, why) = (&self.origin, why.unwrap_or_default());
+    pub(super) fn cut(&self, reason: Option<reqwest::Error>) -> EngineError {
+        let reason = reason.map(|error| format!(" ({})", self.quoted(&network::reason(error).1)));
+        let (origin, reason) = (&self.origin, reason.unwrap_or_default());
         fault(
             EngineErrorKind::Cut,
-            format!("The answer of {origin} broke off before its end{why}. Try again"),
+            format!("The answer of {origin} broke off before its end{reason}. Try again"),
         )
     }
 
@@ -69,7 +69,7 @@ impl ErrorComposer {
 
     /// Returns the error that a server reported in the middle of an answer.
     pub(super) fn said(&self, said: &ApiErrorBody) -> EngineError {
-        let kind = match trouble(&said.kind).unwrap_or(EngineErrorKind::Server) {
+        let kind = match error_kind(&said.kind).unwrap_or(EngineErrorKind::Server) {
             EngineErrorKind::Refused if is_too_long(said) => EngineErrorKind::TooLong,
             kind => kind,
         };
@@ -79,8 +79,8 @@ impl ErrorComposer {
     }
 
     /// Returns the error for a request that could not be sent for a reason of our own.
-    pub(super) fn unable(why: &str) -> EngineError {
-        fault(EngineErrorKind::Refused, why.to_owned())
+    pub(super) fn unable(reason: &str) -> EngineError {
+        fault(EngineErrorKind::Refused, reason.to_owned())
     }
 
     /// Returns the kind of an error and its message, to be used in a sentence.
@@ -111,7 +111,7 @@ fn fault(kind: EngineErrorKind, text: String) -> EngineError {
 }
 
 /// Returns the kind of error for an error type of the API.
-fn trouble(kind: &str) -> Option<EngineErrorKind> {
+fn error_kind(kind: &str) -> Option<EngineErrorKind> {
     Some(match kind {
         "authentication_error" | "permission_error" => EngineErrorKind::Auth,
         "invalid_request_error" | "not_found_error" | "request_too_large" | "billing_error" => {

@@ -6,7 +6,7 @@ use reqwest::header::{self, HeaderMap};
 use reqwest::{StatusCode, Url};
 
 use super::super::event::{ApiErrorBody, ApiFailure};
-use super::{ErrorComposer, fault, is_too_long, next, trouble};
+use super::{ErrorComposer, error_kind, fault, is_too_long, next};
 use crate::engine::{EngineError, EngineErrorKind};
 
 /// The longest time to wait that is taken from a server.
@@ -50,7 +50,7 @@ impl ErrorComposer {
 
     /// It went well, says the status, but it is no stream of events.
     fn no_stream(&self, headers: &HeaderMap, said: &ApiErrorBody) -> EngineError {
-        if trouble(&said.kind).is_some() {
+        if error_kind(&said.kind).is_some() {
             return self.said(said);
         }
         let kind = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
@@ -88,7 +88,7 @@ fn kind(status: u16, said: &ApiErrorBody) -> Option<EngineErrorKind> {
         413 => EngineErrorKind::TooLong,
         400 if is_too_long(said) => EngineErrorKind::TooLong,
         400..=499 => EngineErrorKind::Refused,
-        _ if trouble(&said.kind) == Some(EngineErrorKind::Overloaded) => {
+        _ if error_kind(&said.kind) == Some(EngineErrorKind::Overloaded) => {
             EngineErrorKind::Overloaded
         }
         _ => EngineErrorKind::Server,
