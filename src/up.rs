@@ -181,6 +181,7 @@ fn options(
         settings,
         authority,
         ruler: Arc::new(move |request| ruler.rule(request)),
+        rule_desk: None,
         telegram,
         terminal,
         warn,

@@ -49,7 +49,7 @@ fn paired(home: &Home) -> Viewer {
     let desk = home.folder.path().join(".local/share/callgate/desk.sock");
     let mut viewer = Viewer::connect(&desk).unwrap();
     let (code, _) = viewer.code().unwrap();
-    let pair = DeskCommand::Pair { code, name: "benchmark".to_owned() };
+    let pair = DeskCommand::Pair { code, name: "benchmark".to_owned(), origin: None };
     viewer.ask(pair, PATIENCE).unwrap();
     viewer
 }

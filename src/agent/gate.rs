@@ -327,7 +327,11 @@ fn daemon_route(desk_socket: &Path) -> PressRoute {
         let desk_socket = desk_socket.clone();
         Box::pin(async move {
             let press = move || {
-                Viewer::connect(&desk_socket)?.told(DeskCommand::Press { request_id, press })
+                Viewer::connect(&desk_socket)?.told(DeskCommand::Press {
+                    request_id,
+                    press,
+                    confirm: None,
+                })
             };
             let pressed = tokio::task::spawn_blocking(press).await;
             let pressed = pressed.map_err(|error| error.to_string())?;

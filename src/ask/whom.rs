@@ -15,14 +15,14 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// only used to tell the user what the question waits for, so failures are ignored.
 pub(super) fn places(config: &Config) -> Option<Vec<String>> {
     let mut viewer = Viewer::connect(&config.desk_socket.value).ok()?;
-    let Ok(DeskAnswer::Status(status)) = viewer.ask(DeskCommand::Status, PATIENCE) else {
+    let Ok(DeskAnswer::Status { status }) = viewer.ask(DeskCommand::Status, PATIENCE) else {
         return None;
     };
     // The sockets are separate settings, so this may be another desk.
     if status.socket != config.socket.value.to_string_lossy() {
         return None;
     }
-    let Ok(DeskAnswer::Links(links)) = viewer.ask(DeskCommand::Links, PATIENCE) else {
+    let Ok(DeskAnswer::Links { links }) = viewer.ask(DeskCommand::Links, PATIENCE) else {
         return None;
     };
     Some(describe(&status.reach, &links, &config.telegram.allowed_chats.value))

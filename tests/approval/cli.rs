@@ -212,14 +212,14 @@ fn a_command_that_was_changed_runs_as_changed() {
     // Ada may answer already, so nobody is linked without her.
     let allow = |_: &str| drop(stage.press(&stage.question("asks for a code"), "Allow"));
     let (code, _) = page.code_when_allowed(&mut { allow }).unwrap();
-    let pair = DeskCommand::Pair { code, name: "The page".to_owned() };
+    let pair = DeskCommand::Pair { code, name: "The page".to_owned(), origin: None };
     assert!(matches!(page.ask(pair, PATIENCE).unwrap(), DeskAnswer::Paired { .. }));
     let mut agent = Agent::start(&stage, &["touch x"]);
     let question = agent.question(&stage, "touch x");
     let changed = json!({ "command": "touch other", "description": "For the test" });
     let request_id = RequestId::parse(&stage.id_of("touch x")).unwrap();
     let press = Press::Input(to_raw_value(&changed).unwrap());
-    let told = page.told(DeskCommand::Press { request_id, press }).unwrap();
+    let told = page.told(DeskCommand::Press { request_id, press, confirm: None }).unwrap();
     assert_eq!(told, (true, "Allowed by The page, with changes".to_owned()));
     assert!(!agent.result().is_error);
     assert!(agent.work("other").exists() && !agent.work("x").exists());

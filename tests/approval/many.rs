@@ -21,12 +21,14 @@ fn ten_thousand_questions_are_open_and_each_can_be_answered() {
     let desk = stage.path(".local/share/callgate/desk.sock");
     let mut viewer = Viewer::connect(&desk).unwrap();
     let (code, _) = viewer.code().unwrap();
-    viewer.ask(DeskCommand::Pair { code, name: "Ada's page".to_owned() }, PATIENCE).unwrap();
+    viewer
+        .ask(DeskCommand::Pair { code, name: "Ada's page".to_owned(), origin: None }, PATIENCE)
+        .unwrap();
     let asked: Vec<_> = (0..count).map(|number| ask(&stage, number)).collect();
     stage.until("all are open", || (viewer.status().unwrap().open == count as u64).then_some(()));
     for (id, mut stream) in asked.into_iter().step_by(count / 5) {
         let press = Press::Button(Action::Deny);
-        viewer.send(DeskCommand::Press { request_id: id.clone(), press }).unwrap();
+        viewer.send(DeskCommand::Press { request_id: id.clone(), press, confirm: None }).unwrap();
         let mut answer = [0; 1_000];
         let length = stream.read(&mut answer).unwrap();
         let answer = ApprovalResponse::decode(&answer[..length]).unwrap();

@@ -34,6 +34,7 @@ use tokio::sync::{mpsc, watch};
 
 use crate::channel::{ChannelOrder, News};
 use crate::desk::{Authority, Desk, DeskInput, DeskSettings, Now};
+use crate::rule_desk::RuleDesk;
 use crate::telegram::{self, TelegramReport};
 use askers::Askers;
 use clerk::Clerk;
@@ -69,6 +70,8 @@ pub struct DaemonOptions {
     pub authority: Authority,
     /// Asks the rules about a question.
     pub ruler: RuleJudge,
+    /// Answers what viewers ask about the rules, if there is anybody who can.
+    pub rule_desk: Option<Arc<dyn RuleDesk>>,
     /// The settings of the Telegram channel, if there is one.
     pub telegram: Option<telegram::BotSettings>,
     /// The terminal that shows questions, if there is one.
@@ -171,8 +174,13 @@ impl Daemon {
             Askers::new(letters_in.clone()).map_err(|e| io_error("cannot watch", &socket, e))?;
         let pulse = Arc::new(DaemonPulse::new(&socket, store.path(), options.terminal.is_some()));
         pulse.open(desk.open_count());
-        let viewers =
-            Viewers::new(store.path(), head.subscribe(), letters_in.clone(), Arc::clone(&pulse));
+        let viewers = Viewers::new(
+            store.path(),
+            head.subscribe(),
+            letters_in.clone(),
+            Arc::clone(&pulse),
+            options.rule_desk,
+        );
         let mut tasks = tokio::task::JoinSet::new();
 
         // Whoever finds the socket for askers finds the other one too.

@@ -7,6 +7,7 @@ pub mod daemon;
 pub mod desk;
 pub mod hook;
 mod plain;
+pub mod rule_desk;
 pub mod telegram;
 pub mod terminal;
 pub mod viewer;

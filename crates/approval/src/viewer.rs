@@ -160,7 +160,7 @@ impl Viewer {
     /// Returns the status of the desk.
     pub fn status(&mut self) -> Result<DeskStatus, ViewerError> {
         match self.ask(DeskCommand::Status, PATIENCE)? {
-            DeskAnswer::Status(status) => Ok(status),
+            DeskAnswer::Status { status } => Ok(status),
             _ => Err(ViewerError::Unexpected),
         }
     }
@@ -184,7 +184,7 @@ impl Viewer {
         &mut self,
         waiting: &mut dyn FnMut(&str),
     ) -> Result<(PairingSecret, Duration), ViewerError> {
-        match self.ask_people(DeskCommand::Code, PATIENCE, waiting)? {
+        match self.ask_people(DeskCommand::Code { page: false }, PATIENCE, waiting)? {
             DeskAnswer::Code { code, seconds } => Ok((code, Duration::from_secs(seconds))),
             DeskAnswer::Told { text, .. } => Err(ViewerError::Refused(text)),
             _ => Err(ViewerError::Unexpected),
@@ -207,7 +207,7 @@ impl Viewer {
     /// Returns all links.
     pub fn links(&mut self) -> Result<Vec<NamedLink>, ViewerError> {
         match self.ask(DeskCommand::Links, PATIENCE)? {
-            DeskAnswer::Links(links) => Ok(links),
+            DeskAnswer::Links { links } => Ok(links),
             _ => Err(ViewerError::Unexpected),
         }
     }

@@ -5,10 +5,17 @@
 //! desk sends [`DeskMessage`]s; the normative text is `docs/protocol/desk.md`. Entries of the ledger
 //! and a changed input are only relayed, so they stay the bytes they were.
 
+mod answer;
+mod card;
+mod history;
+mod inbox;
 mod message;
+mod question;
 mod request;
+mod rules;
 mod secret;
 mod segment;
+mod session_view;
 mod status;
 #[cfg(test)]
 mod tests;
@@ -17,10 +24,27 @@ use crate::fields::required;
 use crate::raw::Members;
 
 pub use crate::unreadable::{Unreadable, UnreadableReason};
-pub use message::{DeskAnswer, DeskMessage, WatchedEntry};
+pub use answer::DeskAnswer;
+pub use card::{
+    CardChoice, CardContent, CardGrants, CardOffer, CardPicker, ChangedLine, ContentChange,
+    LineOperation, QuestionCard,
+};
+pub use history::{
+    AnswerChannel, AnswerTimeBucket, AnswerTimes, DecisionShares, DeskHistory, ExportFormat,
+    ExportedPage, HistoryDecider, HistoryDecision, HistoryFilter, HistoryRow, HourFigures,
+    LedgerFigures, MOST_HISTORY_ROWS, NamedFigures, VerifiedLedger,
+};
+pub use inbox::{AnswerNeeds, AskedRuling, DeskInbox, InboxRow, RiskKind, RiskNote};
+pub use message::{DeskMessage, WatchedEntry};
 pub use request::{DeskCommand, DeskRequest};
+pub use rules::{
+    BacktestReport, BeyondCall, ExplainQuery, ExplainedDecision, ProjectRules, ProposalSource,
+    ProposedRule, RuleExplanation, RuleMatch, RuleProblem, RuleProblemLevel, RuleView, RulesView,
+    SuggestedRule, SuggestedRules, TurnedCall, TurnedCount,
+};
 pub use secret::PairingSecret;
 pub use segment::{CommandSegment, SegmentStyle};
+pub use session_view::SessionView;
 pub use status::{DeskStatus, NamedLink, PhoneStatus, Reach, ViewerCount};
 
 /// The longest line, without its newline, that a viewer may send.
@@ -37,6 +61,12 @@ pub const LONGEST_NAME: usize = 256;
 
 /// The longest code or token that is looked at, in bytes.
 pub const LONGEST_SECRET: usize = 128;
+
+/// The longest web origin of a page, in bytes.
+pub const LONGEST_ORIGIN: usize = 48;
+
+/// The longest typed word that confirms an answer, in bytes.
+pub const LONGEST_CONFIRM: usize = 256;
 
 /// The shortest value of a gate, in bytes: nobody finds it by trying.
 pub const SHORTEST_GATE: usize = 32;

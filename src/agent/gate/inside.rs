@@ -76,6 +76,7 @@ impl InsideDesk {
                 let asks = Ruling::Ask { because: None, is_guarded: true };
                 lock(&ruled).remove(&request.request_id).unwrap_or(asks)
             }),
+            rule_desk: None,
             telegram: None,
             terminal: Some(orders_in),
             warn: warn.clone(),

@@ -5,6 +5,8 @@
 //! viewer needs no memory and loses nothing.
 
 mod connection;
+mod errands;
+mod recorded;
 mod requests;
 mod seat;
 mod secrets;
@@ -28,6 +30,8 @@ use super::letter::Letter;
 use super::lineage::process_of;
 use super::pulse::DaemonPulse;
 use crate::desk::DeskInput;
+use crate::rule_desk::RuleDesk;
+use errands::ErrandLimits;
 use seat::ViewerSeat;
 
 /// How many viewers are served at once.
@@ -47,6 +51,8 @@ pub(super) struct Viewers {
     /// Held while a count of the viewers that may press is on its way to the desk, so that counts
     /// arrive in order.
     counting: tokio::sync::Mutex<()>,
+    rule_desk: Option<Arc<dyn RuleDesk>>,
+    errand_limits: ErrandLimits,
     next: AtomicU64,
 }
 
@@ -56,6 +62,7 @@ impl Viewers {
         head: watch::Receiver<u64>,
         to_desk: mpsc::Sender<Letter>,
         pulse: Arc<DaemonPulse>,
+        rule_desk: Option<Arc<dyn RuleDesk>>,
     ) -> Arc<Self> {
         Arc::new(Self {
             database: database.to_owned(),
@@ -65,6 +72,8 @@ impl Viewers {
             seats: Mutex::default(),
             store: Mutex::default(),
             counting: tokio::sync::Mutex::default(),
+            rule_desk,
+            errand_limits: ErrandLimits::default(),
             next: AtomicU64::new(1),
         })
     }

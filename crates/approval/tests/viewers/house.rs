@@ -88,6 +88,7 @@ impl House {
             settings,
             authority,
             ruler: Arc::new(|_| Ruling::Ask { because: None, is_guarded: false }),
+            rule_desk: None,
             telegram,
             terminal: None,
             warn: Arc::new(|_| {}),
@@ -124,7 +125,7 @@ impl House {
         let code = match owner.clone() {
             Some(token) => {
                 let mut asking = self.viewer();
-                assert!(told(&mut asking, DeskCommand::Unlock { token }).0);
+                assert!(told(&mut asking, DeskCommand::Unlock { token, origin: None }).0);
                 asking.code().unwrap().0
             }
             None => viewer.code().unwrap().0,
@@ -167,7 +168,7 @@ pub(crate) fn pair(viewer: &mut Viewer, name: &str) -> PairingSecret {
 }
 
 fn pair_with(code: PairingSecret, viewer: &mut Viewer, name: &str) -> PairingSecret {
-    let command = DeskCommand::Pair { code, name: name.to_owned() };
+    let command = DeskCommand::Pair { code, name: name.to_owned(), origin: None };
     match viewer.ask(command, DEADLINE).unwrap() {
         DeskAnswer::Paired { token } => token,
         other => panic!("not paired: {other:?}"),
@@ -187,7 +188,7 @@ pub(crate) fn request(command: &str) -> ApprovalRequest {
 }
 
 pub(crate) fn press(id: &RequestId, press: Press) -> DeskCommand {
-    DeskCommand::Press { request_id: id.clone(), press }
+    DeskCommand::Press { request_id: id.clone(), press, confirm: None }
 }
 
 pub(crate) fn button(id: &RequestId, action: Action) -> DeskCommand {

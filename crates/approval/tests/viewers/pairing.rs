@@ -13,7 +13,8 @@ use serde_json::Value;
 use crate::house::{DEADLINE, House, Plain, button, next_of, request, told};
 
 fn try_pair(viewer: &mut Viewer, code: &str) -> DeskAnswer {
-    let command = DeskCommand::Pair { code: PairingSecret::new(code), name: "Ada".to_owned() };
+    let command =
+        DeskCommand::Pair { code: PairingSecret::new(code), name: "Ada".to_owned(), origin: None };
     viewer.ask(command, DEADLINE).unwrap()
 }
 
@@ -68,11 +69,15 @@ fn an_answer_to_another_request_of_the_same_id_frees_no_token() {
     let link = house.viewer().links().unwrap().remove(0).link;
     let same = |command| DeskRequest { id: "same".to_owned(), command }.to_line();
     // One that will be done, and one that will not.
-    let pair =
-        DeskCommand::Pair { code: PairingSecret::new("WRONG234"), name: "Mallory".to_owned() };
+    let pair = DeskCommand::Pair {
+        code: PairingSecret::new("WRONG234"),
+        name: "Mallory".to_owned(),
+        origin: None,
+    };
     let mut viewer = Plain::connect(&house);
     viewer.send(
-        &DeskRequest { id: "0".to_owned(), command: DeskCommand::Unlock { token } }.to_line(),
+        &DeskRequest { id: "0".to_owned(), command: DeskCommand::Unlock { token, origin: None } }
+            .to_line(),
     );
     assert!(matches!(DeskMessage::decode(&viewer.receive()).unwrap(), DeskMessage::Answer { .. }));
     viewer.send(&[same(DeskCommand::Unpair { link }), same(pair)].concat());
@@ -95,7 +100,7 @@ fn a_link_outlives_a_restart_until_it_is_taken_back() {
     drop(viewer);
     house.stop();
     house.start(None);
-    let unlock = || DeskCommand::Unlock { token: token.clone() };
+    let unlock = || DeskCommand::Unlock { token: token.clone(), origin: None };
     let mut ada = house.viewer();
     assert!(told(&mut ada, unlock()).0);
     let mut other = house.viewer();
@@ -160,7 +165,7 @@ fn a_process_that_nobody_linked_can_neither_unlink_nor_link() {
     let (mut ada, token) = house.paired("Ada");
     ada.watch(None).unwrap();
     let link = house.viewer().links().unwrap().remove(0).link;
-    for command in [DeskCommand::Unpair { link: link.clone() }, DeskCommand::Code] {
+    for command in [DeskCommand::Unpair { link: link.clone() }, DeskCommand::Code { page: false }] {
         let mut agent = Plain::connect(&house);
         agent.send(&DeskRequest { id: "1".to_owned(), command }.to_line());
         let waiting = DeskMessage::decode(&agent.receive()).unwrap();
@@ -178,7 +183,10 @@ fn a_process_that_nobody_linked_can_neither_unlink_nor_link() {
         assert_eq!((done, text.as_str()), (false, "Ada did not allow it."));
     }
     assert_eq!(house.viewer().links().unwrap().len(), 1);
-    assert!(told(&mut house.viewer(), DeskCommand::Unlock { token }).0, "Ada may still answer");
+    assert!(
+        told(&mut house.viewer(), DeskCommand::Unlock { token, origin: None }).0,
+        "Ada may still answer"
+    );
 }
 
 #[test]
@@ -214,5 +222,5 @@ fn a_row_written_by_hand_links_nobody() {
     house.start(None);
     let mut viewer = house.viewer();
     assert!(viewer.links().unwrap().is_empty());
-    assert!(!told(&mut viewer, DeskCommand::Unlock { token }).0);
+    assert!(!told(&mut viewer, DeskCommand::Unlock { token, origin: None }).0);
 }

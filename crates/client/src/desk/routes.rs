@@ -140,7 +140,7 @@ impl OpenRoutes {
                 return None;
             }
             DeskMessage::Answer { id, .. } | DeskMessage::Error { id: Some(id), .. } => (id, true),
-            DeskMessage::Waiting { id, .. } => (id, false),
+            DeskMessage::Waiting { id, .. } | DeskMessage::Progress { id, .. } => (id, false),
         };
         match self.replies.get(id) {
             Some(reader) if is_last || reader.capacity() > KEPT_FREE => {

@@ -5,8 +5,8 @@ use serde::ser::SerializeMap;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::value::RawValue;
 
-use super::{DeskStatus, NamedLink, PairingSecret, Unreadable, UnreadableReason, text};
-use crate::fields::{Malformed, list, members_of, one_line, required};
+use super::{DeskAnswer, Unreadable, UnreadableReason, text};
+use crate::fields::{Malformed, members_of, one_line, required};
 use crate::raw::{Members, from_object};
 
 /// What the desk says to a viewer.
@@ -30,6 +30,15 @@ pub enum DeskMessage {
         /// How long at most.
         seconds: u64,
     },
+    /// A request is under way; its answer follows.
+    Progress {
+        /// The request's id.
+        id: String,
+        /// How much is done.
+        done: u64,
+        /// How much there is to do.
+        total: u64,
+    },
     /// The token that unlocked this connection is not good any more.
     Locked {
         /// Why, in words for a person.
@@ -42,39 +51,6 @@ pub enum DeskMessage {
         /// What is wrong, in words for a person.
         text: String,
     },
-}
-
-/// The kinds of answers.
-#[derive(Debug, Clone)]
-pub enum DeskAnswer {
-    /// To `watch`: entries follow.
-    Watching {
-        /// The number of the last entry at that moment; what comes after it is new.
-        head: u64,
-    },
-    /// To `press`, `unlock`, `unpair` and `gate`, and to a `pair` or `code` that was refused.
-    Told {
-        /// Whether it changed anything.
-        done: bool,
-        /// What came of it, in words for a person.
-        text: String,
-    },
-    /// To `code`.
-    Code {
-        /// The code.
-        code: PairingSecret,
-        /// How long it can be used.
-        seconds: u64,
-    },
-    /// To a `pair` that was accepted. The connection is unlocked by that.
-    Paired {
-        /// What to unlock later connections with.
-        token: PairingSecret,
-    },
-    /// To `links`.
-    Links(Vec<NamedLink>),
-    /// To `status`.
-    Status(DeskStatus),
 }
 
 /// An entry of the ledger.
@@ -106,10 +82,10 @@ impl DeskMessage {
     pub fn decode(line: &[u8]) -> Result<Self, Unreadable> {
         let members = members_of(line).map_err(UnreadableReason::from)?;
         let id = text(&members, "id");
-        Self::read(&members, id.clone()).map_err(|reason| Unreadable { id, reason })
+        Self::read(line, &members, id.clone()).map_err(|reason| Unreadable { id, reason })
     }
 
-    fn read(members: &Members, id: Option<String>) -> Result<Self, UnreadableReason> {
+    fn read(line: &[u8], members: &Members, id: Option<String>) -> Result<Self, UnreadableReason> {
         let kind = text(members, "kind").ok_or(UnreadableReason::NoKind)?;
         match kind.as_str() {
             "entry" => Ok(Self::Entry(object(members, "entry", ENTRY)?)),
@@ -118,10 +94,15 @@ impl DeskMessage {
                 text: required(members, "text", "a string")?,
                 seconds: required(members, "seconds", "a whole number")?,
             }),
+            "progress" => Ok(Self::Progress {
+                id: id.ok_or(UnreadableReason::NoId)?,
+                done: required(members, "done", "a whole number")?,
+                total: required(members, "total", "a whole number")?,
+            }),
             "locked" => Ok(Self::Locked { text: required(members, "text", "a string")? }),
             "error" => Ok(Self::Error { id, text: required(members, "text", "a string")? }),
             kind => {
-                let answer = DeskAnswer::read(kind, members)?;
+                let answer = DeskAnswer::read(kind, line, members)?;
                 Ok(Self::Answer { id: id.ok_or(UnreadableReason::NoId)?, answer })
             }
         }
@@ -136,6 +117,9 @@ impl DeskMessage {
 
 impl Serialize for DeskMessage {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if let Self::Answer { id, answer } = self {
+            return answer.write(id, serializer);
+        }
         let mut map = serializer.serialize_map(None)?;
         match self {
             Self::Entry(entry) => {
@@ -148,6 +132,12 @@ impl Serialize for DeskMessage {
                 map.serialize_entry("text", text)?;
                 map.serialize_entry("seconds", seconds)?;
             }
+            Self::Progress { id, done, total } => {
+                map.serialize_entry("id", id)?;
+                map.serialize_entry("kind", "progress")?;
+                map.serialize_entry("done", done)?;
+                map.serialize_entry("total", total)?;
+            }
             Self::Locked { text } => {
                 map.serialize_entry("kind", "locked")?;
                 map.serialize_entry("text", text)?;
@@ -157,84 +147,19 @@ impl Serialize for DeskMessage {
                 map.serialize_entry("kind", "error")?;
                 map.serialize_entry("text", text)?;
             }
-            Self::Answer { id, answer } => {
-                map.serialize_entry("id", id)?;
-                map.serialize_entry("kind", answer.kind())?;
-                answer.write(&mut map)?;
-            }
+            Self::Answer { .. } => {}
         }
         map.end()
     }
 }
 
-impl DeskAnswer {
-    fn kind(&self) -> &'static str {
-        match self {
-            Self::Watching { .. } => "watching",
-            Self::Told { .. } => "told",
-            Self::Code { .. } => "code",
-            Self::Paired { .. } => "paired",
-            Self::Links(_) => "links",
-            Self::Status(_) => "status",
-        }
-    }
-
-    fn write<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
-        match self {
-            Self::Watching { head } => map.serialize_entry("head", head),
-            Self::Told { done, text } => {
-                map.serialize_entry("done", done)?;
-                map.serialize_entry("text", text)
-            }
-            Self::Code { code, seconds } => {
-                map.serialize_entry("code", code)?;
-                map.serialize_entry("seconds", seconds)
-            }
-            Self::Paired { token } => map.serialize_entry("token", token),
-            Self::Links(links) => map.serialize_entry("links", links),
-            Self::Status(status) => map.serialize_entry("status", status),
-        }
-    }
-
-    fn read(kind: &str, members: &Members) -> Result<Self, UnreadableReason> {
-        Ok(match kind {
-            "watching" => Self::Watching { head: required(members, "head", "a whole number")? },
-            "told" => Self::Told {
-                done: required(members, "done", "true or false")?,
-                text: required(members, "text", "a string")?,
-            },
-            "code" => Self::Code {
-                code: secret(members, "code")?,
-                seconds: required(members, "seconds", "a whole number")?,
-            },
-            "paired" => Self::Paired { token: secret(members, "token")? },
-            "links" => Self::Links(links(members)?),
-            "status" => Self::Status(object(members, "status", STATUS)?),
-            _ => return Err(UnreadableReason::unknown(kind)),
-        })
-    }
-}
-
 const ENTRY: &str = "an object with seq, at_ms, kind, hash and body";
-const STATUS: &str = "an object with version, pid and how things stand";
-const LINKS: &str = "an array of objects with link and name";
 
-fn object<T: DeserializeOwned>(
+pub(super) fn object<T: DeserializeOwned>(
     members: &Members,
     field: &'static str,
     expected: &'static str,
 ) -> Result<T, Malformed> {
     let value = members.get(field).and_then(|value| from_object(value.get()).ok());
     value.ok_or(Malformed::wrong(field, expected))
-}
-
-fn links(members: &Members) -> Result<Vec<NamedLink>, Malformed> {
-    let each: Option<Vec<Box<RawValue>>> = list(members, "links")?;
-    let each = each.ok_or(Malformed::wrong("links", LINKS))?;
-    let read: Result<_, _> = each.iter().map(|one| from_object(one.get())).collect();
-    read.map_err(|_| Malformed::wrong("links", LINKS))
-}
-
-fn secret(members: &Members, field: &'static str) -> Result<PairingSecret, Malformed> {
-    required(members, field, "a string").map(|text: String| PairingSecret::new(text))
 }

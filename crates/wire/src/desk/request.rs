@@ -4,11 +4,14 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
 use super::{
-    LONGEST_ID, LONGEST_NAME, LONGEST_SECRET, PairingSecret, SHORTEST_GATE, Unreadable,
+    ExplainQuery, ExportFormat, HistoryFilter, LONGEST_CONFIRM, LONGEST_ID, LONGEST_NAME,
+    LONGEST_ORIGIN, LONGEST_SECRET, PairingSecret, ProposalSource, SHORTEST_GATE, Unreadable,
     UnreadableReason, text,
 };
 use crate::approval::{Action, Press, RequestId};
-use crate::fields::{Malformed, members_of, one_line, optional, optional_object, required};
+use crate::fields::{
+    Malformed, members_of, one_line, optional, optional_object, required, write_optional,
+};
 use crate::raw::Members;
 
 /// What a viewer asks of the desk.
@@ -35,11 +38,15 @@ pub enum DeskCommand {
         request_id: RequestId,
         /// The answer.
         press: Press,
+        /// The typed word, for a question that needs one.
+        confirm: Option<String>,
     },
     /// Prove that this viewer was paired.
     Unlock {
         /// What it was given then.
         token: PairingSecret,
+        /// The web origin that holds the token, if a page does.
+        origin: Option<String>,
     },
     /// Become a paired viewer.
     Pair {
@@ -47,9 +54,15 @@ pub enum DeskCommand {
         code: PairingSecret,
         /// The viewer's name for itself.
         name: String,
+        /// The web origin that will hold the token, if a page does. The token counts only there.
+        origin: Option<String>,
     },
     /// Make a code with which one chat or one viewer can be linked.
-    Code,
+    Code {
+        /// Whether it is for a page: it can be used for a short time, and if it is used twice, both
+        /// uses are void.
+        page: bool,
+    },
     /// Who was linked with a code?
     Links,
     /// Take a link back.
@@ -66,6 +79,77 @@ pub enum DeskCommand {
     },
     /// How is the desk?
     Status,
+    /// Which questions are open?
+    Inbox,
+    /// One question in full.
+    Card {
+        /// The question.
+        question: RequestId,
+    },
+    /// What was decided and run, the newest first.
+    History {
+        /// Which rows.
+        filter: HistoryFilter,
+        /// Only rows with a lower number.
+        before: Option<u64>,
+        /// At most this many rows, and at most [`MOST_HISTORY_ROWS`](super::MOST_HISTORY_ROWS).
+        limit: Option<u64>,
+    },
+    /// Counts and times over the history.
+    Figures {
+        /// Which rows count.
+        filter: HistoryFilter,
+    },
+    /// The history as text, in parts.
+    Export {
+        /// In which format.
+        format: ExportFormat,
+        /// Which rows.
+        filter: HistoryFilter,
+        /// Only rows with a lower number.
+        before: Option<u64>,
+    },
+    /// Is the ledger's chain whole?
+    Verify,
+    /// Which agents work where?
+    Sessions {
+        /// When today began, in milliseconds since 1970; without it, a day ago.
+        since_ms: Option<i64>,
+    },
+    /// Which rules apply?
+    Rules,
+    /// What is wrong with these rules?
+    CheckRules {
+        /// The text of a file of rules.
+        text: String,
+    },
+    /// What would the rules decide about a call?
+    Explain(ExplainQuery),
+    /// What would these rules have decided so far?
+    Backtest {
+        /// The text of a file of rules.
+        text: String,
+    },
+    /// Replace the user's rules.
+    SaveRules {
+        /// The new text.
+        text: String,
+        /// The hash of the text that it replaces.
+        hash: String,
+    },
+    /// Write a rule for a call.
+    Propose {
+        /// The call.
+        of: ProposalSource,
+        /// The rule's decision: `allow`, `deny`, `ask` or `confirm`.
+        decide: String,
+        /// How long the rule holds; without it, for good.
+        seconds: Option<u64>,
+    },
+    /// Which rules would have saved the most questions?
+    Suggest,
+    /// Put a harmless question to everybody who may answer.
+    Try,
 }
 
 impl DeskRequest {
@@ -98,25 +182,28 @@ impl Serialize for DeskRequest {
         map.serialize_entry("kind", self.command.kind())?;
         match &self.command {
             DeskCommand::Watch { from: Some(from) } => map.serialize_entry("from", from)?,
-            DeskCommand::Press { request_id, press } => {
+            DeskCommand::Press { request_id, press, confirm } => {
                 map.serialize_entry("request_id", request_id)?;
                 match press {
                     Press::Button(action) => map.serialize_entry("action", &action.to_string())?,
                     Press::Words(words) => map.serialize_entry("words", words)?,
                     Press::Input(input) => map.serialize_entry("input", input)?,
                 }
+                write_optional(&mut map, "confirm", confirm.as_ref())?;
             }
-            DeskCommand::Unlock { token } => map.serialize_entry("token", token)?,
-            DeskCommand::Pair { code, name } => {
+            DeskCommand::Unlock { token, origin } => {
+                map.serialize_entry("token", token)?;
+                write_optional(&mut map, "origin", origin.as_ref())?;
+            }
+            DeskCommand::Pair { code, name, origin } => {
                 map.serialize_entry("code", code)?;
                 map.serialize_entry("name", name)?;
+                write_optional(&mut map, "origin", origin.as_ref())?;
             }
+            DeskCommand::Code { page: true } => map.serialize_entry("page", &true)?,
             DeskCommand::Gate { value } => map.serialize_entry("value", value)?,
             DeskCommand::Unpair { link } => map.serialize_entry("link", link)?,
-            DeskCommand::Watch { from: None }
-            | DeskCommand::Code
-            | DeskCommand::Links
-            | DeskCommand::Status => {}
+            other => other.write_question(&mut map)?,
         }
         map.end()
     }
@@ -129,11 +216,26 @@ impl DeskCommand {
             Self::Press { .. } => "press",
             Self::Unlock { .. } => "unlock",
             Self::Pair { .. } => "pair",
-            Self::Code => "code",
+            Self::Code { .. } => "code",
             Self::Links => "links",
             Self::Unpair { .. } => "unpair",
             Self::Gate { .. } => "gate",
             Self::Status => "status",
+            Self::Inbox => "inbox",
+            Self::Card { .. } => "card",
+            Self::History { .. } => "history",
+            Self::Figures { .. } => "figures",
+            Self::Export { .. } => "export",
+            Self::Verify => "verify",
+            Self::Sessions { .. } => "sessions",
+            Self::Rules => "rules",
+            Self::CheckRules { .. } => "check_rules",
+            Self::Explain(_) => "explain",
+            Self::Backtest { .. } => "backtest",
+            Self::SaveRules { .. } => "save_rules",
+            Self::Propose { .. } => "propose",
+            Self::Suggest => "suggest",
+            Self::Try => "try",
         }
     }
 
@@ -142,14 +244,22 @@ impl DeskCommand {
         Ok(match kind.as_str() {
             "watch" => Self::Watch { from: optional(members, "from", "a whole number")? },
             "press" => Self::press(members)?,
-            "unlock" => Self::Unlock { token: secret(members, "token")? },
-            "pair" => Self::Pair { code: secret(members, "code")?, name: name(members)? },
-            "code" => Self::Code,
+            "unlock" => Self::Unlock { token: secret(members, "token")?, origin: origin(members)? },
+            "pair" => Self::Pair {
+                code: secret(members, "code")?,
+                name: name(members)?,
+                origin: origin(members)?,
+            },
+            "code" => {
+                let page = optional(members, "page", "true or false")?;
+                Self::Code { page: page.unwrap_or_default() }
+            }
             "links" => Self::Links,
             "unpair" => Self::Unpair { link: bounded(members, "link", LONGEST_SECRET, LINK)? },
             "gate" => Self::Gate { value: gate(members)? },
             "status" => Self::Status,
-            _ => return Err(UnreadableReason::unknown(&kind)),
+            "try" => Self::Try,
+            kind => return Self::read_question(kind, members),
         })
     }
 
@@ -165,7 +275,9 @@ impl DeskCommand {
             (None, None, Some(input)) => Press::Input(input),
             _ => return Err(Malformed::wrong("action", ONE)),
         };
-        Ok(Self::Press { request_id, press })
+        let confirm =
+            optional_bounded(members, "confirm", LONGEST_CONFIRM, "a string of at most 256 bytes")?;
+        Ok(Self::Press { request_id, press, confirm })
     }
 }
 
@@ -188,6 +300,25 @@ fn gate(members: &Members) -> Result<PairingSecret, Malformed> {
 
 fn name(members: &Members) -> Result<String, Malformed> {
     bounded(members, "name", LONGEST_NAME, "a string of at most 256 bytes")
+}
+
+fn origin(members: &Members) -> Result<Option<String>, Malformed> {
+    const EXPECTED: &str = "a web origin of at most 48 bytes";
+    let origin = optional_bounded(members, "origin", LONGEST_ORIGIN, EXPECTED)?;
+    let is_good = |origin: &String| origin.bytes().all(|byte| byte.is_ascii_graphic());
+    match origin {
+        Some(origin) if !is_good(&origin) => Err(Malformed::wrong("origin", EXPECTED)),
+        origin => Ok(origin),
+    }
+}
+
+fn optional_bounded(
+    members: &Members,
+    field: &'static str,
+    limit: usize,
+    expected: &'static str,
+) -> Result<Option<String>, Malformed> {
+    members.some(field).map(|_| bounded(members, field, limit, expected)).transpose()
 }
 
 fn bounded(

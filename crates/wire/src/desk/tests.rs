@@ -50,23 +50,27 @@ fn requests() {
             r#"{"id":"7","kind":"unpair","link":"chat/-100"}"#,
             r#"{"id":"8","kind":"status"}"#,
             r#"{"id":"9","kind":"gate","value":"0123456789abcdef0123456789abcdef"}"#,
+            r#"{"id":"2","kind":"press","request_id":"ID","action":"allow","confirm":"prod"}"#,
+            r#"{"id":"3","kind":"unlock","token":"hush","origin":"http://127.0.0.1:7420"}"#,
+            r#"{"id":"4","kind":"pair","code":"A","name":"","origin":"http://127.0.0.1:7420"}"#,
+            r#"{"id":"5","kind":"code","page":true}"#,
         ],
         &expect![[r#"
             DeskRequest { id: "1", command: Watch { from: Some(7) } }
               = "{\"id\":\"1\",\"kind\":\"watch\",\"from\":7}\n"
             DeskRequest { id: "", command: Watch { from: None } }
               = "{\"id\":\"\",\"kind\":\"watch\"}\n"
-            DeskRequest { id: "2", command: Press { request_id: RequestId("ID"), press: Button(Always(1)) } }
+            DeskRequest { id: "2", command: Press { request_id: RequestId("ID"), press: Button(Always(1)), confirm: None } }
               = "{\"id\":\"2\",\"kind\":\"press\",\"request_id\":\"ID\",\"action\":\"always1\"}\n"
-            DeskRequest { id: "2", command: Press { request_id: RequestId("ID"), press: Words("no, \n thanks") } }
+            DeskRequest { id: "2", command: Press { request_id: RequestId("ID"), press: Words("no, \n thanks"), confirm: None } }
               = "{\"id\":\"2\",\"kind\":\"press\",\"request_id\":\"ID\",\"words\":\"no, \\n thanks\"}\n"
-            DeskRequest { id: "2", command: Press { request_id: RequestId("ID"), press: Input(RawValue({ "b":1.0,␊"a":2})) } }
+            DeskRequest { id: "2", command: Press { request_id: RequestId("ID"), press: Input(RawValue({ "b":1.0,␊"a":2})), confirm: None } }
               = "{\"id\":\"2\",\"kind\":\"press\",\"request_id\":\"ID\",\"input\":{ \"b\":1.0, \"a\":2}}\n"
-            DeskRequest { id: "3", command: Unlock { token: Secret(…) } }
+            DeskRequest { id: "3", command: Unlock { token: Secret(…), origin: None } }
               = "{\"id\":\"3\",\"kind\":\"unlock\",\"token\":\"hush\"}\n"
-            DeskRequest { id: "4", command: Pair { code: Secret(…), name: "Ada's page" } }
+            DeskRequest { id: "4", command: Pair { code: Secret(…), name: "Ada's page", origin: None } }
               = "{\"id\":\"4\",\"kind\":\"pair\",\"code\":\"7KQM2XWA\",\"name\":\"Ada's page\"}\n"
-            DeskRequest { id: "5", command: Code }
+            DeskRequest { id: "5", command: Code { page: false } }
               = "{\"id\":\"5\",\"kind\":\"code\"}\n"
             DeskRequest { id: "6", command: Links }
               = "{\"id\":\"6\",\"kind\":\"links\"}\n"
@@ -76,6 +80,132 @@ fn requests() {
               = "{\"id\":\"8\",\"kind\":\"status\"}\n"
             DeskRequest { id: "9", command: Gate { value: Secret(…) } }
               = "{\"id\":\"9\",\"kind\":\"gate\",\"value\":\"0123456789abcdef0123456789abcdef\"}\n"
+            DeskRequest { id: "2", command: Press { request_id: RequestId("ID"), press: Button(Allow), confirm: Some("prod") } }
+              = "{\"id\":\"2\",\"kind\":\"press\",\"request_id\":\"ID\",\"action\":\"allow\",\"confirm\":\"prod\"}\n"
+            DeskRequest { id: "3", command: Unlock { token: Secret(…), origin: Some("http://127.0.0.1:7420") } }
+              = "{\"id\":\"3\",\"kind\":\"unlock\",\"token\":\"hush\",\"origin\":\"http://127.0.0.1:7420\"}\n"
+            DeskRequest { id: "4", command: Pair { code: Secret(…), name: "", origin: Some("http://127.0.0.1:7420") } }
+              = "{\"id\":\"4\",\"kind\":\"pair\",\"code\":\"A\",\"name\":\"\",\"origin\":\"http://127.0.0.1:7420\"}\n"
+            DeskRequest { id: "5", command: Code { page: true } }
+              = "{\"id\":\"5\",\"kind\":\"code\",\"page\":true}\n"
+        "#]],
+    );
+}
+
+#[test]
+fn questions() {
+    check(
+        request,
+        &[
+            r#"{"id":"1","kind":"inbox"}"#,
+            r#"{"id":"2","kind":"card","question":"ID"}"#,
+            r#"{"id":"3","kind":"history"}"#,
+            r#"{"id":"3","kind":"history","filter":{"text":"make","decision":"deny","by":"person","new":1},"before":9,"limit":200}"#,
+            r#"{"id":"4","kind":"figures","filter":{"since_ms":-1,"until_ms":null}}"#,
+            r#"{"id":"5","kind":"export","format":"csv","before":7}"#,
+            r#"{"id":"6","kind":"verify"}"#,
+            r#"{"id":"7","kind":"sessions","since_ms":5}"#,
+            r#"{"id":"8","kind":"rules"}"#,
+            r#"{"id":"9","kind":"check_rules","text":"[[rule]]"}"#,
+            r#"{"id":"10","kind":"explain","command":"ls","project":"/p"}"#,
+            r#"{"id":"10","kind":"explain","tool":"Edit","input":{ "a":1.0},"project":"/p","agent":"codex"}"#,
+            r#"{"id":"11","kind":"backtest","text":""}"#,
+            r#"{"id":"12","kind":"save_rules","text":"","hash":"00"}"#,
+            r#"{"id":"13","kind":"propose","question":"ID","decide":"allow","seconds":60}"#,
+            r#"{"id":"13","kind":"propose","seq":7,"decide":"confirm"}"#,
+            r#"{"id":"14","kind":"suggest"}"#,
+            r#"{"id":"15","kind":"try"}"#,
+        ],
+        &expect![[r#"
+            DeskRequest { id: "1", command: Inbox }
+              = "{\"id\":\"1\",\"kind\":\"inbox\"}\n"
+            DeskRequest { id: "2", command: Card { question: RequestId("ID") } }
+              = "{\"id\":\"2\",\"kind\":\"card\",\"question\":\"ID\"}\n"
+            DeskRequest { id: "3", command: History { filter: HistoryFilter { text: None, tool: None, agent: None, project: None, session: None, decision: None, by: None, since_ms: None, until_ms: None }, before: None, limit: None } }
+              = "{\"id\":\"3\",\"kind\":\"history\",\"filter\":{}}\n"
+            DeskRequest { id: "3", command: History { filter: HistoryFilter { text: Some("make"), tool: None, agent: None, project: None, session: None, decision: Some(Deny), by: Some(Person), since_ms: None, until_ms: None }, before: Some(9), limit: Some(200) } }
+              = "{\"id\":\"3\",\"kind\":\"history\",\"filter\":{\"text\":\"make\",\"decision\":\"deny\",\"by\":\"person\"},\"before\":9,\"limit\":200}\n"
+            DeskRequest { id: "4", command: Figures { filter: HistoryFilter { text: None, tool: None, agent: None, project: None, session: None, decision: None, by: None, since_ms: Some(-1), until_ms: None } } }
+              = "{\"id\":\"4\",\"kind\":\"figures\",\"filter\":{\"since_ms\":-1}}\n"
+            DeskRequest { id: "5", command: Export { format: Csv, filter: HistoryFilter { text: None, tool: None, agent: None, project: None, session: None, decision: None, by: None, since_ms: None, until_ms: None }, before: Some(7) } }
+              = "{\"id\":\"5\",\"kind\":\"export\",\"format\":\"csv\",\"filter\":{},\"before\":7}\n"
+            DeskRequest { id: "6", command: Verify }
+              = "{\"id\":\"6\",\"kind\":\"verify\"}\n"
+            DeskRequest { id: "7", command: Sessions { since_ms: Some(5) } }
+              = "{\"id\":\"7\",\"kind\":\"sessions\",\"since_ms\":5}\n"
+            DeskRequest { id: "8", command: Rules }
+              = "{\"id\":\"8\",\"kind\":\"rules\"}\n"
+            DeskRequest { id: "9", command: CheckRules { text: "[[rule]]" } }
+              = "{\"id\":\"9\",\"kind\":\"check_rules\",\"text\":\"[[rule]]\"}\n"
+            DeskRequest { id: "10", command: Explain(ExplainQuery { tool: None, command: Some("ls"), input: None, project: "/p", agent: None }) }
+              = "{\"id\":\"10\",\"kind\":\"explain\",\"command\":\"ls\",\"project\":\"/p\"}\n"
+            DeskRequest { id: "10", command: Explain(ExplainQuery { tool: Some("Edit"), command: None, input: Some(RawValue({ "a":1.0})), project: "/p", agent: Some("codex") }) }
+              = "{\"id\":\"10\",\"kind\":\"explain\",\"tool\":\"Edit\",\"input\":{ \"a\":1.0},\"project\":\"/p\",\"agent\":\"codex\"}\n"
+            DeskRequest { id: "11", command: Backtest { text: "" } }
+              = "{\"id\":\"11\",\"kind\":\"backtest\",\"text\":\"\"}\n"
+            DeskRequest { id: "12", command: SaveRules { text: "", hash: "00" } }
+              = "{\"id\":\"12\",\"kind\":\"save_rules\",\"text\":\"\",\"hash\":\"00\"}\n"
+            DeskRequest { id: "13", command: Propose { of: Question(RequestId("ID")), decide: "allow", seconds: Some(60) } }
+              = "{\"id\":\"13\",\"kind\":\"propose\",\"question\":\"ID\",\"decide\":\"allow\",\"seconds\":60}\n"
+            DeskRequest { id: "13", command: Propose { of: Entry(7), decide: "confirm", seconds: None } }
+              = "{\"id\":\"13\",\"kind\":\"propose\",\"seq\":7,\"decide\":\"confirm\"}\n"
+            DeskRequest { id: "14", command: Suggest }
+              = "{\"id\":\"14\",\"kind\":\"suggest\"}\n"
+            DeskRequest { id: "15", command: Try }
+              = "{\"id\":\"15\",\"kind\":\"try\"}\n"
+        "#]],
+    );
+}
+
+#[test]
+fn unreadable_questions() {
+    check(
+        request,
+        &[
+            r#"{"id":"1","kind":"card"}"#,
+            r#"{"id":"1","kind":"card","question":"7"}"#,
+            r#"{"id":"1","kind":"history","limit":0}"#,
+            r#"{"id":"1","kind":"history","limit":201}"#,
+            r#"{"id":"1","kind":"history","before":-1}"#,
+            r#"{"id":"1","kind":"history","filter":[]}"#,
+            r#"{"id":"1","kind":"history","filter":{"decision":"maybe"}}"#,
+            r#"{"id":"1","kind":"export"}"#,
+            r#"{"id":"1","kind":"export","format":"xml"}"#,
+            r#"{"id":"1","kind":"check_rules"}"#,
+            r#"{"id":"1","kind":"explain","project":"/p"}"#,
+            r#"{"id":"1","kind":"explain","command":"ls"}"#,
+            r#"{"id":"1","kind":"explain","input":{},"project":"/p"}"#,
+            r#"{"id":"1","kind":"explain","command":"ls","input":{},"project":"/p"}"#,
+            r#"{"id":"1","kind":"save_rules","text":""}"#,
+            r#"{"id":"1","kind":"propose","decide":"allow"}"#,
+            r#"{"id":"1","kind":"propose","seq":7,"question":"ID","decide":"allow"}"#,
+            r#"{"id":"1","kind":"propose","seq":7,"decide":"maybe"}"#,
+            r#"{"id":"1","kind":"unlock","token":"a","origin":"http://example.org with spaces"}"#,
+            r#"{"id":"1","kind":"code","page":1}"#,
+            r#"{"id":"1","kind":"press","request_id":"ID","action":"allow","confirm":7}"#,
+        ],
+        &expect![[r#"
+            Some("1"): `question` must be a UUID of version 4
+            Some("1"): `question` must be a UUID of version 4
+            Some("1"): `limit` must be a whole number from 1 to 200
+            Some("1"): `limit` must be a whole number from 1 to 200
+            Some("1"): `before` must be a whole number
+            Some("1"): `filter` must be an object with text, tool, agent, project, session, decision, by, since_ms and until_ms, each as it has to be
+            Some("1"): `filter` must be an object with text, tool, agent, project, session, decision, by, since_ms and until_ms, each as it has to be
+            Some("1"): `format` must be jsonl or csv
+            Some("1"): `format` must be jsonl or csv
+            Some("1"): `text` must be a string
+            Some("1"): `command` must be given alone, or an input with its tool instead
+            Some("1"): `project` must be a string
+            Some("1"): `command` must be given alone, or an input with its tool instead
+            Some("1"): `command` must be given alone, or an input with its tool instead
+            Some("1"): `hash` must be a string
+            Some("1"): `question` must be given alone, or seq instead
+            Some("1"): `question` must be given alone, or seq instead
+            Some("1"): `decide` must be allow, deny, ask or confirm
+            Some("1"): `origin` must be a web origin of at most 48 bytes
+            Some("1"): `page` must be true or false
+            Some("1"): `confirm` must be a string of at most 256 bytes
         "#]],
     );
 }
@@ -167,6 +297,12 @@ fn messages() {
             r#"{"id":"7","kind":"error","text":"no"}"#,
             r#"{"id":"8","kind":"waiting","text":"a yes","seconds":300}"#,
             r#"{"kind":"locked","text":"unlinked"}"#,
+            r#"{"id":"9","kind":"progress","done":3,"total":7}"#,
+            r#"{"id":"10","kind":"inbox","head":7,"open":0,"rows":[]}"#,
+            r#"{"id":"11","kind":"history","rows":[],"next":null}"#,
+            r#"{"id":"12","kind":"exported","text":"a","next":4}"#,
+            r#"{"id":"13","kind":"problems","problems":[{"line":1,"level":"error","text":"no"}]}"#,
+            r#"{"id":"14","kind":"proposed","toml":"[[rule]]","name":"ls"}"#,
         ],
         &expect![[r#"
             Entry(WatchedEntry { seq: 7, at_ms: 1500, kind: "asked", question: Some("ID"), hash: "00ff", body: RawValue({ "b":1.0,"a":{} }) })
@@ -181,9 +317,9 @@ fn messages() {
               = "{\"id\":\"3\",\"kind\":\"code\",\"code\":\"7KQM2XWA\",\"seconds\":600}\n"
             Answer { id: "4", answer: Paired { token: Secret(…) } }
               = "{\"id\":\"4\",\"kind\":\"paired\",\"token\":\"hush\"}\n"
-            Answer { id: "5", answer: Links([NamedLink { link: "chat/7", name: "Ada" }]) }
+            Answer { id: "5", answer: Links { links: [NamedLink { link: "chat/7", name: "Ada" }] } }
               = "{\"id\":\"5\",\"kind\":\"links\",\"links\":[{\"link\":\"chat/7\",\"name\":\"Ada\"}]}\n"
-            Answer { id: "6", answer: Status(DeskStatus { version: "0.1.0", pid: 4, uptime_seconds: 5, open: 0, head: 9, socket: "/s", database: "/d", reach: Reach { terminal: true, telegram: None, viewers: ViewerCount { connected: 1, paired: 0 } } }) }
+            Answer { id: "6", answer: Status { status: DeskStatus { version: "0.1.0", pid: 4, uptime_seconds: 5, open: 0, head: 9, socket: "/s", database: "/d", reach: Reach { terminal: true, telegram: None, viewers: ViewerCount { connected: 1, paired: 0 } } } } }
               = "{\"id\":\"6\",\"kind\":\"status\",\"status\":{\"version\":\"0.1.0\",\"pid\":4,\"uptime_seconds\":5,\"open\":0,\"head\":9,\"socket\":\"/s\",\"database\":\"/d\",\"reach\":{\"terminal\":true,\"telegram\":null,\"viewers\":{\"connected\":1,\"paired\":0}}}}\n"
             Error { id: None, text: "no" }
               = "{\"id\":null,\"kind\":\"error\",\"text\":\"no\"}\n"
@@ -193,6 +329,18 @@ fn messages() {
               = "{\"id\":\"8\",\"kind\":\"waiting\",\"text\":\"a yes\",\"seconds\":300}\n"
             Locked { text: "unlinked" }
               = "{\"kind\":\"locked\",\"text\":\"unlinked\"}\n"
+            Progress { id: "9", done: 3, total: 7 }
+              = "{\"id\":\"9\",\"kind\":\"progress\",\"done\":3,\"total\":7}\n"
+            Answer { id: "10", answer: Inbox(DeskInbox { head: 7, open: 0, rows: [] }) }
+              = "{\"id\":\"10\",\"kind\":\"inbox\",\"head\":7,\"open\":0,\"rows\":[]}\n"
+            Answer { id: "11", answer: History(DeskHistory { rows: [], next: None }) }
+              = "{\"id\":\"11\",\"kind\":\"history\",\"rows\":[],\"next\":null}\n"
+            Answer { id: "12", answer: Exported(ExportedPage { text: "a", next: Some(4) }) }
+              = "{\"id\":\"12\",\"kind\":\"exported\",\"text\":\"a\",\"next\":4}\n"
+            Answer { id: "13", answer: Problems { problems: [RuleProblem { line: 1, level: Error, text: "no" }] } }
+              = "{\"id\":\"13\",\"kind\":\"problems\",\"problems\":[{\"line\":1,\"level\":\"error\",\"text\":\"no\"}]}\n"
+            Answer { id: "14", answer: Proposed(ProposedRule { toml: "[[rule]]", name: "ls" }) }
+              = "{\"id\":\"14\",\"kind\":\"proposed\",\"toml\":\"[[rule]]\",\"name\":\"ls\"}\n"
         "#]],
     );
 }
@@ -213,6 +361,10 @@ fn unreadable_messages() {
             r#"{"id":"1","kind":"links"}"#,
             r#"{"id":"1","kind":"links","links":[["chat/7","Ada"]]}"#,
             r#"{"id":"1","kind":"status","status":{}}"#,
+            r#"{"id":"1","kind":"progress","done":3}"#,
+            r#"{"id":"1","kind":"inbox","head":7}"#,
+            r#"{"id":"1","kind":"card","card":{}}"#,
+            r#"{"id":"1","kind":"sessions","sessions":{}}"#,
         ],
         &expect![[r#"
             None: the line is not one JSON object (read 1 bytes of it)
@@ -226,6 +378,10 @@ fn unreadable_messages() {
             Some("1"): `links` must be an array of objects with link and name
             Some("1"): `links` must be an array of objects with link and name
             Some("1"): `status` must be an object with version, pid and how things stand
+            Some("1"): `total` must be a whole number
+            Some("1"): `kind` must be accompanied by all fields of this kind, each as it has to be
+            Some("1"): `card` must be accompanied by all fields of this kind, each as it has to be
+            Some("1"): `sessions` must be accompanied by all fields of this kind, each as it has to be
         "#]],
     );
 }
@@ -237,8 +393,8 @@ proptest! {
         let name = name.chars().take(LONGEST_NAME / 4).collect();
         let link = link.chars().take(LONGEST_SECRET / 4).collect();
         for command in [
-            DeskCommand::Press { request_id, press: Press::Words(words) },
-            DeskCommand::Pair { code: PairingSecret::new("A"), name },
+            DeskCommand::Press { request_id, press: Press::Words(words), confirm: None },
+            DeskCommand::Pair { code: PairingSecret::new("A"), name, origin: None },
             DeskCommand::Unpair { link },
         ] {
             let request = DeskRequest { id: "1".to_owned(), command };

@@ -12,8 +12,10 @@ use serde_json::value::{RawValue, to_raw_value};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::UnixStream;
 use tokio::sync::{mpsc, oneshot, watch};
+use tokio::task::JoinSet;
 
 use super::Viewers;
+use super::errands::is_errand;
 use super::seat::ViewerNotice;
 use super::secrets::hex;
 
@@ -55,12 +57,13 @@ impl Viewers {
 
     /// Reads requests until there are no more.
     async fn listen(
-        &self,
+        self: &Arc<Self>,
         viewer: u64,
         mut input: impl AsyncRead + Unpin,
         say: mpsc::Sender<ViewerReply>,
     ) {
         let mut lines = LineDecoder::new(MAX_LINE);
+        let mut errands = JoinSet::new();
         loop {
             while let Some(line) = lines.next_frame() {
                 if let Some(seat) = self.seats().get_mut(&viewer) {
@@ -68,6 +71,9 @@ impl Viewers {
                 }
                 let said = match line {
                     DecodedLine::Whole(line) => match DeskRequest::decode(line) {
+                        Ok(request) if is_errand(&request.command) => {
+                            self.begin(viewer, request, &say, &mut errands)
+                        }
                         Ok(request) => self.request(viewer, request).await,
                         Err(wrong) => {
                             Some(ViewerReply::Message(error(wrong.id.clone(), wrong.to_string())))
@@ -82,7 +88,8 @@ impl Viewers {
                 }
             }
             match input.read(lines.space()).await {
-                Ok(0) | Err(_) => return,
+                // Whoever sends no more still gets the answers.
+                Ok(0) | Err(_) => return while errands.join_next().await.is_some() {},
                 Ok(count) => lines.filled(count),
             }
         }

@@ -24,7 +24,7 @@ impl Viewers {
         let DeskRequest { id, command } = request;
         let answered = match command {
             DeskCommand::Watch { from } => return Some(ViewerReply::Watch { id, from }),
-            DeskCommand::Status => Ok(Some(DeskAnswer::Status(self.status()))),
+            DeskCommand::Status => Ok(Some(DeskAnswer::Status { status: self.status() })),
             DeskCommand::Links => self.links().map(Some),
             command => self.ask_desk(viewer, &id, command).await.map(|()| None),
         };
@@ -38,7 +38,7 @@ impl Viewers {
     fn links(&self) -> Result<DeskAnswer, String> {
         let standing = self.standing().map_err(|error| error.to_string())?;
         let links = standing.into_iter().map(|(link, name)| NamedLink { link, name });
-        Ok(DeskAnswer::Links(links.collect()))
+        Ok(DeskAnswer::Links { links: links.collect() })
     }
 
     /// Gives the desk a request, which it answers in its own time.
@@ -68,12 +68,12 @@ impl Viewers {
         command: DeskCommand,
     ) -> Result<(RequestOutcome, MakeInput), String> {
         Ok(match command {
-            DeskCommand::Press { request_id: question, press } => {
+            DeskCommand::Press { request_id: question, press, confirm: _ } => {
                 let copy = None;
                 let news = move |reply_to| News::Pressed { who, question, press, reply_to, copy };
                 (RequestOutcome::Tell, Box::new(|reply_to| DeskInput::News(news(reply_to))))
             }
-            DeskCommand::Code => {
+            DeskCommand::Code { page: false } => {
                 let secret = secrets::code().map_err(|_| NO_RANDOM)?;
                 let (code, id) = (secret.reveal().to_owned(), fresh_id());
                 // The clerk finds out whether it is the first.
@@ -81,15 +81,16 @@ impl Viewers {
                     |reply_to| DeskInput::NewCode { code, id, who, is_first: false, reply_to };
                 (RequestOutcome::Code(secret), Box::new(input))
             }
-            DeskCommand::Pair { code, name } => {
+            DeskCommand::Pair { code, name, origin } => {
                 let token = secrets::token().map_err(|_| NO_RANDOM)?;
-                let (token_hash, code) = (secrets::hash(&token), code.reveal().to_owned());
+                let token_hash = secrets::identity(&token, origin.as_deref());
+                let code = code.reveal().to_owned();
                 let unlocked = UnlockedToken { hash: token_hash.clone(), name: name.clone() };
                 let input = |reply_to| DeskInput::PairViewer { code, name, token_hash, reply_to };
                 (RequestOutcome::Pair(token, unlocked), Box::new(input))
             }
-            DeskCommand::Unlock { token } => {
-                let token_hash = secrets::hash(&token);
+            DeskCommand::Unlock { token, origin } => {
+                let token_hash = secrets::identity(&token, origin.as_deref());
                 let mut standing = self.standing().map_err(|error| error.to_string())?;
                 let name = standing.remove(&format!("viewer/{token_hash}"));
                 let name = name.unwrap_or_else(|| "a viewer".to_owned());
@@ -107,7 +108,7 @@ impl Viewers {
                     Box::new(|reply_to| DeskInput::Gate { value, who, reply_to }),
                 )
             }
-            DeskCommand::Watch { .. } | DeskCommand::Links | DeskCommand::Status => {
+            _ => {
                 return Err("this needs no desk".to_owned());
             }
         })

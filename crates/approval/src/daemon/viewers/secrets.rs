@@ -29,8 +29,18 @@ pub(super) fn token() -> rustix::io::Result<PairingSecret> {
 }
 
 /// Returns the hash of a token, in hex. A token is too random to be guessed from it.
-pub(super) fn hash(token: &PairingSecret) -> String {
+fn hash(token: &PairingSecret) -> String {
     hex(&Sha256::digest(token.reveal().as_bytes()))
+}
+
+/// Returns how the desk knows a token: by its hash and, if a page holds it, by the page's origin.
+/// The same token from another origin is unknown.
+pub(super) fn identity(token: &PairingSecret, origin: Option<&str>) -> String {
+    let hash = hash(token);
+    match origin {
+        Some(origin) => format!("{hash}@{origin}"),
+        None => hash,
+    }
 }
 
 /// Formats bytes in hex.

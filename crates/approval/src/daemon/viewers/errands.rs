@@ -1,0 +1,168 @@
+//! Requests that take a while: each is answered on a thread of its own, so that none delays a
+//! press or another viewer.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use callgate_store::Store;
+use callgate_wire::desk::{DeskAnswer, DeskCommand, DeskMessage, DeskRequest};
+use tokio::sync::{Semaphore, mpsc, oneshot};
+use tokio::task::JoinSet;
+
+use super::Viewers;
+use super::connection::{ViewerReply, error};
+use super::recorded::recorded_call;
+use crate::daemon::on_thread;
+use crate::rule_desk::{RuleDesk, WorkMonitor};
+
+/// How many errands of one viewer may be under way.
+const MOST_ERRANDS: usize = 32;
+/// How many short errands of all viewers are worked on at once.
+const MOST_SHORT: usize = 4;
+/// How many long errands of all viewers are worked on at once.
+const MOST_LONG: usize = 2;
+
+const TOO_MANY: &str = "too many of your requests are under way: wait for an answer";
+const NO_RULES: &str = "this desk has no rules: ask the one that `callgate up` runs";
+const LOCKED: &str = "Only a linked viewer may do that: pair with a code of `callgate pair`.";
+const STOPPED: &str = "the work on this request has ended without an answer: try again";
+
+/// The limits on errands of all viewers.
+#[derive(Debug)]
+pub(super) struct ErrandLimits {
+    short: Semaphore,
+    long: Semaphore,
+}
+
+impl Default for ErrandLimits {
+    fn default() -> Self {
+        Self { short: Semaphore::new(MOST_SHORT), long: Semaphore::new(MOST_LONG) }
+    }
+}
+
+/// Sets the flag when the errand is dropped: nobody wants its result any more.
+struct CancelledErrand(Arc<AtomicBool>);
+
+impl Drop for CancelledErrand {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Returns true for a request that is answered on a thread of its own.
+pub(super) fn is_errand(command: &DeskCommand) -> bool {
+    is_short(command) || is_long(command)
+}
+
+fn is_short(command: &DeskCommand) -> bool {
+    use DeskCommand::{CheckRules, Explain, Propose, Rules, SaveRules};
+    matches!(command, Rules | CheckRules { .. } | Explain(_) | SaveRules { .. } | Propose { .. })
+}
+
+fn is_long(command: &DeskCommand) -> bool {
+    matches!(command, DeskCommand::Backtest { .. } | DeskCommand::Suggest)
+}
+
+impl Viewers {
+    /// Begins an errand. Its messages go to `say`; dropping `errands` cancels it.
+    pub(super) fn begin(
+        self: &Arc<Self>,
+        viewer: u64,
+        request: DeskRequest,
+        say: &mpsc::Sender<ViewerReply>,
+        errands: &mut JoinSet<()>,
+    ) -> Option<ViewerReply> {
+        while errands.try_join_next().is_some() {}
+        if errands.len() >= MOST_ERRANDS {
+            return Some(ViewerReply::Message(error(Some(request.id), TOO_MANY)));
+        }
+        let is_unlocked = self.seats().get(&viewer).is_some_and(|seat| seat.is_unlocked());
+        if matches!(request.command, DeskCommand::SaveRules { .. }) && !is_unlocked {
+            let answer = DeskAnswer::Told { done: false, text: LOCKED.to_owned() };
+            return Some(ViewerReply::Message(DeskMessage::answer(request.id, answer)));
+        }
+        let (viewers, say) = (Arc::clone(self), say.clone());
+        errands.spawn(async move { viewers.run_errand(request, say).await });
+        None
+    }
+
+    async fn run_errand(&self, request: DeskRequest, say: mpsc::Sender<ViewerReply>) {
+        let DeskRequest { id, command } = request;
+        let limit =
+            if is_long(&command) { &self.errand_limits.long } else { &self.errand_limits.short };
+        // The semaphores are never closed.
+        let Ok(_permit) = limit.acquire().await else { return };
+        let cancelled = CancelledErrand(Arc::default());
+        let work = Errand {
+            database: self.database.clone(),
+            rules: self.rule_desk.clone(),
+            cancelled: Arc::clone(&cancelled.0),
+            id: id.clone(),
+            say: say.clone(),
+        };
+        let (done, is_done) = oneshot::channel();
+        let begun = on_thread("errand", move || drop(done.send(work.run(command))));
+        let answered = match begun {
+            Ok(()) => is_done.await.unwrap_or_else(|_| Err(STOPPED.to_owned())),
+            Err(error) => Err(format!("cannot begin to work on this request: {error}")),
+        };
+        let message = match answered {
+            Ok(answer) => DeskMessage::answer(id, answer),
+            Err(text) => error(Some(id), text),
+        };
+        // A viewer that has gone needs no answer.
+        say.send(ViewerReply::Message(message)).await.ok();
+    }
+}
+
+/// An errand on its thread.
+struct Errand {
+    database: PathBuf,
+    rules: Option<Arc<dyn RuleDesk>>,
+    cancelled: Arc<AtomicBool>,
+    id: String,
+    say: mpsc::Sender<ViewerReply>,
+}
+
+impl Errand {
+    fn run(&self, command: DeskCommand) -> Result<DeskAnswer, String> {
+        let report = |done, total| {
+            let id = self.id.clone();
+            let message = DeskMessage::Progress { id, done, total };
+            // A viewer that reads slowly misses some progress, and no answer.
+            self.say.try_send(ViewerReply::Message(message)).ok();
+        };
+        let monitor = WorkMonitor::new(&self.cancelled, &report);
+        match command {
+            DeskCommand::Rules => self.rules()?.rules().map(DeskAnswer::Rules),
+            DeskCommand::CheckRules { text } => {
+                Ok(DeskAnswer::Problems { problems: self.rules()?.check_rules(&text) })
+            }
+            DeskCommand::Explain(query) => self.rules()?.explain(&query).map(DeskAnswer::Explained),
+            DeskCommand::Backtest { text } => {
+                self.rules()?.backtest(&text, &monitor).map(DeskAnswer::Backtested)
+            }
+            DeskCommand::SaveRules { text, hash } => {
+                let saved = self.rules()?.save_rules(&text, &hash);
+                let done = saved.is_ok();
+                let (Ok(text) | Err(text)) = saved;
+                Ok(DeskAnswer::Told { done, text })
+            }
+            DeskCommand::Propose { of, decide, seconds } => {
+                let call = recorded_call(&self.store()?, &of)?;
+                self.rules()?.propose(&call, &decide, seconds).map(DeskAnswer::Proposed)
+            }
+            DeskCommand::Suggest => self.rules()?.suggest(&monitor).map(DeskAnswer::Suggested),
+            _ => Err("this needs no thread".to_owned()),
+        }
+    }
+
+    fn store(&self) -> Result<Store, String> {
+        Store::open_read_only(&self.database).map_err(|error| error.to_string())
+    }
+
+    fn rules(&self) -> Result<&dyn RuleDesk, String> {
+        self.rules.as_deref().ok_or_else(|| NO_RULES.to_owned())
+    }
+}

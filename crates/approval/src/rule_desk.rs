@@ -1,0 +1,88 @@
+//! What viewers ask about the rules. The desk itself knows no rules; whoever starts the daemon
+//! supplies the answers.
+
+use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use callgate_wire::desk::{
+    BacktestReport, CommandSegment, ExplainQuery, ProposedRule, RiskNote, RuleExplanation,
+    RuleProblem, RulesView, SuggestedRules,
+};
+
+/// Answers what viewers ask about the rules.
+///
+/// Every method may block: it is called on a thread of its own and delays nobody. An error is shown
+/// to the viewer's user, so it says what to do.
+pub trait RuleDesk: fmt::Debug + Send + Sync {
+    /// Returns the rules that apply now.
+    fn rules(&self) -> Result<RulesView, String>;
+
+    /// Returns what is wrong with the text of a file of rules.
+    fn check_rules(&self, text: &str) -> Vec<RuleProblem>;
+
+    /// Returns what the rules decide about a call.
+    fn explain(&self, query: &ExplainQuery) -> Result<RuleExplanation, String>;
+
+    /// Returns what these rules would have decided over the whole ledger.
+    fn backtest(&self, text: &str, monitor: &WorkMonitor<'_>) -> Result<BacktestReport, String>;
+
+    /// Replaces the user's rules, unless their text no longer has this hash. Returns what was done,
+    /// in words for a person.
+    fn save_rules(&self, text: &str, hash: &str) -> Result<String, String>;
+
+    /// Returns one rule for a call, which holds for so many seconds or for good.
+    fn propose(
+        &self,
+        call: &RecordedCall,
+        decide: &str,
+        seconds: Option<u64>,
+    ) -> Result<ProposedRule, String>;
+
+    /// Returns the rules that would have answered most of what was allowed anyway.
+    fn suggest(&self, monitor: &WorkMonitor<'_>) -> Result<SuggestedRules, String>;
+
+    /// Splits a command into pieces, which joined are the command.
+    fn segments(&self, command: &str) -> Vec<CommandSegment>;
+
+    /// Returns what is unusual about a call, as far as the call itself shows it.
+    fn risks(&self, call: &RecordedCall) -> Vec<RiskNote>;
+}
+
+/// A call as the ledger has it: masked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RecordedCall {
+    /// The agent's name for the tool.
+    pub tool: String,
+    /// The input, as JSON.
+    pub input: String,
+    /// The folder the agent worked in.
+    pub project: String,
+    /// The agent.
+    pub agent: String,
+}
+
+/// Reports the progress of long work, and tells it when nobody wants its result any more.
+#[derive(Clone, Copy)]
+pub struct WorkMonitor<'a> {
+    cancelled: &'a AtomicBool,
+    progress: &'a (dyn Fn(u64, u64) + Sync),
+}
+
+impl<'a> WorkMonitor<'a> {
+    /// Makes a monitor. The work is to end soon after `cancelled` is set.
+    #[must_use]
+    pub fn new(cancelled: &'a AtomicBool, progress: &'a (dyn Fn(u64, u64) + Sync)) -> Self {
+        Self { cancelled, progress }
+    }
+
+    /// Returns true if nobody wants the result any more.
+    #[must_use]
+    pub fn is_cancelled(&self) -> bool {
+        self.cancelled.load(Ordering::Relaxed)
+    }
+
+    /// Reports that so much is done.
+    pub fn progress(&self, done: u64, total: u64) {
+        (self.progress)(done, total);
+    }
+}

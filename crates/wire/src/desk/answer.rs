@@ -1,0 +1,185 @@
+//! What the desk answers to a viewer's requests.
+
+use serde::de::DeserializeOwned;
+use serde::{Serialize, Serializer};
+use serde_json::value::RawValue;
+
+use super::message::object;
+use super::{
+    BacktestReport, DeskHistory, DeskInbox, DeskStatus, ExportedPage, LedgerFigures, NamedLink,
+    PairingSecret, ProposedRule, QuestionCard, RuleExplanation, RuleProblem, RulesView,
+    SessionView, SuggestedRules, UnreadableReason, VerifiedLedger,
+};
+use crate::fields::{Malformed, list, required};
+use crate::raw::{Members, from_object};
+
+/// The kinds of answers.
+#[derive(Debug, Clone, Serialize)]
+#[serde(untagged)]
+pub enum DeskAnswer {
+    /// To `watch`: entries follow.
+    Watching {
+        /// The number of the last entry at that moment; what comes after it is new.
+        head: u64,
+    },
+    /// To `press`, `unlock`, `unpair`, `gate`, `save_rules` and `try`, to a `pair` or `code` that
+    /// was refused, and to a `card` of a question that is not open.
+    Told {
+        /// Whether it changed anything.
+        done: bool,
+        /// What came of it, in words for a person.
+        text: String,
+    },
+    /// To `code`.
+    Code {
+        /// The code.
+        code: PairingSecret,
+        /// How long it can be used.
+        seconds: u64,
+    },
+    /// To a `pair` that was accepted. The connection is unlocked by that.
+    Paired {
+        /// What to unlock later connections with.
+        token: PairingSecret,
+    },
+    /// To `links`.
+    Links {
+        /// Who was linked with a code.
+        links: Vec<NamedLink>,
+    },
+    /// To `status`.
+    Status {
+        /// The state of the desk.
+        status: DeskStatus,
+    },
+    /// To `inbox`.
+    Inbox(DeskInbox),
+    /// To `card`, if the question is open.
+    Card {
+        /// The question.
+        card: Box<QuestionCard>,
+    },
+    /// To `history`.
+    History(DeskHistory),
+    /// To `figures`.
+    Figures(LedgerFigures),
+    /// To `export`.
+    Exported(ExportedPage),
+    /// To `verify`.
+    Verified(VerifiedLedger),
+    /// To `sessions`.
+    Sessions {
+        /// The sessions, the one heard of last first.
+        sessions: Vec<SessionView>,
+    },
+    /// To `rules`.
+    Rules(RulesView),
+    /// To `check_rules`.
+    Problems {
+        /// What is wrong, by line.
+        problems: Vec<RuleProblem>,
+    },
+    /// To `explain`.
+    Explained(RuleExplanation),
+    /// To `backtest`.
+    Backtested(BacktestReport),
+    /// To `propose`.
+    Proposed(ProposedRule),
+    /// To `suggest`.
+    Suggested(SuggestedRules),
+}
+
+/// An answer as it is written: its fields beside the id and the kind.
+#[derive(Serialize)]
+struct AnswerLine<'a> {
+    id: &'a str,
+    kind: &'static str,
+    #[serde(flatten)]
+    fields: &'a DeskAnswer,
+}
+
+impl DeskAnswer {
+    fn kind(&self) -> &'static str {
+        match self {
+            Self::Watching { .. } => "watching",
+            Self::Told { .. } => "told",
+            Self::Code { .. } => "code",
+            Self::Paired { .. } => "paired",
+            Self::Links { .. } => "links",
+            Self::Status { .. } => "status",
+            Self::Inbox(_) => "inbox",
+            Self::Card { .. } => "card",
+            Self::History(_) => "history",
+            Self::Figures(_) => "figures",
+            Self::Exported(_) => "exported",
+            Self::Verified(_) => "verified",
+            Self::Sessions { .. } => "sessions",
+            Self::Rules(_) => "rules",
+            Self::Problems { .. } => "problems",
+            Self::Explained(_) => "explained",
+            Self::Backtested(_) => "backtested",
+            Self::Proposed(_) => "proposed",
+            Self::Suggested(_) => "suggested",
+        }
+    }
+
+    /// Writes the whole message that answers the request `id`.
+    pub(super) fn write<S: Serializer>(&self, id: &str, to: S) -> Result<S::Ok, S::Error> {
+        AnswerLine { id, kind: self.kind(), fields: self }.serialize(to)
+    }
+
+    pub(super) fn read(
+        kind: &str,
+        line: &[u8],
+        members: &Members,
+    ) -> Result<Self, UnreadableReason> {
+        Ok(match kind {
+            "watching" => Self::Watching { head: required(members, "head", "a whole number")? },
+            "told" => Self::Told {
+                done: required(members, "done", "true or false")?,
+                text: required(members, "text", "a string")?,
+            },
+            "code" => Self::Code {
+                code: secret(members, "code")?,
+                seconds: required(members, "seconds", "a whole number")?,
+            },
+            "paired" => Self::Paired { token: secret(members, "token")? },
+            "links" => Self::Links { links: links(members)? },
+            "status" => Self::Status { status: object(members, "status", STATUS)? },
+            "inbox" => Self::Inbox(fields(line)?),
+            "card" => Self::Card { card: object(members, "card", FIELDS)? },
+            "history" => Self::History(fields(line)?),
+            "figures" => Self::Figures(fields(line)?),
+            "exported" => Self::Exported(fields(line)?),
+            "verified" => Self::Verified(fields(line)?),
+            "sessions" => Self::Sessions { sessions: required(members, "sessions", FIELDS)? },
+            "rules" => Self::Rules(fields(line)?),
+            "problems" => Self::Problems { problems: required(members, "problems", FIELDS)? },
+            "explained" => Self::Explained(fields(line)?),
+            "backtested" => Self::Backtested(fields(line)?),
+            "proposed" => Self::Proposed(fields(line)?),
+            "suggested" => Self::Suggested(fields(line)?),
+            _ => return Err(UnreadableReason::unknown(kind)),
+        })
+    }
+}
+
+const STATUS: &str = "an object with version, pid and how things stand";
+const LINKS: &str = "an array of objects with link and name";
+const FIELDS: &str = "accompanied by all fields of this kind, each as it has to be";
+
+/// Reads an answer whose fields are those of `T`.
+fn fields<T: DeserializeOwned>(line: &[u8]) -> Result<T, Malformed> {
+    serde_json::from_slice(line).map_err(|_| Malformed::wrong("kind", FIELDS))
+}
+
+fn links(members: &Members) -> Result<Vec<NamedLink>, Malformed> {
+    let each: Option<Vec<Box<RawValue>>> = list(members, "links")?;
+    let each = each.ok_or(Malformed::wrong("links", LINKS))?;
+    let read: Result<_, _> = each.iter().map(|one| from_object(one.get())).collect();
+    read.map_err(|_| Malformed::wrong("links", LINKS))
+}
+
+fn secret(members: &Members, field: &'static str) -> Result<PairingSecret, Malformed> {
+    required(members, field, "a string").map(|text: String| PairingSecret::new(text))
+}

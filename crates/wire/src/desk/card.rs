@@ -1,0 +1,202 @@
+//! One question in full.
+
+use serde::{Deserialize, Serialize};
+
+use super::{CommandSegment, InboxRow};
+
+/// A question in full. Every text in it is masked and safe to show.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a fact of its own that faces show")]
+pub struct QuestionCard {
+    /// The question as it is in the list.
+    #[serde(flatten)]
+    pub row: InboxRow,
+    /// What the tool would do.
+    pub body: CardContent,
+    /// The whole input as JSON: what a person may edit.
+    pub input: String,
+    /// The agent's last words before the question.
+    #[serde(default)]
+    pub last_words: Option<String>,
+    /// What can be allowed from now on.
+    pub offers: Vec<CardOffer>,
+    /// The agent's own questions, with the answers to choose from.
+    pub pickers: Vec<CardPicker>,
+    /// Whether words are the answer, and not a refusal.
+    pub takes_words: bool,
+    /// Whether the agent honours a changed input.
+    pub can_edit: bool,
+    /// Whether a deny may also end the agent's turn.
+    pub can_stop: bool,
+    /// Whether the call is denied if nobody answers.
+    pub no_answer_denies: bool,
+    /// Whether something hidden could be executed: it would be allowed unseen.
+    pub hides_what_runs: bool,
+    /// What blocked the call, in words, if the question is whether it may try again.
+    #[serde(default)]
+    pub blocked: Option<String>,
+    /// Which word has to be typed, in words, if the question needs that.
+    #[serde(default)]
+    pub confirm_word_of: Option<String>,
+    /// What each answer grants.
+    pub grants: CardGrants,
+    /// Whether only the beginning and the end of the input are shown. It cannot be allowed then.
+    pub is_cut: bool,
+}
+
+/// What a tool would do, by its `type`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum CardContent {
+    /// Run a shell command.
+    Command {
+        /// The command line in pieces.
+        segments: Vec<CommandSegment>,
+        /// What the agent says it is for.
+        #[serde(default)]
+        description: Option<String>,
+    },
+    /// Write a whole file.
+    Write {
+        /// The file.
+        path: String,
+        /// Its new content.
+        content: String,
+        /// How many lines the content has.
+        lines: u64,
+    },
+    /// Change a file.
+    Edit {
+        /// The file.
+        path: String,
+        /// The changes, in order.
+        changes: Vec<ContentChange>,
+    },
+    /// Change a cell of a notebook.
+    Notebook {
+        /// The notebook.
+        path: String,
+        /// What happens to which cell.
+        what: String,
+        /// The cell's new content.
+        content: String,
+    },
+    /// Fetch a page.
+    Fetch {
+        /// Its address.
+        url: String,
+        /// What the agent wants to know about it.
+        #[serde(default)]
+        what: Option<String>,
+    },
+    /// Begin to carry out a plan.
+    Plan {
+        /// The plan.
+        markdown: String,
+    },
+    /// A question of an agent, a script or a tool server.
+    Ask {
+        /// The question.
+        question: String,
+        /// More about it.
+        #[serde(default)]
+        detail: Option<String>,
+    },
+    /// Call a tool of an MCP server.
+    Mcp {
+        /// The server.
+        server: String,
+        /// Its tool.
+        tool: String,
+        /// The input, as JSON.
+        input: String,
+    },
+    /// Anything else.
+    Other {
+        /// The input, as JSON.
+        input: String,
+    },
+}
+
+/// One change to a file, line by line.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ContentChange {
+    /// Whether every occurrence is replaced.
+    pub everywhere: bool,
+    /// The lines of the old and of the new text.
+    pub lines: Vec<ChangedLine>,
+}
+
+/// A line of a change. Its numbers count within the old and the new text, from 1.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChangedLine {
+    /// What happens to the line.
+    pub op: LineOperation,
+    /// Its number in the old text.
+    #[serde(default)]
+    pub old: Option<u64>,
+    /// Its number in the new text.
+    #[serde(default)]
+    pub new: Option<u64>,
+    /// The line without its end.
+    pub text: String,
+}
+
+/// What happens to a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum LineOperation {
+    /// It stays.
+    #[serde(rename = " ")]
+    Same,
+    /// It is added.
+    #[serde(rename = "+")]
+    Added,
+    /// It is removed.
+    #[serde(rename = "-")]
+    Removed,
+}
+
+/// Something that can be allowed from now on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CardOffer {
+    /// The action of its button.
+    pub action: String,
+    /// What it allows.
+    pub meaning: String,
+    /// For how long.
+    pub lasts: String,
+    /// Whether it changes the agent's mode.
+    pub changes_mode: bool,
+}
+
+/// One of the agent's own questions.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CardPicker {
+    /// The question.
+    pub question: String,
+    /// Whether more than one answer may be chosen.
+    pub many: bool,
+    /// The answers.
+    pub choices: Vec<CardChoice>,
+}
+
+/// An answer to one of the agent's own questions.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CardChoice {
+    /// The answer.
+    pub label: String,
+    /// What it means.
+    #[serde(default)]
+    pub description: Option<String>,
+    /// The action of its button.
+    pub action: String,
+}
+
+/// What the two main answers grant, in words for a person.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CardGrants {
+    /// What "allow" does.
+    pub allow: String,
+    /// What "deny" does.
+    pub deny: String,
+}

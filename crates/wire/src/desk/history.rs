@@ -1,0 +1,236 @@
+//! What was decided and run: rows, figures and exports.
+
+use serde::{Deserialize, Serialize};
+
+/// The most rows of one page of the history.
+pub const MOST_HISTORY_ROWS: u64 = 200;
+
+/// Selects rows of the history. Each condition narrows the selection; the default selects all.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HistoryFilter {
+    /// Words that all have to occur in the summary, the input, the words or the names, in any case.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// The tool.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool: Option<String>,
+    /// The agent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// The project's folder: its whole path, or the end of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
+    /// The beginning of the session's name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// What became of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decision: Option<HistoryDecision>,
+    /// Who decided.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<HistoryDecider>,
+    /// At this time or later, in milliseconds since 1970.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since_ms: Option<i64>,
+    /// Before this time, in milliseconds since 1970.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until_ms: Option<i64>,
+}
+
+/// What became of a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum HistoryDecision {
+    /// It was allowed.
+    Allow,
+    /// It was denied.
+    Deny,
+    /// Nobody answered in time.
+    Timeout,
+    /// Its asker went away before anybody answered.
+    Withdrawn,
+    /// The question is open.
+    Open,
+    /// It ran, and callgate was told afterwards.
+    Ran,
+}
+
+/// Who decided about a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum HistoryDecider {
+    /// A person.
+    Person,
+    /// A rule.
+    Rule,
+}
+
+/// By which way a decision came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AnswerChannel {
+    /// The terminal of `callgate up`.
+    Terminal,
+    /// A phone.
+    Telegram,
+    /// A viewer, such as the page.
+    Viewer,
+    /// A rule.
+    Rule,
+}
+
+/// A page of the history, the newest row first.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DeskHistory {
+    /// The rows.
+    pub rows: Vec<HistoryRow>,
+    /// The number before which the next page begins; `None` at the end.
+    pub next: Option<u64>,
+}
+
+/// A question with its decision, a call that a rule decided, or a call that ran.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HistoryRow {
+    /// The number of its first entry.
+    pub seq: u64,
+    /// When that was, in milliseconds since 1970.
+    pub at_ms: i64,
+    /// The question's id, if anybody was asked.
+    pub question: Option<String>,
+    /// The agent's name for the tool.
+    pub tool: String,
+    /// What it was about, on one line, shortened.
+    pub summary: String,
+    /// The folder the agent worked in.
+    pub project: String,
+    /// The agent's session.
+    pub session: String,
+    /// The agent.
+    pub agent: Option<String>,
+    /// The agent's permission mode.
+    pub mode: Option<String>,
+    /// What became of it.
+    pub decision: HistoryDecision,
+    /// Who or what decided.
+    pub by: Option<String>,
+    /// By which way the decision came.
+    pub channel: Option<AnswerChannel>,
+    /// How long the answer took, in milliseconds.
+    pub took_ms: Option<u64>,
+    /// Whether the tool succeeded, if it is known.
+    pub ok: Option<bool>,
+    /// What the person wrote.
+    pub words: Option<String>,
+    /// Whether the person changed the input.
+    pub edited: bool,
+}
+
+/// The formats of an export.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ExportFormat {
+    /// One JSON object a line.
+    Jsonl,
+    /// Comma-separated values, with a header on the first page.
+    Csv,
+}
+
+/// A part of an export.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ExportedPage {
+    /// The text of this part.
+    pub text: String,
+    /// The number before which the next part begins; `None` at the end.
+    pub next: Option<u64>,
+}
+
+/// Counts and times over a selection of the history.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LedgerFigures {
+    /// The hours in which anything happened, in order.
+    pub hours: Vec<HourFigures>,
+    /// How long people took to answer.
+    pub answer_ms: AnswerTimes,
+    /// How calls were decided.
+    pub shares: DecisionShares,
+    /// By project, the largest first.
+    pub by_project: Vec<NamedFigures>,
+    /// By agent, the largest first.
+    pub by_agent: Vec<NamedFigures>,
+    /// By tool, the largest first.
+    pub by_tool: Vec<NamedFigures>,
+}
+
+/// What happened in one hour.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HourFigures {
+    /// When the hour began, in milliseconds since 1970.
+    pub at_ms: i64,
+    /// How many questions were put to people.
+    pub asked: u64,
+    /// How many calls people allowed.
+    pub allowed: u64,
+    /// How many calls people denied.
+    pub denied: u64,
+    /// How many calls rules decided.
+    pub by_rule: u64,
+}
+
+/// How long people took to answer.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AnswerTimes {
+    /// Half of the answers took at most this long; `None` without answers.
+    pub p50: Option<u64>,
+    /// Nine of ten answers took at most this long.
+    pub p90: Option<u64>,
+    /// The answers by how long they took.
+    pub buckets: Vec<AnswerTimeBucket>,
+}
+
+/// The answers that took at most this long, and longer than the bucket before.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AnswerTimeBucket {
+    /// The longest time in it, in milliseconds; `None` in the last one.
+    pub up_to_ms: Option<u64>,
+    /// How many answers.
+    pub count: u64,
+}
+
+/// How calls were decided.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DecisionShares {
+    /// Allowed by people.
+    pub allowed: u64,
+    /// Denied by people.
+    pub denied: u64,
+    /// Decided by rules.
+    pub by_rule: u64,
+    /// Not answered in time.
+    pub timeout: u64,
+}
+
+/// The calls of one project, agent or tool.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NamedFigures {
+    /// Its name.
+    pub name: String,
+    /// How many calls.
+    pub count: u64,
+    /// How many of them were allowed, by whomever.
+    pub allowed: u64,
+    /// How many of them were denied, by whomever.
+    pub denied: u64,
+}
+
+/// What a walk along the ledger's chain found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct VerifiedLedger {
+    /// Whether the chain is whole.
+    pub whole: bool,
+    /// How many entries were read.
+    pub entries: u64,
+    /// The head of the chain, as `SEQ:HASH`, to be noted elsewhere.
+    pub head: Option<String>,
+    /// What that means, in words for a person.
+    pub text: String,
+}

@@ -1,0 +1,99 @@
+//! The open questions as a list, and what is unusual about each.
+
+use serde::{Deserialize, Serialize};
+
+/// All open questions, those that run out first on top.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DeskInbox {
+    /// The number of the last entry that this list takes into account.
+    pub head: u64,
+    /// How many questions are open, which may be more than there are rows.
+    pub open: u64,
+    /// The questions.
+    pub rows: Vec<InboxRow>,
+}
+
+/// An open question in a list.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InboxRow {
+    /// The question's id.
+    pub question: String,
+    /// The number of the entry with which it was asked.
+    pub seq: u64,
+    /// The agent that asks, by the name that people know.
+    pub agent: String,
+    /// The folder the agent works in.
+    pub project: String,
+    /// The agent's session.
+    pub session: String,
+    /// The agent's name for the tool.
+    pub tool: String,
+    /// What the question is about, on one line, shortened.
+    pub summary: String,
+    /// When it was asked, in milliseconds since 1970.
+    pub asked_ms: i64,
+    /// Until when an answer counts, in milliseconds since 1970.
+    pub until_ms: i64,
+    /// What led to the question.
+    pub ruling: AskedRuling,
+    /// Why a person is asked, if a rule says so.
+    #[serde(default)]
+    pub because: Option<String>,
+    /// What it takes to allow it.
+    pub needs: AnswerNeeds,
+    /// The agent's permission mode, if it has told one.
+    #[serde(default)]
+    pub mode: Option<String>,
+    /// What is unusual about it.
+    pub risks: Vec<RiskNote>,
+    /// Equal for questions that may be answered together; `None` if it has to be answered alone.
+    #[serde(default)]
+    pub alike: Option<String>,
+}
+
+/// What led to a question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AskedRuling {
+    /// A rule says so, or no rule decides.
+    Ask,
+    /// It touches callgate itself.
+    Guard,
+}
+
+/// What it takes to allow a question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AnswerNeeds {
+    /// A press.
+    Press,
+    /// A press and a typed word.
+    Confirm,
+}
+
+/// Something unusual about a question.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RiskNote {
+    /// Of which kind it is.
+    pub kind: RiskKind,
+    /// What it is, in words for a person.
+    pub text: String,
+}
+
+/// The kinds of [`RiskNote`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RiskKind {
+    /// Nothing like it was allowed in this project before.
+    FirstTime,
+    /// It reaches outside the project's folder.
+    Outside,
+    /// It uses the network.
+    Network,
+    /// It deletes something.
+    Deletes,
+    /// It touches callgate itself.
+    Gate,
+    /// Part of what would run is masked.
+    Hidden,
+}

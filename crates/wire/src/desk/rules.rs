@@ -1,0 +1,231 @@
+//! The rules as a viewer sees them, and what they would decide.
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use super::CommandSegment;
+use crate::approval::RequestId;
+
+/// The rules that apply now: the user's file whole, the files of projects as lists.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RulesView {
+    /// The user's file.
+    pub path: String,
+    /// Its text; empty if there is none.
+    pub text: String,
+    /// A hash of the text, which `save_rules` repeats.
+    pub hash: String,
+    /// What is wrong with it.
+    pub problems: Vec<RuleProblem>,
+    /// The rules in it.
+    pub rules: Vec<RuleView>,
+    /// The files of projects.
+    pub projects: Vec<ProjectRules>,
+}
+
+/// A rule in a list.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RuleView {
+    /// The rule's name.
+    pub name: String,
+    /// Its decision: `allow`, `deny`, `ask` or `confirm`.
+    pub decide: String,
+    /// The line of its file on which it begins, from 1.
+    pub line: u64,
+    /// The rule as it is written.
+    pub text: String,
+    /// When it ends, as it is written.
+    #[serde(default)]
+    pub until: Option<String>,
+    /// Whether it has ended.
+    pub is_over: bool,
+    /// Its reason.
+    #[serde(default)]
+    pub reason: Option<String>,
+    /// The file that contains it.
+    pub source: String,
+}
+
+/// The rules of one project.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProjectRules {
+    /// The project's file.
+    pub path: String,
+    /// What is wrong with it.
+    pub problems: Vec<RuleProblem>,
+    /// The rules in it.
+    pub rules: Vec<RuleView>,
+}
+
+/// Something that is wrong with a file of rules.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RuleProblem {
+    /// The line, from 1.
+    pub line: u64,
+    /// How bad it is.
+    pub level: RuleProblemLevel,
+    /// What is wrong, in words for a person.
+    pub text: String,
+}
+
+/// How bad a [`RuleProblem`] is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RuleProblemLevel {
+    /// The file cannot be used.
+    Error,
+    /// The file can be used, but probably does not do what was meant.
+    Warning,
+}
+
+/// A call about which a viewer asks what the rules would decide.
+#[derive(Debug, Clone)]
+pub struct ExplainQuery {
+    /// The tool; a shell if it is absent.
+    pub tool: Option<String>,
+    /// A shell command, instead of an input.
+    pub command: Option<String>,
+    /// The tool's input: an object.
+    pub input: Option<Box<RawValue>>,
+    /// The folder the agent works in.
+    pub project: String,
+    /// The agent.
+    pub agent: Option<String>,
+}
+
+/// What the rules would decide about a call, and why.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RuleExplanation {
+    /// The decision.
+    pub decision: ExplainedDecision,
+    /// Why.
+    pub because: String,
+    /// The rules that were looked at, in order.
+    pub considered: Vec<RuleMatch>,
+    /// The command in pieces, if it is one.
+    #[serde(default)]
+    pub segments: Option<Vec<CommandSegment>>,
+}
+
+/// What the rules say about a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ExplainedDecision {
+    /// It may run.
+    Allow,
+    /// It may not run.
+    Deny,
+    /// A person decides.
+    Ask,
+    /// A person decides, and types a word to allow it.
+    Confirm,
+    /// No rule decides: the agent's mode and the settings do.
+    Undecided,
+}
+
+/// A rule that was looked at.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RuleMatch {
+    /// The rule's name.
+    pub rule: String,
+    /// Whether it matches.
+    pub matches: bool,
+    /// Why, or why not.
+    pub text: String,
+}
+
+/// What changed rules would have decided over the whole ledger.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BacktestReport {
+    /// How many calls were judged.
+    pub judged: u64,
+    /// Calls that were denied and that the rules would allow, the newest first.
+    pub let_through: Vec<TurnedCall>,
+    /// How many of these there are.
+    pub let_through_count: u64,
+    /// How many decisions would change, by what they were and would be.
+    pub turned: Vec<TurnedCount>,
+    /// How many questions the rules would have saved.
+    pub saved: u64,
+    /// Examples of other decisions that would change.
+    pub examples: Vec<TurnedCall>,
+}
+
+/// A call about which changed rules would have decided otherwise.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TurnedCall {
+    /// The number of its entry.
+    pub seq: u64,
+    /// When it was, in milliseconds since 1970.
+    pub at_ms: i64,
+    /// What it was about.
+    pub summary: String,
+    /// The folder the agent worked in.
+    pub project: String,
+    /// What was decided.
+    pub was: String,
+    /// What the rules would decide.
+    pub would: String,
+}
+
+/// How many decisions would change in the same way.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TurnedCount {
+    /// What was decided.
+    pub from: String,
+    /// What the rules would decide.
+    pub to: String,
+    /// How many.
+    pub count: u64,
+}
+
+/// What a rule is proposed for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ProposalSource {
+    /// An open or past question.
+    Question(RequestId),
+    /// A row of the history, by its number.
+    Entry(u64),
+}
+
+/// A rule for one call.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProposedRule {
+    /// The rule, as one `[[rule]]`.
+    pub toml: String,
+    /// Its name.
+    pub name: String,
+}
+
+/// Rules that would have answered most of what was allowed anyway.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SuggestedRules {
+    /// The rules, the one that saves most first.
+    pub rules: Vec<SuggestedRule>,
+}
+
+/// A rule that would have answered questions which were allowed anyway.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SuggestedRule {
+    /// The rule, as one `[[rule]]`.
+    pub toml: String,
+    /// Its name.
+    pub name: String,
+    /// How many questions it would have saved.
+    pub saves: u64,
+    /// What it would have allowed beyond them.
+    pub beyond: Vec<BeyondCall>,
+    /// How many of these there are.
+    pub beyond_count: u64,
+}
+
+/// A call that a suggested rule would have allowed although no person did.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BeyondCall {
+    /// The number of its entry.
+    pub seq: u64,
+    /// What it was about.
+    pub summary: String,
+    /// The folder the agent worked in.
+    pub project: String,
+}

@@ -1,0 +1,33 @@
+//! The sessions of agents as a viewer sees them.
+
+use serde::{Deserialize, Serialize};
+
+/// A session of an agent.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SessionView {
+    /// The session.
+    pub session: String,
+    /// The agent.
+    pub agent: String,
+    /// The folder it works in.
+    pub project: String,
+    /// Its permission mode, if it has told one.
+    #[serde(default)]
+    pub mode: Option<String>,
+    /// Its last words before its last question.
+    #[serde(default)]
+    pub last_words: Option<String>,
+    /// When anything was last heard of it, in milliseconds since 1970.
+    pub last_ms: i64,
+    /// How many of its questions are open.
+    pub waiting: u64,
+    /// How many of its calls people allowed today.
+    pub allowed_today: u64,
+    /// How many of its calls people denied today.
+    pub denied_today: u64,
+    /// How many of its calls rules decided today.
+    pub by_rule_today: u64,
+    /// What is wrong with its mode, if nobody is asked in it.
+    #[serde(default)]
+    pub warning: Option<String>,
+}
