@@ -1,0 +1,335 @@
+// The page: its state, its connection to the desk, and what every view may do.
+
+import { render } from "./vendor/lit-html/lit-html.js";
+import { keep, kept } from "./kept.js";
+import { Notices } from "./notices.js";
+import { formatRoute, pairingCode, parseRoute } from "./router.js";
+import { shell } from "./shell.js";
+import { QuestionStore } from "./store.js";
+import { HttpTransport, RequestError, ask, errorText } from "./transport.js";
+import { handleKey } from "./keys.js";
+import { helpDialog } from "./parts/help.js";
+import { proposalDialog } from "./parts/proposal.js";
+import { InboxView } from "./views/inbox.js";
+import { HistoryView } from "./views/history.js";
+import { PairView } from "./views/pair.js";
+import { RulesView } from "./views/rules.js";
+import { SessionsView } from "./views/sessions.js";
+import { SettingsView } from "./views/settings.js";
+
+/** @typedef {import("./router.js").Route} Route */
+/** @typedef {import("./store.js").Question} Question */
+/** @typedef {import("./types/desk.js").Entry} Entry */
+
+/**
+ * @typedef {object} View
+ * @property {(route: Route) => void} enter called when the address leads here
+ * @property {() => unknown} render
+ * @property {(entry: Entry) => void} [entry] called for each entry while the view is shown
+ * @property {(key: string) => boolean} [key] returns true if the key means something here
+ */
+
+const KEY = "callgate.key";
+/** So many new questions at once are loaded as a list instead of one by one. */
+const MANY = 5;
+
+export class App {
+  /** @type {Route} */
+  route = parseRoute("");
+  store = new QuestionStore();
+  /** @type {import("./transport.js").Connection} */
+  connection = "connecting";
+  retryAt = 0;
+  now = Date.now();
+  /** Whether the open questions have been loaded once. */
+  isLoaded = false;
+  /** @type {{title: string, render: () => unknown} | null} */
+  dialog = null;
+  /** @type {{id: number, text: string}[]} */
+  toasts = [];
+  #isScheduled = false;
+  #toastId = 0;
+  /** @type {Set<string>} */
+  #unfolded = new Set();
+  /** @type {Set<string>} */
+  #loading = new Set();
+  #isListLoading = false;
+  #isListStale = false;
+  #replayed = 0;
+  /** @type {{close: () => void, retry: () => void} | null} */
+  #watch = null;
+
+  constructor() {
+    this.transport = new HttpTransport(() => kept(KEY), (text) => this.#locked(text));
+    this.notices = new Notices(this);
+    this.pair = new PairView(this);
+    this.views = {
+      inbox: new InboxView(this), history: new HistoryView(this), rules: new RulesView(this),
+      sessions: new SessionsView(this), settings: new SettingsView(this),
+    };
+  }
+
+  /** @returns {View} */
+  get view() {
+    return this.views[this.route.view];
+  }
+
+  get isPaired() {
+    return kept(KEY) !== null;
+  }
+
+  start() {
+    const code = pairingCode(location.hash);
+    if (code) history.replaceState(null, "", location.pathname);
+    this.#routed();
+    window.addEventListener("hashchange", () => this.#routed());
+    window.addEventListener("resize", () => this.update());
+    window.addEventListener("online", () => this.#watch?.retry());
+    document.addEventListener("visibilitychange", () => document.hidden || this.#watch?.retry());
+    document.addEventListener("keydown", (event) => handleKey(this, event));
+    setInterval(() => this.#tick(), 1_000);
+    if (this.isPaired) this.#connect(code);
+    else if (code) this.pair.pair(code);
+    this.update();
+  }
+
+  /** @param {string | null} [code] used if the key of this browser is not accepted any more */
+  async #connect(code = null) {
+    if (code) {
+      try {
+        await ask(this.transport, "status");
+      } catch (error) {
+        if (error instanceof RequestError && error.status === 401) return this.pair.pair(code);
+      }
+    }
+    this.#watch?.close();
+    this.#watch = this.transport.watch({
+      watching: (head) => {
+        this.#replayed = head;
+        this.loadInbox();
+      },
+      entry: (entry) => this.#entry(entry),
+      connection: (connection, wait) => {
+        this.connection = connection;
+        this.retryAt = Date.now() + wait;
+        document.body.dataset.connection = connection;
+        this.update();
+      },
+      locked: (text) => this.#locked(text),
+    });
+    this.view.enter(this.route);
+  }
+
+  retry() {
+    this.#watch?.retry();
+  }
+
+  /** @param {string} key */
+  paired(key) {
+    keep(KEY, key);
+    this.#connect();
+    this.update();
+  }
+
+  /** @param {string} text */
+  #locked(text) {
+    keep(KEY, null);
+    this.#watch?.close();
+    this.#watch = null;
+    this.store = new QuestionStore();
+    this.isLoaded = false;
+    this.closeDialog();
+    this.pair.reset(text);
+    this.update();
+  }
+
+  // What the desk reports
+
+  /** @param {Entry} entry */
+  #entry(entry) {
+    this.now = Date.now();
+    // What was asked before this connection is in the list that is being loaded.
+    const isOld = entry.kind === "asked" && entry.seq <= this.#replayed;
+    const added = isOld ? null : this.store.entryArrived(entry, this.now);
+    if (added) this.#added(added);
+    this.view.entry?.(entry);
+    this.#changed();
+  }
+
+  /** @param {string} id */
+  #added(id) {
+    const question = this.store.questions.get(id);
+    if (question) this.notices.arrived(question.row);
+    if (this.#loading.size >= MANY) this.loadInbox();
+    else this.loadCard(id);
+  }
+
+  async loadInbox() {
+    this.#isListStale = true;
+    if (this.#isListLoading) return;
+    this.#isListLoading = true;
+    await this.attempt(async () => {
+      while (this.#isListStale) {
+        this.#isListStale = false;
+        const { head, rows } = await ask(this.transport, "inbox");
+        this.store.inboxLoaded({ head, rows }, Date.now());
+        this.isLoaded = true;
+        this.#changed();
+      }
+    });
+    this.#isListLoading = false;
+  }
+
+  /** @param {string} id */
+  async loadCard(id) {
+    if (this.#loading.has(id)) return;
+    this.#loading.add(id);
+    try {
+      const answer = await ask(this.transport, "card", { question: id });
+      if (answer.kind === "card") this.store.cardLoaded(answer.card);
+      else this.store.over(id, answer.text, Date.now());
+      this.#changed();
+      this.#loading.delete(id);
+    } catch (error) {
+      this.#failed(error);
+      // Not at once again: the view asks for it at every drawing.
+      setTimeout(() => this.#loading.delete(id), 2_000);
+    }
+  }
+
+  #changed() {
+    this.notices.count(this.store.waiting());
+    this.update();
+  }
+
+  // Answers
+
+  /**
+   * Sends an answer and follows it until the agent has read it.
+   * @param {Question} question @param {import("./views/inbox.js").PressFields} fields
+   * @param {Record<string, string>} [raw] fields as JSON text
+   */
+  async press(question, fields, raw) {
+    const id = question.row.question;
+    const name = fields.action ?? (fields.words ? "words" : "edit");
+    if (!this.store.press(id, name)) return;
+    this.update();
+    try {
+      const told = await ask(this.transport, "press", { request_id: id, ...fields }, { raw });
+      this.store.told(id, { done: told.done, text: told.text }, Date.now());
+    } catch (error) {
+      this.store.pressFailed(id, `The answer may not have arrived: ${errorText(error)}`);
+    }
+    this.#changed();
+  }
+
+  // What views use
+
+  /** Draws the page soon. */
+  update() {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    requestAnimationFrame(() => this.updateNow());
+  }
+
+  updateNow() {
+    this.#isScheduled = false;
+    this.now = Date.now();
+    const root = document.getElementById("app");
+    if (!root) return;
+    render(shell(this), root);
+    const dialog = /** @type {HTMLDialogElement | null} */ (document.getElementById("dialog"));
+    if (dialog && !dialog.open) dialog.showModal();
+  }
+
+  #tick() {
+    this.now = Date.now();
+    this.store.sweep(this.now, this.route.view === "inbox" ? this.views.inbox.current : null);
+    this.update();
+  }
+
+  /** @param {Partial<Route> & {view: Route["view"]}} route @param {boolean} [replaces] */
+  go(route, replaces = false) {
+    const address = formatRoute(route);
+    if (replaces) history.replaceState(null, "", address);
+    else history.pushState(null, "", address);
+    this.#routed();
+  }
+
+  #routed() {
+    this.route = parseRoute(location.hash);
+    if (this.isPaired) this.view.enter(this.route);
+    this.update();
+  }
+
+  /** @param {string} key */
+  isUnfolded(key) {
+    return this.#unfolded.has(key);
+  }
+
+  /** @param {string} key */
+  unfold(key) {
+    this.setUnfolded(key, true);
+  }
+
+  /** @param {string} key @param {boolean} isUnfolded */
+  setUnfolded(key, isUnfolded) {
+    if (isUnfolded === this.#unfolded.has(key)) return;
+    if (isUnfolded) this.#unfolded.add(key);
+    else this.#unfolded.delete(key);
+    this.update();
+  }
+
+  /** @param {string} title @param {() => unknown} render */
+  openDialog(title, render) {
+    this.dialog = { title, render };
+    this.update();
+  }
+
+  closeDialog() {
+    this.dialog = null;
+    this.update();
+  }
+
+  openHelp() {
+    helpDialog(this);
+  }
+
+  /** @param {{question?: string, seq?: number}} of @param {string} summary */
+  proposeRule(of, summary) {
+    proposalDialog(this, of, summary);
+  }
+
+  /** @param {string} text */
+  toast(text) {
+    const id = ++this.#toastId;
+    this.toasts = [...this.toasts.filter((toast) => toast.text !== text), { id, text }].slice(-3);
+    setTimeout(() => {
+      this.toasts = this.toasts.filter((toast) => toast.id !== id);
+      this.update();
+    }, 5_000);
+    this.update();
+  }
+
+  /**
+   * Does something that may fail, and says so if it does.
+   * @param {() => Promise<void>} work
+   */
+  async attempt(work) {
+    try {
+      await work();
+    } catch (error) {
+      this.#failed(error);
+    }
+    this.update();
+  }
+
+  /** @param {unknown} error */
+  #failed(error) {
+    if (error instanceof RequestError && error.status === 401) return;
+    if (error instanceof RequestError && (error.status === 0 || error.status === 503) && this.connection !== "live") return;
+    this.toast(errorText(error));
+  }
+}
+
+new App().start();

@@ -1,0 +1,52 @@
+// The keyboard: which keys mean what, and when they mean nothing.
+
+/** @typedef {import("./app.js").App} App */
+
+/** The keys and what they do, as the cheat sheet shows them. */
+export const KEYS = /** @type {[string[], string][]} */ ([
+  [["j", "k"], "Next question, previous question"],
+  [["a"], "Allow once"],
+  [["d"], "Deny"],
+  [["r"], "Deny with words, or answer in words"],
+  [["e"], "Edit the arguments, then allow"],
+  [["x"], "Select, to answer several together"],
+  [["Enter"], "Show the whole content; after an answer, go to the next question"],
+  [["g", "then i h r s"], "Go to the inbox, history, rules, sessions"],
+  [["/"], "Search the history"],
+  [["Esc"], "Close or go back"],
+  [["?"], "This list"],
+]);
+
+let wentAt = -Infinity;
+
+/** @param {App} app @param {KeyboardEvent} event */
+export function handleKey(app, event) {
+  if (!app.isPaired || event.repeat || event.altKey || event.metaKey || event.isComposing) return;
+  const target = /** @type {HTMLElement} */ (event.target);
+  if (event.ctrlKey) {
+    if (event.key === "Enter") target.closest("form")?.requestSubmit();
+    return;
+  }
+  const isTyping = target.matches("input:not([type=checkbox]), textarea, select");
+  if (isTyping && event.key === "Escape") target.blur();
+  if (isTyping || app.dialog) return;
+  const isPressable = target.matches("button, a, summary, input");
+  if (isPressable && (event.key === "Enter" || event.key === " ")) return;
+  if (meaning(app, event)) event.preventDefault();
+}
+
+/** @param {App} app @param {KeyboardEvent} event */
+function meaning(app, { key, timeStamp }) {
+  const isGoing = timeStamp - wentAt < 1_500;
+  wentAt = -Infinity;
+  const view = isGoing ? { i: "inbox", h: "history", r: "rules", s: "sessions" }[key] : undefined;
+  if (view) app.go({ view: /** @type {import("./router.js").ViewName} */ (view) });
+  else if (key === "g") wentAt = timeStamp;
+  else if (key === "?") app.openHelp();
+  else if (key === "/") {
+    app.go({ view: "history" });
+    app.updateNow();
+    document.getElementById("search")?.focus();
+  } else return app.view.key?.(key) ?? false;
+  return true;
+}

@@ -1,0 +1,78 @@
+// What tells people about new questions: the title, the icon of the tab, and notifications of the
+// browser. They name agent, project and kind, and never the command.
+
+import { html, nothing } from "./vendor/lit-html/lit-html.js";
+import { icon } from "./parts/icons.js";
+import { agentName, folderName, toolDeed } from "./words.js";
+import { keep, kept } from "./kept.js";
+
+/** @typedef {import("./app.js").App} App */
+/** @typedef {import("./types/desk.js").Row} Row */
+
+const ASKED = "callgate.notify-asked";
+
+export class Notices {
+  #app;
+  #count = -1;
+  /** @type {Set<string>} */
+  #notified = new Set();
+
+  /** @param {App} app */
+  constructor(app) {
+    this.#app = app;
+  }
+
+  /** @param {number} count how many questions wait */
+  count(count) {
+    if (count === this.#count) return;
+    this.#count = count;
+    document.title = count ? `(${count}) callgate` : "callgate";
+    const link = /** @type {HTMLLinkElement | null} */ (document.getElementById("favicon"));
+    if (link) link.href = `data:image/svg+xml,${encodeURIComponent(favicon(count))}`;
+    const badge = /** @type {{setAppBadge?: (count: number) => Promise<void>}} */ (navigator);
+    badge.setAppBadge?.(count).catch(() => {});
+  }
+
+  /** @param {Row} row a question that has just arrived */
+  arrived(row) {
+    if (this.permission() !== "granted" || document.hasFocus() || this.#notified.has(row.question)) return;
+    this.#notified.add(row.question);
+    const title = `${agentName(row.agent)} in ${folderName(row.project)}`;
+    const note = new Notification(title, { body: `Wants an answer: ${toolDeed(row.tool).toLowerCase()}`, tag: row.question });
+    note.onclick = () => {
+      window.focus();
+      this.#app.go({ view: "inbox", item: row.question });
+      note.close();
+    };
+  }
+
+  permission() {
+    return "Notification" in window ? Notification.permission : "denied";
+  }
+
+  /** Asks once, in the page and not by a pop-up, whether notifications are wanted. */
+  askBell() {
+    if (this.permission() !== "default" || kept(ASKED)) return nothing;
+    return html`<div class="ask-bell">${icon("bell")}<span class="grow">Be told when an agent waits?</span>
+      <button class="button small" type="button" @click=${() => this.allow()}>Turn on</button>
+      <button class="button quiet small" type="button" aria-label="No notifications" @click=${() => this.#dismiss()}>${icon("cross")}</button></div>`;
+  }
+
+  async allow() {
+    keep(ASKED, "yes");
+    await Notification.requestPermission();
+    this.#app.update();
+  }
+
+  #dismiss() {
+    keep(ASKED, "no");
+    this.#app.update();
+  }
+}
+
+/** @param {number} count */
+function favicon(count) {
+  const text = count > 99 ? "99" : String(count);
+  const badge = `<circle cx="22" cy="10" r="10" fill="#d63a2e"/><text x="22" y="14.5" font-family="sans-serif" font-size="13" font-weight="700" fill="#fff" text-anchor="middle">${text}</text>`;
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="8" fill="#4a48c9"/><path d="M9 23V13a7 7 0 0 1 14 0v10M16 13v10" fill="none" stroke="#fff" stroke-width="3" stroke-linecap="round"/>${count ? badge : ""}</svg>`;
+}

@@ -1,0 +1,109 @@
+// The bar below a question: its buttons, and afterwards how far the answer got.
+
+import { html, nothing } from "../vendor/lit-html/lit-html.js";
+import { agentName, decisionWords, outcomeWords } from "../words.js";
+import { isOpen } from "../store.js";
+import { icon } from "./icons.js";
+
+/** @typedef {import("../views/inbox.js").InboxView} InboxView */
+/** @typedef {import("../store.js").Question} Question */
+/** @typedef {import("../types/desk.js").Card} Card */
+
+/** @param {InboxView} inbox @param {Question} question */
+export function answerBar(inbox, question) {
+  const { card, answer } = question;
+  let content;
+  if (answer === "pressed" || answer === "recorded" || answer === "read") content = steps(inbox, question);
+  else if (!isOpen(question)) content = outcome(inbox, question);
+  else if (!card) content = html`<div class="bar-buttons"><div class="skeleton bar-skeleton"></div></div>`;
+  else if (inbox.reply?.question === question.row.question) content = replyForm(inbox, question, card);
+  else content = buttons(inbox, question, card);
+  return html`<footer class="answer-bar" aria-live="polite">
+    ${question.notice && answer !== "read" ? html`<p class="note amber notice" role="status">${icon("warning")}<span>${question.notice}</span></p>` : nothing}
+    ${content}
+  </footer>`;
+}
+
+/** @param {InboxView} inbox @param {Question} question @param {Card} card */
+function buttons(inbox, question, card) {
+  const blocked = inbox.isBlocked(question) ? "true" : "false";
+  const isPicking = card.pickers.length > 0;
+  const isPlain = !isPicking && card.body.type !== "ask";
+  return html`
+    ${card.needs === "confirm" ? confirmField(inbox, card) : nothing}
+    <div class="bar-more">
+      ${card.takes_words ? html`<button class="button quiet small" type="button" data-press="reply" @click=${() => inbox.openReply(question)}>${icon("reply")}${isPlain ? "Deny with words" : "Answer in words"} <kbd>r</kbd></button>` : nothing}
+      ${card.can_edit && isPlain ? html`<button class="button quiet small" type="button" data-press="edit" @click=${() => inbox.openEdit(question)}>${icon("edit")}Edit, then allow <kbd>e</kbd></button>` : nothing}
+      ${card.can_stop ? html`<button class="button quiet small" type="button" data-press="stop" aria-disabled=${blocked} @click=${() => inbox.press(question, { action: "stop" })}>${icon("stop")}Deny and stop</button>` : nothing}
+    </div>
+    <div class="bar-buttons">
+      <div class="bar-button">
+        <button class="button deny" type="button" data-press="deny" aria-disabled=${blocked} aria-describedby="grants-deny" @click=${() => inbox.press(question, { action: "deny" })}>${isPlain ? "Deny" : "Dismiss"} <kbd>d</kbd></button>
+        <span class="tiny muted" id="grants-deny">${card.grants.deny}</span>
+      </div>
+      ${isPicking
+        ? card.pickers.some((picker) => picker.many) || card.pickers.length > 1
+          ? html`<div class="bar-button"><button class="button primary" type="button" data-press="done" aria-disabled=${blocked} @click=${() => inbox.press(question, { action: "done" })}>Done</button><span class="tiny muted">Sends what you chose.</span></div>`
+          : nothing
+        : html`<div class="bar-button">
+        <button class="button primary allow" type="button" data-press="allow" aria-disabled=${blocked} aria-describedby="grants-allow" ?disabled=${card.is_cut} @click=${() => inbox.allow(question)}>${card.body.type === "plan" ? "Approve the plan" : "Allow once"} <kbd>a</kbd></button>
+        <span class="tiny muted" id="grants-allow">${card.grants.allow}</span>
+      </div>`}
+    </div>`;
+}
+
+/** @param {InboxView} inbox @param {Card} card */
+function confirmField(inbox, card) {
+  return html`<label class="confirm-field"><span>To allow this, type ${card.confirm_word_of ?? "the last word of the command"}:</span>
+    <input class="field mono" data-confirm autocomplete="off" autocapitalize="off" spellcheck="false" .value=${inbox.confirmWord}
+      @input=${(/** @type {InputEvent} */ event) => inbox.typeConfirm(/** @type {HTMLInputElement} */ (event.target).value)}></label>`;
+}
+
+/** @param {InboxView} inbox @param {Question} question @param {Card} card */
+function replyForm(inbox, question, card) {
+  const isAnswer = card.body.type === "ask" || card.pickers.length > 0;
+  const send = (/** @type {Event} */ event) => {
+    event.preventDefault();
+    inbox.sendReply(question);
+  };
+  return html`<form class="reply" @submit=${send}>
+    <label class="labelled">${isAnswer ? "Your answer" : `What should ${agentName(card.agent)} do instead?`}
+      <textarea class="field" id="reply-words" rows="3" data-words placeholder=${isAnswer ? "" : "The call is denied, and the agent reads this."}
+        .value=${inbox.reply?.text ?? ""} @input=${(/** @type {InputEvent} */ event) => inbox.typeReply(/** @type {HTMLTextAreaElement} */ (event.target).value)}></textarea></label>
+    <div class="row"><span class="grow tiny muted">Ctrl + Enter sends</span>
+      <button class="button quiet" type="button" @click=${() => inbox.closeReply()}>Cancel</button>
+      <button class="button ${isAnswer ? "primary" : "danger"}" data-press="send-words" type="submit">${isAnswer ? "Send the answer" : "Deny with these words"}</button></div>
+  </form>`;
+}
+
+/** @param {InboxView} inbox @param {Question} question */
+function steps(inbox, question) {
+  const { answer, row, outcome, action } = question;
+  const level = ["pressed", "recorded", "read"].indexOf(answer);
+  const denies = (outcome?.decision ?? (action === "deny" || action === "stop" || action === "words" ? "deny" : "allow")) === "deny";
+  const names = ["Pressed", "Recorded in the ledger", `Read by ${agentName(row.agent)}`];
+  return html`<div class="steps ${denies ? "denies" : ""}" role="status">
+    <strong class="steps-title">${outcome ? decisionWords(outcome.decision) : denies ? "Denying" : "Answering"}</strong>
+    <ol>${names.map((name, at) => html`<li class=${at <= level ? "is-done" : at === level + 1 ? "is-next" : ""}>
+      <span class="tick">${at <= level ? icon("check") : at === level + 1 ? html`<span class="spinner"></span>` : nothing}</span>${name}</li>`)}</ol>
+    ${answer === "read" ? next(inbox, question) : nothing}
+  </div>`;
+}
+
+/** @param {InboxView} inbox @param {Question} question */
+function outcome(inbox, question) {
+  const result = question.outcome;
+  const decision = result?.decision ?? "withdrawn";
+  return html`<div class="outcome" role="status">
+    <span class="dot ${decision}"></span>
+    <span class="grow">${question.answer === "lost" ? html`<strong>Your answer did not count.</strong> ` : nothing}${result ? outcomeWords(result) : "This question is over."}</span>
+    ${next(inbox, question)}
+  </div>`;
+}
+
+/** @param {InboxView} inbox @param {Question} question */
+function next(inbox, question) {
+  return inbox.following(question)
+    ? html`<button class="button small" type="button" @click=${() => inbox.advance(question)}>Next question ${icon("next")}</button>`
+    : nothing;
+}

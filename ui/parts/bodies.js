@@ -1,0 +1,60 @@
+// What a question is about, by the kind of its call.
+
+import { html } from "../vendor/lit-html/lit-html.js";
+import { counted } from "../words.js";
+import { diff } from "./diff.js";
+import { icon } from "./icons.js";
+import { markdown } from "./markdown.js";
+import { command, numbered, prettyJson, shown } from "./text.js";
+
+/** @typedef {import("../app.js").App} App */
+/** @typedef {import("../types/desk.js").Card} Card */
+
+/** @param {App} app @param {Card} card */
+export function body(app, card) {
+  const { body, question } = card;
+  const key = `body-${question}`;
+  switch (body.type) {
+    case "command":
+      return html`${body.description ? html`<p class="description">${shown(body.description)}</p>` : ""}${command(app, key, body.segments)}`;
+    case "write":
+      return html`${path(body.path, counted(body.lines, "line"))}${numbered(app, key, body.content)}`;
+    case "edit":
+      return html`${path(body.path, changed(body.changes))}${diff(app, key, body.changes)}`;
+    case "notebook":
+      return html`${path(body.path, body.what)}${numbered(app, key, body.content)}`;
+    case "fetch":
+      return html`<div class="address code-box"><pre class="command">${address(body.url)}</pre></div>
+        ${body.what ? html`<p class="description">${shown(body.what)}</p>` : ""}`;
+    case "plan":
+      return html`<div class="plan">${markdown(key, body.markdown)}</div>`;
+    case "ask":
+      return html`<p class="asked">${shown(body.question)}</p>${body.detail ? html`<p class="description">${shown(body.detail)}</p>` : ""}`;
+    case "mcp":
+      return html`<p class="description">The tool <code>${shown(body.tool)}</code> of the server <code>${shown(body.server)}</code></p>${numbered(app, key, prettyJson(body.input))}`;
+    default:
+      return numbered(app, key, prettyJson(body.input));
+  }
+}
+
+/** @param {string} path @param {unknown} more */
+function path(path, more) {
+  return html`<p class="path">${icon("file")}<code>${shown(path)}</code><span class="muted">${more}</span></p>`;
+}
+
+/** @param {import("../types/desk.js").Change[]} changes */
+function changed(changes) {
+  const lines = changes.flatMap((change) => change.lines);
+  const [added, removed] = ["+", "-"].map((op) => lines.filter((line) => line.op === op).length);
+  return html`<span class="added-count">+${added}</span> <span class="removed-count">−${removed}</span>`;
+}
+
+/**
+ * Shows an address with the part that says where it leads standing out.
+ * @param {string} url
+ */
+function address(url) {
+  const parts = /^([a-z+.-]+:\/\/)([^/?#]*)(.*)$/is.exec(url);
+  if (!parts) return shown(url);
+  return html`<span class="seg-comment">${shown(parts[1])}</span><span class="seg-program">${shown(parts[2])}</span><span class="seg-option">${shown(parts[3])}</span>`;
+}

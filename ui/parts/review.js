@@ -1,0 +1,90 @@
+// Shows what changed rules would have decided over the whole ledger, and saves them after that.
+
+import { html, nothing } from "../vendor/lit-html/lit-html.js";
+import { ask, errorText } from "../transport.js";
+import { SETTLE_MS } from "../press_guard.js";
+import { clock, counted, decisionWords, folderName } from "../words.js";
+import { icon } from "./icons.js";
+import { shown } from "./text.js";
+
+/** @typedef {import("../app.js").App} App */
+/** @typedef {import("../types/desk.js").Backtested} Backtested */
+/** @typedef {import("../types/desk.js").Turned} Turned */
+
+/**
+ * @param {App} app @param {{text: string, hash: string}} draft the whole file, and what it is based on
+ * @param {() => void} saved
+ */
+export function reviewDialog(app, { text, hash }, saved) {
+  const state = {
+    done: 0, total: 0, result: /** @type {Backtested | null} */ (null), error: "", isSaving: false, finishedAt: Infinity,
+  };
+  const abort = new AbortController();
+  const run = async () => {
+    try {
+      const problems = (await ask(app.transport, "check_rules", { text }, { signal: abort.signal })).problems;
+      const first = problems.find((/** @type {import("../types/desk.js").Problem} */ problem) => problem.level === "error");
+      if (first) throw new Error(`${first.line === null ? "" : `Line ${first.line}: `}${first.text}`);
+      const progress = (/** @type {any} */ message) => {
+        Object.assign(state, { done: message.done, total: message.total });
+        app.update();
+      };
+      state.result = /** @type {any} */ (await ask(app.transport, "backtest", { text }, { signal: abort.signal, progress }));
+      state.finishedAt = performance.now();
+      setTimeout(() => app.update(), SETTLE_MS + 5);
+    } catch (error) {
+      if (!abort.signal.aborted) state.error = errorText(error);
+    }
+    app.update();
+  };
+  const save = async () => {
+    if (state.isSaving || performance.now() - state.finishedAt < SETTLE_MS) return;
+    state.isSaving = true;
+    try {
+      const told = await ask(app.transport, "save_rules", { text, hash });
+      if (!told.done) throw new Error(told.text);
+      app.closeDialog();
+      app.toast("The rules are saved and decide from now on.");
+      saved();
+    } catch (error) {
+      state.error = errorText(error);
+    }
+    state.isSaving = false;
+    app.update();
+  };
+  const cancel = () => {
+    abort.abort();
+    app.closeDialog();
+  };
+  run();
+  app.openDialog("Before you save", () => html`
+    <div class="dialog-body review">
+      ${state.error ? html`<p class="note red" role="alert">${icon("warning")}<span>${state.error}</span></p>` : nothing}
+      ${state.result ? results(state.result, app.now) : state.error ? nothing : html`<p>What would these rules have decided about everything in the ledger?</p>
+        <progress max=${state.total || 1} value=${state.done} aria-label="Backtest"></progress><p class="small muted num">${state.total ? `${state.done.toLocaleString()} of ${counted(state.total, "entry", "entries")}` : "Starting…"}</p>`}
+    </div>
+    <div class="dialog-foot"><button class="button quiet" type="button" @click=${cancel}>Cancel</button>
+      ${state.result ? html`<button class="button ${state.result.let_through_count ? "danger primary" : "primary"}" type="button" data-save aria-disabled=${performance.now() - state.finishedAt < SETTLE_MS ? "true" : "false"} ?disabled=${state.isSaving} @click=${save}>
+        ${state.result.let_through_count ? `Save, and allow what was denied` : "Save the rules"}</button>` : nothing}
+    </div>`);
+}
+
+/** @param {Backtested} result @param {number} now */
+function results(result, now) {
+  const { judged, let_through, let_through_count, turned, saved, examples } = result;
+  return html`
+    ${let_through_count ? html`<section class="let-through" data-let-through=${let_through_count}>
+      <h3>${icon("warning")}${counted(let_through_count, "call that was denied would be allowed", "calls that were denied would be allowed")}</h3>
+      ${turnedList(let_through, now)}${let_through_count > let_through.length ? html`<p class="small">and ${let_through_count - let_through.length} more</p>` : nothing}</section>`
+    : html`<p class="note green">${icon("check")}<span>Nothing that was denied before would be allowed.</span></p>`}
+    <div class="review-figures"><div><strong class="figure num">${saved.toLocaleString()}</strong><span class="small muted">questions saved</span></div>
+      <div><strong class="figure num">${judged.toLocaleString()}</strong><span class="small muted">calls judged</span></div></div>
+    ${turned.length ? html`<section><h3>What changes</h3><ul class="turns">${turned.map(({ from, to, count }) => html`<li><span>${decisionWords(from)}</span>${icon("next")}<strong>${decisionWords(to)}</strong><span class="num muted">${count.toLocaleString()}</span></li>`)}</ul></section>` : html`<p class="muted">Every past call would have been decided as before.</p>`}
+    ${examples.length ? html`<section><h3>For example</h3>${turnedList(examples, now)}</section>` : nothing}`;
+}
+
+/** @param {Turned[]} calls @param {number} now */
+function turnedList(calls, now) {
+  return html`<ul class="turned">${calls.slice(0, 12).map((call) => html`<li><code>${shown(call.summary)}</code>
+    <span class="tiny muted">${folderName(call.project)} · ${clock(call.at_ms, now)} · ${decisionWords(call.was)}, would be ${decisionWords(call.would).toLowerCase()}</span></li>`)}</ul>`;
+}

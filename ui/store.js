@@ -1,0 +1,300 @@
+// The open questions and what became of them, as the page knows it from answers and ledger entries.
+// It does no I/O and reads no clock.
+
+/** @typedef {import("./types/desk.js").Row} Row */
+/** @typedef {import("./types/desk.js").Card} Card */
+/** @typedef {import("./types/desk.js").Entry} Entry */
+/** @typedef {"none" | "pressed" | "recorded" | "read" | "lost"} AnswerState */
+
+/**
+ * @typedef {object} Outcome
+ * @property {string} decision
+ * @property {string | null} by
+ * @property {string | null} channel
+ * @property {string | null} text in words, once the question is closed
+ */
+
+/**
+ * @typedef {object} Question
+ * @property {Row} row
+ * @property {Card | null} card
+ * @property {boolean} isSketch whether the row was made from a ledger entry, without its risks
+ * @property {AnswerState} answer how far this page's answer got
+ * @property {boolean} isMine whether this page has pressed
+ * @property {string | null} action what this page pressed last
+ * @property {string | null} notice what the desk said about a press that did not decide
+ * @property {{by: string, channel: string} | null} lastPress
+ * @property {Set<string>} picks
+ * @property {Outcome | null} outcome
+ * @property {number | null} overAt when the page learnt that it is over
+ */
+
+/** @typedef {{session: string, agent: string, project: string, questions: Question[]}} Group */
+
+/** How long a question that is over stays in the list, so that people see what became of it. */
+export const LINGER_MS = 5_000;
+
+export class QuestionStore {
+  /** @type {Map<string, Question>} */
+  questions = new Map();
+  /** Rises with every change. */
+  version = 0;
+  #grouped = { version: -1, groups: /** @type {Group[]} */ ([]) };
+
+  /**
+   * Takes the list of all open questions.
+   * @param {{head: number, rows: Row[]}} inbox @param {number} now
+   */
+  inboxLoaded({ head, rows }, now) {
+    const open = new Set(rows.map((row) => row.question));
+    for (const row of rows) this.#rowLoaded(row);
+    for (const question of this.questions.values()) {
+      const { row, overAt } = question;
+      if (overAt !== null || open.has(row.question) || row.seq > head) continue;
+      question.outcome ??= { decision: "withdrawn", by: null, channel: null, text: "This question is over." };
+      this.#end(question, now);
+    }
+    this.version += 1;
+  }
+
+  /** @param {Card} card */
+  cardLoaded(card) {
+    this.#rowLoaded(card).card = card;
+    this.version += 1;
+  }
+
+  /** @param {Row} row */
+  #rowLoaded(row) {
+    const known = this.questions.get(row.question);
+    if (known) {
+      known.row = row;
+      known.isSketch = false;
+      return known;
+    }
+    const question = newQuestion(row, false);
+    this.questions.set(row.question, question);
+    return question;
+  }
+
+  /**
+   * Takes an entry of the ledger. Returns the id of a question whose card has to be loaded.
+   * @param {Entry} entry @param {number} now @returns {string | null}
+   */
+  entryArrived(entry, now) {
+    if (entry.question === null) return null;
+    if (entry.kind === "asked") return this.#asked(entry, entry.question);
+    const question = this.questions.get(entry.question);
+    if (!question) return null;
+    this.version += 1;
+    const { body } = entry;
+    if (entry.kind === "pressed") this.#pressedBy(question, body);
+    else if (entry.kind === "decided") this.#decided(question, body);
+    else if (entry.kind === "delivered" && question.isMine && question.answer !== "lost") question.answer = "read";
+    else if (entry.kind === "closed") this.#closed(question, body, now);
+    return null;
+  }
+
+  /** @param {Entry} entry @param {string} id */
+  #asked(entry, id) {
+    if (this.questions.has(id)) return null;
+    this.questions.set(id, newQuestion(sketch(entry, id), true));
+    this.version += 1;
+    return id;
+  }
+
+  /** @param {Question} question @param {Record<string, any>} body */
+  #pressedBy(question, body) {
+    question.lastPress = { by: body.by, channel: body.channel };
+    if (body.outcome !== "picked") return;
+    const action = String(body.action);
+    const pickers = question.card?.pickers ?? [];
+    const picker = pickers[Number(action.slice(4).split(".")[0])];
+    if (question.picks.has(action) && picker?.many) {
+      question.picks.delete(action);
+      return;
+    }
+    for (const choice of picker && !picker.many ? picker.choices : []) question.picks.delete(choice.action);
+    question.picks.add(action);
+  }
+
+  /** @param {Question} question @param {Record<string, any>} body */
+  #decided(question, body) {
+    const { by, channel } = question.lastPress ?? { by: null, channel: null };
+    const isPressed = by !== null && by === body.by;
+    question.outcome = { decision: body.decision, by: body.by ?? null, channel: isPressed ? channel : null, text: null };
+    if (question.isMine && question.answer !== "lost" && question.answer !== "read") question.answer = "recorded";
+  }
+
+  /** @param {Question} question @param {Record<string, any>} body @param {number} now */
+  #closed(question, body, now) {
+    question.outcome ??= { decision: "withdrawn", by: null, channel: null, text: null };
+    question.outcome.text = body.text ?? null;
+    if (question.isMine && body.how !== "answered" && question.answer !== "none") question.answer = "lost";
+    this.#end(question, now);
+  }
+
+  /** @param {Question} question @param {number} now */
+  #end(question, now) {
+    question.overAt ??= now;
+  }
+
+  /**
+   * Notes that this page sends a press. Returns false if the question takes none now.
+   * @param {string} id @param {string} action
+   */
+  press(id, action) {
+    const question = this.questions.get(id);
+    if (!question || !takesPress(question)) return false;
+    Object.assign(question, { answer: "pressed", isMine: true, action, notice: null });
+    this.version += 1;
+    return true;
+  }
+
+  /**
+   * Takes the desk's answer to this page's press.
+   * @param {string} id @param {{done: boolean, text: string}} told @param {number} now
+   */
+  told(id, { done, text }, now) {
+    const question = this.questions.get(id);
+    if (!question) return;
+    this.version += 1;
+    const isPick = /^pick|^done$/.test(question.action ?? "");
+    if (!done) this.#refused(question, text);
+    else if (isPick && question.answer === "pressed") question.answer = "none";
+    else {
+      question.answer = "read";
+      question.outcome ??= { decision: decisionOf(question.action), by: null, channel: null, text };
+      question.outcome.text ??= text;
+      this.#end(question, now);
+    }
+  }
+
+  /** @param {Question} question @param {string} text */
+  #refused(question, text) {
+    question.notice = text;
+    if (question.outcome || question.overAt !== null) question.answer = "lost";
+    else Object.assign(question, { answer: "none", isMine: false });
+  }
+
+  /**
+   * Notes that a press could not be sent, or that its answer was lost on the way.
+   * @param {string} id @param {string} text
+   */
+  pressFailed(id, text) {
+    const question = this.questions.get(id);
+    if (!question || question.answer !== "pressed") return;
+    Object.assign(question, { answer: "none", notice: text });
+    this.version += 1;
+  }
+
+  /**
+   * Notes that a question is over without a known decision.
+   * @param {string} id @param {string} text @param {number} now
+   */
+  over(id, text, now) {
+    const question = this.questions.get(id);
+    if (!question) return;
+    question.outcome ??= { decision: "withdrawn", by: null, channel: null, text };
+    this.#end(question, now);
+    this.version += 1;
+  }
+
+  /**
+   * Forgets questions that have been over for a while, except the one that is shown.
+   * @param {number} now @param {string | null} shown
+   */
+  sweep(now, shown) {
+    for (const [id, { overAt }] of this.questions) {
+      if (overAt === null || id === shown || now - overAt < LINGER_MS) continue;
+      this.questions.delete(id);
+      this.version += 1;
+    }
+  }
+
+  /** Returns the questions by session; what runs out first is on top. */
+  groups() {
+    if (this.#grouped.version !== this.version) {
+      this.#grouped = { version: this.version, groups: grouped([...this.questions.values()]) };
+    }
+    return this.#grouped.groups;
+  }
+
+  /** Returns the questions in the order in which they are shown. */
+  inOrder() {
+    return this.groups().flatMap((group) => group.questions);
+  }
+
+  /** Returns how many questions wait for an answer. */
+  waiting() {
+    let count = 0;
+    for (const question of this.questions.values()) if (isOpen(question)) count += 1;
+    return count;
+  }
+
+  /**
+   * Returns the open questions that may be answered together with this one, itself included.
+   * @param {Question} question
+   */
+  alike(question) {
+    const { alike } = question.row;
+    if (alike === null || !isBatchable(question)) return [];
+    return this.inOrder().filter((other) => other.row.alike === alike && isBatchable(other));
+  }
+}
+
+/** @param {Row} row @param {boolean} isSketch @returns {Question} */
+function newQuestion(row, isSketch) {
+  return {
+    row, isSketch, card: null, answer: "none", isMine: false, action: null, notice: null,
+    lastPress: null, picks: new Set(), outcome: null, overAt: null,
+  };
+}
+
+/** @param {Entry} entry @param {string} id @returns {Row} */
+function sketch({ seq, at_ms, body }, id) {
+  return {
+    question: id, seq, agent: body.agent ?? "", project: body.cwd ?? "", session: body.session ?? "",
+    tool: body.tool ?? "", summary: body.summary ?? "", asked_ms: at_ms, until_ms: body.until_ms ?? at_ms,
+    ruling: body.ruling, because: body.because ?? null, needs: body.ruling === "confirm" ? "confirm" : "press",
+    mode: body.mode ?? null, risks: [], alike: null,
+  };
+}
+
+/** @param {Question} question */
+export function isOpen({ outcome, overAt }) {
+  return overAt === null && outcome === null;
+}
+
+/** @param {Question} question */
+export function takesPress(question) {
+  return isOpen(question) && question.answer === "none";
+}
+
+/**
+ * Returns true if a question may be answered together with others.
+ * @param {Question} question
+ */
+export function isBatchable(question) {
+  const { row, isSketch } = question;
+  return takesPress(question) && !isSketch && row.needs === "press" && row.ruling === "ask";
+}
+
+/** @param {string | null} action */
+function decisionOf(action) {
+  return action === "deny" || action === "stop" || action === "words" ? "deny" : "allow";
+}
+
+/** @param {Question[]} questions @returns {Group[]} */
+function grouped(questions) {
+  const urgent = (/** @type {Question} */ a, /** @type {Question} */ b) => a.row.until_ms - b.row.until_ms || a.row.seq - b.row.seq;
+  /** @type {Map<string, Group>} */
+  const groups = new Map();
+  for (const question of questions.sort(urgent)) {
+    const { session, agent, project } = question.row;
+    const key = JSON.stringify([agent, session, project]);
+    const group = groups.get(key) ?? { session, agent, project, questions: [] };
+    group.questions.push(question);
+    groups.set(key, group);
+  }
+  return [...groups.values()];
+}

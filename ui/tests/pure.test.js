@@ -1,0 +1,73 @@
+// Tests of routes, edits, the guard against early presses, and words.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { editProblem, memberSpan, textOf, withText } from "../json_edit.js";
+import { PressGuard, SETTLE_MS } from "../press_guard.js";
+import { filterOf, formatRoute, pairingCode, parseRoute } from "../router.js";
+import { duration, outcomeWords, remaining, visibleParts } from "../words.js";
+
+test("routes survive the way into the address and back", () => {
+  const route = { view: "history", item: "a/b c", params: { text: "rm -rf & co", by: "rule" } };
+  assert.deepEqual(parseRoute(formatRoute(route)), route);
+  assert.deepEqual(parseRoute(""), { view: "inbox", item: null, params: {} });
+  assert.equal(parseRoute("#/nowhere/%zz").view, "inbox");
+});
+
+test("the code is read from the fragment only in its own form", () => {
+  assert.equal(pairingCode("#code=7KQM2XWA"), "7KQM2XWA");
+  assert.equal(pairingCode("#code=<script>"), null);
+  assert.equal(pairingCode("#/history?text=code"), null);
+});
+
+test("a filter takes what it knows and ignores the rest", () => {
+  assert.deepEqual(filterOf({ text: "make", by: "x", since: "hour", other: "1" }, 3_600_001), { text: "make", since_ms: 1 });
+});
+
+test("an edit of one argument leaves the others byte for byte", () => {
+  const json = '{ "n": 12345678901234567890, "command":"a \\"b\\" }", "x": [1, {"command": 2}] }';
+  assert.equal(withText(json, "command", 'c\n"'), '{ "n": 12345678901234567890, "command":"c\\n\\"", "x": [1, {"command": 2}] }');
+  assert.equal(textOf(json, "command"), 'a "b" }');
+  assert.equal(memberSpan(json, "none"), null);
+  assert.equal(withText('{"a":1 ,"command":"x"}', "command", "y"), '{"a":1 ,"command":"y"}');
+  assert.equal(withText('{"a":"," , "b" : [ ] , "command" : "x" }', "command", "y"), '{"a":"," , "b" : [ ] , "command" : "y" }');
+});
+
+test("hidden values must stay in an edit, each as often as before", () => {
+  const before = '{"command":"curl -H [hidden 1: GitHub token] x"}';
+  assert.equal(editProblem(before, before.replace("x", "y")), null);
+  assert.match(editProblem(before, '{"command":"curl"}'), /Keep \[hidden 1/);
+  assert.match(editProblem(before, before.replace(" x", " [hidden 1: GitHub token]")), /as often/);
+  assert.match(editProblem(before, "{"), /not valid JSON/);
+  assert.match(editProblem("{}", "[]"), /one JSON object/);
+});
+
+test("presses count only after what is shown has been still for a while", () => {
+  const guard = new PressGuard();
+  guard.show("a", 1000);
+  assert.equal(guard.remaining("a", 1000), SETTLE_MS);
+  guard.show("a", 1500);
+  assert.equal(guard.remaining("a", 1000 + SETTLE_MS), 0);
+  guard.show("b", 2000);
+  assert.equal(guard.remaining("b", 2001), SETTLE_MS - 1);
+  assert.equal(guard.remaining("a", 9000), SETTLE_MS);
+});
+
+test("times read well", () => {
+  assert.deepEqual([900, 1_500, 59_000, 61_000, 3_900_000, 90_000_000].map(duration), ["900 ms", "1.5 s", "59 s", "1 min", "1 h 5 min", "1 day"]);
+  assert.deepEqual([-5, 1, 65_000, 7_200_000].map(remaining), ["0:00", "0:01", "1:05", "2 h"]);
+});
+
+test("invisible characters are named", () => {
+  assert.deepEqual(visibleParts("a\u200bb\u202e\n"), [
+    { text: "a", isInvisible: false }, { text: "U+200B", isInvisible: true }, { text: "b", isInvisible: false },
+    { text: "U+202E", isInvisible: true }, { text: "\n", isInvisible: false },
+  ]);
+});
+
+test("an outcome says who, and where", () => {
+  const outcome = { decision: "allow", by: "Ada", channel: "telegram", text: null };
+  assert.equal(outcomeWords(outcome), "Allowed by Ada on the phone.");
+  assert.equal(outcomeWords({ ...outcome, text: "Allowed by Ada" }), "Allowed by Ada on the phone.");
+  assert.equal(outcomeWords({ decision: "timeout", by: null, channel: null, text: null }), "No answer.");
+});

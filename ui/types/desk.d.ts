@@ -1,0 +1,195 @@
+// The types of the desk protocol as the page uses it. docs/protocol/desk.md describes them.
+
+export type Decision = "allow" | "deny" | "timeout" | "withdrawn" | "open" | "ran";
+export type Channel = "terminal" | "telegram" | "viewer" | "rule";
+
+export interface Filter {
+  text?: string;
+  tool?: string;
+  agent?: string;
+  project?: string;
+  session?: string;
+  decision?: string;
+  by?: "person" | "rule";
+  since_ms?: number;
+  until_ms?: number;
+}
+
+export type RiskKind = "first_time" | "outside" | "network" | "deletes" | "gate" | "hidden";
+export interface Risk { kind: RiskKind; text: string }
+
+export interface Row {
+  question: string;
+  seq: number;
+  agent: string;
+  project: string;
+  session: string;
+  tool: string;
+  summary: string;
+  asked_ms: number;
+  until_ms: number;
+  ruling: "ask" | "guard" | "confirm";
+  because: string | null;
+  needs: "press" | "confirm";
+  mode: string | null;
+  risks: Risk[];
+  alike: string | null;
+}
+
+export type SegmentStyle =
+  | "program" | "word" | "option" | "string" | "variable"
+  | "operator" | "comment" | "path" | "hidden" | "unclear";
+export interface Segment { text: string; style: SegmentStyle; break: boolean }
+
+export interface DiffLine { op: " " | "+" | "-"; old: number | null; new: number | null; text: string }
+export interface Change { everywhere: boolean; lines: DiffLine[] }
+
+export type Body =
+  | { type: "command"; segments: Segment[]; description: string | null }
+  | { type: "write"; path: string; content: string; lines: number }
+  | { type: "edit"; path: string; changes: Change[] }
+  | { type: "notebook"; path: string; what: string; content: string }
+  | { type: "fetch"; url: string; what: string | null }
+  | { type: "plan"; markdown: string }
+  | { type: "ask"; question: string; detail: string | null }
+  | { type: "mcp"; server: string; tool: string; input: string }
+  | { type: "other"; input: string };
+
+export interface Offer { action: string; meaning: string; lasts: string; changes_mode: boolean }
+export interface Choice { label: string; description: string | null; action: string }
+export interface Picker { question: string; many: boolean; choices: Choice[] }
+
+export interface Card extends Row {
+  body: Body;
+  input: string;
+  last_words: string | null;
+  offers: Offer[];
+  pickers: Picker[];
+  takes_words: boolean;
+  can_edit: boolean;
+  can_stop: boolean;
+  no_answer_denies: boolean;
+  hides_what_runs: boolean;
+  blocked: string | null;
+  confirm_word_of: string | null;
+  grants: { allow: string; deny: string };
+  is_cut: boolean;
+}
+
+export interface HistoryRow {
+  seq: number;
+  at_ms: number;
+  question: string | null;
+  tool: string;
+  summary: string;
+  project: string;
+  session: string;
+  agent: string;
+  mode: string | null;
+  decision: Decision;
+  by: string | null;
+  channel: Channel | null;
+  took_ms: number | null;
+  ok: boolean | null;
+  words: string | null;
+  edited: boolean;
+}
+
+export interface Tally { name: string; count: number; allowed: number; denied: number }
+export interface Figures {
+  hours: { at_ms: number; asked: number; allowed: number; denied: number; by_rule: number }[];
+  answer_ms: { p50: number | null; p90: number | null; buckets: { up_to_ms: number | null; count: number }[] };
+  shares: { allowed: number; denied: number; by_rule: number; timeout: number };
+  by_project: Tally[];
+  by_agent: Tally[];
+  by_tool: Tally[];
+}
+
+export interface SessionState {
+  session: string;
+  agent: string;
+  project: string;
+  mode: string | null;
+  last_words: string | null;
+  last_ms: number;
+  waiting: number;
+  allowed_today: number;
+  denied_today: number;
+  by_rule_today: number;
+  warning: string | null;
+}
+
+export interface Problem { line: number | null; level: "error" | "warning"; text: string }
+export interface ListedRule {
+  name: string;
+  decide: string;
+  line: number;
+  text: string;
+  until: string | null;
+  is_over: boolean;
+  reason: string | null;
+  source: string;
+}
+export interface RuleFile { path: string; problems: Problem[]; rules: ListedRule[] }
+export interface RuleBook extends RuleFile { text: string; hash: string; projects: RuleFile[] }
+
+export interface Explained {
+  decision: "allow" | "deny" | "ask" | "confirm" | "undecided";
+  because: string | null;
+  considered: { rule: string; matches: boolean; text: string }[];
+  segments: Segment[] | null;
+}
+
+export interface Turned { seq: number; at_ms: number; summary: string; project: string; was: string; would: string }
+export interface Backtested {
+  judged: number;
+  let_through: Turned[];
+  let_through_count: number;
+  turned: { from: string; to: string; count: number }[];
+  saved: number;
+  examples: Turned[];
+}
+
+export interface SuggestedRule {
+  toml: string;
+  name: string;
+  saves: number;
+  beyond: { seq: number; summary: string; project: string }[];
+  beyond_count: number;
+}
+
+export interface DeskStatus {
+  version: string;
+  pid: number;
+  uptime_seconds: number;
+  open: number;
+  head: number;
+  socket: string;
+  database: string;
+  reach: {
+    terminal: boolean;
+    telegram: { bot: string | null; trouble: string | null } | null;
+    viewers: { connected: number; paired: number };
+  };
+}
+
+export interface Entry {
+  seq: number;
+  at_ms: number;
+  kind: string;
+  question: string | null;
+  hash: string;
+  body: Record<string, any>;
+}
+
+/** A message of the desk. The fields depend on its kind. */
+export interface DeskMessage { id: string | null; kind: string; [field: string]: any }
+
+/** The answer of each kind of request. */
+export interface Answers {
+  inbox: { head: number; rows: Row[] };
+  history: { rows: HistoryRow[]; next: number | null };
+  exported: { text: string; next: number | null };
+  verified: { whole: boolean; entries: number; head: string | number; text: string };
+  told: { done: boolean; text: string };
+}

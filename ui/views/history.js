@@ -1,0 +1,224 @@
+// The history: every decision and tool run, with search, filters that live in the address, and plots.
+
+import { html, nothing } from "../vendor/lit-html/lit-html.js";
+import { ask } from "../transport.js";
+import { filterOf, formatRoute } from "../router.js";
+import { agentName, ago, channelWords, clock, counted, decisionWords, duration, folderName, fullTime } from "../words.js";
+import { exportDialog } from "../parts/export.js";
+import { icon, openGate } from "../parts/icons.js";
+import { answersPlot, hoursPlot, sharesPlot, talliesPlot } from "../parts/plots.js";
+import { shown } from "../parts/text.js";
+import { VirtualList } from "../parts/virtual_list.js";
+
+/** @typedef {import("../app.js").App} App */
+/** @typedef {import("../types/desk.js").HistoryRow} HistoryRow */
+
+const NARROW = matchMedia("(max-width: 759px)");
+const PAGE = 200;
+const REFRESH_MS = 1_000;
+
+export class HistoryView {
+  #list = /** @type {VirtualList<HistoryRow>} */ (new VirtualList("decisions", "history-scroll"));
+  /** @type {HistoryRow[]} */
+  #rows = [];
+  #next = /** @type {number | null} */ (null);
+  #isLoading = false;
+  #isStale = false;
+  #shown = "";
+  #figures = /** @type {import("../types/desk.js").Figures | null} */ (null);
+  #by = "project";
+  #typing = 0;
+  #refresh = 0;
+  #verify = /** @type {{done: number, total: number} | import("../types/desk.js").Answers["verified"] | null} */ (null);
+  #options = /** @type {Record<string, string[]>} */ ({ project: [], agent: [], tool: [] });
+
+  /** @param {App} app */
+  constructor(app) {
+    this.app = app;
+    NARROW.addEventListener("change", () => this.#list.reset());
+  }
+
+  get #params() {
+    return this.app.route.params;
+  }
+
+  /** @param {import("../router.js").Route} route */
+  enter(route) {
+    const address = formatRoute({ view: "history", params: route.params });
+    if (address === this.#shown && !this.#isStale) return;
+    this.#shown = address;
+    this.#load();
+  }
+
+  async #load() {
+    this.#isStale = false;
+    this.#isLoading = true;
+    const shown = this.#shown;
+    const filter = filterOf(this.#params, Date.now());
+    await this.app.attempt(async () => {
+      const page = await ask(this.app.transport, "history", { filter, limit: PAGE });
+      if (shown !== this.#shown) return;
+      this.#rows = page.rows;
+      this.#next = page.next;
+    });
+    this.#isLoading = false;
+    await this.app.attempt(async () => {
+      const figures = await ask(this.app.transport, "figures", { filter });
+      if (shown !== this.#shown) return;
+      this.#figures = /** @type {any} */ (figures);
+      for (const name of ["project", "agent", "tool"]) {
+        const names = /** @type {import("../types/desk.js").Tally[]} */ (figures[`by_${name}`]).map((tally) => tally.name);
+        this.#options[name] = [...new Set([...this.#options[name], ...names])].sort();
+      }
+    });
+  }
+
+  async #more() {
+    if (this.#isLoading || this.#next === null) return;
+    this.#isLoading = true;
+    const [shown, before] = [this.#shown, this.#next];
+    await this.app.attempt(async () => {
+      const page = await ask(this.app.transport, "history", { filter: filterOf(this.#params, Date.now()), before, limit: PAGE });
+      if (shown !== this.#shown) return;
+      this.#rows = [...this.#rows, ...page.rows];
+      this.#next = page.next;
+    });
+    this.#isLoading = false;
+  }
+
+  /** @param {import("../types/desk.js").Entry} entry */
+  entry(entry) {
+    if (!["asked", "decided", "checked", "ran", "closed"].includes(entry.kind)) return;
+    this.#isStale = true;
+    if (this.#refresh) return;
+    this.#refresh = setTimeout(() => {
+      this.#refresh = 0;
+      const top = document.getElementById("history-scroll")?.scrollTop ?? 0;
+      if (this.#isStale && top < 80 && this.app.route.view === "history") this.#load();
+    }, REFRESH_MS);
+  }
+
+  /** @param {Record<string, string>} change */
+  #filter(change) {
+    const params = { ...this.#params, ...change };
+    document.getElementById("history-scroll")?.scrollTo(0, 0);
+    this.app.go({ view: "history", params }, true);
+  }
+
+  #scrolled() {
+    if (this.#list.isNearEnd()) this.#more();
+    this.app.update();
+  }
+
+  render() {
+    const count = Object.values(this.#params).filter(Boolean).length;
+    return html`<div class="scroll" id="history-scroll" @scroll=${() => this.#scrolled()}>
+      <div class="page history">
+        <header class="page-head"><h1 class="grow">History</h1>${this.#badge()}
+          <button class="button small" type="button" data-export @click=${() => exportDialog(this.app, filterOf(this.#params, Date.now()))}>${icon("download")}Export</button></header>
+        ${this.#plots()}
+        ${this.#filters(count)}
+        ${this.#isStale ? html`<button class="chip accent fresh" type="button" @click=${() => { document.getElementById("history-scroll")?.scrollTo(0, 0); this.#load(); }}>New entries. Show them</button>` : nothing}
+        ${this.#rows.length ? html`<div class="history-list">${this.#list.render({ items: this.#rows, height: NARROW.matches ? 72 : 54, key: (row) => row.seq, row: (row) => this.#row(row), label: "Decisions and runs" })}</div>
+          <p class="small muted end-note">${this.#next === null ? `${counted(this.#rows.length, "entry", "entries")} in all` : "Loading more…"}</p>` : this.#empty(count)}
+      </div>
+    </div>`;
+  }
+
+  #plots() {
+    const figures = this.#figures;
+    if (!figures) return html`<div class="plots"><div class="skeleton plot"></div></div>`;
+    const addressOf = (/** @type {string} */ name) => formatRoute({ view: "history", params: { ...this.#params, [this.#by]: name } });
+    const choose = (/** @type {string} */ by) => {
+      this.#by = by;
+      this.app.update();
+    };
+    const plots = html`<div class="plots">${hoursPlot(this.app, figures)}${answersPlot(figures.answer_ms)}${sharesPlot(figures.shares)}${talliesPlot(figures, this.#by, choose, addressOf)}</div>`;
+    return NARROW.matches ? html`<details class="fold-plots"><summary>Figures</summary>${plots}</details>` : plots;
+  }
+
+  /** @param {number} count how many filters are set */
+  #filters(count) {
+    const type = (/** @type {Event} */ event) => {
+      const { value } = /** @type {HTMLInputElement} */ (event.target);
+      clearTimeout(this.#typing);
+      this.#typing = setTimeout(() => this.#filter({ text: value.trim() }), 200);
+    };
+    return html`<form class="filters" role="search" @submit=${(/** @type {Event} */ event) => event.preventDefault()}>
+      <label class="search">${icon("search")}<span class="only-read">Search</span><input class="field" id="search" type="search" placeholder="Search commands, files, words, names" .value=${this.#params.text ?? ""} @input=${type}></label>
+      ${this.#select("decision", "Any decision", [["allow", "Allowed"], ["deny", "Denied"], ["timeout", "No answer"], ["withdrawn", "Withdrawn"], ["open", "Waiting"], ["ran", "Ran"]])}
+      ${this.#select("by", "By anybody", [["person", "By a person"], ["rule", "By a rule"]])}
+      ${this.#select("since", "Any time", [["hour", "Last hour"], ["day", "Last day"], ["week", "Last week"], ["month", "Last 30 days"]])}
+      ${this.#select("project", "Any project", this.#options.project.map((name) => [name, folderName(name)]))}
+      ${this.#select("agent", "Any agent", this.#options.agent.map((name) => [name, agentName(name)]))}
+      ${this.#select("tool", "Any tool", this.#options.tool.map((name) => [name, name]))}
+      ${this.#params.session ? html`<button class="chip accent" type="button" @click=${() => this.#filter({ session: "" })}>Session ${this.#params.session.slice(0, 8)} ${icon("cross")}</button>` : nothing}
+      ${count ? html`<a class="link small" href="#/history">Clear</a>` : nothing}
+    </form>`;
+  }
+
+  /** @param {string} name @param {string} none @param {[string, string][]} options */
+  #select(name, none, options) {
+    const value = this.#params[name] ?? "";
+    const known = value && !options.some(([option]) => option === value) ? [...options, [value, value]] : options;
+    return html`<select class="field ${value ? "is-set" : ""}" aria-label=${none} data-filter=${name} @change=${(/** @type {Event} */ event) => this.#filter({ [name]: /** @type {HTMLSelectElement} */ (event.target).value })}>
+      <option value="" ?selected=${!value}>${none}</option>${known.map(([option, title]) => html`<option value=${option} ?selected=${option === value}>${title}</option>`)}</select>`;
+  }
+
+  /** @param {HistoryRow} row */
+  #row(row) {
+    const { now } = this.app;
+    return html`<button class="history-row" type="button" data-seq=${row.seq} @click=${() => this.#open(row)}>
+      <span class="decision"><span class="dot ${row.decision === "ran" && row.ok === false ? "deny" : row.decision}"></span>${row.decision === "ran" && row.ok === false ? "Failed" : decisionWords(row.decision)}</span>
+      <span class="what"><code class="cut">${row.summary || row.tool}</code><span class="tiny muted cut">${agentName(row.agent)} in ${folderName(row.project)}${row.edited ? " · edited" : ""}${row.words ? ` · “${row.words}”` : ""}</span></span>
+      <span class="by small cut">${row.by ?? ""}<span class="muted"> ${row.channel === "rule" ? "" : channelWords(row.channel)}</span></span>
+      <span class="took small muted num">${row.took_ms === null ? "" : duration(row.took_ms)}</span>
+      <time class="small muted num" title=${fullTime(row.at_ms)}>${clock(row.at_ms, now)}</time>
+    </button>`;
+  }
+
+  /** @param {HistoryRow} row */
+  #open(row) {
+    const facts = /** @type {[string, unknown][]} */ ([
+      ["Decision", html`<span class="row"><span class="dot ${row.decision}"></span>${decisionWords(row.decision)}${row.edited ? ", with edited arguments" : ""}</span>`],
+      ["By", row.by && html`${row.by} ${channelWords(row.channel)}`], ["Words", row.words && shown(row.words)],
+      ["When", `${fullTime(row.at_ms)} (${ago(row.at_ms, this.app.now)})`], ["Took", row.took_ms === null ? null : duration(row.took_ms)],
+      ["Result", row.ok === null ? null : row.ok ? "The tool succeeded" : "The tool failed"],
+      ["Agent", agentName(row.agent)], ["Tool", html`<code>${row.tool}</code>`], ["Mode", row.mode], ["Folder", html`<code>${row.project}</code>`],
+      ["Session", html`<a class="link" href=${formatRoute({ view: "history", params: { session: row.session } })} @click=${() => this.app.closeDialog()}><code>${row.session}</code></a>`],
+      ["Ledger entry", row.seq],
+    ]);
+    this.app.openDialog("Entry of the ledger", () => html`<div class="dialog-body">
+        <div class="code-box"><pre class="command">${shown(row.summary)}</pre></div>
+        <dl class="facts">${facts.filter(([, value]) => value !== null && value !== "").map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>
+      </div>
+      <div class="dialog-foot"><button class="button" type="button" data-propose @click=${() => this.app.proposeRule({ seq: row.seq }, row.summary)}>${icon("rules")}Make a rule from this</button></div>`);
+  }
+
+  #badge() {
+    const state = this.#verify;
+    const run = () => this.app.attempt(async () => {
+      this.#verify = { done: 0, total: 0 };
+      this.app.update();
+      const progress = (/** @type {any} */ message) => {
+        this.#verify = message;
+        this.app.update();
+      };
+      this.#verify = /** @type {any} */ (await ask(this.app.transport, "verify", {}, { progress }).catch((error) => {
+        this.#verify = null;
+        throw error;
+      }));
+    });
+    const explain = () => this.app.openDialog("The ledger", () => html`<div class="dialog-body"><p>Each entry contains the hash of the one before it. If somebody changed or removed an entry, the chain would break there.</p><p>${state && "text" in state ? state.text : ""}</p><p class="small muted">The same as <code>callgate log --verify</code> in a terminal.</p></div><div class="dialog-foot"><button class="button" type="button" @click=${() => { this.app.closeDialog(); run(); }}>Verify again</button></div>`);
+    if (!state) return html`<button class="button small quiet" type="button" data-verify @click=${run}>${icon("gate")}Verify the ledger</button>`;
+    if (!("whole" in state)) return html`<span class="chip" data-verify="running"><span class="spinner"></span>Verifying${state.total ? ` ${Math.floor((state.done / state.total) * 100)} %` : "…"}</span>`;
+    return html`<button class="chip ${state.whole ? "green" : "red"} verified" type="button" data-verify=${state.whole ? "whole" : "broken"} @click=${explain}>${icon(state.whole ? "check" : "warning")}${state.whole ? `${counted(state.entries, "entry", "entries")}, unbroken` : "The chain is broken"}</button>`;
+  }
+
+  /** @param {number} count */
+  #empty(count) {
+    if (this.#isLoading) return html`<div class="history-list">${[0, 1, 2, 3, 4].map(() => html`<div class="skeleton history-skeleton"></div>`)}</div>`;
+    if (count) return html`<div class="empty"><h2>Nothing matches</h2><p>No entry of the ledger has all of these words and properties.</p><div class="row"><a class="button" href="#/history">Clear the filters</a></div></div>`;
+    return html`<div class="empty">${openGate()}<h2>No decisions yet</h2><p>Everything that agents ask, and everything that rules decide for you, is recorded here and chained, so that nothing can be changed later.</p><div class="row"><a class="button primary" href="#/inbox">Go to the inbox</a></div></div>`;
+  }
+}

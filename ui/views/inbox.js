@@ -1,0 +1,366 @@
+// The inbox: all open questions over all agents and projects, and the one that is shown in full.
+
+import { html, nothing } from "../vendor/lit-html/lit-html.js";
+import { ask } from "../transport.js";
+import { isBatchable, isOpen, takesPress } from "../store.js";
+import { PressGuard } from "../press_guard.js";
+import { agentName, counted, folderName, outcomeWords, remaining, toolDeed } from "../words.js";
+import { batchDialog } from "../parts/batch.js";
+import { editDialog } from "../parts/edit.js";
+import { questionCard, RISKS } from "../parts/card.js";
+import { icon, openGate } from "../parts/icons.js";
+import { VirtualList } from "../parts/virtual_list.js";
+
+/** @typedef {import("../app.js").App} App */
+/** @typedef {import("../store.js").Question} Question */
+/** @typedef {{group: import("../store.js").Group} | {question: Question}} ListItem */
+/** @typedef {{action?: string, words?: string, confirm?: string}} PressFields */
+
+const NARROW = matchMedia("(max-width: 759px)");
+/** How long an answer that was read stays before the next question is shown. */
+const ADVANCE_MS = 1_100;
+
+export class InboxView {
+  #list = /** @type {VirtualList<ListItem>} */ (new VirtualList("questions", "list-scroll"));
+  #items = { version: -1, items: /** @type {ListItem[]} */ ([]) };
+  #guard = new PressGuard();
+  #guardTimer = 0;
+  /** @type {string | null} the question that is shown */
+  current = null;
+  /** @type {{question: string, text: string} | null} */
+  reply = null;
+  confirmWord = "";
+  /** @type {Set<string>} */
+  selected = new Set();
+  isSelecting = false;
+
+  /** @param {App} app */
+  constructor(app) {
+    this.app = app;
+  }
+
+  /** @param {import("../router.js").Route} route */
+  enter(route) {
+    if (route.item) this.#show(route.item);
+    else if (NARROW.matches) this.current = null;
+  }
+
+  /** @param {string} id */
+  #show(id) {
+    if (id === this.current) return;
+    this.current = id;
+    this.reply = null;
+    this.confirmWord = "";
+    document.getElementById("card-scroll")?.scrollTo(0, 0);
+  }
+
+  /** Returns the question to show: the chosen one, or on a wide page the first. */
+  #shown() {
+    const chosen = this.app.store.questions.get(this.current ?? "");
+    if (chosen || NARROW.matches) return chosen ?? null;
+    const first = this.app.store.inOrder().find(isOpen) ?? null;
+    if (first) this.#show(first.row.question);
+    return first;
+  }
+
+  render() {
+    const { app } = this;
+    const question = this.#shown();
+    if (question) this.#watch(question);
+    if (!app.store.questions.size) return this.#empty();
+    const showsCard = NARROW.matches && question;
+    return html`<div class="inbox ${showsCard ? "shows-card" : ""} ${this.isSelecting ? "is-selecting" : ""}">
+      <section class="list-pane" aria-label="Open questions">
+        <div class="list-head"><h1 class="grow">Inbox <span class="muted num">${app.store.waiting()}</span></h1>
+          <button class="button quiet small" type="button" data-select aria-pressed=${this.isSelecting ? "true" : "false"} @click=${() => this.#toggleSelecting()}>${this.isSelecting ? "Done" : "Select"}</button>
+          <button class="button quiet small" type="button" aria-label="Keyboard shortcuts" title="Keyboard shortcuts (?)" @click=${() => app.openHelp()}>${icon("keyboard")}</button></div>
+        ${app.notices.askBell()}
+        <div class="list-scroll" id="list-scroll" @scroll=${() => app.update()}>
+          ${this.#list.render({ items: this.#listItems(), height: heightOf, key: keyOf, row: (item) => ("group" in item ? groupRow(item.group) : this.#row(item.question, question)), label: "Open questions" })}
+        </div>
+        ${this.selected.size ? this.#batchBar() : nothing}
+      </section>
+      <section class="card-pane" aria-label="Question">${question ? questionCard(this, question) : nothing}</section>
+    </div>`;
+  }
+
+  #listItems() {
+    const { store } = this.app;
+    if (this.#items.version !== store.version) {
+      const items = store.groups().flatMap((group) => [{ group }, ...group.questions.map((question) => ({ question }))]);
+      this.#items = { version: store.version, items };
+    }
+    return this.#items.items;
+  }
+
+  /** @param {Question} question @param {Question | null} current */
+  #row(question, current) {
+    const { row } = question;
+    const left = row.until_ms - this.app.now;
+    const isOver = !isOpen(question);
+    return html`<div class="question-row ${question === current ? "is-current" : ""} ${isOver ? "is-over" : ""}" data-question=${row.question} data-answer=${question.answer}>
+      <a href="#/inbox/${row.question}" aria-current=${question === current ? "true" : "false"}>
+        <span class="first"><span class="what cut">${row.summary || toolDeed(row.tool)}</span>
+          ${isOver ? nothing : html`<span class="left ${left < 60_000 ? "soon" : ""}">${remaining(left)}</span>`}</span>
+        <span class="second">${this.#rowState(question) ?? html`<span>${toolDeed(row.tool)}</span>${riskMarks(row)}`}</span>
+      </a>
+      ${this.isSelecting ? html`<label class="select" title=${isBatchable(question) ? "" : "This one is answered on its own"}><input type="checkbox" aria-label="Select ${row.summary}" ?disabled=${!isBatchable(question)} .checked=${this.selected.has(row.question)} @change=${() => this.#toggle(row.question)}></label>` : nothing}
+    </div>`;
+  }
+
+  /** @param {Question} question */
+  #rowState(question) {
+    const { answer, outcome } = question;
+    if (answer === "pressed") return html`<span class="state"><span class="spinner"></span>Pressed</span>`;
+    if (answer === "recorded") return html`<span class="state">${icon("check")}Recorded</span>`;
+    if (answer === "read") return html`<span class="state">${icon("checks")}Read by ${agentName(question.row.agent)}</span>`;
+    if (isOpen(question)) return null;
+    return html`<span class="state"><span class="dot ${outcome?.decision ?? ""}"></span>${outcome ? outcomeWords(outcome) : "Over"}</span>`;
+  }
+
+  #empty() {
+    const { app } = this;
+    return html`<div class="empty">
+      ${openGate()}
+      <h1>${app.isLoaded ? "Nothing waits for you" : "Looking for questions…"}</h1>
+      ${app.isLoaded ? html`
+        <p>When an agent wants to do something that no rule decides, it appears here, on your phone, and in the terminal. Whoever answers first decides.</p>
+        <div class="row wrap"><button class="button primary" type="button" data-try @click=${() => this.#try()}>${icon("chat")}Ask me something</button>
+          <a class="button" href="#/sessions">See what is running</a></div>
+        <p class="small muted">“Ask me something” puts a harmless question, so that you see how it feels. Nothing runs.</p>
+        ${app.notices.askBell()}` : nothing}
+    </div>`;
+  }
+
+  async #try() {
+    await this.app.attempt(async () => {
+      const told = await ask(this.app.transport, "try");
+      if (!told.done) this.app.toast(told.text);
+    });
+  }
+
+  // The guard against presses on something that has just appeared
+
+  /** @param {Question} question */
+  #guardKey(question) {
+    const isReplying = this.reply?.question === question.row.question;
+    return `${question.row.question} ${question.card ? "whole" : "loading"} ${isReplying}`;
+  }
+
+  /** @param {Question} question */
+  #watch(question) {
+    if (!question.card && isOpen(question)) this.app.loadCard(question.row.question);
+    this.#guard.show(this.#guardKey(question), performance.now());
+    const left = this.settlingMs(question);
+    if (left <= 0) return;
+    clearTimeout(this.#guardTimer);
+    this.#guardTimer = setTimeout(() => this.app.update(), left + 5);
+  }
+
+  /** @param {Question} question */
+  settlingMs(question) {
+    return this.#guard.remaining(this.#guardKey(question), performance.now());
+  }
+
+  /**
+   * Returns true if presses on a question do not count now.
+   * @param {Question} question
+   */
+  isBlocked(question) {
+    return !question.card || !takesPress(question) || this.settlingMs(question) > 0;
+  }
+
+  // Answers
+
+  /** @param {Question} question @param {PressFields} fields @param {Record<string, string>} [raw] */
+  async press(question, fields, raw) {
+    if (!takesPress(question)) return;
+    if (this.isBlocked(question)) {
+      this.app.toast("This question has just appeared. Read it, then press again.");
+      return;
+    }
+    await this.app.press(question, fields, raw);
+    if (question.answer === "read") setTimeout(() => this.#advanceAfter(question), ADVANCE_MS);
+  }
+
+  /** @param {Question} question */
+  allow(question) {
+    if (question.card?.is_cut) return;
+    if (question.row.needs !== "confirm") this.press(question, { action: "allow" });
+    else if (this.confirmWord) this.press(question, { action: "allow", confirm: this.confirmWord });
+    else {
+      /** @type {HTMLElement | null} */ (document.querySelector("[data-confirm]"))?.focus();
+      this.app.toast("Type the word first, then allow.");
+    }
+  }
+
+  /** @param {string} word */
+  typeConfirm(word) {
+    this.confirmWord = word;
+  }
+
+  /** @param {Question} question */
+  openReply(question) {
+    if (!question.card?.takes_words || !takesPress(question)) return;
+    this.reply = { question: question.row.question, text: "" };
+    this.app.updateNow();
+    document.getElementById("reply-words")?.focus();
+  }
+
+  /** @param {string} text */
+  typeReply(text) {
+    if (this.reply) this.reply.text = text;
+  }
+
+  closeReply() {
+    this.reply = null;
+    this.app.update();
+  }
+
+  /** @param {Question} question */
+  async sendReply(question) {
+    const words = this.reply?.text.trim();
+    if (!words) return this.app.toast("Write a few words first.");
+    await this.press(question, { words });
+    if (question.answer !== "none") this.reply = null;
+    this.app.update();
+  }
+
+  /** @param {Question} question */
+  openEdit(question) {
+    if (question.card?.can_edit && takesPress(question)) editDialog(this.app, question.card, (input) => this.press(question, {}, { input }));
+  }
+
+  /** @param {Question[]} questions */
+  openBatch(questions) {
+    batchDialog(this.app, questions, () => {
+      this.selected.clear();
+      this.isSelecting = false;
+    });
+  }
+
+  // Moving through the list
+
+  /** @param {Question} question */
+  #advanceAfter(question) {
+    if (this.current !== question.row.question || this.app.route.view !== "inbox") return;
+    if (NARROW.matches) this.leaveCard();
+    else this.advance(question);
+  }
+
+  /** @param {Question} question @returns {Question | null} the open question after this one */
+  following(question) {
+    const all = this.app.store.inOrder();
+    const at = all.indexOf(question);
+    return all.slice(at + 1).find(isOpen) ?? all.slice(0, Math.max(at, 0)).find(isOpen) ?? null;
+  }
+
+  /** @param {Question} question */
+  advance(question) {
+    const next = this.following(question);
+    if (next) this.app.go({ view: "inbox", item: next.row.question }, true);
+    else {
+      this.current = null;
+      this.app.go({ view: "inbox" }, true);
+    }
+  }
+
+  leaveCard() {
+    this.current = null;
+    this.app.go({ view: "inbox" }, true);
+  }
+
+  /** @param {number} by */
+  #move(by) {
+    const all = this.app.store.inOrder();
+    const at = all.findIndex((question) => question.row.question === this.current);
+    const next = all[Math.min(all.length - 1, Math.max(0, at + by))];
+    if (!next) return;
+    this.app.go({ view: "inbox", item: next.row.question }, true);
+    const items = this.#listItems();
+    this.#list.reveal(items.findIndex((item) => "question" in item && item.question === next));
+  }
+
+  /** @param {string} key @returns {boolean} whether the key means something here */
+  key(key) {
+    const question = this.app.store.questions.get(this.current ?? "");
+    /** @type {Record<string, () => void>} */
+    const moves = { j: () => this.#move(1), ArrowDown: () => this.#move(1), k: () => this.#move(-1), ArrowUp: () => this.#move(-1), Escape: () => (this.reply ? this.closeReply() : this.leaveCard()) };
+    /** @type {Record<string, (question: Question) => void>} */
+    const answers = {
+      a: (question) => this.allow(question), d: (question) => this.press(question, { action: "deny" }),
+      e: (question) => this.openEdit(question), r: (question) => this.openReply(question),
+      x: (question) => this.#selectByKey(question.row.question),
+      Enter: (question) => (isOpen(question) ? this.#unfoldAll(question) : this.advance(question)),
+    };
+    if (moves[key]) moves[key]();
+    else if (answers[key] && question) answers[key](question);
+    else return false;
+    return true;
+  }
+
+  /** @param {Question} question */
+  #unfoldAll(question) {
+    this.app.unfold(`body-${question.row.question}`);
+    document.getElementById("card-scroll")?.focus();
+  }
+
+  // Selection
+
+  #toggleSelecting() {
+    this.isSelecting = !this.isSelecting;
+    this.selected.clear();
+    this.app.update();
+  }
+
+  /** @param {string} id */
+  #selectByKey(id) {
+    this.isSelecting = true;
+    this.#toggle(id);
+  }
+
+  /** @param {string} id */
+  #toggle(id) {
+    const question = this.app.store.questions.get(id);
+    if (this.selected.has(id)) this.selected.delete(id);
+    else if (question && isBatchable(question)) this.selected.add(id);
+    else this.app.toast("This question is answered on its own.");
+    this.app.update();
+  }
+
+  #batchBar() {
+    const chosen = [...this.selected].map((id) => this.app.store.questions.get(id)).filter((question) => question !== undefined && isBatchable(question));
+    return html`<div class="batch-bar"><span class="grow">${counted(chosen.length, "question")} selected</span>
+      <button class="button small primary" type="button" ?disabled=${!chosen.length} @click=${() => this.openBatch(/** @type {Question[]} */ (chosen))}>Answer together…</button></div>`;
+  }
+}
+
+/** @param {ListItem} item */
+function heightOf(item) {
+  return "group" in item ? 38 : 66;
+}
+
+/** @param {ListItem} item */
+function keyOf(item) {
+  return "group" in item ? `g ${item.group.agent} ${item.group.session} ${item.group.project}` : item.question.row.question;
+}
+
+/** @param {import("../store.js").Group} group */
+function groupRow({ agent, project, session, questions }) {
+  return html`<div class="group"><span class="cut"><strong>${agentName(agent)}</strong> in <strong title="${project} · session ${session}">${folderName(project)}</strong></span>${questions.length > 1 ? html`<span class="num">· ${questions.length}</span>` : nothing}</div>`;
+}
+
+/** @param {import("../types/desk.js").Row} row */
+function riskMarks(row) {
+  const marks = row.needs === "confirm" ? [html`<span class="risk red">${icon("warning")}Type to confirm</span>`] : [];
+  for (const { kind } of [...row.risks].sort((a, b) => weight(b.kind) - weight(a.kind)).slice(0, 2)) {
+    const [name, tone] = RISKS[kind] ?? [kind, ""];
+    marks.push(html`<span class="risk ${tone}">${icon(kind)}${name}</span>`);
+  }
+  return marks;
+}
+
+/** @param {string} kind */
+function weight(kind) {
+  return ["", "amber", "red"].indexOf(RISKS[kind]?.[1] ?? "");
+}

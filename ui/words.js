@@ -1,0 +1,119 @@
+// Words and numbers as people read them.
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/** @type {Record<string, string>} */
+const AGENTS = { claude: "Claude Code", "claude-code": "Claude Code", codex: "Codex", callgate: "callgate", gemini: "Gemini", script: "A script" };
+
+/** @param {string | null} agent */
+export function agentName(agent) {
+  return AGENTS[agent ?? ""] ?? (agent || "An agent");
+}
+
+/** @param {string} path @returns {string} the last folder of a path */
+export function folderName(path) {
+  return path.replace(/\/+$/, "").split("/").pop() || path || "no folder";
+}
+
+/** @param {string} tool @returns {string} what a call of the tool does */
+export function toolDeed(tool) {
+  if (tool.startsWith("mcp__")) return "Use a tool of a server";
+  /** @type {Record<string, string>} */
+  const deeds = {
+    Bash: "Run a command", PowerShell: "Run a command", shell: "Run a command", exec_command: "Run a command",
+    Write: "Write a file", Edit: "Change a file", MultiEdit: "Change a file", apply_patch: "Change files",
+    NotebookEdit: "Change a notebook", Read: "Read a file", WebFetch: "Fetch a page", WebSearch: "Search the web",
+    ExitPlanMode: "Approve a plan", AskUserQuestion: "Answer a question", Ask: "Answer a question",
+    Elicitation: "Answer a tool server", Task: "Start a subagent", Agent: "Start a subagent",
+  };
+  return deeds[tool] ?? `Use ${tool || "a tool"}`;
+}
+
+/** @param {number} ms @returns {string} such as "12 s", "4 min", "2 h 5 min" */
+export function duration(ms) {
+  if (ms < 1_000) return `${Math.max(0, Math.round(ms))} ms`;
+  if (ms < MINUTE) return `${(ms / 1_000).toFixed(ms < 10_000 ? 1 : 0).replace(/\.0$/, "")} s`;
+  if (ms < HOUR) return `${Math.floor(ms / MINUTE)} min`;
+  if (ms < DAY) {
+    const minutes = Math.floor((ms % HOUR) / MINUTE);
+    return `${Math.floor(ms / HOUR)} h${minutes ? ` ${minutes} min` : ""}`;
+  }
+  const days = Math.floor(ms / DAY);
+  return `${days} ${days === 1 ? "day" : "days"}`;
+}
+
+/** @param {number} ms @returns {string} the time that is left, such as "4:05" or "2 h 5 min" */
+export function remaining(ms) {
+  if (ms <= 0) return "0:00";
+  if (ms >= HOUR) return duration(ms);
+  const seconds = Math.ceil(ms / 1_000);
+  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
+}
+
+/** @param {number} at @param {number} now @returns {string} such as "just now" or "4 min ago" */
+export function ago(at, now) {
+  const ms = now - at;
+  if (ms < 5_000) return "just now";
+  return `${duration(ms < MINUTE ? Math.floor(ms / 1_000) * 1_000 : ms)} ago`;
+}
+
+/** @param {number} at @param {number} now @returns {string} a time of day, with the day if it is another */
+export function clock(at, now) {
+  const date = new Date(at);
+  const time = date.toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit" });
+  if (date.toDateString() === new Date(now).toDateString()) return time;
+  const year = date.getFullYear() === new Date(now).getFullYear() ? undefined : "numeric";
+  return `${date.toLocaleDateString(undefined, { day: "numeric", month: "short", year })}, ${time}`;
+}
+
+/** @param {number} at */
+export function fullTime(at) {
+  return new Date(at).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "medium" });
+}
+
+/** @param {number} count @param {string} one @param {string} [many] */
+export function counted(count, one, many = `${one}s`) {
+  return `${count.toLocaleString()} ${count === 1 ? one : many}`;
+}
+
+/** @param {string | null} channel @returns {string} where somebody answered */
+export function channelWords(channel) {
+  if (channel === "telegram") return "on the phone";
+  if (channel === "terminal") return "in the terminal";
+  if (channel === "viewer") return "in a page";
+  return "";
+}
+
+/** @param {string} decision */
+export function decisionWords(decision) {
+  /** @type {Record<string, string>} */
+  const words = { allow: "Allowed", deny: "Denied", timeout: "No answer", withdrawn: "Withdrawn", open: "Waiting", ran: "Ran", ask: "Asks you", confirm: "Asks twice", undecided: "No rule" };
+  return words[decision] ?? decision;
+}
+
+/** @param {import("./store.js").Outcome} outcome */
+export function outcomeWords({ decision, by, channel, text }) {
+  if (text) return /[.!?]$/.test(text) ? text : `${text}${channel && by && !text.includes(channelWords(channel)) ? ` ${channelWords(channel)}` : ""}.`;
+  return `${[decisionWords(decision), by && `by ${by}`, channelWords(channel)].filter(Boolean).join(" ")}.`;
+}
+
+const INVISIBLE = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00a0\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]|[\u{e0100}-\u{e01ef}]/gu;
+
+/**
+ * Splits a text into visible parts and the names of invisible characters in it.
+ * @param {string} text @returns {{text: string, isInvisible: boolean}[]}
+ */
+export function visibleParts(text) {
+  const parts = [];
+  let at = 0;
+  for (const match of text.matchAll(INVISIBLE)) {
+    if (match.index > at) parts.push({ text: text.slice(at, match.index), isInvisible: false });
+    const code = match[0].codePointAt(0) ?? 0;
+    parts.push({ text: `U+${code.toString(16).toUpperCase().padStart(4, "0")}`, isInvisible: true });
+    at = match.index + match[0].length;
+  }
+  if (at < text.length) parts.push({ text: text.slice(at), isInvisible: false });
+  return parts;
+}
