@@ -3,7 +3,7 @@
 mod gate;
 mod watch;
 
-use std::fs;
+use std::fs::File;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -26,6 +26,7 @@ use tokio::sync::mpsc;
 
 use crate::config::{AgentFlags, AgentSettings, Config};
 use crate::failure::{Failure, complain};
+use crate::text::read_limited;
 use gate::Gatekeeper;
 
 /// The system prompt, unless a file replaces it.
@@ -217,15 +218,15 @@ fn system_prompt(settings: &AgentSettings) -> Result<String, Failure> {
     Ok(format!("{words}\n\nThe working folder is {folder}. File tools work in: {roots}."))
 }
 
-fn read_prompt(file: &PathBuf) -> Result<String, Failure> {
+fn read_prompt(file: &Path) -> Result<String, Failure> {
     let failed = |why: &dyn std::fmt::Display| {
         Failure::Failed(format!("cannot read the system prompt {}: {why}", file.display()))
     };
-    let size = fs::metadata(file).map_err(|error| failed(&error))?;
-    if !size.is_file() || size.len() > LONGEST_PROMPT {
-        return Err(failed(&"it is not a file, or it is larger than 1 MiB"));
+    if !file.is_file() {
+        return Err(failed(&"it is not a file"));
     }
-    fs::read_to_string(file).map_err(|error| failed(&error))
+    let text = File::open(file).and_then(|file| read_limited(file, LONGEST_PROMPT));
+    text.map_err(|error| failed(&error))
 }
 
 /// Returns when the user's day began, in milliseconds since 1970.

@@ -11,8 +11,6 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
-use clap::ValueEnum;
-
 use crate::config::Surroundings;
 use crate::program;
 
@@ -32,7 +30,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const FIRST_THAT_ASKS: [u32; 3] = [2, 1, 268];
 
 /// An agent with hooks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CodingAgent {
     /// Claude Code
     Claude,
@@ -48,6 +46,9 @@ pub(crate) enum SettingsScope {
 }
 
 impl CodingAgent {
+    /// Every agent that is known here.
+    pub(crate) const ALL: [Self; 2] = [Self::Claude, Self::Codex];
+
     /// Returns its name for people.
     pub(crate) fn name(self) -> &'static str {
         match self {
@@ -87,9 +88,14 @@ impl CodingAgent {
         }
     }
 
-    /// Returns the events to install, and how long the agent is to wait for each. `is_old` is true
-    /// for a Claude Code that does not know all of them.
-    pub(crate) fn events(self, is_old: bool) -> Vec<(&'static str, Duration)> {
+    /// Returns the events to install for the agent on PATH, and how long it is to wait for each.
+    pub(crate) fn events_here(self) -> Vec<(&'static str, Duration)> {
+        self.events(self == Self::Claude && claude_version().is_some_and(|it| is_old_claude(&it)))
+    }
+
+    /// Returns the events to install. `is_old` is true for a Claude Code that does not know all of
+    /// them.
+    fn events(self, is_old: bool) -> Vec<(&'static str, Duration)> {
         let mut events = vec![
             ("PreToolUse", ANSWER_LIMIT),
             ("PermissionRequest", ANSWER_LIMIT),
@@ -153,7 +159,7 @@ mod tests {
 
     #[test]
     fn every_event_is_one_that_uninstall_knows() {
-        for agent in [CodingAgent::Claude, CodingAgent::Codex] {
+        for agent in CodingAgent::ALL {
             for (event, _) in agent.events(false) {
                 assert!(super::hooks::EVENTS.contains(&event), "{event}");
             }

@@ -2,7 +2,7 @@
 
 mod whom;
 
-use std::io::{self, Read, Write};
+use std::io::{self, ErrorKind, Read, Write};
 use std::os::fd::AsFd;
 use std::path::Path;
 use std::process::ExitCode;
@@ -21,6 +21,7 @@ use serde_json::value::to_raw_value;
 
 use crate::config::{Config, DeskFlags};
 use crate::failure::{Failure, complain};
+use crate::text::read_limited;
 
 /// The most that is read from standard input for `--details -`.
 const LONGEST_DETAILS: u64 = 1024 * 1024;
@@ -236,12 +237,8 @@ fn unanswered(error: &NoAnswer) -> Result<ExitCode, Failure> {
 }
 
 fn details_from(input: impl Read) -> Result<String, Failure> {
-    let mut details = String::new();
-    let failed = |error| Failure::Failed(format!("cannot read the details: {error}"));
-    input.take(LONGEST_DETAILS + 1).read_to_string(&mut details).map_err(failed)?;
-    if details.len() as u64 > LONGEST_DETAILS {
-        let text = format!("the details have more than {LONGEST_DETAILS} bytes: give a summary");
-        return Err(Failure::Failed(text));
-    }
-    Ok(details)
+    read_limited(input, LONGEST_DETAILS).map_err(|error| {
+        let advice = if error.kind() == ErrorKind::FileTooLarge { "; give a summary" } else { "" };
+        Failure::Failed(format!("cannot read the details: {error}{advice}"))
+    })
 }

@@ -19,6 +19,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use callgate_approval::asker::AskerSettings;
 use callgate_approval::desk::Unattended;
 
 pub(crate) use agent::AgentSettings;
@@ -67,17 +68,6 @@ pub(crate) struct TelegramSettings {
     pub(crate) allowed_chats: Setting<Vec<i64>>,
     /// Empty means nobody.
     pub(crate) allowed_users: Setting<Vec<i64>>,
-}
-
-/// The settings that a hook needs to ask.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct HookSettings {
-    /// The socket at which it asks.
-    pub(crate) socket: PathBuf,
-    /// How long it waits for an answer.
-    pub(crate) timeout: Duration,
-    /// How long it tries to reach a desk that has gone away.
-    pub(crate) grace: Duration,
 }
 
 impl Config {
@@ -176,7 +166,7 @@ impl HookConfig {
 
     /// Returns what the hook needs to ask. Problems of keys that it does not use are ignored: they
     /// are no reason to leave an agent without its hook.
-    pub(crate) fn desk(&self) -> Result<HookSettings, ConfigProblems> {
+    pub(crate) fn desk(&self) -> Result<AskerSettings, ConfigProblems> {
         let mut check = ConfigCheck::new(&self.raw, &self.around);
         let settings = check.hook();
         ConfigProblems::check(settings, check.problems)

@@ -67,7 +67,7 @@ impl DoctorArgs {
 /// Looks into the settings of every agent, the user's and those of the working folder.
 fn look_at_agents(config: &Config, around: &Surroundings, findings: &mut Findings) {
     let mut has_any = false;
-    for agent in [CodingAgent::Claude, CodingAgent::Codex] {
+    for agent in CodingAgent::ALL {
         let hooks = installed_hooks(agent, around, findings);
         if !hooks.is_empty() {
             has_any = true;

@@ -47,7 +47,7 @@ impl Failure {
 /// Writes one line to standard error, after the program's name. It is one write, so that the lines
 /// of several processes at one terminal or in one file do not mix.
 pub(crate) fn complain(line: &str) {
-    // There is no other place to complain at.
+    // There is no other place to report it.
     io::stderr().write_all(format!("callgate: {line}\n").as_bytes()).ok();
 }
 

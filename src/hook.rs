@@ -15,7 +15,7 @@ use callgate_approval::hook::{HookCommand, misused};
 use callgate_wire::desk::LONGEST_SECRET;
 use callgate_wire::hook::HookAgent;
 
-use crate::config::{HookConfig, HookFlags, HookSettings};
+use crate::config::{HookConfig, HookFlags};
 
 /// The exit code for a wrong command line, as sysexits has it.
 const USAGE_ERROR: u8 = 64;
@@ -76,14 +76,13 @@ fn settings_folder(agent: Option<HookAgent>) -> Option<String> {
 }
 
 fn desk(config: &HookConfig) -> Result<AskerSettings, String> {
-    let HookSettings { socket, timeout, grace } =
-        config.desk().map_err(|problems| problems.one_line())?;
+    let settings = config.desk().map_err(|problems| problems.one_line())?;
     if let Some(problems) = config.unused_problems() {
         // Agents ignore it, and a person who looks finds it. With standard error closed nobody can
         // be told.
         writeln!(io::stderr(), "callgate hook: the settings are wrong: {problems}").ok();
     }
-    Ok(AskerSettings { socket, timeout, grace })
+    Ok(settings)
 }
 
 /// Returns the help, in the form that clap gives to the help of the other commands.
@@ -160,51 +159,4 @@ fn unknown(argument: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn check(arguments: &str, expected: Result<HookInvocation, &str>) {
-        let invocation = HookInvocation::parse(arguments.split_whitespace().map(OsString::from));
-        let expected = expected.map_err(|reason| format!("{reason} {USAGE}"));
-        assert_eq!(invocation, expected, "{arguments}");
-    }
-
-    #[test]
-    fn arguments_are_read_or_refused_with_a_reason() {
-        check("", Ok(HookInvocation::Serve(HookOptions::default())));
-        let settings = HookFlags {
-            config: Some("/c.toml".into()),
-            socket: Some("/s".into()),
-            rules: Some("/r.toml".into()),
-        };
-        let codex = HookOptions { agent: Some(HookAgent::Codex), settings };
-        check(
-            "--agent codex --config /c.toml --socket /s --rules /r.toml",
-            Ok(HookInvocation::Serve(codex)),
-        );
-        let claude = HookOptions { agent: Some(HookAgent::Claude), settings: HookFlags::default() };
-        check("--agent claude", Ok(HookInvocation::Serve(claude)));
-        for help in ["--help", "-h", "--agent codex --help"] {
-            check(help, Ok(HookInvocation::Help));
-        }
-        for version in ["--version", "-V"] {
-            check(version, Ok(HookInvocation::Version));
-        }
-        check("--agent gemini", Err("there is no such agent;"));
-        check("--agent", Err("there is no such agent;"));
-        check("--config", Err("--config needs a path after it;"));
-        check("--fast", Err("unknown argument --fast;"));
-        check("now", Err("unknown argument now;"));
-        check("--sokcet /s", Err("unknown argument --sokcet: did you mean --socket?"));
-        check("--rules=/r", Err("unknown argument --rules=/r: did you mean --rules?"));
-    }
-
-    #[test]
-    fn the_help_names_every_option() {
-        let help = help();
-        for (flag, value, about) in OPTIONS {
-            assert!(help.contains(&format!("{flag} <{value}>")) && help.contains(about), "{help}");
-            assert!(USAGE.contains(flag), "{flag}");
-        }
-    }
-}
+mod tests;

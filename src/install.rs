@@ -23,8 +23,8 @@ use crate::agents::hook_command::{self, LARGE, SMALL, quoted};
 use crate::agents::hooks::{EditRefusal, FoundHooks};
 use crate::agents::settings_file::{BackupChoice, SettingsFile, SettingsFileError};
 use crate::agents::starting_mode::StartingMode;
-use crate::agents::{CodingAgent, SettingsScope, claude_version, is_old_claude};
-use crate::config::{Config, DeskFlags, SettingOrigin, Surroundings};
+use crate::agents::{CodingAgent, SettingsScope};
+use crate::config::{Config, DeskFlags, Surroundings};
 use crate::failure::Failure;
 use crate::invocation;
 
@@ -68,9 +68,7 @@ impl AgentChoice {
         match self {
             Self::Claude => vec![CodingAgent::Claude],
             Self::Codex => vec![CodingAgent::Codex],
-            Self::All => {
-                [CodingAgent::Claude, CodingAgent::Codex].into_iter().filter(is_here).collect()
-            }
+            Self::All => CodingAgent::ALL.into_iter().filter(is_here).collect(),
         }
     }
 }
@@ -96,7 +94,7 @@ impl InstallArgs {
         let agents = self.agent.here(scope, &around);
         if agents.is_empty() {
             let text =
-                "no agent is here: neither a .claude nor a .codex folder; name one with --agent";
+                "no agent was found: there is no .claude or .codex folder; name one with --agent";
             return Err(Failure::Failed(text.to_owned()));
         }
         let program = starter(program().map_err(Failure::Failed)?);
@@ -222,13 +220,10 @@ fn fleeting(program: &Path, config: &Config) -> Option<String> {
         }
         None => "copy callgate and callgate-hook into a folder on your PATH".to_owned(),
     };
-    let named = config.file.as_ref().filter(|file| matches!(file.origin, SettingOrigin::Flag(_)));
-    let named = named.map_or_else(String::new, |file| {
-        format!(" --config {}", quoted(&file.value.to_string_lossy()))
-    });
     Some(format!(
         "the hook is in a build folder and vanishes with it, and then nobody is asked: better \
-         {better}, then `callgate{named} install` again ({})",
+         {better}, then `callgate{} install` again ({})",
+        invocation::config_option(config),
         folder.display()
     ))
 }
@@ -249,9 +244,7 @@ fn wanted(agent: CodingAgent, program: &Path, config: &Config) -> Result<Vec<Wan
         command: command.clone(),
         timeout: limit.as_secs(),
     };
-    let is_old =
-        agent == CodingAgent::Claude && claude_version().is_some_and(|it| is_old_claude(&it));
-    Ok(agent.events(is_old).into_iter().map(hook).collect())
+    Ok(agent.events_here().into_iter().map(hook).collect())
 }
 
 /// Returns success if no file failed.

@@ -38,7 +38,7 @@ pub(crate) struct LogArgs {
     /// Check that nothing in the ledger was changed or removed
     ///
     /// The exit code is 0 if the ledger is whole, and 1 if it is not. This finds damage and careless
-    /// changes. Whoever can write the file can also compute the whole ledger anew: only a head that
+    /// changes. Whoever can write the file can also rewrite the whole ledger: only a head that
     /// you have noted somewhere else shows that.
     #[arg(long, conflicts_with_all = ["EntryFilterArgs", "follow"])]
     verify: bool,

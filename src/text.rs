@@ -1,4 +1,6 @@
-//! Helpers for the text of files: line numbers, and the byte order mark.
+//! Helpers for the text of files: reading it, line numbers, and the byte order mark.
+
+use std::io::{self, ErrorKind, Read};
 
 /// The mark that some editors put before UTF-8 text.
 pub(crate) const BYTE_ORDER_MARK: char = '\u{feff}';
@@ -6,6 +8,18 @@ pub(crate) const BYTE_ORDER_MARK: char = '\u{feff}';
 /// Returns the text of a file without a byte order mark.
 pub(crate) fn without_mark(text: &str) -> &str {
     text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text)
+}
+
+/// Reads text of at most `most` bytes. The errors complete "cannot read it: ".
+pub(crate) fn read_limited(input: impl Read, most: u64) -> io::Result<String> {
+    let mut bytes = Vec::new();
+    input.take(most + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > most {
+        let text = format!("it is larger than {most} bytes");
+        return Err(io::Error::new(ErrorKind::FileTooLarge, text));
+    }
+    let not_text = |_| io::Error::new(ErrorKind::InvalidData, "it is not UTF-8 text");
+    String::from_utf8(bytes).map_err(not_text)
 }
 
 /// Returns the line and the column of the byte `at`, both from 1.

@@ -36,7 +36,7 @@ impl UninstallArgs {
         if agents.is_empty() {
             writeln!(
                 io::stdout(),
-                "no agent's settings are here, so there is no hook of callgate to remove"
+                "no agent's settings were found here, so there is no hook to remove"
             )?;
         }
         for agent in agents {

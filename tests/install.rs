@@ -518,8 +518,8 @@ fn a_byte_order_mark_before_the_settings_stays_there() {
 #[test]
 fn codex_gets_its_own_events_in_its_own_file() {
     let home = Home::new();
-    home.refuses(&["install", "--agent", "all"], "no agent is here");
-    assert!(home.does(&["uninstall"]).starts_with("no agent's settings are here"));
+    home.refuses(&["install", "--agent", "all"], "no agent was found");
+    assert!(home.does(&["uninstall"]).starts_with("no agent's settings were found here"));
     let said = home.does(&["install", "--agent", "codex"]);
     assert!(said.contains("not proved, as `codex` is not on PATH"), "{said}");
     let file = home.path(".codex/hooks.json");

@@ -131,12 +131,12 @@ fn events(text: &str, hooks: &Range<usize>) -> Result<Vec<EventHooks>, EditRefus
         only(text, &members, name)?;
     }
     let event = |member: JsonMember| {
-        let name = member.name.unwrap_or_default();
-        let entries = match entries(text, &name, &member.value) {
+        let JsonMember { name, whole, value } = member;
+        let entries = match entries(text, &name, &value) {
             Err(refusal) if EVENTS.contains(&name.as_str()) => return Err(refusal),
             entries => entries.unwrap_or_default(),
         };
-        Ok(EventHooks { name, whole: member.whole, value: member.value, entries })
+        Ok(EventHooks { name, whole, value, entries })
     };
     members.into_iter().map(event).collect()
 }
@@ -186,7 +186,7 @@ fn handlers(text: &str, event: &str, list: &Range<usize>) -> Result<Vec<HookHand
 }
 
 fn is_called(member: &JsonMember, name: &str) -> bool {
-    member.name.as_deref() == Some(name)
+    member.name == name
 }
 
 /// Returns the index of the member called `name`. Two of them are refused: an agent might read the

@@ -1,11 +1,11 @@
 //! A settings file on the disk: read once, replaced in one step, or left untouched.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
-use std::io::{self, ErrorKind, Read, Write};
+use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
 use std::path::{Path, PathBuf};
 
-use crate::text::{BYTE_ORDER_MARK, without_mark};
+use crate::text::{BYTE_ORDER_MARK, read_limited, without_mark};
 
 /// The largest settings file that is changed.
 const LARGEST: u64 = 16 << 20;
@@ -46,10 +46,6 @@ pub(crate) enum SettingsFileError {
     Dangling(PathBuf),
     #[error("{} is not a file", .0.display())]
     NotFile(PathBuf),
-    #[error("{} is larger than {LARGEST} bytes", .0.display())]
-    TooLarge(PathBuf),
-    #[error("{} is not UTF-8 text", .0.display())]
-    NotText(PathBuf),
     #[error("{0} is read-only; to let callgate change it: chmod u+w {0}", path.display())]
     ReadOnly { path: PathBuf },
     #[error("cannot write {}: {error}; nothing was changed", path.display())]
@@ -97,13 +93,7 @@ impl SettingsFile {
 
     fn text(&self, target: &Path) -> Result<String, SettingsFileError> {
         let unread = |error| SettingsFileError::Unread { path: self.path.clone(), error };
-        let mut bytes = Vec::new();
-        let file = File::open(target).map_err(unread)?;
-        file.take(LARGEST + 1).read_to_end(&mut bytes).map_err(unread)?;
-        if bytes.len() as u64 > LARGEST {
-            return Err(SettingsFileError::TooLarge(self.path.clone()));
-        }
-        String::from_utf8(bytes).map_err(|_| SettingsFileError::NotText(self.path.clone()))
+        File::open(target).and_then(|file| read_limited(file, LARGEST)).map_err(unread)
     }
 
     /// Replaces the file that was seen, or creates it. The backup is written once only the last
@@ -216,51 +206,4 @@ impl Drop for NewFile {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_file_that_somebody_else_has_changed_is_not_overwritten() {
-        let folder = tempfile::tempdir().unwrap();
-        let place = SettingsFile::new(folder.path().join("new/settings.json"));
-        assert!(place.read().unwrap().is_none());
-        place.write(None, "1", BackupChoice::Leave).unwrap();
-        let made = place.write(None, "2", BackupChoice::Leave).unwrap_err();
-        assert!(matches!(made, SettingsFileError::Changed(_)), "{made}");
-        let seen = place.read().unwrap().unwrap();
-        fs::write(place.path(), "theirs").unwrap();
-        let changed = place.write(Some(&seen), "2", BackupChoice::Leave).unwrap_err();
-        assert!(matches!(changed, SettingsFileError::Changed(_)), "{changed}");
-        assert!(matches!(place.remove(&seen).unwrap_err(), SettingsFileError::Changed(_)));
-        assert_eq!(fs::read_to_string(place.path()).unwrap(), "theirs");
-        fs::remove_file(place.path()).unwrap();
-        let gone = place.write(Some(&seen), "2", BackupChoice::Leave).unwrap_err();
-        assert!(matches!(gone, SettingsFileError::Changed(_)), "{gone}");
-        assert_eq!(fs::read_dir(folder.path().join("new")).unwrap().count(), 0, "nothing is left");
-    }
-
-    #[test]
-    fn a_file_is_replaced_in_one_step() {
-        let folder = tempfile::tempdir().unwrap();
-        let place = SettingsFile::new(folder.path().join("settings.json"));
-        fs::write(place.path(), "old").unwrap();
-        let mut reader = File::open(place.path()).unwrap();
-        let seen = place.read().unwrap().unwrap();
-        place.write(Some(&seen), "new and longer", BackupChoice::Write).unwrap();
-        let mut text = String::new();
-        reader.read_to_string(&mut text).unwrap();
-        assert_eq!(text, "old", "whoever reads it has all of one of the two");
-        assert_eq!(fs::read_to_string(place.path()).unwrap(), "new and longer");
-        assert_eq!(place.backup().unwrap(), "old");
-        place.remove_backup();
-        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
-    }
-
-    #[test]
-    fn a_file_that_is_too_large_is_not_read() {
-        let folder = tempfile::tempdir().unwrap();
-        let place = SettingsFile::new(folder.path().join("settings.json"));
-        File::create(place.path()).unwrap().set_len(LARGEST + 1).unwrap();
-        assert!(matches!(place.read().unwrap_err(), SettingsFileError::TooLarge(_)));
-    }
-}
+mod tests;

@@ -1,6 +1,5 @@
 //! The modes in which agents start, and what callgate does in each.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use callgate_approval::desk::Unattended;
@@ -8,12 +7,10 @@ use serde_json::Value;
 
 use super::hook_command::{CommandOwner, option};
 use super::hooks::FoundHooks;
+use super::settings_file::SettingsFile;
 use super::{CodingAgent, SettingsScope};
 use crate::config::{Config, Surroundings};
-use crate::text::without_mark;
 
-/// The largest settings file that is read.
-const LARGEST: u64 = 16 << 20;
 /// The settings of Claude Code that an administrator sets for all users.
 const MANAGED: &str = "/etc/claude-code/managed-settings.json";
 
@@ -97,7 +94,7 @@ pub(crate) fn gated_agents(config: &Config, around: &Surroundings) -> Vec<GatedA
         let line = StartingMode::of(agent, around).text(config.gate.unattended);
         (!commands.is_empty()).then_some(GatedAgent { agent, line, other_socket })
     };
-    [CodingAgent::Claude, CodingAgent::Codex].into_iter().filter_map(gated).collect()
+    CodingAgent::ALL.into_iter().filter_map(gated).collect()
 }
 
 /// Returns the commands of our hooks in the settings of an agent.
@@ -132,9 +129,7 @@ pub(crate) fn claude_settings(file: &Path) -> Option<Value> {
 }
 
 fn read(file: &Path) -> Option<String> {
-    let is_small = fs::metadata(file).is_ok_and(|it| it.is_file() && it.len() <= LARGEST);
-    let text = fs::read_to_string(file).ok().filter(|_| is_small)?;
-    Some(without_mark(&text).to_owned())
+    Some(SettingsFile::new(file.to_owned()).read().ok()??.text)
 }
 
 fn of_claude(around: &Surroundings) -> StartingMode {
@@ -172,47 +167,4 @@ fn of_codex(around: &Surroundings) -> StartingMode {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn mode(agent: CodingAgent, file: &str, text: &str) -> StartingMode {
-        let home = tempfile::tempdir().unwrap();
-        let path = home.path().join(file);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(&path, text).unwrap();
-        let found = StartingMode::of(agent, &Surroundings::of_test(home.path(), &[]));
-        assert!(found.file.as_ref().is_none_or(|file| *file == path));
-        found
-    }
-
-    #[test]
-    fn the_mode_is_the_one_that_the_settings_name() {
-        let claude = |text: &str| mode(CodingAgent::Claude, ".claude/settings.json", text);
-        let plan = claude(r#"{"permissions":{"defaultMode":"plan"}}"#);
-        assert!(plan.name == "plan" && plan.file.is_some() && plan.asks());
-        let free = claude(r#"{"permissions":{"defaultMode":"bypassPermissions"}}"#);
-        assert!(!free.asks());
-        let off = claude(r#"{"permissions":{"disableAutoMode":"disable"}}"#);
-        assert_eq!((off.name.as_str(), off.file), ("default", None));
-        let codex = |text: &str| mode(CodingAgent::Codex, ".codex/config.toml", text);
-        assert_eq!(codex("model = \"x\"").name, "on-request");
-        assert!(!codex("approval_policy = \"never\"").asks());
-        assert!(codex("[approval_policy.granular]\nrules = true").asks());
-    }
-
-    #[test]
-    fn what_happens_is_told_for_each_mode() {
-        let text = |agent, name: &str, unattended| {
-            StartingMode { agent, name: name.to_owned(), file: None }.text(unattended)
-        };
-        let auto = text(CodingAgent::Claude, "auto", Unattended::Rules);
-        assert!(
-            auto.starts_with("Claude Code starts in auto mode (its default), which asks nobody")
-        );
-        assert!(auto.ends_with("left to it; what it blocks comes to you"), "{auto}");
-        let asks = text(CodingAgent::Claude, "dontAsk", Unattended::Ask);
-        assert!(asks.ends_with("comes to you, and no answer means no"), "{asks}");
-        let codex = text(CodingAgent::Codex, "on-request", Unattended::Rules);
-        assert!(codex.contains("`codex exec` asks nobody: your rules apply"), "{codex}");
-    }
-}
+mod tests;

@@ -8,7 +8,7 @@ use callgate_agent::price::{self, TokenPrices};
 use callgate_agent::session::LogLevel;
 
 use super::check::ConfigCheck;
-use super::choices::{EngineSetting, parse_log_level};
+use super::choices::{ENGINES, EngineSetting, LOG_LEVELS};
 use super::problem::{Setting, SettingOrigin};
 use super::raw::GivenSetting;
 use super::token::{HiddenText, TokenSource};
@@ -94,7 +94,7 @@ impl ConfigCheck<'_> {
                 requests_per_minute: self.count("agent.requests_per_minute"),
             },
             prices: self.prices(),
-            log_level: self.word("agent.log_level", parse_log_level, LogLevel::Info),
+            log_level: self.word("agent.log_level", LOG_LEVELS, LogLevel::Info),
         };
         self.check_tokens(&settings);
         settings
@@ -102,7 +102,7 @@ impl ConfigCheck<'_> {
 
     /// Chooses the engine: by the setting, else by whether there is a key.
     fn engine(&mut self, key: Option<&Setting<TokenSource>>) -> ChosenEngine {
-        let setting = self.word("agent.engine", EngineSetting::parse, EngineSetting::Auto);
+        let setting = self.word("agent.engine", ENGINES, EngineSetting::Auto);
         let (is_model, because) = match (setting, key) {
             (EngineSetting::Auto, Some(key)) => {
                 (true, format!("because there is an API key ({})", key.origin))
@@ -149,7 +149,7 @@ impl ConfigCheck<'_> {
         }
     }
 
-    /// Returns both prices. With one alone no cost can be told.
+    /// Returns both prices. A cost cannot be computed from one of them.
     fn prices(&mut self) -> Option<TokenPrices> {
         const INPUT: &str = "agent.price_input";
         const OUTPUT: &str = "agent.price_output";

@@ -4,17 +4,18 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use callgate_approval::asker::AskerSettings;
 use callgate_approval::desk::Unattended;
 use callgate_wire::approval::LEGACY_SOCKET;
 
-use super::choices::{WhenAbsent, parse_unattended};
+use super::choices::{UNATTENDED, WHEN_ABSENT, WhenAbsent, meaning_of};
 use super::keys;
 use super::problem::{ConfigProblem, ProblemScope, Setting, SettingOrigin};
 use super::raw::{GivenSetting, RawConfig};
 use super::surroundings::Surroundings;
 use super::token::TokenSource;
 use super::value::SettingValue;
-use super::{Config, GateSettings, HookSettings, TelegramSettings};
+use super::{Config, GateSettings, TelegramSettings};
 
 /// The longest path that a Unix socket can have, in bytes.
 const LONGEST_SOCKET_PATH: usize = 107;
@@ -71,7 +72,7 @@ impl<'a> ConfigCheck<'a> {
     }
 
     /// Checks only what the hook needs to ask.
-    pub(crate) fn hook(&mut self) -> HookSettings {
+    pub(crate) fn hook(&mut self) -> AskerSettings {
         let database = self.database();
         let Setting { value: socket, origin } = self.socket("socket", ASK_SOCKET, &database);
         let is_beside =
@@ -80,7 +81,7 @@ impl<'a> ConfigCheck<'a> {
         // The database matters only to a socket beside it.
         let place = if is_beside { "database" } else { "socket" };
         self.keep_problems_of(&["socket", place, "timeout_seconds", "grace_seconds"]);
-        HookSettings { socket, timeout, grace }
+        AskerSettings { socket, timeout, grace }
     }
 
     /// Drops the problems of all keys but these. A file that cannot be read may have set any of
@@ -147,10 +148,10 @@ impl<'a> ConfigCheck<'a> {
     /// Checks the section `[gate]`. Whoever wants to be asked about everything does not want
     /// everything to run while nobody can be.
     fn gate(&mut self) -> GateSettings {
-        let unattended = self.word("gate.unattended", parse_unattended, Unattended::Rules);
+        let unattended = self.word("gate.unattended", UNATTENDED, Unattended::Rules);
         let when_absent = match unattended {
             Unattended::Ask if self.raw.get("gate.when_absent").is_none() => WhenAbsent::Deny,
-            _ => self.word("gate.when_absent", WhenAbsent::parse, WhenAbsent::Agent),
+            _ => self.word("gate.when_absent", WHEN_ABSENT, WhenAbsent::Agent),
         };
         GateSettings { unattended, when_absent }
     }
@@ -214,14 +215,15 @@ impl<'a> ConfigCheck<'a> {
         self.text(name).trim_end_matches('/').to_owned()
     }
 
-    /// Returns one of a few words. One that is wrong is reported, and `otherwise` is returned.
-    pub(super) fn word<T>(
+    /// Returns the meaning of one of these words. A word that is wrong is reported, and `otherwise`
+    /// is returned.
+    pub(super) fn word<T: Copy>(
         &mut self,
         name: &'static str,
-        parse: fn(&str) -> Option<T>,
+        words: &[(&str, T)],
         otherwise: T,
     ) -> T {
-        parse(&self.text(name)).unwrap_or(otherwise)
+        meaning_of(words, &self.text(name)).unwrap_or(otherwise)
     }
 
     pub(super) fn whole(&mut self, name: &'static str) -> Option<u64> {

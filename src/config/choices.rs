@@ -26,44 +26,31 @@ pub(crate) enum EngineSetting {
     Offline,
 }
 
-impl WhenAbsent {
-    pub(crate) fn parse(text: &str) -> Option<Self> {
-        match text {
-            "agent" => Some(Self::Agent),
-            "deny" => Some(Self::Deny),
-            _ => None,
-        }
-    }
-}
+/// The words for `gate.unattended`.
+pub(crate) const UNATTENDED: &[(&str, Unattended)] =
+    &[("rules", Unattended::Rules), ("ask", Unattended::Ask)];
+/// The words for `gate.when_absent`.
+pub(crate) const WHEN_ABSENT: &[(&str, WhenAbsent)] =
+    &[("agent", WhenAbsent::Agent), ("deny", WhenAbsent::Deny)];
+/// The words for `agent.engine`.
+pub(crate) const ENGINES: &[(&str, EngineSetting)] = &[
+    ("auto", EngineSetting::Auto),
+    ("anthropic", EngineSetting::Anthropic),
+    ("offline", EngineSetting::Offline),
+];
+/// The words for `agent.log_level`, also those that other programs use.
+pub(crate) const LOG_LEVELS: &[(&str, LogLevel)] = &[
+    ("error", LogLevel::Error),
+    ("warn", LogLevel::Warn),
+    ("warning", LogLevel::Warn),
+    ("info", LogLevel::Info),
+    ("debug", LogLevel::Debug),
+    ("trace", LogLevel::Debug),
+];
 
-impl EngineSetting {
-    pub(crate) fn parse(text: &str) -> Option<Self> {
-        match text {
-            "auto" => Some(Self::Auto),
-            "anthropic" => Some(Self::Anthropic),
-            "offline" => Some(Self::Offline),
-            _ => None,
-        }
-    }
-}
-
-pub(crate) fn parse_unattended(text: &str) -> Option<Unattended> {
-    match text {
-        "rules" => Some(Unattended::Rules),
-        "ask" => Some(Unattended::Ask),
-        _ => None,
-    }
-}
-
-/// Parses a log level, also by the words that other programs use.
-pub(crate) fn parse_log_level(text: &str) -> Option<LogLevel> {
-    match text.to_ascii_lowercase().as_str() {
-        "error" => Some(LogLevel::Error),
-        "warn" | "warning" => Some(LogLevel::Warn),
-        "info" => Some(LogLevel::Info),
-        "debug" | "trace" => Some(LogLevel::Debug),
-        _ => None,
-    }
+/// Returns what a word means, in upper or lower case; `None` if it is not one of `words`.
+pub(crate) fn meaning_of<T: Copy>(words: &[(&str, T)], text: &str) -> Option<T> {
+    words.iter().find(|(word, _)| word.eq_ignore_ascii_case(text)).map(|(_, meaning)| *meaning)
 }
 
 pub(crate) fn is_model_name(text: &str) -> bool {

@@ -6,7 +6,7 @@
 
 use callgate_wire::approval::LEGACY_SOCKET;
 
-use super::choices::{EngineSetting, WhenAbsent, is_model_name, parse_log_level, parse_unattended};
+use super::choices::{ENGINES, LOG_LEVELS, UNATTENDED, WHEN_ABSENT, is_model_name, meaning_of};
 use super::value::{SettingValue, ValueKind, check_url};
 
 /// One key of the settings.
@@ -39,7 +39,7 @@ pub(crate) enum KeyFlag {
     Value,
     /// By this flag, once for each element.
     Repeated(&'static str),
-    /// By this flag without a value: it stands for this one, and has a help text of its own.
+    /// By this flag without a value: it sets this value, and has a help text of its own.
     Fixed(&'static str, &'static str, &'static str),
 }
 
@@ -181,8 +181,8 @@ const UNLIMITED: i64 = 1_000_000_000_000;
 const COUNT: (i64, i64) = (1, UNLIMITED);
 /// The highest budget or price, in dollars.
 const MOST_DOLLARS: u64 = 1_000_000;
-const ENGINES: &str = "auto, anthropic or offline";
-const LEVELS: &str = "error, warn, info or debug";
+const ENGINE_WORDS: &str = "auto, anthropic or offline";
+const LEVEL_WORDS: &str = "error, warn, info or debug";
 
 /// All keys, in the order of the help and the guide.
 pub(crate) const KEYS: &[SettingKey] = &[
@@ -227,14 +227,14 @@ pub(crate) const KEYS: &[SettingKey] = &[
              with the agent's last words; so do the agent's other notifications, such as that it \
              waits for input, except for those about permissions, which the desk asks itself",
         ),
-    text("gate.unattended", "WORD", "rules or ask", |text| parse_unattended(text).is_some())
+    text("gate.unattended", "WORD", "rules or ask", |text| meaning_of(UNATTENDED, text).is_some())
         .about("What decides without a rule in modes where the agent asks nobody: rules or ask")
         .default("rules")
         .note(
         "these modes are `auto`, `dontAsk`, `bypassPermissions` and `codex exec`; `rules` leaves \
          the call to the mode, `ask` brings it to the desk, where no answer is a deny",
     ),
-    text("gate.when_absent", "WORD", "agent or deny", |text| WhenAbsent::parse(text).is_some())
+    text("gate.when_absent", "WORD", "agent or deny", |text| meaning_of(WHEN_ABSENT, text).is_some())
         .about("What the hook does where no rule decides and no desk runs: agent or deny")
         .default("agent")
         .note(
@@ -261,7 +261,7 @@ pub(crate) const KEYS: &[SettingKey] = &[
     key("telegram.allowed_users", ValueKind::Ids { least: 1 })
         .about("The ids of the users who may answer in a group")
         .note("empty means nobody"),
-    text("agent.engine", "ENGINE", ENGINES, |text| EngineSetting::parse(text).is_some())
+    text("agent.engine", "ENGINE", ENGINE_WORDS, |text| meaning_of(ENGINES, text).is_some())
         .about("The engine that answers: auto, anthropic or offline")
         .default("auto")
         .note("`auto` is `anthropic` where there is a key, else `offline`"),
@@ -341,7 +341,7 @@ pub(crate) const KEYS: &[SettingKey] = &[
         .note("with `agent.price_output` it replaces the price that callgate knows"),
     key("agent.price_output", ValueKind::Dollars)
         .about("The price of a million output tokens, in dollars"),
-    text("agent.log_level", "LEVEL", LEVELS, |text| parse_log_level(text).is_some())
+    text("agent.log_level", "LEVEL", LEVEL_WORDS, |text| meaning_of(LOG_LEVELS, text).is_some())
         .about("How much is logged: error, warn, info or debug")
         .default("info")
         .common("LOG_LEVEL"),

@@ -3,7 +3,7 @@
 
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::{ErrorKind, Read};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use toml::Spanned;
@@ -13,7 +13,7 @@ use super::keys::{self, KEYS, SettingKey};
 use super::problem::{ConfigProblem, ProblemScope, Setting, SettingOrigin};
 use super::surroundings::Surroundings;
 use super::value::SettingValue;
-use crate::text::{line_and_column, without_mark};
+use crate::text::{line_and_column, read_limited, without_mark};
 
 /// The largest settings file that is read.
 const LARGEST_FILE: u64 = 1 << 20;
@@ -92,11 +92,17 @@ impl RawConfig {
 
     fn read_file(&mut self, may_be_absent: bool) {
         let Some(Setting { value: path, origin }) = self.file.clone() else { return };
-        match read_limited(&path) {
+        match File::open(&path).and_then(|file| read_limited(file, LARGEST_FILE)) {
             Ok(text) => self.read_toml(&path, without_mark(&text)),
-            Err(ConfigReadError::Absent) if may_be_absent || origin == SettingOrigin::Default => {}
+            Err(error)
+                if error.kind() == ErrorKind::NotFound
+                    && (may_be_absent || origin == SettingOrigin::Default) => {}
             Err(error) => {
-                let text = format!("cannot read the settings in {}: {error}", path.display());
+                let why = match error.kind() {
+                    ErrorKind::NotFound => "there is no such file".to_owned(),
+                    _ => error.to_string(),
+                };
+                let text = format!("cannot read the settings in {}: {why}", path.display());
                 self.problems.push(ConfigProblem { scope: ProblemScope::File, origin, text });
             }
         }
@@ -182,33 +188,6 @@ fn which_file(flag: Option<&Path>, around: &Surroundings) -> Option<Setting<Path
     }
     let value = around.config_folder()?.join("config.toml");
     Some(Setting { value, origin: SettingOrigin::Default })
-}
-
-/// Why a settings file was not read.
-#[derive(Debug, thiserror::Error)]
-enum ConfigReadError {
-    #[error("there is no such file")]
-    Absent,
-    #[error("it is larger than {LARGEST_FILE} bytes")]
-    TooLarge,
-    #[error("it is not UTF-8 text")]
-    NotText,
-    #[error("{0}")]
-    Failed(std::io::Error),
-}
-
-fn read_limited(path: &Path) -> Result<String, ConfigReadError> {
-    let failed = |error: std::io::Error| match error.kind() {
-        ErrorKind::NotFound => ConfigReadError::Absent,
-        _ => ConfigReadError::Failed(error),
-    };
-    let mut bytes = Vec::new();
-    let file = File::open(path).map_err(failed)?;
-    file.take(LARGEST_FILE + 1).read_to_end(&mut bytes).map_err(failed)?;
-    if bytes.len() as u64 > LARGEST_FILE {
-        return Err(ConfigReadError::TooLarge);
-    }
-    String::from_utf8(bytes).map_err(|_| ConfigReadError::NotText)
 }
 
 /// Returns the line and the column of a byte of the file.

@@ -485,7 +485,7 @@ fn a_file_that_is_no_toml_is_told_with_all_its_lines() {
     assert!(large.problems()[0].ends_with("it is larger than 1048576 bytes"));
 }
 
-fn hook_in(home: &Home, flags: &HookFlags) -> Result<HookSettings, ConfigProblems> {
+fn hook_in(home: &Home, flags: &HookFlags) -> Result<AskerSettings, ConfigProblems> {
     HookConfig::read_in(flags, home.around()).desk()
 }
 
@@ -496,7 +496,7 @@ fn the_hook_needs_three_settings_and_minds_no_others() {
         Home::with("socket = \"/h\"\ntimeout_seconds = 9\nnonsense = 1\ntelegram.api_url = \"x\"");
     let settings = hook_in(&home, &none).unwrap();
     let (timeout, grace) = (Duration::from_secs(9), Duration::from_secs(15));
-    assert_eq!(settings, HookSettings { socket: "/h".into(), timeout, grace });
+    assert_eq!(settings, AskerSettings { socket: "/h".into(), timeout, grace });
     let home = home.variable("CALLGATE_SOCKET", "/e").variable("CALLGATE_NOTIFY_ON_STOP", "?");
     assert_eq!(hook_in(&home, &none).unwrap().socket, PathBuf::from("/e"));
     let wrong =

@@ -147,9 +147,7 @@ fn twice(agent: CodingAgent, hooks: &[InstalledHook], findings: &mut Findings) {
 fn events(agent: CodingAgent, hooks: &[InstalledHook], findings: &mut Findings) {
     let install = hooks.first().map_or("", |hook| hook.install.as_str());
     let has = |event: &str| hooks.iter().any(|hook| hook.event == event);
-    let is_old =
-        agent == CodingAgent::Claude && claude_version().is_some_and(|it| is_old_claude(&it));
-    let wanted = agent.events(is_old);
+    let wanted = agent.events_here();
     let missing = wanted.iter().map(|(event, _)| *event).filter(|event| !has(event));
     let (asking, telling): (Vec<&str>, Vec<&str>) = missing.partition(|event| is_asking(event));
     for event in asking {

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write};
 
 use callgate_mask::text::{self, one_line};
-use callgate_store::{Anchor, ChainHash, LedgerEntry};
+use callgate_store::{Anchor, LedgerEntry, Sha256Hash};
 use callgate_wire::raw::Json;
 use jiff::tz::TimeZone;
 use serde::Serialize;
@@ -236,7 +236,7 @@ fn json(entry: &LedgerEntry) -> serde_json::Result<String> {
         Err(_) => to_raw_value(body)?,
     };
     let time = when::utc(*at_ms);
-    let hash = ChainHash(*hash).to_string();
+    let hash = Sha256Hash(*hash).to_string();
     let object = EntryObject {
         seq: *seq,
         time,

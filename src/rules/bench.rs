@@ -4,7 +4,6 @@ mod ledger;
 mod report;
 
 use std::fs::File;
-use std::io::Read;
 use std::path::Path;
 
 use callgate_approval::desk::Unattended;
@@ -13,6 +12,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::failure::Failure;
+use crate::text::read_limited;
 
 pub(super) use ledger::tasks as ledger_tasks;
 pub(super) use report::print;
@@ -74,13 +74,9 @@ pub(super) struct BenchFigures {
 /// Reads tasks, one JSON object on each line.
 pub(super) fn read_tasks(path: &Path) -> Result<Vec<BenchTask>, Failure> {
     let failed = |why: String| Failure::Failed(format!("{}: {why}", path.display()));
-    let mut text = String::new();
-    let read = File::open(path)
-        .and_then(|file| file.take(LARGEST_FILE + 1).read_to_string(&mut text))
+    let text = File::open(path)
+        .and_then(|file| read_limited(file, LARGEST_FILE))
         .map_err(|error| failed(error.to_string()))?;
-    if u64::try_from(read).is_ok_and(|read| read > LARGEST_FILE) {
-        return Err(failed(format!("the file is larger than {LARGEST_FILE} bytes")));
-    }
     let task = |(at, line): (usize, &str)| {
         serde_json::from_str(line).map_err(|error| {
             let number = at + 1;

@@ -7,7 +7,7 @@ use rusqlite::{Connection, OptionalExtension};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::chain::{ChainHash, ChainHead};
+use crate::chain::{ChainHead, Sha256Hash};
 use crate::ledger;
 
 /// The content of an `anchor` entry: entries up to a number were removed, and the chain continues
@@ -39,7 +39,7 @@ impl Anchor {
 
     /// Returns the head from which the chain continues.
     pub(crate) fn head(&self) -> Option<ChainHead> {
-        Some(ChainHead { seq: self.through, hash: self.hash.parse::<ChainHash>().ok()?.0 })
+        Some(ChainHead { seq: self.through, hash: self.hash.parse::<Sha256Hash>().ok()?.0 })
     }
 }
 

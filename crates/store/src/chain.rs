@@ -10,26 +10,26 @@ const DOMAIN: &[u8] = b"callgate ledger 1\n";
 
 /// A SHA-256 hash, written as 64 hex digits.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub struct ChainHash(pub [u8; 32]);
+pub struct Sha256Hash(pub [u8; 32]);
 
-impl ChainHash {
+impl Sha256Hash {
     /// The hash that the first entry follows.
     pub(crate) const NONE: Self = Self([0; 32]);
 }
 
-impl Display for ChainHash {
+impl Display for Sha256Hash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
     }
 }
 
-impl fmt::Debug for ChainHash {
+impl fmt::Debug for Sha256Hash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         Display::fmt(self, f)
     }
 }
 
-impl FromStr for ChainHash {
+impl FromStr for Sha256Hash {
     type Err = NotAHead;
 
     fn from_str(text: &str) -> Result<Self, NotAHead> {
@@ -56,12 +56,12 @@ pub struct ChainHead {
 }
 
 impl ChainHead {
-    pub(crate) const NONE: Self = Self { seq: 0, hash: ChainHash::NONE.0 };
+    pub(crate) const NONE: Self = Self { seq: 0, hash: Sha256Hash::NONE.0 };
 }
 
 impl Display for ChainHead {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.seq, ChainHash(self.hash))
+        write!(f, "{}:{}", self.seq, Sha256Hash(self.hash))
     }
 }
 
@@ -77,7 +77,7 @@ impl FromStr for ChainHead {
         let (seq, hash) = text.trim().split_once(':').ok_or(NotAHead)?;
         let is_number = !seq.is_empty() && seq.bytes().all(|byte| byte.is_ascii_digit());
         let seq = seq.parse().ok().filter(|_| is_number).ok_or(NotAHead)?;
-        Ok(Self { seq, hash: hash.parse::<ChainHash>()?.0 })
+        Ok(Self { seq, hash: hash.parse::<Sha256Hash>()?.0 })
     }
 }
 

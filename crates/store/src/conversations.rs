@@ -4,7 +4,7 @@ mod read;
 mod reserve;
 mod spend;
 
-use rusqlite::{Connection, OptionalExtension, Params, params};
+use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::error::StoreError;
 use crate::ledger::{self, check_drafts, number};
@@ -220,11 +220,8 @@ fn next_number(connection: &Connection, key: i64) -> rusqlite::Result<i64> {
 }
 
 fn key_of(connection: &Connection, id: &str) -> rusqlite::Result<Option<i64>> {
-    one(connection, "SELECT key FROM conversations WHERE id = ?", [id])
-}
-
-fn one(connection: &Connection, query: &str, values: impl Params) -> rusqlite::Result<Option<i64>> {
-    connection.prepare_cached(query)?.query_row(values, |row| row.get(0)).optional()
+    let mut query = connection.prepare_cached("SELECT key FROM conversations WHERE id = ?")?;
+    query.query_row([id], |row| row.get(0)).optional()
 }
 
 fn check_id(id: &str) -> Result<(), StoreError> {

@@ -48,10 +48,7 @@ impl Store {
 
     /// Returns the value kept under `key`.
     pub fn kept(&self, key: &str) -> Result<Option<String>, StoreError> {
-        self.connection
-            .prepare_cached("SELECT value FROM kept WHERE key = ?")
-            .and_then(|mut query| query.query_row([key], |row| row.get(0)).optional())
-            .map_err(self.failed("read"))
+        self.read_row("SELECT value FROM kept WHERE key = ?", [key], |row| row.get(0))
     }
 
     /// Removes the value kept under `key`.
@@ -63,13 +60,7 @@ impl Store {
     pub fn kept_under(&self, prefix: &str) -> Result<Vec<(String, String)>, StoreError> {
         let query = "SELECT key, value FROM kept WHERE key >= ?1
                      AND substr(key, 1, length(?1)) = ?1 ORDER BY key";
-        let read = || {
-            let mut query = self.connection.prepare_cached(query)?;
-            query
-                .query_map([prefix], |row| Ok((row.get(0)?, row.get(1)?)))?
-                .collect::<Result<_, _>>()
-        };
-        read().map_err(self.failed("read"))
+        self.read_rows(query, [prefix], |row| Ok((row.get(0)?, row.get(1)?)))
     }
 
     fn write(&self, statement: &str, values: impl Params) -> Result<(), StoreError> {

@@ -43,10 +43,10 @@ mod verify;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use rusqlite::Connection;
+use rusqlite::{CachedStatement, Connection, OptionalExtension, Params, Row};
 
 pub use anchor::{Anchor, ChainedLinks};
-pub use chain::{ChainHash, ChainHead, NotAHead};
+pub use chain::{ChainHead, NotAHead, Sha256Hash};
 pub use conversations::{
     Addition, AnswerCost, ConversationState, CostSum, CostTotals, LONGEST_ACCOUNT,
     LONGEST_CONVERSATION, LONGEST_MESSAGE, LONGEST_TITLE, NewMessage, ReservationRequest,
@@ -83,6 +83,28 @@ impl Store {
     #[must_use]
     pub fn file(&self) -> Option<&FileIdentity> {
         self.file.as_ref()
+    }
+
+    /// Returns the first row that a query selects.
+    fn read_row<T>(
+        &self,
+        query: &str,
+        values: impl Params,
+        read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Option<T>, StoreError> {
+        let row = |mut query: CachedStatement<'_>| query.query_row(values, read).optional();
+        self.connection.prepare_cached(query).and_then(row).map_err(self.failed("read"))
+    }
+
+    /// Returns all rows that a query selects.
+    fn read_rows<T>(
+        &self,
+        query: &str,
+        values: impl Params,
+        read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Vec<T>, StoreError> {
+        let rows = |mut query: CachedStatement<'_>| query.query_map(values, read)?.collect();
+        self.connection.prepare_cached(query).and_then(rows).map_err(self.failed("read"))
     }
 
     /// Returns a conversion from SQLite's errors to messages for people; `doing` completes "cannot

@@ -3,7 +3,7 @@
 use rusqlite::{Connection, OptionalExtension, Statement};
 
 use crate::anchor::Anchor;
-use crate::chain::ChainHash;
+use crate::chain::Sha256Hash;
 use crate::error::StoreError;
 use crate::links::links_before;
 use crate::transaction::Transaction;
@@ -121,7 +121,7 @@ fn anchor_before(connection: &Connection, kept_from: i64) -> rusqlite::Result<Op
             |row| {
                 Ok(Anchor {
                     through: ledger::unsigned(row, 0)?,
-                    hash: ChainHash(row.get(1)?).to_string(),
+                    hash: Sha256Hash(row.get(1)?).to_string(),
                     count: ledger::unsigned(row, 2)?,
                     from_ms: row.get(3)?,
                     to_ms: row.get(4)?,

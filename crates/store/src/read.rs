@@ -1,7 +1,7 @@
 //! Reading the ledger: what matches a filter, and the questions that are open or were closed last.
 
 use rusqlite::types::Value;
-use rusqlite::{Params, Row, params, params_from_iter};
+use rusqlite::{Row, params, params_from_iter};
 
 use crate::chain::ChainHead;
 use crate::error::StoreError;
@@ -51,10 +51,8 @@ impl Store {
 
     /// Returns a number that changes when another process writes to the file.
     pub fn data_version(&self) -> Result<i64, StoreError> {
-        self.connection
-            .prepare_cached("PRAGMA data_version")
-            .and_then(|mut query| query.query_row([], |row| row.get(0)))
-            .map_err(self.failed("read"))
+        let version = self.read_row("PRAGMA data_version", [], |row| row.get(0))?;
+        Ok(version.unwrap_or_default())
     }
 
     /// Returns the ids of at most `limit` questions whose ids begin with `beginning`.
@@ -62,19 +60,13 @@ impl Store {
         let query = "SELECT DISTINCT question FROM entries
                      WHERE question >= ?1 AND substr(question, 1, length(?1)) = ?1 LIMIT ?2";
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        let read = || {
-            let mut query = self.connection.prepare_cached(query)?;
-            query.query_map(params![beginning, limit], |row| row.get(0))?.collect::<Result<_, _>>()
-        };
-        read().map_err(self.failed("read"))
+        self.read_rows(query, params![beginning, limit], |row| row.get(0))
     }
 
     /// Returns true if any entry belongs to this question.
     pub fn has_question(&self, id: &str) -> Result<bool, StoreError> {
-        self.connection
-            .prepare_cached("SELECT 1 FROM entries WHERE question = ? LIMIT 1")
-            .and_then(|mut query| query.exists([id]))
-            .map_err(self.failed("read"))
+        let query = "SELECT 1 FROM entries WHERE question = ? LIMIT 1";
+        Ok(self.read_row(query, [id], |_| Ok(()))?.is_some())
     }
 
     /// Returns the entries of each question that was asked at `since_ms` or later and is not
@@ -84,7 +76,7 @@ impl Store {
             "SELECT {COLUMNS} FROM open_questions q CROSS JOIN entries e ON e.question = q.question
              WHERE q.at_ms >= ? ORDER BY q.first, e.seq"
         );
-        Ok(by_question(self.query(&query, [since_ms])?))
+        Ok(by_question(self.read_rows(&query, [since_ms], entry)?))
     }
 
     /// Returns the entries of each of the `limit` questions that were closed last, grouped by
@@ -99,7 +91,8 @@ impl Store {
                  ORDER BY seq DESC LIMIT ?
              ) q ON e.question = q.question ORDER BY q.last DESC, e.seq"
         );
-        Ok(by_question(self.query(&query, [i64::try_from(limit).unwrap_or(i64::MAX)])?))
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        Ok(by_question(self.read_rows(&query, [limit], entry)?))
     }
 
     fn wanted(
@@ -113,13 +106,7 @@ impl Store {
         let query = format!(
             "SELECT {COLUMNS} FROM entries e WHERE {conditions} ORDER BY e.seq {order} LIMIT {limit}"
         );
-        self.query(&query, params_from_iter(wanted.values))
-    }
-
-    fn query(&self, query: &str, values: impl Params) -> Result<Vec<LedgerEntry>, StoreError> {
-        let mut statement = self.connection.prepare_cached(query).map_err(self.failed("read"))?;
-        let entries = statement.query_map(values, entry).and_then(Iterator::collect);
-        entries.map_err(self.failed("read"))
+        self.read_rows(&query, params_from_iter(wanted.values), entry)
     }
 }
 

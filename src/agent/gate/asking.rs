@@ -91,7 +91,9 @@ pub(super) async fn ask(asking: QuestionToAsk, posted: PostedQuestion) -> AskOut
     let answered = answer.await;
     // While this was open the thread knew that somebody waits.
     drop(wanted);
-    answered.unwrap_or_else(|_| denied("the question was lost by a mistake of callgate".to_owned()))
+    answered.unwrap_or_else(|_| {
+        denied("the question was lost because of a bug in callgate: please report it".to_owned())
+    })
 }
 
 fn denied(text: String) -> AskOutcome {

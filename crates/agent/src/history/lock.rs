@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use callgate_link::file::{open_own, try_lock};
-use callgate_store::{ChainHash, Store};
+use callgate_store::{Sha256Hash, Store};
 use rustix::process::geteuid;
 use sha2::{Digest, Sha256};
 
@@ -217,12 +217,12 @@ fn put_back(spare: &SpareLockFiles, file: LockFile) {
 fn name(conversation: &str) -> String {
     let mut hash = [0; 32];
     hash.copy_from_slice(&Sha256::digest(conversation.as_bytes()));
-    format!("{}.{EXTENSION}", ChainHash(hash))
+    format!("{}.{EXTENSION}", Sha256Hash(hash))
 }
 
 /// Returns true if a path has the name of a lock's file.
 fn is_lock(path: &Path) -> bool {
-    let is_hash = |stem: &str| stem.parse::<ChainHash>().is_ok();
+    let is_hash = |stem: &str| stem.parse::<Sha256Hash>().is_ok();
     path.extension().is_some_and(|extension| extension == EXTENSION)
         && path.file_stem().and_then(OsStr::to_str).is_some_and(is_hash)
 }

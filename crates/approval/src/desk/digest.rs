@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use callgate_store::Sha256Hash;
 use callgate_wire::approval::ApprovalRequest;
 use callgate_wire::raw::Members;
 use hmac::{Hmac, KeyInit, Mac};
@@ -9,8 +10,8 @@ use serde_json::Value;
 use sha2::Sha256;
 
 /// A keyed digest.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct CallDigest([u8; 32]);
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct CallDigest(Sha256Hash);
 
 impl CallDigest {
     /// Returns the digest of everything about a request that its answer depends on.
@@ -80,19 +81,12 @@ impl CallDigest {
             mac.update(&(part.len() as u64).to_le_bytes());
             mac.update(part.as_bytes());
         }
-        Self(mac.finalize().into_bytes().into())
+        Self(Sha256Hash(mac.finalize().into_bytes().into()))
     }
 
     /// Parses what [`Display`](fmt::Display) writes.
     pub(super) fn parse(text: &str) -> Option<Self> {
-        let mut bytes = [0; 32];
-        if text.len() != 64 || !text.is_ascii() {
-            return None;
-        }
-        for (at, byte) in bytes.iter_mut().enumerate() {
-            *byte = u8::from_str_radix(&text[2 * at..2 * at + 2], 16).ok()?;
-        }
-        Some(Self(bytes))
+        text.parse().ok().map(Self)
     }
 }
 
@@ -117,12 +111,6 @@ fn sorted(value: Value) -> Value {
 
 impl fmt::Display for CallDigest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
-    }
-}
-
-impl fmt::Debug for CallDigest {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
+        self.0.fmt(f)
     }
 }

@@ -50,13 +50,14 @@ pub(crate) enum HtmlStyle<'a> {
 }
 
 /// A message being built.
+#[must_use]
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Html {
     parts: Vec<HtmlPart>,
 }
 
 /// A rendered message.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct RenderedHtml {
     /// The HTML.
     pub(crate) html: String,
@@ -78,32 +79,27 @@ struct HtmlPart {
 
 impl Html {
     /// Makes an empty message.
-    #[must_use]
     pub(crate) fn new() -> Self {
         Self::default()
     }
 
     /// Adds plain text that is never cut.
-    #[must_use]
     pub(crate) fn text(self, text: &str) -> Self {
         self.fixed(HtmlStyle::Plain, text)
     }
 
     /// Adds text that is never cut: a heading, a name, a footer. Keep it short.
-    #[must_use]
     pub(crate) fn fixed(self, style: HtmlStyle, text: &str) -> Self {
         self.push(style, text, false)
     }
 
     /// Adds content, which is cut if there is not enough room.
-    #[must_use]
     pub(crate) fn content(self, style: HtmlStyle, text: &str) -> Self {
         self.push(style, text, true)
     }
 
     /// Adds an invisible link: nobody sees it, but whoever gets the message back can read its
     /// address.
-    #[must_use]
     pub(crate) fn unseen_link(mut self, address: &str) -> Self {
         let (open, close) = link(address);
         let text = UNSEEN.to_string();
@@ -135,7 +131,6 @@ impl Html {
     /// Renders the message within `limits`. Content shares the room fairly: a short part stays
     /// whole, and the long ones get equal room. If not even the fixed parts fit, they are cut too,
     /// from the end.
-    #[must_use]
     pub(crate) fn render(&self, limits: MessageLimits) -> RenderedHtml {
         // Text that is not kept cannot be shown, whatever the limit.
         let utf16 = limits.utf16.min(KEPT / 4);

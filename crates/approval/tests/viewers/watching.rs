@@ -2,7 +2,7 @@
 
 use std::thread;
 
-use callgate_store::{ChainHash, EntryDraft, Store};
+use callgate_store::{EntryDraft, Sha256Hash, Store};
 use callgate_wire::approval::{Action, Decision};
 
 use crate::house::{House, button, database, next, next_of, pair, request, told};
@@ -33,7 +33,7 @@ fn entries_come_from_the_wanted_number_on_as_the_ledger_has_them() {
             (expected.seq, expected.at_ms, &expected.kind)
         );
         assert_eq!((entry.body.get(), entry.question), (expected.body.as_str(), None));
-        assert_eq!(entry.hash, ChainHash(expected.hash).to_string());
+        assert_eq!(entry.hash, Sha256Hash(expected.hash).to_string());
     }
     for from in [0, 1] {
         viewer.watch(Some(from)).unwrap();

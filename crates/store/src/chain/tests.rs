@@ -20,7 +20,7 @@ fn parts(kind: &str, question: Option<&str>, body: &str) -> Parts {
 #[test]
 fn what_was_written_by_an_earlier_version_keeps_its_hash() {
     let check = |parts: &Parts, expected: Expect| {
-        expected.assert_eq(&ChainHash(hash(parts)).to_string());
+        expected.assert_eq(&Sha256Hash(hash(parts)).to_string());
     };
     check(
         &parts("asked", Some("q"), "{}"),

@@ -2,7 +2,6 @@
 
 use rusqlite::{CachedStatement, OptionalExtension, Params, Row, params};
 
-use super::one;
 use crate::Store;
 use crate::error::StoreError;
 
@@ -65,7 +64,7 @@ impl Store {
     /// Returns a conversation.
     pub fn conversation(&self, id: &str) -> Result<Option<StoredConversation>, StoreError> {
         let query = format!("SELECT {COLUMNS} FROM conversations WHERE id = ?");
-        Ok(self.conversations_of(&query, [id])?.pop())
+        self.read_row(&query, [id], conversation)
     }
 
     /// Returns the `limit` conversations that were used last before `before_ms`, the latest first,
@@ -81,13 +80,13 @@ impl Store {
              ORDER BY used_ms DESC, key DESC LIMIT ?"
         );
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        self.conversations_of(&query, [before_ms.unwrap_or(i64::MAX), limit])
+        self.read_rows(&query, [before_ms.unwrap_or(i64::MAX), limit], conversation)
     }
 
     /// Returns how many conversations there are.
     pub fn count_conversations(&self) -> Result<u64, StoreError> {
-        let count = one(&self.connection, "SELECT count(*) FROM conversations", []);
-        Ok(count.map_err(self.failed("read"))?.unwrap_or_default().unsigned_abs())
+        let count = self.read_row("SELECT count(*) FROM conversations", [], |row| row.get(0))?;
+        Ok(count.map_or(0, i64::unsigned_abs))
     }
 
     /// Calls `each` with the id of each conversation.
@@ -107,10 +106,7 @@ impl Store {
     pub fn last_conversation(&self) -> Result<Option<String>, StoreError> {
         let query = "SELECT id FROM conversations WHERE used_ms IS NOT NULL
                      ORDER BY used_ms DESC, key DESC LIMIT 1";
-        self.connection
-            .prepare_cached(query)
-            .and_then(|mut query| query.query_row([], |row| row.get(0)).optional())
-            .map_err(self.failed("read"))
+        self.read_row(query, [], |row| row.get(0))
     }
 
     /// Calls `each` with each message from the number `from` on, in order; with `None` for a
@@ -150,8 +146,7 @@ impl Store {
         let query = "SELECT number FROM messages m JOIN conversations c ON m.conversation = c.key
                      WHERE c.id = ? AND m.begins AND m.number >= c.summarized
                      ORDER BY m.number DESC LIMIT 1";
-        let found = one(&self.connection, query, [id]).map_err(self.failed("read"))?;
-        Ok(found.map(i64::unsigned_abs))
+        Ok(self.read_row(query, [id], |row| row.get(0))?.map(i64::unsigned_abs))
     }
 
     fn walk(
@@ -171,18 +166,6 @@ impl Store {
             Ok(())
         };
         self.connection.prepare_cached(query).and_then(read).map_err(self.failed("read"))
-    }
-
-    fn conversations_of(
-        &self,
-        query: &str,
-        values: impl Params,
-    ) -> Result<Vec<StoredConversation>, StoreError> {
-        let read = || {
-            let mut query = self.connection.prepare_cached(query)?;
-            query.query_map(values, conversation)?.collect::<Result<_, _>>()
-        };
-        read().map_err(self.failed("read"))
     }
 }
 

@@ -6,6 +6,8 @@
 //! share the file see each other's reservations. A reservation is settled with the real cost. If
 //! its process has died, the whole reservation counts as spent.
 
+use std::collections::HashMap;
+
 use rusqlite::params_from_iter;
 use rusqlite::types::Value;
 
@@ -130,20 +132,13 @@ fn settle_dead(
     request: &ReservationRequest<'_>,
     is_alive: impl Fn(&str) -> bool,
 ) -> rusqlite::Result<()> {
-    let mut last: Option<(String, bool)> = None;
+    let mut alive: HashMap<String, bool> = HashMap::new();
     for reserved in all(transaction)? {
-        let is_open = if reserved.holder == request.holder {
+        let holder = &reserved.holder;
+        let is_open = if holder == request.holder {
             !request.abandoned.contains(&reserved.key)
         } else {
-            // They are ordered by holder, so each holder is checked once.
-            match &last {
-                Some((holder, is_alive)) if *holder == reserved.holder => *is_alive,
-                _ => {
-                    let found = is_alive(&reserved.holder);
-                    last = Some((reserved.holder.clone(), found));
-                    found
-                }
-            }
+            *alive.entry(holder.clone()).or_insert_with(|| is_alive(holder))
         };
         if !is_open {
             release(transaction, Some(reserved.key))?;

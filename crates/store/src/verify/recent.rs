@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::parts::carried_by;
 use super::{ChainReport, ChainWalk, last_readable};
-use crate::chain::{ChainHash, ChainHead};
+use crate::chain::{ChainHead, Sha256Hash};
 use crate::error::{ChainFault, StoreError};
 use crate::{Store, ledger};
 
@@ -91,6 +91,6 @@ impl Store {
     /// the entry is gone.
     pub fn still_has(&self, head: &ChainHead) -> Result<Option<bool>, StoreError> {
         let found = carried_by(&self.connection, head.seq).map_err(self.failed("read"))?;
-        Ok(found.map(|found| ChainHash(found.hash) == ChainHash(head.hash)))
+        Ok(found.map(|found| Sha256Hash(found.hash) == Sha256Hash(head.hash)))
     }
 }

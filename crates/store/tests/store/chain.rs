@@ -158,7 +158,7 @@ fn pruning_leaves_an_anchor_from_which_the_chain_goes_on() {
     let entry = pruned.anchor.unwrap();
     assert_eq!((entry.seq, entry.kind.as_str()), (7, "anchor"));
     let anchor = Anchor::read(&entry.body).unwrap();
-    let hash = callgate_store::ChainHash(fourth.hash).to_string();
+    let hash = callgate_store::Sha256Hash(fourth.hash).to_string();
     let links = Some(ChainedLinks::default());
     assert_eq!(anchor, Anchor { through: 4, hash, count: 4, from_ms: 100, to_ms: 400, links });
     let all = place.store.entries(&EntryFilter::default(), 0, 9).unwrap();

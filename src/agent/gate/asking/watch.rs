@@ -31,7 +31,7 @@ impl Drop for WatchGuard {
     }
 }
 
-struct DeskWatch {
+struct QuestionWatch {
     desk_socket: PathBuf,
     board: Arc<Board>,
     id: RequestId,
@@ -47,7 +47,7 @@ pub(super) fn begin(
     id: &RequestId,
 ) -> Result<WatchGuard, ViewerError> {
     let is_over = Arc::new(AtomicBool::new(false));
-    let mut watch = DeskWatch {
+    let mut watch = QuestionWatch {
         desk_socket,
         board: Arc::clone(board),
         id: id.clone(),
@@ -63,7 +63,7 @@ pub(super) fn begin(
     Ok(watching)
 }
 
-impl DeskWatch {
+impl QuestionWatch {
     fn run(mut self, viewer: Viewer) {
         let mut viewer = Some(viewer);
         while !self.is_over.load(Ordering::Relaxed) {

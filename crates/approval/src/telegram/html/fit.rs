@@ -65,12 +65,12 @@ impl HtmlPart {
 pub(super) fn render(parts: &[HtmlPart], limits: MessageLimits) -> RenderedHtml {
     let room = HtmlSize { units: limits.utf16, bytes: limits.bytes };
     let fixed = sum(parts.iter().filter(|part| !part.may_be_cut).map(HtmlPart::whole_size));
-    let mut message = HtmlMessage::default();
+    let mut message = RenderedHtml::default();
     match room.minus(fixed) {
         Some(room) => share(parts, room, &mut message),
         None => squeeze(parts, room, &mut message),
     }
-    RenderedHtml { html: message.html, cut: message.cut }
+    message
 }
 
 fn sum(sizes: impl Iterator<Item = HtmlSize>) -> HtmlSize {
@@ -78,7 +78,7 @@ fn sum(sizes: impl Iterator<Item = HtmlSize>) -> HtmlSize {
 }
 
 /// Writes the fixed parts whole, and of the others what their share of `room` allows.
-fn share(parts: &[HtmlPart], room: HtmlSize, message: &mut HtmlMessage) {
+fn share(parts: &[HtmlPart], room: HtmlSize, message: &mut RenderedHtml) {
     let share = fair_share(parts, room);
     for part in parts {
         if !part.may_be_cut || part.whole_size().fits(share) {
@@ -127,7 +127,7 @@ fn level(mut lengths: Vec<usize>, room: usize) -> usize {
 }
 
 /// Writes what fits of the fixed parts, in order, when they alone are too long.
-fn squeeze(parts: &[HtmlPart], room: HtmlSize, message: &mut HtmlMessage) {
+fn squeeze(parts: &[HtmlPart], room: HtmlSize, message: &mut RenderedHtml) {
     let mut room = room;
     for part in parts {
         let for_text = room.minus(part.tags()).filter(|_| !part.may_be_cut).unwrap_or_default();
@@ -171,14 +171,7 @@ fn suffix(text: &str, room: HtmlSize) -> &str {
     &text[start..]
 }
 
-/// A message that is being written.
-#[derive(Default)]
-struct HtmlMessage {
-    html: String,
-    cut: usize,
-}
-
-impl HtmlMessage {
+impl RenderedHtml {
     /// Writes `text` between the tags of `part`. Telegram accepts no empty tags.
     fn whole(&mut self, part: &HtmlPart, text: &str) {
         if text.is_empty() {

@@ -1,0 +1,46 @@
+//! What is reported about a daemon, and about none.
+
+use super::*;
+use crate::config::DeskFlags;
+
+fn told(version: &str, socket: &str) -> String {
+    let config = Config::load(Some(Path::new("/dev/null")), &DeskFlags::default()).unwrap();
+    let status = DeskStatus {
+        version: version.to_owned(),
+        pid: 7,
+        uptime_seconds: 7_300,
+        open: 2,
+        head: 9,
+        socket: socket.replace("OURS", &config.socket.value.display().to_string()),
+        database: config.database.display().to_string(),
+        reach: Reach { terminal: true, ..Reach::default() },
+    };
+    let mut findings = Findings::default();
+    report_status(&config, &status, &mut findings);
+    findings.text()
+}
+
+#[test]
+fn a_daemon_of_another_version_is_told() {
+    let ours = env!("CARGO_PKG_VERSION");
+    let well = format!("`callgate up` {ours} runs as process 7, for 2 h; open questions: 2");
+    assert!(told(ours, "OURS").starts_with(&format!("ok       daemon    {well}\n")));
+    let said = told("0.0.9", "OURS");
+    assert!(said.starts_with("warning  daemon    `callgate up` is of version 0.0.9"), "{said}");
+    assert!(told(ours, "/other").contains("the daemon serves hooks at /other; your settings"));
+}
+
+#[test]
+fn what_holds_without_a_daemon_is_told() {
+    let agent = absent(WhenAbsent::Agent);
+    assert!(agent.contains("what they deny is denied"), "{agent}");
+    assert!(agent.ends_with("modes that ask nobody (`gate.when_absent` is `agent`)"), "{agent}");
+    let deny = absent(WhenAbsent::Deny);
+    assert!(deny.contains("whatever no rule allows is denied"), "{deny}");
+}
+
+#[test]
+fn times_are_short_to_read() {
+    let shown = [5, 119, 120, 7_199, 7_200, 172_799, 172_800].map(long);
+    assert_eq!(shown, ["5 s", "119 s", "2 min", "119 min", "2 h", "47 h", "2 days"]);
+}
