@@ -31,10 +31,10 @@ function buttons(inbox, question, card) {
   const isPlain = !isPicking && card.body.type !== "ask";
   return html`
     ${card.needs === "confirm" ? confirmField(inbox, card) : nothing}
-    <div class="bar-more">
-      ${card.takes_words ? html`<button class="button quiet small" type="button" data-press="reply" @click=${() => inbox.openReply(question)}>${icon("reply")}${isPlain ? "Deny with words" : "Answer in words"} <kbd>r</kbd></button>` : nothing}
-      ${card.can_edit && isPlain ? html`<button class="button quiet small" type="button" data-press="edit" @click=${() => inbox.openEdit(question)}>${icon("edit")}Edit, then allow <kbd>e</kbd></button>` : nothing}
-      ${card.can_stop ? html`<button class="button quiet small" type="button" data-press="stop" aria-disabled=${blocked} @click=${() => inbox.press(question, { action: "stop" })}>${icon("stop")}Deny and stop</button>` : nothing}
+    <div class="bar-line"><div class="bar-more">
+      ${card.takes_words ? html`<button class="button quiet small" type="button" data-press="reply" @click=${() => inbox.openReply(question)}>${icon("reply")}${isPlain ? label("Deny with words", "With words") : label("Answer in words", "In words")} <kbd>r</kbd></button>` : nothing}
+      ${card.can_edit && isPlain ? html`<button class="button quiet small" type="button" data-press="edit" @click=${() => inbox.openEdit(question)}>${icon("edit")}${label("Edit, then allow", "Edit")} <kbd>e</kbd></button>` : nothing}
+      ${card.can_stop ? html`<button class="button quiet small" type="button" data-press="stop" aria-disabled=${blocked} @click=${() => inbox.press(question, { action: "stop" })}>${icon("stop")}${label("Deny and stop", "Stop")}</button>` : nothing}
     </div>
     <div class="bar-buttons">
       <div class="bar-button">
@@ -49,7 +49,12 @@ function buttons(inbox, question, card) {
         <button class="button primary allow" type="button" data-press="allow" aria-disabled=${blocked} aria-describedby="grants-allow" ?disabled=${card.is_cut} @click=${() => inbox.allow(question)}>${card.body.type === "plan" ? "Approve the plan" : "Allow once"} <kbd>a</kbd></button>
         <span class="tiny muted" id="grants-allow">${card.grants.allow}</span>
       </div>`}
-    </div>`;
+    </div></div>`;
+}
+
+/** @param {string} wide @param {string} narrow for windows in which the other does not fit */
+function label(wide, narrow) {
+  return html`<span class="wide-only">${wide}</span><span class="narrow-only">${narrow}</span>`;
 }
 
 /** @param {InboxView} inbox @param {Card} card */

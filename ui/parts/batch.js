@@ -44,8 +44,8 @@ export function batchDialog(app, questions, done) {
       <div class="dialog-foot">
         ${state.isSending ? html`<span class="grow muted">${state.sent} of ${questions.length}</span>` : nothing}
         <button class="button quiet" type="button" @click=${() => app.closeDialog()}>Cancel</button>
-        <button class="button" type="button" data-batch="deny" aria-disabled=${blocked} @click=${() => answer("deny")}>Deny all ${open}</button>
-        <button class="button primary" type="button" data-batch="allow" aria-disabled=${blocked} @click=${() => answer("allow")}>Allow all ${open}</button>
+        <button class="button" type="button" data-batch="deny" aria-disabled=${blocked} @click=${() => answer("deny")}>Deny all ${state.isSending ? questions.length : open}</button>
+        <button class="button primary" type="button" data-batch="allow" aria-disabled=${blocked} @click=${() => answer("allow")}>Allow all ${state.isSending ? questions.length : open}</button>
       </div>`;
   });
 }

@@ -74,13 +74,13 @@ function content(inbox, question, card) {
   const { app } = inbox;
   return html`
     ${warnings(card)}
-    <div class="card-body">${body(app, card)}</div>
+    ${card.body.type === "ask" && card.pickers.length ? nothing : html`<div class="card-body">${body(app, card)}</div>`}
     ${pickers(inbox, question, card)}
-    ${card.last_words ? html`<section class="said"><h3>${agentName(card.agent)} said before</h3><blockquote>${shown(card.last_words)}</blockquote></section>` : nothing}
+    ${card.last_words ? html`<section class="said"><h2 class="sub">${agentName(card.agent)} said before</h2><blockquote>${shown(card.last_words)}</blockquote></section>` : nothing}
     ${offers(inbox, question, card)}
     ${alike(inbox, question)}
     <section class="why">
-      <h3>Why you are asked</h3>
+      <h2 class="sub">Why you are asked</h2>
       <p>${card.because ? shown(card.because) : "No rule decides this, so it is asked."}
         ${card.no_answer_denies ? "Without an answer it is denied." : "Without an answer the agent asks in its own terminal."}</p>
     </section>
@@ -109,7 +109,7 @@ function warnings(card) {
 /** @param {InboxView} inbox @param {Question} question @param {Card} card */
 function offers(inbox, question, card) {
   if (!card.offers.length || card.pickers.length) return nothing;
-  return html`<section class="offers"><h3>Allow, and remember</h3>
+  return html`<section class="offers"><h2 class="sub">Allow, and remember</h2>
     ${card.offers.map((offer) => {
       const isAgain = offer.changes_mode && question.action === offer.action && question.notice;
       return html`<button class="offer" type="button" data-press=${offer.action} aria-disabled=${inbox.isBlocked(question) ? "true" : "false"}

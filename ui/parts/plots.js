@@ -66,7 +66,7 @@ export function hoursPlot(app, figures) {
   };
   const sum = bars.reduce((sum, bar) => sum + total(bar), 0);
   return html`<figure class="plot panel wide">
-    <figcaption><h3>Calls per ${span === HOUR ? "hour" : span < 24 * HOUR ? `${span / HOUR} hours` : span === 24 * HOUR ? "day" : `${span / 24 / HOUR} days`}</h3><strong class="figure num">${sum.toLocaleString()}</strong></figcaption>
+    <figcaption><h2 class="sub">Calls per ${span === HOUR ? "hour" : span < 24 * HOUR ? `${span / HOUR} hours` : span === 24 * HOUR ? "day" : `${span / 24 / HOUR} days`}</h2><strong class="figure num">${sum.toLocaleString()}</strong></figcaption>
     <svg class="bars" viewBox="0 0 ${width} ${HEIGHT}" preserveAspectRatio="none" role="img" aria-label="${counted(sum, "call")} over time" @pointermove=${point} @pointerleave=${leave}>${paths}</svg>
     <p class="tiny muted axis num">${pointed?.plot === "hours" ? pointed.text : bars.length ? html`<span>${time(bars[0].at, span)}</span><span>${time(bars[bars.length - 1].at, span)}</span>` : "Nothing yet"}</p>
   </figure>`;
@@ -89,7 +89,7 @@ export function answersPlot({ p50, p90, buckets }) {
   });
   const bounds = buckets.map((bucket) => bucket.up_to_ms).filter((ms) => ms !== null);
   return html`<figure class="plot panel">
-    <figcaption><h3>Time to answer</h3><strong class="figure num">${p50 === null ? "–" : duration(p50)}</strong></figcaption>
+    <figcaption><h2 class="sub">Time to answer</h2><strong class="figure num">${p50 === null ? "–" : duration(p50)}</strong></figcaption>
     <svg class="bars" viewBox="0 0 ${width} ${HEIGHT}" preserveAspectRatio="none" role="img" aria-label="Half of the answers took less than ${duration(p50 ?? 0)}"><path class="fill-accent" d=${path.join("")}></path></svg>
     <p class="tiny muted axis num">${bounds.length ? html`<span>${duration(Number(bounds[0]))}</span><span>${p90 === null ? "" : `90 % within ${duration(p90)}`}</span>` : "Nobody was asked"}</p>
   </figure>`;
@@ -107,7 +107,7 @@ export function sharesPlot({ allowed, denied, by_rule, timeout }) {
   });
   const percent = (/** @type {number} */ count) => (total ? `${Math.round((count / total) * 100)} %` : "–");
   return html`<figure class="plot panel">
-    <figcaption><h3>Decided by rules</h3><strong class="figure num">${percent(by_rule)}</strong></figcaption>
+    <figcaption><h2 class="sub">Decided by rules</h2><strong class="figure num">${percent(by_rule)}</strong></figcaption>
     <svg class="shares" viewBox="0 0 100 10" preserveAspectRatio="none" role="img" aria-label="Shares of the decisions">${rects}</svg>
     <ul class="legend">${parts.map(([name, count, tone]) => html`<li><span class="key fill-${tone}"></span>${name}<span class="num grow">${percent(count)}</span></li>`)}</ul>
   </figure>`;

@@ -170,7 +170,7 @@ export class HistoryView {
     const { now } = this.app;
     return html`<button class="history-row" type="button" data-seq=${row.seq} @click=${() => this.#open(row)}>
       <span class="decision"><span class="dot ${row.decision === "ran" && row.ok === false ? "deny" : row.decision}"></span>${row.decision === "ran" && row.ok === false ? "Failed" : decisionWords(row.decision)}</span>
-      <span class="what"><code class="cut">${row.summary || row.tool}</code><span class="tiny muted cut">${agentName(row.agent)} in ${folderName(row.project)}${row.edited ? " · edited" : ""}${row.words ? ` · “${row.words}”` : ""}</span></span>
+      <span class="what"><code class="cut">${shown(row.summary || row.tool)}</code><span class="tiny muted cut">${agentName(row.agent)} in ${folderName(row.project)}${row.edited ? " · edited" : ""}${row.words ? html` · “${shown(row.words)}”` : ""}</span></span>
       <span class="by small cut">${row.by ?? ""}<span class="muted"> ${row.channel === "rule" ? "" : channelWords(row.channel)}</span></span>
       <span class="took small muted num">${row.took_ms === null ? "" : duration(row.took_ms)}</span>
       <time class="small muted num" title=${fullTime(row.at_ms)}>${clock(row.at_ms, now)}</time>
@@ -210,7 +210,7 @@ export class HistoryView {
       }));
     });
     const explain = () => this.app.openDialog("The ledger", () => html`<div class="dialog-body"><p>Each entry contains the hash of the one before it. If somebody changed or removed an entry, the chain would break there.</p><p>${state && "text" in state ? state.text : ""}</p><p class="small muted">The same as <code>callgate log --verify</code> in a terminal.</p></div><div class="dialog-foot"><button class="button" type="button" @click=${() => { this.app.closeDialog(); run(); }}>Verify again</button></div>`);
-    if (!state) return html`<button class="button small quiet" type="button" data-verify @click=${run}>${icon("gate")}Verify the ledger</button>`;
+    if (!state) return html`<button class="button small quiet" type="button" data-verify @click=${run}>${icon("gate")}Verify<span class="wide-only"> the ledger</span></button>`;
     if (!("whole" in state)) return html`<span class="chip" data-verify="running"><span class="spinner"></span>Verifying${state.total ? ` ${Math.floor((state.done / state.total) * 100)} %` : "…"}</span>`;
     return html`<button class="chip ${state.whole ? "green" : "red"} verified" type="button" data-verify=${state.whole ? "whole" : "broken"} @click=${explain}>${icon(state.whole ? "check" : "warning")}${state.whole ? `${counted(state.entries, "entry", "entries")}, unbroken` : "The chain is broken"}</button>`;
   }

@@ -9,6 +9,7 @@ import { batchDialog } from "../parts/batch.js";
 import { editDialog } from "../parts/edit.js";
 import { questionCard, RISKS } from "../parts/card.js";
 import { icon, openGate } from "../parts/icons.js";
+import { shown } from "../parts/text.js";
 import { VirtualList } from "../parts/virtual_list.js";
 
 /** @typedef {import("../app.js").App} App */
@@ -100,9 +101,9 @@ export class InboxView {
     const isOver = !isOpen(question);
     return html`<div class="question-row ${question === current ? "is-current" : ""} ${isOver ? "is-over" : ""}" data-question=${row.question} data-answer=${question.answer}>
       <a href="#/inbox/${row.question}" aria-current=${question === current ? "true" : "false"}>
-        <span class="first"><span class="what cut">${row.summary || toolDeed(row.tool)}</span>
+        <span class="first"><span class="what cut">${shown(row.summary || toolDeed(row.tool))}</span>
           ${isOver ? nothing : html`<span class="left ${left < 60_000 ? "soon" : ""}">${remaining(left)}</span>`}</span>
-        <span class="second">${this.#rowState(question) ?? html`<span>${toolDeed(row.tool)}</span>${riskMarks(row)}`}</span>
+        <span class="second">${this.#rowState(question) ?? rowMarks(row)}</span>
       </a>
       ${this.isSelecting ? html`<label class="select" title=${isBatchable(question) ? "" : "This one is answered on its own"}><input type="checkbox" aria-label="Select ${row.summary}" ?disabled=${!isBatchable(question)} .checked=${this.selected.has(row.question)} @change=${() => this.#toggle(row.question)}></label>` : nothing}
     </div>`;
@@ -350,14 +351,19 @@ function groupRow({ agent, project, session, questions }) {
   return html`<div class="group"><span class="cut"><strong>${agentName(agent)}</strong> in <strong title="${project} · session ${session}">${folderName(project)}</strong></span>${questions.length > 1 ? html`<span class="num">· ${questions.length}</span>` : nothing}</div>`;
 }
 
-/** @param {import("../types/desk.js").Row} row */
-function riskMarks(row) {
+/**
+ * Returns the second line of a row: the most important risks, or what the call does.
+ * @param {import("../types/desk.js").Row} row
+ */
+function rowMarks(row) {
   const marks = row.needs === "confirm" ? [html`<span class="risk red">${icon("warning")}Type to confirm</span>`] : [];
-  for (const { kind } of [...row.risks].sort((a, b) => weight(b.kind) - weight(a.kind)).slice(0, 2)) {
+  const risks = [...row.risks].sort((a, b) => weight(b.kind) - weight(a.kind));
+  for (const { kind } of risks.slice(0, 2 - marks.length)) {
     const [name, tone] = RISKS[kind] ?? [kind, ""];
     marks.push(html`<span class="risk ${tone}">${icon(kind)}${name}</span>`);
   }
-  return marks;
+  const more = risks.length + (row.needs === "confirm" ? 1 : 0) - marks.length;
+  return html`${marks.length < 2 ? html`<span>${toolDeed(row.tool)}</span>` : nothing}${marks}${more > 0 ? html`<span class="num">+${more}</span>` : nothing}`;
 }
 
 /** @param {string} kind */

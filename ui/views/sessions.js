@@ -55,8 +55,7 @@ export class SessionsView {
     const address = formatRoute({ view: "history", params: { session: session.session } });
     return html`<article class="panel session" data-session=${session.session}>
       <header class="row"><span class="avatar" aria-hidden="true">${agentName(session.agent).charAt(0)}</span>
-        <div class="grow"><h2 class="cut" title=${session.project}>${folderName(session.project)}</h2><p class="tiny muted cut">${agentName(session.agent)} · ${ago(session.last_ms, this.app.now)}${session.mode ? ` · mode ${session.mode}` : ""}</p></div>
-        ${session.waiting ? html`<a class="chip accent" href="#/inbox">${counted(session.waiting, "question")} open</a>` : html`<span class="chip">nothing open</span>`}</header>
+        <div class="grow"><div class="row"><h2 class="cut grow" title=${session.project}>${folderName(session.project)}</h2>${session.waiting ? html`<a class="chip accent" href="#/inbox">${counted(session.waiting, "question")} open</a>` : nothing}</div><p class="tiny muted cut">${agentName(session.agent)} · ${ago(session.last_ms, this.app.now)}${session.mode ? ` · mode ${session.mode}` : ""}</p></div></header>
       ${session.warning ? html`<p class="note red">${icon("warning")}<span>${session.warning}</span></p>` : nothing}
       <blockquote class=${session.last_words ? "" : "muted"}>${session.last_words ? shown(session.last_words) : "It has not said anything yet."}</blockquote>
       <footer class="today"><dl><div><dt>allowed today</dt><dd class="num">${session.allowed_today.toLocaleString()}</dd></div><div><dt>denied</dt><dd class="num">${session.denied_today.toLocaleString()}</dd></div><div><dt>by rule</dt><dd class="num">${session.by_rule_today.toLocaleString()}</dd></div></dl>
