@@ -38,9 +38,13 @@ export function barsOf(hours) {
 
 const SERIES = /** @type {const} */ ([["by_rule", "rule"], ["allowed", "allow"], ["denied", "deny"], ["other", "idle"]]);
 
+/** @type {WeakMap<Figures, ReturnType<typeof barsOf>>} */
+const known = new WeakMap();
+
 /** @param {import("../app.js").App} app @param {Figures} figures */
 export function hoursPlot(app, figures) {
-  const { bars, span } = barsOf(figures.hours);
+  const { bars, span } = known.get(figures) ?? barsOf(figures.hours);
+  known.set(figures, { bars, span });
   const total = (/** @type {Bar} */ bar) => bar.allowed + bar.denied + bar.by_rule + bar.other;
   const most = Math.max(1, ...bars.map(total));
   const width = Math.max(bars.length, 12);

@@ -3,7 +3,7 @@
 import { html } from "../vendor/lit-html/lit-html.js";
 import { repeat } from "../vendor/lit-html/directives/repeat.js";
 
-const MARGIN = 400;
+const MARGIN = 160;
 
 /**
  * @template T
@@ -34,11 +34,13 @@ export class VirtualList {
     const [first, last] = this.#visible(items.length);
     const shown = items.slice(first, last).map((item, at) => ({ item, index: first + at }));
     const total = this.#tops[items.length] ?? 0;
-    return html`<ul class="virtual" id=${this.#id} role="list" aria-label=${label ?? "List"} .style=${`height:${total}px`}>
-      ${repeat(shown, ({ item, index }) => key(item, index), ({ item, index }) => html`
-        <li aria-setsize=${items.length} aria-posinset=${index + 1}
-          .style=${`transform:translateY(${this.#tops[index]}px);height:${this.#tops[index + 1] - this.#tops[index]}px`}>${row(item, index)}</li>`)}
-    </ul>`;
+    // White space between elements would be nodes of the document, too.
+    const place = (/** @type {number} */ at) => `transform:translateY(${this.#tops[at]}px);height:${this.#tops[at + 1] - this.#tops[at]}px`;
+    return html`<ul class="virtual" id=${this.#id} role="list" aria-label=${label ?? "List"} .style=${`height:${total}px`}>${repeat(
+      shown,
+      ({ item, index }) => key(item, index),
+      ({ item, index }) => html`<li aria-setsize=${items.length} aria-posinset=${index + 1} .style=${place(index)}>${row(item, index)}</li>`,
+    )}</ul>`;
   }
 
   /** @param {T[]} items @param {VirtualRows<T>["height"]} height */

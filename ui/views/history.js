@@ -167,14 +167,16 @@ export class HistoryView {
 
   /** @param {HistoryRow} row */
   #row(row) {
-    const { now } = this.app;
-    return html`<button class="history-row" type="button" data-seq=${row.seq} @click=${() => this.#open(row)}>
-      <span class="decision"><span class="dot ${row.decision === "ran" && row.ok === false ? "deny" : row.decision}"></span>${row.decision === "ran" && row.ok === false ? "Failed" : decisionWords(row.decision)}</span>
-      <span class="what"><code class="cut">${shown(row.summary || row.tool)}</code><span class="tiny muted cut">${agentName(row.agent)} in ${folderName(row.project)}${row.edited ? " · edited" : ""}${row.words ? html` · “${shown(row.words)}”` : ""}</span></span>
-      <span class="by small cut">${row.by ?? ""}<span class="muted"> ${row.channel === "rule" ? "" : channelWords(row.channel)}</span></span>
-      <span class="took small muted num">${row.took_ms === null ? "" : duration(row.took_ms)}</span>
-      <time class="small muted num" title=${fullTime(row.at_ms)}>${clock(row.at_ms, now)}</time>
-    </button>`;
+    const hasFailed = row.decision === "ran" && row.ok === false;
+    const decision = hasFailed ? "Failed" : decisionWords(row.decision);
+    const where = `${agentName(row.agent)} in ${folderName(row.project)}${row.edited ? " · edited" : ""}${row.words ? ` · “${row.words}”` : ""}`;
+    const by = `${row.by ?? ""} ${row.channel === "rule" ? "" : channelWords(row.channel)}`;
+    const took = row.took_ms === null ? "" : duration(row.took_ms);
+    return html`<button class="history-row" type="button" data-seq=${row.seq} @click=${() => this.#open(row)}
+      ><span class="decision dotted ${hasFailed ? "deny" : row.decision}">${decision}</span
+      ><span class="what"><code class="cut">${shown(row.summary || row.tool)}</code><span class="tiny muted cut">${shown(where)}</span></span
+      ><span class="by small cut">${shown(by)}</span><span class="took small muted num">${took}</span
+      ><time class="small muted num" title=${fullTime(row.at_ms)}>${clock(row.at_ms, this.app.now)}</time></button>`;
   }
 
   /** @param {HistoryRow} row */

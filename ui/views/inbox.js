@@ -99,14 +99,18 @@ export class InboxView {
     const { row } = question;
     const left = row.until_ms - this.app.now;
     const isOver = !isOpen(question);
-    return html`<div class="question-row ${question === current ? "is-current" : ""} ${isOver ? "is-over" : ""}" data-question=${row.question} data-answer=${question.answer}>
-      <a href="#/inbox/${row.question}" aria-current=${question === current ? "true" : "false"}>
-        <span class="first"><span class="what cut">${shown(row.summary || toolDeed(row.tool))}</span>
-          ${isOver ? nothing : html`<span class="left ${left < 60_000 ? "soon" : ""}">${remaining(left)}</span>`}</span>
-        <span class="second">${this.#rowState(question) ?? rowMarks(row)}</span>
-      </a>
-      ${this.isSelecting ? html`<label class="select" title=${isBatchable(question) ? "" : "This one is answered on its own"}><input type="checkbox" aria-label="Select ${row.summary}" ?disabled=${!isBatchable(question)} .checked=${this.selected.has(row.question)} @change=${() => this.#toggle(row.question)}></label>` : nothing}
-    </div>`;
+    const isCurrent = question === current;
+    const box = this.isSelecting ? this.#checkbox(question) : nothing;
+    return html`<div class="question-row ${isCurrent ? "is-current" : ""} ${isOver ? "is-over" : ""}" data-question=${row.question} data-answer=${question.answer}
+      ><a href="#/inbox/${row.question}" aria-current=${isCurrent ? "true" : "false"}
+        ><span class="first"><span class="what cut">${shown(row.summary || toolDeed(row.tool))}</span><span class="left ${left < 60_000 ? "soon" : ""}">${isOver ? "" : remaining(left)}</span></span
+        ><span class="second">${this.#rowState(question) ?? rowMarks(row)}</span></a>${box}</div>`;
+  }
+
+  /** @param {Question} question */
+  #checkbox(question) {
+    const { summary, question: id } = question.row;
+    return html`<label class="select" title=${isBatchable(question) ? "" : "This one is answered on its own"}><input type="checkbox" aria-label="Select ${summary}" ?disabled=${!isBatchable(question)} .checked=${this.selected.has(id)} @change=${() => this.#toggle(id)}></label>`;
   }
 
   /** @param {Question} question */
@@ -363,7 +367,9 @@ function rowMarks(row) {
     marks.push(html`<span class="risk ${tone}">${icon(kind)}${name}</span>`);
   }
   const more = risks.length + (row.needs === "confirm" ? 1 : 0) - marks.length;
-  return html`${marks.length < 2 ? html`<span>${toolDeed(row.tool)}</span>` : nothing}${marks}${more > 0 ? html`<span class="num">+${more}</span>` : nothing}`;
+  if (marks.length < 2) marks.unshift(html`<span>${toolDeed(row.tool)}</span>`);
+  if (more > 0) marks.push(html`<span class="num">+${more}</span>`);
+  return marks;
 }
 
 /** @param {string} kind */
