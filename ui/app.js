@@ -152,6 +152,7 @@ export class App {
     const isOld = entry.kind === "asked" && entry.seq <= this.#replayed;
     const added = isOld ? null : this.store.entryArrived(entry, this.now);
     if (added) this.#added(added);
+    if (entry.kind === "closed" && this.store.beyond) this.loadInbox();
     this.view.entry?.(entry);
     this.#changed();
   }
@@ -171,8 +172,8 @@ export class App {
     await this.attempt(async () => {
       while (this.#isListStale) {
         this.#isListStale = false;
-        const { head, rows } = await ask(this.transport, "inbox");
-        this.store.inboxLoaded({ head, rows }, Date.now());
+        const { head, open, rows } = await ask(this.transport, "inbox");
+        this.store.inboxLoaded({ head, open, rows }, Date.now());
         this.isLoaded = true;
         this.#changed();
       }

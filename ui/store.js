@@ -37,23 +37,28 @@ export const LINGER_MS = 5_000;
 export class QuestionStore {
   /** @type {Map<string, Question>} */
   questions = new Map();
+  /** How many open questions the desk did not list. */
+  beyond = 0;
   /** Rises with every change. */
   version = 0;
   #grouped = { version: -1, groups: /** @type {Group[]} */ ([]) };
 
   /**
-   * Takes the list of all open questions.
-   * @param {{head: number, rows: Row[]}} inbox @param {number} now
+   * Takes the list of the open questions that run out first.
+   * @param {{head: number, open: number, rows: Row[]}} inbox @param {number} now
    */
-  inboxLoaded({ head, rows }, now) {
-    const open = new Set(rows.map((row) => row.question));
+  inboxLoaded({ head, open, rows }, now) {
+    const listed = new Set(rows.map((row) => row.question));
     for (const row of rows) this.#rowLoaded(row);
+    const last = open > rows.length ? rows[rows.length - 1]?.until_ms ?? 0 : Infinity;
     for (const question of this.questions.values()) {
       const { row, overAt } = question;
-      if (overAt !== null || open.has(row.question) || row.seq > head) continue;
+      if (overAt !== null || listed.has(row.question) || row.seq > head || row.until_ms >= last) continue;
       question.outcome ??= { decision: "withdrawn", by: null, channel: null, text: "This question is over." };
       this.#end(question, now);
     }
+    const known = [...this.questions.values()].filter((question) => isOpen(question) && question.row.seq <= head);
+    this.beyond = Math.max(0, open - known.length);
     this.version += 1;
   }
 
@@ -226,7 +231,7 @@ export class QuestionStore {
 
   /** Returns how many questions wait for an answer. */
   waiting() {
-    let count = 0;
+    let count = this.beyond;
     for (const question of this.questions.values()) if (isOpen(question)) count += 1;
     return count;
   }
@@ -255,7 +260,7 @@ function sketch({ seq, at_ms, body }, id) {
   return {
     question: id, seq, agent: body.agent ?? "", project: body.cwd ?? "", session: body.session ?? "",
     tool: body.tool ?? "", summary: body.summary ?? "", asked_ms: at_ms, until_ms: body.until_ms ?? at_ms,
-    ruling: body.ruling, because: body.because ?? null, needs: body.ruling === "confirm" ? "confirm" : "press",
+    ruling: body.ruling === "guard" ? "guard" : "ask", because: body.because ?? null, needs: body.ruling === "confirm" ? "confirm" : "press",
     mode: body.mode ?? null, risks: [], alike: null,
   };
 }
@@ -291,7 +296,7 @@ function grouped(questions) {
   const groups = new Map();
   for (const question of questions.sort(urgent)) {
     const { session, agent, project } = question.row;
-    const key = JSON.stringify([agent, session, project]);
+    const key = JSON.stringify([session, project]);
     const group = groups.get(key) ?? { session, agent, project, questions: [] };
     group.questions.push(question);
     groups.set(key, group);

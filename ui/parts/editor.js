@@ -33,7 +33,7 @@ export function ruleEditor(app, { id, text, problems, label, type }) {
   const lines = text.split("\n");
   const first = Math.max(0, Math.floor(top / LINE) - 8);
   const visible = lines.slice(first, Math.ceil((top + height) / LINE) + 8);
-  const bad = new Map(problems.filter(({ line }) => line !== null).map((problem) => [problem.line, problem]));
+  const bad = new Map(problems.map((problem) => [problem.line, problem]));
   const place = `transform:translateY(${first * LINE - top}px)`;
   const key = (/** @type {KeyboardEvent} */ event) => {
     if (event.key !== "Enter" || event.isComposing) return;

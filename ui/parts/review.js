@@ -24,7 +24,7 @@ export function reviewDialog(app, { text, hash }, saved) {
     try {
       const problems = (await ask(app.transport, "check_rules", { text }, { signal: abort.signal })).problems;
       const first = problems.find((/** @type {import("../types/desk.js").Problem} */ problem) => problem.level === "error");
-      if (first) throw new Error(`${first.line === null ? "" : `Line ${first.line}: `}${first.text}`);
+      if (first) throw new Error(`Line ${first.line}: ${first.text}`);
       const progress = (/** @type {any} */ message) => {
         Object.assign(state, { done: message.done, total: message.total });
         app.update();

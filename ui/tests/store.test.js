@@ -12,7 +12,7 @@ const row = (question, more = {}) => ({
 const entry = (kind, question, body = {}) => ({ seq: ++seq, at_ms: 0, kind, question, hash: "", body });
 const loaded = (...rows) => {
   const store = new QuestionStore();
-  store.inboxLoaded({ head: seq, rows }, 0);
+  store.inboxLoaded({ head: seq, open: rows.length, rows }, 0);
   return store;
 };
 
@@ -97,10 +97,19 @@ test("questions that ended while the page was away are over, newer ones stay", (
   const store = loaded(row("old"));
   const head = seq;
   store.entryArrived(entry("asked", "new", { until_ms: 5 }), 0);
-  store.inboxLoaded({ head, rows: [] }, 7);
+  store.inboxLoaded({ head, open: 0, rows: [] }, 7);
   assert.equal(store.questions.get("old").overAt, 7);
   assert.equal(store.questions.get("new").overAt, null);
   assert.equal(store.waiting(), 1);
+});
+
+test("questions that the desk does not list any more because there are too many stay", () => {
+  const store = loaded(row("soon", { until_ms: 100 }), row("late", { until_ms: 900 }), row("gone", { until_ms: 50 }));
+  const rows = [row("soon", { until_ms: 100 })];
+  store.inboxLoaded({ head: seq, open: 3, rows }, 7);
+  const over = (id) => store.questions.get(id).overAt;
+  assert.deepEqual([over("soon"), over("late"), over("gone")], [null, null, 7]);
+  assert.equal(store.waiting(), 3);
 });
 
 test("a question that is over stays for a moment, longer if it is shown", () => {

@@ -28,7 +28,7 @@ export interface Row {
   summary: string;
   asked_ms: number;
   until_ms: number;
-  ruling: "ask" | "guard" | "confirm";
+  ruling: "ask" | "guard";
   because: string | null;
   needs: "press" | "confirm";
   mode: string | null;
@@ -84,7 +84,7 @@ export interface HistoryRow {
   summary: string;
   project: string;
   session: string;
-  agent: string;
+  agent: string | null;
   mode: string | null;
   decision: Decision;
   by: string | null;
@@ -119,7 +119,7 @@ export interface SessionState {
   warning: string | null;
 }
 
-export interface Problem { line: number | null; level: "error" | "warning"; text: string }
+export interface Problem { line: number; level: "error" | "warning"; text: string }
 export interface ListedRule {
   name: string;
   decide: string;
@@ -187,9 +187,9 @@ export interface DeskMessage { id: string | null; kind: string; [field: string]:
 
 /** The answer of each kind of request. */
 export interface Answers {
-  inbox: { head: number; rows: Row[] };
+  inbox: { head: number; open: number; rows: Row[] };
   history: { rows: HistoryRow[]; next: number | null };
   exported: { text: string; next: number | null };
-  verified: { whole: boolean; entries: number; head: string | number; text: string };
+  verified: { whole: boolean; entries: number; head: string | null; text: string };
   told: { done: boolean; text: string };
 }

@@ -78,6 +78,7 @@ export class InboxView {
         ${app.notices.askBell()}
         <div class="list-scroll" id="list-scroll" @scroll=${() => app.update()}>
           ${this.#list.render({ items: this.#listItems(), height: heightOf, key: keyOf, row: (item) => ("group" in item ? groupRow(item.group) : this.#row(item.question, question)), label: "Open questions" })}
+          ${app.store.beyond ? html`<p class="small muted end-note">and ${counted(app.store.beyond, "more question")} after these</p>` : nothing}
         </div>
         ${this.selected.size ? this.#batchBar() : nothing}
       </section>
@@ -347,7 +348,7 @@ function heightOf(item) {
 
 /** @param {ListItem} item */
 function keyOf(item) {
-  return "group" in item ? `g ${item.group.agent} ${item.group.session} ${item.group.project}` : item.question.row.question;
+  return "group" in item ? `g ${item.group.session} ${item.group.project}` : item.question.row.question;
 }
 
 /** @param {import("../store.js").Group} group */

@@ -115,8 +115,8 @@ export class RulesView {
         <button class="button quiet small" type="button" ?disabled=${!this.#isChanged()} @click=${() => this.reload()}>Discard changes</button>
         <button class="button primary small" type="button" data-review ?disabled=${!this.#isChanged() || errors.length > 0} @click=${review}>Check against the history, then save…</button></div>
       ${ruleEditor(this.app, { id: EDITOR, text: this.#draft, problems: this.#problems, label: "Your rules", type: (text) => this.#type(text) })}
-      ${this.#problems.length ? html`<ul class="problems" role="status">${this.#problems.map((problem) => html`<li class=${problem.level} data-line=${problem.line ?? ""}>${icon("warning")}
-        ${problem.line === null ? nothing : html`<button class="link plain" type="button" @click=${() => goToLine(EDITOR, this.#draft, problem.line ?? 1)}>Line ${problem.line}</button>`}<span>${problem.text}</span></li>`)}</ul>`
+      ${this.#problems.length ? html`<ul class="problems" role="status">${this.#problems.map((problem) => html`<li class=${problem.level} data-line=${problem.line}>${icon("warning")}
+        <button class="link plain" type="button" @click=${() => goToLine(EDITOR, this.#draft, problem.line)}>Line ${problem.line}</button><span>${problem.text}</span></li>`)}</ul>`
       : html`<p class="small muted row">${icon("check")}No problems found.</p>`}
     </div>`;
   }

@@ -28,7 +28,8 @@ export class SessionsView {
 
   #load() {
     return this.app.attempt(async () => {
-      const { sessions } = await ask(this.app.transport, "sessions");
+      const today = new Date().setHours(0, 0, 0, 0);
+      const { sessions } = await ask(this.app.transport, "sessions", { since_ms: today });
       this.#sessions = sessions;
     });
   }
