@@ -40,13 +40,8 @@ impl Guarded {
     #[must_use]
     pub fn new(home: &str) -> Self {
         let mut guarded = Self { places: Vec::new() };
-        for own in [
-            ".config/callgate",
-            ".local/share/callgate",
-            ".local/state/callgate",
-            ".cache/callgate",
-        ] {
-            guarded.add(GuardedKind::Own, &format!("{home}/{own}"));
+        for folder in [".config", ".local/share", ".local/state", ".cache"] {
+            guarded.add(GuardedKind::Own, &format!("{home}/{folder}/callgate"));
         }
         guarded.add(GuardedKind::Socket, "/tmp/vibe-reachout.sock");
         guarded.add(GuardedKind::Settings, &format!("{home}/.claude.json"));

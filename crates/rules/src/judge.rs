@@ -21,7 +21,7 @@ pub fn judge(policy: &Policy, act: &Act, disk: &dyn Disk, now: &Moment) -> Verdi
         if verdict.decision == Decision::Deny {
             return verdict;
         }
-        let outside = policy.bounds().and_then(|bounds| outside::reason(act, bounds, disk));
+        let outside = policy.bounds.as_ref().and_then(|bounds| outside::reason(act, bounds, disk));
         match outside {
             Some(why) => Verdict { is_guarded: verdict.is_guarded, ..Verdict::ask_person(why) },
             None => verdict,

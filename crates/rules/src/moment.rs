@@ -6,7 +6,8 @@ use jiff::Timestamp;
 use jiff::civil::{Date, DateTime, Time};
 use jiff::tz::Offset;
 
-const DAY_NAMES: [&str; 7] = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
+/// The days in the order of [`Weekdays`], as rules write them.
+pub(crate) const DAY_NAMES: [&str; 7] = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
 
 /// A point in time, and how far the user's clock is ahead of UTC then. Nothing here reads a clock:
 /// the caller passes the time in.
@@ -42,7 +43,6 @@ pub(crate) struct HourSpan {
 }
 
 impl HourSpan {
-    /// Parses hours.
     pub(crate) fn read(text: &str) -> Result<Self, String> {
         let wrong = || format!("`{text}` is not a span of hours; write it as \"09:00-18:00\"");
         let (from, to) = text.split_once('-').ok_or_else(wrong)?;
@@ -106,11 +106,6 @@ impl Weekdays {
     pub(crate) fn and(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
-
-    /// Returns the names of all days.
-    pub(crate) fn names() -> [&'static str; 7] {
-        DAY_NAMES
-    }
 }
 
 /// Returns true if the hours and days hold. A span over midnight belongs to the day on which it
@@ -129,7 +124,6 @@ pub(crate) fn is_within(hours: Option<HourSpan>, days: Option<Weekdays>, moment:
     days.is_none_or(|days| days.0 & (1 << day.to_monday_zero_offset()) != 0)
 }
 
-/// The end of a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RuleEnd {
     /// An instant, the same for everybody.

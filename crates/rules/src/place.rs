@@ -103,7 +103,6 @@ pub(crate) fn above(path: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Returns the last name of a path.
 pub(crate) fn last_name(path: &str) -> &str {
     path.trim_end_matches('/').rsplit('/').next().unwrap_or_default()
 }

@@ -61,7 +61,8 @@ pub struct Policy {
     rules: Vec<Rule>,
     guarded: Guarded,
     defaults: PolicyDefaults,
-    bounds: Option<CommandBounds>,
+    /// The folders in which commands may work, if they are limited.
+    pub(crate) bounds: Option<CommandBounds>,
     /// Files with errors, each with the folder in which its rules would apply.
     broken: Vec<(String, Option<String>)>,
     problems: Vec<Problem>,
@@ -115,11 +116,6 @@ impl Policy {
     pub fn with_bounds(mut self, bounds: CommandBounds) -> Self {
         self.bounds = Some(bounds);
         self
-    }
-
-    /// Returns the folders in which commands may work, if there are such.
-    pub(crate) fn bounds(&self) -> Option<&CommandBounds> {
-        self.bounds.as_ref()
     }
 
     /// Returns the rules.

@@ -34,7 +34,7 @@ pub fn run_tests<'a>(
     moment: &Moment,
 ) -> Vec<RuleTestResult<'a>> {
     let run = |test: &'a RuleTest| {
-        let moment = test.moment().unwrap_or(*moment);
+        let moment = test.at.unwrap_or(*moment);
         let verdict = judge(policy, &test.act(home, project), &NoLinks, &moment);
         RuleTestResult { test, verdict }
     };

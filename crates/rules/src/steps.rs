@@ -60,7 +60,6 @@ pub(crate) fn spend(steps: usize) -> bool {
     left > 0
 }
 
-/// Returns true if the budget is spent.
 pub(crate) fn is_spent() -> bool {
     LEFT.get() == Some(0)
 }

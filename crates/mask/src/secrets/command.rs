@@ -39,7 +39,6 @@ struct CommandState {
     program: Option<&'static str>,
     /// A subcommand on which an option depends.
     subcommand: Option<&'static str>,
-    /// What the next word is.
     next: NextWord,
     /// The first argument of an `echo` before the last `|`, and that of this command.
     piped: Option<usize>,

@@ -35,22 +35,9 @@ const STRONG: &str = "\
     passwort kennwort contraseña senha пароль Пароль 密码 密碼 パスワード 비밀번호 apikey pgpass sshpass";
 
 /// Endings of a word that make a name secret, as in `dbpassword`.
-const STRONG_ENDINGS: [&str; 14] = [
-    "password",
-    "passwd",
-    "passphrase",
-    "secret",
-    "apikey",
-    "pwd",
-    "passwort",
-    "secretkey",
-    "privatekey",
-    "accesskey",
-    "accountkey",
-    "authkey",
-    "signingkey",
-    "masterkey",
-];
+const STRONG_ENDINGS: &str = "\
+    password passwd passphrase secret apikey pwd passwort secretkey privatekey accesskey \
+    accountkey authkey signingkey masterkey";
 
 /// Words that make a secret of a `key` after them.
 const KEYS: &str = "\
@@ -104,7 +91,7 @@ fn level(words: &NameWords, skip: usize) -> Option<NameStrength> {
     let is_pass = last.ends_with("pass") && !NOT_PASS.split(' ').any(|word| last.ends_with(word));
     if is_pass
         || contains_word(STRONG, last.as_bytes())
-        || STRONG_ENDINGS.iter().any(|end| last.ends_with(end))
+        || STRONG_ENDINGS.split(' ').any(|end| last.ends_with(end))
     {
         return Some(NameStrength::Strong);
     }

@@ -6,6 +6,7 @@
 //! masked again.
 
 use std::borrow::Cow;
+use std::fmt::Write as _;
 
 use memchr::memmem;
 
@@ -19,11 +20,8 @@ const LONGEST_LABEL: usize = 48;
 
 /// Writes the placeholder of the secret with this number.
 pub(super) fn write(number: usize, label: &str, out: &mut String) {
-    out.push_str(START);
-    out.push_str(&number.to_string());
-    out.push_str(": ");
-    out.push_str(label);
-    out.push(']');
+    // Writing to a string cannot fail.
+    write!(out, "{START}{number}: {label}]").ok();
 }
 
 /// What looks like a placeholder.
@@ -43,12 +41,8 @@ pub(super) fn all(text: &str) -> impl Iterator<Item = Placeholder<'_>> {
 
 /// Hides what looks like a placeholder.
 pub(super) fn find(text: &str, spans: &mut SpanList) {
-    for it in all(text) {
-        spans.push(SecretSpan {
-            start: it.start,
-            end: it.end,
-            label: Cow::Owned(it.label.to_owned()),
-        });
+    for Placeholder { start, end, label, .. } in all(text) {
+        spans.push(SecretSpan { start, end, label: Cow::Owned(label.to_owned()) });
     }
 }
 

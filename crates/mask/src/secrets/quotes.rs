@@ -38,6 +38,7 @@ impl OpenQuotes {
 }
 
 /// Both readings, followed through a text from its start.
+#[derive(Default)]
 pub(super) struct QuoteTracker<'a> {
     bytes: &'a [u8],
     at: usize,
@@ -49,13 +50,7 @@ pub(super) struct QuoteTracker<'a> {
 
 impl<'a> QuoteTracker<'a> {
     pub(super) fn new(bytes: &'a [u8]) -> Self {
-        Self {
-            bytes,
-            at: 0,
-            text: OpenQuotes::default(),
-            line: OpenQuotes::default(),
-            word: (0, 0),
-        }
+        Self { bytes, ..Self::default() }
     }
 
     /// Returns what is open at `place`, read from the start of the text and from the start of the

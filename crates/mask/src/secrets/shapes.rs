@@ -76,11 +76,9 @@ fn telegram(bytes: &[u8], spans: &mut SpanList) {
 fn discord(bytes: &[u8], spans: &mut SpanList) {
     spans.begin();
     for dot in memchr_iter(b'.', bytes) {
-        if run(bytes, dot + 1, 8, is_url) > 7 || run(bytes, dot + 1, 8, is_url) < 6 {
-            continue;
-        }
-        let second = dot + 1 + run(bytes, dot + 1, 7, is_url);
-        if bytes.get(second) != Some(&b'.') {
+        let time = run(bytes, dot + 1, 8, is_url);
+        let second = dot + 1 + time;
+        if !(6..=7).contains(&time) || bytes.get(second) != Some(&b'.') {
             continue;
         }
         let first = run_back(bytes, dot, 30, is_url);

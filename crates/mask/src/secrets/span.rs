@@ -54,7 +54,6 @@ impl SpanList {
         }
     }
 
-    /// Returns the spans with this label.
     pub(super) fn labelled(&self, label: &str) -> impl Iterator<Item = &SecretSpan> {
         self.all.iter().filter(move |span| span.label == label)
     }

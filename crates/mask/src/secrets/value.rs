@@ -38,11 +38,7 @@ pub(super) fn read(bytes: &[u8], from: usize, quotes: &mut QuoteTracker) -> Opti
 fn string_prefix(bytes: &[u8]) -> usize {
     let letters = bytes.iter().take(2).take_while(|byte| b"fFbBrRuU$@".contains(byte)).count();
     let is_quote = |at: usize| matches!(bytes.get(at), Some(b'"' | b'\''));
-    if (1..=letters).any(is_quote) {
-        (1..=letters).find(|at| is_quote(*at)).unwrap_or(0)
-    } else {
-        0
-    }
+    (1..=letters).find(|at| is_quote(*at)).unwrap_or(0)
 }
 
 /// Returns the backslashes and the quote with which a value begins.

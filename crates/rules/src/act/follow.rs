@@ -74,6 +74,29 @@ impl Act {
         act.look_for_lost();
         act
     }
+
+    /// Notes if one of its paths may lead anywhere.
+    pub(super) fn look_for_lost(&mut self) {
+        if touch::is_lost(self) {
+            self.is_lost = true;
+            self.doubt("a path in it goes through a link of a process, which may lead anywhere");
+        }
+    }
+
+    /// Returns the targets of a path of a command that leads through links.
+    pub(crate) fn targets_of(&self, path: &str) -> &[String] {
+        self.targets.get(path).map_or(&[], Vec::as_slice)
+    }
+
+    /// Returns the names of the project's folder: its own, and the one without links.
+    pub(crate) fn projects(&self) -> impl Iterator<Item = &str> {
+        [Some(&self.project), self.real_project.as_ref()].into_iter().flatten().map(String::as_str)
+    }
+
+    /// Returns the names of the user's folder.
+    pub(crate) fn homes(&self) -> impl Iterator<Item = &str> {
+        [Some(&self.home), self.real_home.as_ref()].into_iter().flatten().map(String::as_str)
+    }
 }
 
 impl LinkTargets {
@@ -136,17 +159,14 @@ impl LinkTargets {
                 twin.words.extend(places);
             }
         }
-        for word in &command.redirects {
-            let places = self.word(word, command, act, follower);
-            if !places.is_empty() {
-                twin.get_or_insert_with(|| command.clone()).redirects.extend(places);
-            }
-        }
-        for word in &command.assigns {
-            let places = self.word(word, command, act, follower);
-            if !places.is_empty() {
-                twin.get_or_insert_with(|| command.clone()).words.extend(places);
-            }
+        let mut more = |words: &[ShellWord]| -> Vec<ShellWord> {
+            words.iter().flat_map(|word| self.word(word, command, act, follower)).collect()
+        };
+        let (redirects, assigns) = (more(&command.redirects), more(&command.assigns));
+        if !redirects.is_empty() || !assigns.is_empty() {
+            let twin = twin.get_or_insert_with(|| command.clone());
+            twin.redirects.extend(redirects);
+            twin.words.extend(assigns);
         }
         twin
     }
@@ -219,29 +239,4 @@ fn named_in_strings(act: &Act) -> BTreeSet<String> {
         }
     }
     found
-}
-
-impl Act {
-    /// Notes when one of its paths may lead anywhere.
-    pub(super) fn look_for_lost(&mut self) {
-        if touch::is_lost(self) {
-            self.is_lost = true;
-            self.doubt("a path in it goes through a link of a process, which may lead anywhere");
-        }
-    }
-
-    /// Returns the targets of a path of a command that leads through links.
-    pub(crate) fn targets_of(&self, path: &str) -> &[String] {
-        self.targets.get(path).map_or(&[], Vec::as_slice)
-    }
-
-    /// Returns the names of the project's folder: its own, and the one without links.
-    pub(crate) fn projects(&self) -> impl Iterator<Item = &str> {
-        [Some(&self.project), self.real_project.as_ref()].into_iter().flatten().map(String::as_str)
-    }
-
-    /// Returns the names of the user's folder.
-    pub(crate) fn homes(&self) -> impl Iterator<Item = &str> {
-        [Some(&self.home), self.real_home.as_ref()].into_iter().flatten().map(String::as_str)
-    }
 }

@@ -20,8 +20,7 @@ pub(super) fn check(
     fields: &TableFields<'_>,
     source: &mut FileSource<'_>,
 ) -> bool {
-    let errors =
-        source.problems.iter().filter(|problem| problem.level == ProblemLevel::Error).count();
+    let errors = source.error_count();
     never(rule, fields, source);
     if rule.decision == Decision::Allow {
         vague(rule, fields, source);
@@ -29,7 +28,7 @@ pub(super) fn check(
             broad(pattern, rule.options.is_some(), fields, source);
         }
     }
-    source.problems.iter().filter(|problem| problem.level == ProblemLevel::Error).count() == errors
+    source.error_count() == errors
 }
 
 /// Reports conditions that no act can fulfil.

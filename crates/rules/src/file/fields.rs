@@ -35,6 +35,10 @@ impl FileSource<'_> {
     pub(super) fn error(&mut self, at: usize, message: impl Into<String>) {
         self.note(ProblemLevel::Error, at, message);
     }
+
+    pub(super) fn error_count(&self) -> usize {
+        self.problems.iter().filter(|problem| problem.level == ProblemLevel::Error).count()
+    }
 }
 
 /// A string in a file, and where it begins.

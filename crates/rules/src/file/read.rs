@@ -10,7 +10,7 @@ use super::{
 };
 use crate::act::Class;
 use crate::glob::name_pattern;
-use crate::moment::{HourSpan, RuleEnd, Weekdays};
+use crate::moment::{DAY_NAMES, HourSpan, RuleEnd, Weekdays};
 use crate::rule::command::CommandPattern;
 use crate::rule::host::HostPattern;
 use crate::rule::path::PathPattern;
@@ -238,7 +238,7 @@ fn one<T>(
 fn days(fields: &TableFields<'_>, source: &mut FileSource<'_>) -> Option<Weekdays> {
     let days = patterns(fields, "days", source, |text| {
         Weekdays::read(text)
-            .map_err(|word| format!("there is no day `{word}`{}", hint(&word, &Weekdays::names())))
+            .map_err(|word| format!("there is no day `{word}`{}", hint(&word, &DAY_NAMES)))
     })?;
     days.into_iter().reduce(Weekdays::and)
 }

@@ -25,7 +25,8 @@ pub struct RuleTest {
     input: Value,
     project: Option<String>,
     agent: String,
-    at: Option<Moment>,
+    /// The moment at which it happens, if the test names one.
+    pub(crate) at: Option<Moment>,
 }
 
 impl RuleTest {
@@ -36,12 +37,6 @@ impl RuleTest {
         let project = self.project.as_deref().unwrap_or(project);
         let project = crate::place::resolve(project, crate::place::BaseFolders { cwd: "/", home });
         Act::of(&self.tool, &self.input.to_string(), &project, &self.agent, home)
-    }
-
-    /// Returns the moment at which it happens, if the test names one.
-    #[must_use]
-    pub fn moment(&self) -> Option<Moment> {
-        self.at
     }
 }
 

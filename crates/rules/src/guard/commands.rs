@@ -171,10 +171,7 @@ fn sources(command: &ShellCommand, act: &Act) -> Vec<Vec<Tok>> {
     if is_copier && !all_but_last.iter().any(is_whole) && !rest.iter().any(names_target) {
         command.words.pop();
     }
-    let mut paths = Vec::new();
-    touch::of_command(&command, &act.home, &mut paths);
-    paths.retain(|path| act.is_clear() || is_text(path));
-    paths.iter().map(|path| plain(path)).collect()
+    paths_of(&command, act)
 }
 
 /// Returns the words of a command as paths within some folder: as they are, and by their last name.

@@ -4,7 +4,6 @@ use std::collections::HashSet;
 
 use crate::place::last_name;
 
-/// A set of names of programs.
 #[derive(Debug)]
 pub(super) struct ProgramNames(HashSet<String>);
 

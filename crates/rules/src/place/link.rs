@@ -14,25 +14,14 @@ pub(super) const ANYWHERE: [&[Tok]; 3] = [
 /// What may lead anywhere: `*` is one name, `+` is any path. A link to the root is among them for
 /// names with wildcards; one that is written out has been followed before.
 static LINKS: LazyLock<Vec<Vec<Tok>>> = LazyLock::new(|| {
-    let links = [
-        "/proc/*/cwd",
-        "/proc/*/cwd/+",
-        "/proc/*/exe",
-        "/proc/*/exe/+",
-        "/proc/*/fd/+",
-        "/proc/*/map_files/+",
-        "/proc/*/task/+",
-        "/proc/*/root",
-        "/proc/*/root/+",
-        "/dev/fd/+",
-        "/.vol/+/+",
-    ];
+    let links = "/proc/*/cwd /proc/*/cwd/+ /proc/*/exe /proc/*/exe/+ /proc/*/fd/+ \
+                 /proc/*/map_files/+ /proc/*/task/+ /proc/*/root /proc/*/root/+ /dev/fd/+ /.vol/+/+";
     let tok = |c| match c {
         '*' => Tok::Run,
         '+' => Tok::Cross,
         c => Tok::Is(c),
     };
-    links.iter().map(|link| link.chars().map(tok).collect()).collect()
+    links.split(' ').map(|link| link.chars().map(tok).collect()).collect()
 });
 
 /// Returns true if a normal path goes through a link, or could, that may lead anywhere.

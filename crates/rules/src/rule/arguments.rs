@@ -38,7 +38,6 @@ enum ExpectedValue {
     Truth(bool),
 }
 
-/// What one argument has to be.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ArgumentCondition {
     /// The names that lead to it: more than one for a member of a member.

@@ -13,7 +13,6 @@ use crate::shown::short_command;
 /// The most words of a pattern.
 const MOST_WORDS: usize = 64;
 
-/// One word of a pattern.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct PatternWord {
     /// Whether it begins with the home, written `~`.
@@ -21,7 +20,6 @@ struct PatternWord {
     toks: Vec<Tok>,
 }
 
-/// A pattern of commands.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct CommandPattern {
     pub(crate) text: String,

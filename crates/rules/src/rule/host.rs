@@ -3,7 +3,6 @@
 use crate::act::{Act, split_port, touch};
 use crate::glob::{Lean, Tok, literal, meets};
 
-/// A pattern of hosts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct HostPattern {
     pub(crate) text: String,

@@ -17,7 +17,6 @@ enum PathRoot {
     Project,
 }
 
-/// A pattern of paths.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PathPattern {
     pub(crate) text: String,

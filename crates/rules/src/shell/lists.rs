@@ -144,6 +144,20 @@ impl<'a> ShellReader<'a> {
         self.script.is_broken = true;
     }
 
+    /// Notes that something is nested too deeply to be read.
+    pub(super) fn stop_nesting(&mut self) {
+        steps::cut();
+        self.broken("too much nesting");
+    }
+
+    /// Adds what was found in a substitution. Why it is unclear does not matter: a substitution
+    /// always is.
+    pub(super) fn add_inner(&mut self, inner: ShellScript) {
+        self.script.is_broken |= inner.is_broken;
+        self.script.commands.extend(inner.commands);
+        self.script.bodies.extend(inner.bodies);
+    }
+
     /// Ends the reading, because the budget is spent.
     pub(super) fn stop(&mut self) {
         steps::cut();
@@ -155,8 +169,7 @@ impl<'a> ShellReader<'a> {
     pub(super) fn list(&mut self, in_parens: bool) {
         self.depth += 1;
         if self.depth > DEEPEST {
-            steps::cut();
-            self.broken("too much nesting");
+            self.stop_nesting();
             self.at = self.chars.len();
         }
         let mut open = OpenCommand::default();

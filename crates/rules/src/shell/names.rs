@@ -36,7 +36,6 @@ pub(crate) const SEARCHERS: &str = "\
     grep egrep fgrep zgrep rg ag ack ugrep tar gtar bsdtar zip 7z find gfind fd fdfind rsync \
     scp cp rclone cpio pax ditto strings";
 
-/// Returns true if a name is in a list.
 pub(crate) fn has(list: &str, name: &str) -> bool {
     list.split_ascii_whitespace().any(|known| known == name)
 }

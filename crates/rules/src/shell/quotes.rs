@@ -359,14 +359,10 @@ impl ShellReader<'_> {
         }
         self.paint(begin, SegmentStyle::Variable);
         if self.depth >= super::DEEPEST {
-            steps::cut();
-            self.broken("too much nesting");
-            return;
+            return self.stop_nesting();
         }
         let script = super::lists::read(&inside, self.home, self.depth);
-        self.script.is_broken |= script.is_broken;
-        self.script.commands.extend(script.commands);
-        self.script.bodies.extend(script.bodies);
+        self.add_inner(script);
     }
 }
 

@@ -120,14 +120,10 @@ impl ShellReader<'_> {
     /// Finds the commands that the shell runs to expand a here-document.
     fn expansions(&mut self, body: &str) {
         if self.depth >= DEEPEST {
-            steps::cut();
-            self.broken("too much nesting");
-            return;
+            return self.stop_nesting();
         }
         let script = lists::read_document(body, self.home, self.depth);
-        self.script.is_broken |= script.is_broken;
-        self.script.commands.extend(script.commands);
-        self.script.bodies.extend(script.bodies);
+        self.add_inner(script);
     }
 
     fn line(&mut self) -> String {

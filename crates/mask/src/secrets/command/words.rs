@@ -2,7 +2,6 @@
 
 use crate::secrets::candidate::is_operator;
 
-/// One word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct CommandWord {
     /// Where it begins with its quotes.

@@ -6,7 +6,6 @@ use crate::steps;
 /// The most steps of one exact comparison; what takes more does not fit.
 const MOST_STEPS: usize = 1_000_000;
 
-/// One step of a pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum PatternStep {
     Is(char),
