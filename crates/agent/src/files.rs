@@ -126,7 +126,7 @@ impl AgentTool for FileTool {
         let (context, input) = (self.context.clone(), input.to_owned());
         Box::pin(async move {
             let task = tokio::task::spawn_blocking(move || {
-                // What is wrong with the rest of the input, the tool says itself.
+                // The tool itself reports what is wrong with the rest of the input.
                 let input = FileToolInput::read(input.get()).ok()?;
                 let path = input.optional_text("path").ok()??;
                 context.roots.leads_out(path).map(|reason| cannot("use", path, reason))
@@ -139,22 +139,18 @@ impl AgentTool for FileTool {
     fn run(&self, use_: ToolInvocation) -> BoxFuture<'_, CallOutcome> {
         let (context, work) = (self.context.clone(), self.work);
         let members = specs::members(&self.spec);
-        Box::pin(async move {
-            let stop = CancelFlag::default();
-            let _dropped = CancelOnDrop(stop.clone());
-            let task = tokio::task::spawn_blocking(move || {
-                answer(&context, work, &use_.input, &members, &stop)
-            });
-            task.await.unwrap_or_else(|_| CallOutcome::failed("the file tool broke off: try again"))
+        let task = cancellable(move |stop| answer(&context, work, &use_.input, &members, stop));
+        Box::pin(async {
+            task.await.unwrap_or_else(|| CallOutcome::failed("the file tool broke off: try again"))
         })
     }
 
     fn locations(&self, input: &RawValue) -> Vec<ToolLocation> {
-        // It may hold a whole file, of which no copy is made here.
+        // The input may contain a whole file, of which no copy is made here.
         let members = Json::from(input).members();
         let path = match members.some("path").map(Json::string) {
             Some(Some(path)) if path.len() <= roots::LONGEST_PATH => path,
-            // Tools that can do without begin there.
+            // Tools that need no path begin in the working folder.
             None if self.spec.is_read_only => ".".into(),
             _ => return Vec::new(),
         };
@@ -168,17 +164,21 @@ impl AgentTool for FileTool {
         let Some(compute) = self.compute else { return Box::pin(async { None }) };
         let (context, input) = (self.context.clone(), input.to_owned());
         let members = specs::members(&self.spec);
-        Box::pin(async move {
-            let stop = CancelFlag::default();
-            let _dropped = CancelOnDrop(stop.clone());
-            let looking = tokio::task::spawn_blocking(move || {
-                let input =
-                    FileToolInput::read(input.get()).and_then(|input| input.only(&members)).ok()?;
-                preview::diff(&context, compute, &input, &stop)
-            });
-            looking.await.unwrap_or_default()
-        })
+        let task = cancellable(move |stop| {
+            let input = FileToolInput::read(input.get()).and_then(|input| input.only(&members));
+            preview::diff(&context, compute, &input.ok()?, stop)
+        });
+        Box::pin(async { task.await.flatten() })
     }
+}
+
+/// Runs blocking work that stops soon after the future is dropped. Returns `None` if it panicked.
+async fn cancellable<T: Send + 'static>(
+    work: impl FnOnce(&CancelFlag) -> T + Send + 'static,
+) -> Option<T> {
+    let stop = CancelFlag::default();
+    let _dropped = CancelOnDrop(stop.clone());
+    tokio::task::spawn_blocking(move || work(&stop)).await.ok()
 }
 
 fn answer(
@@ -193,7 +193,7 @@ fn answer(
     outcome.unwrap_or_else(CallOutcome::failed)
 }
 
-/// Knows whether anybody still waits for the result.
+/// A flag that is set once nobody waits for the result any more.
 #[derive(Debug, Clone, Default)]
 struct CancelFlag(Arc<AtomicBool>);
 

@@ -22,12 +22,6 @@ pub mod tool;
 pub mod turn;
 
 use std::pin::Pin;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The future that an object-safe trait returns in place of an `async fn`.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
-
-/// Locks a mutex whose value is complete even after a panic.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}

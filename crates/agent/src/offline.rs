@@ -10,11 +10,11 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use callgate_wire::session::TokenUsage;
-use serde_json::value::{RawValue, to_raw_value};
 
 use crate::BoxFuture;
 use crate::engine::{AnswerPiece, AnswerStream, Engine, EngineCall, EngineError, ModelStop};
 use crate::message::{Block, ChatMessage, Role};
+use crate::tool::raw_json;
 use form::ToolRequest;
 
 /// The model name reported when no model is configured.
@@ -133,7 +133,7 @@ fn report(content: &str, is_error: bool) -> String {
 }
 
 fn tool_use(request: &ToolRequest, id: String) -> AnswerPiece {
-    let input = to_raw_value(&request.input).unwrap_or_else(|_| RawValue::NULL.to_owned());
+    let input = raw_json(&request.input);
     AnswerPiece::ToolUse { id, name: request.tool.into(), input, fault: None }
 }
 

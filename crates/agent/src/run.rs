@@ -25,10 +25,10 @@ use std::time::Duration;
 use callgate_wire::session::tool_kind;
 use serde::Deserialize;
 use serde_json::json;
-use serde_json::value::{RawValue, to_raw_value};
+use serde_json::value::RawValue;
 
 use crate::BoxFuture;
-use crate::tool::{AgentTool, CallOutcome, ProgressSink, ToolInvocation, ToolSpec};
+use crate::tool::{AgentTool, CallOutcome, ProgressSink, ToolInvocation, ToolSpec, raw_json};
 
 pub(crate) use program::{find, folders};
 pub use scrub::scrub;
@@ -143,8 +143,7 @@ fn spec(usual: Duration, longest: Duration) -> ToolSpec {
         "required": ["command"],
         "additionalProperties": false
     });
-    let input_schema = to_raw_value(&schema).unwrap_or_else(|_| RawValue::NULL.to_owned());
-    let kind = tool_kind::EXECUTE;
+    let (input_schema, kind) = (raw_json(&schema), tool_kind::EXECUTE);
     ToolSpec { name: NAME, description: DESCRIPTION, input_schema, is_read_only: false, kind }
 }
 

@@ -76,8 +76,8 @@ struct SessionShared {
 enum HaltReason {
     /// The front end has cancelled it.
     Cancelled,
-    /// The runtime is ending.
-    Ending(RequestFailure),
+    /// It has failed before its turn began, or the runtime is ending.
+    Failed(RequestFailure),
 }
 
 /// The state of the session's main task.
@@ -366,7 +366,7 @@ impl AgentSession {
         }
         self.lanes.clear();
         for halt in self.halts.values() {
-            halt.send_replace(Some(HaltReason::Ending(failure.clone())));
+            halt.send_replace(Some(HaltReason::Failed(failure.clone())));
         }
         let all = async { while self.jobs.join_next().await.is_some() {} };
         tokio::time::timeout(LAST_DEEDS, all).await.ok();

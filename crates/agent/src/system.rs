@@ -12,11 +12,10 @@ use callgate_wire::session::tool_kind;
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::json;
-use serde_json::value::{RawValue, to_raw_value};
 
 use crate::BoxFuture;
 use crate::run::{RunSettings, find, folders};
-use crate::tool::{AgentTool, CallOutcome, ToolInvocation, ToolSpec};
+use crate::tool::{AgentTool, CallOutcome, ToolInvocation, ToolSpec, raw_json};
 
 /// Programs whose presence is reported.
 const PROGRAMS: [&str; 36] = [
@@ -30,13 +29,12 @@ const MOST_READ: u64 = 64 * 1024;
 /// Returns the tool `get_system_info`, for the folders and the PATH of the commands.
 #[must_use]
 pub fn tool(settings: &RunSettings) -> Arc<dyn AgentTool> {
-    let input_schema =
-        to_raw_value(&json!({"type": "object", "properties": {}, "additionalProperties": false}));
+    let schema = json!({"type": "object", "properties": {}, "additionalProperties": false});
     let spec = ToolSpec {
         name: "get_system_info",
         description: "Tells the operating system, the processors, the memory, the working folder, \
             the time, and which common programs are installed.",
-        input_schema: input_schema.unwrap_or_else(|_| RawValue::NULL.to_owned()),
+        input_schema: raw_json(&schema),
         is_read_only: true,
         kind: tool_kind::OTHER,
     };

@@ -100,5 +100,10 @@ impl CallOutcome {
 
 /// Returns `{"error": TEXT}`, which a front end gets in place of a result.
 pub(crate) fn error_json(text: &str) -> Box<RawValue> {
-    to_raw_value(&json!({ "error": text })).unwrap_or_else(|_| RawValue::NULL.to_owned())
+    raw_json(&json!({ "error": text }))
+}
+
+/// Serialises a value whose serialisation cannot fail.
+pub(crate) fn raw_json(value: &impl Serialize) -> Box<RawValue> {
+    to_raw_value(value).unwrap_or_else(|_| RawValue::NULL.to_owned())
 }

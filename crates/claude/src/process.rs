@@ -91,7 +91,6 @@ impl CliProcess {
         }
     }
 
-    /// Reads into `space`.
     pub(crate) fn poll_read(
         &mut self,
         context: &mut Context<'_>,

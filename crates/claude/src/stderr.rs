@@ -1,7 +1,8 @@
 //! The end of the CLI's standard error, without secrets.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
+use callgate_link::sync::lock;
 use callgate_mask::SecretVariables;
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::task::JoinHandle;
@@ -31,7 +32,7 @@ impl CliStderr {
 
     /// Returns what was kept, with the secrets masked.
     pub(crate) fn text(&self, secrets: &SecretVariables) -> String {
-        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = lock(&self.kept);
         let text = String::from_utf8_lossy(&kept).trim().to_owned();
         match text.as_str() {
             "" => "nothing".to_owned(),
@@ -52,7 +53,7 @@ async fn collect(mut pipe: impl AsyncRead + Unpin, kept: Arc<Mutex<Vec<u8>>>) {
         if count == 0 {
             return;
         }
-        let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = lock(&kept);
         kept.extend_from_slice(&chunk[..count]);
         let surplus = kept.len().saturating_sub(KEPT);
         kept.drain(..surplus);

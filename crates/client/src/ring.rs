@@ -31,7 +31,6 @@ impl EventRing {
         Self { kept: VecDeque::new(), bytes: 0, limit, next: 1 }
     }
 
-    /// Adds an event.
     pub(crate) fn push(&mut self, epoch: u64, what: WatchedItem, size: usize) {
         self.kept.push_back((size, WatchedEvent { epoch, seq: self.next, what }));
         self.next += 1;

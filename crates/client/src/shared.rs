@@ -116,7 +116,6 @@ impl ClientShared {
         self.work.notify_one();
     }
 
-    /// Sends a request with its permits.
     pub(crate) fn send(
         &self,
         request: session::SessionRequest,

@@ -1,7 +1,8 @@
 //! The stderr of the runtime: passed on line by line, and the last line kept with secrets masked.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
+use callgate_link::sync::lock;
 use callgate_mask::SecretVariables;
 use callgate_wire::frame::{DecodedLine, LineDecoder};
 use tokio::io::{AsyncRead, AsyncReadExt};
@@ -38,7 +39,7 @@ impl StderrFollower {
 
     /// Returns the last line, masked and shortened.
     pub(crate) fn last_words(&self, secrets: &SecretVariables) -> Option<String> {
-        let last = self.last.lock().unwrap_or_else(PoisonError::into_inner).take()?;
+        let last = lock(&self.last).take()?;
         Some(shown(&last, secrets))
     }
 }
@@ -59,7 +60,7 @@ async fn follow(
             tell(line);
         }
         if !line.trim().is_empty() {
-            *last.lock().unwrap_or_else(PoisonError::into_inner) = Some(line.to_owned());
+            *lock(&last) = Some(line.to_owned());
         }
     };
     let mut lines = LineDecoder::new(LONGEST_LINE);

@@ -36,7 +36,6 @@ pub(super) struct SseDecoder {
     is_over: bool,
 }
 
-/// One event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct SseEvent<'a> {
     /// Its name; empty if it has none.

@@ -88,16 +88,16 @@ impl<'a> FileDraft<'a> {
 
 /// Describes what a file has lost.
 pub(super) fn not_kept(other_names: u64, attributes: &[String]) -> Option<String> {
-    let mut told = Vec::new();
+    let mut losses = Vec::new();
     if other_names > 0 {
-        told.push(format!(
+        losses.push(format!(
             "the file had {other_names} other name(s) (hard links), which still have the old content"
         ));
     }
     if !attributes.is_empty() {
-        told.push(format!("extended attributes were not kept: {}", attributes.join(", ")));
+        losses.push(format!("extended attributes were not kept: {}", attributes.join(", ")));
     }
-    (!told.is_empty()).then(|| told.join("; "))
+    (!losses.is_empty()).then(|| losses.join("; "))
 }
 
 /// Adds what was lost to the result of a tool.

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{Read, Seek};
 use std::os::fd::AsFd;
 
+use callgate_link::sync::lock;
 use memchr::memchr_iter;
 use memchr::memmem::Finder;
 use rustix::fs::{Stat, fstat};
@@ -19,7 +20,6 @@ use super::read_file::{check_text, whole};
 use super::target::WriteTarget;
 use super::write_file::{check_size, names_a_file};
 use super::{CancelFlag, FileContext};
-use crate::lock;
 use crate::tool::CallOutcome;
 
 /// How many places an error lists if the text occurs more than once.
@@ -92,7 +92,6 @@ pub(super) fn cut(mut diff: String) -> String {
     diff
 }
 
-/// A file as it was read.
 pub(super) struct OriginalFile {
     file: File,
     stat: Stat,
@@ -133,7 +132,6 @@ fn stamp(stat: &Stat) -> (i64, i64, i64) {
 }
 
 impl<'a> TextEdit<'a> {
-    /// Parses the input of the tool.
     pub(super) fn of(input: &'a FileToolInput) -> Result<Self, String> {
         Ok(Self {
             old: input.text("oldText")?,

@@ -19,7 +19,6 @@ pub(super) const MOST_SHOWN: usize = 1000;
 /// How many entries of a folder are read; fewer in tests, which create as many.
 pub(super) const MOST_READ: usize = if cfg!(test) { 3000 } else { 100_000 };
 
-/// One entry of a folder.
 #[derive(Debug, Serialize)]
 struct FolderEntry {
     /// Its name in the form in which it is shown.

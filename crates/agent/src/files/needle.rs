@@ -42,7 +42,6 @@ pub(super) struct SearchWindows {
     pub(super) reach: usize,
 }
 
-/// The result of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum NeedleResult {
     /// A match begins at this byte.
@@ -71,7 +70,7 @@ impl Needle {
             .nfa_size_limit(Some(REGEX_SIZE))
             .hybrid_cache_capacity(REGEX_CACHE);
         let built = Regex::builder().syntax(syntax).configure(limits).build(&escaped);
-        let regex = built.map_err(|error| told(&error))?;
+        let regex = built.map_err(|error| build_error_text(&error))?;
         let windows = SearchWindows::for_size(regex.memory_usage());
         Ok(Self::Regex(Box::new(regex), windows))
     }
@@ -141,7 +140,7 @@ fn escape(text: &str) -> String {
 }
 
 /// Returns why an expression cannot be used, and what to do.
-fn told(error: &BuildError) -> String {
+fn build_error_text(error: &BuildError) -> String {
     let reason = match (error.size_limit(), error.syntax_error()) {
         (Some(limit), _) => format!("it is over the size limit of {limit} bytes once compiled"),
         (None, Some(syntax)) => syntax.to_string(),

@@ -39,7 +39,6 @@ struct FileExcerpt {
     more: bool,
     /// Whether its only line is too long to be shown as a whole.
     is_cut: bool,
-    /// The size of the file.
     size: u64,
 }
 

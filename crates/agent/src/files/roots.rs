@@ -29,7 +29,6 @@ pub struct AllowedFolders {
     roots: Vec<AllowedFolder>,
 }
 
-/// One allowed folder.
 #[derive(Debug)]
 pub(super) struct AllowedFolder {
     handle: OwnedFd,

@@ -39,12 +39,12 @@ pub(super) fn search_files(
         is_full: false,
         filter: HiddenFilter::new(&context.hidden, "search_files", start),
     };
-    let mut left = context
+    let mut gaps = context
         .roots
         .locate(path)
         .and_then(|place| search(&place, &wanted, includes_ignored, &mut found, stop))
         .map_err(|reason| cannot("search", path, reason))?;
-    left.hidden = found.filter.count;
+    gaps.hidden = found.filter.count;
     let mut text = found.files.join("\n");
     if found.files.is_empty() {
         text = format!(
@@ -56,13 +56,13 @@ pub(super) fn search_files(
     if found.is_full {
         text += "\n[there are more: search a folder, or with another pattern]";
     }
-    let truncated = found.is_full || left.is_unfinished();
+    let truncated = found.is_full || gaps.is_unfinished();
     let result = json!({
         "files": found.files,
         "truncated": truncated,
-        "leftOutByRules": left.hidden,
+        "leftOutByRules": gaps.hidden,
     });
-    Ok(CallOutcome::done(&result, text + &left.told()))
+    Ok(CallOutcome::done(&result, text + &gaps.notes()))
 }
 
 fn search(

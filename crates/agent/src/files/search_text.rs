@@ -56,23 +56,23 @@ pub(super) fn search_text(
     let filter = HiddenFilter::new(&context.hidden, "search_text", context.roots.absolute(path));
     let until = Instant::now() + MOST_TIME;
     let mut search = TextSearch::new(context, needle, only, most, filter, stop, until);
-    let mut left = context
+    let mut gaps = context
         .roots
         .locate(path)
         .and_then(|place| search.run(&place, path, includes_ignored))
         .map_err(|reason| cannot("search", path, reason))?;
     stop.check().map_err(|reason| cannot("search", path, reason))?;
-    left.hidden = search.filter.count;
+    gaps.hidden = search.filter.count;
     if search.is_late {
-        left.ended = Some(TOO_LATE);
+        gaps.ended = Some(TOO_LATE);
     }
-    let truncated = search.is_full || left.is_unfinished();
-    let text = search.told(pattern) + &left.told();
+    let truncated = search.is_full || gaps.is_unfinished();
+    let text = search.text(pattern) + &gaps.notes();
     let result = json!({
         "matches": search.found,
         "searched": search.searched,
         "truncated": truncated,
-        "leftOutByRules": left.hidden,
+        "leftOutByRules": gaps.hidden,
     });
     Ok(CallOutcome::done(&result, text))
 }
@@ -178,7 +178,6 @@ impl<'a> TextSearch<'a> {
         if self.is_full || self.is_late { FolderStep::Enough } else { FolderStep::On }
     }
 
-    /// Searches one file.
     pub(super) fn file(&mut self, bytes: &[u8], path: &[u8]) {
         if memchr(0, bytes).is_some() {
             self.binary += 1;
@@ -222,7 +221,7 @@ impl<'a> TextSearch<'a> {
     }
 
     /// Returns the results as text for the model.
-    fn told(&self, pattern: &str) -> String {
+    fn text(&self, pattern: &str) -> String {
         let lines: Vec<String> =
             self.found.iter().map(|m| format!("{}:{}:{}", m.path, m.line, m.text)).collect();
         let mut out = lines.join("\n");
@@ -234,7 +233,7 @@ impl<'a> TextSearch<'a> {
             out += "\n[there are more: search a folder, or for something rarer]";
         }
         for (count, what) in
-            [(self.large, "too large"), (self.binary, "binary"), (self.unread, "not to be read")]
+            [(self.large, "too large"), (self.binary, "binary"), (self.unread, "unreadable")]
         {
             if count > 0 {
                 out = format!("{out}\n[files left out, {what}: {count}]");

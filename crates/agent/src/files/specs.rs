@@ -1,10 +1,10 @@
 //! The names, descriptions and schemas of the file tools, as the model sees them.
 
 use callgate_wire::session::tool_kind;
-use serde_json::value::{RawValue, to_raw_value};
+
 use serde_json::{Value, json};
 
-use crate::tool::ToolSpec;
+use crate::tool::{ToolSpec, raw_json};
 
 const PATH: &str = "Absolute, or relative to the working folder. Links that stay inside the \
                     allowed folders are followed.";
@@ -25,9 +25,8 @@ fn spec(
         "required": required,
         "additionalProperties": false,
     });
-    let input_schema = to_raw_value(&schema).unwrap_or_else(|_| RawValue::NULL.to_owned());
     let is_read_only = matches!(kind, tool_kind::READ | tool_kind::SEARCH);
-    ToolSpec { name, description, input_schema, is_read_only, kind }
+    ToolSpec { name, description, input_schema: raw_json(&schema), is_read_only, kind }
 }
 
 /// Returns the members that the input of a tool may have.

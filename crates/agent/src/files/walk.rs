@@ -84,7 +84,7 @@ pub(super) struct FolderWalk<'a> {
     path: Vec<u8>,
     /// The names in that path, as text.
     names: Vec<String>,
-    left: SearchGaps,
+    gaps: SearchGaps,
 }
 
 impl<'a> FolderWalk<'a> {
@@ -103,7 +103,7 @@ impl<'a> FolderWalk<'a> {
             levels: Vec::new(),
             path: Vec::new(),
             names: Vec::new(),
-            left: SearchGaps::default(),
+            gaps: SearchGaps::default(),
         };
         walk.enter(start).map_err(errno_text)?;
         Ok(walk)
@@ -126,14 +126,14 @@ impl<'a> FolderWalk<'a> {
                 break;
             }
         }
-        Ok(self.left)
+        Ok(self.gaps)
     }
 
     fn may_go_on(&mut self) -> bool {
         if Instant::now() > self.until {
-            self.left.ended = Some("it takes too long");
+            self.gaps.ended = Some("it takes too long");
         }
-        self.left.ended.is_none()
+        self.gaps.ended.is_none()
     }
 
     fn step(
@@ -176,24 +176,24 @@ impl<'a> FolderWalk<'a> {
 
     fn go_down(&mut self, name: &OsStr) {
         if self.levels.len() >= MOST_DEPTH {
-            self.left.deep += 1;
+            self.gaps.deep += 1;
             return;
         }
         let Some(level) = self.levels.last() else { return };
         match descend(level.folder.as_fd(), name).and_then(|folder| self.enter(folder)) {
-            Err(Errno::XDEV) => self.left.mounted += 1,
+            Err(Errno::XDEV) => self.gaps.mounted += 1,
             // Somebody removed it or put a link in its place.
             Ok(()) | Err(Errno::NOENT | Errno::LOOP | Errno::NOTDIR) => {}
-            Err(_) => self.left.unread += 1,
+            Err(_) => self.gaps.unread += 1,
         }
     }
 
     fn enter(&mut self, folder: OwnedFd) -> Result<(), Errno> {
         let (names, are_all) = list_files::names(dup(&folder)?)?;
-        self.left.unread += usize::from(!are_all);
+        self.gaps.unread += usize::from(!are_all);
         self.seen += names.len();
         if self.seen > MOST_ENTRIES {
-            self.left.ended = Some("it has more entries than one search reads");
+            self.gaps.ended = Some("it has more entries than one search reads");
             return Ok(());
         }
         let ignored = if self.includes_ignored {
@@ -246,24 +246,24 @@ impl SearchGaps {
     }
 
     /// Describes what was skipped, for the model.
-    pub(super) fn told(&self) -> String {
-        let mut told = Vec::new();
-        let mut tell = |text: String| told.push(format!("\n[{text}]"));
+    pub(super) fn notes(&self) -> String {
+        let mut notes = String::new();
+        let mut note = |text: String| notes.extend(["\n[", &text, "]"]);
         if let Some(reason) = self.ended {
-            tell(format!("the search ended early, as {reason}: search a folder in it"));
+            note(format!("the search ended early, as {reason}: search a folder in it"));
         }
         if self.deep > 0 {
-            tell(format!("folders deeper than {MOST_DEPTH}, not searched: {}", self.deep));
+            note(format!("folders deeper than {MOST_DEPTH}, not searched: {}", self.deep));
         }
         if self.mounted > 0 {
-            tell(format!("mounted folders, not searched: {}", self.mounted));
+            note(format!("mounted folders, not searched: {}", self.mounted));
         }
         if self.unread > 0 {
-            tell(format!("folders not read completely: {}", self.unread));
+            note(format!("folders not read completely: {}", self.unread));
         }
         if self.hidden > 0 {
-            tell(format!("files and folders excluded by rules: {}", self.hidden));
+            note(format!("files and folders excluded by rules: {}", self.hidden));
         }
-        told.concat()
+        notes
     }
 }

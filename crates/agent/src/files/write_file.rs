@@ -1,5 +1,6 @@
 //! `write_file`: writes a whole file.
 
+use callgate_link::sync::lock;
 use serde_json::json;
 
 use super::draft::{FileDraft, noted};
@@ -8,7 +9,6 @@ use super::input::FileToolInput;
 use super::name::shown;
 use super::target::WriteTarget;
 use super::{CancelFlag, FileContext};
-use crate::lock;
 use crate::tool::CallOutcome;
 
 pub(super) fn write_file(

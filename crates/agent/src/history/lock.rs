@@ -9,12 +9,12 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use callgate_link::file::{open_own, try_lock};
+use callgate_link::sync::lock;
 use callgate_store::{Sha256Hash, Store};
 use rustix::process::geteuid;
 use sha2::{Digest, Sha256};
 
 use super::error::HistoryError;
-use crate::lock;
 
 /// The folder of the lock files, beside the database.
 const FOLDER: &str = "locks";
@@ -24,7 +24,6 @@ const MOST_SPARE: usize = 8;
 /// How often a file is created again that somebody removes before it is locked.
 const MOST_TRIES: usize = 100;
 
-/// The locks of all conversations.
 pub(super) enum ConversationLocks {
     /// A file for each conversation, so that other processes see the locks.
     Folder(PathBuf, SpareLockFiles),

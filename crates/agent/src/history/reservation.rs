@@ -6,13 +6,13 @@ use std::io;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
+use callgate_link::sync::lock;
 use callgate_store::{AnswerCost, CostTotals, ReservationRequest, Store};
 use callgate_wire::session::TokenUsage;
 use uuid::Uuid;
 
 use super::error::HistoryError;
 use super::process_mark::ProcessMark;
-use crate::lock;
 use crate::price;
 
 /// The usage of an answer, and its price.

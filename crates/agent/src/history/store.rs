@@ -53,7 +53,6 @@ pub(super) struct HistoryStore {
     reservations: ReservationBook,
 }
 
-/// A conversation as it was loaded.
 #[derive(Default)]
 pub(super) struct LoadedConversation {
     pub(super) mender: Mender,

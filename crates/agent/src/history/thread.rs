@@ -5,13 +5,13 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use callgate_link::sync::lock;
 use callgate_store::FileIdentity;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::sync::oneshot;
 
 use super::error::HistoryError;
 use super::store::{HistoryLocation, HistoryStore, RememberedConversation};
-use crate::lock;
 
 /// How many jobs may wait for the thread; further callers wait until there is room.
 const MOST_WAITING: usize = 64;
@@ -67,7 +67,6 @@ impl HistoryThread {
         *lock(&self.state.remembered) = Some(known);
     }
 
-    /// Takes what is remembered of a conversation.
     pub(super) fn recall(&self, id: &str) -> Option<RememberedConversation> {
         lock(&self.state.remembered).take_if(|known| &*known.id == id)
     }

@@ -2,6 +2,8 @@
 
 use serde_json::{Value, json};
 
+use serde_json::value::to_raw_value;
+
 use super::*;
 use crate::tool::ToolSpec;
 

@@ -4,10 +4,9 @@ use std::fmt::Write;
 use std::time::Duration;
 
 use serde::Serialize;
-use serde_json::value::{RawValue, to_raw_value};
 
 use super::watch::EndedCommand;
-use crate::tool::CallOutcome;
+use crate::tool::{CallOutcome, raw_json};
 
 /// The result for the front end.
 #[derive(Debug, Serialize)]
@@ -34,7 +33,7 @@ pub(super) fn outcome(ended: &mut EndedCommand, limit: Duration, most: usize) ->
         (_, Some(signal)) => Some(format!("ended by the signal {signal}")),
         _ => None,
     };
-    let told = CommandReport {
+    let report = CommandReport {
         error: error.as_deref(),
         exit_code,
         signal,
@@ -53,8 +52,7 @@ pub(super) fn outcome(ended: &mut EndedCommand, limit: Duration, most: usize) ->
     if stdout.is_empty() && stderr.is_empty() {
         text.push_str("\n(no output)");
     }
-    let result = to_raw_value(&told).unwrap_or_else(|_| RawValue::NULL.to_owned());
-    CallOutcome { result, text, is_error: error.is_some() }
+    CallOutcome { result: raw_json(&report), text, is_error: error.is_some() }
 }
 
 fn section(text: &mut String, name: &str, output: &str) {

@@ -18,7 +18,6 @@ impl KeptOutput {
         Self { head: Vec::new(), tail: VecDeque::new(), half: most.div_ceil(2), total: 0 }
     }
 
-    /// Adds output.
     pub(super) fn push(&mut self, bytes: &[u8]) {
         self.total += bytes.len() as u64;
         let (first, rest) =

@@ -32,7 +32,6 @@ impl LiveOutput {
         Self { stream, pending, left_out, is_after_gap, given: 0, next: now }
     }
 
-    /// Adds output.
     pub(super) fn push(&mut self, mut bytes: &[u8]) {
         if self.given >= MOST_LIVE || self.left_out > 0 {
             self.left_out += bytes.len() as u64;

@@ -11,6 +11,8 @@ use tempfile::TempDir;
 
 use callgate_wire::session::ToolStream;
 
+use serde_json::value::to_raw_value;
+
 use super::*;
 
 /// A folder to run in, and what a command said while it ran.

@@ -49,7 +49,6 @@ pub(super) struct EndedCommand {
 }
 
 impl EndedCommand {
-    /// Returns the signal that ended it.
     pub(super) fn signal(&self) -> Option<i32> {
         self.status.and_then(|status| status.signal())
     }
@@ -212,7 +211,6 @@ impl CommandWatch {
     }
 }
 
-/// One stream of a command.
 struct CommandStream {
     /// The pipe, until its end.
     pipe: Option<std::fs::File>,

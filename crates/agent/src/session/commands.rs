@@ -6,6 +6,7 @@ mod messages;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use callgate_link::sync::lock;
 use callgate_wire::session::{
     BUSY, ConversationCreated, ConversationEvents, ConversationList, ConversationMessages, IDLE,
     LoadAs, PastMessage, RuntimeStatus, SessionCommand, SessionEvent,
@@ -16,7 +17,6 @@ use super::output::SessionOutput;
 use super::{AgentSession, SessionShared};
 use crate::failure::RequestFailure;
 use crate::history::{History, HistoryError, HistoryPage};
-use crate::lock;
 
 /// The number of conversations or messages on a page by default.
 const PAGE: usize = 100;

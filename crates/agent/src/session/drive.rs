@@ -139,7 +139,7 @@ impl<'a> TurnDriver<'a> {
             self.flush();
             match self.wait().await {
                 DriverEvent::Halted(HaltReason::Cancelled) => self.turn.cancel(&mut todo),
-                DriverEvent::Halted(HaltReason::Ending(failure)) => {
+                DriverEvent::Halted(HaltReason::Failed(failure)) => {
                     self.turn.abandon(failure, &mut todo);
                 }
                 DriverEvent::Ran(index, ran) => self.turn.ran(index, ran, &mut todo),

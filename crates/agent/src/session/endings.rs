@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 use std::sync::Mutex;
 
+use callgate_link::sync::lock;
+
 use crate::history::HeldConversation;
-use crate::lock;
 
 /// How many are remembered. Then all are forgotten, and one may be reported twice.
 const MOST: usize = 1024;

@@ -97,15 +97,15 @@ pub(super) async fn run(
         biased;
         // A turn notices by itself that it is to stop; before it there is nothing to lose.
         begun = begin(shared, &id, conversation, work) => begun,
-        halted = halted(&mut halt) => Err(halted),
+        halted = drive::halted(&mut halt) => Err(halted),
     };
     let event = match done {
         Ok(PreparedJob::Over(event)) => event,
         Ok(PreparedJob::Turn { held, user, replacing }) => {
             TurnDriver::new(shared, &id, *held, user, replacing, halt).run().await
         }
-        Err(JobStop::Failed(failure)) => failure.into(),
-        Err(JobStop::Cancelled) => cancelled(),
+        Err(HaltReason::Failed(failure)) => failure.into(),
+        Err(HaltReason::Cancelled) => cancelled(),
     };
     current.forget_length(conversation);
     shared.output.say(&id, event);
@@ -119,28 +119,9 @@ enum PreparedJob {
     Turn { held: Box<HeldConversation>, user: ChatMessage, replacing: bool },
 }
 
-/// Why a job ended before its turn began.
-enum JobStop {
-    Failed(RequestFailure),
-    Cancelled,
-}
-
-impl From<RequestFailure> for JobStop {
-    fn from(failure: RequestFailure) -> Self {
-        Self::Failed(failure)
-    }
-}
-
-impl From<HistoryError> for JobStop {
-    fn from(error: HistoryError) -> Self {
-        Self::Failed(error.into())
-    }
-}
-
-async fn halted(halt: &mut watch::Receiver<Option<HaltReason>>) -> JobStop {
-    match drive::halted(halt).await {
-        HaltReason::Cancelled => JobStop::Cancelled,
-        HaltReason::Ending(failure) => JobStop::Failed(failure),
+impl<E: Into<RequestFailure>> From<E> for HaltReason {
+    fn from(failure: E) -> Self {
+        Self::Failed(failure.into())
     }
 }
 
@@ -149,7 +130,7 @@ async fn begin(
     id: &str,
     conversation: &str,
     work: JobKind,
-) -> Result<PreparedJob, JobStop> {
+) -> Result<PreparedJob, HaltReason> {
     match work {
         JobKind::Say(said) => {
             let content = content(shared, &said).await?;
@@ -204,7 +185,7 @@ fn interrupted() -> SessionEvent {
 
 /// Takes the last turn back and returns the message that it answered. The turn stays in the file
 /// until another replaces it.
-async fn take_back(held: &mut HeldConversation) -> Result<ChatMessage, JobStop> {
+async fn take_back(held: &mut HeldConversation) -> Result<ChatMessage, HaltReason> {
     let none = || RequestFailure::permanent("not_found", "there is no message yet to answer");
     Ok(held.take_back().await?.ok_or_else(none)?)
 }

@@ -73,7 +73,6 @@ pub(crate) enum RequestRefusal {
 }
 
 impl RequestOrder {
-    /// Opens a request.
     pub(crate) fn begin(&mut self, id: &str, opened: RequestDetails) -> Result<(), RequestRefusal> {
         if self.open.contains_key(id) {
             return Err(RequestRefusal::Duplicate);

@@ -16,6 +16,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use callgate_link::sync::lock;
 use callgate_wire::session::{
     MAX_LINE, OpenQuestion, OpenRequest, ReplayedRange, RuntimeReady, SessionCommand, SessionEvent,
     SessionResponse, capability,
@@ -25,7 +26,6 @@ use tokio::sync::{Notify, watch};
 
 use super::order::{RequestDetails, RequestOrder, RequestRefusal};
 use super::{LogLevel, SessionLog};
-use crate::lock;
 use line_fit::{plain, too_long};
 use replay_buffer::ReplayBuffer;
 

@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use callgate_link::sync::lock;
 use callgate_wire::session::TokenUsage;
 
 use super::SessionShared;
@@ -9,7 +10,6 @@ use super::SessionShared;
 use crate::engine::EngineCall;
 use crate::failure::RequestFailure;
 use crate::history::{CostTotals, PricedUsage, Reservation};
-use crate::lock;
 use crate::tool::ToolSpec;
 use crate::{compact, price};
 

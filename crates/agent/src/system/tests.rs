@@ -1,5 +1,7 @@
 //! What is told about the machine.
 
+use serde_json::value::RawValue;
+
 use super::*;
 
 #[test]

@@ -187,7 +187,6 @@ impl ClientCore {
         self.died(now, exited, why, false);
     }
 
-    /// Ends the process.
     fn end_process(&mut self, now: Duration, why: &str, at_once: bool) {
         let why: Arc<str> = Arc::from(why);
         let error = if self.is_leaving {

@@ -13,7 +13,6 @@ const MOST_QUESTIONS: usize = 64;
 /// The kind of the notice that a request waits for others.
 const QUEUED: &str = "queued";
 
-/// The stage of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RequestStage {
     /// It waits until the runtime is ready.

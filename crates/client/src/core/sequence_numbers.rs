@@ -61,7 +61,6 @@ impl SequenceNumbers {
         self.replay = Some(PendingReplay { id, from, until });
     }
 
-    /// Returns true if this is the id of the replay.
     pub(super) fn is_replay(&self, id: &str) -> bool {
         self.replay.as_ref().is_some_and(|replay| replay.id == id)
     }

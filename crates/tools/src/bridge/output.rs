@@ -5,10 +5,11 @@ use std::io::{self, IoSlice, Write};
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, TrySendError, channel, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
+use callgate_link::sync::lock;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 /// How many bytes a pipe that polls as writable takes without blocking.
@@ -58,7 +59,7 @@ impl BridgeOutput {
 
     /// Writes one line made of `parts`, however long the client takes to read it.
     pub(super) fn write(&self, parts: &mut [IoSlice<'_>]) -> io::Result<()> {
-        let mut sink = self.sink.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut sink = lock(&self.sink);
         write_all(&mut sink, parts)
     }
 
@@ -74,7 +75,7 @@ impl BridgeOutput {
     /// Writes one line now, or later if the client does not read. This waits only for a client with
     /// a full queue, and not for one that is ending.
     pub(super) fn write_soon(self: &Arc<Self>, line: Vec<u8>) -> io::Result<()> {
-        let mut late = self.late.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut late = lock(&self.late);
         if late.is_none() && self.write_now(&line)? {
             return Ok(());
         }
@@ -91,7 +92,7 @@ impl BridgeOutput {
 
     /// Waits until a client that still reads has received the late lines.
     pub(super) fn finish(&self) {
-        let late = self.late.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let late = lock(&self.late).take();
         let Some(late) = late else { return };
         let (done, flushed) = channel();
         if self.hand_over(&late, LateLine::Flush(done)).is_ok() {

@@ -11,7 +11,6 @@ use memchr::memchr;
 
 use super::{Json, Members, NotJson};
 
-/// Returns the one value in `text`.
 pub(super) fn value(text: &str) -> Result<Json<'_>, NotJson> {
     let mut cursor = Cursor::new(text);
     cursor.skip_blanks();
@@ -142,7 +141,6 @@ impl<'a> Cursor<'a> {
         Some(())
     }
 
-    /// Reads any value.
     fn value(&mut self) -> Option<Json<'a>> {
         let start = self.at;
         let mut open = Vec::new();

@@ -8,14 +8,14 @@ use std::sync::Arc;
 
 use callgate_wire::session::{PastAttachment, PastUserMessage, SessionEvent, ToolResult, ToolUse};
 use serde_json::json;
-use serde_json::value::{RawValue, to_raw_value};
+use serde_json::value::RawValue;
 
 use crate::history::{History, HistoryError, HistoryPage};
 use crate::message::{Block, ChatMessage, MediaSource, Role, StoredToolResult};
 use crate::session::attachments::attached_text;
 use crate::session::tool_call::announced;
 use crate::session::{SessionShared, ToolMap};
-use crate::tool::error_json;
+use crate::tool::{error_json, raw_json};
 
 /// The result of a call whose result is not on the page or was never stored.
 const NO_RESULT: &str = "what came of it is not here";
@@ -145,5 +145,5 @@ fn in_words(text: &str, is_error: bool) -> Box<RawValue> {
     if is_error {
         return error_json(text);
     }
-    to_raw_value(&json!({ "text": text })).unwrap_or_else(|_| RawValue::NULL.to_owned())
+    raw_json(&json!({ "text": text }))
 }

@@ -9,7 +9,7 @@ fn check(file: &str, expected: &Expect) {
         Ok((catalogue, left_out)) => {
             serde_json::from_str::<serde_json::Value>(&catalogue.tools).expect("JSON");
             assert!(!catalogue.tools.contains('\n'));
-            let mut lines = vec![catalogue.tools.to_owned()];
+            let mut lines = vec![catalogue.tools.clone()];
             lines.extend(left_out);
             lines.join("\n")
         }

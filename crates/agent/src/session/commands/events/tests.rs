@@ -3,6 +3,8 @@
 use callgate_wire::session::SessionReply;
 use serde_json::{Value, json};
 
+use serde_json::value::to_raw_value;
+
 use super::*;
 use crate::history::{HistoryLocation, HistoryStep};
 use crate::message::MediaSource;
