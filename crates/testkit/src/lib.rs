@@ -14,6 +14,7 @@ pub mod claude;
 pub mod codex;
 pub mod leaks;
 pub mod messages;
+pub mod odd_text;
 pub mod proc;
 pub mod process;
 pub mod responses;

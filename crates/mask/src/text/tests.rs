@@ -1,5 +1,6 @@
 //! Any text stays readable, deceives nobody, and is cut between characters.
 
+use callgate_testkit::odd_text::odd_text;
 use proptest::prelude::*;
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -139,45 +140,6 @@ fn a_diff_of_large_texts_is_bounded() {
     let edited = changed.replace('x', "y");
     let lines = diff(&changed, &edited);
     assert_eq!(lines.len(), 1 + 3 + 2 + 3 + 1);
-}
-
-/// Text in which the special is common.
-fn odd_text() -> impl Strategy<Value = String> {
-    let special = prop::sample::select(vec![
-        "\u{202e}",
-        "\u{200d}",
-        "\u{200c}",
-        "\u{fe0f}",
-        "👩",
-        "💻",
-        "🇺",
-        "🇦",
-        "e\u{301}",
-        "ک",
-        "ی",
-        "\u{e0067}",
-        "\r",
-        "\n",
-        "\t",
-        "\u{1b}[0m",
-        "<",
-        ">",
-        "&",
-        "\"",
-        "a b",
-        "क्",
-        "😀",
-        "\u{1f3f4}",
-        "word ",
-        "1",
-        "\u{20e3}",
-        "\u{301}",
-        "한",
-        "\u{0}",
-    ]);
-    let any = any::<char>().prop_map(String::from);
-    prop::collection::vec(prop_oneof![3 => special.prop_map(String::from), 1 => any], 0..60)
-        .prop_map(|pieces| pieces.concat())
 }
 
 fn measure() -> impl Strategy<Value = Measure> {

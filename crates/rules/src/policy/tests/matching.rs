@@ -1,0 +1,293 @@
+//! Which commands, paths and hosts rules match.
+
+use super::*;
+
+#[test]
+fn patterns_of_commands_are_word_by_word() {
+    for (pattern, command, holds) in [
+        ("git status", "git status", true),
+        ("git status", "git status -s", false),
+        ("git status *", "git status", true),
+        ("git status *", "git status -s x", true),
+        ("git status *", "git stash", false),
+        ("git * -s", "git status -s", true),
+        ("git * -s", "git -s", false),
+        ("git * -s", "git a b -s", false),
+        ("git stat*", "git status", true),
+        ("git stat*", "git status -s", false),
+        ("make x?", "make xy", true),
+        ("make x?", "make xyz", false),
+        ("grep 'a b' *", "grep \"a b\" c", true),
+        ("grep 'a *' x", "grep 'a *' x", true),
+        ("grep 'a *' x", "grep 'a b' x", false),
+        ("grep a\\\\ b", "grep 'a b'", true),
+        ("ls ~/x", "ls ~/x", true),
+        ("ls ~/x", "ls /home/ada/x", true),
+        ("ls ~/x", "ls '~/x'", false),
+        ("RUST_LOG=* cargo test", "RUST_LOG=debug cargo test", true),
+        ("RUST_LOG=* cargo test", "cargo test", false),
+        ("cargo test", "RUST_LOG=debug cargo test", false),
+        ("RUST_LOG=* cargo test", "RUST_LOG=a PATH=b cargo test", false),
+        ("ls *", "ls *.rs", true),
+        ("ls *.rs", "ls *.rs", false),
+        ("ls *.rs", "ls a.rs", true),
+        ("timeout 5 make", "timeout 5 make", true),
+        ("bash -c 'make build'", "bash -c 'make build'", true),
+    ] {
+        let allow = format!("allow; command = \"{pattern}\"");
+        let expected = if holds { Decision::Allow } else { Decision::Ask };
+        assert_eq!(decide(&[&allow], &bash(command)), expected, "{pattern:?} and {command:?}");
+    }
+}
+
+#[test]
+fn a_rule_of_words_holds_for_programs_without_a_shell() {
+    let allow = ["allow; command = \"git status\""];
+    let runs = |tool: &str, input: serde_json::Value| decide(&allow, &act(tool, &input));
+    assert_eq!(runs("shell", json!({"command": ["git", "status"]})), Decision::Allow);
+    assert_eq!(runs("shell", json!({"command": ["bash", "-lc", "git status"]})), Decision::Allow);
+    assert_eq!(
+        runs("shell", json!({"command": ["bash", "-lc", "git status; rm x"]})),
+        Decision::Ask
+    );
+    assert_eq!(runs("shell", json!({"command": ["git", "status; rm x"]})), Decision::Ask);
+    assert_eq!(
+        runs("run_shell_command", json!({"command": "git", "args": ["status"]})),
+        Decision::Allow
+    );
+    assert_eq!(
+        runs("run_shell_command", json!({"command": "git status", "args": []})),
+        Decision::Ask
+    );
+    assert_eq!(
+        runs("Bash", json!({"command": "git status", "dangerouslyDisableSandbox": true})),
+        Decision::Ask
+    );
+}
+
+#[test]
+fn a_line_for_a_tool_without_a_shell_is_allowed_by_nothing_and_denied_as_both() {
+    let allow = "allow; command = \"git status *\"";
+    for input in [
+        json!({"command": "git status x/evil"}),
+        json!({"command": "git status x/evil", "args": null}),
+    ] {
+        assert_eq!(decide(&[allow], &act("run_shell_command", &input)), Decision::Ask, "{input}");
+        let deny = [allow, "deny; command = \"git status\""];
+        assert_eq!(decide(&deny, &act("run_shell_command", &input)), Decision::Deny, "{input}");
+    }
+}
+
+#[test]
+fn a_search_is_not_allowed_where_it_may_find_what_a_rule_denies() {
+    let all = "allow; class = \"read\"; path = \"/**\"";
+    let searched = |rule: &str, tool: &str, path: &str, agent: &str| {
+        let input = json!({"pattern": "x", "path": path}).to_string();
+        let act = Act::of(tool, &input, PROJECT, agent, HOME);
+        decide(&[all, rule], &act)
+    };
+    for (pattern, path, asks) in [
+        ("/**/.env", "/home/ada/engine", true),
+        ("**/.env", ".", true),
+        ("**/.env", "src", true),
+        ("**/.env", "/srv", false),
+        ("~/**/.env", ".", true),
+        ("/**/secret/**", "src", true),
+        ("src/**/.env", "src/app", true),
+        ("src/*.key", "src", true),
+        ("src/*.key", ".", true),
+        ("src/*.key", "srv", false),
+        ("*/keys", "src", true),
+        ("*/keys", "src/app/x", false),
+        ("secret", ".", true),
+        ("secret", "src", false),
+    ] {
+        for kind in ["deny", "ask"] {
+            let rule = format!("{kind}; path = \"{pattern}\"");
+            let expected = if asks { Decision::Ask } else { Decision::Allow };
+            for tool in ["Grep", "LS", "search_text", "search_files"] {
+                let decided = searched(&rule, tool, path, "claude");
+                assert_eq!(decided, expected, "{tool} in {path}, {rule}");
+            }
+            // The runtime's own searches leave out what rules deny or ask for.
+            for tool in ["search_text", "search_files"] {
+                let decided = searched(&rule, tool, path, crate::act::OWN_AGENT);
+                assert_eq!(decided, Decision::Allow, "{tool} in {path}, {rule}");
+            }
+        }
+    }
+    let deny = "deny; path = \"/**/secret/**\"";
+    for tool in ["Grep", "search_text", "search_files"] {
+        assert_eq!(searched(deny, tool, "a/secret", crate::act::OWN_AGENT), Decision::Deny);
+    }
+    // What is guarded is not left to the tool.
+    assert_eq!(searched(deny, "search_text", HOME, crate::act::OWN_AGENT), Decision::Ask);
+    let glob = act("Glob", &json!({"pattern": "src/**/*.rs"}));
+    assert_eq!(decide(&[all, "deny; path = \"/**/.env\""], &glob), Decision::Ask);
+}
+
+#[test]
+fn a_command_in_a_folder_that_is_denied_is_denied() {
+    let allow = "allow; command = [\"grep *\", \"ls *\"]";
+    for (tool, input) in [
+        ("run_shell_command", json!({"command": "grep", "args": ["-r", "KEY"], "cwd": "secret"})),
+        ("run_shell_command", json!({"command": "ls", "cwd": "secret/in"})),
+        ("shell_command", json!({"command": "grep -r KEY", "workdir": "secret"})),
+    ] {
+        let act = act(tool, &input);
+        assert_eq!(decide(&[allow, "deny; path = \"secret/**\""], &act), Decision::Deny, "{input}");
+        assert_eq!(decide(&[allow, "deny; path = \"other/**\""], &act), Decision::Allow, "{input}");
+        let here = "deny; path = \"/home/ada/engine/other\"";
+        assert_eq!(decide(&[allow, here], &bash("ls")), Decision::Allow);
+    }
+}
+
+#[test]
+fn no_member_leads_a_tool_of_ours_past_a_deny() {
+    let searched = |rule: &str, input: serde_json::Value| {
+        let act = Act::of("search_text", &input.to_string(), PROJECT, "callgate", HOME);
+        let inside = PolicyDefaults::read_inside([PROJECT]);
+        policy(&rules(&[rule])).with_defaults(inside).decide(&act, &now()).decision
+    };
+    for name in ["file_path", "dir_path", "filePath", "notebook_path"] {
+        let deny = "deny; path = \"secret/**\"";
+        assert_eq!(searched(deny, json!({"pattern": "x", name: "src"})), Decision::Ask, "{name}");
+        assert_eq!(searched(deny, json!({"pattern": "x", name: "secret"})), Decision::Deny);
+    }
+}
+
+#[test]
+fn paths_are_allowed_only_when_all_match() {
+    let allow = ["allow; class = [\"read\", \"write\"]; path = [\"src/**\", \"~/notes/*.md\"]"];
+    for (tool, input, holds) in [
+        ("Read", json!({"file_path": "src/main.rs"}), true),
+        ("Read", json!({"file_path": "/home/ada/engine/src/a/b"}), true),
+        ("Read", json!({"file_path": "src"}), true),
+        ("Read", json!({"file_path": "SRC/a"}), false),
+        ("Read", json!({"file_path": "src/../../x"}), false),
+        ("Read", json!({"file_path": "srcx/a"}), false),
+        ("Read", json!({"file_path": "~/notes/a.md"}), true),
+        ("Read", json!({"file_path": "~/notes/a/b.md"}), false),
+        ("Write", json!({"file_path": "src/a"}), true),
+        ("Read", json!({"file_path": "src/a", "path": "/etc/passwd"}), false),
+        ("apply_patch", json!({"input": "*** Add File: src/a\n*** Update File: src/b"}), true),
+        ("apply_patch", json!({"input": "*** Add File: src/a\n*** Update File: b"}), false),
+        ("Grep", json!({"pattern": "x", "path": "src"}), true),
+        ("Grep", json!({"pattern": "x"}), false),
+        ("Glob", json!({"pattern": "src/**/*.rs"}), true),
+        ("Glob", json!({"pattern": "src/../*"}), false),
+        ("mcp__a__b", json!({"path": "src/a"}), false),
+    ] {
+        let expected = if holds { Decision::Allow } else { Decision::Ask };
+        assert_eq!(decide(&allow, &act(tool, &input)), expected, "{tool} {input}");
+    }
+}
+
+#[test]
+fn a_command_with_a_path_acts_on_its_folder_and_on_every_word() {
+    let allow = ["allow; command = \"cat *\"; path = \"**\"", "allow; command = \"cd *\""];
+    for (command, holds) in [
+        ("cat a src/b", true),
+        ("cat -n a", true),
+        ("cat", true),
+        ("cat /etc/passwd", false),
+        ("cat ../x", false),
+        ("cat a /etc/passwd", false),
+        ("cat -f/etc/passwd", false),
+        ("cat --file=/etc/passwd", false),
+        ("cat --file=a", false),
+        ("cat x=../../y", false),
+        ("cat x:/etc/passwd", false),
+        ("cat *", false),
+        ("cd /tmp && cat a", false),
+        ("cd src && cat a", true),
+    ] {
+        let expected = if holds { Decision::Allow } else { Decision::Ask };
+        assert_eq!(decide(&allow, &bash(command)), expected, "{command:?}");
+    }
+    let project =
+        ["allow; command = \"make\"; project = \"~/engine\"", "allow; command = \"cd *\""];
+    assert_eq!(decide(&project, &bash("cd src && make")), Decision::Allow);
+    assert_eq!(decide(&project, &bash("cd /tmp/evil && make")), Decision::Ask);
+}
+
+#[test]
+fn a_deny_by_path_finds_the_path_wherever_it_stands() {
+    let deny = ["deny; path = \"~/.ssh\"", "allow; command = [\"cat *\", \"ls *\", \"rm *\"]"];
+    for (command, expected) in [
+        ("cat ~/.ssh/id_rsa", Decision::Deny),
+        ("cat /home/ada/.ssh/id_rsa", Decision::Deny),
+        ("cat ../.ssh/id_rsa", Decision::Deny),
+        ("cat ~/.SSH/id_rsa", Decision::Deny),
+        ("cat ~/.s*/id_rsa", Decision::Deny),
+        ("cat ~/.s[s]h/id_rsa", Decision::Deny),
+        ("cd ~ && cat .ssh/id_rsa", Decision::Deny),
+        ("cd ~/.ssh && cat id_rsa", Decision::Deny),
+        ("scp --key=~/.ssh/id_rsa x", Decision::Deny),
+        ("scp -i/home/ada/.ssh/id_rsa x", Decision::Deny),
+        ("echo x > ~/.ssh/authorized_keys", Decision::Deny),
+        ("cat $x/.ssh/id", Decision::Deny),
+        ("bash -c 'cat ~/.ssh/id'", Decision::Deny),
+        ("cat $x", Decision::Ask),
+        ("cat $x/y", Decision::Ask),
+        ("rm -rf ~/.s?h", Decision::Deny),
+        ("rm -rf ~", Decision::Ask),
+        ("cat /proc/self/root/home/ada/.ssh/id_rsa", Decision::Deny),
+        ("cat /proc/[0-9]*/root/home/ada/.ssh/id_rsa", Decision::Deny),
+        ("cd /proc/self/root/home/ada; cat .ssh/id_rsa", Decision::Deny),
+        ("cat /proc/self/cwd/../.ssh/id_rsa", Decision::Deny),
+        ("cat /proc/self/cwd/../.ssh/id_rsa > /tmp/x", Decision::Deny),
+        ("cat /dev/fd/3", Decision::Deny),
+        ("cat /proc/self/root/etc/hosts", Decision::Allow),
+        ("cat ~/ssh", Decision::Allow),
+        ("ls ~", Decision::Allow),
+    ] {
+        assert_eq!(decide(&deny, &bash(command)), expected, "{command:?}");
+    }
+    for (tool, input) in [
+        ("Read", json!({"file_path": "~/.ssh/id_rsa"})),
+        ("mcp__a__b", json!({"x": ["see /home/ada/.ssh/id_rsa"]})),
+        ("Grep", json!({"pattern": "x", "path": "/home/ada/.ssh"})),
+        ("Read", json!({"file_path": "/proc/7/root/home/ada/.ssh/id_rsa"})),
+        ("Read", json!({"file_path": "/proc/self/fd/3"})),
+        ("Bash", json!({"command": "ls", "cmd": "cat ~/.ssh/id_rsa"})),
+        ("Read", json!({"file_path": "a", "path": "~/.ssh/id_rsa"})),
+        ("apply_patch", json!({"input": "*** Add File: a", "patch": "*** Add File: ~/.ssh/x"})),
+    ] {
+        assert_eq!(decide(&deny, &act(tool, &input)), Decision::Deny, "{tool}");
+    }
+}
+
+#[test]
+fn hosts_are_matched_by_name() {
+    let fetch = |url: &str| act("WebFetch", &json!({ "url": url }));
+    let allow =
+        ["allow; tool = \"WebFetch\"; host = [\"docs.rs\", \"*.python.org\", \"localhost:8080\"]"];
+    for (url, holds) in [
+        ("https://docs.rs/x", true),
+        ("https://DOCS.rs:443/x", true),
+        ("https://docs.rs.evil.com/", false),
+        ("https://evil.com/docs.rs", false),
+        ("https://docs.rs@evil.com/", false),
+        ("https://docs.python.org", true),
+        ("https://python.org", false),
+        ("https://evilpython.org", false),
+        ("http://localhost:8080", true),
+        ("http://localhost:8081", false),
+        ("http://localhost", false),
+    ] {
+        let expected = if holds { Decision::Allow } else { Decision::Ask };
+        assert_eq!(decide(&allow, &fetch(url)), expected, "{url}");
+    }
+    let deny = ["deny; host = \"*.evil.com\"", "deny; host = \"evil.com\""];
+    for act in [
+        fetch("https://a.evil.com"),
+        bash("curl https://EVIL.com/x"),
+        bash("ssh bob@a.evil.com"),
+        bash("nc evil.com 80"),
+    ] {
+        assert_eq!(decide(&deny, &act), Decision::Deny);
+    }
+    assert_eq!(decide(&["deny; host = \"*\""], &bash("ls x")), Decision::Ask);
+    assert_eq!(decide(&["deny; host = \"*\""], &bash("curl http://x")), Decision::Deny);
+}

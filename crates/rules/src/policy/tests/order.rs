@@ -1,0 +1,96 @@
+//! The order of rules does not matter, and one rule more never weakens another.
+
+use super::*;
+
+/// Rules and acts that have to do with each other.
+const LINES: [&str; 16] = [
+    "allow; command = \"make *\"",
+    "allow; command = [\"ls *\", \"cat *\"]",
+    "allow; command = \"*\"",
+    "allow; command = \"rm *\"; path = \"**\"",
+    "allow; class = [\"read\", \"write\"]; path = \"src/**\"",
+    "allow; tool = \"mcp__*\"",
+    "allow; host = \"docs.rs\"",
+    "ask; command = \"make deploy\"",
+    "ask; class = \"write\"",
+    "ask; path = \"src/x\"",
+    "ask; tool = \"Bash\"; days = \"mon\"",
+    "deny; command = \"rm\"",
+    "deny; path = \"~/.ssh\"",
+    "deny; host = \"*\"",
+    "deny; agent = \"claude\"; between = \"00:00-01:00\"",
+    "deny; project = \"/tmp\"",
+];
+
+fn acts() -> Vec<Act> {
+    let commands = [
+        "make build",
+        "make deploy",
+        "ls; rm x",
+        "cat ~/.ssh/id",
+        "cat $(x)",
+        "rm src/a",
+        "rm /etc/x",
+        "timeout 5 make",
+        "callgate up",
+        "cd src && ls",
+        "curl https://docs.rs",
+        "echo",
+        "bash -c 'ls && make'",
+        "grep -r x ~",
+    ];
+    let mut acts: Vec<Act> = commands.into_iter().map(bash).collect();
+    for (tool, input) in [
+        ("Read", json!({"file_path": "src/x/y"})),
+        ("Write", json!({"file_path": "src/a"})),
+        ("Grep", json!({"pattern": "x", "path": "src"})),
+        ("WebFetch", json!({"url": "https://docs.rs"})),
+        ("mcp__a__b", json!({"x": "y"})),
+        ("Write", json!({"file_path": ".claude/settings.json"})),
+    ] {
+        acts.push(act(tool, &input));
+    }
+    acts
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn the_order_of_rules_does_not_matter(
+        chosen in prop::sample::subsequence(LINES.to_vec(), 0..=LINES.len()).prop_shuffle(),
+    ) {
+        let mut sorted = chosen.clone();
+        sorted.sort_unstable();
+        let (one, other) = (policy(&rules(&chosen)), policy(&rules(&sorted)));
+        for act in acts() {
+            prop_assert_eq!(one.decide(&act, &now()).decision, other.decide(&act, &now()).decision);
+        }
+    }
+
+    #[test]
+    fn a_rule_more_that_denies_or_asks_never_allows_more(
+        chosen in prop::sample::subsequence(LINES.to_vec(), 0..=LINES.len()), more in 7..LINES.len(),
+    ) {
+        let with = [chosen.as_slice(), &[LINES[more]]].concat();
+        let (fewer, more) = (policy(&rules(&chosen)), policy(&rules(&with)));
+        for act in acts() {
+            let (fewer, more) = (fewer.decide(&act, &now()), more.decide(&act, &now()));
+            prop_assert!(more.decision >= fewer.decision, "{:?}: {:?} then {:?}", act.tool, fewer, more);
+        }
+    }
+
+    #[test]
+    fn a_rule_more_that_allows_never_overrules_one_that_does_not(
+        chosen in prop::sample::subsequence(LINES.to_vec(), 0..=LINES.len()), more in 0..7_usize,
+    ) {
+        let with = [chosen.as_slice(), &[LINES[more]]].concat();
+        let (fewer, more) = (policy(&rules(&chosen)), policy(&rules(&with)));
+        for act in acts() {
+            let (fewer, more) = (fewer.decide(&act, &now()), more.decide(&act, &now()));
+            if fewer.decision == Decision::Deny || fewer.rule.is_some() || fewer.is_guarded {
+                prop_assert_eq!(more.decision, fewer.decision);
+            }
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! A deny finds its command wherever it hides, and leaves alone what only mentions it.
+
+use super::*;
+
+/// Each holds an `rm` that a deny has to find.
+const DENIED: &[&str] = &[
+    "rm",
+    "rm -rf /",
+    "/bin/rm x",
+    "\\rm x",
+    "'rm' x",
+    "r'm' x",
+    "r\\m x",
+    "RM x",
+    "git status; rm -rf /",
+    "ls && rm x",
+    "ls | rm x",
+    "ls || rm x",
+    "ls & rm x",
+    "ls\nrm x",
+    "(rm x)",
+    "((rm x))",
+    "{ rm x; }",
+    "{rm,-rf,/}",
+    "! rm x",
+    "echo $(rm x)",
+    "echo \"$(rm x)\"",
+    "echo `rm x`",
+    "echo \"a`rm x`\"",
+    "ls <(rm x)",
+    "echo ${x:-$(rm x)}",
+    "A=1 rm x",
+    "A=1 B=2 rm x",
+    "A=$(rm x) ls",
+    ">x rm y",
+    "2>/dev/null rm y",
+    "rm x > y",
+    "if rm x; then ls; fi",
+    "if ls; then rm x; fi",
+    "while ls; do rm x; done",
+    "for f in *; do rm $f; done",
+    "case x in x) rm x;; esac",
+    "f() { rm x; }; f",
+    "function f { rm x; }",
+    "sudo rm x",
+    "sudo -u bob rm x",
+    "sudo -n -- rm x",
+    "doas rm x",
+    "env rm x",
+    "env A=1 rm x",
+    "env -i PATH=/x rm x",
+    "nohup rm x",
+    "timeout 5 rm x",
+    "timeout -k 1 5 rm x",
+    "nice -n 5 rm x",
+    "xargs rm",
+    "ls | xargs rm",
+    "ls | xargs -n1 -I{} rm {}",
+    "find . -exec rm {} ;",
+    "find . -execdir /bin/rm {} +",
+    "bash -c 'rm x'",
+    "sh -c \"ls; rm x\"",
+    "bash -lc 'sudo rm x'",
+    "bash <<< 'rm x'",
+    "bash <<EOF\nrm x\nEOF",
+    "cat <<EOF | sh\nls\nrm x\nEOF",
+    "echo 'rm x' | sh",
+    "echo rm x | bash",
+    "eval rm x",
+    "eval 'rm x'",
+    "eval \"r\"m x",
+    "exec rm x",
+    "command rm x",
+    "builtin rm x",
+    "time rm x",
+    "trap 'rm x' EXIT",
+    "alias x='rm y'",
+    "X=rm; $X y",
+    "X='rm -rf'; $X y",
+    "ssh host rm x",
+    "ssh host 'cd /; rm x'",
+    "su -c 'rm x'",
+    "docker run -v /:/x img rm x",
+    "python3 -c 'import os; os.system(\"rm x\")'",
+    "perl -e 'system(\"rm x\")'",
+    "node -e \"exec('rm x')\"",
+    "awk 'BEGIN{system(\"rm x\")}'",
+    "git -c alias.x='!rm y' x",
+    "git -c core.pager=rm log",
+    "tar --to-command=rm xf a",
+    "ssh -o ProxyCommand='rm x' h",
+    "make SHELL=rm x",
+    "busybox rm x",
+    "rm\tx",
+    "$'rm' x",
+    "$'\\x72m' x",
+    "\"rm\" x",
+    "ls; \\\nrm x",
+    "r\\\nm x",
+    "/bin/r? x",
+    "/bin/r* x",
+    "r[m] x",
+    "rm$x y",
+    "coproc rm x",
+    "noglob rm x",
+    "echo 'unfinished; rm x",
+    "ls; rm 'x",
+    "watch rm x",
+    "setsid -f rm x",
+    "strace -f rm x",
+    "bash -c \"bash -c 'rm x'\"",
+    "xargs -a f sh -c 'rm $0'",
+    "! ! rm x",
+    "ls &! rm x",
+    "parallel rm ::: a b",
+    "rm -rf -- /",
+    "[[ a ]] && rm x",
+    // Here-documents are expanded unless the word that ends them is quoted.
+    "cat <<EOF\n$(rm x)\nEOF",
+    "cat <<EOF\nsay `rm x`\nEOF",
+    "cat <<-EOF > y\n\t\"$(rm x)\"\n\tEOF",
+    "cat <<A <<B\n1\nA\n$(rm x)\nB",
+    "cat <<~\n$(rm x)\n~",
+    "cat <<EOF\n${X:-$(rm x)}\nEOF",
+    "cat <<~\n1\n~\nrm x",
+    "cat <<$HOME\n1\n$HOME\nrm x",
+    // The value of an expansion may be the program.
+    "${X:-rm} y",
+    "${X-r}m y",
+    "${X:=${Y:-rm}} y",
+    "flock x rm y",
+    "chroot / rm y",
+];
+
+#[test]
+fn a_deny_looks_inside() {
+    let policy = policy("[[rule]]\nname = \"no-rm\"\ndecide = \"deny\"\ncommand = \"rm\"");
+    let missed: Vec<_> = DENIED
+        .iter()
+        .filter(|command| decide(&policy, command).decision != Decision::Deny)
+        .collect();
+    assert!(missed.is_empty(), "these were not denied: {missed:#?}");
+}
+
+#[test]
+fn a_deny_leaves_alone_what_only_says_its_name() {
+    let policy = policy("[[rule]]\nname = \"no-rm\"\ndecide = \"deny\"\ncommand = \"rm\"");
+    for command in [
+        "git rm x",
+        "echo rm",
+        "ls rm",
+        "grep -r 'rm -rf' .",
+        "npm rm x",
+        "git commit -m 'rm old files'",
+        "rmdir x",
+        "timeout 5 git rm x",
+        "echo $HOME",
+        "$x y",
+        "echo \"$x\"",
+        "cat <<EOF\nrm x\nEOF",
+        "cat <<'EOF'\n$(rm x)\nEOF",
+        "cat <<EOF\n\\$(rm x)\nEOF",
+        "echo ${X:-rm}",
+        "./farm x",
+        "ls # rm x",
+    ] {
+        assert_eq!(decide(&policy, command).decision, Decision::Ask, "{command:?}");
+    }
+}
+
+#[test]
+fn a_deny_of_a_path_sees_the_values_of_expansions() {
+    let rule = "[[rule]]\nname = \"keys\"\ndecide = \"deny\"\npath = \"~/.ssh/**\"";
+    let policy = policy(rule);
+    for command in [
+        "cat ${X:-~/.ssh/id}",
+        "cat ${X:=$HOME/.ssh/id}",
+        "cat ${X-/home/ada/.ssh/id}",
+        "cat ${X+/home/ada}/.ssh/id",
+        "echo x > ${X:-~/.ssh/id}",
+        "cat <<EOF\n$(cat ~/.ssh/id)\nEOF",
+    ] {
+        assert_eq!(decide(&policy, command).decision, Decision::Deny, "{command:?}");
+    }
+    for tool in ["Monitor", "PowerShell"] {
+        let input = json!({ "command": "cat ~/.ssh/id" }).to_string();
+        let act = Act::of(tool, &input, "/home/ada/engine", "claude", "/home/ada");
+        let verdict = judge(&policy, &act, &NoLinks, &Moment::at(0, 0));
+        assert_eq!(verdict.decision, Decision::Deny, "{tool}");
+    }
+}
+
+#[test]
+fn a_deny_of_several_words_sees_past_options() {
+    let policy = policy("[[rule]]\nname = \"no-push\"\ndecide = \"deny\"\ncommand = \"git push\"");
+    for (command, expected) in [
+        ("git push", Decision::Deny),
+        ("git push origin main", Decision::Deny),
+        ("git -C /x push", Decision::Deny),
+        ("git --no-pager push", Decision::Deny),
+        ("git -c a=b -C /x push --force", Decision::Deny),
+        ("git $x", Decision::Deny),
+        ("$(echo git) push", Decision::Deny),
+        ("\"$x\" --no-pager push origin", Decision::Deny),
+        ("$x $y", Decision::Ask),
+        ("$x pull", Decision::Ask),
+        ("git pu*", Decision::Deny),
+        ("git log push", Decision::Ask),
+        ("git commit -m push", Decision::Ask),
+        ("git pull", Decision::Ask),
+        ("git", Decision::Ask),
+    ] {
+        assert_eq!(decide(&policy, command).decision, expected, "{command:?}");
+    }
+}

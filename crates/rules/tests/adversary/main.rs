@@ -1,0 +1,29 @@
+//! Commands that must not pass the allows that they look like.
+
+mod allowed;
+mod denied;
+
+use callgate_rules::{Act, Decision, Guarded, Moment, NoLinks, Policy, RuleFile, Trust, judge};
+use serde_json::json;
+
+const RULES: &str = r#"
+[[rule]]
+name = "harmless"
+decide = "allow"
+command = [
+    "git status", "git log --oneline", "make build", "ls *", "echo *", "cat README.md", "cd *",
+    "grep -n * src/main.rs", "wc -l", "printf *", "test *", "[ *",
+]
+"#;
+
+fn policy(rules: &str) -> Policy {
+    let file = RuleFile::read("rules.toml", rules, Trust::User);
+    assert!(!file.has_errors(), "{:?}", file.problems);
+    Policy::new(Guarded::new("/home/ada")).with(&file, None)
+}
+
+fn decide(policy: &Policy, command: &str) -> callgate_rules::Verdict {
+    let input = json!({ "command": command }).to_string();
+    let act = Act::of("Bash", &input, "/home/ada/engine", "claude", "/home/ada");
+    judge(policy, &act, &NoLinks, &Moment::at(0, 0))
+}
