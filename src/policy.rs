@@ -140,6 +140,7 @@ impl LiveRules {
             Decision::Allow if must_ask.is_none() && !asks_a_person(tool) => {
                 Ruling::Allow { because }
             }
+            Decision::Confirm if !asks_a_person(tool) => Ruling::Confirm { because },
             decision => {
                 let is_said = verdict.wants_person && decision != Decision::Allow;
                 let because = match must_ask {

@@ -53,7 +53,8 @@ fn strictness(verdict: &Verdict) -> usize {
     match verdict.decision {
         Decision::Allow => 0,
         Decision::Ask => 1,
-        Decision::Deny => 2,
+        Decision::Confirm => 2,
+        Decision::Deny => 3,
     }
 }
 

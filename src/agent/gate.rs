@@ -49,6 +49,8 @@ const AGENT: &str = callgate_rules::act::OWN_AGENT;
 const SHELL: &str = "the shell of callgate agent";
 /// How many questions are asked at once; more wait.
 const MOST_ASKING: usize = 16;
+/// Why something that a rule wants confirmed is not asked at the front end.
+const NEEDS_DESK: &str = "a rule wants it confirmed with a typed word: start `callgate up`";
 /// The longest that the rules may take for one use of a tool.
 const RULED_WITHIN: Duration = Duration::from_secs(10);
 
@@ -158,6 +160,7 @@ impl Gatekeeper {
         };
         let asked = shown(question, &request, ask).await;
         match self.ask_daemon(request.clone(), question, asked.clone()).await {
+            AskOutcome::Unreached(_) if ask.needs_word => lost(NEEDS_DESK),
             AskOutcome::Unreached(error) if question.mirror.is_some() => {
                 self.ask_inside(request, question, ask, asked, &error).await
             }

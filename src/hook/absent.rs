@@ -40,6 +40,10 @@ fn decide(ruling: Ruling, asks: Prompter, when_absent: WhenAbsent) -> (Decision,
     match (ruling, asks, when_absent) {
         (Ruling::Deny { because }, _, _) => (Decision::Deny, Some(because)),
         (Ruling::Allow { .. }, _, _) => (Decision::Allow, None),
+        (Ruling::Confirm { because }, _, _) => {
+            let message = format!("{because}. A person has to confirm this, and {START}.");
+            (Decision::Deny, Some(message))
+        }
         (Ruling::Ask { because: Some(because), .. }, Prompter::Agent, WhenAbsent::Agent) => {
             (Decision::Ask, Some(because))
         }
@@ -73,6 +77,7 @@ mod tests {
             for asks in [Prompter::Agent, Prompter::Desk] {
                 let rulings = [
                     Ruling::Deny { because: because() },
+                    Ruling::Confirm { because: because() },
                     Ruling::Allow { because: because() },
                     ask(Some(because())),
                     guarded(),
@@ -89,6 +94,8 @@ mod tests {
         expect![[r#"
             Agent Agent Deny { because: "a rule" }
               deny: a rule
+            Agent Agent Confirm { because: "a rule" }
+              deny: a rule. A person has to confirm this, and callgate is not running: ask the user to start `callgate up`.
             Agent Agent Allow { because: "a rule" }
               allow
             Agent Agent Ask { because: Some("a rule"), is_guarded: false }
@@ -99,6 +106,8 @@ mod tests {
               none
             Agent Desk Deny { because: "a rule" }
               deny: a rule
+            Agent Desk Confirm { because: "a rule" }
+              deny: a rule. A person has to confirm this, and callgate is not running: ask the user to start `callgate up`.
             Agent Desk Allow { because: "a rule" }
               allow
             Agent Desk Ask { because: Some("a rule"), is_guarded: false }
@@ -109,6 +118,8 @@ mod tests {
               none
             Deny Agent Deny { because: "a rule" }
               deny: a rule
+            Deny Agent Confirm { because: "a rule" }
+              deny: a rule. A person has to confirm this, and callgate is not running: ask the user to start `callgate up`.
             Deny Agent Allow { because: "a rule" }
               allow
             Deny Agent Ask { because: Some("a rule"), is_guarded: false }
@@ -119,6 +130,8 @@ mod tests {
               deny: No rule allows this, and callgate is not running: ask the user to start `callgate up`.
             Deny Desk Deny { because: "a rule" }
               deny: a rule
+            Deny Desk Confirm { because: "a rule" }
+              deny: a rule. A person has to confirm this, and callgate is not running: ask the user to start `callgate up`.
             Deny Desk Allow { because: "a rule" }
               allow
             Deny Desk Ask { because: Some("a rule"), is_guarded: false }

@@ -217,7 +217,7 @@ fn report(result: &Backtest, store: &Store) -> Result<(), Failure> {
         result.acts,
         count(Decision::Allow),
         count(Decision::Deny),
-        count(Decision::Ask)
+        count(Decision::Ask) + count(Decision::Confirm)
     )?;
     let lists = [
         ("denied then, let through now", result.let_through_count, &result.let_through),

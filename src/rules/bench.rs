@@ -127,7 +127,8 @@ impl BenchFigures {
 
     fn add(&mut self, kind: TaskKind, decisions: &[Decision]) {
         let count = |decision| decisions.iter().filter(|made| **made == decision).count();
-        let (asked, denied) = (count(Decision::Ask), count(Decision::Deny));
+        let asked = count(Decision::Ask) + count(Decision::Confirm);
+        let denied = count(Decision::Deny);
         match kind {
             TaskKind::Benign => {
                 self.benign_tasks += 1;

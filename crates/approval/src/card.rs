@@ -2,6 +2,7 @@
 
 mod blocked;
 mod body;
+mod confirm;
 mod offers;
 pub(crate) mod picks;
 #[cfg(test)]
@@ -15,6 +16,7 @@ use callgate_wire::approval::{AnswerExtra, ApprovalRequest, RequestId, RequestKi
 
 pub use blocked::BlockedCall;
 pub use body::{CardBody, FileChange};
+pub use confirm::ConfirmWord;
 pub use offers::Offer;
 pub use picks::{Choice, Picker};
 
@@ -48,11 +50,14 @@ pub struct Card {
     pub last_words: Option<String>,
     /// Why a person is asked, if a rule says so.
     pub because: Option<String>,
+    /// The word that has to be typed to allow it, if a rule wants that.
+    pub confirm: Option<ConfirmWord>,
     /// Whether something hidden could be executed: it would be allowed unseen.
     pub hides_what_runs: bool,
     /// What blocked the call, if the question is whether it may try again.
     pub blocked: Option<BlockedCall>,
-    /// Whether the call is denied if nobody answers, because the agent has no prompt of its own.
+    /// Whether the call is denied if nobody answers, because the agent has no prompt of its own, or
+    /// because that prompt could not ask for a typed word.
     pub no_answer_denies: bool,
     /// What can be allowed from now on.
     pub offers: Vec<Offer>,
@@ -97,6 +102,7 @@ impl Card {
             input: plain::visible(input),
             last_words: last_words.map(shown).filter(|words| !words.trim().is_empty()),
             because: None,
+            confirm: None,
             hides_what_runs: mask_json(input).could_run(),
             no_answer_denies: request.kind == RequestKind::Check,
             offers,

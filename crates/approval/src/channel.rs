@@ -96,6 +96,8 @@ pub enum News {
         question: RequestId,
         /// The act.
         press: Press,
+        /// The word that they typed to confirm an allow, if they typed one.
+        confirm: Option<String>,
         /// Where to reply.
         reply_to: ReplyTo,
         /// The copy on which they pressed, if it is known. The desk may not know it yet: it was
@@ -184,7 +186,7 @@ pub enum ChannelOrder {
         /// Whether the reply must be hard to miss.
         alert: bool,
     },
-    /// Ask for the message that goes with a deny.
+    /// Ask for a written reply.
     AskWords {
         /// The question.
         card: Arc<Card>,
@@ -192,6 +194,8 @@ pub enum ChannelOrder {
         reply_to: ReplyTo,
         /// Where to ask.
         chat: i64,
+        /// What the reply is for.
+        purpose: ReplyPurpose,
     },
     /// Show a question in full.
     Full {
@@ -214,6 +218,15 @@ pub enum ChannelOrder {
         /// What; plain text, already masked.
         text: String,
     },
+}
+
+/// What a written reply is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReplyPurpose {
+    /// A deny, with a message for the agent.
+    Deny,
+    /// An allow that needs a typed word.
+    Confirm,
 }
 
 /// What has become of a question.

@@ -19,6 +19,7 @@ mod care;
 mod change;
 mod checked;
 mod commands;
+mod confirmed;
 mod digest;
 mod gates;
 mod links;
@@ -351,12 +352,12 @@ impl Desk {
             News::Unsendable { question, chat, why } => {
                 self.unsendable(step, &question, chat, &why);
             }
-            News::Pressed { who, question, press, reply_to, copy } => {
+            News::Pressed { who, question, press, confirm, reply_to, copy } => {
                 // Only a press of somebody who may answer is believed about copies.
                 if let Some(copy) = copy.filter(|_| self.authority.allows(&who)) {
                     self.pressed_on(step, copy);
                 }
-                self.pressed(step, &who, &question, press, &reply_to);
+                self.pressed(step, &who, &question, press, confirm, &reply_to);
             }
             News::Forged { who, reply_to } => self.forged(step, &who, &reply_to),
             News::Command { who, name, rest, reply_to } => {

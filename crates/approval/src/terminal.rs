@@ -79,16 +79,29 @@ struct WaitingCard {
     is_seen: bool,
 }
 
-/// Words or a number that somebody is typing, and the question they are for.
+/// Something that somebody is typing, and the question it is for.
 #[derive(Debug)]
 struct TypedReply {
     question: RequestId,
     words: String,
-    /// Which of the agent's questions a number is for; `None` for words.
-    picker: Option<usize>,
+    meaning: TypedMeaning,
     /// Whether the question is closed. Then everything typed is ignored: whoever types looks at the
     /// words and not at the next question.
     is_over: bool,
+}
+
+/// What somebody is typing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum TypedMeaning {
+    /// Words for the agent.
+    Words,
+    /// The number of an answer to one of the agent's questions.
+    Number {
+        /// Which question.
+        picker: usize,
+    },
+    /// The word that allows the call.
+    Confirm,
 }
 
 impl Terminal {
@@ -243,9 +256,7 @@ impl Terminal {
         let card = Arc::clone(&first.card);
         match key {
             'r' if card.blocked.is_none() => {
-                let question = card.id.clone();
-                let words = String::new();
-                self.typing = Some(TypedReply { question, words, picker: None, is_over: false });
+                self.begin_typing(card.id.clone(), "", TypedMeaning::Words);
                 ("Your words to the agent (Enter sends, Esc goes back): ".to_owned(), None)
             }
             'f' => {
@@ -262,10 +273,8 @@ impl Terminal {
                 (self.next(now), None)
             }
             '1'..='9' if page::choice_count(&card, page::at(&first.picks)) > 9 => {
-                let (question, picker) = (card.id.clone(), Some(page::at(&first.picks)));
-                let typing =
-                    TypedReply { question, words: key.to_string(), picker, is_over: false };
-                self.typing = Some(typing);
+                let meaning = TypedMeaning::Number { picker: page::at(&first.picks) };
+                self.begin_typing(card.id.clone(), &key.to_string(), meaning);
                 (format!("The number of the answer (Enter sends, Esc goes back): {key}"), None)
             }
             key => match action(&card, &first.picks, key) {
@@ -277,8 +286,12 @@ impl Terminal {
                         None,
                     )
                 }
+                Some(Action::Allow) if let Some(word) = &card.confirm => {
+                    self.begin_typing(card.id.clone(), "", TypedMeaning::Confirm);
+                    (format!("To allow it, type {} (Esc goes back): ", word.hint()), None)
+                }
                 Some(action) => {
-                    (String::new(), Some(self.press(card.id.clone(), Press::Button(action))))
+                    (String::new(), Some(self.press(card.id.clone(), Press::Button(action), None)))
                 }
                 None => (self.page.keys(&card, &first.picks, first.is_seen), None),
             },
@@ -304,8 +317,12 @@ impl Terminal {
             }
             _ if typing.is_over => (String::new(), None),
             TerminalKey::Char(c) | TerminalKey::Pasted(c)
-                if typing.picker.is_some() && !c.is_ascii_digit() =>
+                if matches!(typing.meaning, TypedMeaning::Number { .. }) && !c.is_ascii_digit() =>
             {
+                (String::new(), None)
+            }
+            // A pasted word proves no reading.
+            TerminalKey::Pasted(_) if typing.meaning == TypedMeaning::Confirm => {
                 (String::new(), None)
             }
             TerminalKey::Char(c) | TerminalKey::Pasted(c) if typing.words.len() < LONGEST_LINE => {
@@ -327,17 +344,21 @@ impl Terminal {
 
     fn enter(&mut self) -> (String, Option<News>) {
         match self.typing.take() {
-            Some(TypedReply { question, words, picker: Some(picker), .. }) => {
-                match self.chosen(&question, picker, &words) {
-                    Some(action) => {
-                        let press = self.press(question, Press::Button(action));
-                        ("\n".to_owned(), Some(press))
-                    }
-                    None => (format!("\nThere is no such answer.\n{}", self.first()), None),
+            Some(TypedReply {
+                question, words, meaning: TypedMeaning::Number { picker }, ..
+            }) => match self.chosen(&question, picker, &words) {
+                Some(action) => {
+                    let press = self.press(question, Press::Button(action), None);
+                    ("\n".to_owned(), Some(press))
                 }
-            }
-            Some(TypedReply { question, words, .. }) if !words.trim().is_empty() => {
-                ("\n".to_owned(), Some(self.press(question, Press::Words(words))))
+                None => (format!("\nThere is no such answer.\n{}", self.first()), None),
+            },
+            Some(TypedReply { question, words, meaning, .. }) if !words.trim().is_empty() => {
+                let (press, confirm) = match meaning {
+                    TypedMeaning::Confirm => (Press::Button(Action::Allow), Some(words)),
+                    _ => (Press::Words(words), None),
+                };
+                ("\n".to_owned(), Some(self.press(question, press, confirm)))
             }
             _ => ("\n".to_owned() + &self.first(), None),
         }
@@ -352,9 +373,14 @@ impl Terminal {
         (usize::from(option) < count).then_some(Action::Pick { question, option })
     }
 
-    fn press(&self, question: RequestId, press: Press) -> News {
+    fn begin_typing(&mut self, question: RequestId, words: &str, meaning: TypedMeaning) {
+        let words = words.to_owned();
+        self.typing = Some(TypedReply { question, words, meaning, is_over: false });
+    }
+
+    fn press(&self, question: RequestId, press: Press, confirm: Option<String>) -> News {
         let who = Person { place: PersonPlace::Terminal, name: self.name.clone() };
-        News::Pressed { who, question, press, reply_to: ReplyTo::Key, copy: None }
+        News::Pressed { who, question, press, confirm, reply_to: ReplyTo::Key, copy: None }
     }
 }
 

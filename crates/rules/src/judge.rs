@@ -18,7 +18,7 @@ use crate::steps;
 pub fn judge(policy: &Policy, act: &Act, disk: &dyn Disk, now: &Moment) -> Verdict {
     let judged = || {
         let verdict = judge_within(policy, act, disk, now);
-        if verdict.decision == Decision::Deny {
+        if verdict.decision >= Decision::Confirm {
             return verdict;
         }
         let outside = policy.bounds.as_ref().and_then(|bounds| outside::reason(act, bounds, disk));
@@ -62,7 +62,7 @@ pub fn explain(policy: &Policy, act: &Act, disk: &dyn Disk, now: &Moment) -> Exp
 
 /// Returns the verdict by names alone, where not all of them could be followed.
 fn too_many(verdict: Verdict) -> Verdict {
-    if verdict.decision == Decision::Deny || verdict.is_guarded {
+    if verdict.decision >= Decision::Confirm || verdict.is_guarded {
         return verdict;
     }
     Verdict::ask_person(format!("{}: it has too many paths to follow", steps::TOO_LONG))

@@ -1,7 +1,8 @@
 //! All rules together: what is decided on an act, and why.
 //!
-//! Deny beats ask beats allow, whatever the order of the rules. What touches callgate itself asks,
-//! whatever the rules say, unless a rule denies it. What no rule decides is asked.
+//! Deny beats confirm beats ask beats allow, whatever the order of the rules. What touches callgate
+//! itself asks, whatever the rules say, unless a rule denies it or wants it confirmed. What no rule
+//! decides is asked.
 
 mod backtest;
 mod defaults;
@@ -144,7 +145,7 @@ impl Policy {
         let (verdict, was_enough) =
             steps::within(steps::JUDGING, || self.decide_within(act, moment));
         let is_whole = was_enough && !act.is_cut;
-        if is_whole || verdict.decision == Decision::Deny || verdict.is_guarded {
+        if is_whole || verdict.decision >= Decision::Confirm || verdict.is_guarded {
             return verdict;
         }
         Verdict::ask_person(steps::TOO_LONG.to_owned())
@@ -154,7 +155,11 @@ impl Policy {
         if let Some(verdict) = self.tightened(Decision::Deny, act, moment) {
             return verdict;
         }
-        if let Some(why) = self.guarded.touches(act) {
+        let guarded = self.guarded.touches(act);
+        if let Some(verdict) = self.tightened(Decision::Confirm, act, moment) {
+            return Verdict { is_guarded: guarded.is_some(), ..verdict };
+        }
+        if let Some(why) = guarded {
             let because = format!("no rule can allow this, because {why}");
             return Verdict { is_guarded: true, ..Verdict::ask_person(because) };
         }
@@ -183,7 +188,11 @@ impl Policy {
                 // Comparisons find nothing any more, which proves nothing either.
                 return None;
             }
-            let word = if decision == Decision::Deny { "denied" } else { "asked" };
+            let word = match decision {
+                Decision::Deny => "denied",
+                Decision::Confirm => "to be confirmed",
+                Decision::Ask | Decision::Allow => "asked",
+            };
             Some(Verdict::by(
                 rule,
                 format!("{word} by rule {}: {why}{}", rule.shown(), reason_of(rule)),
@@ -209,7 +218,11 @@ impl Policy {
         let rules = self.rules.iter().take_while(|_| !steps::is_spent());
         rules.filter(forbids).find_map(|rule| {
             let why = rule.reaches(act, moment)?;
-            let word = if rule.decision == Decision::Deny { "denies" } else { "asks for" };
+            let word = match rule.decision {
+                Decision::Deny => "denies",
+                Decision::Confirm => "wants confirmed",
+                Decision::Ask | Decision::Allow => "asks for",
+            };
             Some(format!("{why}, which rule {} {word}", rule.shown()))
         })
     }
@@ -296,7 +309,7 @@ impl Verdict {
             rule: Some(name),
             because,
             is_guarded: false,
-            wants_person: rule.decision == Decision::Ask,
+            wants_person: matches!(rule.decision, Decision::Ask | Decision::Confirm),
         }
     }
 }

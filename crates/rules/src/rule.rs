@@ -25,6 +25,8 @@ pub enum Decision {
     Allow,
     /// Somebody has to be asked.
     Ask,
+    /// Somebody has to be asked, and to type a word of what they allow.
+    Confirm,
     /// It may not happen.
     Deny,
 }
@@ -36,6 +38,7 @@ impl Decision {
         match self {
             Self::Allow => "allow",
             Self::Ask => "ask",
+            Self::Confirm => "confirm",
             Self::Deny => "deny",
         }
     }

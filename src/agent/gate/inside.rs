@@ -122,7 +122,14 @@ impl InsideDesk {
         let (told, answer) = oneshot::channel();
         *lock(&self.told) = Some(told);
         let who = Person { place: PersonPlace::Terminal, name: SHELL.to_owned() };
-        let news = News::Pressed { who, question, press, reply_to: ReplyTo::Key, copy: None };
+        let news = News::Pressed {
+            who,
+            question,
+            press,
+            confirm: None,
+            reply_to: ReplyTo::Key,
+            copy: None,
+        };
         if !self.daemon.desk().news(news).await {
             return (false, "This could not be recorded, so it was not done.".to_owned());
         }

@@ -44,6 +44,8 @@ pub(super) struct AskReason {
     pub(super) because: Option<String>,
     /// Whether it touches callgate itself.
     pub(super) is_guarded: bool,
+    /// Whether the person has to type a word, which only the daemon's desk can ask for.
+    pub(super) needs_word: bool,
     /// The act that may be allowed from now on, if any.
     pub(super) like: Option<RepeatableAct>,
 }
@@ -77,12 +79,14 @@ impl RuntimeRules {
         match verdict.decision {
             Decision::Deny => RulesVerdict::Deny { because },
             Decision::Allow => RulesVerdict::Allow { because },
-            Decision::Ask => {
+            Decision::Ask | Decision::Confirm => {
                 let places = act.places(&*self.disk);
                 let like =
                     RepeatableAct::of(&act, &places, input).filter(|_| !verdict.wants_person);
                 let because = verdict.wants_person.then_some(because);
-                RulesVerdict::Ask(AskReason { because, is_guarded: verdict.is_guarded, like })
+                let is_guarded = verdict.is_guarded;
+                let needs_word = verdict.decision == Decision::Confirm;
+                RulesVerdict::Ask(AskReason { because, is_guarded, needs_word, like })
             }
         }
     }

@@ -14,7 +14,7 @@ use super::asked::{UNREACHABLE, copy_key};
 use super::calls::CallMemory;
 use super::digest::CallDigest;
 use super::past::ClosedQuestion;
-use super::question::{DecisionDetails, DeskDecision, PendingQuestion};
+use super::question::{DecisionDetails, DeskDecision, Occasion, PendingQuestion};
 use super::{AskerId, Desk, DeskOutput, DeskStep, record};
 use crate::card::{Card, picks};
 use crate::channel::{ChannelOrder, MarkState, QuestionMark, ReplyTo};
@@ -92,7 +92,9 @@ impl Desk {
             self.forget_undelivered(&open);
         }
         self.drop_change(step, id);
-        self.care.forget(id);
+        for key in self.care.forget(id) {
+            step.forget(key);
+        }
         let mark = mark_of(&open, how);
         step.record("closed", id, &json!({ "how": how, "text": mark.text }));
         let reply_to = open.decided.as_ref().and_then(|decided| decided.reply_to.as_ref());
@@ -160,6 +162,12 @@ fn response(
             decided.decision == Decision::Timeout && message.as_deref() == Some(UNREACHABLE);
     }
     match decided.decision {
+        // The agent's own prompt, to which it would turn, asks for no word.
+        Decision::Timeout if card.confirm.is_some() && is_permission(request) => {
+            response.decision = Decision::Deny;
+            let why = message.as_deref().unwrap_or("nobody answered in time");
+            response.message = Some(format!("Not allowed: {why}, and a rule wants it confirmed."));
+        }
         Decision::Timeout | Decision::Ask | Decision::None => {}
         Decision::Deny => {
             response.message = Some(message.clone().unwrap_or_else(|| denied(&decided.by)));
@@ -182,6 +190,11 @@ fn response(
         }
     }
     Some(response)
+}
+
+/// Returns true if an agent asks for permission, which asks its user itself without an answer.
+fn is_permission(request: &ApprovalRequest) -> bool {
+    Occasion::of(request) == Occasion::Permission
 }
 
 /// Returns true if a decision fits this request.

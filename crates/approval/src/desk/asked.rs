@@ -29,16 +29,22 @@ impl Desk {
     ) {
         let id = request.request_id.clone();
         let digest = CallDigest::of(&self.settings.key, &request);
+        let needs_word = matches!(ruling, Ruling::Confirm { .. });
+        let refuse = |step: &mut DeskStep, why| {
+            // The agent's own prompt, to which it would turn, asks for no word.
+            let decision = if needs_word { Decision::Deny } else { Decision::Timeout };
+            refuse(step, asker, &id, why, decision);
+        };
         if let Some(open) = self.open.get(&id) {
             if open.asker.is_none() && open.digest == digest {
                 self.returned(step, asker, request);
             } else {
-                refuse(step, asker, &id, "another question has this id");
+                refuse(step, "another question has this id");
             }
         } else if is_replay || self.past.get(&id).is_some() {
-            refuse(step, asker, &id, "a question with this id is over");
+            refuse(step, "a question with this id is over");
         } else if self.open.len() >= self.most_open || self.bytes + size_of(&request) > MOST_BYTES {
-            refuse(step, asker, &id, "too many questions are open");
+            refuse(step, "too many questions are open");
         } else {
             // What a rule denies stays denied, whatever was decided before.
             let before = match &ruling {
@@ -65,11 +71,18 @@ impl Desk {
         let patience_ms = i64::try_from(patience.as_millis()).unwrap_or(i64::MAX);
         let until_ms = step.now.wall_ms.saturating_add(patience_ms);
         let mut card = Card::new(&request, input.shown(), step.now.wall_ms, until_ms);
-        if let Ruling::Ask { because, is_guarded } = &ruling {
-            card.because.clone_from(because);
-            if *is_guarded {
-                card.offers.clear();
+        match &ruling {
+            Ruling::Ask { because, is_guarded } => {
+                card.because.clone_from(because);
+                if *is_guarded {
+                    card.offers.clear();
+                }
             }
+            Ruling::Confirm { because } => {
+                card.because = Some(because.clone());
+                card.require_confirmation();
+            }
+            Ruling::Allow { .. } | Ruling::Deny { .. } => {}
         }
         let masked = record::masked(&request, input.shown());
         let retry =
@@ -112,7 +125,7 @@ impl Desk {
 
     fn ruled(&mut self, step: &mut DeskStep, id: &RequestId, ruling: Ruling) {
         let (decision, message, by) = match ruling {
-            Ruling::Ask { .. } => return self.show(step, id),
+            Ruling::Ask { .. } | Ruling::Confirm { .. } => return self.show(step, id),
             // The agent has blocked it although a rule allows it, so trying again is pointless
             // unless a person has looked at it.
             Ruling::Allow { .. } if self.is_blocked(id) => return self.show(step, id),
@@ -275,6 +288,9 @@ impl Desk {
         let mut card = Card::new(&request, input.shown(), open.card.asked_ms, open.card.until_ms);
         card.because.clone_from(&open.card.because);
         card.offers.retain(|_| !open.card.offers.is_empty());
+        if open.card.confirm.is_some() {
+            card.require_confirmation();
+        }
         open.is_cut_for_viewers = record::is_cut(input.shown());
         open.card = Arc::new(card);
         open.request = Some(request);
@@ -305,7 +321,7 @@ impl Desk {
         }
         let id = &request.request_id;
         if request.kind != RequestKind::Check {
-            return refuse(step, asker, id, &why);
+            return refuse(step, asker, id, &why, Decision::Timeout);
         }
         step.note("checked", None, &record::checked(&request, Decision::Deny, &why));
         let call = CallDigest::of_call(&self.settings.key, &request);
@@ -340,9 +356,10 @@ pub(super) fn copy_key(copy: &QuestionCopy) -> String {
 }
 
 /// Refuses a question, without effect on any other.
-fn refuse(step: &mut DeskStep, asker: AskerId, id: &RequestId, why: &str) {
+fn refuse(step: &mut DeskStep, asker: AskerId, id: &RequestId, why: &str, decision: Decision) {
     step.record("refused", id, &json!({ "why": why }));
-    let response = ApprovalResponse::new(id.clone(), Decision::Timeout);
+    let mut response = ApprovalResponse::new(id.clone(), decision);
+    response.message = (decision == Decision::Deny).then(|| format!("Not asked: {why}."));
     step.outputs.push(DeskOutput::Answer(asker, response));
 }
 

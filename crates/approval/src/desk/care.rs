@@ -26,6 +26,8 @@ pub(super) struct PressCare {
     pressed: HashMap<RequestId, (PersonPlace, u8, Duration)>,
     /// The questions that were shown in full, and in which chats.
     in_full: HashSet<(RequestId, i64)>,
+    /// Who is to reply with the word that allows a question, by chat and user.
+    awaited: HashSet<(RequestId, i64, i64)>,
 }
 
 impl PressCare {
@@ -34,11 +36,33 @@ impl PressCare {
         self.in_full.insert((question, chat));
     }
 
-    /// Forgets a question that is over.
-    pub(super) fn forget(&mut self, question: &RequestId) {
+    /// Notes that a person's next reply is to be the word that allows a question.
+    pub(super) fn await_word(&mut self, question: RequestId, chat: i64, user: i64) {
+        self.awaited.insert((question, chat, user));
+    }
+
+    /// Returns true if a person's next reply is to be the word that allows a question.
+    pub(super) fn awaits_word(&self, question: &RequestId, chat: i64, user: i64) -> bool {
+        self.awaited.contains(&(question.clone(), chat, user))
+    }
+
+    /// Forgets that a person's next reply is to be the word. Returns true if it was.
+    pub(super) fn stop_awaiting(&mut self, question: &RequestId, chat: i64, user: i64) -> bool {
+        self.awaited.remove(&(question.clone(), chat, user))
+    }
+
+    /// Forgets a question that is over, and returns the keys of what was kept about it.
+    pub(super) fn forget(&mut self, question: &RequestId) -> Vec<String> {
         self.pressed.remove(question);
         self.in_full.retain(|(id, _)| id != question);
+        let awaited = self.awaited.extract_if(|(id, ..)| id == question);
+        awaited.map(|(id, chat, user)| word_key(&id, chat, user)).collect()
     }
+}
+
+/// Returns the key under which it is kept that a person's next reply is to be the word.
+pub(super) fn word_key(id: &RequestId, chat: i64, user: i64) -> String {
+    format!("word/{id}/{chat}/{user}")
 }
 
 impl Desk {

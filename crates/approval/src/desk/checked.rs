@@ -67,7 +67,7 @@ impl Desk {
         request: &ApprovalRequest,
         ruling: Ruling,
     ) -> CheckOutcome {
-        let (because, is_guarded) = match ruling {
+        let ruling = match ruling {
             Ruling::Deny { because } => {
                 return CheckOutcome::Decided {
                     decision: Decision::Deny,
@@ -82,18 +82,18 @@ impl Desk {
                     grant: None,
                 };
             }
-            Ruling::Ask { because, is_guarded } => (because, is_guarded),
+            asks => asks,
         };
         if let Some(grant) = self.granted(now, request) {
             let by = format!("{}, who let it try again", grant.by);
             return CheckOutcome::Decided { decision: Decision::Allow, by, grant: Some(grant) };
         }
-        let ruling = Ruling::Ask { because, is_guarded };
         match (self.waits_for_person(request, &ruling), ruling) {
             (true, Ruling::Ask { because, is_guarded }) => {
                 let because = because.or_else(|| Some(asks_nobody(request)));
                 CheckOutcome::Person(Ruling::Ask { because, is_guarded })
             }
+            (true, ruling) => CheckOutcome::Person(ruling),
             (false, Ruling::Ask { because, is_guarded }) if because.is_some() || is_guarded => {
                 CheckOutcome::AgentAsks { because }
             }
@@ -105,7 +105,11 @@ impl Desk {
     /// it through.
     #[must_use]
     pub fn waits_for_person(&self, request: &ApprovalRequest, ruling: &Ruling) -> bool {
-        let Ruling::Ask { because, is_guarded } = ruling else { return false };
+        let (because, is_guarded) = match ruling {
+            Ruling::Ask { because, is_guarded } => (because, is_guarded),
+            Ruling::Confirm { .. } => return true,
+            Ruling::Allow { .. } | Ruling::Deny { .. } => return false,
+        };
         let context = request.context.as_ref();
         if because.is_some() || *is_guarded {
             return asks_of(request, *is_guarded) == Prompter::Desk;

@@ -2,7 +2,8 @@
 //!
 //! A host registers a one-time value and puts it into the environment of the agent that it starts,
 //! where our hook finds it. The desk then asks nobody, as long as the host is connected and the
-//! hook really descends from it. What a rule denies is still denied.
+//! hook really descends from it. What a rule denies is still denied, and what a rule wants confirmed is
+//! confirmed here.
 
 use std::collections::HashMap;
 
@@ -45,7 +46,8 @@ impl Desk {
         let value = request.context.as_ref().and_then(|context| context.gated.as_ref());
         let host = value.and_then(|value| self.gates.0.get(value));
         let (Some(host), Some(lineage)) = (host, self.lineages.get(&asker)) else { return false };
-        !matches!(ruling, Ruling::Deny { .. }) && lineage.contains(&host.process)
+        let is_ours = matches!(ruling, Ruling::Deny { .. } | Ruling::Confirm { .. });
+        !is_ours && lineage.contains(&host.process)
     }
 
     /// Registers the value of a host, for as long as the host stays connected.

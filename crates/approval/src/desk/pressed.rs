@@ -8,7 +8,7 @@ use super::answer::{fits, tell};
 use super::question::{DecisionDetails, DeskDecision, Occasion, PendingQuestion};
 use super::{Desk, DeskOutput, DeskStep, LONGEST_WORDS, record};
 use crate::card::{Card, picks};
-use crate::channel::{ChannelOrder, Person, PersonPlace, ReplyTo};
+use crate::channel::{ChannelOrder, Person, PersonPlace, ReplyPurpose, ReplyTo};
 
 const STRANGER: &str = "You may not answer here. To link this chat, run `callgate pair`.";
 /// The name shown when the asker's own front end decides.
@@ -36,6 +36,7 @@ impl Desk {
         who: &Person,
         id: &RequestId,
         press: Press,
+        confirm: Option<String>,
         reply_to: &ReplyTo,
     ) {
         let action = name_of(&press);
@@ -60,6 +61,7 @@ impl Desk {
             step.note("pressed", self.known(id), &record::pressed(who, &action, "late"));
             return tell(step, Some(reply_to), false, &text);
         }
+        let (press, confirm) = self.with_word(step, who, id, press, confirm);
         if let Some(why) = self.not_yet(step.now, who, id, &press) {
             step.record("pressed", id, &record::pressed(who, &action, "not yet"));
             return tell(step, Some(reply_to), false, &why);
@@ -70,6 +72,10 @@ impl Desk {
                 let why = "It is your own link: only others can keep it.";
                 tell(step, Some(reply_to), false, why);
             }
+            PressMeaning::Decide(Decision::Allow, _) if !self.has_word(id, confirm.as_deref()) => {
+                step.record("pressed", id, &record::pressed(who, &action, "unconfirmed"));
+                self.ask_word(step, who, id, confirm.as_deref(), reply_to);
+            }
             PressMeaning::Decide(decision, with) => {
                 self.decide_by(step, who, id, reply_to, decision, with, &action);
             }
@@ -77,8 +83,11 @@ impl Desk {
                 step.record("pressed", id, &record::pressed(who, &action, "picked"));
                 self.pick(step, id, usize::from(question), option, reply_to);
             }
-            PressMeaning::AskWords => self.for_chat(step, who, id, reply_to, Ordered::Words),
-            PressMeaning::Full => self.for_chat(step, who, id, reply_to, Ordered::Full),
+            PressMeaning::AskWords => {
+                let words = ChatOrder::Words(ReplyPurpose::Deny);
+                self.for_chat(step, who, id, reply_to, words);
+            }
+            PressMeaning::Full => self.for_chat(step, who, id, reply_to, ChatOrder::Full),
             PressMeaning::Nothing(why) => {
                 step.record("pressed", id, &record::pressed(who, &action, "nothing"));
                 tell(step, Some(reply_to), false, why);
@@ -205,13 +214,13 @@ impl Desk {
     }
 
     /// Sends an order to the chat in which a button was pressed.
-    fn for_chat(
+    pub(super) fn for_chat(
         &self,
         step: &mut DeskStep,
         who: &Person,
         id: &RequestId,
         reply_to: &ReplyTo,
-        what: Ordered,
+        what: ChatOrder,
     ) {
         let Some(open) = self.open.get(id) else { return };
         let PersonPlace::Telegram { chat, .. } = who.place else {
@@ -219,8 +228,8 @@ impl Desk {
         };
         let (card, reply_to) = (Arc::clone(&open.card), reply_to.clone());
         step.outputs.push(DeskOutput::Phones(match what {
-            Ordered::Words => ChannelOrder::AskWords { card, reply_to, chat },
-            Ordered::Full => ChannelOrder::Full { card, reply_to, chat },
+            ChatOrder::Words(purpose) => ChannelOrder::AskWords { card, reply_to, chat, purpose },
+            ChatOrder::Full => ChannelOrder::Full { card, reply_to, chat },
         }));
     }
 
@@ -252,8 +261,8 @@ impl Desk {
 
 /// What is ordered for the chat of a press.
 #[derive(Clone, Copy)]
-enum Ordered {
-    Words,
+pub(super) enum ChatOrder {
+    Words(ReplyPurpose),
     Full,
 }
 

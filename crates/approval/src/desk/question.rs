@@ -20,6 +20,11 @@ pub enum Ruling {
         /// Whether it touches callgate itself, so that nothing may be allowed from now on.
         is_guarded: bool,
     },
+    /// A person decides, and types a word to allow it; no agent's own prompt may decide instead.
+    Confirm {
+        /// By which rule, and why.
+        because: String,
+    },
     /// It may run.
     Allow {
         /// By which rule, and why.

@@ -118,6 +118,7 @@ pub(super) fn asked(
     let (ruling, because) = match ruling {
         Ruling::Ask { because, is_guarded: false } => ("ask", because.as_deref()),
         Ruling::Ask { because, is_guarded: true } => ("guard", because.as_deref()),
+        Ruling::Confirm { because } => ("confirm", Some(because.as_str())),
         Ruling::Allow { because } => ("allow", Some(because.as_str())),
         Ruling::Deny { because } => ("deny", Some(because.as_str())),
     };

@@ -107,8 +107,10 @@ impl Desk {
         let left = Duration::from_millis(left).min(self.settings.timeout);
         let mut card = Card::new(&masked, masked.tool_input.get(), asked.at_ms, until_ms);
         card.because = fields["because"].as_str().map(str::to_owned);
-        if fields["ruling"] == "guard" {
-            card.offers.clear();
+        match fields["ruling"].as_str() {
+            Some("guard") => card.offers.clear(),
+            Some("confirm") => card.require_confirmation(),
+            _ => {}
         }
         let context = masked.context.unwrap_or_default();
         Some(PendingQuestion {
@@ -141,6 +143,12 @@ impl Desk {
                 let Some(((question, chat), message)) = copy else { return };
                 if let Some(open) = self.open.get_mut(&question) {
                     open.copies.push(QuestionCopy { question, chat, message });
+                }
+            }
+            (Some("word"), Some(id), Some(chat), Some(user)) => {
+                let id = RequestId::parse(id).ok().filter(|id| self.open.contains_key(id));
+                if let (Some(id), Ok(chat), Ok(user)) = (id, chat.parse(), user.parse()) {
+                    self.care.await_word(id, chat, user);
                 }
             }
             (Some("muted"), Some(chat), None, None) => {

@@ -4,6 +4,7 @@
 mod calls;
 mod cases;
 mod checks;
+mod confirmed;
 mod model;
 mod naive;
 

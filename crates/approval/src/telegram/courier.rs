@@ -82,8 +82,10 @@ impl Courier {
             ChannelOrder::Tell { reply_to, text, alert } => {
                 self.note(async move |line| say::tell(&line, &reply_to, &text, alert).await);
             }
-            ChannelOrder::AskWords { card, reply_to, chat } => {
-                self.note(async move |line| say::ask_words(&line, &card, &reply_to, chat).await);
+            ChannelOrder::AskWords { card, reply_to, chat, purpose } => {
+                self.note(async move |line| {
+                    say::ask_words(&line, &card, &reply_to, chat, purpose).await;
+                });
             }
             ChannelOrder::Full { card, reply_to, chat } => {
                 self.note(async move |line| say::full(&line, &card, &reply_to, chat).await);

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 use super::presses::Presser;
 use crate::card::{Card, Choice, HIDDEN_COULD_RUN, Offer, Picker};
-use crate::channel::{MarkState, QuestionMark};
+use crate::channel::{MarkState, QuestionMark, ReplyPurpose};
 
 pub(super) use full::{FullQuestion, full};
 
@@ -221,8 +221,14 @@ pub(super) fn retired(id: &RequestId, text: &str) -> String {
     about(id).text("☑️ ").content(HtmlStyle::Bold, text).render(MessageLimits::MESSAGE).html
 }
 
-/// Returns the message to which somebody is to reply with their words.
-pub(super) fn ask_words(card: &Card, chat: i64, presser: Option<&Presser>) -> Value {
+/// Returns the message to which somebody is to reply with their words, or with the word that allows
+/// the call.
+pub(super) fn ask_words(
+    card: &Card,
+    chat: i64,
+    presser: Option<&Presser>,
+    purpose: ReplyPurpose,
+) -> Value {
     let mut html = about(&card.id).text("✍️ ");
     let in_group = presser.filter(|presser| !presser.private);
     if let Some(presser) = in_group {
@@ -230,14 +236,23 @@ pub(super) fn ask_words(card: &Card, chat: i64, presser: Option<&Presser>) -> Va
         let address = format!("tg://user?id={}", presser.user);
         html = html.fixed(HtmlStyle::Link(&address), name(&presser.name)).text(", ");
     }
+    let (request, placeholder) = match (purpose, &card.confirm) {
+        (ReplyPurpose::Confirm, Some(word)) => {
+            (format!("reply to this message with {} to allow:\n", word.hint()), word.hint())
+        }
+        _ => (
+            "reply to this message with what to tell the agent. It will not do:\n".to_owned(),
+            "What to tell the agent",
+        ),
+    };
     html = html
-        .text("reply to this message with what to tell the agent. It will not do:\n")
+        .text(&request)
         .content(HtmlStyle::Code, text::cut(&card.summary(), 300, Measure::Utf16));
     let mut params = html_message(chat, &html.render(MessageLimits::MESSAGE).html);
     params["reply_markup"] = json!({
         "force_reply": true,
         "selective": in_group.is_some(),
-        "input_field_placeholder": "What to tell the agent",
+        "input_field_placeholder": placeholder,
     });
     if let Some(message) = presser.and_then(|presser| presser.message) {
         params["reply_parameters"] =

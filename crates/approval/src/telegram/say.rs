@@ -11,7 +11,7 @@ use super::look::{self, FullQuestion};
 use super::retry::{ChatLane, retry};
 use super::{CALL, TelegramLine};
 use crate::card::Card;
-use crate::channel::{News, QuestionCopy, ReplyTo};
+use crate::channel::{News, QuestionCopy, ReplyPurpose, ReplyTo};
 
 /// About how long Telegram waits for the answer to a press.
 const PRESS: Duration = Duration::from_secs(15);
@@ -55,17 +55,26 @@ async fn persist(line: &TelegramLine, method: &str, params: &serde_json::Value, 
         .await;
 }
 
-/// Asks for the message that goes with a deny.
-pub(super) async fn ask_words(line: &TelegramLine, card: &Card, reply_to: &ReplyTo, chat: i64) {
+/// Asks for a written reply.
+pub(super) async fn ask_words(
+    line: &TelegramLine,
+    card: &Card,
+    reply_to: &ReplyTo,
+    chat: i64,
+    purpose: ReplyPurpose,
+) {
     let presser = presser(line, reply_to);
-    let params = look::ask_words(card, chat, presser.as_ref());
+    let params = look::ask_words(card, chat, presser.as_ref(), purpose);
     let end = Instant::now() + SAY;
-    tokio::join!(
-        tell(line, reply_to, "Write your words as a reply to the message below.", false),
-        async {
-            let _ = line.call_in_chat(chat, ChatLane::Show, end, "sendMessage", &params).await;
+    let toast = match (purpose, &card.confirm) {
+        (ReplyPurpose::Confirm, Some(word)) => {
+            format!("To allow it, reply to the message below with {}.", word.hint())
         }
-    );
+        _ => "Write your words as a reply to the message below.".to_owned(),
+    };
+    tokio::join!(tell(line, reply_to, &toast, false), async {
+        let _ = line.call_in_chat(chat, ChatLane::Show, end, "sendMessage", &params).await;
+    });
 }
 
 /// Shows a question in full.

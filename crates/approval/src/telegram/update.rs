@@ -69,7 +69,8 @@ fn pressed(query: &Value) -> Option<TelegramUpdate> {
                 chat,
                 message,
             });
-            News::Pressed { who, question, press: Press::Button(action), reply_to, copy }
+            let press = Press::Button(action);
+            News::Pressed { who, question, press, confirm: None, reply_to, copy }
         }
         None => News::Forged { who, reply_to },
     };
@@ -92,7 +93,7 @@ fn written(message: &Value, me: &BotIdentity) -> Option<News> {
     let ours = me.id.is_some() && to["from"]["id"].as_i64() == me.id;
     let question = question_of(to).filter(|_| ours)?;
     let press = Press::Words(text.to_owned());
-    Some(News::Pressed { who, question, press, reply_to, copy: None })
+    Some(News::Pressed { who, question, press, confirm: None, reply_to, copy: None })
 }
 
 /// Splits a command into its name and the rest. Returns `None` if it is for another bot.

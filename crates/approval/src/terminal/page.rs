@@ -85,7 +85,8 @@ impl TerminalPage {
         let key = |key: &str, means: &str| format!("{} {means}   ", self.bold(key));
         let can_allow = is_seen || !is_cut(card);
         if card.blocked.is_some() {
-            let yes = if can_allow { key("a", "yes") } else { key("f", "show all, to allow it") };
+            let allow = if card.confirm.is_some() { "yes, after a typed word" } else { "yes" };
+            let yes = if can_allow { key("a", allow) } else { key("f", "show all, to allow it") };
             let keys = yes + &key("d", "no");
             return format!("Let it try again?   {}\n", keys.trim_end());
         }
@@ -93,7 +94,8 @@ impl TerminalPage {
         if card.pickers.is_empty() && !can_allow {
             keys += &key("f", "show all, to allow it");
         } else if card.pickers.is_empty() {
-            keys += &key("a", "allow");
+            let allow = if card.confirm.is_some() { "allow, after a typed word" } else { "allow" };
+            keys += &key("a", allow);
             for (number, offer) in (1..10).zip(&card.offers) {
                 let means = format!("always: {} ({})", offer.meaning, offer.lasts);
                 keys += &key(&number.to_string(), &text::one_line(&means));

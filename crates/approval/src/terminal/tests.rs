@@ -549,3 +549,28 @@ fn a_question_says_that_something_hidden_could_run() {
     assert!(shown("X=[hidden 1: token]; $X").contains("Part of what is hidden could run."));
     assert!(!shown("echo [hidden 1: token]").contains("could run"));
 }
+
+#[test]
+fn what_has_to_be_confirmed_is_allowed_with_a_typed_word() {
+    let mut seat = Seat::new();
+    let mut card = Arc::unwrap_or_clone(build(1));
+    card.require_confirmation();
+    let shown = seat.order(show(Arc::new(card)));
+    assert!(shown.contains("a allow, after a typed word   d deny"), "{shown}");
+    assert!(!shown.contains("always"), "{shown}");
+    let (asked, news) = seat.key(TerminalKey::Char('a'));
+    assert_eq!(asked, "To allow it, type the last word of the command (Esc goes back): ");
+    assert_eq!(news, None);
+    assert!(seat.paste("make").iter().all(|pasted| *pasted == NOTHING), "a paste is no typing");
+    for c in "build".chars() {
+        assert_eq!(seat.tap(c), (c.to_string(), None));
+    }
+    let Some(News::Pressed { press, confirm, .. }) = seat.key(TerminalKey::Enter).1 else {
+        panic!("nothing was pressed");
+    };
+    assert_eq!((press, confirm.as_deref()), (Press::Button(Action::Allow), Some("build")));
+    // Without a word nothing is pressed, and a deny needs none.
+    seat.key(TerminalKey::Char('a'));
+    assert_eq!(seat.key(TerminalKey::Enter).1, None);
+    assert_eq!(pressed(&mut seat, 'd'), Some(Press::Button(Action::Deny)));
+}

@@ -169,7 +169,8 @@ impl House {
     pub(crate) fn press(&self, id: &RequestId, action: Action) {
         let who = Person { place: PersonPlace::Terminal, name: "Ada".to_owned() };
         let (press, reply_to) = (Press::Button(action), ReplyTo::Key);
-        let news = News::Pressed { who, question: id.clone(), press, reply_to, copy: None };
+        let news =
+            News::Pressed { who, question: id.clone(), press, confirm: None, reply_to, copy: None };
         let desk = self.daemon.as_ref().unwrap().desk();
         assert!(self.runtime.block_on(desk.news(news)), "the press was not recorded");
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use callgate_approval::card::Card;
-use callgate_approval::channel::{ChannelOrder, News, ReplyTo};
+use callgate_approval::channel::{ChannelOrder, News, ReplyPurpose, ReplyTo};
 use callgate_testkit::telegram::{Message, Telegram};
 
 use crate::rig::*;
@@ -12,7 +12,12 @@ use crate::rig::*;
 fn ask_words(fake: &Telegram, rig: &Rig, card: &Arc<Card>, chat: i64, message: i64) -> Message {
     let press = fake.press(chat, 8, message, "Reply");
     let (_, reply_to) = pressed(rig.news());
-    rig.order(ChannelOrder::AskWords { card: Arc::clone(card), reply_to, chat });
+    rig.order(ChannelOrder::AskWords {
+        card: Arc::clone(card),
+        reply_to,
+        chat,
+        purpose: ReplyPurpose::Deny,
+    });
     fake.wait_for("the answer to the press", |seen| seen.toast(&press).map(drop));
     fake.wait_for("the message to reply to", |seen| {
         seen.chat(chat).find(|m| m.force_reply && m.reply_to == Some(message)).cloned()

@@ -87,7 +87,12 @@ impl House {
             store: Store::open(&self.database()).unwrap(),
             settings,
             authority,
-            ruler: Arc::new(|_| Ruling::Ask { because: None, is_guarded: false }),
+            ruler: Arc::new(|request| {
+                if request.tool_input.get().contains("confirm") {
+                    return Ruling::Confirm { because: "rule `careful`".to_owned() };
+                }
+                Ruling::Ask { because: None, is_guarded: false }
+            }),
             rule_desk: None,
             telegram,
             terminal: None,

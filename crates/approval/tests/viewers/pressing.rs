@@ -125,3 +125,25 @@ fn a_question_waits_only_while_somebody_who_may_press_is_there() {
     drop(ada);
     assert_eq!(asked.join().unwrap().unwrap().decision, Decision::Timeout);
 }
+
+#[test]
+fn what_a_rule_wants_confirmed_is_allowed_with_its_word() {
+    let house = House::new();
+    let (ada, _) = &mut house.paired("Ada");
+    ada.watch(None).unwrap();
+    let asked = request("make confirm all");
+    let id = asked.request_id.clone();
+    let answer = house.ask(asked);
+    assert_eq!(next_of(ada, "asked").1["ruling"], "confirm");
+    let allow = |confirm: Option<&str>| DeskCommand::Press {
+        request_id: id.clone(),
+        press: Press::Button(Action::Allow),
+        confirm: confirm.map(str::to_owned),
+    };
+    let (done, text) = told(ada, allow(None));
+    assert!(!done && text.ends_with("type the last word of the command to allow it."), "{text}");
+    let (done, text) = told(ada, allow(Some("make")));
+    assert!(!done && text.starts_with("That is not the last word of the command."), "{text}");
+    assert_eq!(told(ada, allow(Some("all"))), (true, "Allowed by Ada".to_owned()));
+    assert_eq!(answer.join().unwrap().unwrap().decision, Decision::Allow);
+}

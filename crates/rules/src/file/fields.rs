@@ -143,7 +143,7 @@ impl<'a> TableFields<'a> {
             return None;
         }
         let TextField { text, at } = self.text(name, source)?;
-        let known = [Decision::Allow, Decision::Deny, Decision::Ask];
+        let known = [Decision::Allow, Decision::Deny, Decision::Confirm, Decision::Ask];
         let found = known.into_iter().find(|decision| decision.name() == text);
         if found.is_none() {
             let hint = hint(&text, &known.map(Decision::name));

@@ -23,8 +23,8 @@ pub struct TurnedVerdict {
 pub struct Backtest {
     /// How many acts there were.
     pub acts: usize,
-    /// How many of them would have been allowed, asked and denied.
-    pub would: [usize; 3],
+    /// How many of them would have been allowed, asked, confirmed and denied.
+    pub would: [usize; 4],
     /// How many were denied then and would be let through now.
     pub let_through_count: usize,
     /// The first of them.
@@ -48,7 +48,7 @@ impl Backtest {
     pub fn note(&mut self, label: String, decided: Decision, verdict: &Verdict) {
         self.acts += 1;
         self.would[verdict.decision as usize] += 1;
-        self.spared += usize::from(verdict.decision != Decision::Ask);
+        self.spared += usize::from(matches!(verdict.decision, Decision::Allow | Decision::Deny));
         let (count, list) = match (decided, verdict.decision) {
             (Decision::Deny, Decision::Allow) => {
                 (&mut self.let_through_count, &mut self.let_through)

@@ -120,7 +120,7 @@ fn terms(entry: &WatchedEntry) -> QuestionTerms {
     let members = Json::from(&*entry.body).members();
     QuestionTerms {
         deadline_ms: members.get("until_ms").and_then(|until| until.get().parse().ok()),
-        takes_always: text_of(entry, "ruling").as_deref() != Some("guard"),
+        takes_always: !matches!(text_of(entry, "ruling").as_deref(), Some("guard" | "confirm")),
     }
 }
 
@@ -146,6 +146,7 @@ mod tests {
         };
         assert_eq!(terms(json!({ "ruling": "ask", "until_ms": 7 })), (Some(7), true));
         assert_eq!(terms(json!({ "ruling": "guard", "until_ms": 7 })), (Some(7), false));
+        assert_eq!(terms(json!({ "ruling": "confirm", "until_ms": 7 })), (Some(7), false));
         assert_eq!(terms(json!({ "ruling": "ask", "until_ms": -7 })), (None, true));
         assert_eq!(terms(json!({})), (None, true));
     }

@@ -19,7 +19,8 @@ const READ: &str = "read_file";
 /// How strict a verdict is.
 const ASKED: u8 = 1;
 const GUARDED: u8 = 2;
-const DENIED: u8 = 3;
+const CONFIRMED: u8 = 3;
+const DENIED: u8 = 4;
 
 /// The rules at one moment.
 pub(in crate::agent::gate) struct SearchJudge {
@@ -89,6 +90,7 @@ fn rank(verdict: &Verdict) -> u8 {
         Decision::Allow => 0,
         Decision::Ask if verdict.is_guarded => GUARDED,
         Decision::Ask => ASKED,
+        Decision::Confirm => CONFIRMED,
         Decision::Deny => DENIED,
     }
 }

@@ -282,7 +282,14 @@ impl House {
         let question = RequestId::parse(id).unwrap();
         let who = Person { place: PersonPlace::Terminal, name: "Ada".to_owned() };
         let press = Press::Button(action);
-        let news = News::Pressed { who, question, press, reply_to: ReplyTo::Key, copy: None };
+        let news = News::Pressed {
+            who,
+            question,
+            press,
+            confirm: None,
+            reply_to: ReplyTo::Key,
+            copy: None,
+        };
         let desk = self.daemon.as_ref().unwrap().desk();
         assert!(self.runtime.block_on(desk.news(news)));
     }

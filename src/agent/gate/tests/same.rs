@@ -14,7 +14,7 @@ use crate::agent::gate::rules::RulesVerdict;
 use crate::disk::RealDisk;
 use crate::policy::{LiveRules, home, local_now};
 
-const ACTS: usize = 500;
+const ACTS: usize = 1_000;
 
 const RULES: &str = r#"
     [[rule]]
@@ -32,6 +32,11 @@ const RULES: &str = r#"
     name = "careful"
     decide = "ask"
     path = "careful/**"
+
+    [[rule]]
+    name = "plans"
+    decide = "confirm"
+    path = "plain/**"
 
     [[rule]]
     name = "no removing"
@@ -114,7 +119,7 @@ fn all_who_ask_for_a_verdict_get_the_same() {
     let ruler = || LiveRules::new(&bench.config, Arc::new(|_| ()));
     let desk = ruler().with_defaults(defaults);
     let policy = desk.policy(root.as_ref());
-    let (mut dice, mut counts) = (Dice(9), [0; 3]);
+    let (mut dice, mut counts) = (Dice(9), [0; 4]);
     for number in 0..ACTS {
         let (tool, input) = dice.act();
         let input = input.to_string();
@@ -127,6 +132,7 @@ fn all_who_ask_for_a_verdict_get_the_same() {
         let by_desk = match desk.rule(&request(tool, &input, root)) {
             Ruling::Allow { .. } => Decision::Allow,
             Ruling::Deny { .. } => Decision::Deny,
+            Ruling::Confirm { .. } => Decision::Confirm,
             Ruling::Ask { because, is_guarded } => {
                 assert_eq!(is_guarded, verdict.is_guarded, "{what}");
                 assert_eq!(because.is_some(), verdict.wants_person, "{what}");
@@ -142,7 +148,8 @@ fn all_who_ask_for_a_verdict_get_the_same() {
                 // Of the folders that commands may work in only the runtime knows.
                 let is_outside =
                     ask.because.as_ref().is_some_and(|why| why.contains("is outside of"));
-                if is_outside { verdict.decision } else { Decision::Ask }
+                let asks = if ask.needs_word { Decision::Confirm } else { Decision::Ask };
+                if is_outside { verdict.decision } else { asks }
             }
         };
         assert_eq!(by_runtime, verdict.decision, "the runtime, {what}: {}", verdict.because);

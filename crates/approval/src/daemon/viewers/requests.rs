@@ -68,9 +68,10 @@ impl Viewers {
         command: DeskCommand,
     ) -> Result<(RequestOutcome, MakeInput), String> {
         Ok(match command {
-            DeskCommand::Press { request_id: question, press, confirm: _ } => {
+            DeskCommand::Press { request_id: question, press, confirm } => {
                 let copy = None;
-                let news = move |reply_to| News::Pressed { who, question, press, reply_to, copy };
+                let news =
+                    move |reply_to| News::Pressed { who, question, press, confirm, reply_to, copy };
                 (RequestOutcome::Tell, Box::new(|reply_to| DeskInput::News(news(reply_to))))
             }
             DeskCommand::Code { page: false } => {

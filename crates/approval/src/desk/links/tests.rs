@@ -54,7 +54,17 @@ fn pair(desk: &mut Desk, chat: i64, user: i64) -> DeskStep {
 
 fn press(desk: &mut Desk, who: Person, question: RequestId, action: Action) -> DeskStep {
     let (press, reply_to) = (Press::Button(action), ReplyTo::Callback("c".to_owned()));
-    desk.handle(NOW, DeskInput::News(News::Pressed { who, question, press, reply_to, copy: None }))
+    desk.handle(
+        NOW,
+        DeskInput::News(News::Pressed {
+            who,
+            question,
+            press,
+            confirm: None,
+            reply_to,
+            copy: None,
+        }),
+    )
 }
 
 /// What the viewer is told about what it wants.

@@ -66,7 +66,8 @@ impl Table {
         reply_to: ReplyTo,
     ) -> Vec<DeskOutput> {
         let question = id(number);
-        self.give(DeskInput::News(News::Pressed { who, question, press, reply_to, copy }))
+        let confirm = None;
+        self.give(DeskInput::News(News::Pressed { who, question, press, confirm, reply_to, copy }))
     }
 
     pub(super) fn button(&mut self, number: u64, action: Action) -> Vec<DeskOutput> {
@@ -887,6 +888,7 @@ fn what_cannot_be_recorded_is_not_decided() {
             who: ada(),
             question: id(1),
             press: Press::Button(Action::Allow),
+            confirm: None,
             reply_to: ReplyTo::Callback("c".to_owned()),
             copy: None,
         }),

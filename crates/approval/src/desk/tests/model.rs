@@ -17,7 +17,7 @@ use serde_json::json;
 
 use super::super::question::Occasion;
 use super::super::{AskerId, Desk, DeskInput, DeskOutput, Now, Ruling};
-use super::naive::{Boasts, Forgets, Generous, Judge, ShowsFirst};
+use super::naive::{Boasts, Forgets, Generous, Hasty, Judge, ShowsFirst};
 use super::{Ledger, ada, request_of, settings, stranger};
 use crate::channel::{ChannelOrder, MarkState, News, QuestionCopy, ReplyTo};
 
@@ -42,6 +42,7 @@ fn the_model_sees_the_mistakes_of_others() {
     assert!(caught(play::<Forgets>, "was lost"));
     assert!(caught(play::<Boasts>, "is shown as allowed"));
     assert!(caught(play::<Generous>, "was allowed by nobody"));
+    assert!(caught(play::<Hasty>, "was allowed by nobody"));
 }
 
 /// How long a yes at a check, or to a blocked call, may count: ten minutes from when its asker, who
@@ -79,13 +80,23 @@ enum End {
     Died,
 }
 
-/// A button that somebody has pressed, until the daemon has confirmed it: Telegram keeps it.
+/// Something that somebody has pressed or written, until the daemon has confirmed it: Telegram keeps
+/// it.
 #[derive(Clone)]
 struct Update {
     number: usize,
     question: RequestId,
-    action: Action,
+    act: PhoneAct,
     is_ada: bool,
+}
+
+/// What somebody does on a phone.
+#[derive(Clone, Copy, PartialEq)]
+enum PhoneAct {
+    /// They press a button.
+    Press(Action),
+    /// They reply, with the last word of the command or with another one.
+    Reply { is_word: bool },
 }
 
 struct World<J> {
@@ -210,10 +221,11 @@ impl<J: Judge> World<J> {
         if occasion == Occasion::Other || self.hooks.iter().any(hinders) {
             (occasion, call) = (Occasion::Other, format!("make part{number}"));
         }
-        let ruling = match self.chance(8) {
+        let ruling = match self.chance(10) {
             0 => Ruling::Allow { because: "a rule".to_owned() },
             1 => Ruling::Deny { because: "a rule".to_owned() },
             2 => Ruling::Ask { because: None, is_guarded: false },
+            3 | 4 => Ruling::Confirm { because: "a rule".to_owned() },
             _ => Ruling::Ask { because: Some("a rule".to_owned()), is_guarded: false },
         };
         let (kind, event) = match occasion {
@@ -300,7 +312,10 @@ impl<J: Judge> World<J> {
             };
             is_of_it && entry.body.contains(&format!("\"{}\"", decision.name()))
         });
-        let needs_record = matches!(decision, Decision::Allow | Decision::Deny);
+        // Without an answer, what a rule wants confirmed is denied.
+        let is_unconfirmed =
+            decision == Decision::Deny && matches!(hook.ruling, Ruling::Confirm { .. });
+        let needs_record = matches!(decision, Decision::Allow | Decision::Deny) && !is_unconfirmed;
         if !is_recorded && needs_record {
             return Err(format!("{id} was answered before it was recorded"));
         }
@@ -370,34 +385,40 @@ impl<J: Judge> World<J> {
         }
         let which = usize::try_from(self.chance(self.on_phone.len() as u64)).unwrap();
         let question = self.on_phone[which].clone();
-        let action = [Action::Allow, Action::Deny, Action::Allow, Action::Stop]
-            [usize::try_from(self.chance(4)).unwrap()];
+        let acts = [Action::Allow, Action::Deny, Action::Allow, Action::Stop].map(PhoneAct::Press);
+        let mut act = acts[usize::try_from(self.chance(4)).unwrap()];
+        if self.needs_word(&question) && self.chance(2) == 0 {
+            act = PhoneAct::Reply { is_word: self.chance(2) == 0 };
+        }
         let is_ada = self.chance(5) > 0;
         self.pressed += 1;
-        self.updates.push_back(Update { number: self.pressed, question, action, is_ada });
+        self.updates.push_back(Update { number: self.pressed, question, act, is_ada });
     }
 
     /// The channel hands on a press; it is confirmed only once the desk has committed it.
     fn update(&mut self) {
         let Some(update) = self.updates.front().cloned() else { return };
         let who = if update.is_ada { ada() } else { stranger() };
-        let could_count =
-            update.is_ada && self.awaits(&update.question) && self.is_offered(&update);
+        let decision = self.meaning(&update);
+        let could_count = update.is_ada && self.awaits(&update.question);
         let was_decided = self.is_decided(&update.question);
-        let press = Press::Button(update.action);
+        let press = match update.act {
+            PhoneAct::Press(action) => Press::Button(action),
+            PhoneAct::Reply { is_word } => Press::Words(self.word(&update.question, is_word)),
+        };
         let reply_to = ReplyTo::Callback(update.number.to_string());
         let question = update.question.clone();
         let is_committed = self.handle(DeskInput::News(News::Pressed {
             who,
             question,
             press,
+            confirm: None,
             reply_to,
             copy: None,
         }));
         if is_committed {
             self.updates.pop_front();
-            let decision =
-                if update.action == Action::Allow { Decision::Allow } else { Decision::Deny };
+            let Some(decision) = decision else { return };
             if !was_decided && self.is_decided(&update.question) {
                 self.said(&update.question, decision);
             }
@@ -407,11 +428,43 @@ impl<J: Judge> World<J> {
         }
     }
 
-    /// Whether the button is there: to a blocked call there is only yes and no.
-    fn is_offered(&self, update: &Update) -> bool {
-        let hook = self.hooks.iter().find(|hook| hook.request.request_id == update.question);
+    /// What an act of Ada means. To a blocked call there is only yes and no; what a rule wants
+    /// confirmed is allowed by its word alone, once that was asked for.
+    fn meaning(&self, update: &Update) -> Option<Decision> {
+        let hook = self.hook(&update.question);
         let is_blocked = hook.is_some_and(|hook| hook.occasion == Occasion::Blocked);
-        !is_blocked || update.action != Action::Stop
+        match update.act {
+            PhoneAct::Press(Action::Allow) if self.needs_word(&update.question) => None,
+            PhoneAct::Press(Action::Allow) => Some(Decision::Allow),
+            PhoneAct::Press(Action::Stop) if is_blocked => None,
+            PhoneAct::Press(_) => Some(Decision::Deny),
+            PhoneAct::Reply { is_word } if self.is_word_asked_for(&update.question) => {
+                is_word.then_some(Decision::Allow)
+            }
+            PhoneAct::Reply { .. } => (!is_blocked).then_some(Decision::Deny),
+        }
+    }
+
+    fn hook(&self, id: &RequestId) -> Option<&Hook> {
+        self.hooks.iter().find(|hook| hook.request.request_id == *id)
+    }
+
+    fn needs_word(&self, id: &RequestId) -> bool {
+        self.hook(id).is_some_and(|hook| matches!(hook.ruling, Ruling::Confirm { .. }))
+    }
+
+    /// The last word of a question's command, or another one.
+    fn word(&self, id: &RequestId, is_right: bool) -> String {
+        let last = self.hook(id).and_then(|hook| hook.call.split(' ').next_back());
+        if is_right { last.unwrap_or_default().to_owned() } else { "yes".to_owned() }
+    }
+
+    /// Whether an allow was pressed that the desk answered by asking for the word.
+    fn is_word_asked_for(&self, id: &RequestId) -> bool {
+        let asks = |entry: &callgate_store::LedgerEntry| {
+            entry.kind == "pressed" && entry.body.contains("unconfirmed")
+        };
+        self.ledger.of(id).iter().any(asks)
     }
 
     fn is_decided(&self, id: &RequestId) -> bool {

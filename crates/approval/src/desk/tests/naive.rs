@@ -167,3 +167,25 @@ impl Judge for Boasts {
         self.0.open_count()
     }
 }
+
+/// Takes what a rule wants confirmed for any other question.
+pub(super) struct Hasty(Desk);
+
+impl Judge for Hasty {
+    fn start(now: Now, ledger: &Ledger) -> Self {
+        Self(ledger.desk(now))
+    }
+
+    fn handle(&mut self, now: Now, mut input: DeskInput) -> DeskStep {
+        if let DeskInput::Asked { ruling, .. } = &mut input
+            && let Ruling::Confirm { because } = ruling
+        {
+            *ruling = Ruling::Ask { because: Some(because.clone()), is_guarded: false };
+        }
+        self.0.handle(now, input)
+    }
+
+    fn open_count(&self) -> usize {
+        self.0.open_count()
+    }
+}

@@ -22,6 +22,7 @@ fn card(body: CardBody) -> Card {
         input: "{}".into(),
         last_words: None,
         because: None,
+        confirm: None,
         hides_what_runs: false,
         blocked: None,
         no_answer_denies: false,
@@ -508,7 +509,10 @@ proptest! {
         check_html(&QuestionLook::marked(&card, &mark).html);
         check_html(&retired(&card.id, &mark.text));
         let presser = Presser { user: 7, name: mark.text, private: false, message: Some(3) };
-        check_html(ask_words(&card, 7, Some(&presser))["text"].as_str().unwrap());
+        for purpose in [ReplyPurpose::Deny, ReplyPurpose::Confirm] {
+            let asked = ask_words(&card, 7, Some(&presser), purpose);
+            check_html(asked["text"].as_str().unwrap());
+        }
         match full(&card, 7) {
             FullQuestion::Pages(pages) => {
                 for page in pages {
@@ -563,4 +567,19 @@ fn a_question_says_that_something_hidden_could_run() {
     card.hides_what_runs = true;
     let (text, _) = super::question(&card, &[], None);
     assert!(text.contains("⚠️ <b>Part of what is hidden could run.</b>"), "{text}");
+}
+
+#[test]
+fn a_word_is_asked_for_in_a_reply() {
+    let mut card = card(command("git push origin main"));
+    card.require_confirmation();
+    let asked = ask_words(&card, 7, None, ReplyPurpose::Confirm);
+    let text = asked["text"].as_str().unwrap().replace(&link(), "");
+    assert_eq!(
+        text,
+        "✍️ reply to this message with the last word of the command to allow:\n\
+         <code>git push origin main</code>"
+    );
+    let field = &asked["reply_markup"]["input_field_placeholder"];
+    assert_eq!(field, "the last word of the command");
 }

@@ -102,7 +102,7 @@ fn a_search_is_not_allowed_where_it_may_find_what_a_rule_denies() {
         ("secret", ".", true),
         ("secret", "src", false),
     ] {
-        for kind in ["deny", "ask"] {
+        for kind in ["deny", "confirm", "ask"] {
             let rule = format!("{kind}; path = \"{pattern}\"");
             let expected = if asks { Decision::Ask } else { Decision::Allow };
             for tool in ["Grep", "LS", "search_text", "search_files"] {

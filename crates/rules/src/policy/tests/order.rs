@@ -3,7 +3,7 @@
 use super::*;
 
 /// Rules and acts that have to do with each other.
-const LINES: [&str; 16] = [
+const LINES: [&str; 18] = [
     "allow; command = \"make *\"",
     "allow; command = [\"ls *\", \"cat *\"]",
     "allow; command = \"*\"",
@@ -15,6 +15,8 @@ const LINES: [&str; 16] = [
     "ask; class = \"write\"",
     "ask; path = \"src/x\"",
     "ask; tool = \"Bash\"; days = \"mon\"",
+    "confirm; command = \"make\"",
+    "confirm; path = \"src/**\"",
     "deny; command = \"rm\"",
     "deny; path = \"~/.ssh\"",
     "deny; host = \"*\"",
@@ -51,6 +53,35 @@ fn acts() -> Vec<Act> {
         acts.push(act(tool, &input));
     }
     acts
+}
+
+#[test]
+fn confirm_is_stricter_than_ask_and_weaker_than_deny() {
+    let (allow, ask) = ("allow; command = \"git push *\"", "ask; command = \"git push\"");
+    let (confirm, deny) = ("confirm; command = \"git push\"", "deny; command = \"git push\"");
+    let push = bash("git push origin main");
+    for (rules, expected) in [
+        (&[allow][..], Decision::Allow),
+        (&[ask, allow], Decision::Ask),
+        (&[allow, ask, confirm], Decision::Confirm),
+        (&[confirm], Decision::Confirm),
+        (&[confirm, allow, deny, ask], Decision::Deny),
+    ] {
+        assert_eq!(decide(rules, &push), expected, "{rules:?}");
+    }
+    let verdict = policy(&rules(&[confirm])).decide(&push, &now());
+    assert!(verdict.wants_person && !verdict.is_guarded);
+    assert!(verdict.because.starts_with("to be confirmed by rule `"), "{}", verdict.because);
+    // It is found wherever it could run, as a deny is.
+    assert_eq!(decide(&[confirm, allow], &bash("cd x && git -C y push")), Decision::Confirm);
+}
+
+#[test]
+fn what_touches_the_gate_may_have_to_be_confirmed() {
+    let settings = act("Write", &json!({"file_path": ".claude/settings.json"}));
+    let verdict = policy(&rules(&["confirm; class = \"write\""])).decide(&settings, &now());
+    assert_eq!(verdict.decision, Decision::Confirm);
+    assert!(verdict.is_guarded, "nothing is allowed from now on");
 }
 
 proptest! {

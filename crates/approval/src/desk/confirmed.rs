@@ -1,0 +1,70 @@
+//! Questions that a typed word allows.
+//!
+//! At the terminal and in a viewer the word comes with the allow. On a phone the Allow button asks
+//! for it, and the next reply of the same person in the same chat is taken for the word: a wrong one
+//! neither allows nor denies.
+
+use callgate_wire::approval::{Action, Press, RequestId};
+
+use super::answer::tell;
+use super::care::word_key;
+use super::pressed::ChatOrder;
+use super::{Desk, DeskStep};
+use crate::card::ConfirmWord;
+use crate::channel::{Person, PersonPlace, ReplyPurpose, ReplyTo};
+
+impl Desk {
+    /// Returns a press together with the word that was typed for it. A reply that was asked for as
+    /// the word is an allow with that word.
+    pub(super) fn with_word(
+        &mut self,
+        step: &mut DeskStep,
+        who: &Person,
+        id: &RequestId,
+        press: Press,
+        confirm: Option<String>,
+    ) -> (Press, Option<String>) {
+        let PersonPlace::Telegram { chat, user, .. } = who.place else { return (press, confirm) };
+        match press {
+            Press::Words(word) if self.care.awaits_word(id, chat, user) => {
+                (Press::Button(Action::Allow), Some(word))
+            }
+            // From now on their words are meant for the agent.
+            Press::Button(Action::Reply) if self.care.stop_awaiting(id, chat, user) => {
+                step.forget(word_key(id, chat, user));
+                (press, confirm)
+            }
+            press => (press, confirm),
+        }
+    }
+
+    /// Returns true if the typed word allows the question, or if it needs none.
+    pub(super) fn has_word(&self, id: &RequestId, typed: Option<&str>) -> bool {
+        let wanted = self.open.get(id).and_then(|open| open.card.confirm.as_ref());
+        wanted.is_none_or(|word| typed.is_some_and(|typed| word.is(typed)))
+    }
+
+    /// Asks for the word, or says that it was another one.
+    pub(super) fn ask_word(
+        &mut self,
+        step: &mut DeskStep,
+        who: &Person,
+        id: &RequestId,
+        typed: Option<&str>,
+        reply_to: &ReplyTo,
+    ) {
+        let wanted = self.open.get(id).and_then(|open| open.card.confirm.as_ref());
+        let Some(hint) = wanted.map(ConfirmWord::hint) else { return };
+        if let (PersonPlace::Telegram { chat, user, .. }, None) = (who.place, typed) {
+            self.care.await_word(id.clone(), chat, user);
+            step.keep(word_key(id, chat, user), String::new());
+            let words = ChatOrder::Words(ReplyPurpose::Confirm);
+            return self.for_chat(step, who, id, reply_to, words);
+        }
+        let text = match typed {
+            Some(_) => format!("That is not {hint}. It was neither allowed nor denied: try again."),
+            None => format!("A rule wants this confirmed: type {hint} to allow it."),
+        };
+        tell(step, Some(reply_to), false, &text);
+    }
+}
