@@ -217,7 +217,7 @@ export class App {
     this.update();
     try {
       const told = await ask(this.transport, "press", { request_id: id, ...fields }, { raw });
-      this.store.told(id, { done: told.done, text: told.text }, Date.now());
+      this.store.told(id, { done: told.done, text: told.text });
     } catch (error) {
       this.store.pressFailed(id, `The answer may not have arrived: ${errorText(error)}`);
     }

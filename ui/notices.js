@@ -53,7 +53,7 @@ export class Notices {
   /** Asks once, in the page and not by a pop-up, whether notifications are wanted. */
   askBell() {
     if (this.permission() !== "default" || kept(ASKED)) return nothing;
-    return html`<div class="ask-bell">${icon("bell")}<span class="grow">Be told when an agent waits?</span>
+    return html`<div class="ask-bell">${icon("bell")}<span class="grow">Get notifications?</span>
       <button class="button small" type="button" @click=${() => this.allow()}>Turn on</button>
       <button class="button quiet small" type="button" aria-label="No notifications" @click=${() => this.#dismiss()}>${icon("cross")}</button></div>`;
   }

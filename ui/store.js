@@ -134,7 +134,7 @@ export class QuestionStore {
   #closed(question, body, now) {
     question.outcome ??= { decision: "withdrawn", by: null, channel: null, text: null };
     question.outcome.text = body.text ?? null;
-    if (question.isMine && body.how !== "answered" && question.answer !== "none") question.answer = "lost";
+    if (question.isMine && question.answer !== "none") question.answer = body.how === "answered" ? "read" : "lost";
     this.#end(question, now);
   }
 
@@ -157,20 +157,20 @@ export class QuestionStore {
 
   /**
    * Takes the desk's answer to this page's press.
-   * @param {string} id @param {{done: boolean, text: string}} told @param {number} now
+   * @param {string} id @param {{done: boolean, text: string}} told
    */
-  told(id, { done, text }, now) {
+  told(id, { done, text }) {
     const question = this.questions.get(id);
     if (!question) return;
     this.version += 1;
     const isPick = /^pick|^done$/.test(question.action ?? "");
     if (!done) this.#refused(question, text);
     else if (isPick && question.answer === "pressed") question.answer = "none";
-    else {
-      question.answer = "read";
-      question.outcome ??= { decision: decisionOf(question.action), by: null, channel: null, text };
-      question.outcome.text ??= text;
-      this.#end(question, now);
+    else if (question.answer === "pressed") {
+      // The entries say whether the agent has read it: it may be away for the moment.
+      question.answer = "recorded";
+      question.notice = text;
+      question.outcome ??= { decision: decisionOf(question.action), by: null, channel: null, text: null };
     }
   }
 

@@ -19,7 +19,7 @@ export function answerBar(inbox, question) {
   else if (inbox.reply?.question === question.row.question) content = replyForm(inbox, question, card);
   else content = buttons(inbox, question, card);
   return html`<footer class="answer-bar" aria-live="polite">
-    ${question.notice && answer !== "read" ? html`<p class="note amber notice" role="status">${icon("warning")}<span>${question.notice}</span></p>` : nothing}
+    ${question.notice && answer !== "read" && answer !== "recorded" ? html`<p class="note amber notice" role="status">${icon("warning")}<span>${question.notice}</span></p>` : nothing}
     ${content}
   </footer>`;
 }
@@ -89,9 +89,10 @@ function steps(inbox, question) {
   const names = ["Pressed", "Recorded in the ledger", `Read by ${agentName(row.agent)}`];
   return html`<div class="steps ${denies ? "denies" : ""}" role="status">
     <strong class="steps-title">${outcome ? decisionWords(outcome.decision) : denies ? "Denying" : "Answering"}</strong>
+    ${answer === "recorded" && question.notice ? html`<span class="small muted">${question.notice}</span>` : nothing}
     <ol>${names.map((name, at) => html`<li class=${at <= level ? "is-done" : at === level + 1 ? "is-next" : ""}>
       <span class="tick">${at <= level ? icon("check") : at === level + 1 ? html`<span class="spinner"></span>` : nothing}</span>${name}</li>`)}</ol>
-    ${answer === "read" ? next(inbox, question) : nothing}
+    ${answer === "pressed" ? nothing : next(inbox, question)}
   </div>`;
 }
 

@@ -27,7 +27,7 @@ export function batchDialog(app, questions, done) {
       app.update();
     })));
     done();
-    const lost = questions.filter((question) => question.answer !== "read").length;
+    const lost = questions.filter((question) => question.answer !== "read" && question.answer !== "recorded").length;
     app.closeDialog();
     app.toast(lost ? `${counted(questions.length - lost, "answer")} arrived, ${lost} did not count. The list says why.` : `${counted(questions.length, "answer")} arrived.`);
   };

@@ -26,7 +26,7 @@ test("an answer is pressed, then recorded, then read", () => {
   store.entryArrived(entry("delivered", "q"), 2);
   assert.equal(answer(), "read");
   store.entryArrived(entry("closed", "q", { how: "answered", text: "Allowed by Ada" }), 3);
-  store.told("q", { done: true, text: "Allowed by Ada" }, 4);
+  store.told("q", { done: true, text: "Allowed by Ada" });
   assert.equal(answer(), "read");
   assert.equal(store.questions.get("q").overAt, 3);
 });
@@ -43,7 +43,7 @@ test("a lost race is lost and says who won", () => {
   store.press("q", "allow");
   store.entryArrived(entry("pressed", "q", { by: "Bo", channel: "telegram", action: "deny", outcome: "decided" }), 1);
   store.entryArrived(entry("decided", "q", { decision: "deny", by: "Bo" }), 1);
-  store.told("q", { done: false, text: "Already decided by Bo." }, 2);
+  store.told("q", { done: false, text: "Already decided by Bo." });
   const { answer, outcome, notice } = store.questions.get("q");
   assert.equal(answer, "lost");
   assert.deepEqual([outcome.decision, outcome.by, outcome.channel], ["deny", "Bo", "telegram"]);
@@ -53,7 +53,7 @@ test("a lost race is lost and says who won", () => {
 test("a press that has to be repeated leaves the question open", () => {
   const store = loaded(row("q"));
   store.press("q", "always");
-  store.told("q", { done: false, text: "Press again." }, 1);
+  store.told("q", { done: false, text: "Press again." });
   const question = store.questions.get("q");
   assert.deepEqual([question.answer, question.notice], ["none", "Press again."]);
   assert.equal(store.press("q", "always"), true);
@@ -65,6 +65,19 @@ test("an answer that does not reach the agent is lost", () => {
   store.entryArrived(entry("decided", "q", { decision: "allow", by: "Ada" }), 1);
   store.entryArrived(entry("closed", "q", { how: "gone", text: "The agent is gone" }), 1);
   assert.equal(store.questions.get("q").answer, "lost");
+});
+
+test("an answer for an agent that is away is recorded, and read when it is back", () => {
+  const store = loaded(row("q"));
+  store.press("q", "allow");
+  store.told("q", { done: true, text: "Allowed by Ada. The agent gets it when it is back." });
+  const question = store.questions.get("q");
+  assert.deepEqual([question.answer, question.overAt], ["recorded", null]);
+  assert.equal(store.waiting(), 0);
+  store.entryArrived(entry("decided", "q", { decision: "allow", by: "Ada" }), 1);
+  assert.equal(question.answer, "recorded");
+  store.entryArrived(entry("delivered", "q"), 2);
+  assert.equal(question.answer, "read");
 });
 
 test("a failed request gives the question back", () => {

@@ -127,7 +127,7 @@ export class HistoryView {
 
   #plots() {
     const figures = this.#figures;
-    if (!figures) return html`<div class="plots"><div class="skeleton plot"></div></div>`;
+    if (!figures) return html`<div class="plots">${NARROW.matches ? nothing : [0, 1, 2, 3].map(() => html`<div class="skeleton plot"></div>`)}</div>`;
     const addressOf = (/** @type {string} */ name) => formatRoute({ view: "history", params: { ...this.#params, [this.#by]: name } });
     const choose = (/** @type {string} */ by) => {
       this.#by = by;
@@ -212,7 +212,7 @@ export class HistoryView {
       }));
     });
     const explain = () => this.app.openDialog("The ledger", () => html`<div class="dialog-body"><p>Each entry contains the hash of the one before it. If somebody changed or removed an entry, the chain would break there.</p><p>${state && "text" in state ? state.text : ""}</p><p class="small muted">The same as <code>callgate log --verify</code> in a terminal.</p></div><div class="dialog-foot"><button class="button" type="button" @click=${() => { this.app.closeDialog(); run(); }}>Verify again</button></div>`);
-    if (!state) return html`<button class="button small quiet" type="button" data-verify @click=${run}>${icon("gate")}Verify<span class="wide-only"> the ledger</span></button>`;
+    if (!state) return html`<button class="button small quiet" type="button" data-verify @click=${run}>${icon("gate")}<span class="wide-only">Verify the ledger</span><span class="narrow-only">Verify</span></button>`;
     if (!("whole" in state)) return html`<span class="chip" data-verify="running"><span class="spinner"></span>Verifying${state.total ? ` ${Math.floor((state.done / state.total) * 100)} %` : "…"}</span>`;
     return html`<button class="chip ${state.whole ? "green" : "red"} verified" type="button" data-verify=${state.whole ? "whole" : "broken"} @click=${explain}>${icon(state.whole ? "check" : "warning")}${state.whole ? `${counted(state.entries, "entry", "entries")}, unbroken` : "The chain is broken"}</button>`;
   }

@@ -186,7 +186,12 @@ export class InboxView {
       return;
     }
     await this.app.press(question, fields, raw);
-    if (question.answer === "read") setTimeout(() => this.#advanceAfter(question), ADVANCE_MS);
+  }
+
+  /** @param {import("../types/desk.js").Entry} entry */
+  entry(entry) {
+    const question = this.app.store.questions.get(entry.question ?? "");
+    if (entry.kind === "closed" && question?.answer === "read") setTimeout(() => this.#advanceAfter(question), ADVANCE_MS);
   }
 
   /** @param {Question} question */
