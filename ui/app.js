@@ -97,7 +97,7 @@ export class App {
   async #connect(code = null) {
     if (code) {
       try {
-        await ask(this.transport, "status");
+        await ask(this.transport, "status", {});
       } catch (error) {
         if (error instanceof RequestError && error.status === 401) return this.pair.pair(code);
       }
@@ -172,7 +172,7 @@ export class App {
     await this.attempt(async () => {
       while (this.#isListStale) {
         this.#isListStale = false;
-        const { head, open, rows } = await ask(this.transport, "inbox");
+        const { head, open, rows } = await ask(this.transport, "inbox", {});
         this.store.inboxLoaded({ head, open, rows }, Date.now());
         this.isLoaded = true;
         this.#changed();

@@ -216,23 +216,22 @@ async function* chunks(answer) {
 
 /**
  * Sends a request and returns its answer.
- * @param {Transport} transport @param {string} kind @param {object} [fields]
- * @param {RequestOptions & {progress?: (message: DeskMessage) => void}} [options]
- * @returns {Promise<DeskMessage>}
+ * @template {import("./types/desk.js").RequestKind} K
+ * @param {Transport} transport @param {K} kind
+ * @param {import("./types/desk.js").RequestFields<K>} fields
+ * @param {RequestOptions & {progress?: (progress: import("./types/desk.js").Progress) => void}} [options]
+ * @returns {Promise<import("./types/desk.js").AnswerTo<K>>}
  */
-export async function ask(transport, kind, fields = {}, options = {}) {
+export async function ask(transport, kind, fields, options = {}) {
   /** @type {DeskMessage | null} */
   let last = null;
   for await (const message of transport.request(kind, fields, options)) {
-    last = message;
-    if (message.kind === "progress" || message.kind === "waiting") {
-      options.progress?.(message);
-      last = null;
-    }
+    if (message.kind === "progress") options.progress?.(message);
+    else if (message.kind !== "waiting") last = message;
   }
   if (!last) throw new RequestError("The desk closed the connection before it answered.", 503);
   if (last.kind === "error") throw new RequestError(last.text, 400);
-  return last;
+  return /** @type {import("./types/desk.js").AnswerTo<K>} */ (/** @type {unknown} */ (last));
 }
 
 /** @param {unknown} error */

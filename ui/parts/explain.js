@@ -27,8 +27,8 @@ export class ExplainPanel {
   /** Loads the projects to choose from. */
   load() {
     return this.app.attempt(async () => {
-      const { sessions } = await ask(this.app.transport, "sessions");
-      this.#projects = [...new Set(/** @type {import("../types/desk.js").SessionState[]} */ (sessions).map((session) => session.project))];
+      const { sessions } = await ask(this.app.transport, "sessions", {});
+      this.#projects = [...new Set(sessions.map((session) => session.project))];
       this.#project ||= this.#projects[0] ?? "";
     });
   }
@@ -47,7 +47,7 @@ export class ExplainPanel {
     else {
       try {
         const answer = await ask(this.app.transport, "explain", { command: this.#command, project: this.#project || "/" });
-        if (round === this.#round) this.#answer = /** @type {any} */ (answer);
+        if (round === this.#round) this.#answer = answer;
       } catch (error) {
         this.#error = errorText(error);
       }

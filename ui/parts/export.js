@@ -13,8 +13,9 @@ export function exportDialog(app, filter) {
     state.isBusy = true;
     /** @type {string[]} */
     const parts = [];
-    let before = null;
+    let before = /** @type {number | null} */ (null);
     do {
+      /** @type {import("../types/desk.js").AnswerTo<"export">} */
       const page = await ask(app.transport, "export", { format, filter, ...(before === null ? {} : { before }) }, { signal: abort.signal });
       parts.push(page.text);
       state.size += page.text.length;

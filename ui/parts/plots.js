@@ -95,7 +95,7 @@ export function answersPlot({ p50, p90, buckets }) {
   return html`<figure class="plot panel">
     <figcaption><h2 class="sub">Time to answer</h2><strong class="figure num">${p50 === null ? "–" : duration(p50)}</strong></figcaption>
     <svg class="bars" viewBox="0 0 ${width} ${HEIGHT}" preserveAspectRatio="none" role="img" aria-label="Half of the answers took less than ${duration(p50 ?? 0)}"><path class="fill-accent" d=${path.join("")}></path></svg>
-    <p class="tiny muted axis num">${bounds.length ? html`<span>${duration(Number(bounds[0]))}</span><span>${p90 === null ? "" : `90 % within ${duration(p90)}`}</span>` : "Nobody was asked"}</p>
+    <p class="tiny muted axis num">${p50 !== null && bounds.length ? html`<span>${duration(Number(bounds[0]))}</span><span>${p90 === null ? "" : `90 % within ${duration(p90)}`}</span>` : "Nobody was asked"}</p>
   </figure>`;
 }
 

@@ -23,13 +23,13 @@ export function reviewDialog(app, { text, hash }, saved) {
   const run = async () => {
     try {
       const problems = (await ask(app.transport, "check_rules", { text }, { signal: abort.signal })).problems;
-      const first = problems.find((/** @type {import("../types/desk.js").Problem} */ problem) => problem.level === "error");
+      const first = problems.find((problem) => problem.level === "error");
       if (first) throw new Error(`Line ${first.line}: ${first.text}`);
-      const progress = (/** @type {any} */ message) => {
-        Object.assign(state, { done: message.done, total: message.total });
+      const progress = (/** @type {import("../types/desk.js").Progress} */ { done, total }) => {
+        Object.assign(state, { done, total });
         app.update();
       };
-      state.result = /** @type {any} */ (await ask(app.transport, "backtest", { text }, { signal: abort.signal, progress }));
+      state.result = await ask(app.transport, "backtest", { text }, { signal: abort.signal, progress });
       state.finishedAt = performance.now();
       setTimeout(() => app.update(), SETTLE_MS + 5);
     } catch (error) {

@@ -135,7 +135,7 @@ export interface RuleBook extends RuleFile { text: string; hash: string; project
 
 export interface Explained {
   decision: "allow" | "deny" | "ask" | "confirm" | "undecided";
-  because: string | null;
+  because: string;
   considered: { rule: string; matches: boolean; text: string }[];
   segments: Segment[] | null;
 }
@@ -173,6 +173,10 @@ export interface DeskStatus {
   };
 }
 
+export interface Link { link: string; name: string }
+export interface Verified { whole: boolean; entries: number; head: string | null; text: string }
+export interface Progress { done: number; total: number }
+
 export interface Entry {
   seq: number;
   at_ms: number;
@@ -182,14 +186,68 @@ export interface Entry {
   body: Record<string, any>;
 }
 
-/** A message of the desk. The fields depend on its kind. */
-export interface DeskMessage { id: string | null; kind: string; [field: string]: any }
-
-/** The answer of each kind of request. */
-export interface Answers {
-  inbox: { head: number; open: number; rows: Row[] };
-  history: { rows: HistoryRow[]; next: number | null };
-  exported: { text: string; next: number | null };
-  verified: { whole: boolean; entries: number; head: string | null; text: string };
+/** The fields of each kind of message. */
+export interface Messages {
+  watching: { head: number };
+  entry: { entry: Entry };
+  locked: { text: string };
   told: { done: boolean; text: string };
+  error: { text: string };
+  waiting: { text: string; seconds: number };
+  progress: { done: number; total: number };
+  code: { code: string; seconds: number };
+  paired: { token: string };
+  links: { links: Link[] };
+  status: { status: DeskStatus };
+  inbox: { head: number; open: number; rows: Row[] };
+  card: { card: Card };
+  history: { rows: HistoryRow[]; next: number | null };
+  figures: Figures;
+  exported: { text: string; next: number | null };
+  verified: Verified;
+  sessions: { sessions: SessionState[] };
+  rules: RuleBook;
+  problems: { problems: Problem[] };
+  explained: Explained;
+  backtested: Backtested;
+  proposed: { toml: string; name: string };
+  suggested: { rules: SuggestedRule[] };
 }
+/** A message of one kind. An entry and `locked` answer no request. */
+export type DeskMessage<K extends keyof Messages = keyof Messages> = {
+  [Kind in K]: { kind: Kind; id?: string | null } & Messages[Kind];
+}[K];
+
+/** The fields of each kind of request, and the kind of its answer. */
+export interface Requests {
+  watch: [{ from?: number }, "watching"];
+  press: [{ request_id: string; action?: string; words?: string; input?: object; confirm?: string }, "told"];
+  unlock: [{ token: string; origin?: string }, "told"];
+  pair: [{ code: string; name: string; origin?: string }, "paired" | "told"];
+  code: [{ page?: boolean }, "code" | "told"];
+  links: [{}, "links"];
+  unpair: [{ link: string }, "told"];
+  gate: [{ value: string }, "told"];
+  status: [{}, "status"];
+  inbox: [{}, "inbox"];
+  card: [{ question: string }, "card" | "told"];
+  history: [{ filter: Filter; before?: number; limit?: number }, "history"];
+  figures: [{ filter: Filter }, "figures"];
+  export: [{ format: "jsonl" | "csv"; filter: Filter; before?: number }, "exported"];
+  verify: [{}, "verified"];
+  sessions: [{ since_ms?: number }, "sessions"];
+  rules: [{}, "rules"];
+  check_rules: [{ text: string }, "problems"];
+  explain: [{ tool?: string; command?: string; input?: object; project: string; agent?: string }, "explained"];
+  backtest: [{ text: string }, "backtested"];
+  save_rules: [{ text: string; hash: string }, "told"];
+  propose: [{ question?: string; seq?: number; decide: string; seconds?: number }, "proposed"];
+  suggest: [{}, "suggested"];
+  try: [{}, "told"];
+}
+export type RequestKind = keyof Requests;
+export type RequestFields<K extends RequestKind> = Requests[K][0];
+export type DeskRequest<K extends RequestKind = RequestKind> = {
+  [Kind in K]: { id: string; kind: Kind } & RequestFields<Kind>;
+}[K];
+export type AnswerTo<K extends RequestKind> = DeskMessage<Requests[K][1]>;

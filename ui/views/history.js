@@ -29,7 +29,7 @@ export class HistoryView {
   #by = "project";
   #typing = 0;
   #refresh = 0;
-  #verify = /** @type {{done: number, total: number} | import("../types/desk.js").Answers["verified"] | null} */ (null);
+  #verify = /** @type {import("../types/desk.js").Progress | import("../types/desk.js").Verified | null} */ (null);
   #options = /** @type {Record<string, string[]>} */ ({ project: [], agent: [], tool: [] });
 
   /** @param {App} app */
@@ -65,9 +65,9 @@ export class HistoryView {
     await this.app.attempt(async () => {
       const figures = await ask(this.app.transport, "figures", { filter });
       if (shown !== this.#shown) return;
-      this.#figures = /** @type {any} */ (figures);
-      for (const name of ["project", "agent", "tool"]) {
-        const names = /** @type {import("../types/desk.js").Tally[]} */ (figures[`by_${name}`]).map((tally) => tally.name);
+      this.#figures = figures;
+      for (const name of /** @type {const} */ (["project", "agent", "tool"])) {
+        const names = figures[`by_${name}`].map((tally) => tally.name);
         this.#options[name] = [...new Set([...this.#options[name], ...names])].sort();
       }
     });
@@ -202,14 +202,14 @@ export class HistoryView {
     const run = () => this.app.attempt(async () => {
       this.#verify = { done: 0, total: 0 };
       this.app.update();
-      const progress = (/** @type {any} */ message) => {
-        this.#verify = message;
+      const progress = (/** @type {import("../types/desk.js").Progress} */ done) => {
+        this.#verify = done;
         this.app.update();
       };
-      this.#verify = /** @type {any} */ (await ask(this.app.transport, "verify", {}, { progress }).catch((error) => {
+      this.#verify = await ask(this.app.transport, "verify", {}, { progress }).catch((error) => {
         this.#verify = null;
         throw error;
-      }));
+      });
     });
     const explain = () => this.app.openDialog("The ledger", () => html`<div class="dialog-body"><p>Each entry contains the hash of the one before it. If somebody changed or removed an entry, the chain would break there.</p><p>${state && "text" in state ? state.text : ""}</p><p class="small muted">The same as <code>callgate log --verify</code> in a terminal.</p></div><div class="dialog-foot"><button class="button" type="button" @click=${() => { this.app.closeDialog(); run(); }}>Verify again</button></div>`);
     if (!state) return html`<button class="button small quiet" type="button" data-verify @click=${run}>${icon("gate")}<span class="wide-only">Verify the ledger</span><span class="narrow-only">Verify</span></button>`;
@@ -221,6 +221,6 @@ export class HistoryView {
   #empty(count) {
     if (this.#isLoading) return html`<div class="history-list">${[0, 1, 2, 3, 4].map(() => html`<div class="skeleton history-skeleton"></div>`)}</div>`;
     if (count) return html`<div class="empty"><h2>Nothing matches</h2><p>No entry of the ledger has all of these words and properties.</p><div class="row"><a class="button" href="#/history">Clear the filters</a></div></div>`;
-    return html`<div class="empty">${openGate()}<h2>No decisions yet</h2><p>Everything that agents ask, and everything that rules decide for you, is recorded here and chained, so that nothing can be changed later.</p><div class="row"><a class="button primary" href="#/inbox">Go to the inbox</a></div></div>`;
+    return html`<div class="empty">${openGate()}<h2>No decisions yet</h2><p>Everything that agents ask, and everything that rules decide for you, is recorded here, in a chain that shows whether anything was changed later.</p><div class="row"><a class="button primary" href="#/inbox">Go to the inbox</a></div></div>`;
   }
 }

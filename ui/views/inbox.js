@@ -140,7 +140,7 @@ export class InboxView {
 
   async #try() {
     await this.app.attempt(async () => {
-      const told = await ask(this.app.transport, "try");
+      const told = await ask(this.app.transport, "try", {});
       if (!told.done) this.app.toast(told.text);
     });
   }

@@ -44,9 +44,8 @@ export class RulesView {
   /** Loads the rules; a draft is given up. */
   reload() {
     return this.app.attempt(async () => {
-      this.#book = /** @type {any} */ (await ask(this.app.transport, "rules"));
-      this.#draft = this.#book?.text ?? "";
-      this.#problems = this.#book?.problems ?? [];
+      const book = await ask(this.app.transport, "rules", {});
+      [this.#book, this.#draft, this.#problems] = [book, book.text, book.problems];
       this.#suggested = this.app.route.item === "suggestions" ? this.#suggested : null;
     });
   }
@@ -124,7 +123,7 @@ export class RulesView {
   async #suggest() {
     this.#suggested = { rules: null, done: 0, total: 0 };
     await this.app.attempt(async () => {
-      const progress = (/** @type {any} */ { done, total }) => {
+      const progress = (/** @type {import("../types/desk.js").Progress} */ { done, total }) => {
         this.#suggested = { rules: null, done, total };
         this.app.update();
       };

@@ -7,7 +7,7 @@ import { icon } from "../parts/icons.js";
 import { shown } from "../parts/text.js";
 
 /** @typedef {import("../app.js").App} App */
-/** @typedef {{link: string, name: string}} Link */
+/** @typedef {import("../types/desk.js").Link} Link */
 
 export class SettingsView {
   #links = /** @type {Link[] | null} */ (null);
@@ -24,8 +24,8 @@ export class SettingsView {
 
   #load() {
     return this.app.attempt(async () => {
-      this.#links = (await ask(this.app.transport, "links")).links;
-      this.#status = (await ask(this.app.transport, "status")).status;
+      this.#links = (await ask(this.app.transport, "links", {})).links;
+      this.#status = (await ask(this.app.transport, "status", {})).status;
     });
   }
 
