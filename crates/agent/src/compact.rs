@@ -11,21 +11,14 @@ use std::sync::Arc;
 
 use callgate_mask::text::shortened;
 
+use crate::estimate::message_tokens;
 use crate::history::without_thoughts;
-use crate::message::{Block, ChatMessage, MediaSource, Role};
+use crate::message::{Block, ChatMessage, Role};
 
 /// The percentage of the model's context that may be used before turns are replaced.
 const FULL: u64 = 80;
 /// The percentage of the context that stays as it is.
 const KEPT: u64 = 30;
-/// The estimated number of tokens of an image.
-const PICTURE: u64 = 1600;
-/// The estimated size of a document's page in bytes, and its number of tokens. A document has at
-/// least one page.
-const PAGE_BYTES: u64 = 50_000;
-const PAGE: u64 = 3000;
-/// The estimated overhead of a message, and of each of its parts, in tokens.
-const FRAME: u64 = 8;
 /// The assumed context of an unknown model, in tokens.
 const WINDOW: u64 = 200_000;
 const LARGE_WINDOW: u64 = 1_000_000;
@@ -42,24 +35,34 @@ pub const REQUEST: &str = "\
 This conversation is getting too long. Write a summary that takes its place, for yourself: you \
 will go on from it without seeing what came before. Say what the user wants and has decided, in \
 their own words where they matter; what was done, with the names of files, commands and their \
-results; what was found out; what failed and reason; and what is still to be done. Leave out \
+results; what was found out; what failed and why; and what is still to be done. Leave out \
 greetings and everything that no longer matters. Use no tools. Write nothing but the summary.";
 
 const OPENING: &str = "[The beginning of this conversation was left out. This is its summary:]";
 const LIST: &str = "[The beginning of this conversation was left out, and there is no summary of \
                     it. These are the user's messages in it, shortened:]";
 
-/// Estimates the number of tokens of messages, rather too high than too low.
-#[must_use]
-pub fn estimate(messages: &[Arc<ChatMessage>]) -> u64 {
-    messages.iter().map(|message| size(message)).sum()
-}
-
 /// Returns the context of a model in tokens; a low number for an unknown model.
 #[must_use]
 pub fn window(model: &str) -> u64 {
     let is_large = LARGE.iter().any(|name| model.starts_with(name));
     if is_large { LARGE_WINDOW } else { WINDOW }
+}
+
+/// Returns true if so many tokens leave the model too little room. `counted` is the estimate of all
+/// messages and `newest` that of the user's newest one, which the last answer did not read; for
+/// `last_tokens` see [`plan`].
+#[must_use]
+pub fn is_full(counted: u64, newest: u64, last_tokens: Option<u64>, window: u64) -> bool {
+    needed(counted, newest, last_tokens) > share(window, FULL)
+}
+
+fn needed(counted: u64, newest: u64, last_tokens: Option<u64>) -> u64 {
+    counted.max(last_tokens.unwrap_or(0).saturating_add(newest))
+}
+
+fn share(window: u64, hundredths: u64) -> u64 {
+    window / 100 * hundredths
 }
 
 /// Returns how many of the first messages have to be replaced by a summary before the model is
@@ -69,13 +72,12 @@ pub fn window(model: &str) -> u64 {
 /// prompt and the tools, which are not estimated here. After a cut it is no longer meaningful.
 #[must_use]
 pub fn plan(messages: &[Arc<ChatMessage>], last_tokens: Option<u64>, window: u64) -> Option<usize> {
-    let sizes: Vec<u64> = messages.iter().map(|message| size(message)).collect();
+    let sizes: Vec<u64> = messages.iter().map(|message| message_tokens(message)).collect();
     let counted: u64 = sizes.iter().sum();
     let is_new = messages.last().is_some_and(|message| message.role == Role::User);
     let newest = sizes.last().copied().filter(|_| is_new).unwrap_or(0);
-    let needed = counted.max(last_tokens.unwrap_or(0).saturating_add(newest));
-    let share = |hundredths: u64| window / 100 * hundredths;
-    if needed <= share(FULL) {
+    let (needed, full) = (needed(counted, newest, last_tokens), share(window, FULL));
+    if needed <= full {
         return None;
     }
     // Where a turn begins, and how much is from there on; as much more as all is more than was
@@ -92,12 +94,12 @@ pub fn plan(messages: &[Arc<ChatMessage>], last_tokens: Option<u64>, window: u64
     let first_within = |most: u64| starts.iter().find(|(_, left)| *left <= most);
     let last_whole = starts.iter().rev().find(|(at, _)| at + 1 < messages.len());
     // The last whole turn stays, unless that alone is too much.
-    let wanted = match (first_within(share(KEPT)), last_whole) {
+    let wanted = match (first_within(share(window, KEPT)), last_whole) {
         (Some(early), Some(whole)) => Some(early.min(whole)),
         (early, whole) => whole.or(early),
     };
-    let wanted = wanted.filter(|(_, left)| *left <= share(FULL));
-    wanted.or_else(|| first_within(share(FULL))).or(starts.last()).map(|(at, _)| *at)
+    let wanted = wanted.filter(|(_, left)| *left <= full);
+    wanted.or_else(|| first_within(full)).or(starts.last()).map(|(at, _)| *at)
 }
 
 /// Returns the messages that ask the model for a summary of the first `upto`.
@@ -144,27 +146,4 @@ pub fn fallback(messages: &[Arc<ChatMessage>], upto: usize) -> ChatMessage {
         write!(list, "\n- {item}").ok();
     }
     ChatMessage::user(vec![Block::text(list)])
-}
-
-fn size(message: &ChatMessage) -> u64 {
-    message.content.iter().map(|block| part(block) + FRAME).sum::<u64>() + FRAME
-}
-
-fn part(block: &Block) -> u64 {
-    match block {
-        Block::Text { text } => words(text),
-        Block::Image { .. } => PICTURE,
-        Block::Document { source: MediaSource::Base64 { data, .. }, .. } => {
-            (data.len() as u64 / PAGE_BYTES + 1) * PAGE
-        }
-        Block::Thinking { thinking, signature } => words(thinking) + words(signature),
-        Block::RedactedThinking { data } => words(data),
-        Block::ToolUse { id, name, input } => words(id) + words(name) + words(input.get()),
-        Block::ToolResult { tool_use_id, content, .. } => words(tool_use_id) + words(content),
-    }
-}
-
-/// Estimates two tokens for seven bytes.
-pub(crate) fn words(text: &str) -> u64 {
-    (text.len() as u64).saturating_mul(2).div_ceil(7)
 }

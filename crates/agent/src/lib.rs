@@ -8,6 +8,7 @@ pub mod anthropic;
 pub mod budget;
 pub mod compact;
 pub mod engine;
+mod estimate;
 pub mod failure;
 pub mod files;
 pub mod gate;

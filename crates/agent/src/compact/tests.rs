@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::estimate::messages_tokens;
 use crate::history::tests::strict::{Strict, read, repair, show, values};
 
 fn shared(messages: Vec<ChatMessage>) -> Vec<Arc<ChatMessage>> {
@@ -21,19 +22,6 @@ fn turns(sizes: &[u64]) -> Vec<Arc<ChatMessage>> {
 
 fn upto(messages: &[Arc<ChatMessage>], last: Option<u64>, window: u64) -> Option<usize> {
     plan(messages, last, window)
-}
-
-#[test]
-fn a_token_is_three_and_a_half_bytes_and_a_picture_has_many() {
-    let size = |text: &str| estimate(&shared(read(text)));
-    assert_eq!(size(""), 0);
-    assert_eq!(size(&format!("u {}", "x".repeat(7000))), 2016);
-    assert_eq!(size("u [png]"), 1616);
-    assert!(size("a # ?x #r") > 24 && size("u !x") > 16);
-    let data = "A".repeat(120_000);
-    let source = MediaSource::Base64 { media_type: "application/pdf".to_owned(), data };
-    let pages = ChatMessage::user(vec![Block::Document { source, title: None }]);
-    assert_eq!(estimate(&[Arc::new(pages)]), 9016);
 }
 
 #[test]
@@ -131,11 +119,11 @@ fn what_is_left_can_be_sent_and_is_short_enough_where_that_is_possible() {
         if asks {
             messages.extend(shared(read("u newest")));
         }
-        let newest = messages.last().map_or(0, |message| size(message));
+        let newest = messages.last().map_or(0, |message| message_tokens(message));
         let limit = window / 100 * FULL;
         let Some(upto) = plan(&messages, last, window) else {
             let can_be_cut = sizes.len() + usize::from(asks) > 1;
-            let is_short = estimate(&messages) <= limit
+            let is_short = messages_tokens(&messages) <= limit
                 && last.is_none_or(|last| last + if asks { newest } else { 0 } <= limit);
             prop_assert!(is_short || !can_be_cut);
             return Ok(());
@@ -147,10 +135,10 @@ fn what_is_left_can_be_sent_and_is_short_enough_where_that_is_possible() {
         let mended = repair(left);
         prop_assert_eq!(mended.len(), messages.len() - upto);
         let last_start = messages.len() - if asks { 1 } else { 4 };
-        let fits = |from: usize| estimate(&messages[from..]) <= limit;
+        let fits = |from: usize| messages_tokens(&messages[from..]) <= limit;
         prop_assert!(fits(upto) || upto == last_start, "it is short enough if that can be");
         let whole = messages.len() - if asks { 5.min(messages.len()) } else { 4 };
-        let scaled = last.unwrap_or(0) > estimate(&messages);
+        let scaled = last.unwrap_or(0) > messages_tokens(&messages);
         prop_assert!(upto <= whole || scaled || !fits(whole) || whole == 0);
     });
 }

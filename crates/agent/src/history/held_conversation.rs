@@ -99,6 +99,12 @@ impl HeldConversation {
         self.mender.messages()
     }
 
+    /// Estimates the number of tokens of [`messages`](Self::messages). What was estimated before is
+    /// not looked at again.
+    pub fn tokens(&mut self) -> u64 {
+        self.mender.tokens()
+    }
+
     /// Returns true if its last turn was interrupted: the model never answered to the results of
     /// its tools.
     #[must_use]

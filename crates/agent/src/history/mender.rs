@@ -12,6 +12,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::sendable::{from_assistant, from_user};
+use crate::estimate::{message_tokens, messages_tokens};
 use crate::message::{Block, ChatMessage, Role};
 
 /// The result that the model reads for a tool use that has none.
@@ -42,6 +43,9 @@ pub(super) struct Mender {
     ids: HashSet<String>,
     /// The ids of the last answer's tool uses that have no result yet.
     open: Vec<String>,
+    /// How many of the first messages were measured, and their tokens. The last message may still
+    /// grow, so it is not among them.
+    measured: (usize, u64),
     /// The number of the message that is being read.
     number: u64,
     /// Whether a message that was once sent is missing.
@@ -51,6 +55,15 @@ pub(super) struct Mender {
 impl Mender {
     pub(super) fn messages(&self) -> &[Arc<ChatMessage>] {
         &self.messages
+    }
+
+    /// Estimates the number of tokens of [`messages`](Self::messages).
+    pub(super) fn tokens(&mut self) -> u64 {
+        let Some((last, before)) = self.messages.split_last() else { return 0 };
+        let (count, tokens) = self.measured;
+        let tokens = tokens + messages_tokens(&before[count..]);
+        self.measured = (before.len(), tokens);
+        tokens + message_tokens(last)
     }
 
     /// Returns how many stored messages are part of the first `count` of [`messages`](Self::messages).

@@ -6,12 +6,12 @@ use callgate_link::sync::lock;
 use callgate_wire::session::TokenUsage;
 
 use super::SessionShared;
-
 use crate::engine::EngineCall;
+use crate::estimate::{messages_tokens, text_tokens};
 use crate::failure::RequestFailure;
 use crate::history::{CostTotals, PricedUsage, Reservation};
+use crate::price;
 use crate::tool::ToolSpec;
-use crate::{compact, price};
 
 /// The tokens of a tool in addition to its description and schema.
 const A_TOOL: u64 = 50;
@@ -59,10 +59,10 @@ impl SessionShared {
 /// and the answer has the longest permitted length.
 fn most(call: &EngineCall) -> TokenUsage {
     let tool = |tool: &ToolSpec| {
-        compact::words(tool.description) + compact::words(tool.input_schema.get()) + A_TOOL
+        text_tokens(tool.description) + text_tokens(tool.input_schema.get()) + A_TOOL
     };
-    let read = compact::estimate(&call.messages)
-        + compact::words(&call.system)
+    let read = messages_tokens(&call.messages)
+        + text_tokens(&call.system)
         + call.tools.iter().map(tool).sum::<u64>();
     let written = u64::from(call.max_tokens) + u64::from(call.thinking.unwrap_or(0));
     // Writing to the provider's cache is the most expensive way to read input.

@@ -13,6 +13,8 @@ use crate::message::{ChatMessage, Role};
 const MOVING: usize = 4;
 /// The most bytes that are kept: a conversation full of pictures is rare.
 const LONGEST: usize = 4 * 1024 * 1024;
+/// What the last turns of a request mostly need, in bytes.
+const ROOM: usize = 16 * 1024;
 
 /// The turns of the last request, except for its last ones.
 #[derive(Debug, Default)]
@@ -55,16 +57,18 @@ impl WrittenTurns {
         if fresh.is_empty() {
             return Ok(false);
         }
+        output.reserve(self.json.len() + ROOM);
         output.push(b'[');
         output.extend_from_slice(&self.json);
         self.add(from(self), &fresh, output)?;
         output.push(b']');
-        self.messages.clear();
         if self.json.len() > LONGEST {
             self.clear();
         }
+        // A message that stays is not touched: a thousand of them would be felt.
         let sure = self.turns.last().map_or(0, |turn| turn.sure);
-        self.messages.extend_from_slice(&messages[..sure]);
+        self.messages.truncate(sure);
+        self.messages.extend_from_slice(&messages[self.messages.len()..sure]);
         Ok(true)
     }
 
@@ -78,6 +82,7 @@ impl WrittenTurns {
         let is_same =
             |(one, other): &(&Arc<ChatMessage>, &Arc<ChatMessage>)| Arc::ptr_eq(one, other);
         let same = self.messages.iter().zip(messages).take_while(is_same).count();
+        self.messages.truncate(same);
         let same = if self.with_thoughts == with_thoughts { same } else { 0 };
         self.with_thoughts = with_thoughts;
         let kept = self.turns.iter().take_while(|turn| turn.sure <= same).count();

@@ -110,6 +110,19 @@ fn after_a_gap_thoughts_are_about_something_else() {
 }
 
 #[test]
+fn tokens_are_estimated_once_but_the_last_message_may_grow() {
+    let mut mender = Mender::default();
+    assert_eq!(mender.tokens(), 0);
+    let all = "u hi | a ?x | u !x | u more and more | u words | a ok | a and so on ?y | u next";
+    for (number, message) in (0..).zip(read(all)) {
+        mender.push(number, message, false);
+        assert_eq!(mender.tokens(), messages_tokens(mender.messages()), "up to {number}");
+    }
+    mender.close();
+    assert_eq!(mender.tokens(), messages_tokens(mender.messages()));
+}
+
+#[test]
 fn each_message_knows_how_many_came_until_its_end() {
     let mut mender = Mender::default();
     mender.begin(10, read("u summary").remove(0));

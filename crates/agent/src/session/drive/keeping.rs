@@ -6,12 +6,11 @@ use std::sync::Arc;
 use callgate_store::EntryDraft;
 use callgate_wire::session::TokenUsage;
 
+use super::shorten::is_full;
 use super::{FinishedRound, TurnDriver};
-use crate::compact;
 use crate::engine::EngineCall;
 use crate::failure::RequestFailure;
 use crate::history::{HistoryStep, PricedUsage, Reservation};
-use crate::message::ChatMessage;
 use crate::session::LogLevel;
 use crate::turn::TurnAction;
 
@@ -53,13 +52,13 @@ impl TurnDriver<'_> {
         round: FinishedRound,
         todo: &mut Vec<TurnAction>,
     ) -> Result<(), RequestFailure> {
-        let mut all = self.held.messages().to_vec();
-        all.extend(round.messages.iter().cloned().map(Arc::new));
-        if self.has_to_wait(&all) {
+        if self.has_to_wait(&round) {
             self.keep(round).await?;
             self.ask(todo).await;
             return Ok(());
         }
+        let mut all = self.held.messages().to_vec();
+        all.extend(round.messages.iter().cloned().map(Arc::new));
         let call = self.call(all);
         if let Err(failure) = self.reserve(&call).await {
             self.keep(round).await?;
@@ -88,11 +87,11 @@ impl TurnDriver<'_> {
     }
 
     /// Returns true if the engine cannot be asked yet: costs have to be counted, the conversation
-    /// has to be summarised, or the turn has to stop.
-    fn has_to_wait(&self, all: &[Arc<ChatMessage>]) -> bool {
+    /// may have to be summarised, or the turn has to stop.
+    fn has_to_wait(&mut self, round: &FinishedRound) -> bool {
         let options = &self.shared.options;
         options.budget.is_limited()
-            || compact::plan(all, self.read, options.context).is_some()
+            || is_full(&mut self.held, &round.messages, self.read, options.context)
             || self.halt.borrow().is_some()
     }
 

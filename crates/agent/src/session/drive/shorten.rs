@@ -11,9 +11,10 @@ use super::meter::UsageMeter;
 use super::{QUIET, SessionShared, TurnDriver, halted};
 use crate::compact;
 use crate::engine::{AnswerPiece, EngineCall};
+use crate::estimate::message_tokens;
 use crate::failure::RequestFailure;
-use crate::history::Reservation;
-use crate::message::ChatMessage;
+use crate::history::{HeldConversation, Reservation};
+use crate::message::{ChatMessage, Role};
 
 /// The longest summary; a longer one has gone astray and is cut off.
 const LONGEST_SUMMARY: usize = 256 * 1024;
@@ -23,6 +24,10 @@ impl TurnDriver<'_> {
     /// `is_over` the limit. Returns whether it did. Nothing is done if the turn has to stop
     /// meanwhile.
     pub(super) async fn make_room(&mut self, is_over: bool) -> Result<bool, RequestFailure> {
+        let (read, window) = (self.read, self.shared.options.context);
+        if !is_over && !is_full(&mut self.held, self.turn.unkept(), read, window) {
+            return Ok(false);
+        }
         let messages = self.conversation();
         let Some(upto) = self.cut(&messages, is_over) else { return Ok(false) };
         // A conversation with tool calls can only be sent together with the tools.
@@ -90,6 +95,20 @@ impl TurnDriver<'_> {
         };
         self.shared.output.say(&self.id, event);
     }
+}
+
+/// Returns true if a conversation with these new messages is too long by our estimate. This takes no
+/// longer in a long conversation than in a short one, unlike a [plan](compact::plan).
+pub(super) fn is_full(
+    held: &mut HeldConversation,
+    new: &[ChatMessage],
+    last_tokens: Option<u64>,
+    window: u64,
+) -> bool {
+    let counted = held.tokens() + new.iter().map(message_tokens).sum::<u64>();
+    let last = new.last().or_else(|| held.messages().last().map(AsRef::as_ref));
+    let newest = last.filter(|last| last.role == Role::User).map_or(0, message_tokens);
+    compact::is_full(counted, newest, last_tokens, window)
 }
 
 /// Returns the engine's summary, empty if it fails.
