@@ -3,6 +3,7 @@
 mod gate;
 mod watch;
 
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -46,6 +47,13 @@ Try: {"id":"1","kind":"user_message","message":"list files"}
 Ctrl-D ends it; `callgate agent --help` says more."#;
 /// The largest file with a prompt that is read, in bytes.
 const LONGEST_PROMPT: u64 = 1024 * 1024;
+
+/// Runs the runtime without clap. Returns `None` if clap has to read the command line.
+pub(crate) fn main(words: impl IntoIterator<Item = OsString>) -> Option<ExitCode> {
+    let (file, flags) = AgentFlags::of_plain_words(words)?;
+    let done = AgentArgs { flags }.run(file.as_deref());
+    Some(done.unwrap_or_else(|failure| failure.report()))
+}
 
 /// Run the agent runtime for a front end
 ///

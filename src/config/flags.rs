@@ -1,7 +1,7 @@
 //! The settings as flags, for the commands that take them.
 
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use clap::{Arg, ArgAction, ArgMatches};
 
@@ -36,6 +36,40 @@ impl<const FOR_AGENT: bool> SettingFlags<FOR_AGENT> {
             Some(format!("--{}={}", key.flag_name()?, value.to_str()?))
         };
         self.0.iter().map(word).collect()
+    }
+
+    /// Reads a command line that consists only of settings and `--config FILE`, and returns the file
+    /// and the settings. Returns `None` for any other, such as a wrong one or a call for help: those
+    /// are clap's, which costs a program that stays in memory some 400 KB.
+    pub(crate) fn of_plain_words(
+        words: impl IntoIterator<Item = OsString>,
+    ) -> Option<(Option<PathBuf>, Self)> {
+        let mut words = words.into_iter();
+        let (mut file, mut given) = (None, Vec::new());
+        while let Some(word) = words.next() {
+            let option = word.to_str()?.strip_prefix("--")?;
+            let (name, value) = match option.split_once('=') {
+                Some((name, value)) => (name, value.into()),
+                None => (option, words.next()?),
+            };
+            // With a dash it may be an option, and the value is missing.
+            if value.is_empty() || value.as_encoded_bytes().starts_with(b"-") {
+                return None;
+            }
+            if name == "config" && file.is_none() {
+                file = Some(value.into());
+                continue;
+            }
+            let key = Self::keys().find(|key| key.flag_name().as_deref() == Some(name))?;
+            let is_new = !given.iter().any(|(other, _): &(&SettingKey, _)| other.name == key.name);
+            match key.flag {
+                KeyFlag::Repeated(_) => {}
+                KeyFlag::Value if is_new => {}
+                _ => return None,
+            }
+            given.push((key, value));
+        }
+        Some((file, Self(given)))
     }
 
     fn keys() -> impl Iterator<Item = &'static SettingKey> {
@@ -85,4 +119,72 @@ fn flag(key: &'static SettingKey) -> Option<Arg> {
         }
         KeyFlag::None | KeyFlag::Value => flag,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::{Args, FromArgMatches};
+
+    use super::*;
+
+    /// The settings file, and the settings by name.
+    type ReadFlags = (Option<PathBuf>, Vec<(&'static str, OsString)>);
+
+    /// Reads a command line with clap, and returns the file and the settings in order.
+    fn by_clap(words: &[&str]) -> Option<ReadFlags> {
+        let config = Arg::new("config").long("config").value_parser(clap::value_parser!(PathBuf));
+        let command = clap::Command::new("test").no_binary_name(true).arg(config);
+        let matches = AgentFlags::augment_args(command).try_get_matches_from(words).ok()?;
+        let flags = AgentFlags::from_arg_matches(&matches).ok()?;
+        Some((matches.get_one::<PathBuf>("config").cloned(), in_order(&flags)))
+    }
+
+    fn plain(words: &[&str]) -> Option<ReadFlags> {
+        let (file, flags) = AgentFlags::of_plain_words(words.iter().map(OsString::from))?;
+        Some((file, in_order(&flags)))
+    }
+
+    fn in_order(flags: &AgentFlags) -> Vec<(&'static str, OsString)> {
+        let mut given: Vec<_> =
+            flags.given().iter().map(|(key, value)| (key.name, value.clone())).collect();
+        given.sort_by_key(|(name, _)| *name);
+        given
+    }
+
+    #[test]
+    fn plain_words_mean_the_same_without_clap() {
+        assert_eq!(plain(&[]), by_clap(&[]));
+        let names = AgentFlags::keys().filter(|key| !matches!(key.flag, KeyFlag::Fixed(..)));
+        let names: Vec<String> = names.filter_map(SettingKey::flag_name).collect();
+        assert!(names.len() > 10, "{names:?}");
+        for name in names.iter().map(String::as_str).chain(["config"]) {
+            for value in ["7", "a b", "=", "ä"] {
+                let (long, joined) = (format!("--{name}"), format!("--{name}={value}"));
+                for words in [&[&long, value][..], &[&joined]] {
+                    let found = plain(words);
+                    assert!(found.is_some() && found == by_clap(words), "{words:?}: {found:?}");
+                }
+            }
+        }
+        let several = ["--root", "/a", "--config=c", "--model", "m", "--root=/b"];
+        assert!(plain(&several).is_some_and(|found| Some(found) == by_clap(&several)));
+    }
+
+    #[test]
+    fn all_other_words_are_left_to_clap() {
+        for words in [
+            &["--help"][..],
+            &["-V"],
+            &["words"],
+            &["--model"],
+            &["--model", "--root"],
+            &["--model="],
+            &["--model", "a", "--model", "b"],
+            &["--config=a", "--config=b"],
+            &["--unknown", "x"],
+            &["--", "x"],
+        ] {
+            assert_eq!(plain(words), None, "{words:?}");
+        }
+    }
 }
