@@ -27,13 +27,15 @@ use std::time::{Duration, Instant};
 use callgate_link::file::FileLock;
 use callgate_link::socket::SocketError;
 use callgate_store::{EntryDraft, Store, StoreError, now_ms};
+use callgate_wire::desk::PairingSecret;
 use rustix::process::{Resource, getrlimit, setrlimit};
 use serde_json::json;
 use tokio::runtime::Handle;
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{mpsc, oneshot, watch};
 
-use crate::channel::{ChannelOrder, News};
-use crate::desk::{Authority, Desk, DeskInput, DeskSettings, Now};
+use crate::asker::fresh_id;
+use crate::channel::{ChannelOrder, News, Person, PersonPlace, ReplyTo};
+use crate::desk::{Authority, Desk, DeskInput, DeskSettings, Now, PAGE_CODE_LIFETIME};
 use crate::rule_desk::RuleDesk;
 use crate::telegram::{self, TelegramReport};
 use askers::Askers;
@@ -43,7 +45,7 @@ use letter::Letter;
 use pulse::DaemonPulse;
 use reception::{Intake, Reception};
 use rulings::{RulingLimits, RulingQueue};
-use viewers::Viewers;
+use viewers::{Viewers, secrets};
 
 pub use claim::{Claim, lock_path};
 pub use rulings::RuleJudge;
@@ -141,6 +143,33 @@ impl DeskHandle {
     pub fn blocking_news(&self, news: News) {
         // A desk that has ended needs no news.
         self.0.blocking_send(Letter::new(DeskInput::News(news))).ok();
+    }
+
+    /// Tells the desk at which origins the page is served, and waits until it is recorded. The links
+    /// of pages at other origins are removed. Returns false if it was not recorded.
+    pub async fn page_served(&self, origins: Vec<String>) -> bool {
+        Letter::send_recorded(&self.0, DeskInput::PageServed { origins }).await
+    }
+
+    /// Makes a code for a page, for the person of this name at the desk's own terminal. Returns it
+    /// with its lifetime once it is recorded, or `None` if it cannot be made. For a thread without
+    /// a runtime.
+    #[must_use]
+    pub fn blocking_page_code(&self, name: &str) -> Option<(PairingSecret, Duration)> {
+        let secret = secrets::code().ok()?;
+        let who = Person { place: PersonPlace::Terminal, name: name.to_owned() };
+        let input = DeskInput::NewCode {
+            code: secret.reveal().to_owned(),
+            id: fresh_id(),
+            who,
+            is_for_page: true,
+            is_first: false,
+            reply_to: ReplyTo::Key,
+        };
+        let (recorded, is_recorded) = oneshot::channel();
+        self.0.blocking_send(Letter { input, recorded: Some(recorded) }).ok()?;
+        is_recorded.blocking_recv().ok()?;
+        Some((secret, PAGE_CODE_LIFETIME))
     }
 }
 

@@ -44,13 +44,14 @@ use crate::channel::{News, Person, ReplyTo};
 pub(crate) use asked::patience;
 pub use authority::Authority;
 pub use checked::asks_of;
-pub use commands::{CODE_LIFETIME, WRONG_CODES};
+pub use commands::{CODE_LIFETIME, PAGE_CODE_LIFETIME, WRONG_CODES};
 pub use output::{DeskOutput, DeskStep};
 pub use question::{Ruling, Unattended};
 
 use calls::CallMemory;
 use care::PressCare;
 use change::WantedChange;
+use change::WantedCode;
 use commands::PairingCodes;
 use gates::HostGates;
 use past::ClosedQuestions;
@@ -150,10 +151,17 @@ pub enum DeskInput {
         id: RequestId,
         /// Who wants it.
         who: Person,
+        /// Whether it is for a page, in which case it is good for a short time.
+        is_for_page: bool,
         /// Whether the ledger has never had a link.
         is_first: bool,
         /// Where to reply.
         reply_to: ReplyTo,
+    },
+    /// The page is served at these origins, and no longer at others.
+    PageServed {
+        /// The origins.
+        origins: Vec<String>,
     },
     /// A viewer sends a code to be paired.
     PairViewer {
@@ -299,9 +307,11 @@ impl Desk {
             DeskInput::Lost(asker) => self.lost(&mut step, asker),
             DeskInput::News(news) => self.news(&mut step, news),
             DeskInput::Viewers(count) => self.viewers(&mut step, count),
-            DeskInput::NewCode { code, id, who, is_first, reply_to } => {
-                self.new_code(&mut step, code, &id, &who, is_first, reply_to);
+            DeskInput::NewCode { code, id, who, is_for_page, is_first, reply_to } => {
+                let wanted = WantedCode { code, is_for_page };
+                self.new_code(&mut step, wanted, &id, &who, is_first, reply_to);
             }
+            DeskInput::PageServed { origins } => self.page_served(&mut step, &origins),
             DeskInput::PairViewer { code, name, token_hash, reply_to } => {
                 self.pair_viewer(&mut step, &code, &name, &token_hash, &reply_to);
             }

@@ -147,10 +147,10 @@ impl Clerk {
     fn with_past(&self, input: DeskInput) -> DeskInput {
         let (asker, request, ruling) = match input {
             DeskInput::Asked { asker, request, ruling, .. } => (asker, request, ruling),
-            DeskInput::NewCode { code, id, who, reply_to, .. } => {
+            DeskInput::NewCode { code, id, who, is_for_page, reply_to, .. } => {
                 // A ledger that cannot be read may have had links.
                 let is_first = self.store.links().is_ok_and(|links| !links.had_any);
-                return DeskInput::NewCode { code, id, who, is_first, reply_to };
+                return DeskInput::NewCode { code, id, who, is_for_page, is_first, reply_to };
             }
             other => return other,
         };

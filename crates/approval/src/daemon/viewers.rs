@@ -9,7 +9,7 @@ mod errands;
 mod recorded;
 mod requests;
 mod seat;
-mod secrets;
+pub(super) mod secrets;
 #[cfg(test)]
 mod tests;
 

@@ -9,7 +9,7 @@ use super::answer::tell;
 use super::digest::CallDigest;
 use super::links::LinkKey;
 use super::question::Ruling;
-use super::{AskerId, CODE_LIFETIME, Desk, DeskOutput, DeskStep, record};
+use super::{AskerId, Desk, DeskOutput, DeskStep, record};
 use crate::channel::{Person, PersonPlace, ReplyTo};
 
 /// A change that waits for an answer, and where to reply.
@@ -19,24 +19,33 @@ pub(super) struct WantedChange {
     reply_to: ReplyTo,
 }
 
+/// A code that somebody wants to use.
+#[derive(Debug)]
+pub(super) struct WantedCode {
+    /// The code.
+    pub(super) code: String,
+    /// Whether it is for a page.
+    pub(super) is_for_page: bool,
+}
+
 /// A change of the links.
 #[derive(Debug)]
 enum LinkChange {
     /// Accept this code for a new link.
-    NewCode(String),
+    NewCode(WantedCode),
     /// Remove a link.
     Unlink(LinkKey),
 }
 
 const BECAUSE: &str = "Whoever is linked answers your agents' questions. If you did not run \
-    `callgate pair`, deny this: an agent may be trying to open its own gate.";
+    `callgate pair` or `callgate open`, deny this: an agent may be trying to open its own gate.";
 
 impl Desk {
     #[allow(clippy::too_many_arguments, reason = "all of it comes with the input")]
     pub(super) fn new_code(
         &mut self,
         step: &mut DeskStep,
-        code: String,
+        code: WantedCode,
         id: &RequestId,
         who: &Person,
         is_first: bool,
@@ -177,9 +186,9 @@ impl Desk {
     }
 
     /// Accepts a code. The code itself is not recorded.
-    fn make_code(&mut self, step: &mut DeskStep, code: &str, reply_to: &ReplyTo) {
-        self.codes.add(step.now, code);
-        step.note("code", None, &json!({ "seconds": CODE_LIFETIME.as_secs() }));
+    fn make_code(&mut self, step: &mut DeskStep, wanted: &WantedCode, reply_to: &ReplyTo) {
+        let lifetime = self.codes.add(step.now, &wanted.code, wanted.is_for_page);
+        step.note("code", None, &json!({ "seconds": lifetime.as_secs() }));
         tell(step, Some(reply_to), true, "The code can be used.");
     }
 }

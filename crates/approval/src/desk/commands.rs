@@ -1,5 +1,6 @@
 //! Commands from a chat, and pairing by a code.
 
+use std::collections::VecDeque;
 use std::fmt::Write as _;
 use std::time::Duration;
 
@@ -12,6 +13,10 @@ use crate::channel::{Person, PersonPlace, ReplyTo};
 
 /// How long a pairing code can be used.
 pub const CODE_LIFETIME: Duration = Duration::from_mins(10);
+/// How long a code for a page can be used, which is read from the desk's own terminal.
+pub const PAGE_CODE_LIFETIME: Duration = Duration::from_mins(1);
+/// How many codes that were used for pages are remembered.
+const MOST_USED: usize = 16;
 /// After this many wrong codes every code is void.
 pub const WRONG_CODES: u32 = 5;
 /// How many questions `/pending` shows at most.
@@ -23,27 +28,69 @@ const HELP: &str = "I show what your coding agents want to do; you allow or deny
     buttons.\n/pending: questions that are open\n/status: how things stand\n/mute 30m: no \
     questions here for a while\n/unmute: questions again";
 
-/// The pairing codes that are valid now.
+/// The pairing codes that are valid now, and codes of pages that were used.
 #[derive(Debug, Default)]
 pub(super) struct PairingCodes {
-    codes: Vec<(String, Duration)>,
+    codes: Vec<PairingCode>,
     wrong: u32,
+    /// The last codes that linked a page, and the hashes of the tokens they were used for.
+    used: VecDeque<(String, String)>,
+}
+
+#[derive(Debug)]
+struct PairingCode {
+    code: String,
+    until: Duration,
+    is_for_page: bool,
 }
 
 impl PairingCodes {
-    pub(super) fn add(&mut self, now: Now, code: &str) {
-        self.codes.retain(|(_, until)| *until > now.mono);
+    /// Accepts a code. Returns for how long.
+    pub(super) fn add(&mut self, now: Now, code: &str, is_for_page: bool) -> Duration {
+        let lifetime = if is_for_page { PAGE_CODE_LIFETIME } else { CODE_LIFETIME };
         // One at a time: a new code makes the last one void.
         self.codes.clear();
-        self.codes.push((plain(code), now.mono + CODE_LIFETIME));
+        let code = plain(code);
+        self.used.retain(|(used, _)| *used != code);
+        self.codes.push(PairingCode { code, until: now.mono + lifetime, is_for_page });
         self.wrong = 0;
+        lifetime
     }
 
-    /// Returns true if the code is valid, and uses it up. Too many wrong codes void all.
-    fn take(&mut self, now: Now, code: &str) -> bool {
+    /// Returns true if a chat may be linked by the code, and uses it up.
+    fn take_for_chat(&mut self, now: Now, code: &str) -> bool {
+        self.take(now, code, |good| !good.is_for_page)
+    }
+
+    /// Returns true if a viewer may be linked by the code, and uses it up.
+    fn take_for_viewer(&mut self, now: Now, code: &str, token_hash: &str) -> bool {
+        let mut is_for_page = false;
+        let is_good = self.take(now, code, |good| {
+            is_for_page = good.is_for_page;
+            true
+        });
+        if is_for_page {
+            self.used.push_back((plain(code), token_hash.to_owned()));
+            if self.used.len() > MOST_USED {
+                self.used.pop_front();
+            }
+        }
+        is_good
+    }
+
+    /// Returns the hash of the token that a page got for this code, if one was linked by it.
+    fn used_for(&self, code: &str) -> Option<&str> {
         let code = plain(code);
-        let found = self.codes.iter().position(|(good, until)| *good == code && *until > now.mono);
-        if let Some(at) = found {
+        self.used.iter().find(|(used, _)| *used == code).map(|(_, hash)| hash.as_str())
+    }
+
+    /// Uses a code up if it is valid and `fits`. Too many wrong codes void all.
+    fn take(&mut self, now: Now, code: &str, fits: impl FnOnce(&PairingCode) -> bool) -> bool {
+        let code = plain(code);
+        let found = self.codes.iter().position(|good| good.code == code && good.until > now.mono);
+        if let Some(at) = found
+            && fits(&self.codes[at])
+        {
             self.codes.remove(at);
             return true;
         }
@@ -161,7 +208,7 @@ impl Desk {
 
     fn pair_chat(&mut self, step: &mut DeskStep, who: &Person, code: &str, reply_to: &ReplyTo) {
         let PersonPlace::Telegram { chat, user, private } = who.place else { return };
-        if !self.codes.take(step.now, code) {
+        if !self.codes.take_for_chat(step.now, code) {
             if self.strangers.take(step.now) {
                 step.note("pressed", None, &record::pressed(who, "pair", "wrong code"));
             }
@@ -190,7 +237,11 @@ impl Desk {
         token_hash: &str,
         reply_to: &ReplyTo,
     ) {
-        if !self.codes.take(step.now, code) {
+        if let Some(hash) = self.codes.used_for(code) {
+            let link = LinkKey::Viewer(hash.to_owned());
+            return self.code_came_twice(step, &link, reply_to);
+        }
+        if !self.codes.take_for_viewer(step.now, code, token_hash) {
             return tell(step, Some(reply_to), false, "This code is not good (any more).");
         }
         let link = LinkKey::Viewer(token_hash.to_owned());
@@ -198,6 +249,21 @@ impl Desk {
         let body = json!({ "channel": "viewer", "by": record::shown(name) });
         self.link(step, &[link], body);
         tell(step, Some(reply_to), true, "Linked.");
+    }
+
+    /// Revokes the link of a page whose code was used once more: one of the two users has
+    /// intercepted it, and nobody knows which.
+    fn code_came_twice(&mut self, step: &mut DeskStep, link: &LinkKey, reply_to: &ReplyTo) {
+        if self.links.contains_key(&link.to_string()) {
+            let said = format!(
+                "The code of {} was used a second time, so that link was removed.",
+                self.described(link)
+            );
+            self.remove_link(step, link, "a code that was used twice", &said);
+        }
+        let text = "This code was used before, so both uses are void. If the other one was not \
+                    you, another program has read the code.";
+        tell(step, Some(reply_to), false, text);
     }
 }
 

@@ -89,8 +89,22 @@ impl Desk {
             return tell(step, Some(reply_to), false, "There is no such link.");
         }
         let said = format!("{} was unlinked by {by}.", self.described(link));
+        let is_given = self.remove_link(step, link, by, &said);
+        let more = if is_given { " The settings still let it answer." } else { "" };
+        tell(step, Some(reply_to), true, &format!("The link is gone.{more}"));
+    }
+
+    /// Removes a link and tells everybody. Returns true if whoever it names may answer all the same,
+    /// because of the settings.
+    pub(super) fn remove_link(
+        &mut self,
+        step: &mut DeskStep,
+        link: &LinkKey,
+        by: &str,
+        said: &str,
+    ) -> bool {
         // The one that is unlinked is notified, too.
-        self.announce(step, &said);
+        self.announce(step, said);
         self.links.remove(&link.to_string());
         step.forget(format!("{KEPT_LINKS}{link}"));
         step.note("unpaired", None, &json!({ "link": link.to_string(), "by": by }));
@@ -106,8 +120,24 @@ impl Desk {
             let text = format!("{said} This viewer may not answer any more.");
             step.outputs.push(DeskOutput::Lock { hash: hash.clone(), text });
         }
-        let more = if is_given { " The settings still let it answer." } else { "" };
-        tell(step, Some(reply_to), true, &format!("The link is gone.{more}"));
+        is_given
+    }
+
+    /// Removes the links of pages at other origins. Whoever has the page's old port now can read what
+    /// browsers store for it, and so their tokens.
+    pub(super) fn page_served(&mut self, step: &mut DeskStep, origins: &[String]) {
+        let is_void = |link: &&String| {
+            let origin = link.split_once('@').map(|(_, origin)| origin);
+            origin.is_some_and(|origin| origins.iter().all(|served| served != origin))
+        };
+        let void: Vec<String> = self.links.keys().filter(is_void).cloned().collect();
+        for link in void.iter().filter_map(|link| LinkKey::parse(link)) {
+            let said = format!(
+                "{} was unlinked, because the page has another address now.",
+                self.described(&link)
+            );
+            self.remove_link(step, &link, "the page at another address", &said);
+        }
     }
 
     /// Describes a link by its name and kind.

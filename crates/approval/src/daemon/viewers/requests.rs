@@ -9,7 +9,7 @@ use super::secrets;
 use crate::asker::fresh_id;
 use crate::channel::{News, Person, ReplyTo};
 use crate::daemon::letter::Letter;
-use crate::desk::DeskInput;
+use crate::desk::{CODE_LIFETIME, DeskInput, PAGE_CODE_LIFETIME};
 
 const NO_LEDGER: &str = "this could not be recorded, so it was not done: look at `callgate up`";
 const TOO_MANY: &str = "too many of your requests are under way: wait for an answer";
@@ -74,13 +74,21 @@ impl Viewers {
                     move |reply_to| News::Pressed { who, question, press, confirm, reply_to, copy };
                 (RequestOutcome::Tell, Box::new(|reply_to| DeskInput::News(news(reply_to))))
             }
-            DeskCommand::Code { page: false } => {
+            DeskCommand::Code { page: is_for_page } => {
                 let secret = secrets::code().map_err(|_| NO_RANDOM)?;
                 let (code, id) = (secret.reveal().to_owned(), fresh_id());
+                let lifetime = if is_for_page { PAGE_CODE_LIFETIME } else { CODE_LIFETIME };
                 // The clerk finds out whether it is the first.
-                let input =
-                    |reply_to| DeskInput::NewCode { code, id, who, is_first: false, reply_to };
-                (RequestOutcome::Code(secret), Box::new(input))
+                let is_first = false;
+                let input = move |reply_to| DeskInput::NewCode {
+                    code,
+                    id,
+                    who,
+                    is_for_page,
+                    is_first,
+                    reply_to,
+                };
+                (RequestOutcome::Code(secret, lifetime), Box::new(input))
             }
             DeskCommand::Pair { code, name, origin } => {
                 let token = secrets::token().map_err(|_| NO_RANDOM)?;

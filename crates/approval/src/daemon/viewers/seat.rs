@@ -8,7 +8,6 @@ use callgate_wire::desk::{DeskAnswer, DeskMessage, PairingSecret};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::channel::{Person, PersonPlace};
-use crate::desk::CODE_LIFETIME;
 
 /// How many requests of one viewer may be with the desk at once.
 const MOST_PENDING: usize = 256;
@@ -39,8 +38,8 @@ pub(super) enum RequestOutcome {
     Unlock(UnlockedToken),
     /// The viewer gets its token and may press.
     Pair(PairingSecret, UnlockedToken),
-    /// The viewer gets this code.
-    Code(PairingSecret),
+    /// The viewer gets this code, which can be used for so long.
+    Code(PairingSecret, Duration),
 }
 
 /// A connected viewer.
@@ -128,8 +127,8 @@ impl ViewerSeat {
             RequestOutcome::Pair(token, unlocked) if done => {
                 (DeskAnswer::Paired { token }, Some(unlocked))
             }
-            RequestOutcome::Code(code) if done => {
-                (DeskAnswer::Code { code, seconds: CODE_LIFETIME.as_secs() }, None)
+            RequestOutcome::Code(code, lifetime) if done => {
+                (DeskAnswer::Code { code, seconds: lifetime.as_secs() }, None)
             }
             _ => (told, None),
         };

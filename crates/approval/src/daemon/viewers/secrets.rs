@@ -12,7 +12,7 @@ const CODE: usize = 8;
 const TOKEN: usize = 32;
 
 /// Returns a new pairing code.
-pub(super) fn code() -> rustix::io::Result<PairingSecret> {
+pub(in crate::daemon) fn code() -> rustix::io::Result<PairingSecret> {
     let mut code = String::new();
     while code.len() < CODE {
         // Bytes above the last whole multiple would make some characters likelier than others.

@@ -30,6 +30,7 @@ fn new_code(number: u64, who: Person, is_first: bool) -> DeskInput {
         code: CODE.to_owned(),
         id: id(number),
         who,
+        is_for_page: false,
         is_first,
         reply_to: reply_to(),
     }
@@ -291,4 +292,75 @@ fn links_are_told_to_all_with_what_they_are_in_muted_chats_too() {
     // Whoever is unlinked hears of it as well.
     let step = desk.handle(NOW, unpair(3, "chat/9", process(true)));
     check(&step, &all, "“Bob” (Telegram chat 9) was unlinked by x.");
+}
+
+/// The desk's terminal asks for a code for a page.
+fn page_code(desk: &mut Desk, now: Now) -> DeskStep {
+    let who = Person { place: PersonPlace::Terminal, name: "Ada".to_owned() };
+    let (code, reply_to) = (CODE.to_owned(), ReplyTo::Key);
+    let input =
+        DeskInput::NewCode { code, id: id(98), who, is_for_page: true, is_first: false, reply_to };
+    desk.handle(now, input)
+}
+
+fn pair_page(desk: &mut Desk, now: Now, token_hash: &str) -> DeskStep {
+    let (code, name) = (CODE.to_owned(), "The page".to_owned());
+    let token_hash = token_hash.to_owned();
+    desk.handle(now, DeskInput::PairViewer { code, name, token_hash, reply_to: reply_to() })
+}
+
+fn after(seconds: u64) -> Now {
+    Now { mono: Duration::from_secs(seconds), wall_ms: 0 }
+}
+
+#[test]
+fn a_code_for_a_page_is_made_at_the_terminal_and_good_for_a_minute() {
+    let mut desk = Desk::new(settings(), authority());
+    let step = page_code(&mut desk, NOW);
+    assert_eq!(step.records[0].kind, "code");
+    assert!(asked(&step).is_none(), "whoever sits at the terminal needs no yes");
+    assert!(!is_good(&mut desk), "it links no chat");
+    assert_eq!(told(&pair_page(&mut desk, after(59), "aa")), Some((true, "Linked.")));
+    page_code(&mut desk, after(60));
+    let late = pair_page(&mut desk, after(120), "bb");
+    assert_eq!(told(&late), Some((false, "This code is not good (any more).")));
+}
+
+#[test]
+fn a_page_code_that_is_used_twice_revokes_the_link_and_tells_everybody() {
+    let mut desk = Desk::new(settings(), authority());
+    page_code(&mut desk, NOW);
+    pair_page(&mut desk, NOW, "aa@http://127.0.0.1:7420");
+    // Long after the code was good.
+    let step = pair_page(&mut desk, after(3_000), "bb@http://127.0.0.1:7420");
+    let (done, text) = told(&step).unwrap();
+    assert!(!done && text.starts_with("This code was used before"), "{text}");
+    let kinds: Vec<&str> = step.records.iter().map(|draft| draft.kind.as_str()).collect();
+    assert_eq!(kinds, ["unpaired"]);
+    let heard = said(&step);
+    assert!(!heard.is_empty());
+    for (_, text) in heard {
+        let expected = "The code of “The page” (viewer aa@http://12) was used a second time";
+        assert!(text.starts_with(expected), "{text}");
+    }
+    let locks = |output: &DeskOutput| matches!(output, DeskOutput::Lock { hash, .. } if hash == "aa@http://127.0.0.1:7420");
+    assert!(step.outputs.iter().any(locks));
+    assert!(desk.links.is_empty(), "{:?}", desk.links);
+    // A third use finds nothing to revoke.
+    assert!(pair_page(&mut desk, after(3_001), "cc").records.is_empty());
+}
+
+#[test]
+fn the_links_of_pages_at_another_address_are_void() {
+    let mut desk = Desk::new(settings(), authority());
+    for hash in ["aa@http://127.0.0.1:7420", "bb@http://localhost:7421", "cc"] {
+        page_code(&mut desk, NOW);
+        pair_page(&mut desk, NOW, hash);
+    }
+    let origins = || vec!["http://127.0.0.1:7421".to_owned(), "http://localhost:7421".to_owned()];
+    let step = desk.handle(NOW, DeskInput::PageServed { origins: origins() });
+    assert_eq!(step.records.len(), 1);
+    let left: Vec<&str> = desk.links.keys().map(String::as_str).collect();
+    assert_eq!(left, ["viewer/bb@http://localhost:7421", "viewer/cc"]);
+    assert!(desk.handle(NOW, DeskInput::PageServed { origins: origins() }).records.is_empty());
 }

@@ -844,7 +844,14 @@ fn commands_tell_list_and_mute() {
 /// A code that somebody who is linked has asked for.
 fn new_code(code: &str) -> DeskInput {
     let reply_to = ReplyTo::Viewer { viewer: 1, id: "1".to_owned() };
-    DeskInput::NewCode { code: code.to_owned(), id: id(99), who: ada(), is_first: false, reply_to }
+    DeskInput::NewCode {
+        code: code.to_owned(),
+        id: id(99),
+        who: ada(),
+        is_for_page: false,
+        is_first: false,
+        reply_to,
+    }
 }
 
 #[test]
