@@ -77,7 +77,7 @@ fn is_test(name: &str) -> bool {
 }
 
 /// The crates of this workspace that each crate may use.
-const LAYERS: [(&str, &[&str]); 11] = [
+const LAYERS: [(&str, &[&str]); 12] = [
     ("http", &[]),
     ("wire", &[]),
     ("link", &["callgate-wire"]),
@@ -91,6 +91,7 @@ const LAYERS: [(&str, &[&str]); 11] = [
         &["callgate-http", "callgate-link", "callgate-mask", "callgate-store", "callgate-wire"],
     ),
     ("client", &["callgate-link", "callgate-mask", "callgate-wire"]),
+    ("web", &["callgate-client", "callgate-link", "callgate-wire"]),
     (
         "agent",
         &[

@@ -1,8 +1,9 @@
 //! Where each message of the desk goes: to the request that it answers, or to whoever watches.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
+use callgate_link::sync::lock;
 use callgate_wire::desk::{DeskMessage, MAX_MESSAGE, Unreadable, UnreadableReason};
 use callgate_wire::frame::{DecodedLine, LineDecoder};
 use tokio::io::{AsyncRead, AsyncReadExt};
@@ -124,8 +125,7 @@ impl MessageRoutes {
     }
 
     fn open(&self) -> MutexGuard<'_, OpenRoutes> {
-        // Nothing panics while the lock is held.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 }
 

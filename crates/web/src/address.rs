@@ -1,0 +1,124 @@
+//! The page's address, and the file in which other programs of the user find it.
+
+use std::fmt;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use callgate_link::file::create_private;
+
+/// The address of a page on this machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PageAddress {
+    port: u16,
+}
+
+impl PageAddress {
+    pub(crate) fn new(port: u16) -> Self {
+        Self { port }
+    }
+
+    /// Returns the port.
+    #[must_use]
+    pub fn port(self) -> u16 {
+        self.port
+    }
+
+    /// Returns the origins under which a browser may see the page.
+    #[must_use]
+    pub fn origins(self) -> [String; 2] {
+        [format!("http://127.0.0.1:{}", self.port), format!("http://localhost:{}", self.port)]
+    }
+
+    /// Returns a link that opens the page and pairs it with this code. The code is in the fragment,
+    /// which browsers do not send.
+    #[must_use]
+    pub fn link(self, code: &str) -> String {
+        format!("{self}#code={code}")
+    }
+
+    /// Reads the address of the page of the desk with this socket. Returns `None` if no page is
+    /// served.
+    pub fn read(desk_socket: &Path) -> io::Result<Option<Self>> {
+        let text = match fs::read_to_string(address_path(desk_socket)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            text => text?,
+        };
+        let port = text.trim_end().strip_prefix("http://127.0.0.1:");
+        let port = port.and_then(|rest| rest.strip_suffix('/')?.parse().ok());
+        let odd = || io::Error::new(io::ErrorKind::InvalidData, "it does not hold an address");
+        port.map(|port| Some(Self { port })).ok_or_else(odd)
+    }
+}
+
+impl fmt::Display for PageAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "http://127.0.0.1:{}/", self.port)
+    }
+}
+
+/// Returns the path of the file with the address, which is beside the desk's socket.
+#[must_use]
+pub fn address_path(desk_socket: &Path) -> PathBuf {
+    let mut path = desk_socket.as_os_str().to_owned();
+    path.push(".page");
+    path.into()
+}
+
+/// The file with the address, removed when this is dropped.
+#[derive(Debug)]
+pub(crate) struct AddressFile {
+    path: PathBuf,
+}
+
+impl AddressFile {
+    /// Writes the file with mode 0600. A file that a killed process has left is replaced: only one
+    /// desk at a time has this socket.
+    pub(crate) fn write(desk_socket: &Path, address: PageAddress) -> io::Result<Self> {
+        let path = address_path(desk_socket);
+        match fs::remove_file(&path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        create_private(&path, format!("{address}\n").as_bytes())?;
+        Ok(Self { path })
+    }
+}
+
+impl Drop for AddressFile {
+    fn drop(&mut self) {
+        // An error means that somebody else has removed it.
+        fs::remove_file(&self.path).ok();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    #[test]
+    fn the_file_holds_the_address_alone_and_is_private() {
+        let folder = tempfile::tempdir().unwrap();
+        let socket = folder.path().join("desk.sock");
+        assert_eq!(PageAddress::read(&socket).unwrap(), None);
+        fs::write(address_path(&socket), "left by a process that was killed").unwrap();
+        let address = PageAddress::new(7420);
+        let file = AddressFile::write(&socket, address).unwrap();
+        let path = address_path(&socket);
+        assert_eq!(fs::read_to_string(&path).unwrap(), "http://127.0.0.1:7420/\n");
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        assert_eq!(PageAddress::read(&socket).unwrap(), Some(address));
+        drop(file);
+        assert!(!path.exists());
+        fs::write(&path, "http://example.com/").unwrap();
+        assert!(PageAddress::read(&socket).is_err());
+    }
+
+    #[test]
+    fn a_link_has_its_code_in_the_fragment() {
+        let link = PageAddress::new(7421).link("7KQM2XWA");
+        assert_eq!(link, "http://127.0.0.1:7421/#code=7KQM2XWA");
+    }
+}

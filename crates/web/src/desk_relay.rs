@@ -1,0 +1,103 @@
+//! `POST /api/desk`: carries one request to the desk, and its messages back.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::{Extension, State};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use callgate_client::desk::DeskReplies;
+use callgate_wire::desk::{DeskCommand, DeskMessage, DeskRequest, MAX_LINE};
+
+use crate::connections::BrowserSeat;
+use crate::message_body::{self, BodySender};
+use crate::origin::PageOrigin;
+use crate::refusal::HttpRefusal;
+use crate::request_body;
+use crate::sessions::{PageSession, SessionKey};
+use crate::state::PageState;
+
+/// Relays a request. The answer's status is sent with the desk's first message.
+pub(crate) async fn relay(
+    State(state): State<PageState>,
+    Extension(origin): Extension<PageOrigin>,
+    Extension(seat): Extension<BrowserSeat>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, HttpRefusal> {
+    let session = state.sessions.open(&SessionKey::read(&headers, origin)?).await?;
+    seat.has_shown_key();
+    let body = request_body::read(body, MAX_LINE, state.limits.body_within).await?;
+    let DeskRequest { id, command } = DeskRequest::decode(&body)
+        .map_err(|wrong| HttpRefusal::new(StatusCode::BAD_REQUEST, wrong.to_string()))?;
+    if !is_for_pages(&command) {
+        let text = "a page cannot ask the desk for this";
+        return Err(HttpRefusal::new(StatusCode::FORBIDDEN, text));
+    }
+    let no_desk = |error| HttpRefusal::no_desk(&error);
+    let mut replies = session.desk().request(command).await.map_err(no_desk)?;
+    let first = replies.next().await.map_err(no_desk)?;
+    let (sender, body) = message_body::body();
+    let relay = DeskRelay { id, replies, sender, _session: session };
+    tokio::spawn(relay.run(first));
+    let lines = HeaderValue::from_static("application/x-ndjson");
+    Ok(([(header::CONTENT_TYPE, lines)], body).into_response())
+}
+
+/// Returns true for what a page may ask. Keys and codes are not made here, and entries have a
+/// stream of their own.
+fn is_for_pages(command: &DeskCommand) -> bool {
+    !matches!(
+        command,
+        DeskCommand::Watch { .. }
+            | DeskCommand::Unlock { .. }
+            | DeskCommand::Pair { .. }
+            | DeskCommand::Code { .. }
+            | DeskCommand::Gate { .. }
+    )
+}
+
+/// A request whose answer is under way.
+struct DeskRelay {
+    /// The id that the page chose.
+    id: String,
+    replies: DeskReplies,
+    sender: BodySender,
+    /// Keeps the session's connection open.
+    _session: Arc<PageSession>,
+}
+
+impl DeskRelay {
+    /// Sends the desk's messages up to the last, or until the browser has gone.
+    async fn run(mut self, first: Option<DeskMessage>) {
+        let mut next = first;
+        while let Some(message) = next {
+            let line = with_id(message, &self.id).to_line();
+            if !self.sender.send(line).await {
+                return;
+            }
+            let received = tokio::select! {
+                received = self.replies.next() => received,
+                () = self.sender.closed() => return,
+            };
+            next = match received {
+                Ok(next) => next,
+                Err(_) => return self.sender.cut().await,
+            };
+        }
+    }
+}
+
+/// Returns a message with the id that the page knows.
+fn with_id(mut message: DeskMessage, known: &str) -> DeskMessage {
+    match &mut message {
+        DeskMessage::Answer { id, .. }
+        | DeskMessage::Waiting { id, .. }
+        | DeskMessage::Progress { id, .. }
+        | DeskMessage::Error { id: Some(id), .. } => known.clone_into(id),
+        DeskMessage::Error { id: None, .. }
+        | DeskMessage::Entry(_)
+        | DeskMessage::Locked { .. } => {}
+    }
+    message
+}

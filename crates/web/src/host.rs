@@ -1,0 +1,146 @@
+//! The host of the page: finds a port, and puts the parts together.
+
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::http::StatusCode;
+use axum::middleware;
+use axum::routing::{get, post};
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+
+use crate::address::{AddressFile, PageAddress};
+use crate::connections::BrowserConnections;
+use crate::refusal::HttpRefusal;
+use crate::sessions::PageSessions;
+use crate::state::{PageLimits, PageState};
+use crate::{desk_relay, events, files, origin, pairing};
+
+/// How many ports are tried, from the wanted one on.
+const PORTS: u16 = 20;
+
+/// What a host is started with.
+#[derive(Debug, Clone)]
+pub struct PageOptions {
+    /// The desk's socket for viewers. The file with the address is beside it.
+    pub desk_socket: PathBuf,
+    /// The first port to try; 0 takes any free one.
+    pub port: u16,
+    /// The limits for browsers.
+    pub limits: PageLimits,
+}
+
+/// Why the page cannot be served.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PageHostError {
+    /// All ports are taken.
+    #[error("the ports {first} to {last} are taken: set `page.port` to a free one")]
+    NoPort {
+        /// The first one tried.
+        first: u16,
+        /// The last one tried.
+        last: u16,
+    },
+    /// The system refused a port.
+    #[error("cannot listen on port {port}: {source}")]
+    Listen {
+        /// The port.
+        port: u16,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// The address could not be written.
+    #[error("cannot write {path}: {source}")]
+    AddressFile {
+        /// The file.
+        path: PathBuf,
+        /// The system's reason.
+        source: io::Error,
+    },
+}
+
+/// A page that is served until this is dropped.
+#[derive(Debug)]
+pub struct PageHost {
+    address: PageAddress,
+    tasks: JoinSet<()>,
+    _file: AddressFile,
+}
+
+impl PageHost {
+    /// Starts serving on this machine's loopback. Needs a running tokio runtime.
+    pub fn start(options: PageOptions) -> Result<Self, PageHostError> {
+        let PageOptions { desk_socket, port, limits } = options;
+        let listener = listen(port)?;
+        let failed = |source| PageHostError::Listen { port, source };
+        let address = PageAddress::new(listener.local_addr().map_err(failed)?.port());
+        listener.set_nonblocking(true).map_err(failed)?;
+        let listener = tokio::net::TcpListener::from_std(listener).map_err(failed)?;
+        let file = AddressFile::write(&desk_socket, address).map_err(|source| {
+            PageHostError::AddressFile { path: crate::address_path(&desk_socket), source }
+        })?;
+        let streams = Arc::new(Semaphore::new(limits.streams));
+        let sessions = Arc::new(PageSessions::new(desk_socket));
+        let app = router(address, PageState { limits, sessions, streams });
+        let mut tasks = JoinSet::new();
+        tasks.spawn(BrowserConnections::new(limits.connections).serve(listener, app, limits));
+        Ok(Self { address, tasks, _file: file })
+    }
+
+    /// Stops serving, and waits until the port is free.
+    pub async fn close(mut self) {
+        self.tasks.shutdown().await;
+    }
+
+    /// Returns the page's address.
+    #[must_use]
+    pub fn address(&self) -> PageAddress {
+        self.address
+    }
+}
+
+/// Listens on the wanted port, or on the next free one.
+fn listen(port: u16) -> Result<TcpListener, PageHostError> {
+    let last = if port == 0 { 0 } else { port.saturating_add(PORTS - 1) };
+    for port in port..=last {
+        match TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, port))) {
+            Err(error) if error.kind() == io::ErrorKind::AddrInUse => {}
+            bound => return bound.map_err(|source| PageHostError::Listen { port, source }),
+        }
+    }
+    Err(PageHostError::NoPort { first: port, last })
+}
+
+fn router(address: PageAddress, state: PageState) -> Router {
+    let guard = middleware::from_fn_with_state(address, origin::guard);
+    Router::new()
+        .route("/", get(files::index))
+        .route("/ui/{*name}", get(files::file))
+        .route("/api/pair", post(pairing::pair))
+        .route("/api/desk", post(desk_relay::relay))
+        .route("/api/events", get(events::events))
+        .method_not_allowed_fallback(|| async {
+            HttpRefusal::new(StatusCode::METHOD_NOT_ALLOWED, "this method has no meaning here")
+        })
+        .fallback(|| async { HttpRefusal::new(StatusCode::NOT_FOUND, "there is nothing here") })
+        .layer(guard)
+        .with_state(state)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_port_that_is_taken_is_passed_over() {
+        let taken = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let port = taken.local_addr().unwrap().port();
+        let found = listen(port).unwrap().local_addr().unwrap();
+        assert!(found.port() > port && found.port() < port.saturating_add(PORTS), "{found}");
+        assert!(found.ip().is_loopback());
+    }
+}

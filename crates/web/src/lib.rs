@@ -1,0 +1,27 @@
+//! The host of callgate's page: serves the files of `ui/` to browsers on this machine, and carries
+//! their requests to the desk.
+//!
+//! It is a viewer of the desk like any other: it knows the desk's socket and its protocol, and no
+//! rules, questions or ledger. A page can do what the key of its session allows, and nothing else.
+//! The normative text is `docs/protocol/page.md`.
+
+mod address;
+mod connections;
+mod desk_relay;
+mod events;
+mod files;
+mod headers;
+mod host;
+mod message_body;
+mod origin;
+mod pairing;
+mod patience;
+mod refusal;
+mod request_body;
+mod sessions;
+mod state;
+mod wrong_attempts;
+
+pub use address::{PageAddress, address_path};
+pub use host::{PageHost, PageHostError, PageOptions};
+pub use state::PageLimits;

@@ -1,0 +1,65 @@
+//! A response body that is sent piece by piece, as fast as the browser reads it.
+
+use std::fmt;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use axum::body::{Body, Bytes, HttpBody};
+use hyper::body::Frame;
+use tokio::sync::mpsc;
+
+/// The sending half of a body.
+#[derive(Debug, Clone)]
+pub(crate) struct BodySender(mpsc::Sender<Result<Bytes, CutBody>>);
+
+/// A body that ends before everything was sent. The browser sees a failed request, not a short
+/// answer.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct CutBody;
+
+impl fmt::Display for CutBody {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the desk went away before its last message")
+    }
+}
+
+impl std::error::Error for CutBody {}
+
+/// The receiving half, which the server reads.
+struct MessageBody(mpsc::Receiver<Result<Bytes, CutBody>>);
+
+/// Makes a body and its sender. The sender waits while the browser does not read.
+pub(crate) fn body() -> (BodySender, Body) {
+    let (sender, receiver) = mpsc::channel(1);
+    (BodySender(sender), Body::new(MessageBody(receiver)))
+}
+
+impl BodySender {
+    /// Sends a piece. Returns false if nobody reads any more.
+    pub(crate) async fn send(&self, piece: impl Into<Bytes>) -> bool {
+        self.0.send(Ok(piece.into())).await.is_ok()
+    }
+
+    /// Ends the body as one that is not whole.
+    pub(crate) async fn cut(self) {
+        // A browser that has gone needs no end.
+        self.0.send(Err(CutBody)).await.ok();
+    }
+
+    /// Waits until nobody reads any more.
+    pub(crate) async fn closed(&self) {
+        self.0.closed().await;
+    }
+}
+
+impl HttpBody for MessageBody {
+    type Data = Bytes;
+    type Error = CutBody;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, CutBody>>> {
+        self.0.poll_recv(cx).map(|piece| piece.map(|piece| piece.map(Frame::data)))
+    }
+}

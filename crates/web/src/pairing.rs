@@ -1,0 +1,45 @@
+//! `POST /api/pair`: a code becomes the key of a session.
+
+use axum::body::Body;
+use axum::extract::{Extension, State};
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use callgate_wire::desk::{LONGEST_NAME, LONGEST_SECRET, PairingSecret};
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::origin::PageOrigin;
+use crate::refusal::HttpRefusal;
+use crate::request_body;
+use crate::state::PageState;
+
+/// The most bytes of a request.
+const LARGEST: usize = 4 * 1024;
+
+/// What a page sends to be paired.
+#[derive(Deserialize)]
+struct PagePairing {
+    code: String,
+    name: String,
+}
+
+/// Pairs a page.
+pub(crate) async fn pair(
+    State(state): State<PageState>,
+    Extension(origin): Extension<PageOrigin>,
+    body: Body,
+) -> Result<Response, HttpRefusal> {
+    let body = request_body::read(body, LARGEST, state.limits.body_within).await?;
+    let PagePairing { code, name } = serde_json::from_slice(&body).map_err(|_| odd())?;
+    if code.len() > LONGEST_SECRET || name.len() > LONGEST_NAME || name.trim().is_empty() {
+        return Err(odd());
+    }
+    let token = state.sessions.pair(PairingSecret::new(code), name, origin).await?;
+    let json = HeaderValue::from_static("application/json");
+    let body = json!({ "token": token.reveal() }).to_string();
+    Ok(([(header::CONTENT_TYPE, json)], body).into_response())
+}
+
+fn odd() -> HttpRefusal {
+    HttpRefusal::new(StatusCode::BAD_REQUEST, "the request must have a code and a short name")
+}

@@ -1,0 +1,191 @@
+//! The sessions of pages: each has a connection to the desk while the page uses it.
+//!
+//! The desk asks people whom it can reach, and a viewer with a valid token counts as one. So a
+//! connection lives only as long as a request runs or an event stream is open.
+
+use std::collections::{HashMap, VecDeque};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
+use std::time::Instant;
+
+use axum::http::{HeaderMap, StatusCode, header};
+use callgate_client::desk::{DeskClient, DeskClientError};
+use callgate_link::sync::lock;
+use callgate_wire::desk::{DeskAnswer, DeskCommand, LONGEST_SECRET, PairingSecret};
+use sha2::{Digest, Sha256};
+
+use crate::origin::PageOrigin;
+use crate::refusal::HttpRefusal;
+use crate::wrong_attempts::WrongAttempts;
+
+/// How many keys are remembered that were good.
+const MOST_KNOWN: usize = 64;
+
+/// All sessions that are in use, and the limits on guessing.
+#[derive(Debug)]
+pub(crate) struct PageSessions {
+    desk_socket: PathBuf,
+    sessions: Mutex<KnownSessions>,
+    /// Held while a key is tried, so that no two connections are made for one session, and no more
+    /// wrong keys are tried at once than the limit allows.
+    keys: tokio::sync::Mutex<WrongAttempts>,
+    /// Held while a code is tried.
+    codes: tokio::sync::Mutex<WrongAttempts>,
+}
+
+#[derive(Debug, Default)]
+struct KnownSessions {
+    live: HashMap<KeyDigest, Weak<PageSession>>,
+    /// The keys that were good lately. They may be tried although others have tried wrong ones.
+    good: VecDeque<KeyDigest>,
+}
+
+/// The digest of a key and its origin.
+type KeyDigest = [u8; 32];
+
+/// The key that a request shows, and the origin that it belongs to.
+#[derive(Debug, Clone)]
+pub(crate) struct SessionKey {
+    token: PairingSecret,
+    origin: PageOrigin,
+}
+
+/// A session that is in use.
+#[derive(Debug)]
+pub(crate) struct PageSession {
+    desk: DeskClient,
+}
+
+impl SessionKey {
+    /// Reads the key from a request's headers.
+    pub(crate) fn read(headers: &HeaderMap, origin: PageOrigin) -> Result<Self, HttpRefusal> {
+        let value = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
+        let token = value.and_then(|value| value.strip_prefix("Bearer "));
+        match token.filter(|token| !token.is_empty() && token.len() <= LONGEST_SECRET) {
+            Some(token) => Ok(Self { token: PairingSecret::new(token), origin }),
+            None => Err(HttpRefusal::new(StatusCode::UNAUTHORIZED, "the request has no key")),
+        }
+    }
+
+    fn digest(&self) -> KeyDigest {
+        let hash = Sha256::new().chain_update(&self.origin.0).chain_update([0]);
+        hash.chain_update(self.token.reveal()).finalize().into()
+    }
+}
+
+impl PageSession {
+    /// Returns the session's connection to the desk.
+    pub(crate) fn desk(&self) -> &DeskClient {
+        &self.desk
+    }
+}
+
+impl PageSessions {
+    pub(crate) fn new(desk_socket: PathBuf) -> Self {
+        Self {
+            desk_socket,
+            sessions: Mutex::default(),
+            keys: tokio::sync::Mutex::default(),
+            codes: tokio::sync::Mutex::default(),
+        }
+    }
+
+    /// Returns the session of a key, which the desk has checked.
+    pub(crate) async fn open(&self, key: &SessionKey) -> Result<Arc<PageSession>, HttpRefusal> {
+        let digest = key.digest();
+        if let Some(session) = self.live(&digest) {
+            return Ok(session);
+        }
+        let mut wrong = self.keys.lock().await;
+        // Another request may have opened it meanwhile.
+        if let Some(session) = self.live(&digest) {
+            return Ok(session);
+        }
+        if !self.known().good.contains(&digest) {
+            wrong
+                .check(Instant::now())
+                .map_err(|wait| HttpRefusal::too_many(TOO_MANY_KEYS, wait))?;
+        }
+        let Some(desk) = self.unlocked(key).await? else {
+            wrong.add(Instant::now());
+            self.known().good.retain(|good| *good != digest);
+            return Err(wrong_key());
+        };
+        let session = Arc::new(PageSession { desk });
+        self.known().remember(digest, &session);
+        Ok(session)
+    }
+
+    /// Returns one more connection for a session, unlocked by its key.
+    pub(crate) async fn connect(&self, key: &SessionKey) -> Result<DeskClient, HttpRefusal> {
+        self.unlocked(key).await?.ok_or_else(wrong_key)
+    }
+
+    /// Connects to the desk and shows it the key. Returns `None` if the key is not good.
+    async fn unlocked(&self, key: &SessionKey) -> Result<Option<DeskClient>, HttpRefusal> {
+        let desk = self.dial()?;
+        let (token, origin) = (key.token.clone(), Some(key.origin.0.clone()));
+        match desk.ask(DeskCommand::Unlock { token, origin }).await {
+            Ok(DeskAnswer::Told { done, .. }) => Ok(done.then_some(desk)),
+            Ok(_) => Err(HttpRefusal::no_desk(&DeskClientError::Unexpected)),
+            Err(error) => Err(HttpRefusal::no_desk(&error)),
+        }
+    }
+
+    /// Has the desk pair a page by a code. Returns its key.
+    pub(crate) async fn pair(
+        &self,
+        code: PairingSecret,
+        name: String,
+        origin: PageOrigin,
+    ) -> Result<PairingSecret, HttpRefusal> {
+        let mut wrong = self.codes.lock().await;
+        wrong.check(Instant::now()).map_err(|wait| HttpRefusal::too_many(TOO_MANY_CODES, wait))?;
+        let command = DeskCommand::Pair { code, name, origin: Some(origin.0) };
+        match self.dial()?.ask(command).await {
+            Ok(DeskAnswer::Paired { token }) => Ok(token),
+            Ok(DeskAnswer::Told { text, .. }) => {
+                wrong.add(Instant::now());
+                Err(HttpRefusal::new(StatusCode::FORBIDDEN, text))
+            }
+            Ok(_) => Err(HttpRefusal::no_desk(&DeskClientError::Unexpected)),
+            Err(error) => Err(HttpRefusal::no_desk(&error)),
+        }
+    }
+
+    fn dial(&self) -> Result<DeskClient, HttpRefusal> {
+        DeskClient::connect(&self.desk_socket).map_err(|error| HttpRefusal::no_desk(&error))
+    }
+
+    /// Returns the session of a key if it is in use, connected and not locked.
+    fn live(&self, digest: &KeyDigest) -> Option<Arc<PageSession>> {
+        let session = self.known().live.get(digest)?.upgrade()?;
+        let is_good = !session.desk.is_closed() && !session.desk.is_locked();
+        is_good.then_some(session)
+    }
+
+    fn known(&self) -> MutexGuard<'_, KnownSessions> {
+        lock(&self.sessions)
+    }
+}
+
+impl KnownSessions {
+    fn remember(&mut self, digest: KeyDigest, session: &Arc<PageSession>) {
+        self.live.retain(|_, session| session.strong_count() > 0);
+        self.live.insert(digest, Arc::downgrade(session));
+        self.good.retain(|good| *good != digest);
+        self.good.push_back(digest);
+        if self.good.len() > MOST_KNOWN {
+            self.good.pop_front();
+        }
+    }
+}
+
+const TOO_MANY_KEYS: &str = "too many wrong keys were tried: wait a little";
+const TOO_MANY_CODES: &str = "too many wrong codes were tried: wait a little";
+
+fn wrong_key() -> HttpRefusal {
+    let text = "this page is not linked (any more): press o in the terminal of `callgate up`, or \
+                run `callgate open`, and use the new link";
+    HttpRefusal::new(StatusCode::UNAUTHORIZED, text)
+}
