@@ -11,7 +11,7 @@ use callgate_wire::raw::{Json, Members, quoted};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::schema::{SchemaChecker, misfit, takes_any_object};
+use crate::schema::{SchemaChecker, misfit};
 
 /// The largest schema file, in bytes: its tools have to fit on one line of a client, with room to
 /// spare.
@@ -36,8 +36,8 @@ struct InputSchema {
 impl InputSchema {
     fn checker(&self) -> Option<&SchemaChecker> {
         let make = || {
-            let is_open = takes_any_object(&self.schema);
-            if is_open { None } else { SchemaChecker::new(&self.schema, "input_schema").ok() }
+            let checker = SchemaChecker::new(&self.schema, "input_schema").ok();
+            checker.filter(|checker| !checker.takes_any_object())
         };
         self.checker.get_or_init(make).as_ref()
     }

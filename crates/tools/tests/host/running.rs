@@ -374,9 +374,11 @@ fn a_reason_does_not_repeat_large_arguments() {
     let refused =
         |arguments: Value| blocking::call(&host, "t", arguments).unwrap_err().message().to_owned();
     let long = refused(json!({"n": "x".repeat(1_000_000)}));
-    assert!(long.chars().count() < 300 && long.ends_with('…'), "{}", long.len());
+    assert!(long.chars().count() < 300, "{}", long.len());
+    assert!(long.ends_with(r#"xxx… is not of type "integer""#), "{long}");
     let many = refused(json!({"list": vec![1; 500_000]}));
-    assert_eq!(many, r#"the arguments of "t" do not fit: /list/0: 1 is not of type "string""#);
+    let first = r#"the arguments of "t" do not fit: /list/0: 1 is not of type "string"; /list/1: "#;
+    assert!(many.starts_with(first) && many.len() < 300, "{many}");
 }
 
 #[test]

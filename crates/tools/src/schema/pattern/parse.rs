@@ -1,0 +1,335 @@
+//! Parses a pattern.
+//!
+//! Beside the syntax of ECMAScript it knows what schemas that were generated from Python and Rust
+//! have in common: `\A`, `\z`, `\Z`, `(?P<name>…)` and flags like `(?i)`.
+
+mod escape;
+
+use std::iter::Peekable;
+use std::str::Chars;
+
+use super::class::CharacterSet;
+
+/// How deeply groups may be nested.
+const DEEPEST: usize = 100;
+/// The most repetitions that can be asked for.
+const MOST_REPETITIONS: u32 = 1_000_000;
+
+/// A parsed pattern.
+#[derive(Debug)]
+pub(super) enum PatternTree {
+    Character(CharacterSet),
+    Assertion(PatternAssertion),
+    Sequence(Vec<PatternTree>),
+    Choice(Vec<PatternTree>),
+    Repeat {
+        inner: Box<PatternTree>,
+        least: u32,
+        most: Option<u32>,
+        is_lazy: bool,
+    },
+    /// A group whose text can be referred to by number.
+    Group(usize, Box<PatternTree>),
+    /// The text of a group once more.
+    Reference {
+        group: usize,
+        folds: bool,
+    },
+    Look {
+        inner: Box<PatternTree>,
+        is_ahead: bool,
+        is_negative: bool,
+    },
+}
+
+/// Something about a place in the text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum PatternAssertion {
+    TextStart,
+    TextEnd,
+    LineStart,
+    LineEnd,
+    WordBoundary,
+    NoWordBoundary,
+}
+
+pub(super) fn parse(source: &str) -> Result<PatternTree, String> {
+    let mut parser = PatternParser {
+        rest: source.chars().peekable(),
+        flags: PatternFlags::default(),
+        group_names: group_names(source),
+        groups: 0,
+        depth: 0,
+    };
+    let tree = parser.choice()?;
+    match parser.rest.next() {
+        None => Ok(tree),
+        Some(_) => Err("a `)` closes no group".to_owned()),
+    }
+}
+
+/// Returns the names of all groups that can be referred to, in their order.
+fn group_names(source: &str) -> Vec<Option<String>> {
+    let mut names = Vec::new();
+    let mut is_in_class = false;
+    let mut rest = source.chars();
+    while let Some(c) = rest.next() {
+        match c {
+            '\\' => drop(rest.next()),
+            '[' => is_in_class = true,
+            ']' => is_in_class = false,
+            '(' if !is_in_class => {
+                let after = rest.as_str();
+                let name = after.strip_prefix("?<").or_else(|| after.strip_prefix("?P<"));
+                if let Some(name) = name.filter(|name| !name.starts_with(['=', '!'])) {
+                    names.push(name.split('>').next().map(str::to_owned));
+                } else if !after.starts_with('?') {
+                    names.push(None);
+                }
+            }
+            _ => {}
+        }
+    }
+    names
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct PatternFlags {
+    ignores_case: bool,
+    is_multiline: bool,
+    dot_is_all: bool,
+}
+
+struct PatternParser<'p> {
+    rest: Peekable<Chars<'p>>,
+    flags: PatternFlags,
+    group_names: Vec<Option<String>>,
+    /// How many groups have begun.
+    groups: usize,
+    depth: usize,
+}
+
+impl PatternParser<'_> {
+    fn takes(&mut self, text: &str) -> bool {
+        let mut ahead = self.rest.clone();
+        let is_next = text.chars().all(|c| ahead.next() == Some(c));
+        if is_next {
+            self.rest = ahead;
+        }
+        is_next
+    }
+
+    /// Takes what comes before `end`, and `end`.
+    fn until(&mut self, end: char) -> Result<String, String> {
+        let mut text = String::new();
+        loop {
+            match self.rest.next() {
+                Some(c) if c == end => return Ok(text),
+                Some(c) => text.push(c),
+                None => return Err(format!("a `{end}` is missing")),
+            }
+        }
+    }
+
+    fn choice(&mut self) -> Result<PatternTree, String> {
+        self.depth += 1;
+        if self.depth > DEEPEST {
+            return Err(format!("groups are nested deeper than {DEEPEST} levels"));
+        }
+        let mut branches = vec![self.sequence()?];
+        while self.takes("|") {
+            branches.push(self.sequence()?);
+        }
+        self.depth -= 1;
+        Ok(match branches.len() {
+            1 => branches.remove(0),
+            _ => PatternTree::Choice(branches),
+        })
+    }
+
+    fn sequence(&mut self) -> Result<PatternTree, String> {
+        let mut parts = Vec::new();
+        while let Some(c) = self.rest.next_if(|c| !"|)".contains(*c)) {
+            if let Some(part) = self.part(c)? {
+                let part = self.repeated(part)?;
+                parts.push(part);
+            }
+        }
+        Ok(PatternTree::Sequence(parts))
+    }
+
+    /// Parses one part; `None` if there is nothing to match, as for flags.
+    fn part(&mut self, first: char) -> Result<Option<PatternTree>, String> {
+        let assertion = |assertion| Ok(Some(PatternTree::Assertion(assertion)));
+        match first {
+            '^' if self.flags.is_multiline => assertion(PatternAssertion::LineStart),
+            '^' => assertion(PatternAssertion::TextStart),
+            '$' if self.flags.is_multiline => assertion(PatternAssertion::LineEnd),
+            '$' => assertion(PatternAssertion::TextEnd),
+            '(' => self.group(),
+            '[' => self.class().map(|set| Some(self.character(set))),
+            '\\' => self.escape().map(Some),
+            '*' | '+' | '?' => Err(format!("there is nothing that `{first}` could repeat")),
+            '.' if self.flags.dot_is_all => {
+                Ok(Some(self.character(CharacterSet::default().negated())))
+            }
+            '.' => Ok(Some(self.character(CharacterSet::any()))),
+            c => Ok(Some(self.character(CharacterSet::one(c.into())))),
+        }
+    }
+
+    fn character(&self, set: CharacterSet) -> PatternTree {
+        PatternTree::Character(set.folding(self.flags.ignores_case))
+    }
+
+    fn repeated(&mut self, part: PatternTree) -> Result<PatternTree, String> {
+        let (least, most) = match self.rest.peek() {
+            Some('*') => (0, None),
+            Some('+') => (1, None),
+            Some('?') => (0, Some(1)),
+            Some('{') => match self.counts()? {
+                Some(counts) => counts,
+                None => return Ok(part),
+            },
+            _ => return Ok(part),
+        };
+        self.rest.next();
+        let is_lazy = self.takes("?");
+        if matches!(part, PatternTree::Assertion(_)) {
+            return Err("a place cannot be repeated".to_owned());
+        }
+        if self.rest.peek().is_some_and(|c| "*+?".contains(*c)) {
+            return Err("a repetition cannot be repeated".to_owned());
+        }
+        Ok(PatternTree::Repeat { inner: Box::new(part), least, most, is_lazy })
+    }
+
+    /// Takes `{1,2}` up to its last sign; anything else with a brace stands for itself.
+    fn counts(&mut self) -> Result<Option<(u32, Option<u32>)>, String> {
+        let mut ahead = self.rest.clone();
+        ahead.next();
+        let inner: String = ahead.by_ref().take_while(|c| *c != '}').collect();
+        let (least, most) = inner.split_once(',').unwrap_or((&inner, &inner));
+        let is_number = |text: &str| text.bytes().all(|c| c.is_ascii_digit());
+        if least.is_empty() || !is_number(least) || !is_number(most) {
+            return Ok(None);
+        }
+        let count = |text: &str| {
+            let count = text.parse().ok().filter(|count| *count <= MOST_REPETITIONS);
+            count.ok_or_else(|| format!("more than {MOST_REPETITIONS} repetitions"))
+        };
+        let least = count(least)?;
+        let most = if most.is_empty() { None } else { Some(count(most)?) };
+        if most.is_some_and(|most| most < least) {
+            return Err(format!("`{{{inner}}}` ends before it begins"));
+        }
+        // The closing brace is taken by the caller.
+        for _ in 0..=inner.chars().count() {
+            self.rest.next();
+        }
+        Ok(Some((least, most)))
+    }
+
+    fn group(&mut self) -> Result<Option<PatternTree>, String> {
+        let flags = self.flags;
+        let tree = if self.takes("?:") {
+            self.choice()?
+        } else if self.takes("?=") {
+            self.look(true, false)?
+        } else if self.takes("?!") {
+            self.look(true, true)?
+        } else if self.takes("?<=") {
+            self.look(false, false)?
+        } else if self.takes("?<!") {
+            self.look(false, true)?
+        } else if self.takes("?<") || self.takes("?P<") {
+            self.until('>')?;
+            self.numbered()?
+        } else if self.takes("?") {
+            if self.flags_until_end()? {
+                return Ok(None);
+            }
+            self.choice()?
+        } else {
+            self.numbered()?
+        };
+        self.flags = flags;
+        if self.takes(")") { Ok(Some(tree)) } else { Err("a `)` is missing".to_owned()) }
+    }
+
+    fn numbered(&mut self) -> Result<PatternTree, String> {
+        self.groups += 1;
+        Ok(PatternTree::Group(self.groups - 1, Box::new(self.choice()?)))
+    }
+
+    fn look(&mut self, is_ahead: bool, is_negative: bool) -> Result<PatternTree, String> {
+        Ok(PatternTree::Look { inner: Box::new(self.choice()?), is_ahead, is_negative })
+    }
+
+    /// Takes flags. Returns true if they are a group of their own, and hold for what follows.
+    fn flags_until_end(&mut self) -> Result<bool, String> {
+        let mut is_on = true;
+        loop {
+            match self.rest.next() {
+                Some('i') => self.flags.ignores_case = is_on,
+                Some('m') => self.flags.is_multiline = is_on,
+                Some('s') => self.flags.dot_is_all = is_on,
+                // Texts are Unicode anyway.
+                Some('u') if is_on => {}
+                Some('-') if is_on => is_on = false,
+                Some(':') => return Ok(false),
+                Some(')') => return Ok(true),
+                _ => return Err("a group begins with `(?` and something unknown".to_owned()),
+            }
+        }
+    }
+
+    /// Parses what follows a backslash outside of a class.
+    fn escape(&mut self) -> Result<PatternTree, String> {
+        let assertion = |assertion| Ok(PatternTree::Assertion(assertion));
+        match self.rest.peek() {
+            Some('b') => {
+                self.rest.next();
+                assertion(PatternAssertion::WordBoundary)
+            }
+            Some('B') => {
+                self.rest.next();
+                assertion(PatternAssertion::NoWordBoundary)
+            }
+            Some('A') => {
+                self.rest.next();
+                assertion(PatternAssertion::TextStart)
+            }
+            Some('z' | 'Z') => {
+                self.rest.next();
+                assertion(PatternAssertion::TextEnd)
+            }
+            Some('1'..='9') => self.numbered_reference(),
+            Some('k') => self.named_reference(),
+            _ => {
+                let set = self.escaped_set()?;
+                Ok(self.character(set))
+            }
+        }
+    }
+
+    fn numbered_reference(&mut self) -> Result<PatternTree, String> {
+        let mut digits = String::new();
+        while let Some(digit) = self.rest.next_if(char::is_ascii_digit) {
+            digits.push(digit);
+        }
+        let number = digits.parse().ok().filter(|number| *number <= self.group_names.len());
+        let number: usize = number.ok_or_else(|| format!("there is no group {digits}"))?;
+        Ok(PatternTree::Reference { group: number - 1, folds: self.flags.ignores_case })
+    }
+
+    fn named_reference(&mut self) -> Result<PatternTree, String> {
+        if !self.takes("k<") {
+            return Err("`\\k` names no group".to_owned());
+        }
+        let name = self.until('>')?;
+        let group = self.group_names.iter().position(|it| it.as_deref() == Some(&name));
+        let group = group.ok_or_else(|| format!("there is no group {name:?}"))?;
+        Ok(PatternTree::Reference { group, folds: self.flags.ignores_case })
+    }
+}

@@ -1,0 +1,6 @@
+//! What the checker says of schemas and values.
+
+mod errors;
+mod library;
+mod suite;
+mod types;
