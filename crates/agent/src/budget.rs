@@ -61,9 +61,9 @@ pub enum OverBudget {
          `agent.conversation_tokens`, or begin another conversation"
     )]
     ConversationTokens {
-        /// How many.
+        /// The number of tokens it has taken.
         spent: u64,
-        /// How many it may take.
+        /// The number of tokens it may take.
         limit: u64,
     },
     /// A day has reached its limit in tokens.
@@ -72,9 +72,9 @@ pub enum OverBudget {
          `agent.day_tokens`, or wait until midnight"
     )]
     DayTokens {
-        /// How many.
+        /// The number of tokens it has taken.
         spent: u64,
-        /// How many it may take.
+        /// The number of tokens it may take.
         limit: u64,
     },
     /// The rest of the budget is reserved for answers in progress.

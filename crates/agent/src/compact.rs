@@ -80,8 +80,8 @@ pub fn plan(messages: &[Arc<ChatMessage>], last_tokens: Option<u64>, window: u64
     if needed <= full {
         return None;
     }
-    // Where a turn begins, and how much is from there on; as much more as all is more than was
-    // counted.
+    // Where each turn begins, and the number of tokens from there on. The estimates are scaled by
+    // the tokens that were counted.
     let mut left = counted;
     let mut starts = Vec::new();
     for (at, message) in messages.iter().enumerate() {

@@ -1,8 +1,8 @@
 //! The file tools: list, read, write, edit and search, inside the allowed folders and nowhere else.
 //!
-//! Each allowed folder is opened once ([`AllowedFolders`]). Every path is then resolved by the kernel
-//! beneath that handle, so that neither `..` nor a link, a race or a pattern leads out of it. See
-//! `docs/decisions/0016-file-tools-beneath-a-handle.md`.
+//! Each allowed folder is opened once ([`AllowedFolders`]). Every path is then resolved by the
+//! kernel beneath that handle, so that neither `..` nor a link, a race or a pattern leads out of
+//! it. See `docs/decisions/0016-file-tools-beneath-a-handle.md`.
 //!
 //! When the future of a running tool is dropped, the tool stops: a search at its next entry, and a
 //! write before it takes effect.
@@ -131,7 +131,7 @@ impl AgentTool for FileTool {
                 let path = input.optional_text("path").ok()??;
                 context.roots.leads_out(path).map(|reason| cannot("use", path, reason))
             });
-            // A check that broke off refuses nothing: the tool itself stays inside.
+            // A check that panicked refuses nothing: the tool itself stays inside.
             task.await.unwrap_or_default()
         })
     }
@@ -146,7 +146,7 @@ impl AgentTool for FileTool {
     }
 
     fn locations(&self, input: &RawValue) -> Vec<ToolLocation> {
-        // The input may contain a whole file, of which no copy is made here.
+        // The input may contain a whole file and is not copied here.
         let members = Json::from(input).members();
         let path = match members.some("path").map(Json::string) {
             Some(Some(path)) if path.len() <= roots::LONGEST_PATH => path,

@@ -156,10 +156,10 @@ impl AgentTool for RunTool {
     fn refusal(&self, input: &RawValue) -> BoxFuture<'_, Option<String>> {
         let (settings, input) = (Arc::clone(&self.settings), read(input));
         Box::pin(async move {
-            // What is wrong with the rest of the input, the tool says itself.
+            // The tool itself reports what is wrong with the rest of the input.
             let requested = input.ok()?.cwd?;
             let look = move || program::working_folder(&settings, Some(&requested)).err();
-            // A check that broke off refuses nothing: the tool itself stays inside.
+            // A check that panicked refuses nothing: the tool itself stays inside.
             tokio::task::spawn_blocking(look).await.unwrap_or_default()
         })
     }
@@ -171,7 +171,7 @@ impl AgentTool for RunTool {
                 Ok(input) => input,
                 Err(error) => return CallOutcome::failed(unreadable(&error)),
             };
-            // Dropped with this future, the pipe tells the thread to end the command.
+            // When this future is dropped, the pipe tells the thread to end the command.
             let (cancel, alive) = match pipe() {
                 Ok(ends) => ends,
                 Err(error) => return CallOutcome::failed(format!("cannot make a pipe: {error}")),
@@ -242,7 +242,7 @@ fn limit(settings: &RunSettings, requested: Option<f64>) -> Result<Duration, Str
     if seconds.is_nan() || seconds <= 0.0 {
         return Err(format!("timeoutSeconds is {seconds}; give a number above 0, or leave it out"));
     }
-    // What no duration can hold is longer than the longest.
+    // A number that no duration can hold is above every limit.
     let requested = Duration::try_from_secs_f64(seconds).unwrap_or(settings.max_timeout);
     Ok(requested.min(settings.max_timeout))
 }

@@ -218,7 +218,7 @@ impl AgentSession {
     fn unreadable(&self, id: Option<&str>, reason: &str) {
         self.shared.options.log.say(LogLevel::Warn, reason);
         let event = RequestFailure::permanent("protocol", reason).into();
-        // An open id belongs to another request, which must not end here.
+        // An open id belongs to another request, which must not be ended here.
         let is_open = id.is_some_and(|id| self.shared.output.is_open(id));
         self.shared.output.refuse(id.filter(|_| !is_open), event);
     }
@@ -235,7 +235,7 @@ impl AgentSession {
             return output.say(&id, RequestFailure::permanent("protocol", text).into());
         }
         match &mut self.early {
-            // These need no conversation.
+            // These requests need no conversation.
             _ if matches!(
                 command,
                 SessionCommand::GetStatus

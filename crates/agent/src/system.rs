@@ -141,7 +141,7 @@ impl SystemInfo {
 /// Returns the contents of a system file; empty if it cannot be read.
 fn read(path: &str) -> String {
     let mut text = Vec::new();
-    // Half a file is better than none.
+    // Part of a file is better than nothing.
     File::open(path).and_then(|file| file.take(MOST_READ).read_to_end(&mut text)).ok();
     String::from_utf8_lossy(&text).into_owned()
 }

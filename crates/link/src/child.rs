@@ -21,7 +21,7 @@ use rustix::rand::{GetRandomFlags, getrandom};
 const MARK: &str = "CALLGATE_LEASH";
 /// How often orphans are searched for.
 const ROUNDS: usize = 3;
-/// How often a child is looked at where the kernel does not report its end.
+/// How often a child is polled if the kernel does not report its end.
 pub(crate) const LOOK: Duration = Duration::from_millis(2);
 
 /// A program to start, its mark, the signal it gets when we die, and where to send the child.

@@ -77,7 +77,7 @@ pub fn receipt(socket: &impl AsFd) -> Receipt {
 /// Returns how much memory the unread data takes; 0 if everything was read.
 #[allow(unsafe_code)]
 fn unread(socket: &impl AsFd) -> rustix::io::Result<c_int> {
-    /// `SIOCOUTQ`, which has the same number on every architecture that Linux has but three (Alpha,
+    /// `SIOCOUTQ`, which has the same number on every architecture of Linux except three (Alpha,
     /// MIPS, PowerPC), where it fails and nothing counts as read.
     const OUT_QUEUE: ioctl::Opcode = 0x5411;
     // SAFETY: this opcode writes one `int`, the length of the socket's queue, and nothing else.

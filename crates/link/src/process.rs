@@ -1,14 +1,14 @@
 //! Reads the parent, the group and the session of a process from `/proc`.
 //!
-//! The system calls return the same, but give 0 for a group or a session that was made outside of
-//! our process namespace, and `rustix` takes that for impossible.
+//! The system calls return the same, but give 0 for a group or a session from outside our process
+//! namespace, which `rustix` considers impossible.
 
 use std::fs;
 
 /// How many ancestors of a process are visited.
 const MOST_ANCESTORS: usize = 64;
 
-/// A process, as `/proc/PID/stat` describes it. 0 stands for anything outside of our namespace.
+/// A process, as `/proc/PID/stat` describes it. 0 means anything outside our namespace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ProcessStat {
     /// Its id.

@@ -63,7 +63,7 @@ where
 
 /// Waits until the child has ended.
 pub async fn child_ended(child: &LeashedChild) -> io::Result<()> {
-    // Where the kernel does not report the end, the child is looked at.
+    // If the kernel does not report the end, the child is polled.
     exit_reported(child).await.ok();
     while !child.has_ended()? {
         sleep(LOOK).await;

@@ -1,15 +1,15 @@
-//! Hides secrets in what people are shown and in what is written down.
+//! Hides secrets in text that people see and in text that is stored.
 //!
 //! Each hidden span becomes a numbered placeholder such as `[hidden 1: GitHub token]`; the same
 //! secret has the same number wherever it occurs. The originals live only in [`MaskedText`], which
 //! puts them back with [`MaskedText::restore`] after a person has edited the text around them.
 //!
-//! Two dangers pull in opposite directions. A secret that is shown leaks; but what is hidden is
-//! also approved unseen, so a command must not be able to pass itself off as a password. Tokens
-//! are therefore known by their own shape. A value that is only known by its name (`PASSWORD=…`)
-//! is not hidden when it could be what runs: when it is more than one word to a shell, or its
-//! variable is used in the same text (`API_KEY='rm -rf ~'; $API_KEY`). Where something hidden could
-//! still be executed, as a token in the place of a program, [`MaskedText::could_run`] says so.
+//! There are two opposite dangers. A secret that is shown leaks; but what is hidden is also
+//! approved unseen, so a command must not be able to pass for a password. Tokens are therefore
+//! recognised by their own shape. A value that is only recognised by its name (`PASSWORD=…`) is
+//! not hidden if it could run: if it is more than one word to a shell, or its variable is used in
+//! the same text (`API_KEY='rm -rf ~'; $API_KEY`). If something hidden could still be executed,
+//! such as a token in the place of a program, [`MaskedText::could_run`] returns true.
 //!
 //! Time and memory are proportional to the text.
 
@@ -41,15 +41,15 @@ pub use restore::PlaceholderError;
 use span::SecretSpan;
 use used_variables::UsedVariables;
 
-/// The most spans that are hidden one by one. A text with more is hidden from there on, so that a
-/// text made of nothing but secrets does not grow to many times its size.
+/// The most spans that are hidden one by one. After these, the rest of a text is hidden, so that a
+/// text of nothing but secrets does not grow to many times its size.
 const MOST_SPANS: usize = 1000;
 
-/// The label of what is hidden because there were too many secrets before it.
+/// The label of text that is hidden because there were too many secrets before it.
 const REST: &str = "the rest, with too many secrets to show";
 
-/// The label of a member's value that is hidden by the member's name although it may be a command:
-/// the label says so also where only the shown text is left.
+/// The label of a member's value that is hidden because of the member's name although it may be a
+/// command: the label says so even if only the shown text is left.
 const SEVERAL_WORDS: &str = "secret of several words";
 
 /// A text with its secrets hidden, which can put them back.
@@ -77,7 +77,7 @@ pub fn mask_text(text: &str) -> MaskedText {
     mask_with(text, &[])
 }
 
-/// Hides the secrets in a text, and whatever in it equals one of the `known` secrets.
+/// Hides the secrets in a text, and everything in it that equals one of the `known` secrets.
 pub(crate) fn mask_with(text: &str, known: &[String]) -> MaskedText {
     let uses = UsedVariables::find(text.as_bytes());
     let mut spans = search::secrets_in(text, &uses, known);
@@ -111,7 +111,7 @@ impl MaskedText {
     }
 
     /// Returns true if something hidden could be executed. Whoever approves the text would approve
-    /// that unseen, and has to be told.
+    /// that unseen and has to be informed.
     #[must_use]
     pub fn could_run(&self) -> bool {
         self.could_run
@@ -126,7 +126,7 @@ impl MaskedText {
         restore::restore(&self.secrets, edited)
     }
 
-    /// Puts placeholders in the place of `spans`, which are in order and do not overlap.
+    /// Replaces `spans`, which are in order and do not overlap, by placeholders.
     fn compose(text: &str, spans: &[SecretSpan]) -> Self {
         let mut shown = String::with_capacity(text.len());
         let mut secrets: Vec<HiddenSecret> = Vec::new();

@@ -1,21 +1,21 @@
-//! Environment variables that hold secrets.
+//! Environment variables that contain secrets.
 
 use std::ffi::{OsStr, OsString};
 
 use crate::secrets::{mask_text, mask_with};
 use crate::word_list::contains_word;
 
-/// What makes a name secret wherever it occurs in it.
+/// Texts that make a name secret anywhere in it.
 const PARTS: &str = "\
     TOKEN SECRET PASSWORD PASSWD PASSPHRASE PASSCODE PINCODE MNEMONIC KEYRING CREDENTIAL APIKEY \
     PRIVATE COOKIE";
 
-/// What makes a name secret as a word of it: `DB_PASS`, `SSH_AUTH_SOCK`.
+/// Words that make a name secret: `DB_PASS`, `SSH_AUTH_SOCK`.
 const WORDS: &str = "\
     KEYS AUTH OAUTH AUTHORIZATION BEARER PASS PWD CREDS DSN JWT MFA OTP TOTP PEPPER PHRASE PIN \
     SESSION SESSIONID";
 
-/// Names with such a word that hold no secret: folders, and what describes a desktop's session.
+/// Names with such a word that mean no secret: folders, and the description of a desktop's session.
 /// `SESSION` means a login everywhere else.
 const HARMLESS: &str =
     "PWD OLDPWD DBUS_SESSION_BUS_ADDRESS DESKTOP_SESSION SESSION_MANAGER XDG_SESSION_";
@@ -54,7 +54,7 @@ impl std::fmt::Debug for SecretVariables {
     }
 }
 
-/// Returns true if a variable holds a secret, by its name or by its value.
+/// Returns true if a variable contains a secret, by its name or by its value.
 ///
 /// By its name: one with `TOKEN`, `SECRET`, `PASSWORD`, `MNEMONIC` or the like in it, or with a
 /// word that ends in `KEY` or is `AUTH`, `PASS`, `PIN`, `SEED`, `SESSION` or the like. A `SEED`
@@ -84,7 +84,7 @@ fn is_harmless(name: &str) -> bool {
     })
 }
 
-/// Returns true for `42`, which makes a test run repeatable and signs nothing.
+/// Returns true for `42`, which makes a test run repeatable and is no key.
 fn is_random_seed(value: &OsStr) -> bool {
     let value = value.as_encoded_bytes();
     (1..=LONGEST_RANDOM_SEED).contains(&value.len()) && value.iter().all(u8::is_ascii_digit)

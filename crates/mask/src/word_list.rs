@@ -9,7 +9,7 @@ pub(crate) fn find_word<'a>(list: &'a str, word: &[u8]) -> Option<&'a str> {
     let bytes = list.as_bytes();
     let first = word.first()?;
     let is_end = |at: usize| bytes.get(at).is_none_or(u8::is_ascii_whitespace);
-    // A word may be as long as a text: nothing here reads more of it than of the list.
+    // A word may be as long as a text: no more of it is read than the list is long.
     let is_it = |at: &usize| {
         let end = at + word.len();
         at.checked_sub(1).is_none_or(is_end)

@@ -21,18 +21,18 @@ pub(crate) use url::{host_of, split_port};
 
 /// The name under which callgate's own runtime is known to rules.
 pub const OWN_AGENT: &str = "callgate";
-/// The most strings of an unknown tool's input that are looked through.
+/// The most strings of an unknown tool's input that are examined.
 pub const MOST_STRINGS: usize = 10_000;
 
-/// The largest input into whose arguments rules look.
+/// The largest input whose arguments rules can check.
 pub const LARGEST_INPUT: usize = 256 * 1024;
-/// The longest name of a tool or an agent that is compared with rules.
+/// The longest tool or agent name that is compared with rules.
 const LONGEST_NAME: usize = 1_000;
 
-/// What kind of thing an act does.
+/// The class of an act.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum Class {
-    /// It looks at files.
+    /// It reads files.
     Read,
     /// It changes files.
     Write,
@@ -40,7 +40,7 @@ pub enum Class {
     Run,
     /// It connects to other machines.
     Network,
-    /// Everything else; what it does is not known.
+    /// Everything else; its effect is unknown.
     #[default]
     Other,
 }
@@ -68,13 +68,13 @@ impl fmt::Display for Class {
     }
 }
 
-/// One use of one tool that an agent is about to make.
+/// One tool call that an agent is about to make.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct Act {
     /// The tool, as the agent names it.
     pub tool: String,
-    /// What kind of thing it does.
+    /// Its class.
     pub class: Class,
     /// The command line, if it runs one.
     pub command: Option<String>,
@@ -88,26 +88,25 @@ pub struct Act {
     pub agent: String,
     /// The home, which `~` names.
     pub home: String,
-    /// Why it is not known what this does, in words that follow "because"; then nothing allows it.
+    /// Why the effect is unknown, in words that follow "because"; nothing allows such an act.
     pub unsure: Option<&'static str>,
     /// The folders that the input of a command names to run in.
     pub(crate) cwds: Vec<String>,
-    /// The folder in which our own runtime would run a command, as it is written.
+    /// The folder in which our own runtime would run a command, as written.
     pub(crate) run_in: Option<String>,
-    /// Whether it looks at all that lies in its folders.
+    /// Whether it reads everything in its folders.
     pub(crate) is_search: bool,
-    /// Whether a path of it may lead anywhere.
+    /// Whether one of its paths may lead anywhere.
     pub(crate) is_lost: bool,
-    /// The tool's input as it came, when it is one JSON object and not larger than
-    /// [`LARGEST_INPUT`].
+    /// The tool's input, if it is one JSON object and not larger than [`LARGEST_INPUT`].
     pub(crate) input: Option<String>,
-    /// All texts in the input of a tool that is not known.
+    /// All texts in the input of an unknown tool.
     pub(crate) strings: Vec<String>,
     pub(crate) script: Option<ShellScript>,
     pub(crate) runs: PossibleRuns,
     /// The paths that it could touch.
     pub(crate) touched: Vec<Vec<Tok>>,
-    /// The folders that it searches, removes or moves with all that is in them.
+    /// The folders that it searches, removes or moves with all their contents.
     pub(crate) swept: Vec<Vec<Tok>>,
     /// The project's folder without links, if that is another name.
     pub(crate) real_project: Option<String>,
@@ -117,15 +116,15 @@ pub struct Act {
     pub(crate) targets: BTreeMap<String, Vec<String>>,
     /// Why it cannot be done at all, in a sentence.
     pub(crate) refused: Option<String>,
-    /// Whether it was too long to be read wholly.
+    /// Whether it was too long to be read completely.
     pub(crate) is_cut: bool,
 }
 
 impl Act {
-    /// Reads a call of a tool. `tool_input` is its JSON object, `cwd` and `home` are absolute.
+    /// Reads a tool call. `tool_input` is a JSON object; `cwd` and `home` are absolute.
     ///
-    /// It knows the tools of Claude Code, of Codex and of callgate's own runtime. Input that it
-    /// cannot read makes an act of which [`Act::unsure`] says why, and which no rule allows.
+    /// It knows the tools of Claude Code, of Codex and of callgate's own runtime. For input that it
+    /// cannot read, [`Act::unsure`] gives the reason, and no rule allows the act.
     #[must_use]
     pub fn of(tool: &str, tool_input: &str, cwd: &str, agent: &str, home: &str) -> Self {
         let mut act = Self {
@@ -136,7 +135,7 @@ impl Act {
             home: "/".to_owned(),
             ..Self::default()
         };
-        // What was read of a long input is placed all the same, for rules that deny it.
+        // The part of a long input that was read still counts for rules that deny.
         let ((), is_read) = steps::within(steps::READING, || act.read(tool_input, cwd, home));
         let ((), is_placed) = steps::within(steps::PLACING, || act.place());
         act.is_cut = !is_read || !is_placed || tool.len().max(agent.len()) > LONGEST_NAME;
@@ -167,7 +166,7 @@ impl Act {
         self.unsure.get_or_insert(why);
     }
 
-    /// Refuses a path that is longer than systems accept.
+    /// Refuses a path that is longer than operating systems accept.
     pub(crate) fn refuse_overlong(&mut self, path: &str) {
         let (length, longest) = (path.len(), place::LONGEST);
         if length > longest {
@@ -180,21 +179,21 @@ impl Act {
         }
     }
 
-    /// Makes this an act that runs a script.
+    /// Turns this into an act that runs a script.
     pub(crate) fn run(&mut self, text: String, script: ShellScript) {
         self.runs = PossibleRuns::of(&script, &self.home);
         self.command = Some(text);
         self.script = Some(script);
     }
 
-    /// Returns the simple commands, when the command line was fully understood.
+    /// Returns the simple commands, if the command line was fully understood.
     #[must_use]
     pub fn commands(&self) -> Option<&[ShellCommand]> {
         let script = self.script.as_ref()?;
         (self.unsure.is_none() && script.is_clear()).then_some(script.commands.as_slice())
     }
 
-    /// Returns true if what is not known of a path is a matter of file names only.
+    /// Returns true if only file names in its paths are unknown.
     pub(crate) fn is_clear(&self) -> bool {
         self.script.as_ref().is_none_or(ShellScript::is_clear)
     }

@@ -1,8 +1,8 @@
-//! What a verdict asks of the disk: what is at a path, and where a link leads.
+//! What a verdict needs from the disk: what is at a path, and where a link leads.
 //!
-//! The crate itself looks at no disk. Whoever wants a verdict passes a [`Disk`] in: the real one
-//! before something happens, [`NoLinks`] where rules are tested or the past is judged again, since
-//! the disk has changed by then.
+//! The crate itself accesses no disk. The caller of a verdict passes in a [`Disk`]: the real one
+//! before something happens, [`NoLinks`] where rules are tested or past acts are judged again,
+//! since the disk has changed by then.
 
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
@@ -10,12 +10,11 @@ use std::collections::HashMap;
 
 /// How many links one path may lead through, as in the kernel.
 const MOST_LINKS: usize = 40;
-/// The most often that the disk is asked for one verdict.
+/// The most queries of the disk for one verdict.
 pub const MOST_LOOKUPS: usize = 4_096;
 /// The most characters of paths that are followed for one verdict.
 const MOST_LETTERS: usize = 250_000;
-/// Links that the system keeps for each process. Where they lead for the agent is not where they
-/// lead for us.
+/// Links that the system keeps for each process. They lead elsewhere for the agent than for us.
 const OF_A_PROCESS: [&str; 4] = ["/dev/fd", "/dev/stdin", "/dev/stdout", "/dev/stderr"];
 
 /// What is found at a path.
@@ -45,20 +44,20 @@ impl Disk for NoLinks {
     }
 }
 
-/// Follows an absolute path to where it leads: without `.`, `..` and symbolic links. What does
-/// not exist yet is taken as written. Returns `None` when its links form a loop.
+/// Follows an absolute path to its target: without `.`, `..` and symbolic links. The part that
+/// does not exist yet is taken as written. Returns `None` if its links form a loop.
 #[must_use]
 pub fn real(path: &str, disk: &dyn Disk) -> Option<String> {
     PathFollower::new(disk).real(path)
 }
 
-/// Follows the paths of one verdict, and asks the disk for each name once.
+/// Follows the paths of one verdict, and queries the disk once for each name.
 pub(crate) struct PathFollower<'a> {
     disk: &'a dyn Disk,
     known: RefCell<HashMap<String, DiskEntry>>,
-    /// How often the disk may still be asked.
+    /// The remaining number of queries.
     left: Cell<usize>,
-    /// How many characters of paths may still be followed.
+    /// The remaining number of characters of paths.
     letters: Cell<usize>,
 }
 
@@ -77,7 +76,7 @@ impl<'a> PathFollower<'a> {
         self.left.get() == 0 || self.letters.get() == 0
     }
 
-    /// Looks at a path, once for each verdict.
+    /// Looks up a path, once for each verdict.
     pub(crate) fn entry(&self, path: &str) -> DiskEntry {
         let is_of_a_process = path.starts_with("/proc/") || OF_A_PROCESS.contains(&path);
         if is_of_a_process {
@@ -113,7 +112,7 @@ impl<'a> PathFollower<'a> {
         if path.starts_with('/') {
             at.clear();
         }
-        // How much of the path is there; below it nothing can be a link.
+        // How much of the path exists; below it nothing can be a link.
         let mut is_there = usize::MAX;
         while let Some(name) = names.pop() {
             match &*name {

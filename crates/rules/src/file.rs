@@ -28,11 +28,11 @@ pub const LONGEST_PATTERN: usize = 1_024;
 pub enum ProblemLevel {
     /// The file still means what it says.
     Warning,
-    /// It does not. Until it is corrected, nothing is allowed where the file applies.
+    /// The meaning is uncertain. Until it is corrected, nothing is allowed where the file applies.
     Error,
 }
 
-/// Something that is wrong with a file of rules.
+/// An error or a warning about a file of rules.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
     /// How bad it is.
@@ -60,7 +60,7 @@ impl fmt::Display for Problem {
 pub enum Trust {
     /// The user's own: they may allow.
     User,
-    /// A project's: they came with the code, and may only tighten. An `allow` in them is left out
+    /// A project's: they came with the code and may only restrict. An `allow` in them is left out
     /// with a warning.
     Project,
 }
@@ -107,7 +107,7 @@ impl RuleFile {
         Self { name, trust, rules: Vec::new(), tests: Vec::new(), problems: Vec::new() }
     }
 
-    /// Returns true if the file has errors, so that its meaning is not known.
+    /// Returns true if the file has errors, so that its meaning is uncertain.
     #[must_use]
     pub fn has_errors(&self) -> bool {
         self.problems.iter().any(|problem| problem.level == ProblemLevel::Error)

@@ -1,12 +1,12 @@
-//! Patterns over text, and whether two of them can mean the same text.
+//! Patterns of text, and whether two of them can match the same text.
 //!
-//! A rule's pattern and a shell word that is not yet expanded are the same thing here: a list of
-//! [`Tok`]s. A text that is known is one without wildcards, so one question answers both: could
-//! these two [meet](meets)?
+//! A rule's pattern and a shell word that is not yet expanded have the same form here: a list of
+//! [`Tok`]s. A known text is one without wildcards, so one question answers both: can these two
+//! [match](meets) the same text?
 
 use crate::steps;
 
-/// The most steps one comparison may take where no budget is kept; what is larger is not compared.
+/// The most steps of one comparison without a budget; anything larger is not compared.
 const MOST_STEPS: usize = 4_000_000;
 
 /// One step of a pattern.
@@ -14,9 +14,9 @@ const MOST_STEPS: usize = 4_000_000;
 pub(crate) enum Tok {
     /// This character.
     Is(char),
-    /// One character, but no `/`.
+    /// One character other than `/`.
     One,
-    /// Any characters, but no `/`.
+    /// Any characters other than `/`.
     Run,
     /// Any characters at all.
     Cross,
@@ -37,9 +37,9 @@ impl Tok {
 /// In which direction a comparison errs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Lean {
-    /// For allowing: case counts, and what is too large to compare is different.
+    /// For allowing: case matters, and what is too large to compare is different.
     Strict,
-    /// For denying, asking and guarding: case does not count, and what is too large is the same.
+    /// For denying, asking and guarding: case is ignored, and what is too large is equal.
     Generous,
 }
 
@@ -50,13 +50,13 @@ pub(crate) fn literal(text: &str) -> Vec<Tok> {
     toks
 }
 
-/// Returns true if some text fits both patterns.
+/// Returns true if some text matches both patterns.
 pub(crate) fn meets(one: &[Tok], other: &[Tok], lean: Lean) -> bool {
     if steps::is_spent() {
         return false;
     }
     let length = one.len().min(other.len());
-    // Nearly always the first or the last letters differ already.
+    // Nearly always the first or the last characters already differ.
     let (mut one, mut other) = (one, other);
     while let ([Tok::Is(a), rest @ ..], [Tok::Is(b), others @ ..]) = (one, other) {
         if !is_same(*a, *b, lean) {
@@ -76,15 +76,15 @@ pub(crate) fn meets(one: &[Tok], other: &[Tok], lean: Lean) -> bool {
     }
     match (one, other) {
         ([], []) => true,
-        // A known text and a pattern that is all wildcard need no search either.
+        // A known text and a pattern of nothing but wildcards need no search either.
         (text, [Tok::Cross]) | ([Tok::Cross], text) if is_text(text) => true,
         ([Tok::Is(_), ..], []) | ([], [Tok::Is(_), ..]) => false,
         _ => meet_slowly(one, other, lean),
     }
 }
 
-/// Returns true if a path surely begins otherwise than with this root and what follows it, so that
-/// the two cannot meet. It is a quick look before [`meets`].
+/// Returns true if a path certainly begins differently from this root and what follows it, so that
+/// the two cannot match. It is a quick check before [`meets`].
 pub(crate) fn begins_otherwise(path: &[Tok], root: &str, rest: &[Tok], lean: Lean) -> bool {
     let known = root.chars().map(Tok::Is).chain(rest.iter().copied());
     let mut left = path.iter();
@@ -121,8 +121,8 @@ fn meet_slowly(one: &[Tok], other: &[Tok], lean: Lean) -> bool {
     if !steps::spend(one.len().saturating_mul(other.len())) {
         return false;
     }
-    // `row[j]` says whether the first `i` tokens of one and the first `j` of the other can have
-    // used up the same text.
+    // `row[j]` says whether the first `i` tokens of one and the first `j` of the other can match
+    // the same text.
     let width = other.len() + 1;
     let mut rows = [vec![false; width], vec![false; width], vec![false; width]];
     rows[0][0] = true;
@@ -141,8 +141,8 @@ fn meet_slowly(one: &[Tok], other: &[Tok], lean: Lean) -> bool {
     false
 }
 
-/// Returns true if a known text fits a pattern of texts with anything between them: each is looked
-/// for as far to the left as it is found, and the last has to be at the end.
+/// Returns true if a known text matches a pattern of texts with anything between them: each is
+/// found as far to the left as possible, and the last has to be at the end.
 fn fits_pieces(text: &[Tok], pattern: &[Tok], lean: Lean) -> bool {
     let mut pieces: Vec<&[Tok]> = pattern.split(|tok| *tok == Tok::Cross).collect();
     let is_at = |text: &[Tok], piece: &[Tok]| {
@@ -163,9 +163,9 @@ fn fits_pieces(text: &[Tok], pattern: &[Tok], lean: Lean) -> bool {
     is_at(end, last)
 }
 
-/// Marks what can be reached from the state in which `a` and `b` come next.
+/// Marks what can be reached from the state in which `a` and `b` are next.
 fn step(rows: &mut [Vec<bool>; 3], a: Option<&Tok>, b: Option<&Tok>, j: usize, lean: Lean) {
-    // Both may skip, which only looks forward: along the row, or into the rows that follow.
+    // Both may skip, which only leads forward: along the row, or into the following rows.
     match a {
         Some(Tok::Run | Tok::Cross) => rows[1][j] = true,
         Some(Tok::Shy) => rows[2][j] = true,
@@ -181,7 +181,7 @@ fn step(rows: &mut [Vec<bool>; 3], a: Option<&Tok>, b: Option<&Tok>, j: usize, l
     {
         let stays = |tok: &Tok| matches!(tok, Tok::Run | Tok::Cross);
         match (stays(a), stays(b)) {
-            // Whatever both could eat together, skipping does as well.
+            // Whatever both could consume together, skipping covers as well.
             (true, true) => {}
             (true, false) => rows[0][j + 1] = true,
             (false, true) => rows[1][j] = true,

@@ -1,4 +1,4 @@
-//! The agent may not open its own gate: what touches callgate always asks, and no rule allows it.
+//! The agent must not open its own gate: what touches callgate always asks, and no rule allows it.
 
 mod agents;
 mod commands;
@@ -23,11 +23,11 @@ use places::GuardedPlace;
 const PROGRAM: &str = "callgate";
 /// The name of the small program that is its hook.
 const HOOK: &str = "callgate-hook";
-/// How its environment variables begin; one of them makes the hook silent.
+/// The prefix of its environment variables; one of them silences the hook.
 const VARIABLES: &str = "callgate_";
 
-/// The files, folders, sockets and programs that are callgate's own, or that say whether an agent
-/// asks at all.
+/// The files, folders, sockets and programs that belong to callgate, or that determine whether an
+/// agent asks at all.
 #[derive(Debug, Clone)]
 pub struct Guarded {
     places: Vec<GuardedPlace>,
@@ -35,8 +35,7 @@ pub struct Guarded {
 
 impl Guarded {
     /// Returns what is guarded for everybody: callgate's folders in their usual places, its socket,
-    /// the files from which agents and git take what they run, terminals, and the rules of every
-    /// project.
+    /// the files that determine what agents and git run, terminals, and the rules of every project.
     #[must_use]
     pub fn new(home: &str) -> Self {
         let mut guarded = Self { places: Vec::new() };
@@ -105,7 +104,7 @@ impl Guarded {
         }
     }
 
-    /// Returns why a command is told to run in a guarded folder.
+    /// Returns why a command has to run in a guarded folder.
     fn runs_inside(&self, act: &Act) -> Option<String> {
         let mut folders = act.cwds.iter().map(|folder| plain(&literal(folder)));
         folders.find_map(|folder| {
@@ -113,7 +112,7 @@ impl Guarded {
         })
     }
 
-    /// Returns why an act reads a file that holds our secrets. Other files may be read.
+    /// Returns why an act reads a file that contains our secrets. Other files may be read.
     fn reads_private(&self, act: &Act) -> Option<String> {
         let own = || self.places.iter().filter(|place| place.kind.is_private());
         act.paths.iter().find_map(|path| {
@@ -144,7 +143,7 @@ impl Guarded {
     /// Returns why a text in the input of an unknown tool names something guarded.
     fn mentions_guarded(&self, act: &Act) -> Option<String> {
         let is_path = |path: &&Vec<Tok>| act.is_clear() && !path.contains(&Tok::Cross);
-        // A folder and a name in it may be given apart.
+        // A folder and a name in it may be given separately.
         let names = act.strings.iter().filter(|text| text.len() <= place::LONGEST);
         let others: Vec<Vec<Tok>> = names.map(|text| plain(&literal(text))).collect();
         let touched = act.touched.iter().take_while(|_| !steps::is_spent());
@@ -183,7 +182,7 @@ impl Guarded {
         self.names_guarded_by(text, |_| true)
     }
 
-    /// Returns why a text names something guarded, of the places that count.
+    /// Returns why a text names something guarded among the places that count.
     fn names_guarded_by(
         &self,
         text: &str,
@@ -198,7 +197,7 @@ impl Guarded {
     }
 }
 
-/// Returns true if a file system may leave the character out of a name.
+/// Returns true if a file system may ignore the character in a name.
 fn is_ignored(c: char) -> bool {
     matches!(c, '\u{ad}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
         | '\u{2060}'..='\u{206f}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}')

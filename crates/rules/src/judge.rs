@@ -1,8 +1,8 @@
-//! Judges an act: what the rules say about it, on a disk, at a moment.
+//! Judges an act by the rules, on a disk, at a time.
 //!
-//! The hook, the daemon, the runtime, `callgate rules` and its backtests all come here, so that one
+//! The hook, the daemon, the runtime, `callgate rules` and its backtests all use this, so that one
 //! act has one verdict. A path that leads through a symbolic link is judged by both its names: a
-//! rule that denies or asks applies to either, one that allows has to cover both.
+//! rule that denies or asks applies to either, one that allows has to match both.
 
 use crate::act::Act;
 use crate::act::follow::FollowedAct;
@@ -60,7 +60,7 @@ pub fn explain(policy: &Policy, act: &Act, disk: &dyn Disk, now: &Moment) -> Exp
     explanation
 }
 
-/// Returns the verdict by names alone, where not all of them could be followed.
+/// Returns the verdict by names alone, if not all of them could be followed.
 fn too_many(verdict: Verdict) -> Verdict {
     if verdict.decision >= Decision::Confirm || verdict.is_guarded {
         return verdict;

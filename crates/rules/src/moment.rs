@@ -55,7 +55,7 @@ impl HourSpan {
         Ok(Self { from, to })
     }
 
-    /// Returns `None` outside of these hours, and inside whether they began on the day before.
+    /// Returns `None` outside these hours, and otherwise whether they began on the day before.
     fn began_yesterday(self, minute: u16) -> Option<bool> {
         if self.from < self.to {
             (self.from <= minute && minute < self.to).then_some(false)
@@ -108,7 +108,7 @@ impl Weekdays {
     }
 }
 
-/// Returns true if the hours and days hold. A span over midnight belongs to the day on which it
+/// Returns true if the hours and days match. A span over midnight belongs to the day on which it
 /// begins.
 pub(crate) fn is_within(hours: Option<HourSpan>, days: Option<Weekdays>, moment: &Moment) -> bool {
     let local = moment.local();
@@ -126,7 +126,7 @@ pub(crate) fn is_within(hours: Option<HourSpan>, days: Option<Weekdays>, moment:
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RuleEnd {
-    /// An instant, the same for everybody.
+    /// A point in time, the same for everybody.
     Instant(Timestamp),
     /// A date and time on the user's clock.
     Local(DateTime),
@@ -147,7 +147,7 @@ impl RuleEnd {
             let end = date.tomorrow().map_err(|_| wrong())?;
             return Ok(Self::Local(end.to_datetime(Time::midnight())));
         }
-        // Seconds do not count.
+        // Seconds are ignored.
         if let Ok(instant) = text.parse::<Timestamp>() {
             let seconds = instant.as_second();
             let minute = Timestamp::from_second(seconds - seconds.rem_euclid(60));

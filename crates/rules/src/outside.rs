@@ -1,15 +1,15 @@
-//! Which words of a command lead outside of the folders that commands may work in.
+//! Which words of a command lead outside the folders in which commands may work.
 //!
 //! This applies to the commands of our own runtime, which has such folders. It reads words and is
 //! not a sandbox: a program can reach whatever the user can, through links that it finds itself
-//! (`grep -R`), from a folder that it enters (`tar -C`), and a script can put a path together from
-//! pieces or wildcards. What is seen: every part of an argument between its ends, separators such
-//! as `=`, `:`, `,`, `@` or a blank, and the letters of an option, if it is an absolute path, leads
-//! out by `..`, `~`, `$HOME` or a `file:` URL, or through a symbolic link. An absolute path whose
-//! first name does not exist, such as the pattern `/foo/`, counts only where it could be created.
+//! (`grep -R`), from a folder that it enters (`tar -C`), and a script can build a path from pieces
+//! or wildcards. What is seen: every part of an argument between its ends, separators such as `=`,
+//! `:`, `,`, `@` or a blank, and the letters of an option, if it is an absolute path, leads out by
+//! `..`, `~`, `$HOME` or a `file:` URL, or through a symbolic link. An absolute path whose first
+//! name does not exist, such as the pattern `/foo/`, counts only where it could be created.
 //!
-//! A program that is named by a path must lie in those folders, links and `..` followed, or right
-//! in one of the usual folders of programs.
+//! A program that is named by a path must be in those folders, links and `..` followed, or
+//! directly in one of the usual folders of programs.
 
 mod starts;
 
@@ -20,11 +20,11 @@ use crate::shell::ShellWord;
 use crate::shown::short_path;
 use starts::{LONGEST_NAME, LONGEST_PATH, PathStart, is_host, is_sign, starts};
 
-/// A command with more names that may be there is asked about without looking further.
+/// A command with more possible paths is asked about without checking them all.
 const MOST_LOOKS: usize = 50_000;
-/// What a shell does not leave in a name.
+/// Characters that a shell does not leave in a name.
 const SHELL_SIGNS: &str = "'\"`;|&<>()[]{}$*?!#\\";
-/// Where programs are even if PATH does not say so.
+/// Folders of programs even if PATH does not contain them.
 const PROGRAMS: [&str; 7] =
     ["/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin", "/opt/bin"];
 /// Devices that everybody may use.
@@ -36,11 +36,11 @@ const DEVICES: [&str; 6] =
 pub struct CommandBounds {
     /// Those folders, absolute.
     pub roots: Vec<String>,
-    /// The folders in which programs are looked for by their names.
+    /// The folders in which programs are found by their names.
     pub programs: Vec<String>,
-    /// The home of those who run the commands, if it is known.
+    /// The home of the user who runs the commands, if known.
     pub home: Option<String>,
-    /// Whether a new name can be made in the root folder of the system.
+    /// Whether a new file can be created in the root folder of the system.
     pub is_root_writable: bool,
 }
 
@@ -64,7 +64,7 @@ pub(crate) fn reason(act: &Act, bounds: &CommandBounds, disk: &dyn Disk) -> Opti
 fn look_through(command: &str, args: &[&str], place: &CommandPlace<'_>) -> Result<(), String> {
     let roots: Vec<String> =
         place.bounds.roots.iter().filter_map(|root| place.follower.real(root)).collect();
-    // A loop of links leads nowhere, which is not inside either.
+    // A loop of links leads nowhere, so not inside either.
     let cwd = place.follower.real(place.cwd).unwrap_or_default();
     let mut search = OutsideSearch { place, cwd, roots, left: MOST_LOOKS };
     if !search.is_inside(&search.cwd) {
@@ -74,17 +74,17 @@ fn look_through(command: &str, args: &[&str], place: &CommandPlace<'_>) -> Resul
     args.iter().flat_map(|arg| starts(arg)).try_for_each(|start| search.start(&start))
 }
 
-/// Looks for paths that lead outside; an error is the reason to ask.
+/// Searches for paths that lead outside; an error is the reason to ask.
 struct OutsideSearch<'a> {
     place: &'a CommandPlace<'a>,
     /// Without symbolic links, as are the roots.
     cwd: String,
     roots: Vec<String>,
-    /// How often the disk may still be asked.
+    /// The remaining number of queries of the disk.
     left: usize,
 }
 
-/// A position on the way along the names of a path.
+/// A position along the names of a path.
 struct PathWay<'a> {
     at: String,
     /// An absolute path before its first name.
@@ -104,7 +104,7 @@ enum HomePrefix<'a> {
 
 impl OutsideSearch<'_> {
     fn program(&self, command: &str) -> Result<(), String> {
-        // What rules have read may be something else than the one name that this is.
+        // The rules may have read it as something other than one name.
         if command.contains(|c: char| c.is_whitespace() || SHELL_SIGNS.contains(c)) {
             let shown = short_path(command);
             return Err(format!(
@@ -152,7 +152,7 @@ impl OutsideSearch<'_> {
         self.follow(way, text, from, matches!(start, PathStart::Whole(_) | PathStart::Url(_)))
     }
 
-    /// Follows the path of `text` from `from` on; it may end before every sign.
+    /// Follows the path in `text` from `from` on; it may end before every separator.
     fn follow(
         &mut self,
         mut way: PathWay<'_>,
@@ -198,7 +198,7 @@ impl OutsideSearch<'_> {
         if is_fine { Ok(()) } else { self.found(text) }
     }
 
-    /// Goes on below `name`, which ends at `end`; says whether there is any sense in it.
+    /// Continues below `name`, which ends at `end`; returns whether that makes sense.
     fn enter(
         &mut self,
         way: &mut PathWay<'_>,
@@ -211,24 +211,24 @@ impl OutsideSearch<'_> {
             return Ok(false);
         }
         let rest = &text[end..];
-        // Two dots lead back from a folder that may be made until then, but not from a host.
+        // Two dots lead back from a folder that may be created until then, but not from a host.
         let is_vain = !rest.contains("/..") || is_host(text, end);
         if name.contains(is_sign) && is_vain && !self.place.exists(&below(&way.at, name)) {
             return Ok(false);
         }
-        // Where a variable leads is not known, and still less what is above it.
+        // The target of a variable is unknown, and so is what is above it.
         let is_unknown = name.contains('$') && rest.strip_prefix("/..").is_some_and(is_end);
         let at = self.place.step(&way.at, name).filter(|_| !is_unknown);
         let Some(at) = at else { return self.found(text).map(|()| false) };
         way.at = at;
-        // `/../x` is rather the rest of something than a way to write `/x`.
+        // `/../x` is more likely the rest of something else than another form of `/x`.
         way.is_top &= matches!(name, "" | ".") || (name == ".." && way.letters.is_some());
         Ok(true)
     }
 
-    /// Returns true if an absolute path with this first name can lead to something. Most of what is
-    /// glued to an option is the rest of a relative path: there nothing is taken to be new, and the
-    /// root folder is not meant if the letters end with the name of something.
+    /// Returns true if an absolute path with this first name can lead to something. After an
+    /// option's letters, most paths are the rest of a relative path: such a path is not assumed to
+    /// be new, and the root folder is not meant if the letters end with an existing name.
     fn is_somewhere(&self, way: &PathWay<'_>, name: &str) -> bool {
         let exists = |name: &str| self.place.exists(&below(&way.at, name));
         match way.letters {
@@ -279,7 +279,7 @@ fn at_home(text: &str) -> HomePrefix<'_> {
     }
 }
 
-/// Returns a path below a folder; an absolute path stays as it is.
+/// Returns a path in a folder; an absolute path stays as it is.
 fn below(folder: &str, name: &str) -> String {
     if name.starts_with('/') {
         return name.to_owned();
@@ -288,8 +288,8 @@ fn below(folder: &str, name: &str) -> String {
 }
 
 impl CommandPlace<'_> {
-    /// Returns true if a file is right in a usual folder of programs. One that is reached by a link
-    /// from elsewhere is not.
+    /// Returns true if a file is directly in a usual folder of programs. One that is reached
+    /// through a link from elsewhere is not.
     fn is_usual(&self, file: &str) -> bool {
         let Some((folder, name)) = file.rsplit_once('/') else { return false };
         let usual = PROGRAMS.into_iter();
@@ -302,7 +302,7 @@ impl CommandPlace<'_> {
         self.follower.entry(path) != DiskEntry::Missing
     }
 
-    /// Goes one name further than a real path.
+    /// Extends a path without links by one name.
     fn step(&self, at: &str, name: &str) -> Option<String> {
         self.follower.walk(at.trim_end_matches('/').to_owned(), name)
     }

@@ -1,6 +1,6 @@
 //! Paths as text: absolute and without `.`, `..` and double slashes.
 //!
-//! Nothing here looks at a disk, so a symbolic link is a name like any other; only the
+//! Nothing here accesses a disk, so a symbolic link is a name like any other; only the
 //! [links](link) that every system has are known.
 
 pub(crate) mod link;
@@ -8,13 +8,13 @@ pub(crate) mod link;
 use crate::glob::{Tok, literal};
 use crate::steps;
 
-/// What it costs to keep one more path.
+/// The cost of keeping one more path.
 const PATH: usize = 32;
 
-/// The longest path, in bytes, that a system takes.
+/// The longest path, in bytes, that a system accepts.
 pub(crate) const LONGEST: usize = 4_095;
 
-/// The folders against which `~` and relative paths are read.
+/// The folders to which `~` and relative paths refer.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct BaseFolders<'a> {
     /// The working folder, absolute.
@@ -23,7 +23,7 @@ pub(crate) struct BaseFolders<'a> {
     pub(crate) home: &'a str,
 }
 
-/// Returns the absolute path that `text` names, with `..` resolved; it cannot climb above the root.
+/// Returns the absolute path that `text` names, with `..` resolved; it cannot lead above the root.
 pub(crate) fn resolve(text: &str, base: BaseFolders<'_>) -> String {
     let whole = match text.strip_prefix('~') {
         Some(rest) if rest.is_empty() || rest.starts_with('/') => format!("{}{rest}", base.home),
@@ -33,8 +33,8 @@ pub(crate) fn resolve(text: &str, base: BaseFolders<'_>) -> String {
     normal(&whole)
 }
 
-/// Returns the absolute path that a word means in a folder. A shell has already resolved what `~`
-/// stands for, so that one which is still there is a name.
+/// Returns the absolute path that a word means in a folder. A shell has already expanded `~`, so
+/// one that is still there is a name.
 pub(crate) fn join(cwd: &str, word: &str) -> String {
     normal(&if word.starts_with('/') { word.to_owned() } else { format!("{cwd}/{word}") })
 }
@@ -47,10 +47,10 @@ pub(crate) fn normal(path: &str) -> String {
     chars.collect()
 }
 
-/// Returns the same as [`normal`] for a path with wildcards. What a `..` leads to after a wildcard
-/// that may itself contain slashes is unknown, and then so is everything before it.
+/// Returns the same as [`normal`] for a path with wildcards. The target of a `..` after a wildcard
+/// that may itself match slashes is unknown, and so is everything before it.
 pub(crate) fn normal_toks(path: &[Tok]) -> Vec<Tok> {
-    // A path that a system takes is resolved all the same; whoever has many looks at the budget.
+    // A path that a system accepts is always resolved; callers with many paths check the budget.
     if !steps::spend(PATH + path.len()) && path.len() > LONGEST {
         return vec![Tok::Is('/')];
     }
@@ -61,7 +61,7 @@ pub(crate) fn normal_toks(path: &[Tok]) -> Vec<Tok> {
             [] | [Tok::Is('.')] => {}
             [Tok::Is('.'), Tok::Is('.')] => {
                 if link::is_lost(&segments) {
-                    // It stays lost, wherever it climbs.
+                    // It stays unknown, however far up it leads.
                 } else if link::climbs_unknown(&segments) {
                     segments = link::ANYWHERE.to_vec();
                 } else if segments.iter().any(|segment| segment.contains(&Tok::Cross)) {
@@ -87,7 +87,7 @@ pub(crate) fn normal_toks(path: &[Tok]) -> Vec<Tok> {
     toks
 }
 
-/// Returns true if `path` is `folder` or lies in it; both are normal.
+/// Returns true if `path` is `folder` or is in it; both are normal.
 pub(crate) fn is_in(path: &str, folder: &str) -> bool {
     match path.strip_prefix(folder) {
         Some(rest) => rest.is_empty() || rest.starts_with('/') || folder.ends_with('/'),

@@ -35,7 +35,7 @@ pub struct RuleName {
     pub file: String,
     /// Its line.
     pub line: usize,
-    /// Why it is there, in its writer's words.
+    /// The reason that its author gave.
     pub reason: Option<String>,
 }
 
@@ -47,12 +47,12 @@ pub struct Verdict {
     pub decision: Decision,
     /// The rule that decided, if one did.
     pub rule: Option<RuleName>,
-    /// Why, in a sentence. What it repeats of a command is masked.
+    /// The reason in a sentence, with secrets masked.
     pub because: String,
-    /// Whether it asks because it touches callgate itself: then nothing may allow it for good.
+    /// Whether it asks because it touches callgate itself: then nothing may allow it permanently.
     pub is_guarded: bool,
-    /// Whether it asks because a rule, the guard or the judge wants a person to decide, rather than
-    /// because nothing decides.
+    /// Whether it asks because a rule, the guard or the judge requires a person to decide, rather
+    /// than because nothing decides.
     pub wants_person: bool,
 }
 
@@ -86,7 +86,7 @@ impl Policy {
     /// Adds the rules of a file. Those of a project apply in `folder` and below it, those of
     /// the user everywhere; a project's file without a folder applies everywhere too.
     ///
-    /// While a file has errors nothing is allowed where it applies: a rule that denies may be
+    /// While a file has errors, nothing is allowed where it applies: a rule that denies may be
     /// the one that could not be read.
     #[must_use]
     pub fn with(mut self, file: &RuleFile, folder: Option<&str>) -> Self {
@@ -94,7 +94,7 @@ impl Policy {
         if file.has_errors() {
             self.broken.push((file.name.clone(), scope.clone()));
         }
-        // What kind of rules a file may hold was checked when it was read; this is the second wall.
+        // The kinds of rules in a file were checked when it was read; this is a second check.
         let may_hold = |rule: &&Rule| file.trust == Trust::User || rule.decision != Decision::Allow;
         self.rules.extend(file.rules.iter().filter(may_hold).cloned().map(|mut rule| {
             rule.scope.clone_from(&scope);
@@ -111,8 +111,8 @@ impl Policy {
         self
     }
 
-    /// Sets the folders in which the commands of our own runtime may work; what leads out of them
-    /// is asked about, whatever rules allow.
+    /// Sets the folders in which the commands of our own runtime may work. Whatever leads out of
+    /// them is asked about, even if rules allow it.
     #[must_use]
     pub fn with_bounds(mut self, bounds: CommandBounds) -> Self {
         self.bounds = Some(bounds);
@@ -125,13 +125,13 @@ impl Policy {
         &self.rules
     }
 
-    /// Returns true if a rule applies at some times and not at others.
+    /// Returns true if a rule applies only at some times.
     #[must_use]
     pub fn depends_on_time(&self) -> bool {
         self.rules.iter().any(Rule::depends_on_time)
     }
 
-    /// Returns what is wrong with the files.
+    /// Returns the problems of the files.
     #[must_use]
     pub fn problems(&self) -> &[Problem] {
         &self.problems
@@ -171,7 +171,7 @@ impl Policy {
             Err(why) => match self.defaults.decide(act) {
                 Some(because) => Verdict { decision: Decision::Allow, ..Verdict::ask(because) },
                 None => {
-                    // The rule that is not there because it could not be read may want a question.
+                    // The rule that could not be read might ask.
                     return self.broken_here(act).map_or(Verdict::ask(why), Verdict::ask_person);
                 }
             },
@@ -185,7 +185,7 @@ impl Policy {
         rules.filter(|rule| rule.decision == decision).find_map(|rule| {
             let why = rule.tightens(act, moment).ok()?;
             if steps::is_spent() {
-                // Comparisons find nothing any more, which proves nothing either.
+                // Comparisons without a budget find nothing, which proves nothing.
                 return None;
             }
             let word = match decision {
@@ -227,7 +227,7 @@ impl Policy {
         })
     }
 
-    /// Returns the verdict when rules allow the act, or why they do not.
+    /// Returns the verdict if rules allow the act, or why they do not.
     fn allowed(&self, act: &Act, moment: &Moment) -> Result<Verdict, String> {
         if let Some(why) = act.doubts() {
             return Err(format!("no rule allows this, because {why}"));
@@ -253,7 +253,7 @@ impl Policy {
         self.rules.iter().filter(|rule| rule.decision == Decision::Allow)
     }
 
-    /// Returns the rule that allows each of some commands, or which command none allows.
+    /// Returns the rule that allows each of some commands, or the command that none allows.
     fn all_allowed(
         &self,
         commands: &[ShellCommand],
@@ -291,7 +291,7 @@ impl Verdict {
         }
     }
 
-    /// Returns a verdict to ask that a rule, the guard or the judge wants.
+    /// Returns a verdict to ask that a rule, the guard or the judge requires.
     pub(crate) fn ask_person(because: String) -> Self {
         Self { wants_person: true, ..Self::ask(because) }
     }

@@ -18,7 +18,7 @@ use command::CommandPattern;
 use host::HostPattern;
 use path::PathPattern;
 
-/// What is to be done with an act.
+/// The decision on an act.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Decision {
     /// It may happen.
@@ -67,7 +67,7 @@ impl NamePattern {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Rule {
-    /// Its name, the only one of its file.
+    /// Its name, unique in its file.
     pub name: String,
     /// What it decides.
     pub decision: Decision,
@@ -75,12 +75,12 @@ pub struct Rule {
     pub file: String,
     /// The line in which it begins.
     pub line: usize,
-    /// Why it is there, in its writer's words; an agent that is denied something reads it.
+    /// Why it exists, in its author's words; an agent that is denied something reads it.
     pub reason: Option<String>,
     pub(crate) tool: Option<Vec<NamePattern>>,
     pub(crate) class: Option<Vec<Class>>,
     pub(crate) command: Option<Vec<CommandPattern>>,
-    /// The options that may follow a command that ends in a `*`.
+    /// The options that may follow a command that ends in `*`.
     pub(crate) options: Option<Vec<NamePattern>>,
     pub(crate) path: Option<Vec<PathPattern>>,
     /// The paths to which a rule that denies or asks does not apply.
@@ -100,18 +100,18 @@ pub struct Rule {
 pub(crate) type RuleFit = Result<String, String>;
 
 impl Rule {
-    /// Returns the rule as people see it: `` `builds` (rules.toml:3) ``.
+    /// Returns the rule as it is shown: `` `builds` (rules.toml:3) ``.
     #[must_use]
     pub fn shown(&self) -> String {
         format!("`{}` ({}:{})", self.name, self.file, self.line)
     }
 
-    /// Returns true if the rule applies at some times and not at others.
+    /// Returns true if the rule applies only at some times.
     pub(crate) fn depends_on_time(&self) -> bool {
         self.between.is_some() || self.days.is_some() || self.until.is_some()
     }
 
-    /// Returns true if its time is over.
+    /// Returns true if it has expired.
     #[must_use]
     pub fn is_over(&self, moment: &Moment) -> bool {
         self.until.is_some_and(|until| until.is_over(moment))
@@ -160,7 +160,7 @@ impl Rule {
         arguments::all(&self.arguments, act, lean)
     }
 
-    /// Returns true if something holds for the project: by each of its names for a rule that
+    /// Returns true if a condition is true for the project: by each of its names for a rule that
     /// allows, by one of them for the others.
     fn holds_by_names(&self, act: &Act, holds: impl Fn(&str) -> bool) -> bool {
         if self.decision == Decision::Allow {

@@ -23,8 +23,8 @@ impl RuleTestResult<'_> {
     }
 }
 
-/// Runs tests for a user with this home who works in this project at this moment. A test may name
-/// another project or moment.
+/// Runs tests for a user with this home who works in this project at this time. A test may name
+/// another project or time.
 #[must_use]
 pub fn run_tests<'a>(
     policy: &Policy,

@@ -1,12 +1,12 @@
-//! Reads command lines of a POSIX shell, bash or zsh, so that they can be trusted in one direction.
+//! Parses command lines of a POSIX shell, bash or zsh, so that they can be trusted in one
+//! direction.
 //!
 //! [`ShellScript::read`] finds the simple commands of a line, their words with the quotes resolved,
-//! and says whether it understood *everything*. When [`ShellScript::unclear`] is empty, the shell
-//! runs the listed commands with the listed words and nothing else; that is what an allow may rely
-//! on. When it is not empty the commands are still those that were found, which is what a deny
-//! looks at.
+//! and reports whether it understood *everything*. If [`ShellScript::unclear`] is empty, the shell
+//! runs the listed commands with the listed words and nothing else; an allow may rely on that.
+//! Otherwise the commands are those that were found nevertheless, which a deny examines.
 //!
-//! It knows no aliases and functions of the user's shell, and not which program a name leads to.
+//! It knows neither the aliases and functions of the user's shell nor the program behind a name.
 
 mod after;
 mod escapes;
@@ -27,9 +27,9 @@ pub use word::{ShellWord, WordPiece};
 use crate::place::BaseFolders;
 use crate::steps;
 
-/// The longest command line that is read; of a longer one only the beginning is.
+/// The longest command line; of a longer one only the beginning is read.
 pub const LONGEST_LINE: usize = 256 * 1024;
-/// How deep substitutions, subshells and commands in words may lie in each other.
+/// How deep substitutions, subshells and commands in words may be nested.
 pub const DEEPEST: usize = 12;
 /// The most simple commands of one line.
 pub const MOST_COMMANDS: usize = 1_000;
@@ -39,16 +39,16 @@ pub const MOST_WORDS: usize = 20_000;
 /// The most words with wildcards in a line that counts as understood.
 pub const MOST_WILD_WORDS: usize = 300;
 
-/// A command line, taken apart.
+/// A parsed command line.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ShellScript {
-    /// The simple commands in the order of the text, those in substitutions among them.
+    /// The simple commands in the order of the text, including those in substitutions.
     pub commands: Vec<ShellCommand>,
-    /// Why the line is not fully understood, in words that follow "it has"; empty when it is.
+    /// Why the line is not fully understood, in words that follow "it has"; empty if it is.
     pub unclear: Vec<&'static str>,
-    /// Texts in it that a shell might be given to run: here-documents.
+    /// Texts in it that a shell might run: here-documents.
     pub(crate) bodies: Vec<String>,
-    /// Whether even the places where commands begin are not known.
+    /// Whether even the places where commands begin are unknown.
     pub(crate) is_broken: bool,
 }
 
@@ -66,7 +66,7 @@ pub struct ShellCommand {
 }
 
 impl ShellScript {
-    /// Takes a command line apart that would run in `cwd`; `home` is what `~` stands for.
+    /// Parses a command line that would run in `cwd`; `home` is what `~` stands for.
     #[must_use]
     pub fn read(text: &str, cwd: &str, home: &str) -> Self {
         Self::nested(text, BaseFolders { cwd, home }, 0)
@@ -129,7 +129,7 @@ impl ShellCommand {
         self.words.first()?.text()
     }
 
-    /// Returns the command with the values of its expansions, where `${NAME:-value}` occurs in it.
+    /// Returns the command with the values of its expansions, if it contains `${NAME:-value}`.
     fn alternative(&self) -> Option<Self> {
         let all = || self.assigns.iter().chain(&self.words).chain(&self.redirects);
         all().any(|word| word.alternative().is_some()).then(|| {
@@ -145,7 +145,7 @@ impl ShellCommand {
         })
     }
 
-    /// Returns the command on one line, as people see it.
+    /// Returns the command on one line, as it is shown.
     #[must_use]
     pub fn shown(&self) -> String {
         let words: Vec<String> =

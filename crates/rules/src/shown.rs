@@ -1,16 +1,16 @@
-//! Commands and paths as reasons repeat them: without secrets, on one line and not too long.
+//! Commands and paths as reasons quote them: without secrets, on one line and not too long.
 
 use callgate_mask::mask_text;
 use callgate_mask::text::{Measure, cut, one_line};
 
-/// The longest piece of a command that a reason repeats, in characters.
+/// The longest piece of a command that a reason quotes, in characters.
 const LONGEST_COMMAND: usize = 120;
 /// The longest beginning of a command that is searched for secrets before it is cut, in bytes.
 const LONGEST_MASKED: usize = 4_096;
-/// The longest piece of a path that a reason repeats, in bytes.
+/// The longest piece of a path that a reason quotes, in bytes.
 const LONGEST_PATH: usize = 200;
 
-/// Returns a command as a reason repeats it.
+/// Returns a command as a reason quotes it.
 pub(crate) fn short_command(command: &str) -> String {
     let beginning = cut(command, LONGEST_MASKED, Measure::Bytes);
     let masked = mask_text(beginning).into_shown();
@@ -20,7 +20,7 @@ pub(crate) fn short_command(command: &str) -> String {
     format!("{short}{more}")
 }
 
-/// Returns a path as a reason repeats it.
+/// Returns a path as a reason quotes it.
 pub(crate) fn short_path(path: &str) -> String {
     let mut shown = mask_text(path).into_shown();
     if shown.len() > LONGEST_PATH {

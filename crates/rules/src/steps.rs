@@ -1,37 +1,37 @@
 //! The budget of one verdict.
 //!
-//! An agent chooses what is judged, so that no input may cost much. Everything that reads,
-//! compares or follows takes steps from one budget, about one for each character that it looks at.
-//! When the budget is spent, reading ends and comparisons find nothing, and the verdict is to ask:
-//! a rule that denies has then matched already, or it has not.
+//! An agent chooses what is judged, so no input may cost much. Everything that parses, compares or
+//! follows takes steps from one budget, about one for each character.
+//! When the budget is spent, parsing ends and comparisons find nothing, and the verdict is to ask:
+//! a rule that denies has either matched already or not.
 //!
-//! The budget belongs to the thread while a verdict is made, rather than to an argument of every
-//! function, so that nobody who compares two patterns can forget it. Outside of [`within`] nothing
-//! is counted.
+//! The budget belongs to the thread while a verdict is made, rather than being an argument of every
+//! function, so that no comparison of two patterns can omit it. Outside [`within`] nothing is
+//! counted.
 
 use std::cell::Cell;
 
-/// The most steps for reading an act. What is longer is judged by its beginning and asked about.
+/// The most steps for reading an act. A longer one is judged by its beginning and asked about.
 pub(crate) const READING: usize = 500_000;
 /// The most steps for finding the paths in an act.
 pub(crate) const PLACING: usize = 500_000;
 /// The most steps for judging an act.
 pub(crate) const JUDGING: usize = 1_000_000;
-/// What one word of a command costs besides its characters: it is kept, and looked up in lists.
+/// The cost of one word of a command besides its characters: it is kept, and looked up in lists.
 pub(crate) const WORD: usize = 64;
-/// What one more piece of a word costs.
+/// The cost of one more piece of a word.
 pub(crate) const PIECE: usize = 16;
-/// Why something is asked about that was too long.
+/// Why something that was too long is asked about.
 pub(crate) const TOO_LONG: &str = "it is too long to judge";
 
 thread_local! {
-    /// What is left of the budget; `None` where nothing is counted.
+    /// What is left of the budget; `None` if nothing is counted.
     static LEFT: Cell<Option<usize>> = const { Cell::new(None) };
     /// Whether something was left out for another reason.
     static IS_CUT: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Puts back what there was before, also when a check in a test panics.
+/// Restores the previous state, also when a check in a test panics.
 struct OpenBudget;
 
 impl Drop for OpenBudget {
@@ -40,8 +40,7 @@ impl Drop for OpenBudget {
     }
 }
 
-/// Does some work with a budget, and says whether it was enough. Work within other work shares its
-/// budget.
+/// Does some work with a budget, and returns whether it was enough. Nested work shares the budget.
 pub(crate) fn within<T>(most: usize, work: impl FnOnce() -> T) -> (T, bool) {
     let _opened = LEFT.get().is_none().then(|| {
         LEFT.set(Some(most));
@@ -52,7 +51,7 @@ pub(crate) fn within<T>(most: usize, work: impl FnOnce() -> T) -> (T, bool) {
     (result, !is_spent() && !IS_CUT.get())
 }
 
-/// Takes steps from the budget; false when it is spent, and from then on.
+/// Takes steps from the budget; false if it is spent, and from then on.
 pub(crate) fn spend(steps: usize) -> bool {
     let Some(left) = LEFT.get() else { return true };
     let left = left.saturating_sub(steps);
@@ -64,7 +63,7 @@ pub(crate) fn is_spent() -> bool {
     LEFT.get() == Some(0)
 }
 
-/// Notes that something was left out, although there are steps left: it was too deep, or too many.
+/// Notes that something was left out although there are steps left: it was too deep, or too many.
 pub(crate) fn cut() {
     IS_CUT.set(true);
 }

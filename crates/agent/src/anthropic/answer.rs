@@ -185,7 +185,7 @@ async fn ask(link: Arc<ApiLink>, call: EngineCall) -> Result<AnswerReader, Engin
     drop(call);
     if link.client.is_slow() {
         let link = Arc::clone(&link);
-        // Without the thread it is made below, on this one.
+        // If there is no thread, the client is created below, on this one.
         let _ = tokio::task::spawn_blocking(move || link.client.get(&link.errors).is_ok()).await;
     }
     let request = link
@@ -200,7 +200,7 @@ async fn ask(link: Arc<ApiLink>, call: EngineCall) -> Result<AnswerReader, Engin
     let response = timeout(idle, request.send()).await.map_err(|_| link.errors.stalled(idle))?;
     let mut response = response.map_err(|error| link.errors.network(error))?;
     if response.status() != StatusCode::OK || !is_stream(response.headers()) {
-        // What cannot be read of the reason is left out.
+        // The part of the reason that cannot be read is left out.
         let mut body = Vec::new();
         let _ = timeout(ERROR_TIME, collect(&mut response, &mut body)).await;
         return Err(link.errors.status(response.status(), response.headers(), &body));

@@ -128,7 +128,7 @@ fn turns<'a>(messages: &'a [impl AsRef<ChatMessage>], with_thoughts: bool) -> Ve
         let ChatMessage { role, content } = message.as_ref();
         let blocks = content.iter().filter(|block| is_sendable(block, with_thoughts));
         let blocks: Vec<_> = blocks.map(|block| CacheablePart::plain(written(block))).collect();
-        // A thought alone is no message.
+        // A thought alone is not a message.
         if blocks.iter().all(|part| part.item.is_thought()) {
             continue;
         }
@@ -141,7 +141,7 @@ fn turns<'a>(messages: &'a [impl AsRef<ChatMessage>], with_thoughts: bool) -> Ve
         }
     }
     for turn in turns.iter_mut().filter(|turn| turn.role == Role::User) {
-        // Results count only where they stand first.
+        // Results only count at the beginning of a message.
         turn.content.sort_by_key(|part| !matches!(&*part.item, Block::ToolResult { .. }));
     }
     turns

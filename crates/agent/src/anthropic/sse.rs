@@ -72,7 +72,7 @@ impl SseDecoder {
 
     /// Adds bytes that have arrived.
     pub(super) fn push(&mut self, chunk: &[u8]) {
-        // What is moved is never more than what was taken since, so the copying stays linear.
+        // Never more bytes are moved than have arrived since, so the copying takes linear time.
         if self.start >= self.buffer.len() - self.start {
             self.drop_taken();
         }
@@ -93,7 +93,7 @@ impl SseDecoder {
                 self.name = 0..0;
             }
             if self.name.is_empty() && self.data.is_none() {
-                // Nothing of an event so far: comments may go on for ever.
+                // Nothing has arrived of the event so far; comments may be of any length.
                 self.start = self.line;
             }
         }

@@ -97,7 +97,7 @@ impl PieceDecoder {
             b"message_delta" => self.message_delta(data, into)?,
             b"message_stop" => self.message_stop(into),
             b"error" => return Err(self.failure(data)),
-            // Some servers leave the name out, and it stands in the data too.
+            // Some servers leave out the name, which is also in the data.
             b"" | b"message" => {
                 return match self.read::<TaggedEvent<'_>>(data)?.kind.as_bytes() {
                     b"" | b"message" => Ok(()),
@@ -185,7 +185,7 @@ impl PieceDecoder {
     fn tool(&mut self, json: &[u8]) -> Result<OpenBlock, EngineError> {
         let BlockContent { id, name, input, .. } = self.read(json)?;
         if id.is_empty() || name.is_empty() {
-            // It could be neither answered nor sent back.
+            // Such a call could be neither answered nor sent back.
             return Err(self.errors.nonsense("a tool use without `id` or `name`"));
         }
         self.has_tools = true;
@@ -293,7 +293,7 @@ fn object(first: Option<Box<RawValue>>, input: String) -> Result<Box<RawValue>, 
     if memchr::memchr2(b'\n', b'\r', json.get().as_bytes()).is_none() {
         return Ok(json);
     }
-    // A line end can only stand between tokens, where a space is the same.
+    // A line end can only be between tokens, where a space means the same.
     let line = json.get().replace(['\n', '\r'], " ");
     RawValue::from_string(line).map_err(|error| error.to_string())
 }

@@ -18,7 +18,7 @@ const CAPABILITIES: &[u8] = b"security.capability";
 
 /// Removes the access list that a new file has inherited from its folder.
 pub(super) fn remove_access_list(file: &File) -> Result<(), String> {
-    // Not every file system has any, and some are not even asked in vain without an error.
+    // Not every file system has access lists, and some report an error when asked to remove one.
     if !matches!(value(file, ACCESS), Ok(Some(_))) {
         return Ok(());
     }

@@ -65,7 +65,7 @@ pub(super) fn open(
     let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
     for _ in 0..MOST_TRIES {
         match openat2(folder, path, flags, Mode::empty(), resolve) {
-            // Somebody moved a folder while the kernel was on its way through a `..`.
+            // Somebody moved a folder while the kernel resolved a `..`.
             Err(Errno::AGAIN | Errno::INTR) => std::thread::yield_now(),
             opened => return opened,
         }

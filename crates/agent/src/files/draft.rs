@@ -52,7 +52,7 @@ impl<'a> FileDraft<'a> {
     fn take_attributes(&self, target: &WriteTarget) -> Result<Vec<String>, String> {
         match child(self.folder, &target.name) {
             Ok((old, _)) => attributes::copy(&old, &self.file),
-            // A file that may be written and not read keeps its attributes to itself.
+            // The attributes of a file that can be written but not read are not copied.
             Err(_) => Ok(vec!["those of a file that cannot be read".to_owned()]),
         }
     }
@@ -60,11 +60,11 @@ impl<'a> FileDraft<'a> {
     fn take_after(&self, old: &Stat) -> Result<(), String> {
         let (owner, group) = (Uid::from_raw(old.st_uid), Gid::from_raw(old.st_gid));
         if fchown(&self.file, Some(owner), Some(group)).is_err() {
-            // Only the superuser can give a file away; the group may still be one of ours.
+            // Only the superuser can change the owner; the group may still be one of ours.
             fchown(&self.file, None, Some(group)).ok();
         }
         attributes::remove_access_list(&self.file)?;
-        // As with any write, the bits that lend the owner's rights do not survive.
+        // As with any write, the setuid and setgid bits do not survive.
         fchmod(&self.file, Mode::from_raw_mode(old.st_mode & 0o1777)).map_err(errno_text)
     }
 
@@ -76,8 +76,8 @@ impl<'a> FileDraft<'a> {
         Ok(())
     }
 
-    /// Replaces `target` with the draft. Returns what the old file had and the new one has not, if
-    /// anything.
+    /// Replaces `target` with the draft. Returns what the old file had and the new one does not
+    /// have, if anything.
     pub(super) fn publish(mut self, target: &WriteTarget) -> Result<Option<String>, String> {
         renameat(self.folder, &*self.name, self.folder, &*target.name).map_err(errno_text)?;
         self.is_published = true;
@@ -113,7 +113,7 @@ pub(super) fn noted(mut result: Value, text: String, note: Option<String>) -> Ca
 impl Drop for FileDraft<'_> {
     fn drop(&mut self) {
         if !self.is_published {
-            // The error that brought us here is the one to tell.
+            // The error that caused the drop is the one to report.
             unlinkat(self.folder, &*self.name, AtFlags::empty()).ok();
         }
     }

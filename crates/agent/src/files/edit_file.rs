@@ -63,7 +63,7 @@ fn change(
     edit.check()?;
     let place = context.roots.locate(path)?;
     names_a_file(path)?;
-    // A thread that broke off while it held the lock has left no file half written.
+    // A thread that panicked while it held the lock has left no file half written.
     let _writing = lock(&context.writing);
     let target = WriteTarget::find(&place, false)?;
     if target.old.is_none() {

@@ -8,7 +8,7 @@ use super::name::shown;
 /// The limit, in bytes, of a path in an error.
 const LONGEST_PATH: usize = 300;
 
-/// `cannot WHAT PATH: WHY`.
+/// Returns `cannot WHAT PATH: REASON`.
 pub(super) fn cannot(what: &str, path: &str, reason: impl std::fmt::Display) -> String {
     let end = path.floor_char_boundary(LONGEST_PATH);
     let more = if end < path.len() { "…" } else { "" };
@@ -41,7 +41,7 @@ pub(super) fn errno_text(errno: Errno) -> String {
     known.to_owned()
 }
 
-/// [`why`] for an error of the standard library.
+/// [`errno_text`] for an error of the standard library.
 pub(super) fn io_text(error: &std::io::Error) -> String {
     Errno::from_io_error(error).map_or_else(|| error.to_string(), errno_text)
 }

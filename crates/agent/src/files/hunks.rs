@@ -51,7 +51,7 @@ pub(super) fn unified(
 fn stretches(text: &str, length: usize, places: &[usize]) -> Vec<(Range<usize>, Range<usize>)> {
     let mut found: Vec<(Range<usize>, Range<usize>)> = Vec::new();
     // The end of the line in which the last place ended. A long line may have a million places, and
-    // is looked through once.
+    // is searched only once.
     let mut line_end = 0;
     for (index, place) in places.iter().enumerate() {
         let end = place + length;

@@ -116,7 +116,7 @@ fn list(
         stop.check()?;
         entries.push(entry(&folder, name, *kind));
     }
-    // Of a folder that was not read wholly, one more was seen than was taken.
+    // Of a folder that was not read completely, one more entry was seen than was taken.
     let more = names.len().saturating_sub(MOST_SHOWN) + usize::from(!are_all);
     Ok((entries, more, are_all))
 }

@@ -26,7 +26,7 @@ fn escaped(name: &[u8]) -> String {
         for c in chunk.valid().chars() {
             match c {
                 '"' => out.push_str("\\\""),
-                // A single character may be fine and yet deceive beside others.
+                // A single character may be harmless and still deceive beside others.
                 ' '..='~' if c != '\\' => out.push(c),
                 _ if c.is_alphanumeric() && is_plain(c.encode_utf8(&mut [0; 4])) => out.push(c),
                 _ => out.extend(c.escape_default()),

@@ -39,7 +39,7 @@ pub(super) fn diff(
     if new.len() > MOST_COMPARED || new.contains('\0') {
         return None;
     }
-    // Both at once, so that one secret in place of another is seen as a change.
+    // Both are masked at once, so that a secret that replaces another is seen as a change.
     let masked = mask_text(&[&old, BETWEEN, &new].concat()).into_shown();
     let (old, new) = masked.split_once(BETWEEN)?;
     let path = mask_text(input.text("path").ok()?).into_shown();

@@ -138,11 +138,11 @@ impl AllowedFolder {
         let handle = openat(CWD, path, flags, Mode::empty()).map_err(|errno| {
             AllowedFoldersError::Open { path: path.to_owned(), error: errno.into() }
         })?;
-        // Nothing weaker stands in for it, so it is better to know now.
+        // There is no weaker replacement, so a missing system call is reported at the start.
         openat2(handle.as_fd(), ".", flags, Mode::empty(), ResolveFlags::BENEATH)
             .map_err(|errno: Errno| AllowedFoldersError::NoOpenat2(errno.into()))?;
         let mut names = vec![normal(path)];
-        // The names only say which handle is meant: what is found is beneath it in any case.
+        // The names only select a handle: what is found is beneath it in any case.
         names.extend(fs::canonicalize(path).ok().filter(|real| *real != names[0]));
         Ok(Self { handle, names })
     }
@@ -168,7 +168,7 @@ pub(super) struct ResolvedPath<'a> {
 impl<'a> FileLocation<'a> {
     /// Opens a regular file for reading, and nothing else.
     pub(super) fn file(&self) -> Result<(File, Stat), String> {
-        // Opening a device can do something, so it is looked at first.
+        // Opening a device can have effects, so its type is checked first.
         let seen = self.open(LOOK).map_err(errno_text)?;
         let kind = FileKind::of(&fstat(&seen).map_err(errno_text)?);
         if kind != FileKind::File {
@@ -182,14 +182,14 @@ impl<'a> FileLocation<'a> {
         self.open(FOLDER)
     }
 
-    /// Returns the metadata of the path.
+    /// Returns the type of what is at the path.
     pub(super) fn kind(&self) -> Result<FileKind, Errno> {
         Ok(FileKind::of(&fstat(self.open(LOOK)?)?))
     }
 
     fn open(&self, flags: OFlags) -> Result<OwnedFd, Errno> {
         match open(self.root.handle.as_fd(), &self.rest, flags, INSIDE) {
-            // The kernel takes every absolute link for one that leads out.
+            // The kernel treats every absolute link as one that leads out.
             Err(Errno::XDEV) => {
                 let chased = self.chase()?;
                 if !chased.missing.is_empty() {
@@ -234,7 +234,7 @@ impl<'a> FileLocation<'a> {
                 Err(errno) => return Err(errno),
             }
         }
-        // Only a link can have brought a `..` here, and what it means is unknown.
+        // Only a link can have brought a `..` here, and its meaning is unknown.
         if left.iter().any(|name| name == "..") {
             return Err(Errno::NOENT);
         }

@@ -16,7 +16,7 @@ use crate::tool::CallOutcome;
 const USUAL_RESULTS: u64 = 200;
 const MOST_RESULTS: u64 = 5000;
 
-/// Ignores case and knows no escapes, because the rules that judge a pattern know none.
+/// Ignores case and has no escapes, because the rules that judge a pattern have none.
 const DIALECT: GlobDialect = GlobDialect { escapes: false, folds: true };
 
 pub(super) fn search_files(
@@ -84,7 +84,7 @@ fn search(
             return FolderStep::Enough;
         }
         let is_deepest = wanted.deepest.is_some_and(|deepest| entry.path.len() >= deepest);
-        // The name of what may not be read is known to list_files too, but not what is in it.
+        // Like list_files, this shows the name of what may not be read, but nothing in it.
         let is_end = is_deepest || (entry.kind == FileKind::Folder && found.filter.hides(entry));
         if is_end { FolderStep::Past } else { FolderStep::On }
     })
@@ -143,7 +143,7 @@ impl NameFilter {
             wanted.word = Some(bare.chars().map(fold).collect());
             return Ok(wanted);
         }
-        // Folders that are named are gone to by their names, as the rules see them.
+        // Folders that are named are entered by their names, as the rules see them.
         let names: Vec<&str> = bare.split('/').collect();
         let fixed = names.iter().take_while(|name| !is_wild(name)).count().min(names.len() - 1);
         wanted.prefix = names[..fixed].join("/");

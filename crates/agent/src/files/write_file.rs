@@ -38,7 +38,7 @@ fn write(
     check_size(text.len(), context)?;
     let place = context.roots.locate(path)?;
     names_a_file(path)?;
-    // A thread that broke off while it held the lock has left no file half written.
+    // A thread that panicked while it held the lock has left no file half written.
     let _writing = lock(&context.writing);
     let target = WriteTarget::find(&place, true)?;
     let mut draft = FileDraft::new(&target)?;
@@ -50,10 +50,10 @@ fn write(
     Ok((is_new, note))
 }
 
-/// Returns true if the path ends in `/`, which means a folder whether or not it exists.
+/// Returns an error if the path is empty or ends in `/`, which means a folder.
 pub(super) fn names_a_file(path: &str) -> Result<(), String> {
     if path.is_empty() || path.ends_with('/') {
-        return Err("it names no file: give the path of a file".to_owned());
+        return Err("it is not the name of a file: give the path of a file".to_owned());
     }
     Ok(())
 }

@@ -96,7 +96,7 @@ pub(super) fn run(job: &CommandJob, cancel: &PipeReader) -> io::Result<Option<En
         return Ok(None);
     }
     watch.drain(&job.progress)?;
-    // How it ended counts if it ended by itself.
+    // The exit status counts if the program ended by itself.
     let status = (over == WatchEnd::Ended).then_some(status);
     let [stdout, stderr] = watch.streams.map(|stream| stream.kept);
     Ok(Some(EndedCommand { status, stdout, stderr, took: began.elapsed(), left_running }))

@@ -138,7 +138,7 @@ fn bytes(path: &PathBuf, left: &mut u64) -> Result<Vec<u8>, String> {
     if !metadata.is_file() {
         return Err("it is not a regular file".to_owned());
     }
-    // Such a file may hold what a user does not expect, such as keys in a process's environment.
+    // Such a file may contain what a user does not expect, such as keys in a process's environment.
     if OF_THE_SYSTEM.contains(&fstatfs(&file).map_err(|error| error.to_string())?.f_type) {
         return Err("it belongs to the kernel and is not a file of yours".to_owned());
     }

@@ -71,7 +71,7 @@ impl CurrentConversation {
     /// Waits until the current conversation is known.
     async fn known(&self) -> String {
         let mut id = self.id.subscribe();
-        // It fails only when the sender is dropped, which is part of `self`.
+        // This fails only when the sender is dropped, which is part of `self`.
         id.wait_for(|id| !id.is_empty()).await.map(|id| id.clone()).unwrap_or_default()
     }
 }

@@ -31,9 +31,9 @@ use replay_buffer::ReplayBuffer;
 
 /// How many bytes may wait to be written before senders wait.
 pub const ROOM: usize = 64 * 1024;
-/// How many bytes may wait before the output of running tools is left out; it is in the result too.
+/// How many bytes may wait before the output of running tools is left out; the result has it too.
 const TOO_MUCH: usize = 16 * ROOM;
-/// How many bytes may wait before no further request is read.
+/// How many bytes may wait before no more requests are read.
 const FULL: usize = 64 * ROOM;
 /// How many bytes a writable pipe takes without blocking.
 const SURE_TO_FIT: usize = 4096;

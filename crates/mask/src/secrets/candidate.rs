@@ -1,4 +1,4 @@
-//! Tells a secret from what only takes its place: a reference, a type, a word of prose.
+//! Distinguishes a secret from what only takes its place: a reference, a type, a word of prose.
 
 use super::names::NameStrength;
 use crate::word_list::{contains_exactly, contains_word};
@@ -53,13 +53,13 @@ impl SecretCandidate<'_> {
             && !(self.may_run() && is_more_than_a_word(value))
     }
 
-    /// Returns true if the value may be what a shell is given to run.
+    /// Returns true if a shell may run the value.
     fn may_run(&self) -> bool {
         !matches!(self.link, NameLink::Query | NameLink::Member)
     }
 
-    /// Returns true if a value after the word `pass` is a secret. Test runners write `PASS: name`,
-    /// and counts follow the word too.
+    /// Returns true if a value after the word `pass` is a secret. Test runners print `PASS: name`,
+    /// and and counts follow the word too.
     fn is_for_pass(&self) -> bool {
         let is_number = self.value.iter().all(u8::is_ascii_digit);
         match self.link {
@@ -68,7 +68,7 @@ impl SecretCandidate<'_> {
         }
     }
 
-    /// Returns true if a value without quotes is one, and not code or prose.
+    /// Returns true if a value without quotes is a secret, and not code or prose.
     fn is_by_link(&self) -> bool {
         let is_word = !is_unwordly(self.value);
         let is_last =
@@ -84,7 +84,7 @@ impl SecretCandidate<'_> {
             }
             // `const LONGEST: usize = 12;`
             NameLink::Equals { .. } if value.iter().all(u8::is_ascii_digit) => is_last,
-            // A word alone is a password in settings and a variable in code.
+            // A single word is a password in settings and a variable in code.
             NameLink::Equals { starts_line, .. } if is_word || is_path_of_names(value) => {
                 let is_setting = starts_line && is_last && self.level == NameStrength::Strong;
                 is_setting && is_word && !value.contains(&b'.')
@@ -101,7 +101,7 @@ impl SecretCandidate<'_> {
     }
 }
 
-/// Returns true if a shell would take a text for more than one word, were it run.
+/// Returns true if a text would be more than one word to a shell.
 pub(super) fn is_more_than_a_word(value: &[u8]) -> bool {
     let has = |text: &[u8]| memchr::memmem::find(value, text).is_some();
     value.iter().any(|byte| byte.is_ascii_whitespace() || is_operator(*byte))
@@ -115,7 +115,7 @@ pub(super) fn runs_something(value: &[u8]) -> bool {
     value.contains(&b'`') || value.windows(2).any(|pair| matches!(pair, b"$(" | b"<(" | b">("))
 }
 
-/// Returns true if the value only says where the secret is: `$VAR`, `${VAR}`, `%VAR%`, `{{ var }}`,
+/// Returns true if the value only refers to a secret: `$VAR`, `${VAR}`, `%VAR%`, `{{ var }}`,
 /// `<token>`.
 pub(super) fn is_reference(value: &[u8]) -> bool {
     let wrapped = |start: &[u8], end: &[u8]| {
@@ -133,7 +133,7 @@ pub(super) fn is_reference(value: &[u8]) -> bool {
     only_variables(value)
 }
 
-/// Returns true if the value is only `$VAR`s, `${VAR}`s and separators.
+/// Returns true if the value consists of nothing but `$VAR`s, `${VAR}`s and separators.
 fn only_variables(value: &[u8]) -> bool {
     let mut at = 0;
     let mut variables = 0;
@@ -167,7 +167,7 @@ fn variable(value: &[u8]) -> Option<usize> {
     if open == 0 {
         return plausible_variable(&inner[..len]).then_some(len);
     }
-    // `${VAR:?message}` names a variable too; `${VAR:-value}` may hold the secret itself.
+    // `${VAR:?message}` names a variable too; `${VAR:-value}` may contain the secret itself.
     match inner.get(len)? {
         b'}' => Some(len + 2),
         b':' if matches!(inner.get(len + 1), Some(b'?')) => {
@@ -194,7 +194,7 @@ fn is_name(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
-/// Returns true for words that say there is no value, and for rows of one character.
+/// Returns true for words that mean that there is no value, and for repetitions of one character.
 fn is_nothing(value: &[u8]) -> bool {
     const NOTHING: &str = "\
         %s %v %d null none nil true false yes no on off undefined required optional default empty";
@@ -210,12 +210,12 @@ fn is_place(value: &[u8]) -> bool {
     STARTS.split(' ').any(|start| value.starts_with(start.as_bytes()))
 }
 
-/// Returns true if the value has more than letters, `_` and `.`.
+/// Returns true if the value contains other characters than letters, `_` and `.`.
 fn is_unwordly(value: &[u8]) -> bool {
     value.iter().any(|byte| !(byte.is_ascii_alphabetic() || matches!(byte, b'_' | b'.')))
 }
 
-/// Returns true for lists, blocks, paths and macros, which no value without quotes looks like.
+/// Returns true for lists, blocks, paths and macros, which are never values without quotes.
 fn is_code(value: &[u8]) -> bool {
     // `*name` is a pointer in one language and an alias in another.
     let is_pointer = value[0] == b'*' && value.get(1).is_some_and(u8::is_ascii_alphabetic);

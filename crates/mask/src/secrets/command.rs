@@ -22,7 +22,7 @@ use super::used_variables::UsedVariables;
 use super::value::{ValueRange, read};
 use super::value_search::{ValueSearch, label};
 
-/// Finds all secrets that are known by the command they are in.
+/// Finds all secrets that are recognised by the command they are in.
 pub(super) fn find(bytes: &[u8], uses: &UsedVariables, spans: &mut SpanList) {
     spans.begin();
     let search = ValueSearch { bytes, quotes: QuoteTracker::new(bytes), uses };
@@ -33,7 +33,7 @@ pub(super) fn find(bytes: &[u8], uses: &UsedVariables, spans: &mut SpanList) {
     }
 }
 
-/// What has been seen of the command so far.
+/// The state of the command so far.
 #[derive(Debug, Clone, Copy, Default)]
 struct CommandState {
     program: Option<&'static str>,
@@ -44,9 +44,9 @@ struct CommandState {
     piped: Option<usize>,
     echoed: Option<usize>,
     in_netrc: bool,
-    /// What is known of a call of `htpasswd`.
+    /// The state of a call of `htpasswd`.
     htpasswd: Option<HtpasswdCall>,
-    /// Whether what a command in an option prints is a secret: `--password-command "echo …"`.
+    /// Whether the output of a command in an option is a secret: `--password-command "echo …"`.
     prints_secret: bool,
     /// Whether a program was named that works with commits or checksums.
     has_hashes: bool,
@@ -54,12 +54,12 @@ struct CommandState {
     last: Option<(usize, usize)>,
 }
 
-/// What the next word is, because of those before it.
+/// The meaning of the next word, because of those before it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum NextWord {
     #[default]
     Any,
-    /// The value of an option with a telling name.
+    /// The value of an option with the name of a secret.
     Secret(NameStrength),
     /// The value of a program's own option.
     Own(SecretPlacement),
@@ -67,7 +67,7 @@ enum NextWord {
     Quoted,
     /// A name whose value follows: `set -x NAME value`.
     Name,
-    /// What `echo` writes.
+    /// The text that `echo` prints.
     Echoed,
     /// `BY` after `IDENTIFIED`.
     By,
@@ -93,7 +93,7 @@ impl CommandReader<'_> {
             NextWord::Quoted if matches!(self.search.bytes[word.raw], b'"' | b'\'') => {
                 self.secret(word.raw, NameStrength::Strong, spans);
             }
-            // OpenSSL says where a password comes from: pass:…, env:…, file:…
+            // OpenSSL names the source of a password: pass:…, env:…, file:…
             NextWord::Secret(level) if text.starts_with(b"pass:") => {
                 self.secret(word.start + "pass:".len(), level, spans);
             }
@@ -118,11 +118,11 @@ impl CommandReader<'_> {
         self.state.last = Some((word.start, word.end));
     }
 
-    /// Begins a new command. After a `|` it reads what the one before wrote.
+    /// Begins a new command. After a `|` it reads the output of the one before.
     fn begin(&mut self, word: CommandWord) {
         let CommandState { echoed, in_netrc, prints_secret, .. } = self.state;
         let piped = echoed.filter(|_| word.is_piped);
-        // What an option runs may be several commands.
+        // An option may run several commands.
         let prints_secret = prints_secret && word.is_piped;
         self.state = CommandState { piped, in_netrc, prints_secret, ..CommandState::default() };
     }
@@ -167,7 +167,7 @@ impl CommandReader<'_> {
         }
     }
 
-    /// Reads the name in `set NAME value`. A name with a `=` in it is read elsewhere.
+    /// Parses the name in `set NAME value`. A name with a `=` in it is parsed elsewhere.
     fn name(&mut self, text: &[u8]) {
         match text {
             b"set" => self.state.next = NextWord::Name,
@@ -253,7 +253,7 @@ impl CommandReader<'_> {
         }
     }
 
-    /// Returns true for ports as containers take them, `3306:3306`.
+    /// Returns true for a port mapping of a container, `3306:3306`.
     fn is_port(&self, from: usize) -> bool {
         let rest = self.search.bytes.get(from..).unwrap_or_default();
         let len =
@@ -300,7 +300,7 @@ impl CommandReader<'_> {
         }
     }
 
-    /// Hides what was echoed into a command that reads a password.
+    /// Hides the text that is echoed into a command that reads a password.
     fn piped(&mut self, spans: &mut SpanList) {
         let Some(from) = self.state.piped.take() else { return };
         let Some(value) = self.echoed(from) else { return };
@@ -328,7 +328,7 @@ impl CommandReader<'_> {
         }
     }
 
-    /// Returns the word after `echo`. The reader is past its quotes already, so they are read
+    /// Returns the word after `echo`. The reader is already past its quotes, so they are parsed
     /// again.
     fn echoed(&self, from: usize) -> Option<ValueRange> {
         let rest = &self.search.bytes[from..];
@@ -339,8 +339,8 @@ impl CommandReader<'_> {
     }
 }
 
-/// Returns true if a word begins an option or a variable that holds the command which prints a
-/// secret, with its value or without.
+/// Returns true if a word begins an option or a variable whose value is a command that prints a
+/// secret, with or without that value.
 fn prints_secret(word: &[u8]) -> bool {
     const COMMAND: usize = "command".len();
     let name = word.split(|byte| *byte == b'=').next().unwrap_or_default();

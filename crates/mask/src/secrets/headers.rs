@@ -1,4 +1,4 @@
-//! The headers whose values have a form of their own: `Authorization` and `Cookie`.
+//! The headers whose values have a format of their own: `Authorization` and `Cookie`.
 
 use super::candidate::{is_operator, is_reference, runs_something};
 use super::span::{SecretSpan, SpanList};
@@ -15,7 +15,7 @@ pub(super) fn authorization(bytes: &[u8], from: usize, spans: &mut SpanList) -> 
     let is_scheme = bytes[start..start + scheme]
         .iter()
         .all(|byte| byte.is_ascii_alphabetic() || matches!(byte, b'-' | b'_'));
-    // A key alone may have letters only, but then it is long.
+    // A key without a scheme may consist of letters only, but then it is long.
     if is_scheme && blanks > 0 && credentials > 0 && scheme < 24 {
         let is_known = contains_word(SCHEMES, &bytes[start..start + scheme]);
         let is_prose = !is_known && is_prose(&bytes[next..next + credentials]);
@@ -48,7 +48,7 @@ fn quotes(bytes: &[u8], from: usize) -> usize {
     bytes.get(from..).unwrap_or_default().iter().take(8).take_while(is_quote).count()
 }
 
-/// Returns the length of the word at `from`, as far as a shell would take it for one.
+/// Returns the length of the word at `from`, as a shell would split it.
 fn word(bytes: &[u8], from: usize) -> usize {
     let ends = |byte: &u8| {
         byte.is_ascii_whitespace() || is_operator(*byte) || matches!(byte, b'"' | b'\'' | b'\\')
@@ -58,7 +58,7 @@ fn word(bytes: &[u8], from: usize) -> usize {
 }
 
 /// Hides the values in `Cookie: a=b; c=d` one by one. What follows a `;` and is not `name=value`
-/// would run in a shell, and stays.
+/// would run in a shell, so it stays.
 pub(super) fn cookies(bytes: &[u8], from: usize, spans: &mut SpanList) -> Option<usize> {
     let mut at = from + quotes(bytes, from);
     let mut end = None;

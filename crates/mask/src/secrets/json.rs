@@ -1,4 +1,4 @@
-//! Hides secrets in JSON, and leaves it JSON.
+//! Hides secrets in JSON, which stays valid.
 //!
 //! Nothing is parsed into values: strings are found in place, their contents are searched
 //! as text, and everything else stays byte for byte.
@@ -20,8 +20,8 @@ use super::{MOST_SPANS, MaskedText, SEVERAL_WORDS, mask_text};
 const DEEPEST: usize = 512;
 
 /// Hides the secrets in a JSON value given as text: those in its strings, and the strings whose
-/// member's name means a secret. The result is JSON too, and the same byte for byte except for what
-/// is hidden. Text that is not JSON is masked as by [`mask_text`].
+/// member's name means a secret. The result is JSON too, and unchanged except for what is hidden.
+/// Text that is not JSON is masked as by [`mask_text`].
 #[must_use]
 pub fn mask_json(text: &str) -> MaskedText {
     if Json::read(text).is_err() {
@@ -60,7 +60,7 @@ enum MemberRole {
     Other,
     /// `value`
     Value,
-    /// `name` or `key`: it says what the `value` beside it is.
+    /// `name` or `key`: it names the `value` beside it.
     Name,
 }
 
@@ -69,14 +69,14 @@ enum MemberRole {
 struct JsonFrame {
     is_object: bool,
     below: SecretsBelow,
-    /// What the member's name, or the element before, says about the next value.
+    /// What the member's name, or the element before, indicates about the next value.
     next: Option<NameStrength>,
     member: MemberRole,
     /// Whether the member's name is a plural, such as `passwords`.
     is_plural: bool,
     /// Whether the next value is what a tool runs.
     is_command: bool,
-    /// What the string of a member called `name` or `key` says about `value` beside it.
+    /// What the string of a member called `name` or `key` indicates about the `value` beside it.
     named: Option<NameStrength>,
 }
 
@@ -92,7 +92,7 @@ struct JsonWalk<'a> {
 }
 
 impl JsonWalk<'_> {
-    /// Walks the whole text. Returns `None` when it is too deep or has too many secrets.
+    /// Processes the whole text. Returns `None` if it is too deep or has too many secrets.
     fn run(&mut self) -> Option<()> {
         while let Some(&byte) = self.text.as_bytes().get(self.at) {
             self.at += 1;
@@ -116,7 +116,7 @@ impl JsonWalk<'_> {
         self.frames.last_mut()
     }
 
-    /// Ends a member or an element. In an array, an option (`"--password"`) is about the next.
+    /// Ends a member or an element. In an array, an option (`"--password"`) describes the next.
     fn forget(&mut self) {
         if let Some(frame) = self.frame().filter(|frame| frame.is_object) {
             (frame.next, frame.member) = (None, MemberRole::Other);
@@ -176,7 +176,7 @@ impl JsonWalk<'_> {
         frame.is_command = matches!(key, "command" | "cmd" | "script" | "args" | "argv" | "code");
     }
 
-    /// Returns how strongly what comes before the value `text` suggests that all of it is a secret.
+    /// Returns how strongly the text before the value `text` suggests that all of it is a secret.
     fn secret(&mut self, text: &str) -> Option<NameStrength> {
         let frame = self.frame()?;
         let level = frame.next.or(match frame.below {
@@ -200,9 +200,9 @@ impl JsonWalk<'_> {
         level
     }
 
-    /// Returns what is hidden of a string with this text.
+    /// Returns the spans to hide in a string with this text.
     fn hidden(&mut self, raw: &str, text: &str, level: Option<NameStrength>) -> Vec<SecretSpan> {
-        /// Nothing shorter is found in a text.
+        /// No search finds anything shorter.
         const SHORTEST: usize = 5;
         let whole = level.filter(|level| is_whole(text, *level));
         if whole.is_none() && text.len() < SHORTEST {

@@ -5,9 +5,9 @@ use crate::word_list::contains_word;
 /// How strongly a name suggests that its value is a secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum NameStrength {
-    /// Only when the value looks random: `auth`, `signature`, `session`.
+    /// Only if the value looks random: `auth`, `signature`, `session`.
     Weak,
-    /// The word `pass` alone, which means other things too.
+    /// The word `pass` alone, which also has other meanings.
     Pass,
     /// A token, which is never a small number.
     Token,
@@ -15,7 +15,7 @@ pub(super) enum NameStrength {
     Strong,
 }
 
-/// What a value is, judged by its name.
+/// The kind of a value, judged by its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum NameRole {
     /// It may be a secret.
@@ -26,7 +26,7 @@ pub(super) enum NameRole {
     Cookie,
 }
 
-/// How much of the end of a name is read, in bytes.
+/// How many bytes at the end of a name are examined.
 const LONGEST_NAME: usize = 64;
 
 /// Words that make a name secret by themselves.
@@ -39,30 +39,30 @@ const STRONG_ENDINGS: &str = "\
     password passwd passphrase secret apikey pwd passwort secretkey privatekey accesskey \
     accountkey authkey signingkey masterkey";
 
-/// Words that make a secret of a `key` after them.
+/// Words that make a following `key` a secret.
 const KEYS: &str = "\
     api access secret private signing encryption decryption master account shared auth storage \
     session hmac subscription app application license jwt crypt write integration service admin \
     aes symmetric consumer cipher ssh deploy";
 
-/// Words that may follow the one that matters.
+/// Words that may follow the decisive one.
 const TRAILERS: &str = "\
     base value prod production dev development staging test live old new current previous plain \
     text string raw default base64 primary";
 
-/// Words before `token` and the like that make it something else: a part of a text or a page.
+/// Words that give `token` and the like another meaning: a part of a text or a page.
 const HARMLESS: &str = "\
     progress next page continuation cursor eos bos pad unk mask sep cls special stop max min num \
     per prompt completion input output no not has is use show hide forgot reset public enable \
     disable require required allow invalid missing wrong change";
 
-/// Names whose values are secrets only when they look so.
+/// Names whose values are secrets only if they look random.
 const WEAK: &str = "auth sig signature hmac sessionid sid sas salt";
 
 /// Words that end in `pass` and have nothing to do with passwords.
 const NOT_PASS: &str = "compass bypass encompass trespass surpass overpass underpass";
 
-/// Returns what the value of `name` is, if the name says so.
+/// Returns the kind of the value of `name`, if the name indicates one.
 pub(super) fn role(name: &[u8]) -> Option<NameRole> {
     let words = NameWords::split(name);
     match words.last(0)? {
@@ -101,7 +101,7 @@ fn level(words: &NameWords, skip: usize) -> Option<NameStrength> {
     contains_word(WEAK, last.as_bytes()).then_some(NameStrength::Weak)
 }
 
-/// Returns true if a query parameter that no other name rule knows may carry a secret.
+/// Returns true if a query parameter that no other name rule covers may contain a secret.
 pub(super) fn is_query_secret(name: &[u8]) -> bool {
     let words = NameWords::split(name);
     matches!(words.last(0), Some("key" | "sig" | "signature" | "code" | "auth" | "hmac" | "st"))
@@ -158,8 +158,8 @@ fn is_word_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte >= 0x80
 }
 
-/// Returns where the word that ends at `end` begins: after a separator, or where small letters turn
-/// into capitals.
+/// Returns where the word that ends at `end` begins: after a separator, or where a capital follows
+/// a small letter.
 fn word_start(name: &[u8], end: usize) -> usize {
     let mut start = end;
     while start > 0 && is_word_byte(name[start - 1]) {

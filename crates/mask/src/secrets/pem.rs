@@ -33,7 +33,7 @@ pub(super) fn find(bytes: &[u8], spans: &mut SpanList) {
     }
 }
 
-/// Hides the key's lines from `from` on and says where they end.
+/// Hides the key's lines from `from` on and returns where they end.
 fn lines(bytes: &[u8], from: usize, spans: &mut SpanList) -> usize {
     let mut at = from;
     let mut key: Option<(usize, usize)> = None;
@@ -63,7 +63,7 @@ fn is_base64(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=')
 }
 
-/// Returns the length of what may come between two lines: blanks, quotes, commas, written line
+/// Returns the length of the separator between two lines: blanks, quotes, commas, escaped line
 /// ends.
 fn between(bytes: &[u8], from: usize) -> usize {
     let mut at = from;
@@ -91,7 +91,7 @@ fn is_last_line(line: &[u8], ends: bool) -> bool {
         && (ends || line.contains(&b'='))
 }
 
-/// Returns where the header that begins at `start` ends, if it is one of those that keys have.
+/// Returns where the header that begins at `start` ends, if it is a header of a key.
 fn header_end(bytes: &[u8], start: usize) -> Option<usize> {
     const HEADERS: [&str; 6] =
         ["Proc-Type:", "DEK-Info:", "Version:", "Comment:", "Charset:", "Hash:"];

@@ -1,9 +1,9 @@
 //! The placeholders that stand for hidden spans.
 //!
-//! A text may hold something that looks like a placeholder already. It is then hidden behind a
+//! A text may already contain something that looks like a placeholder. It is then hidden behind a
 //! placeholder of its own, with the same label: so every placeholder in a shown text is one of
-//! ours, none can be taken for another, and a text that was masked stays the same when it is
-//! masked again.
+//! ours, none can be confused with another, and a masked text does not change when it is masked
+//! again.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -12,7 +12,7 @@ use memchr::memmem;
 
 use super::span::{SecretSpan, SpanList};
 
-/// How a placeholder begins.
+/// The prefix of a placeholder.
 const START: &str = "[hidden ";
 
 /// The longest label of a placeholder.
@@ -24,22 +24,22 @@ pub(super) fn write(number: usize, label: &str, out: &mut String) {
     write!(out, "{START}{number}: {label}]").ok();
 }
 
-/// What looks like a placeholder.
+/// A text that looks like a placeholder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Placeholder<'a> {
     pub(super) start: usize,
     pub(super) end: usize,
-    /// The number; zero when it is not one of ours.
+    /// The number; zero if it is not one of ours.
     pub(super) number: usize,
     pub(super) label: &'a str,
 }
 
-/// Returns all that looks like a placeholder, in order.
+/// Returns everything that looks like a placeholder, in order.
 pub(super) fn all(text: &str) -> impl Iterator<Item = Placeholder<'_>> {
     memmem::find_iter(text.as_bytes(), START).filter_map(|start| read(text, start))
 }
 
-/// Hides what looks like a placeholder.
+/// Hides everything that looks like a placeholder.
 pub(super) fn find(text: &str, spans: &mut SpanList) {
     for Placeholder { start, end, label, .. } in all(text) {
         spans.push(SecretSpan { start, end, label: Cow::Owned(label.to_owned()) });

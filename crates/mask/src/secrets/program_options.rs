@@ -1,8 +1,8 @@
-//! Programs that take a secret in a short option or in a position of their own.
+//! Programs that take a secret in a short option or in a certain position.
 
 use crate::word_list::{contains_exactly, find_exactly};
 
-/// Where an option of a program takes its secret.
+/// Where an option of a program has its secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SecretPlacement {
     /// In the next word or right after the letter: `-p secret`, `-psecret`.
@@ -39,7 +39,7 @@ const MONGO: &str = "mongo mongosh mongodump mongorestore mongoexport mongoimpor
 const LDAP: &str = "ldapsearch ldapadd ldapmodify ldapwhoami ldapdelete";
 const PACKERS: &str = "7z 7za 7zz 7zr rar unrar";
 
-/// The rules, of which the first that fits counts.
+/// The rules; the first that matches counts.
 static RULES: [OptionRule; 20] = [
     rule(MYSQL, "-p", Attached),
     rule("sshpass", "-p", Word),
@@ -63,7 +63,7 @@ static RULES: [OptionRule; 20] = [
     rule("xfreerdp rdesktop", "-p", Word),
 ];
 
-/// All programs of the rules, so that a word is looked up once.
+/// All programs in the rules, so that a word is looked up once.
 const PROGRAMS: &str = "\
     7z 7za 7zr 7zz az bcp buildah cf crane curl docker gh helm http https ldapadd ldapdelete \
     ldapmodify ldapsearch ldapwhoami mariadb mariadb-dump mongo mongodump mongoexport \
@@ -78,7 +78,7 @@ pub(super) fn program(word: &[u8]) -> Option<&'static str> {
     find_exactly(PROGRAMS, name.strip_suffix(b".exe").unwrap_or(name))
 }
 
-/// Returns the rule of `program` for an option, and how long the option's name is.
+/// Returns the rule of `program` for an option, and the length of the option's name.
 pub(super) fn option(program: &str, word: &[u8]) -> Option<(&'static OptionRule, usize)> {
     let of_program =
         |rule: &&'static OptionRule| contains_exactly(rule.programs, program.as_bytes());

@@ -1,11 +1,11 @@
-//! Which quotes are open at a place in a text, as a shell would see it.
+//! Which quotes are open at a position in a text, as a shell would see it.
 //!
 //! `echo "password="; rm -rf ~; echo "x"` must not be shown as a password: the quote after the
-//! `=` closes. Two readings are followed: one of the whole text, which is right for a command,
-//! and one that starts anew on each line, which is right for prose and settings in which an
-//! apostrophe opens nothing. Where they differ, callers are careful.
+//! `=` closes. Two interpretations are followed: one of the whole text, which is right for a
+//! command, and one that starts again on each line, which is right for prose and settings, where
+//! an apostrophe opens nothing. Where they differ, callers are careful.
 
-/// What is open at a place.
+/// What is open at a position.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct OpenQuotes {
     /// The outermost open quote.
@@ -37,14 +37,14 @@ impl OpenQuotes {
     }
 }
 
-/// Both readings, followed through a text from its start.
+/// Both interpretations, followed through a text from its start.
 #[derive(Default)]
 pub(super) struct QuoteTracker<'a> {
     bytes: &'a [u8],
     at: usize,
     text: OpenQuotes,
     line: OpenQuotes,
-    /// The last long word without quotes, which is not read again from inside.
+    /// The last long word without quotes, which is not scanned again from inside.
     pub(super) word: (usize, usize),
 }
 
@@ -53,8 +53,8 @@ impl<'a> QuoteTracker<'a> {
         Self { bytes, ..Self::default() }
     }
 
-    /// Returns what is open at `place`, read from the start of the text and from the start of the
-    /// line. Callers ask for places in order.
+    /// Returns what is open at `place`, scanned from the start of the text and from the start of
+    /// the line. Callers ask for positions in order.
     pub(super) fn at(&mut self, place: usize) -> (OpenQuotes, OpenQuotes) {
         while self.at < place {
             self.step();
@@ -78,7 +78,7 @@ impl<'a> QuoteTracker<'a> {
         self.at += 1;
     }
 
-    /// Backslashes and what they escape. Between single quotes a shell knows no escapes.
+    /// Backslashes and what they escape. Between single quotes a shell has no escapes.
     fn escape(&mut self) {
         let run = self.bytes[self.at..].iter().take_while(|byte| **byte == b'\\').count();
         let next = self.bytes.get(self.at + run).copied();

@@ -1,4 +1,4 @@
-//! Tokens that are known by their whole shape.
+//! Tokens that are recognised by their whole shape.
 
 use memchr::{memchr_iter, memmem};
 
@@ -6,7 +6,7 @@ use super::candidate::{distinct, is_random};
 use super::span::{SecretSpan, SpanList};
 use super::tokens::starts_word;
 
-/// Finds all of them.
+/// Finds all such tokens.
 pub(super) fn find(bytes: &[u8], spans: &mut SpanList) {
     jwts(bytes, spans);
     telegram(bytes, spans);
@@ -25,12 +25,12 @@ fn is_base64(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/')
 }
 
-/// Returns how many bytes from `from` on are of a kind.
+/// Returns how many bytes from `from` on satisfy a condition.
 fn run(bytes: &[u8], from: usize, most: usize, of: impl Fn(u8) -> bool) -> usize {
     bytes.get(from..).unwrap_or_default().iter().take(most).take_while(|byte| of(**byte)).count()
 }
 
-/// Returns how many bytes before `end` are of a kind.
+/// Returns how many bytes before `end` satisfy a condition.
 fn run_back(bytes: &[u8], end: usize, most: usize, of: impl Fn(u8) -> bool) -> usize {
     bytes[..end].iter().rev().take(most).take_while(|byte| of(**byte)).count()
 }
@@ -150,7 +150,7 @@ fn schemes(bytes: &[u8], spans: &mut SpanList) {
 
 /// Finds the 40 characters near the id of an AWS key.
 fn aws_secrets(bytes: &[u8], spans: &mut SpanList) {
-    /// How far from the id the secret is looked for.
+    /// The most bytes between the id and the secret.
     const NEAR: usize = 256;
     spans.begin();
     let ids: Vec<usize> = spans.labelled("AWS key").map(|span| span.end).collect();

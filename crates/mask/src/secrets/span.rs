@@ -10,7 +10,7 @@ use super::{MOST_SPANS, REST};
 pub(super) struct SecretSpan {
     pub(super) start: usize,
     pub(super) end: usize,
-    /// What kind of secret it is.
+    /// The kind of secret.
     pub(super) label: Cow<'static, str>,
 }
 
@@ -23,9 +23,9 @@ impl SecretSpan {
 /// The spans that were found so far.
 pub(super) struct SpanList {
     all: Vec<SecretSpan>,
-    /// How many there were when the present search began.
+    /// How many there were when the current search began.
     before: usize,
-    /// How long the text is.
+    /// The length of the text.
     len: usize,
 }
 
@@ -40,7 +40,7 @@ impl SpanList {
         self.before = self.all.len();
     }
 
-    /// Adds a span. After too many of one search, the rest of the text is hidden and no more spans
+    /// Adds a span. After too many in one search, the rest of the text is hidden and no more spans
     /// are kept, so that no text can fill the memory.
     pub(super) fn push(&mut self, span: SecretSpan) {
         match (self.all.len() - self.before).cmp(&MOST_SPANS) {
@@ -57,14 +57,14 @@ impl SpanList {
     pub(super) fn labelled(&self, label: &str) -> impl Iterator<Item = &SecretSpan> {
         self.all.iter().filter(move |span| span.label == label)
     }
-    /// Returns the spans in order, overlapping ones joined. The longest gives the label; among
-    /// equals the first that was found.
+    /// Returns the spans in order, with overlapping ones joined. The longest gives the label; among
+    /// equals the first one.
     pub(super) fn merged(self) -> Vec<SecretSpan> {
         let mut spans = self.all;
         spans.retain(|span| span.start < span.end);
         spans.sort_by_key(|span| span.start);
         let mut merged: Vec<SecretSpan> = Vec::with_capacity(spans.len());
-        // The length of the span that gave the last label: joining must not make it grow.
+        // The length of the span that gave the last label: joining must not increase it.
         let mut longest = 0;
         for span in spans {
             let len = span.end - span.start;

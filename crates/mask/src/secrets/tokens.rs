@@ -1,4 +1,4 @@
-//! Tokens that are known by how they begin.
+//! Tokens that are recognised by their prefixes.
 
 mod table;
 
@@ -35,7 +35,7 @@ impl TokenBody {
     }
 }
 
-/// A kind of token: how it begins, and what may follow.
+/// A kind of token: its prefixes, and what may follow.
 pub(super) struct TokenPattern {
     pub(super) prefixes: &'static str,
     pub(super) label: &'static str,
@@ -49,7 +49,7 @@ pub(super) struct TokenPattern {
     pub(super) keeps_prefix: bool,
 }
 
-/// How many bytes of a token are read to tell it from a word.
+/// How many bytes of a token are examined to distinguish it from a word.
 const HEAD: usize = 64;
 
 /// The most quotes inside one token.
@@ -114,7 +114,7 @@ fn body_end(bytes: &[u8], from: usize, token: &TokenPattern) -> Option<usize> {
                 len += 1;
                 at += 1;
                 end = at;
-                // A long run that is not a token must not be read again from each of its bytes.
+                // A long run that is not a token must not be scanned again from each of its bytes.
                 if len == HEAD && !is_varied(&head, token) {
                     return None;
                 }
@@ -136,7 +136,7 @@ fn body_end(bytes: &[u8], from: usize, token: &TokenPattern) -> Option<usize> {
     (is_long && is_varied(&head[..len.min(HEAD)], token)).then_some(end)
 }
 
-/// Returns true if a body is more than a word or a row of one letter.
+/// Returns true if a body is more than a word or a repetition of one letter.
 fn is_varied(head: &[u8], token: &TokenPattern) -> bool {
     if !token.is_strict {
         return distinct(head) >= 5;
@@ -149,8 +149,8 @@ fn is_varied(head: &[u8], token: &TokenPattern) -> bool {
         && longest_run.unwrap_or(0) >= 12
 }
 
-/// Returns where a token goes on that is interrupted at `at` by shell quoting (`"ghp_ab""cd"`), by
-/// a line that goes on, or by `" + "`.
+/// Returns where a token continues that is interrupted at `at` by shell quoting (`"ghp_ab""cd"`),
+/// by a continued line, or by `" + "`.
 fn join(bytes: &[u8], at: usize, is_short: bool, body: TokenBody) -> Option<usize> {
     let is_quote = |byte: &&u8| matches!(byte, b'"' | b'\'');
     let goes_on = |next: usize| bytes.get(next).is_some_and(|byte| body.has(*byte)).then_some(next);

@@ -14,7 +14,7 @@ pub(super) fn find(bytes: &[u8], spans: &mut SpanList) {
     spans.begin();
     let mut end = 0;
     for mark in memmem::find_iter(bytes, "://") {
-        // An authority contains no `//`, so what was read is not read again.
+        // An authority contains no `//`, so nothing is scanned twice.
         if mark >= end {
             end = authority(bytes, mark + 3, spans);
             end = path(bytes, end, spans);
@@ -26,7 +26,7 @@ pub(super) fn find(bytes: &[u8], spans: &mut SpanList) {
     }
 }
 
-/// Looks at the authority that begins at `start` and says where it ends.
+/// Examines the authority that begins at `start` and returns where it ends.
 fn authority(bytes: &[u8], start: usize, spans: &mut SpanList) -> usize {
     let window = &bytes[start..bytes.len().min(start + LONGEST_AUTHORITY)];
     let ends = |byte: &u8| {
@@ -46,12 +46,12 @@ fn authority(bytes: &[u8], start: usize, spans: &mut SpanList) -> usize {
     start + len
 }
 
-/// Names in a path after which a token follows.
+/// Names in a path that are followed by a token.
 const BEFORE_TOKEN: &str = "\
     webhook webhooks hook hooks catch services token tokens secret secrets key keys auth login \
     reset verify confirm invite magic signed access unsubscribe";
 
-/// Looks at the names of the path that begins at `start` and says where it ends.
+/// Examines the names of the path that begins at `start` and returns where it ends.
 fn path(bytes: &[u8], start: usize, spans: &mut SpanList) -> usize {
     const LONGEST: usize = 4096;
     let window = &bytes[start..bytes.len().min(start + LONGEST)];
@@ -72,14 +72,14 @@ fn path(bytes: &[u8], start: usize, spans: &mut SpanList) -> usize {
     start + len
 }
 
-/// Returns true if a name after one that announces a token is one.
+/// Returns true if a name after one that announces a token is a token.
 fn is_told_token(name: &[u8]) -> bool {
     let longest = name.split(|byte| matches!(byte, b'-' | b'.' | b'_')).map(<[u8]>::len).max();
     longest.unwrap_or(0) >= 16 && is_random(name) && distinct(name) >= 8
 }
 
-/// Returns true if a name can be nothing but a token: long, and capitals, small letters and digits
-/// come and go in it. A commit has no capitals, and a name that people made has its digits in one
+/// Returns true if a name can only be a token: long, and capitals, small letters and digits
+/// alternate in it. A commit has no capitals, and a name that people chose has its digits in one
 /// place.
 fn is_token(name: &[u8]) -> bool {
     let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');

@@ -1,5 +1,5 @@
-//! What in a text could be executed. Nothing that could run is hidden by its name alone; where a
-//! hidden secret could still run, whoever approves is told.
+//! What in a text could be executed. Nothing that could run is hidden because of its name alone;
+//! if a hidden secret could still run, whoever approves is informed.
 
 use std::collections::HashSet;
 
@@ -25,7 +25,7 @@ impl<'a> UsedVariables<'a> {
     pub(super) fn find(bytes: &'a [u8]) -> Self {
         let mut names = HashSet::new();
         let signs = memchr::memchr_iter(b'$', bytes).map(|at| at + 1);
-        // JSON may write the sign so.
+        // JSON may escape the sign like this.
         let written = memchr::memmem::find_iter(bytes, "\\u0024").map(|at| at + 6);
         for from in signs.chain(written) {
             let rest = &bytes[from..];
@@ -35,7 +35,7 @@ impl<'a> UsedVariables<'a> {
                 Some((start, name)) if start.eq_ignore_ascii_case(b"env:") => name,
                 _ => rest,
             };
-            // In some languages a variable has its sign also where it is set.
+            // In some languages a variable also has its sign where it is set.
             let name = name(rest);
             if !is_set(&rest[name.len()..]) {
                 names.insert(name);
@@ -73,14 +73,14 @@ fn name(bytes: &[u8]) -> &[u8] {
     &bytes[..bytes.iter().take(LONGEST).take_while(is_part).count()]
 }
 
-/// Returns true if what follows a name gives it a value.
+/// Returns true if the text after a name gives it a value.
 fn is_set(after: &[u8]) -> bool {
     let blanks = after.iter().take(8).take_while(|byte| **byte == b' ').count();
     let after = &after[blanks..];
     after.starts_with(b"=") && !after.starts_with(b"==") && !after.starts_with(b"=~")
 }
 
-/// Returns true if what is hidden in a text could be executed.
+/// Returns true if a hidden part of a text could be executed.
 pub(super) fn could_run(
     text: &[u8],
     span: &SecretSpan,
@@ -104,7 +104,7 @@ fn is_used(before: &[u8], uses: &UsedVariables) -> bool {
     uses.has(&before[before.len() - len..])
 }
 
-/// Returns true if a program's name would follow here.
+/// Returns true if the next word would be the name of a program.
 fn begins_command(before: &[u8]) -> bool {
     let blanks = before.iter().rev().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
     let before = &before[..before.len() - blanks];

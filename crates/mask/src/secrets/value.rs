@@ -1,4 +1,4 @@
-//! Reads the value that follows a name: one word, quoted or not.
+//! Parses the value that follows a name: one word, quoted or not.
 
 use memchr::memchr;
 
@@ -11,7 +11,7 @@ const LONGEST_QUOTED: usize = 8 * 1024;
 /// The most pieces of one word, as in `"a"'b'c`.
 const MOST_PIECES: usize = 16;
 
-/// The most backslashes before a quote that are understood.
+/// The most backslashes before a quote that are interpreted.
 const MOST_BACKSLASHES: usize = 8;
 
 /// The position of a value without its quotes.
@@ -71,14 +71,14 @@ fn quoted(
         return Some(word(bytes, start));
     };
     let end = if is_sure { end } else { careful_end(bytes, start, end) };
-    // What is quoted may go on: "a""b" is one word.
+    // A quoted text may continue: "a""b" is one word.
     let is_one =
         is_sure && text.outer.is_none() && !is_escaped && bytes.get(end) == Some(&mark.quote);
     let end = if is_one { pieces(bytes, end + 1).unwrap_or(end) } else { end };
     Some(ValueRange { start, end, is_quoted: true })
 }
 
-/// Returns the first whole word of a quotation without end.
+/// Returns the first whole word of an unclosed quotation.
 fn word(bytes: &[u8], start: usize) -> ValueRange {
     let len = bytes[start..].iter().take_while(|byte| !stops_bare(**byte)).count();
     ValueRange { start, end: start + len, is_quoted: false }
@@ -106,7 +106,7 @@ fn closing(bytes: &[u8], start: usize, mark: QuoteMark) -> Option<usize> {
     None
 }
 
-/// Returns where to stop when it is not sure that the value is quoted: before what a shell might
+/// Returns where to stop if it is uncertain whether the value is quoted: before what a shell might
 /// run.
 fn careful_end(bytes: &[u8], start: usize, end: usize) -> usize {
     let is_danger = |byte: &u8| is_operator(*byte) || *byte == b'\n';
@@ -124,7 +124,7 @@ fn bare(
     (text, line): (OpenQuotes, OpenQuotes),
     last: &mut (usize, usize),
 ) -> ValueRange {
-    /// The length from which a word is remembered, so that it is not read again from inside.
+    /// The length from which a word is remembered, so that it is not scanned again from inside.
     const LONG: usize = 256;
     let is_open = text != line || text.outer.is_some();
     if last.0 <= start && start < last.1 {
@@ -142,7 +142,7 @@ fn bare(
 }
 
 /// Returns where a word without quotes ends. Inside a quotation a backslash escapes the quote or
-/// writes a line end; outside, it keeps the next character in the word.
+/// a line end; outside, it keeps the next character in the word.
 fn bare_end(bytes: &[u8], start: usize, is_open: bool) -> usize {
     let mut at = start;
     let mut braces = 0_usize;
@@ -172,7 +172,7 @@ fn bare_end(bytes: &[u8], start: usize, is_open: bool) -> usize {
     at
 }
 
-/// Returns the length of `${…}`, which may hold blanks, or of `$` alone.
+/// Returns the length of `${…}`, which may contain blanks, or of `$` alone.
 fn variable(bytes: &[u8]) -> usize {
     const LONGEST: usize = 256;
     let window = &bytes[..bytes.len().min(LONGEST)];
@@ -180,7 +180,7 @@ fn variable(bytes: &[u8]) -> usize {
     memchr(b'}', line).map_or(1, |end| end + 1)
 }
 
-/// Returns the end of a password that goes on after a `&` or `;`. What follows one counts as part
+/// Returns the end of a password that continues after a `&` or `;`. What follows one counts as part
 /// of the password if no command could have such a name.
 fn random_tail(bytes: &[u8], from: usize) -> Option<usize> {
     const LONGEST_TAIL: usize = 128;
@@ -193,7 +193,7 @@ fn random_tail(bytes: &[u8], from: usize) -> Option<usize> {
     (len >= 6 && is_mixed && is_random(tail)).then_some(from + len)
 }
 
-/// Returns where a word ends that goes on at `from` with quoted or bare pieces; `None` if it does
+/// Returns where a word ends that continues at `from` with quoted or bare pieces; `None` if it does
 /// not.
 fn pieces(bytes: &[u8], from: usize) -> Option<usize> {
     let mut at = from;

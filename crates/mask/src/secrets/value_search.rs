@@ -14,10 +14,10 @@ use super::value::{ValueRange, read};
 /// The most blanks between a name, its sign and its value.
 const MOST_BLANKS: usize = 64;
 
-/// How many bytes after a value are read to see whether it is the last on its line.
+/// How many bytes after a value are examined to find out whether it is the last on its line.
 const AFTER: usize = 80;
 
-/// A text in which names and values are looked for.
+/// A text in which names and values are searched.
 pub(super) struct ValueSearch<'a> {
     pub(super) bytes: &'a [u8],
     pub(super) quotes: QuoteTracker<'a>,
@@ -48,7 +48,7 @@ struct NameRange {
 }
 
 impl ValueSearch<'_> {
-    /// Looks at the sign at `sign` and says where to go on, if something was hidden.
+    /// Examines the sign at `sign` and returns where to continue, if something was hidden.
     fn at_sign(&mut self, sign: usize, spans: &mut SpanList) -> Option<usize> {
         let byte = |at: usize| self.bytes.get(at).copied();
         let before = sign.checked_sub(1).and_then(byte);
@@ -121,8 +121,7 @@ impl ValueSearch<'_> {
         (start < end).then_some(NameRange { start, end, is_spaced })
     }
 
-    /// Returns what the name means; in `name: type = value` it is the name before the type that
-    /// counts.
+    /// Returns the meaning of the name; in `name: type = value` the name before the type counts.
     fn role_of(&self, name: NameRange, sign: usize) -> Option<NameRole> {
         let found = role(&self.bytes[name.start..name.end]);
         if found.is_some() || self.bytes[sign] != b'=' {
@@ -146,7 +145,7 @@ impl ValueSearch<'_> {
             || before.ends_with(b"#")
     }
 
-    /// Hides a parameter of an address, which ends at `&`.
+    /// Hides a parameter of a URL, which ends at `&`.
     fn query(
         &mut self,
         name: NameRange,
@@ -233,8 +232,7 @@ impl ValueSearch<'_> {
         SecretCandidate { level, link, is_quoted, value, after: &after[..len] }
     }
 
-    /// Returns true if only marks of lists, comments and quotations stand before `start` on its
-    /// line.
+    /// Returns true if only marks of lists, comments and quotations are before `start` on its line.
     fn starts_line(&self, start: usize) -> bool {
         let is_mark = |byte: &&u8| b" \t\"'-#*/{[(\\".contains(byte);
         let marks = self.bytes[..start].iter().rev().take(MOST_BLANKS).take_while(is_mark).count();
@@ -247,7 +245,7 @@ fn is_name(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.') || byte >= 0x80
 }
 
-/// Returns the label of a secret with such a name.
+/// Returns the label of a secret with this name.
 pub(super) fn label(level: NameStrength) -> &'static str {
     match level {
         NameStrength::Strong | NameStrength::Pass => "password",

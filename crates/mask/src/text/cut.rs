@@ -4,9 +4,9 @@ use std::borrow::Cow;
 
 use unicode_segmentation::GraphemeCursor;
 
-/// A character as the reader sees it (a letter and its marks, a flag, an emoji of several) is
-/// kept whole up to this many bytes. Nothing honest is longer, and a pile of ten thousand marks
-/// must not make a cut impossible.
+/// A grapheme (a letter and its marks, a flag, an emoji of several) is kept whole up to this many
+/// bytes. No ordinary text has longer ones, and a pile of ten thousand marks must not make a cut
+/// impossible.
 const LONGEST_GRAPHEME: usize = 128;
 
 /// What a limit counts.

@@ -1,9 +1,9 @@
-//! Which characters are invisible or deceive, and which of them honest text needs.
+//! Which characters are invisible or deceptive, and which of them ordinary text needs.
 
 /// Returns true for a character that is never shown as it is: controls, bidirectional
 /// marks and overrides, zero-width and filler characters, tags, line and paragraph separators.
 ///
-/// Not here, because honest text needs them in some places: tab, newline, the joiners
+/// Not here, because ordinary text needs them in some places: tab, newline, the joiners
 /// U+200C and U+200D and the variation selectors. Unusual blanks (no-break, ideographic) stay:
 /// they are seen as blanks, and French and Chinese are written with them.
 pub(super) fn deceives(c: char) -> bool {

@@ -1,7 +1,7 @@
-//! Shows what would be invisible, would move the cursor or would turn the reading order.
+//! Shows characters that would be invisible, move the cursor or change the reading order.
 //!
 //! A character is shown by its number, as in `⟨U+202E⟩`. Two kinds of invisible characters stay
-//! where honest text needs them. The joiners U+200C and U+200D stay between two letters of a
+//! where ordinary text needs them. The joiners U+200C and U+200D stay between two letters of a
 //! script that is spelt with them (Persian, Hindi, Sinhala, …), U+200D also after a virama and
 //! between two pictures, where it makes one emoji of them. A variation selector stays right
 //! after a picture (`❤️`), before U+20E3 (`1️⃣`) and in Mongolian. Tags stay in the flags of
@@ -71,7 +71,7 @@ fn shown(text: &str, on_one_line: bool) -> Cow<'_, str> {
 /// What precedes a character, as far as it matters.
 #[derive(Default)]
 struct CharacterContext {
-    /// The character before; `None` at the start and after one that was not left as it is.
+    /// The character before; `None` at the start and after one that was replaced.
     before: Option<char>,
     /// Whether the character before is a variation selector after a picture.
     styled_picture: bool,

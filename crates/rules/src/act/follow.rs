@@ -22,7 +22,7 @@ struct LinkTargets {
     by_name: BTreeMap<String, BTreeSet<String>>,
 }
 
-/// What came of following the paths of an act.
+/// The result of following the paths of an act.
 pub(crate) enum FollowedAct {
     /// None of them leads through a link.
     Same,
@@ -130,8 +130,8 @@ impl LinkTargets {
             && self.commands.is_empty()
     }
 
-    /// Returns the command with the other names of its paths, if it has some. Which of its words
-    /// are paths nobody knows, so that all are looked at, as for rules that forbid.
+    /// Returns the command with the other names of its paths, if there are any. Which of its words
+    /// are paths is unknown, so all of them are checked, as for rules that forbid.
     fn command(
         &mut self,
         command: &ShellCommand,
@@ -171,7 +171,7 @@ impl LinkTargets {
         twin
     }
 
-    /// Returns the other names of what a word could mean.
+    /// Returns the other names of the paths that a word could mean.
     fn word(
         &mut self,
         word: &ShellWord,
@@ -222,8 +222,8 @@ impl LinkTargets {
     }
 }
 
-/// Returns the texts of a tool that is not known which could be paths: those with a slash, and
-/// those that are one word.
+/// Returns the texts in an unknown tool's input that could be paths: those with a slash, and those
+/// that are one word.
 fn named_in_strings(act: &Act) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for text in &act.strings {

@@ -9,20 +9,20 @@ use serde_json::{Map, Value};
 use super::MOST_STRINGS;
 use crate::steps;
 
-/// The most texts in a list that are read as the names of one path.
+/// The most texts in a list that are read as the components of one path.
 const MOST_NAMES: usize = 64;
 
 /// The most values of an input that is read.
 const MOST_VALUES: usize = 50_000;
 
-/// Returns a tool's input, or why it is not clear what it says.
+/// Returns a tool's input, or why its meaning is unclear.
 pub(super) fn read(text: &str) -> Result<Map<String, Value>, &'static str> {
     if has_many_values(text) {
         steps::exhaust();
         return Err("its input has more values than are read");
     }
     match serde_json::from_str(text) {
-        // Who takes the first and who the last of two is anybody's guess.
+        // Which of two members a tool takes, the first or the last, is unknown.
         Ok(InputMembers { has_twins: true, .. }) => Err("its input has a name twice"),
         Ok(InputMembers { members, .. }) => Ok(members),
         Err(_) => Err("its input is no JSON object"),
@@ -32,7 +32,7 @@ pub(super) fn read(text: &str) -> Result<Map<String, Value>, &'static str> {
 /// The members of an object, read in one pass.
 struct InputMembers {
     members: Map<String, Value>,
-    /// Whether a name is there twice.
+    /// Whether a name occurs twice.
     has_twins: bool,
 }
 
@@ -60,8 +60,8 @@ impl<'de> Visitor<'de> for MembersVisitor {
     }
 }
 
-/// Returns true if there are more values than may be kept, each of which takes many times its
-/// length.
+/// Returns true if there are more values than may be kept, because each takes many times its
+/// length in memory.
 fn has_many_values(text: &str) -> bool {
     let (bytes, mut at, mut values) = (text.as_bytes(), 0, 0);
     while let Some(byte) = bytes.get(at) {
@@ -74,7 +74,7 @@ fn has_many_values(text: &str) -> bool {
     values > MOST_VALUES
 }
 
-/// Returns where the text of a string ends that begins at `at`, its quote included.
+/// Returns the end of the string that begins at `at`, including its quote.
 fn end_of_string(bytes: &[u8], mut at: usize) -> usize {
     while let Some(byte) = bytes.get(at) {
         match byte {
@@ -95,7 +95,7 @@ pub(super) fn texts<'a>(input: &'a Map<String, Value>, name: &str) -> Option<Vec
     input.get(name)?.as_array()?.iter().map(Value::as_str).collect()
 }
 
-/// Returns all texts in the input, names of members too.
+/// Returns all texts in the input, including the names of members.
 pub(super) fn strings(input: &Map<String, Value>) -> Vec<String> {
     let mut found = Vec::new();
     let mut left: Vec<&Value> = Vec::new();
@@ -124,7 +124,7 @@ pub(super) fn strings(input: &Map<String, Value>) -> Vec<String> {
     found
 }
 
-/// Returns the names of a path that are given one by one.
+/// Returns the components of a path that is given as a list.
 fn joined(values: &[Value]) -> Option<String> {
     let names: Vec<&str> = values.iter().map_while(Value::as_str).collect();
     let is_path = (2..=MOST_NAMES).contains(&names.len()) && names.len() == values.len();

@@ -14,7 +14,7 @@ const FRAMES: [&str; 3] = ["*** Begin Patch", "*** End Patch", "*** End of File"
 pub(super) fn fill(act: &mut Act, patch: &str, cwd: &str) {
     let mut is_odd = false;
     let mut named = Vec::new();
-    // What ends a line is a matter of taste too.
+    // Programs differ in what ends a line.
     let ends = ['\n', '\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}'];
     for line in patch.split(ends).map(str::trim_start) {
         if steps::is_spent() {

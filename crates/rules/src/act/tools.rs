@@ -12,26 +12,26 @@ use crate::steps;
 /// Tools that run a command.
 pub(crate) const RUN_TOOLS: &str = "\
     Bash Monitor PowerShell shell local_shell shell_command exec_command run_shell_command";
-/// The tool whose commands are read as those of `sh`, and for that reason never understood.
+/// The tool whose commands are read as those of `sh` and therefore never understood.
 const POWERSHELL: &str = "PowerShell";
 /// Tools that change files.
 pub(crate) const WRITE_TOOLS: &str =
     "Write Edit MultiEdit NotebookEdit write_file edit_file apply_patch";
-/// Tools that look at one file.
+/// Tools that read one file.
 const READ_TOOLS: &str = "Read NotebookRead read_file";
-/// Tools that look at all in a folder.
+/// Tools that read everything in a folder.
 const SEARCH_TOOLS: &str = "Glob Grep LS search_files search_text";
-/// The tool of our own that lists the names in one folder, and looks into nothing there.
+/// Our own tool that lists the names in one folder and reads no file there.
 const LIST_TOOL: &str = "list_files";
-/// The tool of our own that runs a program without a shell.
+/// Our own tool that runs a program without a shell.
 const OWN_RUN: &str = "run_shell_command";
-/// The tools of our own for files, and the one member of their input that is a path: they refuse
-/// members that they do not know.
+/// Our own file tools, and the one member of their input that is a path: they refuse unknown
+/// members.
 const OWN_FILES: &str = "list_files read_file write_file edit_file search_files search_text";
 const OWN_PATH: &str = "path";
 /// Tools that connect to other machines.
 const NETWORK_TOOLS: &str = "WebFetch WebSearch";
-/// Tools that ask the user, or plan, or look at the machine: nothing in their input is a path.
+/// Tools that ask the user, plan, or describe the machine: nothing in their input is a path.
 const QUIET_TOOLS: &str = "Task Agent ExitPlanMode AskUserQuestion TodoWrite get_system_info";
 /// The members that name a file or a folder.
 const PATHS: [&str; 5] = ["file_path", "path", "notebook_path", "filePath", "dir_path"];
@@ -41,7 +41,7 @@ const COMMANDS: [&str; 3] = ["command", "cmd", "script"];
 /// The members that name the folder of a command, and the tools that have one of them.
 const FOLDERS: [&str; 4] = ["workdir", "cwd", "working_directory", "directory"];
 const FOLDER_TOOLS: &str = "shell local_shell shell_command exec_command";
-/// Why an input is unclear that says something twice: tools differ in which of the two they take.
+/// Why an input that gives something twice is unclear: tools differ in which of the two they take.
 const TWICE: &str = "its input says the same thing in more than one place";
 
 pub(super) fn class(tool: &str) -> Class {
@@ -141,7 +141,7 @@ fn files(act: &mut Act, input: &Map<String, Value>) {
     act.paths = paths;
 }
 
-/// Texts of other members that say of themselves that they name a file.
+/// Texts of other members that call themselves the name of a file.
 fn others<'a>(input: &'a Map<String, Value>, known: &'a [&str]) -> impl Iterator<Item = &'a str> {
     let says = |name: &str| {
         let name = name.to_lowercase();
@@ -155,7 +155,7 @@ fn others<'a>(input: &'a Map<String, Value>, known: &'a [&str]) -> impl Iterator
     })
 }
 
-/// Returns why a path may mean another one to the tool than it does here.
+/// Returns why a path may have another meaning for the tool than it has here.
 fn odd(path: &str) -> Option<&'static str> {
     if path.contains('\0') {
         Some("the path in its input has a NUL")
@@ -168,8 +168,8 @@ fn odd(path: &str) -> Option<&'static str> {
     }
 }
 
-/// Returns true if the pattern says where a search begins. Our own takes one without a slash for a
-/// name in any folder.
+/// Returns true if the pattern determines where a search begins. For our own tool, one without a
+/// slash is a name in any folder.
 fn is_tied(tool: &str, pattern: &str) -> bool {
     tool == "Glob" || (tool == "search_files" && pattern.trim_end_matches('/').contains('/'))
 }
@@ -249,7 +249,7 @@ fn command(act: &mut Act, input: &Map<String, Value>) {
     }
 }
 
-/// Returns the folders in which a command may run: one, unless the input is in doubt.
+/// Returns the folders in which a command may run: one, unless the input is unclear.
 fn folders(act: &mut Act, input: &Map<String, Value>) -> Vec<String> {
     let named: Vec<&Value> =
         FOLDERS.iter().filter_map(|name| input.get(*name)).filter(|v| !v.is_null()).collect();
@@ -281,14 +281,14 @@ fn folders(act: &mut Act, input: &Map<String, Value>) -> Vec<String> {
     found
 }
 
-/// Returns true if our own tool, which lets the system resolve a folder, may end up in another one
-/// than its letters say.
+/// Returns true if our own tool, which lets the system resolve a folder, may use a different folder
+/// than the text names.
 fn is_bent(folder: &str) -> bool {
     let names = || folder.split('/').filter(|name| !matches!(*name, "" | "."));
     folder.starts_with('~') || names().skip_while(|name| *name == "..").any(|name| name == "..")
 }
 
-/// Reads input that says the same thing twice. All of it is looked through, and nothing allows it.
+/// Reads input that gives the same thing twice. All of it is examined, and nothing allows it.
 fn contradicted(act: &mut Act, input: &Map<String, Value>, members: &[&str], folders: &[String]) {
     act.doubt(TWICE);
     act.strings = strings(input);
@@ -312,7 +312,7 @@ fn contradicted(act: &mut Act, input: &Map<String, Value>, members: &[&str], fol
     }
 }
 
-/// Reads a program and its arguments given apart. No shell reads them.
+/// Reads a program and its arguments that are given separately. No shell interprets them.
 fn with_args(act: &mut Act, program: &str, input: &Map<String, Value>, cwd: &str) {
     let is_given = input.get("args").is_some_and(|args| !args.is_null());
     let Some(args) = (if is_given { texts(input, "args") } else { Some(Vec::new()) }) else {
@@ -325,7 +325,7 @@ fn with_args(act: &mut Act, program: &str, input: &Map<String, Value>, cwd: &str
     if is_word {
         return argv(act, &words, cwd);
     }
-    // Nothing allows it, and in case that a shell reads it after all a deny looks into it.
+    // Nothing allows it; rules that deny examine it in case a shell interprets it after all.
     act.doubt("its program is no single word");
     let mut script = ShellScript::of_words(words.iter().copied(), cwd);
     let shown = shown(&script);
@@ -333,7 +333,7 @@ fn with_args(act: &mut Act, program: &str, input: &Map<String, Value>, cwd: &str
     act.run(shown, script);
 }
 
-/// Reads words that are run without a shell, or a patch given as such.
+/// Reads words that are run without a shell, or a patch in that form.
 fn argv(act: &mut Act, words: &[&str], cwd: &str) {
     if let ["apply_patch" | "applypatch", patch] = words
         && act.tool != OWN_RUN

@@ -15,9 +15,9 @@ use crate::steps;
 
 /// The longest path, in bytes. Systems refuse longer ones.
 const LONGEST_PATH: usize = 4_096;
-/// What it costs to keep one word that may be a host.
+/// The cost of keeping one word that may be a host.
 const HOST: usize = 32;
-/// The most parts of one word that are looked at.
+/// The most parts of one word that are examined.
 const MOST_PARTS: usize = 24;
 /// The most paths that are found in one act; one with more is too long to judge.
 const MOST_PATHS: usize = 20_000;
@@ -31,7 +31,7 @@ pub(super) fn paths(act: &Act) -> Vec<Vec<Tok>> {
             if steps::is_spent() {
                 break;
             }
-            // Only the end of a text that is longer can be a path.
+            // If a text is longer, only its end can be a path.
             let from = piece.ceil_char_boundary(piece.len().saturating_sub(4 * LONGEST_PATH));
             let piece = &piece[from..];
             parts(&literal(piece))
@@ -47,7 +47,7 @@ pub(super) fn paths(act: &Act) -> Vec<Vec<Tok>> {
     few_wild(found, act)
 }
 
-/// Returns the absolute path that a part spells in a folder, with every `..` kept.
+/// Returns the absolute path of a part of a word in a folder, with every `..` kept.
 pub(super) fn joined(part: &str, folder: &str, home: &str) -> String {
     match part.strip_prefix('~') {
         Some(rest) if rest.is_empty() || rest.starts_with('/') => format!("{home}{rest}"),
@@ -67,7 +67,7 @@ fn is_bracket(c: char) -> bool {
 }
 
 /// Returns true if one of the paths, or a folder of a command, may lead anywhere. In a line that is
-/// not understood a variable alone says nothing.
+/// not understood, a variable alone proves nothing.
 pub(super) fn is_lost(act: &Act) -> bool {
     let begins =
         |path: &[Tok]| ["/proc/", "/dev/fd/"].iter().any(|p| path.starts_with(&literal(p)));
@@ -77,7 +77,7 @@ pub(super) fn is_lost(act: &Act) -> bool {
         || folders.any(|folder| leads_anywhere(&literal(folder)))
 }
 
-/// Keeps only the first paths with wildcards where the line is not understood, which asks anyway.
+/// If the line is not understood, keeps only the first paths with wildcards: it asks anyway.
 fn few_wild(mut paths: Vec<Vec<Tok>>, act: &Act) -> Vec<Vec<Tok>> {
     let mut wild = 0;
     paths.retain(|path| {
@@ -103,7 +103,7 @@ pub(crate) fn of_command(command: &ShellCommand, home: &str, found: &mut Vec<Vec
     }
 }
 
-/// Returns all words of a command that could be a path; the program is one when it has a slash.
+/// Returns all words of a command that could be a path, including a program with a slash.
 fn words(command: &ShellCommand) -> impl Iterator<Item = &ShellWord> {
     let is_path = |word: &&ShellWord| word.known_text().contains('/');
     let program = command.words.first().filter(is_path);
@@ -125,7 +125,7 @@ pub(crate) fn parts(toks: &[Tok]) -> impl Iterator<Item = &[Tok]> {
     (from..toks.len()).filter(move |at| begins(*at)).map(move |at| &toks[at..]).take(MOST_PARTS)
 }
 
-/// Returns the absolute path that a part means in a folder.
+/// Returns the absolute path of a part of a word in a folder.
 pub(crate) fn placed(part: &[Tok], folder: &str, home: &str) -> Vec<Tok> {
     let mut whole = match part {
         [Tok::Is('/') | Tok::Cross, ..] => Vec::new(),
@@ -137,7 +137,7 @@ pub(crate) fn placed(part: &[Tok], folder: &str, home: &str) -> Vec<Tok> {
     normal_toks(&whole)
 }
 
-/// Returns the folders that an act searches, removes or moves with all that is in them.
+/// Returns the folders that an act searches, removes or moves with all their contents.
 pub(super) fn swept(act: &Act) -> Vec<Vec<Tok>> {
     let mut found = Vec::new();
     if act.is_search && !filters(act) {
@@ -164,7 +164,7 @@ fn filters(act: &Act) -> bool {
 }
 
 /// Returns everything in an act that could be the name of a host, in lower case, and whether it
-/// surely is one.
+/// certainly is one.
 pub(crate) fn hosts(act: &Act) -> Vec<(String, bool)> {
     let words =
         act.runs.commands.iter().flat_map(|command| command.words.iter().chain(&command.assigns));

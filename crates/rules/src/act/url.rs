@@ -1,11 +1,11 @@
-//! The host in a URL, or `None` when the URL could be read in two ways.
+//! The host in a URL, or `None` if the URL is ambiguous.
 
 /// Returns the host of a URL, in lower case, with its port if one is given.
 pub(crate) fn host_of(url: &str) -> Option<String> {
     let (scheme, rest) = url.split_once("://")?;
     let is_scheme = !scheme.is_empty()
         && scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c));
-    // Programs disagree on what a backslash, a blank or a control character in a URL means.
+    // Programs disagree on the meaning of a backslash, a blank or a control character in a URL.
     let is_odd = url.contains(|c: char| c == '\\' || c.is_whitespace() || c.is_control());
     let authority = rest.split(['/', '?', '#']).next()?;
     if !is_scheme || is_odd || authority.matches('@').count() > 1 {
@@ -25,7 +25,7 @@ pub(crate) fn host_of(url: &str) -> Option<String> {
 pub(crate) fn split_port(host: &str) -> (&str, Option<&str>) {
     match host.rsplit_once(':') {
         Some((name, port)) if !port.is_empty() && port.bytes().all(|b| b.is_ascii_digit()) => {
-            // Without brackets more colons are an address of the sixth version and no port.
+            // Without brackets, several colons are an IPv6 address without a port.
             if name.contains(':') && !name.ends_with(']') {
                 (host, None)
             } else {

@@ -14,7 +14,7 @@ use crate::rule::{Decision, Rule};
 use crate::shell::names::{CAN_RUN, STATEFUL, has};
 use programs::{ESCAPES, EXAMPLES, HARMLESS, ONLY_BY_OPTIONS, TAKES_SCRIPT, WRITERS};
 
-/// Reports what is dangerous in a rule. Returns true if the rule may be used all the same.
+/// Reports what is dangerous in a rule. Returns true if the rule may still be used.
 pub(super) fn check(
     rule: &mut Rule,
     fields: &TableFields<'_>,
@@ -31,7 +31,7 @@ pub(super) fn check(
     source.error_count() == errors
 }
 
-/// Reports conditions that no act can fulfil.
+/// Reports conditions that no act can satisfy.
 fn never(rule: &Rule, fields: &TableFields<'_>, source: &mut FileSource<'_>) {
     let name = &rule.name;
     let is_class = |class| rule.class.as_ref().is_none_or(|classes| classes.contains(&class));
@@ -69,7 +69,7 @@ fn never(rule: &Rule, fields: &TableFields<'_>, source: &mut FileSource<'_>) {
     }
 }
 
-/// Reports an allow that says too little about what it allows.
+/// Reports an allow that is too unspecific.
 fn vague(rule: &Rule, fields: &TableFields<'_>, source: &mut FileSource<'_>) {
     let name = &rule.name;
     let says_what = ["tool", "class", "command", "path", "host"].iter().any(|key| fields.has(key));
@@ -177,7 +177,7 @@ fn escapes(name: &str) -> bool {
     [name.as_str(), bare].iter().any(|name| ESCAPES.binary_search(name).is_ok())
 }
 
-/// Returns what else the words allow that may follow a command, if that is more than names and
+/// Returns what else the words that may follow a command allow, if that is more than names and
 /// files.
 fn open_tail(fixed: &[String], lists_options: bool) -> Option<String> {
     let (program, words) = fixed.split_first()?;
@@ -218,8 +218,8 @@ fn open_tail(fixed: &[String], lists_options: bool) -> Option<String> {
     ))
 }
 
-/// Returns true if a wrapper is told what to run. What follows an option may be the option's value,
-/// unless that is `--`.
+/// Returns true if a wrapper is told what to run. The word after an option may be the option's
+/// value, unless the option is `--`.
 fn names_program(fixed: &[String]) -> bool {
     let takes_value = |word: &str| word.starts_with('-') && word != "--" && !word.contains('=');
     fixed.windows(2).any(|two| !is_own_word(&two[1]) && !takes_value(&two[0]))
@@ -235,7 +235,7 @@ fn is_own_word(word: &str) -> bool {
         || is_one_of(word, SHELLS)
 }
 
-/// Returns true if an interpreter is given its program as a text that is left open.
+/// Returns true if an interpreter takes its program as a text that the pattern leaves open.
 fn runs_code(fixed: &[String], is_open: bool) -> bool {
     let takes_text =
         ["-c", "-e", "-E", "-r", "--eval", "--command", "-lc", "-exec", "-execdir", "-ok"];

@@ -9,7 +9,7 @@ use super::nearest::hint;
 use super::{LONGEST_PATTERN, MOST_PATTERNS, Problem, ProblemLevel};
 use crate::rule::Decision;
 
-/// The text of a file, and what is wrong with it.
+/// The text of a file, and its problems.
 pub(super) struct FileSource<'a> {
     pub(super) name: &'a str,
     pub(super) text: &'a str,
@@ -64,7 +64,7 @@ impl<'a> TableFields<'a> {
         self.span.start
     }
 
-    /// Reports every member whose name is not known.
+    /// Reports every unknown member.
     pub(super) fn only(&self, known: &[&str], source: &mut FileSource<'_>) {
         for (key, _) in self.table {
             let name: &str = key.get_ref();
@@ -83,7 +83,7 @@ impl<'a> TableFields<'a> {
         self.value(name).is_some()
     }
 
-    /// Returns where the value of a member begins, or the table.
+    /// Returns where the value of a member begins, or where the table begins if there is none.
     pub(super) fn at_of(&self, name: &str) -> usize {
         self.value(name).map_or(self.at(), |value| value.span().start)
     }

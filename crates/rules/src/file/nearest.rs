@@ -3,8 +3,8 @@
 /// The longest beginning of a word that is compared, in characters.
 const LONGEST_WORD: usize = 64;
 
-/// Returns the end of an error message: the nearest of the known words if one is near, else all of
-/// them.
+/// Returns the end of an error message: the nearest of the known words if there is one, otherwise
+/// all of them.
 pub(super) fn hint(word: &str, words: &[&str]) -> String {
     let word: String = word.to_lowercase().chars().take(LONGEST_WORD).collect();
     let near = words.iter().map(|known| (strsim::osa_distance(&word, known), known)).min();

@@ -16,7 +16,7 @@ use crate::rule::host::HostPattern;
 use crate::rule::path::PathPattern;
 use crate::rule::{Decision, NamePattern, Rule};
 
-/// What makes a rule about something.
+/// The conditions of a rule.
 const CONDITIONS: [&str; 11] = [
     "tool",
     "class",
@@ -30,7 +30,7 @@ const CONDITIONS: [&str; 11] = [
     "days",
     "until",
 ];
-/// What a rule may say besides.
+/// The other members of a rule.
 const OTHER_KEYS: [&str; 4] = ["name", "decide", "options", "reason"];
 
 pub(super) fn read(name: &str, text: &str, trust: Trust) -> RuleFile {
@@ -169,7 +169,7 @@ fn names(
     })
 }
 
-/// Returns the options that may follow a command that ends in a `*`; an empty list allows none.
+/// Returns the options that may follow a command that ends in `*`; an empty list allows none.
 fn options(fields: &TableFields<'_>, source: &mut FileSource<'_>) -> Option<Vec<NamePattern>> {
     let is_empty = |value: &Spanned<DeValue<'_>>| {
         value.get_ref().as_array().is_some_and(|values| values.is_empty())

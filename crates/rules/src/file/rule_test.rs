@@ -1,4 +1,4 @@
-//! The tests in a file of rules: an act, and what is to be decided.
+//! The tests in a file of rules: an act, and the expected decision.
 
 use serde_json::{Value, json};
 
@@ -15,23 +15,23 @@ const KEYS: [&str; 10] =
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct RuleTest {
-    /// What is shown for it: its name, or what it is about.
+    /// The text that is shown for it: its name, or what it is about.
     pub name: String,
     /// The line in which it begins.
     pub line: usize,
-    /// What is to be decided.
+    /// The expected decision.
     pub expect: Decision,
     tool: String,
     input: Value,
     project: Option<String>,
     agent: String,
-    /// The moment at which it happens, if the test names one.
+    /// The time at which it happens, if the test names one.
     pub(crate) at: Option<Moment>,
 }
 
 impl RuleTest {
-    /// Returns the act that is decided on, for a user with this home and this project unless it
-    /// says.
+    /// Returns the act to decide on, for a user with this home and this project unless it names
+    /// others.
     #[must_use]
     pub fn act(&self, home: &str, project: &str) -> Act {
         let project = self.project.as_deref().unwrap_or(project);
@@ -71,7 +71,7 @@ pub(super) fn read(fields: &TableFields<'_>, source: &mut FileSource<'_>) -> Opt
         );
         return None;
     };
-    // A day without a time is its noon.
+    // A date without a time means noon.
     let at = at.map(|at| if at.len() == 10 { at + "T12:00" } else { at });
     let moment = match at.map(|at| RuleEnd::read(&at)).transpose() {
         Ok(at) => at.map(RuleEnd::moment),

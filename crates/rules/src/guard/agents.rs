@@ -1,20 +1,20 @@
 //! Where agents and git keep what they run: settings, hooks, plugins, subagents and servers.
 //!
-//! Whoever writes there decides what the next session or the next commit runs, and whether the
-//! agent asks at all. The lists name every agent whose gate is known; an agent's folder is guarded
-//! as a whole, since each release finds new things to load from it.
+//! Whoever writes there determines what the next session or the next commit runs, and whether the
+//! agent asks at all. The lists contain every agent whose gate is known; an agent's folder is
+//! guarded as a whole, since each release loads new things from it.
 
-/// Folders that may lie in any folder, the user's home among them. Each may hold worktrees.
+/// Folders that may be in any folder, including the user's home. Each may contain worktrees.
 pub(super) const AGENT_FOLDERS: &str = "\
     .claude .codex .gemini .qwen .copilot .opencode .cline .clinerules .kimi-code .kimi .factory \
     .goose .cursor .amp .kiro .amazonq .callgate";
 
-/// Those of them that even a command which only reads may not name: they hold credentials, or
+/// Those of them that not even a read-only command may name: they contain credentials, or
 /// callgate's own rules.
 pub(super) const STRICT_FOLDERS: &str = ".codex .callgate";
 
-/// Other files and folders that may lie in any folder. Those of git hold hooks, and settings that
-/// name programs to run; a submodule's and a worktree's lie below.
+/// Other files and folders that may be in any folder. Those of git contain hooks, and settings that
+/// name programs to run; those of submodules and worktrees are below them.
 pub(super) const ANYWHERE: &str = "\
     .mcp.json .claude.json opencode.json opencode.jsonc .github/hooks .github/agents \
     .github/copilot .git/config .git/config.worktree .git/hooks .git/modules .git/worktrees";

@@ -13,15 +13,15 @@ use crate::shell::names::{MOVERS, SEARCHERS};
 use crate::shell::{ShellCommand, ShellScript, ShellWord};
 use crate::steps;
 
-/// Programs that put files into the folder that they name last.
+/// Programs that put files into the folder that is their last argument.
 const COPIERS: &str = "cp gcp mv gmv ln gln install ginstall rsync scp";
 
 /// The longest text in another tool's input that may be a command line, in bytes.
 const LONGEST_SAID: usize = 20_000;
 
-/// Programs that write whatever files their input names.
+/// Programs that write the files that their input names.
 const UNPACKERS: &str = "patch gpatch tar gtar bsdtar unzip bsdcpio cpio pax 7z";
-/// What `git` does so.
+/// The commands of `git` that do so.
 const CHECKOUTS: &str = "apply am checkout checkout-index restore reset switch stash pull merge \
     rebase cherry-pick revert clone worktree read-tree clean submodule";
 
@@ -59,7 +59,7 @@ impl Guarded {
             .or_else(|| self.sweeps_guarded(command, act, &paths))
     }
 
-    /// Returns why a text that may be a command line touches what is guarded, were it run.
+    /// Returns why a text, if it is a command line and runs, would touch what is guarded.
     pub(super) fn line_touches(&self, text: &str, act: &Act) -> Option<String> {
         if text.len() > LONGEST_SAID {
             return None;
@@ -68,7 +68,7 @@ impl Guarded {
         PossibleRuns::of(&script, &act.home).commands.iter().find_map(|command| {
             let mut paths = Vec::new();
             touch::of_command(command, &act.home, &mut paths);
-            // In other texts a bracket is not a wildcard.
+            // In other texts, a bracket is not a wildcard.
             paths.retain(|path| !path.contains(&Tok::Cross) || begins_known(path, &act.project));
             let paths: Vec<Vec<Tok>> = paths.iter().map(|path| plain(path)).collect();
             let is_hit = |place: &&GuardedPlace| paths.iter().any(|path| place.holds(path));
@@ -82,7 +82,7 @@ impl Guarded {
         })
     }
 
-    /// Returns why a command takes what is guarded along with a folder above it.
+    /// Returns why a command affects what is guarded together with a folder above it.
     fn sweeps_guarded(
         &self,
         command: &ShellCommand,
@@ -95,7 +95,7 @@ impl Guarded {
         let is_moving = is(MOVERS) && changes(command, act);
         let mut moved = if is_moving { sources(command, act) } else { Vec::new() };
         if is_moving && is(FEEDERS) {
-            // What it is fed may be any file here.
+            // Its input may be any file here.
             moved.extend(command.folders.iter().map(|folder| literal(folder)));
         }
         let mut written = Vec::new();
@@ -130,7 +130,7 @@ impl Guarded {
 fn paths_of(command: &ShellCommand, act: &Act) -> Vec<Vec<Tok>> {
     let mut paths = Vec::new();
     touch::of_command(command, &act.home, &mut paths);
-    // What is not known at all is asked about anyway, for a better reason.
+    // A completely unknown path is asked about anyway, for a better reason.
     paths.retain(|path| act.is_clear() || is_text(path));
     paths.iter().map(|path| plain(path)).collect()
 }
@@ -142,18 +142,17 @@ fn with_words(command: &ShellCommand, counts: impl Fn(&ShellWord) -> bool) -> Sh
     ShellCommand { words: program.iter().chain(rest).cloned().collect(), ..command.clone() }
 }
 
-/// Returns true if a word is several: no path that somebody means has blanks in such a place.
+/// Returns true if a word consists of several: no intended path has blanks in such a place.
 fn is_prose(word: &ShellWord) -> bool {
     word.known_text().contains(char::is_whitespace)
 }
 
-/// Returns true if a path with a wildcard begins with a name that is written out, and not in the
-/// project.
+/// Returns true if a path with a wildcard begins with a literal name and is not in the project.
 fn begins_known(path: &[Tok], project: &str) -> bool {
     matches!(path, [_, Tok::Is(_), ..]) && !path.starts_with(&literal(project))
 }
 
-/// Returns the paths that a command removes, moves or changes with all that is in them.
+/// Returns the paths that a command removes, moves or changes with all their contents.
 fn sources(command: &ShellCommand, act: &Act) -> Vec<Vec<Tok>> {
     let mut command = command.clone();
     let is_copier =
@@ -167,14 +166,14 @@ fn sources(command: &ShellCommand, act: &Act) -> Vec<Vec<Tok>> {
     };
     let rest = &command.words[1..];
     let all_but_last = rest.get(..rest.len().saturating_sub(1)).unwrap_or_default();
-    // What is copied into a folder by its own name changes nothing else in it.
+    // Copying something into a folder under its own name changes nothing else in it.
     if is_copier && !all_but_last.iter().any(is_whole) && !rest.iter().any(names_target) {
         command.words.pop();
     }
     paths_of(&command, act)
 }
 
-/// Returns the words of a command as paths within some folder: as they are, and by their last name.
+/// Returns the words of a command as paths within a folder: as they are, and by their last name.
 fn relatives(command: &ShellCommand) -> Vec<Vec<Tok>> {
     let mut found = Vec::new();
     for word in command.words.iter().skip(1).chain(&command.redirects) {

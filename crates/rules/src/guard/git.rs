@@ -10,8 +10,8 @@ use crate::shell::{ShellCommand, ShellWord};
 /// Options of git itself that take the next word.
 const TAKES_NEXT: &str = "-C -c --git-dir --work-tree --namespace --super-prefix --config-env";
 
-/// Settings that only say who somebody is and how things are shown or merged; all others may name
-/// a program, a folder of hooks, another file of settings or another server.
+/// Settings that only describe people, display or merging; any other may name a program, a folder
+/// of hooks, another settings file or another server.
 const HARMLESS: &str = "\
     user.name user.email user.signingkey init.defaultbranch commit.gpgsign tag.gpgsign \
     pull.rebase pull.ff push.default push.autosetupremote fetch.prune merge.conflictstyle \
@@ -19,17 +19,17 @@ const HARMLESS: &str = "\
     core.filemode core.ignorecase core.longpaths core.quotepath core.abbrev color.ui log.date \
     diff.algorithm";
 
-/// Programs besides the movers that write the file that they are given.
+/// Programs, besides those that move files, that write the file they are given.
 const WRITERS: &str = "touch sed gsed perl curl wget patch";
 
-/// Returns why a command may put another file in the place of a repository's `.git`: a file of that
-/// name says where the real one is, with its settings and hooks.
+/// Returns why a command may replace a repository's `.git` by a file: such a file names the folder
+/// with the repository's settings and hooks.
 pub(super) fn replaces_folder(command: &ShellCommand) -> Option<String> {
     let is_git = |word: &ShellWord| last_name(&word.known_text()).eq_ignore_ascii_case(".git");
     let writes = |word: &ShellWord| {
         word.text().is_some_and(|text| is_one_of(text, MOVERS) || is_one_of(text, WRITERS))
     };
-    // What is left out is not written.
+    // Excluded files are not written.
     let leaves_out = |word: &ShellWord| {
         let text = word.known_text();
         ["--exclude", "--ignore", "-x", "-I", "-E", "-path", "-name"]
@@ -74,7 +74,7 @@ fn changed_by(words: &[ShellWord]) -> Option<String> {
     }
 }
 
-/// Returns true for `-c`, `--config` and their abbreviations; `-c` may be in one word with its
+/// Returns true for `-c`, `--config` and their abbreviations; `-c` may share a word with its
 /// value.
 fn is_setting(text: &str) -> bool {
     text.starts_with("--co") || (text.starts_with("-c") && !text.starts_with("--"))
@@ -102,7 +102,7 @@ fn only_reads(words: &[String]) -> bool {
     }
 }
 
-/// Returns true if these are the name and the value of a setting that runs nothing.
+/// Returns true if this is the name and value of a setting that runs nothing.
 fn is_harmless(setting: &[&String]) -> bool {
     let [name, _] = setting else { return false };
     let name = name.to_lowercase();

@@ -1,8 +1,8 @@
-//! Programs that wait for what is typed into them.
+//! Programs that wait for typed input.
 //!
 //! Codex can type into a program that it has started, and has no hook for that: whoever allows
-//! such a program allows everything that can be typed into it. For that agent no rule allows a
-//! program that waits for input unless its arguments say what it is to do.
+//! such a program allows everything that can be typed into it. For that agent, no rule allows a
+//! program that waits for input unless its arguments determine what it does.
 
 use std::sync::LazyLock;
 
@@ -13,17 +13,17 @@ use crate::act::Act;
 use crate::place::last_name;
 use crate::shell::ShellWord;
 
-/// How the agent is called that types without asking.
+/// The name of the agent that types without asking.
 const AGENT: &str = "codex";
 
-/// Programs that always wait for input, and can run others.
+/// Programs that always wait for input and can run others.
 const ALWAYS: &str = "vi vim nvim ex ed emacs nano pico micro joe less more most man irb pry ghci \
     utop iex jshell groovysh ipython bpython ptpython bc dc mycli pgcli litecli telnet ftp lftp \
     mosh login newgrp expect top htop screen tmux zellij mc ranger nnn vifm lazygit tig gdb lldb dlv \
     pdb";
 
-/// Programs that wait unless they are told by an option or a file what to do: their names, and the
-/// options that say it.
+/// Programs that wait unless an option or a file determines what they do: their names, and those
+/// options.
 const TOLD: [(&str, &str); 8] = [
     ("python pypy python2 python3 pypy3", "-c -m -V -h --version --help"),
     ("node nodejs ts-node tsx", "-e -p -c -v -h --eval --print --check --version --help --test"),
@@ -41,17 +41,17 @@ const TOLD: [(&str, &str); 8] = [
     ("psql mysql mariadb", "-c -f -l -e -V --command --file --list --execute --version --help"),
 ];
 
-/// Those of them to which a file's or a database's name says nothing about what to do.
+/// Those of them for which the name of a file or database does not determine what they do.
 const NAMED: &str = "psql mysql mariadb mongo mongosh duckdb cqlsh influx clickhouse-client usql";
 
-/// Options after which a program waits whatever else is given.
+/// Options after which a program waits regardless of its other arguments.
 const WAITS: &str = "-i -a --interactive -it -ti -";
 
-/// Programs that wait in ways of their own.
+/// Programs that wait under conditions of their own.
 const OTHERS: &str = "sqlite3 redis-cli deno bun sftp nc ncat netcat socat ssh su script sudo doas \
     docker podman nerdctl kubectl lxc oc";
 
-/// All these programs. A line may name many programs, and hardly any is one of them.
+/// All these programs, because hardly any program of a line is one of them.
 static KNOWN: LazyLock<ProgramNames> = LazyLock::new(|| {
     let told = TOLD.iter().map(|(names, _)| *names);
     ProgramNames::new(&[ALWAYS, SHELLS, OTHERS].into_iter().chain(told).collect::<Vec<_>>())
@@ -93,7 +93,7 @@ fn waits_for_input(program: &str, words: &[String]) -> bool {
         return !asks_version();
     }
     if is(SHELLS) {
-        // The letters of a shell's options may be joined, as in `-lc`.
+        // The letters of a shell's options may be combined, as in `-lc`.
         let letters = |letter: char| {
             words
                 .iter()
@@ -125,13 +125,12 @@ fn waits_for_input(program: &str, words: &[String]) -> bool {
     }
 }
 
-/// Returns true if a short option is in one word with its value, as in `-c'…'`.
+/// Returns true if a short option shares a word with its value, as in `-c'…'`.
 fn starts_with_value(words: &[String], option: &str) -> bool {
     option.len() == 2 && words.iter().any(|text| text.len() > 2 && text.starts_with(option))
 }
 
-/// Returns true if `ssh` is given no command: only the host is left when its options are taken
-/// away.
+/// Returns true if `ssh` has no command: without its options, only the host is left.
 fn ssh_waits(words: &[String]) -> bool {
     const TAKES_NEXT: &str = "BbcDEeFIiJLlmOopQRSWw";
     let mut plain = 0;

@@ -1,4 +1,4 @@
-//! Commands that only look at files, and those whose words are mostly prose.
+//! Commands that only read files, and those whose words are mostly prose.
 
 use callgate_mask::programs::{INTERPRETERS, SHELLS, is_one_of};
 
@@ -6,22 +6,22 @@ use crate::act::Act;
 use crate::shell::names::has;
 use crate::shell::{ShellCommand, ShellWord};
 
-/// Programs that write to no file, whatever their arguments.
+/// Programs that write no file, whatever their arguments.
 const LOOKERS: &str = "cat ls ll head tail wc nl tac grep egrep fgrep zgrep rg ag ack ugrep stat \
     cmp diff du test [ readlink realpath basename dirname md5sum sha1sum sha256sum sha512sum shasum \
     b3sum jq cut strings hexdump cd chdir pushd pwd true find gfind fd fdfind";
-/// The commands of git that write to no file in the folders that they name.
+/// The git commands that write no file in the folders that they name.
 const GIT_LOOKERS: &str =
     "status diff log show blame add ls-files ls-tree check-ignore rev-parse grep shortlog";
-/// Programs that run another one on what they are fed.
+/// Programs that run another program on their input.
 pub(super) const FEEDERS: &str = "xargs gxargs parallel";
 /// Programs that find files, and can change what they find.
 const FINDERS: &str = "find gfind fd fdfind";
 /// Programs whose arguments are mostly text for people.
 const SPEAKERS: &str = "echo printf git gh glab hub hg svn jj";
 
-/// Returns true if a command changes no file that its words name; what it is redirected to is
-/// another matter.
+/// Returns true if a command changes no file that its words name; redirects are checked
+/// elsewhere.
 pub(super) fn only_looks(command: &ShellCommand, act: &Act) -> bool {
     let Some(program) = command.program() else { return false };
     if !command.assigns.is_empty() || program.contains('/') {
@@ -29,7 +29,7 @@ pub(super) fn only_looks(command: &ShellCommand, act: &Act) -> bool {
     }
     if program == "git" {
         let texts = || command.words.iter().skip(1).map(ShellWord::known_text);
-        // An option before the command may change what it does; some write their output to a file.
+        // An option before the command may change its effect; some write the output to a file.
         let is_known = texts().next().is_some_and(|name| has(GIT_LOOKERS, &name));
         return is_known && !texts().any(|text| is_output(&text));
     }
@@ -43,7 +43,7 @@ pub(super) fn only_looks(command: &ShellCommand, act: &Act) -> bool {
 }
 
 /// Returns true if the words of a command are text for people that no other program of the line
-/// is given to run.
+/// runs.
 pub(super) fn only_speaks(command: &ShellCommand, act: &Act) -> bool {
     let is_speaker = command.program().is_some_and(|program| has(SPEAKERS, program));
     let runs_texts = |words: &[ShellWord]| {
@@ -55,8 +55,8 @@ pub(super) fn only_speaks(command: &ShellCommand, act: &Act) -> bool {
     is_speaker && !act.runs.each().any(|(other, words)| other != command && runs_texts(words))
 }
 
-/// Returns true if `find` changes what it finds: when it is told to, or when its findings are
-/// handed on.
+/// Returns true if `find` changes the files it finds: through its actions, or through a program
+/// that gets its output.
 fn changes_findings(command: &ShellCommand, act: &Act) -> bool {
     let is_find = command.program().is_some_and(|name| has(FINDERS, name));
     is_find && changes(command, act)
@@ -66,8 +66,7 @@ fn is_output(text: &str) -> bool {
     text.starts_with("--output") || text.starts_with("-o") || text.starts_with("--ext-diff")
 }
 
-/// Returns true if a program that can change folders is told to, or its findings are handed to
-/// another.
+/// Returns true if a program that can change folders does so, or passes its output to another.
 pub(super) fn changes(command: &ShellCommand, act: &Act) -> bool {
     let feeds = |words: &[ShellWord]| {
         words.first().and_then(ShellWord::text).is_some_and(|program| {

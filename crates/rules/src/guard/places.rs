@@ -1,4 +1,4 @@
-//! One guarded place, and how a path lies to it.
+//! One guarded place, and the relation of a path to it.
 
 use std::sync::LazyLock;
 
@@ -10,18 +10,18 @@ use crate::steps;
 /// The folder, in an agent's own, in which it keeps worktrees.
 static WORKTREES: LazyLock<Vec<Tok>> = LazyLock::new(|| literal("/worktrees"));
 
-/// What a guarded place is.
+/// The kinds of guarded places.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GuardedKind {
-    /// Callgate's own: it may not even be read without asking, since it may hold secrets.
+    /// Callgate's own: even reading it asks, since it may contain secrets.
     Own,
     /// A socket of callgate: like its files, but a search of a folder above finds nothing in it.
     Socket,
-    /// A terminal: whoever writes there types for the user, or draws what the user answers to.
+    /// A terminal: whoever writes there types for the user, or changes what the user sees.
     Terminal,
-    /// Settings that say whether an agent asks: reading them with a tool is left to rules.
+    /// Settings that determine whether an agent asks: rules decide on reading them with a tool.
     Settings,
-    /// Files that make an agent or git run programs: reading them is left to rules, also with a
+    /// Files that make an agent or git run programs: rules decide on reading them, also with a
     /// command that does nothing else.
     Hooks,
 }
@@ -36,18 +36,18 @@ impl GuardedKind {
 #[derive(Debug, Clone)]
 pub(super) struct GuardedPlace {
     pub(super) kind: GuardedKind,
-    /// The text by which it is known inside of other texts, in lower case.
+    /// The text by which it is recognised inside other texts, in lower case.
     pub(super) mark: String,
     shown: String,
-    /// Whether it may lie in any folder.
+    /// Whether it may be in any folder.
     is_anywhere: bool,
-    /// The place, what lies below it, and the folders above it that are known.
+    /// The place, what is below it, and the known folders above it.
     path: Vec<Tok>,
     below: Vec<Tok>,
     above: Vec<ParentFolder>,
 }
 
-/// A folder above a place, and the rest of the way.
+/// A folder above a place, and the rest of the path.
 #[derive(Debug, Clone)]
 struct ParentFolder {
     folder: Vec<Tok>,
@@ -55,20 +55,20 @@ struct ParentFolder {
 }
 
 impl GuardedPlace {
-    /// Returns a place at an absolute path.
+    /// Creates a place at an absolute path.
     pub(super) fn at(kind: GuardedKind, path: &str) -> Self {
         let above = above(path).map(|folder| {
             let rest = path[folder.len()..].trim_start_matches('/');
             ParentFolder { folder: literal(folder), rest: literal(rest) }
         });
-        // The last two names tell it apart from everything else in a text.
+        // The last two names distinguish it from everything else in a text.
         let names: Vec<&str> = path.split('/').filter(|name| !name.is_empty()).collect();
         let mark = names[names.len().saturating_sub(2)..].join("/").to_lowercase();
         let above = above.collect();
         Self { mark, above, ..Self::new(kind, path, literal(path)) }
     }
 
-    /// Returns a place in every folder.
+    /// Creates a place in every folder.
     pub(super) fn anywhere(kind: GuardedKind, path: &str) -> Self {
         let somewhere = |path: &str| {
             let mut toks = vec![Tok::Cross, Tok::Is('/')];
@@ -78,7 +78,7 @@ impl GuardedPlace {
         let cut = path.rsplit_once('/');
         let above = cut
             .map(|(folder, rest)| ParentFolder { folder: somewhere(folder), rest: literal(rest) });
-        // A folder is known by its slash; a file has a telling name.
+        // A folder is recognised by its slash; a file has a distinctive name.
         let mark = match path {
             _ if path.contains('/') => path.trim_end_matches(".json").into(),
             _ if path.contains(".json") => path.into(),
@@ -88,7 +88,7 @@ impl GuardedPlace {
         Self { mark, above, is_anywhere: true, ..Self::new(kind, path, somewhere(path)) }
     }
 
-    /// Returns a place for all terminal devices whose paths begin so.
+    /// Creates a place for all terminal devices whose paths begin like this.
     pub(super) fn terminals(path: &str) -> Self {
         let mut toks = literal(path);
         toks.push(Tok::Run);
@@ -109,25 +109,25 @@ impl GuardedPlace {
         }
     }
 
-    /// Returns true if a path is this place or lies in it.
+    /// Returns true if a path is this place or is in it.
     pub(super) fn holds(&self, path: &[Tok]) -> bool {
         if self.is_anywhere && !may_be_hidden(path) {
             return false;
         }
         let path = if self.is_anywhere { in_worktree(path) } else { path };
-        // A wildcard matches no name with a dot, but any other.
+        // A wildcard matches no name with a leading dot, but any other.
         if self.is_anywhere && !self.shown.starts_with('.') && !is_written(path) {
             return false;
         }
         meets(path, &self.path, Lean::Generous) || meets(path, &self.below, Lean::Generous)
     }
 
-    /// Returns true if this place lies below a path.
+    /// Returns true if this place is below a path.
     pub(super) fn is_below(&self, path: &[Tok]) -> bool {
         self.above.iter().any(|above| meets(path, &above.folder, Lean::Generous))
     }
 
-    /// Returns true if a path joined with one of these relative paths is this place or lies in it.
+    /// Returns true if a path joined with one of these relative paths is this place or is in it.
     pub(super) fn is_joined(&self, path: &[Tok], others: &[Vec<Tok>]) -> bool {
         let ways = self.above.iter().filter(|above| meets(path, &above.folder, Lean::Generous));
         ways.into_iter().any(|above| others.iter().any(|other| is_or_below(other, &above.rest)))
@@ -143,8 +143,8 @@ fn is_or_below(path: &[Tok], place: &[Tok]) -> bool {
     meets(path, place, Lean::Generous) || meets(path, &below, Lean::Generous)
 }
 
-/// Returns true if a path could have a name of a place that may lie anywhere: nearly all of these
-/// begin with a dot. It saves comparing every path with every place.
+/// Returns true if a path could contain the name of a place that may be anywhere: nearly all of
+/// them begin with a dot. It saves comparing every path with every place.
 fn may_be_hidden(path: &[Tok]) -> bool {
     !is_text(path)
         || path.windows(2).any(|two| two == [Tok::Is('/'), Tok::Is('.')])
@@ -157,8 +157,8 @@ fn is_written(path: &[Tok]) -> bool {
     name.iter().filter(|tok| matches!(tok, Tok::Is(_))).count() > 5
 }
 
-/// Returns the rest of a path that leads into a worktree which an agent keeps in its own folder, as
-/// `.claude/worktrees/NAME`: that is a project of its own, and only what lies in it counts.
+/// Returns the rest of a path that leads into a worktree in an agent's own folder, such as
+/// `.claude/worktrees/NAME`: that is a separate project, and only what is in it counts.
 fn in_worktree(path: &[Tok]) -> &[Tok] {
     let (mut rest, mut names) = (path, path);
     if !path.windows(WORKTREES.len()).any(|names| names == *WORKTREES) {

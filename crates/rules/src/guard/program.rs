@@ -1,4 +1,4 @@
-//! Commands that run callgate, end it, or put another program in its place.
+//! Commands that run callgate, end it, or replace it by another program.
 
 use callgate_mask::programs::{WRAPPERS, is_one_of};
 
@@ -14,7 +14,7 @@ use crate::shell::{ShellCommand, ShellWord};
 const KILLERS: &str = "kill pkill killall skill fuser xkill tskill snice";
 /// Programs that start and stop services.
 const SERVICES: &str = "systemctl service launchctl rc-service initctl supervisorctl loginctl";
-/// Programs to which the name of a program is something to look at, or no file at all.
+/// Programs that only read the program whose name they get, or do not use it as a file.
 const READERS: &str = "cat bat ls ll exa eza file which type whereis stat head tail wc grep egrep \
     fgrep zgrep rg ag ack ugrep cd pushd chdir echo printf test [ true md5sum sha1sum sha256sum \
     shasum b3sum du df less more man readlink realpath basename dirname diff cmp strings nm \
@@ -48,7 +48,7 @@ fn is_us(name: &str) -> bool {
     [PROGRAM, HOOK].contains(&name)
 }
 
-/// Returns true if callgate only says what it is.
+/// Returns true if callgate only prints its version or help.
 fn is_harmless(words: &[String]) -> bool {
     let is_name = |word: &String| word.chars().all(|c| c.is_ascii_lowercase());
     match words {
@@ -58,7 +58,7 @@ fn is_harmless(words: &[String]) -> bool {
     }
 }
 
-/// Returns true if a program that ends others is given names that cannot be ours.
+/// Returns true if a program that ends others gets names that cannot be ours.
 fn kills_others(program: &str, words: &[String]) -> bool {
     let is_signal = |word: &str| {
         let name = word.trim_start_matches('-');
@@ -87,14 +87,14 @@ fn kills_others(program: &str, words: &[String]) -> bool {
         && signals.iter().all(|word| is_signal(word))
 }
 
-/// Returns true if `cargo` puts a program in place that may be ours.
+/// Returns true if `cargo` installs a program that may be ours.
 fn installs_us(words: &[String]) -> bool {
     let is_install = |word: &String| matches!(word.as_str(), "install" | "binstall");
     let may_be_us = |word: &String| word.contains(PROGRAM) || word.starts_with("--path");
     words.iter().any(is_install) && words.iter().any(may_be_us)
 }
 
-/// Returns why a command may write one of the programs, by whatever name of a folder.
+/// Returns why a command may write one of the programs, whatever its folder is called.
 pub(super) fn writes_us(command: &ShellCommand, act: &Act) -> Option<String> {
     let is_wrapper = command.program().is_some_and(|program| is_one_of(program, WRAPPERS));
     let mut inner = act.runs.each().filter(|(other, _)| is_wrapper && *other == command);
@@ -104,10 +104,10 @@ pub(super) fn writes_us(command: &ShellCommand, act: &Act) -> Option<String> {
     .then(|| "it could change the program callgate".into())
 }
 
-/// Returns true if these words of a command name one of the programs for more than to look at it.
+/// Returns true if these words of a command name one of the programs not just for reading it.
 fn may_write(words: &[ShellWord], command: &ShellCommand, act: &Act) -> bool {
     let Some((program, rest)) = words.split_first() else { return false };
-    // What belongs to a wrapper before the program.
+    // The words of a wrapper before the program.
     if program.known_text().starts_with(|c: char| c == '-' || c.is_ascii_digit()) {
         return false;
     }
@@ -130,7 +130,7 @@ pub(super) fn names_us(word: &[Tok]) -> bool {
         names.rfind(|name| !name.is_empty()).unwrap_or_default().to_vec()
     };
     touch::parts(&word).map(name).any(|name| {
-        // A name of which too little is literal is left to other rules.
+        // A name with too few literal characters is left to other rules.
         let is_written = name.iter().filter(|tok| matches!(tok, Tok::Is(_))).count() > 3;
         is_written && [PROGRAM, HOOK].iter().any(|us| meets(&name, &literal(us), Lean::Generous))
     })

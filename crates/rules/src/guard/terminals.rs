@@ -1,6 +1,6 @@
-//! Programs that type into terminals: with them an agent could answer its own question.
+//! Programs that type into terminals: with them, an agent could answer its own question.
 //!
-//! What is typed runs in another program, which nobody asks about, or presses the key that
+//! The typed text runs in another program, about which nobody is asked, or presses the key that
 //! answers a prompt. No rule allows it.
 
 use std::sync::LazyLock;
@@ -13,29 +13,29 @@ use crate::place::last_name;
 use crate::shell::ShellWord;
 use crate::shell::names::has as has_word;
 
-/// Programs that exist to send keys, or to put text into another terminal.
+/// Programs whose purpose is to send keys or to put text into another terminal.
 const TYPISTS: &str = "xdotool ydotool wtype dotool dotoolc kdotool wlrctl xte xvkbd xmacroplay \
     evemu-play evemu-event ttyecho writevt conspy reptyr injcode cliclick sendkeys wdotool \
     wl-type autokey-run";
 /// Terminal multiplexers, which can be told what to type.
 const MULTIPLEXERS: &str = "tmux tmate byobu psmux";
-/// The commands of multiplexers that type nothing and run nothing in a terminal that is there
-/// already. Others may be written shorter than they are, so that all others ask.
+/// The multiplexer commands that neither type nor run anything in an existing terminal. All others
+/// ask, also because they can be abbreviated.
 const TMUX_HARMLESS: &str = "ls list-sessions lsw list-windows lsp list-panes lsc list-clients lsb \
     list-buffers has has-session show show-options showenv show-environment capture-pane capturep \
     new new-session neww new-window splitw split-window attach attach-session detach \
     detach-client kill-session kill-server start start-server";
-/// Programs that type only when they are told to.
+/// Programs that only type when told to.
 const SOMETIMES: &str = "screen dtach kitty kitten wezterm zellij vi vim gvim nvim neovide nvr mvim \
     osascript";
 /// The options of multiplexers that take the next word.
 const TMUX_TAKES: &str = "-f -L -S -T -c";
-/// Programs that look into a running process, and can change it.
+/// Programs that inspect a running process and can change it.
 const DEBUGGERS: &str = "gdb lldb strace ltrace";
 /// The system call that types into a terminal, as programs write it.
 const CALLS: [&str; 3] = ["tiocsti", "0x5412", "tioclinux"];
 
-/// All these programs. A line may name many programs, and hardly any is one of them.
+/// All these programs, because hardly any program of a line is one of them.
 static KNOWN: LazyLock<ProgramNames> =
     LazyLock::new(|| ProgramNames::new(&[TYPISTS, MULTIPLEXERS, SOMETIMES, DEBUGGERS]));
 
@@ -95,7 +95,7 @@ fn may_type(program: &str, words: &[String]) -> bool {
     }
 }
 
-/// Returns true if nothing that a multiplexer is told touches an existing terminal.
+/// Returns true if no command of a multiplexer touches an existing terminal.
 fn is_quiet_tmux(words: &[String]) -> bool {
     let mut at = 0;
     while let Some(option) = words.get(at).filter(|text| text.starts_with('-')) {

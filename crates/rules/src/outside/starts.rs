@@ -1,8 +1,8 @@
-//! Where in an argument a path may begin. This reads text alone.
+//! Where in an argument a path may begin. This examines only text.
 
-/// The longest path that the kernel takes, in bytes.
+/// The longest path that the kernel accepts, in bytes.
 pub(super) const LONGEST_PATH: usize = 4096;
-/// The longest name that the kernel takes, in bytes.
+/// The longest name that the kernel accepts, in bytes.
 pub(super) const LONGEST_NAME: usize = 255;
 /// Schemes after whose `://` a host follows, not a path.
 const HOSTS: [&str; 11] =
@@ -80,7 +80,7 @@ fn parents(arg: &str) -> impl Iterator<Item = PathStart<'_>> {
         .map(|(at, _)| PathStart::Word(&arg[at..]))
 }
 
-/// Returns the home folder, wherever a shell would put it.
+/// Returns the home folder, wherever a shell would insert it.
 fn homes(arg: &str) -> impl Iterator<Item = PathStart<'_>> {
     let braced = arg.contains("${HOME").then_some(PathStart::Word("$HOME"));
     arg.match_indices("$HOME").map(|(at, _)| PathStart::Word(&arg[at..])).chain(braced)
@@ -95,7 +95,7 @@ fn files(arg: &str) -> impl Iterator<Item = PathStart<'_>> {
 
 /// Returns the path of a `file:` URL: after the host, with `%41` decoded.
 fn url_path(rest: &str) -> String {
-    // A byte may be written as three.
+    // A byte may be encoded as three.
     let rest = &rest[..rest.floor_char_boundary(3 * LONGEST_PATH)];
     let path = match rest.strip_prefix("//") {
         Some(host) => host.find('/').map_or("", |at| &host[at..]),

@@ -11,8 +11,8 @@ pub(super) const ANYWHERE: [&[Tok]; 3] = [
     &[Tok::Is('c'), Tok::Is('w'), Tok::Is('d')],
 ];
 
-/// What may lead anywhere: `*` is one name, `+` is any path. A link to the root is among them for
-/// names with wildcards; one that is written out has been followed before.
+/// Paths that may lead anywhere: `*` is one name, `+` is any path. They include a link to the root
+/// for names with wildcards; a literal one has been resolved before.
 static LINKS: LazyLock<Vec<Vec<Tok>>> = LazyLock::new(|| {
     let links = "/proc/*/cwd /proc/*/cwd/+ /proc/*/exe /proc/*/exe/+ /proc/*/fd/+ \
                  /proc/*/map_files/+ /proc/*/task/+ /proc/*/root /proc/*/root/+ /dev/fd/+ /.vol/+/+";
@@ -24,7 +24,7 @@ static LINKS: LazyLock<Vec<Vec<Tok>>> = LazyLock::new(|| {
     links.split(' ').map(|link| link.chars().map(tok).collect()).collect()
 });
 
-/// Returns true if a normal path goes through a link, or could, that may lead anywhere.
+/// Returns true if a normal path leads, or could lead, through a link that may lead anywhere.
 pub(crate) fn leads_anywhere(path: &[Tok]) -> bool {
     LINKS.iter().any(|link| meets(path, link, Lean::Strict))
 }
@@ -35,15 +35,15 @@ pub(super) fn is_root(names: &[&[Tok]]) -> bool {
         if is(proc, "proc") && is(root, "root") && !process.contains(&Tok::Cross))
 }
 
-/// Returns true if these names have gone through a link that may lead anywhere.
+/// Returns true if these names lead through a link that may lead anywhere.
 pub(super) fn is_lost(names: &[&[Tok]]) -> bool {
     let is_link =
         |name: &[Tok]| ["cwd", "exe", "fd", "map_files", "task"].iter().any(|link| is(name, link));
     matches!(names, [proc, _, link, ..] if is(proc, "proc") && is_link(link))
 }
 
-/// Returns true if a `..` after these names leads to an unknown folder: some of what lies in
-/// `/proc`, and `/dev/fd`, are links themselves.
+/// Returns true if a `..` after these names leads to an unknown folder: some entries of `/proc`,
+/// and `/dev/fd`, are links themselves.
 pub(super) fn climbs_unknown(names: &[&[Tok]]) -> bool {
     match names {
         [first, second, ..] => {
@@ -57,13 +57,13 @@ fn is(name: &[Tok], text: &str) -> bool {
     name == literal(text)
 }
 
-/// Returns true if a name could be `text`. A name of which nothing is known is asked about anyway.
+/// Returns true if a name could be `text`. A completely unknown name is asked about anyway.
 fn could_be(name: &[Tok], text: &str) -> bool {
     name != [Tok::Cross] && meets(name, &literal(text), Lean::Strict)
 }
 
 /// Returns true if a folder, reached by this word from another, was reached through the link to the
-/// root: a shell remembers the link and climbs back over it.
+/// root: a shell remembers the link and returns over it.
 pub(crate) fn is_through_root(cwd: &str, word: &str) -> bool {
     let whole = if word.starts_with('/') { word.to_owned() } else { format!("{cwd}/{word}") };
     let names: Vec<&str> = whole.split('/').filter(|name| !matches!(*name, "" | ".")).collect();

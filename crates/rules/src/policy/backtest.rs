@@ -1,4 +1,4 @@
-//! What a policy would have decided on what has happened.
+//! What a policy would have decided on past acts.
 
 use super::Verdict;
 use crate::rule::Decision;
@@ -6,10 +6,10 @@ use crate::rule::Decision;
 /// The most acts that are listed one by one; more are only counted.
 pub const LONGEST_LIST: usize = 1_000;
 
-/// An act on which the policy decides otherwise.
+/// An act on which the policy decides differently.
 #[derive(Debug, Clone)]
 pub struct TurnedVerdict {
-    /// What tells it apart.
+    /// A label that identifies it.
     pub label: String,
     /// What was decided then.
     pub decided: Decision,
@@ -17,7 +17,7 @@ pub struct TurnedVerdict {
     pub verdict: Verdict,
 }
 
-/// What a policy would have decided on what has happened.
+/// What a policy would have decided on past acts.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct Backtest {
@@ -25,7 +25,7 @@ pub struct Backtest {
     pub acts: usize,
     /// How many of them would have been allowed, asked, confirmed and denied.
     pub would: [usize; 4],
-    /// How many were denied then and would be let through now.
+    /// How many were denied then and would be permitted now.
     pub let_through_count: usize,
     /// The first of them.
     pub let_through: Vec<TurnedVerdict>,
@@ -33,18 +33,18 @@ pub struct Backtest {
     pub newly_denied_count: usize,
     /// The first of them.
     pub newly_denied: Vec<TurnedVerdict>,
-    /// How many a person decided then and nobody would be asked now.
+    /// How many a person decided then and nobody would be asked about now.
     pub spared: usize,
 }
 
 impl Backtest {
-    /// Returns how many acts would have been decided so.
+    /// Returns how many acts would have got this decision.
     #[must_use]
     pub fn count(&self, decision: Decision) -> usize {
         self.would[decision as usize]
     }
 
-    /// Adds an act on which the policy decides so.
+    /// Adds an act with the decision of the policy.
     pub fn note(&mut self, label: String, decided: Decision, verdict: &Verdict) {
         self.acts += 1;
         self.would[verdict.decision as usize] += 1;
@@ -64,7 +64,7 @@ impl Backtest {
         }
     }
 
-    /// Adds what was found on other acts. Of the lists those with the first labels stay.
+    /// Adds the result for other acts. The lists keep the entries with the first labels.
     pub fn add(&mut self, other: Self) {
         self.acts += other.acts;
         for (sum, more) in self.would.iter_mut().zip(other.would) {

@@ -7,7 +7,7 @@ use crate::rule::Decision;
 /// What applies where no rule decides: to ask, unless a class is allowed.
 ///
 /// Nothing is allowed by default that is not understood, that touches callgate itself, or, when
-/// there are roots, that names a path outside of them.
+/// there are roots, that names a path outside them.
 #[derive(Debug, Clone, Default)]
 pub struct PolicyDefaults {
     allowed: Vec<Class>,
@@ -15,13 +15,13 @@ pub struct PolicyDefaults {
 }
 
 impl PolicyDefaults {
-    /// Returns the runtime's defaults: reading inside of the roots is allowed, all else asks.
+    /// Returns the runtime's defaults: reading inside the roots is allowed, everything else asks.
     #[must_use]
     pub fn read_inside<'a>(roots: impl IntoIterator<Item = &'a str>) -> Self {
         Self { allowed: vec![Class::Read], roots: Some(roots.into_iter().map(normal).collect()) }
     }
 
-    /// Allows a class, or lets it ask again. A default cannot deny; a rule can.
+    /// Allows a class, or makes it ask again. A default cannot deny; a rule can.
     #[must_use]
     pub fn with(mut self, class: Class, decision: Decision) -> Self {
         self.allowed.retain(|allowed| *allowed != class);
@@ -38,7 +38,7 @@ impl PolicyDefaults {
         }
         let because = format!("allowed by default: the class is {}", act.class);
         let Some(roots) = &self.roots else { return Some(because) };
-        // Where a command goes cannot be known, so no root can contain one.
+        // The paths of a command are unknown, so no root can contain them.
         let is_inside = |path: &String| roots.iter().any(|root| is_in(path, root));
         let holds = act.script.is_none() && act.paths.iter().all(is_inside);
         let is_about_paths =

@@ -7,14 +7,14 @@ use crate::rule::{Decision, Rule};
 use crate::shown::short_command;
 use crate::steps;
 
-/// One rule, and whether it held.
+/// One rule, and whether it applied.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConsideredRule {
     /// The rule, with its file and line.
     pub rule: String,
     /// What it decides.
     pub decision: Decision,
-    /// Whether it held.
+    /// Whether it applied.
     pub holds: bool,
     /// Why, or why not.
     pub because: String,

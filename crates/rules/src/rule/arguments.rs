@@ -1,8 +1,8 @@
-//! Conditions on the arguments of a tool: what a member of its input has to be.
+//! Conditions on the arguments of a tool: the values that a member of its input may have.
 //!
-//! For allowing a condition is exact: the argument is there once, has the type that the rule
-//! names, and a `*` does not match anything that separates (a comma, a blank, a slash). For
-//! denying and asking it is generous: whatever a tool could take for such an argument fits.
+//! For allowing, a condition is exact: the argument is given once, has the type that the rule
+//! names, and a `*` does not match a separator (a comma, a blank, a slash). For denying and asking
+//! it is generous: whatever a tool could take for such an argument matches.
 
 mod decimal;
 mod lookup;
@@ -30,9 +30,9 @@ enum NumberRelation {
 /// One value that a condition names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum ExpectedValue {
-    /// A text that fits the pattern.
+    /// A text that matches the pattern.
     Text(ArgumentPattern),
-    /// A number for which all of these hold.
+    /// A number for which all of these are true.
     Number(Vec<(NumberRelation, Decimal)>),
     /// `true` or `false`.
     Truth(bool),
@@ -40,11 +40,11 @@ enum ExpectedValue {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ArgumentCondition {
-    /// The names that lead to it: more than one for a member of a member.
+    /// The names that lead to it: more than one for a nested member.
     names: Vec<String>,
-    /// Whether none of the values may fit, written `!`.
+    /// Whether none of the values may match, written `!`.
     is_not: bool,
-    /// One of these has to fit. None at all: the argument is not given.
+    /// One of these has to match. If there are none, the argument must not be given.
     choices: Vec<ExpectedValue>,
 }
 
@@ -81,8 +81,8 @@ pub(crate) enum WrittenValue {
 }
 
 impl ArgumentCondition {
-    /// Reads a condition on the argument to which `names` lead. No value at all means that the
-    /// argument is not given.
+    /// Reads a condition on the argument to which `names` lead. No values mean that the argument
+    /// must not be given.
     pub(crate) fn read(names: Vec<String>, values: &[WrittenValue]) -> Result<Self, String> {
         let mut choices = Vec::new();
         let mut negated = 0;
@@ -118,8 +118,8 @@ impl ArgumentCondition {
         }
     }
 
-    /// Returns true if the argument is given, once, and is what the condition says or, if `is_not`,
-    /// cannot be taken for it.
+    /// Returns true if the argument is given once and has one of the values or, if `is_not`, cannot
+    /// be taken for one of them.
     fn fits_strictly(&self, input: &str, is_not: bool) -> bool {
         let value = match find_one(input, &self.names) {
             ArgumentMatch::Absent => return self.choices.is_empty(),
@@ -137,7 +137,7 @@ impl ArgumentCondition {
         }
     }
 
-    /// Returns true if something in the value could be taken for one that is named.
+    /// Returns true if something in the value could be taken for one of the named values.
     fn could_be(&self, value: Json<'_>) -> bool {
         let Some(scalars) = scalars(value) else { return true };
         let could = |scalar: &Json<'_>| self.choices.iter().any(|choice| choice.could_be(*scalar));
@@ -146,7 +146,7 @@ impl ArgumentCondition {
 }
 
 impl ExpectedValue {
-    /// Returns true if the value is of this type and fits.
+    /// Returns true if the value has this type and matches.
     fn is(&self, value: Json<'_>) -> bool {
         match self {
             Self::Text(pattern) => value.string().is_some_and(|text| pattern.is(&text)),
@@ -157,7 +157,7 @@ impl ExpectedValue {
         }
     }
 
-    /// Returns true if a tool could take the value for one that fits. What cannot be compared fits.
+    /// Returns true if a tool could take the value for one that matches, or if that is unknown.
     fn could_be(&self, value: Json<'_>) -> bool {
         let text = value.string();
         let text = text.as_deref().unwrap_or(value.get());
@@ -197,7 +197,7 @@ fn number(text: &str) -> Result<Decimal, String> {
     })
 }
 
-/// Returns true if a value says as much as no value.
+/// Returns true if a value means the same as no value.
 fn is_absent(value: Json<'_>) -> bool {
     value.is_null()
         || value.string().is_some_and(|text| text.is_empty())
@@ -213,7 +213,7 @@ fn truth_of(text: &str) -> Option<bool> {
     }
 }
 
-/// Checks that the arguments of an act fit all conditions. The error names the one that does not.
+/// Checks that the arguments of an act match all conditions. The error names the one that fails.
 pub(crate) fn all(conditions: &[ArgumentCondition], act: &Act, lean: Lean) -> Result<(), String> {
     let Some(input) = act.input.as_deref() else {
         return match lean {

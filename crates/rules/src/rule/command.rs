@@ -1,6 +1,6 @@
 //! Patterns of commands, word by word.
 //!
-//! For allowing a pattern is exact: as many words, each fitting its pattern, and more only where
+//! For allowing, a pattern is exact: as many words, each matching its pattern, and more only if
 //! the pattern ends in a `*` of its own. For denying and asking it is the beginning of a command.
 
 use super::NamePattern;
@@ -54,7 +54,7 @@ impl PatternWord {
 }
 
 impl CommandPattern {
-    /// Reads a pattern: words, quotes as in a shell, `*` and `?`.
+    /// Parses a pattern: words, quotes as in a shell, `*` and `?`.
     pub(crate) fn read(text: &str) -> Result<Self, String> {
         let (mut words, mut assigns) = (Vec::new(), Vec::new());
         for (part, is_assign) in split(text)? {
@@ -77,8 +77,7 @@ impl CommandPattern {
         Ok(Self { text: text.to_owned(), assigns, words, is_open })
     }
 
-    /// Returns the program, when the pattern writes it out, and the words after it that are written
-    /// out.
+    /// Returns the program, if the pattern contains it literally, and the literal words after it.
     pub(crate) fn fixed(&self) -> Vec<String> {
         self.words.iter().map_while(PatternWord::text).collect()
     }
@@ -100,7 +99,7 @@ impl CommandPattern {
         if self.is_open { command.words.get(self.words.len()..).unwrap_or_default() } else { &[] }
     }
 
-    /// Returns true if exactly this command is meant.
+    /// Returns true if exactly this command matches.
     pub(crate) fn is(&self, command: &ShellCommand, home: &str) -> bool {
         if self.words.is_empty() {
             return true;
@@ -122,7 +121,7 @@ impl CommandPattern {
             && all(&self.words, &command.words)
     }
 
-    /// Returns true if these words could begin a command that is meant.
+    /// Returns true if these words could begin a matching command.
     pub(super) fn could_be(&self, words: &[ShellWord], command: &ShellCommand, home: &str) -> bool {
         let Some(first) = words.first() else { return false };
         let could =
@@ -130,7 +129,7 @@ impl CommandPattern {
         let assigned = |part: &PatternWord| command.assigns.iter().any(|word| could(part, word));
         let Some((program, rest)) = self.words.split_first() else { return !first.is_unknown() };
         if first.is_unknown() {
-            // It may be any program, but then the words that follow have to say what is meant.
+            // It may be any program, but then the following words have to match.
             let says = |part: &PatternWord, word: &ShellWord| word.is_known() && could(part, word);
             return !rest.is_empty()
                 && self.assigns.iter().all(assigned)
@@ -145,9 +144,9 @@ impl CommandPattern {
     }
 }
 
-/// Returns true if all options among some words are listed. What begins with a `+` or an `@`, has
-/// the form `NAME=value`, or is not known at its beginning counts as an option; after a listed
-/// `--` nothing does.
+/// Returns true if all options among some words are listed. A word that begins with `+` or `@`, has
+/// the form `NAME=value`, or has an unknown beginning counts as an option; after a listed `--`
+/// none does.
 pub(crate) fn only_options(listed: &[NamePattern], words: &[ShellWord]) -> bool {
     for word in words {
         let text = word.known_text();
@@ -178,13 +177,13 @@ fn could_end(program: &PatternWord, word: &ShellWord) -> bool {
     word.known_text().contains('/') && meets(&word.toks(), &toks, Lean::Generous)
 }
 
-/// Returns true if the parts are found in order, with nothing but options between them.
+/// Returns true if the parts occur in order, with nothing but options between them.
 fn follows(
     parts: &[PatternWord],
     words: &[ShellWord],
     could: &dyn Fn(&PatternWord, &ShellWord) -> bool,
 ) -> bool {
-    // `open[i]` says whether the first `i` parts can have been found so far.
+    // `open[i]` says whether the first `i` parts have been found so far.
     let mut open = vec![false; parts.len() + 1];
     open[0] = true;
     let mut after_option = false;
@@ -198,7 +197,7 @@ fn follows(
             open[at + 1] |= open[at] && could(&parts[at], word);
         }
         if !is_option && !after_option {
-            // A word that is not an option and fits nothing ends every attempt that did not take
+            // A word that is not an option and matches nothing ends every attempt that did not take
             // it.
             let kept: Vec<bool> = (0..=parts.len())
                 .map(|at| at == parts.len() || (at > 0 && could(&parts[at - 1], word)))

@@ -37,7 +37,7 @@ impl HostPattern {
         let is_port = match (&self.port, port) {
             (None, _) => true,
             (Some(wanted), Some(port)) => wanted == port,
-            // A port that is not written may be any.
+            // A port that is not given may be any.
             (Some(_), None) => lean == Lean::Generous,
         };
         is_port && meets(&literal(name), &self.name, lean)
@@ -60,7 +60,7 @@ pub(crate) fn all(patterns: &[HostPattern], act: &Act) -> Result<(), String> {
 pub(crate) fn mentioned(patterns: &[HostPattern], act: &Act) -> Result<String, String> {
     let hosts = touch::hosts(act);
     for pattern in patterns {
-        // Any word may be a host, so that `*` needs one that is.
+        // Any word may be a host, so `*` needs a certain one.
         let is_meant = |(host, is_sure): &&(String, bool)| {
             (*is_sure || pattern.name != [Tok::Cross]) && pattern.fits(host, Lean::Generous)
         };

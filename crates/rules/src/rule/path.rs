@@ -21,16 +21,17 @@ enum PathRoot {
 pub(crate) struct PathPattern {
     pub(crate) text: String,
     root: PathRoot,
-    /// What follows the root; each begins with a slash or is empty, and one of them has to fit.
+    /// The parts after the root; each begins with a slash or is empty, and one of them has to
+    /// match.
     choices: Vec<Vec<Tok>>,
     /// The folder within the root before the first wildcard.
     fixed: String,
-    /// The longest text in it, by which it is known in a path that is not fully known.
+    /// The longest text in it, by which it is recognised in a path that is not fully known.
     mark: String,
 }
 
 impl PathPattern {
-    /// Reads a pattern. One that is neither absolute nor begins with `~/` lies in the project.
+    /// Parses a pattern. One that is neither absolute nor begins with `~/` is in the project.
     pub(crate) fn read(text: &str) -> Result<Self, String> {
         let (root, rest) = match text.strip_prefix('~') {
             Some(rest) if rest.is_empty() || rest.starts_with('/') => (PathRoot::Home, rest),
@@ -65,12 +66,12 @@ impl PathPattern {
         Ok(Self { text: text.to_owned(), root, choices: choices(&segments), fixed, mark })
     }
 
-    /// Returns true if the pattern lies in the project, wherever that is.
+    /// Returns true if the pattern is in the project, wherever that is.
     pub(crate) fn is_relative(&self) -> bool {
         self.root == PathRoot::Project
     }
 
-    /// Returns the folders in which it lies: the home and the project have two names if they are
+    /// Returns the folders that contain it: the home and the project have two names if they are
     /// links.
     fn roots<'a>(&self, act: &'a Act) -> Vec<&'a str> {
         let roots: Vec<&str> = match self.root {
@@ -103,13 +104,13 @@ impl PathPattern {
         })
     }
 
-    /// Returns true if the path is meant exactly.
+    /// Returns true if the path matches exactly.
     fn is(&self, path: &str, act: &Act) -> bool {
         self.fits(&literal(path), act, Lean::Strict, false)
     }
 
-    /// Returns true if the path could be meant, or lie below one that is. A variable could be any
-    /// path, so that one with a variable has to show something of the pattern.
+    /// Returns true if the path could match, or be below one that does. A variable could be any
+    /// path, so one with a variable has to contain some text of the pattern.
     fn could_be(&self, path: &[Tok], act: &Act) -> bool {
         let is_shown = act.is_clear() || !path.contains(&Tok::Cross) || {
             let known: String =
@@ -119,14 +120,14 @@ impl PathPattern {
         is_shown && self.fits(path, act, Lean::Generous, true)
     }
 
-    /// Returns true if a folder is the one that is meant or lies in it.
+    /// Returns true if a folder matches or is in a matching one.
     pub(crate) fn holds(&self, folder: &str, act: &Act, lean: Lean) -> bool {
         self.fits(&literal(folder), act, lean, true)
     }
 
-    /// Returns true if what is meant lies below this path. For a search anything that may be there
-    /// is enough; what a command goes through nobody knows, and so only a folder counts that the
-    /// pattern names.
+    /// Returns true if something that matches is below this path. For a search, anything that may
+    /// be there is enough; which files a command visits is unknown, so only a folder that the
+    /// pattern names counts.
     fn is_below(&self, path: &[Tok], act: &Act) -> bool {
         let mut above = path.to_vec();
         if above == [Tok::Is('/')] {
@@ -142,7 +143,7 @@ impl PathPattern {
     }
 }
 
-/// Returns all ways to write the segments: every `**` may also be no folder at all.
+/// Returns all forms of the segments: every `**` may also be no folder at all.
 fn choices(segments: &[&str]) -> Vec<Vec<Tok>> {
     let mut choices = vec![Vec::new()];
     for segment in segments {
@@ -190,8 +191,8 @@ pub(crate) fn touched(patterns: &[PathPattern], act: &Act) -> Result<String, Str
     Err("it touches other paths".into())
 }
 
-/// Returns why the act, or one of its commands that are named, is about a path other than these, or
-/// why not. An allow with these paths would not apply then.
+/// Returns why the act, or one of the named commands, is about a path other than these, or why not.
+/// An allow with these paths would not apply then.
 pub(crate) fn outside(
     patterns: &[PathPattern],
     commands: Option<&[CommandPattern]>,
@@ -229,9 +230,8 @@ pub(crate) fn beneath(patterns: &[PathPattern], act: &Act) -> Option<String> {
     patterns.iter().find(is_below).map(|pattern| format!("it reaches {}", pattern.text))
 }
 
-/// Returns all paths that a command may act on: its folders, and every word as if it were a path,
-/// except for [those that are not](operands). The error says which word could be a path that is not
-/// known.
+/// Returns all paths that a command may use: its folders, and every word as if it were a path,
+/// except for [those that are not](operands). The error names a word that could be an unknown path.
 pub(crate) fn of_command(command: &ShellCommand) -> Result<Vec<String>, String> {
     let mut paths = Vec::new();
     let texts = operands::harmless_texts(command);

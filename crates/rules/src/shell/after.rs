@@ -1,4 +1,5 @@
-//! What the commands of a line do to each other: folders, and commands that change the shell.
+//! The effects of the commands of a line on each other: folders, and commands that change the
+//! shell.
 
 use callgate_mask::programs::is_one_of;
 
@@ -8,7 +9,7 @@ use crate::place::link::is_through_root;
 use crate::place::{BaseFolders, LONGEST, join, last_name, normal};
 use crate::steps;
 
-/// The most folders in which a command may run before that counts as unknown.
+/// The most folders in which a command may run before they count as unknown.
 const MOST_FOLDERS: usize = 16;
 
 /// Finds the folders of all commands, and what makes a line unclear besides its grammar.
@@ -19,7 +20,7 @@ pub(super) fn look(script: &mut ShellScript, base: BaseFolders<'_>) {
         let length: usize = folders.iter().map(String::len).sum();
         doubts.extend(doubt(command));
         if !steps::spend(length) {
-            // Where the rest of the commands run is not found out any more.
+            // The folders of the other commands are not determined any more.
             steps::cut();
             command.folders.extend(folders.first().cloned());
             doubts.push("more commands than are read");
@@ -55,7 +56,7 @@ fn doubt(command: &ShellCommand) -> Option<&'static str> {
     {
         Some("a command that changes the shell")
     } else if matches!(program, "test" | "[" | "printf") && texts().any(has_substitution) {
-        // The shell's own `test -v` evaluates what is in the brackets of its operand.
+        // The shell's own `test -v` evaluates the text in the brackets of its operand.
         Some("a substitution")
     } else {
         None
@@ -66,7 +67,7 @@ fn has_substitution(text: &str) -> bool {
     text.contains("$(") || text.contains('`')
 }
 
-/// Adds the folder that this command goes to; false when that is unknown.
+/// Adds the folder to which this command changes; false if that is unknown.
 fn step(command: &ShellCommand, folders: &mut Vec<String>, home: &str) -> bool {
     let is_prefix = |word: &&ShellWord| {
         matches!(word.text(), Some("time" | "-p" | "command" | "builtin" | "--"))
@@ -74,7 +75,7 @@ fn step(command: &ShellCommand, folders: &mut Vec<String>, home: &str) -> bool {
     let mut words = command.words.iter().skip_while(is_prefix).map(ShellWord::text);
     let program = words.next().flatten().map(last_name);
     let Some("cd" | "chdir" | "pushd") = program else { return true };
-    // With an assignment it may go by another home, or search other folders.
+    // With an assignment it may use another home, or search other folders.
     if !command.assigns.is_empty() {
         return false;
     }

@@ -4,7 +4,7 @@ use super::lists::ShellReader;
 use super::word::ShellWord;
 
 impl ShellReader<'_> {
-    /// Reads `$'…'` with the escapes of C. Where a shell does not know them the quote ends
+    /// Parses `$'…'` with the escapes of C. In a shell that does not know them, the quote ends
     /// elsewhere, so the text only counts for a deny.
     pub(super) fn ansi(&mut self, word: &mut ShellWord) {
         self.doubt("a quote with escapes");
@@ -46,7 +46,7 @@ impl ShellReader<'_> {
         word.push(known);
     }
 
-    /// Reads a character by its number, in at most this many digits.
+    /// Parses a character by its number, in at most this many digits.
     fn code(&mut self, most: usize, radix: u32, word: &mut ShellWord) {
         let mut digits = String::new();
         while let Some(c) = self.peek().filter(|c| c.is_digit(radix) && digits.len() < most) {

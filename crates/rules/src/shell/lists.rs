@@ -1,7 +1,7 @@
 //! Lists, pipelines and subshells: where commands begin and end.
 //!
 //! It never gives up: what does not follow the grammar is noted as unclear, every operator ends a
-//! command, and the reading goes on.
+//! command, and parsing continues.
 
 use callgate_wire::desk::SegmentStyle;
 
@@ -12,14 +12,14 @@ use super::{
 };
 use crate::steps;
 
-/// Reads a whole text.
+/// Parses a whole text.
 pub(super) fn read(text: &str, home: &str, depth: usize) -> ShellScript {
     let mut reader = ShellReader::new(text, home, depth);
     reader.list(false);
     reader.script
 }
 
-/// Reads a whole text, and returns what its characters were taken for.
+/// Parses a whole text, and returns the styles of its characters.
 pub(super) fn paint(text: &str) -> SegmentPaint {
     let mut reader = ShellReader::new(text, "/", 0);
     reader.paint = Some(SegmentPaint::new(reader.chars.len()));
@@ -27,7 +27,7 @@ pub(super) fn paint(text: &str) -> SegmentPaint {
     reader.paint.unwrap_or_else(|| SegmentPaint::new(0))
 }
 
-/// Reads a here-document, of which only the expansions are commands.
+/// Parses a here-document, of which only the expansions are commands.
 pub(super) fn read_document(text: &str, home: &str, depth: usize) -> ShellScript {
     let mut reader = ShellReader::new(text, home, depth);
     reader.document();
@@ -52,7 +52,7 @@ pub(super) struct ShellReader<'a> {
     words: usize,
     pub(super) script: ShellScript,
     pub(super) here: Vec<HereDocument>,
-    /// What the characters were taken for, if somebody wants to know.
+    /// The styles of the characters, if the caller needs them.
     paint: Option<SegmentPaint>,
 }
 
@@ -63,7 +63,7 @@ pub(super) enum CommandContent {
     Nothing,
     /// A word, an assignment or a redirect.
     Something,
-    /// A subshell in its place.
+    /// A subshell instead of words.
     Group,
 }
 
@@ -73,14 +73,14 @@ pub(super) struct OpenCommand {
     pub(super) command: ShellCommand,
     /// What has been read of it so far.
     pub(super) stands: CommandContent,
-    /// A simpler shell takes `&>` for the end of the command, so that nothing may follow.
+    /// A simpler shell takes `&>` for the end of the command, so nothing may follow.
     pub(super) is_ended: bool,
-    /// An operator before it wants it to come.
+    /// An operator before it requires it.
     is_owed: bool,
 }
 
 impl<'a> ShellReader<'a> {
-    /// Returns a reader of `text`, or of nothing where the budget does not suffice.
+    /// Returns a reader of `text`, or of nothing if the budget does not suffice.
     fn new(text: &str, home: &'a str, depth: usize) -> Self {
         let mut reader = Self {
             chars: Vec::new(),
@@ -130,8 +130,8 @@ impl<'a> ShellReader<'a> {
         self.script.doubt(why);
     }
 
-    /// Notes what the characters from `begin` up to here were taken for, but for those within that
-    /// were taken for something else.
+    /// Notes the style of the characters from `begin` up to here, except for those within that have
+    /// another style.
     pub(super) fn paint(&mut self, begin: usize, style: SegmentStyle) {
         if let Some(paint) = &mut self.paint {
             paint.paint(begin, self.at, style);
@@ -158,14 +158,14 @@ impl<'a> ShellReader<'a> {
         self.script.bodies.extend(inner.bodies);
     }
 
-    /// Ends the reading, because the budget is spent.
+    /// Ends the parsing, because the budget is spent.
     pub(super) fn stop(&mut self) {
         steps::cut();
         self.broken("more text than is read");
         self.at = self.chars.len();
     }
 
-    /// Reads commands up to the end, or up to the `)` that closes this list.
+    /// Parses commands up to the end, or up to the `)` that closes this list.
     pub(super) fn list(&mut self, in_parens: bool) {
         self.depth += 1;
         if self.depth > DEEPEST {
@@ -265,7 +265,7 @@ impl<'a> ShellReader<'a> {
         }
     }
 
-    /// Ends a command at an operator, which may want one before it and after it.
+    /// Ends a command at an operator, which may require one before it and after it.
     fn end(&mut self, open: &mut OpenCommand, wants_one: bool, owes_next: bool) {
         let is_there = open.stands != CommandContent::Nothing;
         let was_owed = open.is_owed;
@@ -273,7 +273,7 @@ impl<'a> ShellReader<'a> {
             self.doubt("an operator without a command");
         }
         self.close(open);
-        // A line may end after `&&`, `||` and `|`; what they want still has to come.
+        // A line may end after `&&`, `||` and `|`; the required command is still to come.
         open.is_owed = owes_next || (was_owed && !is_there);
     }
 
@@ -287,7 +287,7 @@ impl<'a> ShellReader<'a> {
         open.stands = CommandContent::Group;
     }
 
-    /// Reads a word or a redirect.
+    /// Parses a word or a redirect.
     fn part(&mut self, open: &mut OpenCommand) {
         if self.is_redirect() {
             self.redirect(open, false);

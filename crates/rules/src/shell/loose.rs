@@ -29,11 +29,11 @@ impl PossibleRuns {
 
     /// Returns the words of every command that could run, the program first.
     pub(crate) fn each(&self) -> impl Iterator<Item = (&ShellCommand, &[ShellWord])> {
-        // Whoever asks looks at all of them, and in a long line that is much.
+        // Callers examine all of them, which takes long for a long line.
         self.beginnings().take_while(|(_, words)| steps::spend(words.len()))
     }
 
-    /// Returns the same at a lower price, for callers that look at the first words of most of them.
+    /// Returns the same at a lower cost, for callers that examine the first words of most of them.
     pub(crate) fn beginnings(&self) -> impl Iterator<Item = (&ShellCommand, &[ShellWord])> {
         let counted = self.starts.iter().take_while(|_| steps::spend(1));
         counted.map(|(command, word)| {
@@ -50,7 +50,7 @@ impl PossibleRuns {
             self.starts.extend(starts.into_iter().map(|word| (index, word)));
             self.commands.push(command.clone());
             let texts = texts(command, is_open);
-            // All words are looked at for it, so once for the command and not once for each text.
+            // All words are examined for it, so once for the command and not once for each text.
             let is_code = is_code || (!texts.is_empty() && takes_code(command));
             for text in texts {
                 for cwd in &command.folders {
@@ -67,7 +67,7 @@ impl PossibleRuns {
         }
     }
 
-    /// Reads a text as a command line, or as code that may contain one anywhere.
+    /// Parses a text as a command line, or as code that may contain one anywhere.
     fn read(&mut self, text: &str, base: BaseFolders<'_>, depth: usize, is_code: bool) {
         if text.trim().is_empty() || steps::is_spent() {
             return;
@@ -92,7 +92,7 @@ fn opens_all(command: &ShellCommand) -> bool {
         || command.words.first().is_some_and(|program| !program.is_known())
 }
 
-/// Returns true if this command is given code of another language than the shell's.
+/// Returns true if this command is given code of a language other than the shell's.
 fn takes_code(command: &ShellCommand) -> bool {
     let is_interpreter = |at: usize| {
         command.words[at].text().is_some_and(|program| is_one_of(program, INTERPRETERS))
@@ -113,12 +113,12 @@ fn starts(command: &ShellCommand, is_open: bool) -> Vec<usize> {
     }
 }
 
-/// Returns the words of a wrapper up to the first that is surely the program, and on through
+/// Returns the words of a wrapper up to the first that is certainly the program, and so on through
 /// wrappers.
 fn wrapped(words: &[ShellWord]) -> Vec<usize> {
     let mut starts = vec![0];
     let mut after_option = false;
-    // A lock, a folder, a mask or a user, and only then the program.
+    // A lock, a folder, a mask or a user comes before the program.
     let takes_operand = |word: &ShellWord| {
         word.text().is_some_and(|program| {
             is_one_of(program, "flock chroot taskset faketime setuidgid chpst runuser su")
@@ -147,7 +147,7 @@ fn wrapped(words: &[ShellWord]) -> Vec<usize> {
 fn texts(command: &ShellCommand, is_open: bool) -> Vec<String> {
     let is = |list| command.program().is_some_and(|program| is_one_of(program, list));
     let looks_inside = is_open || is(INTERPRETERS) || is(SHELLS) || is(WRAPPERS);
-    // What a harmless program prints is run only where something in the line runs it.
+    // The output of a harmless program is run only if something in the line runs it.
     let harmless = if is_open { Vec::new() } else { operands::harmless_texts(command) };
     let mut texts = Vec::new();
     for (at, word) in command.words.iter().enumerate() {
@@ -169,7 +169,7 @@ fn texts(command: &ShellCommand, is_open: bool) -> Vec<String> {
     texts
 }
 
-/// Returns what follows each `=` of an option.
+/// Returns the text after each `=` of an option.
 fn values(text: &str) -> impl Iterator<Item = String> {
     let after =
         |(at, _): (usize, &str)| text[at + 1..].trim_start_matches(['!', '\'', '"']).to_owned();

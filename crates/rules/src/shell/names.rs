@@ -1,6 +1,6 @@
-//! Programs and words with a meaning of their own, in lists with blanks between them.
+//! Programs and words with a special meaning, in lists separated by blanks.
 
-/// Words of the grammar: with one of them a line is more than lists and pipelines.
+/// Keywords: with one of them a line is more than lists and pipelines.
 pub(crate) const CONTROL: &str = "\
     if then elif else fi for while until do done case esac select function coproc ]] { } \
     repeat foreach end always noglob nocorrect -";
@@ -9,7 +9,7 @@ pub(crate) const CONTROL: &str = "\
 pub(crate) const OPENERS: &str = "\
     if then elif else while until do { coproc noglob nocorrect -";
 
-/// Commands that change the shell, so that what follows may mean something else.
+/// Commands that change the shell, so that what follows may have another meaning.
 pub(crate) const STATEFUL: &str = "\
     alias unalias export declare typeset local readonly read readarray mapfile unset set shopt \
     setopt unsetopt emulate source . eval trap enable disable hash builtin exec let getopts \
@@ -31,7 +31,7 @@ pub(crate) const MOVERS: &str = "\
     shred srm trash trash-put unlink find gfind fd fdfind rename mount umount bindfs tee \
     truncate dd rclone scp sftp cpio pax ditto xattr chflags mmv";
 
-/// Programs that look at all that lies in a folder.
+/// Programs that read everything in a folder.
 pub(crate) const SEARCHERS: &str = "\
     grep egrep fgrep zgrep rg ag ack ugrep tar gtar bsdtar zip 7z find gfind fd fdfind rsync \
     scp cp rclone cpio pax ditto strings";

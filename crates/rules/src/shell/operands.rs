@@ -11,7 +11,7 @@ use callgate_mask::programs::is_one_of;
 
 use super::ShellCommand;
 
-/// Programs that act on the files that they are given, and on nothing else in their folder.
+/// Programs that use the files that they are given, and nothing else in their folder.
 const ONLY_NAMED: &str = "\
     cat head tail wc nl tac od cksum md5sum sha1sum sha256sum sha512sum b2sum stat cmp diff comm \
     cut ls du basename dirname realpath readlink touch mkdir rmdir rm";
@@ -30,7 +30,7 @@ const GREP_NUMBERS: &str = "ABCm";
 /// The most programs, patterns and numbers of one command; beyond it all words are paths.
 const MOST_TEXTS: usize = 64;
 
-/// Returns true if the command acts on nothing but the files that its words name.
+/// Returns true if the command uses nothing but the files that its words name.
 pub(crate) fn are_all(command: &ShellCommand) -> bool {
     let Some(program) = command.program().filter(|program| !program.contains('/')) else {
         return false;
@@ -41,7 +41,7 @@ pub(crate) fn are_all(command: &ShellCommand) -> bool {
 /// Returns the indices of the words that are not paths: programs for `awk` and `sed` that read and
 /// write no other files and start nothing, and patterns for `grep` and `rg`.
 ///
-/// Nothing is returned where an option is not known: then it is not sure which word the program is.
+/// Nothing is returned if an option is unknown: then it is uncertain which word the program is.
 pub(crate) fn harmless_texts(command: &ShellCommand) -> Vec<usize> {
     let Some(program) = command.program() else { return Vec::new() };
     let is = |list: &str| is_one_of(program, list);
@@ -59,7 +59,7 @@ pub(crate) fn harmless_texts(command: &ShellCommand) -> Vec<usize> {
     found.filter(|found| found.len() <= MOST_TEXTS).unwrap_or_default()
 }
 
-/// Returns the texts of the words, when those that are not known in full cannot be options.
+/// Returns the texts of the words, if those that are not fully known cannot be options.
 fn known_beginnings(command: &ShellCommand) -> Option<Vec<&str>> {
     let words = command.words.iter().map(|word| match word.text() {
         None if word.known_text().starts_with(['-', '\0']) => None,

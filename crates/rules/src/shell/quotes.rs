@@ -7,7 +7,7 @@ use super::word::{ShellWord, WordPiece};
 use crate::steps;
 
 impl ShellReader<'_> {
-    /// Reads a word up to the blank or operator that ends it.
+    /// Parses a word up to the blank or operator that ends it.
     pub(super) fn word(&mut self) -> ShellWord {
         let mut word = ShellWord::default();
         if !steps::spend(steps::WORD) {
@@ -42,7 +42,7 @@ impl ShellReader<'_> {
         word
     }
 
-    /// Reads a character outside of quotes that does not end the word.
+    /// Parses a character outside quotes that does not end the word.
     fn plain(&mut self, c: char, is_first: bool, word: &mut ShellWord) {
         match c {
             '*' | '?' => word.push_piece(WordPiece::Glob(c)),
@@ -67,7 +67,7 @@ impl ShellReader<'_> {
                 word.push(c);
             }
             c if c.is_ascii_graphic() => word.push(c),
-            // Blanks of other alphabets and control characters are not the same to every shell.
+            // Shells differ in how they treat blanks of other alphabets and control characters.
             c => {
                 self.paint(self.at - 1, SegmentStyle::Unclear);
                 self.doubt("an unquoted character that is not ASCII");
@@ -76,12 +76,12 @@ impl ShellReader<'_> {
         }
     }
 
-    /// Returns true if nothing more of the word comes.
+    /// Returns true if the word is complete.
     fn ends_word(&self) -> bool {
         self.peek().is_none_or(|c| " \t\n;&|<>()".contains(c))
     }
 
-    /// Reads a `~`, which is the home at the beginning of a word, and may be after `=` and `:`.
+    /// Parses a `~`, which is the home at the beginning of a word, and may be after `=` and `:`.
     fn tilde(&mut self, is_first: bool, word: &mut ShellWord) {
         if is_first && (self.peek() == Some('/') || self.ends_word()) {
             word.push_text(self.home);
@@ -95,7 +95,7 @@ impl ShellReader<'_> {
         }
     }
 
-    /// Reads a `{` or `}`. They stand for themselves alone and around a name: `{}`, `HEAD@{1}`.
+    /// Parses a `{` or `}`. They are literal when alone and around a name: `{}`, `HEAD@{1}`.
     fn brace(&mut self, word: &mut ShellWord) {
         let Some(c) = self.next() else { return };
         let is_name = |c: &&char| c.is_ascii_alphanumeric() || "_-/:@^".contains(**c);
@@ -117,8 +117,8 @@ impl ShellReader<'_> {
         }
     }
 
-    /// Keeps the rest of a word with braces as words that may be run. That of a brace within is a
-    /// part of it.
+    /// Keeps the rest of a word with braces as words that may be run. It includes that of nested
+    /// braces.
     fn alternatives(&mut self) {
         if self.at < self.kept_to {
             return;
@@ -178,7 +178,7 @@ impl ShellReader<'_> {
         self.broken("an unfinished quote");
     }
 
-    /// Reads a whole here-document: all of it is text but for its expansions.
+    /// Parses a whole here-document: all of it is text except for its expansions.
     pub(super) fn document(&mut self) {
         let mut word = ShellWord::default();
         while let Some(c) = self.peek() {
@@ -211,7 +211,7 @@ impl ShellReader<'_> {
         }
     }
 
-    /// Reads what follows a `$`.
+    /// Parses what follows a `$`.
     fn dollar(&mut self, word: &mut ShellWord, in_quotes: bool) {
         let begin = self.at - 1;
         self.expansion(word, in_quotes);
@@ -264,7 +264,7 @@ impl ShellReader<'_> {
         self.expand(&name, in_quotes, word);
     }
 
-    /// Reads a variable. Only the home is known.
+    /// Parses a variable. Only the home is known.
     fn expand(&mut self, name: &str, in_quotes: bool, word: &mut ShellWord) {
         let is_plain = |c: char| c.is_ascii_alphanumeric() || "/_-.".contains(c);
         let is_whole = in_quotes || self.home.chars().all(is_plain);
@@ -279,7 +279,7 @@ impl ShellReader<'_> {
         }
     }
 
-    /// Reads `${…}`, which may contain commands.
+    /// Parses `${…}`, which may contain commands.
     fn braced(&mut self, word: &mut ShellWord) {
         let rest = &self.chars[self.at..];
         if rest.starts_with(&['H', 'O', 'M', 'E', '}']) {
@@ -323,7 +323,7 @@ impl ShellReader<'_> {
         self.broken("an unfinished expansion");
     }
 
-    /// Steps over the name and the operator of `${NAME:-value}` and its like, if they come next.
+    /// Skips the name and the operator of `${NAME:-value}` and the like, if they are next.
     fn is_followed_by_value(&mut self) -> bool {
         let is_name = |c: &&char| c.is_ascii_alphanumeric() || **c == '_';
         let rest = &self.chars[self.at..];
@@ -337,7 +337,7 @@ impl ShellReader<'_> {
         has_value
     }
 
-    /// Reads `` `…` ``, a command line with one more level of backslashes.
+    /// Parses `` `…` ``, a command line with one more level of backslashes.
     fn backticks(&mut self, word: &mut ShellWord) {
         let begin = self.at;
         self.at += 1;

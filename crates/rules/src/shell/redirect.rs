@@ -7,13 +7,13 @@ use super::{DEEPEST, ShellWord};
 use crate::steps;
 
 impl ShellReader<'_> {
-    /// Returns true if a redirect comes next, perhaps with the number of what it redirects.
+    /// Returns true if a redirect is next, with or without the number of the file descriptor.
     pub(super) fn is_redirect(&self) -> bool {
         let digits = self.chars[self.at..].iter().take_while(|c| c.is_ascii_digit()).count();
         matches!(self.peek_at(digits), Some('<' | '>'))
     }
 
-    /// Reads a redirect, of both outputs when a `&` was before it.
+    /// Parses a redirect, of both outputs if there was an `&` before it.
     pub(super) fn redirect(&mut self, open: &mut OpenCommand, is_both: bool) {
         let begin = self.at;
         let mut number = String::new();
@@ -51,7 +51,7 @@ impl ShellReader<'_> {
         }
     }
 
-    /// Returns the word after a redirect; an empty one when there is none.
+    /// Returns the word after a redirect; an empty one if there is none.
     fn target(&mut self) -> ShellWord {
         while matches!(self.peek(), Some(' ' | '\t')) {
             self.at += 1;
@@ -70,7 +70,7 @@ impl ShellReader<'_> {
         }
     }
 
-    /// Reads `<<`, `<<-` and `<<<`.
+    /// Parses `<<`, `<<-` and `<<<`.
     fn here(&mut self, open: &mut OpenCommand, begin: usize) {
         self.at += 1;
         self.doubt("input written into the command");
@@ -89,7 +89,7 @@ impl ShellReader<'_> {
         let begin = self.at;
         let end = self.target().known_text();
         let raw = &self.chars[begin..self.at.max(begin)];
-        // Nothing but quotes is read in the word that ends it, and they keep the text as it is.
+        // In the word that ends it, only quotes are special, and they keep the text as it is.
         let is_literal = raw.iter().any(|c| matches!(c, '\'' | '"' | '\\'));
         let end = if is_literal { end } else { raw.iter().collect() };
         self.here.push(HereDocument { end, strips_tabs, is_literal });
@@ -133,7 +133,7 @@ impl ShellReader<'_> {
     }
 }
 
-/// Returns true if a redirect changes nothing but what is seen of the output.
+/// Returns true if a redirect only changes which output is seen.
 fn is_harmless(number: &str, copies: bool, target: &ShellWord) -> bool {
     let is_standard = matches!(number, "" | "0" | "1" | "2");
     match target.text() {

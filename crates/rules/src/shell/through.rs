@@ -1,13 +1,13 @@
-//! Wrappers that are seen through: commands that run another one and change nothing of it.
+//! Wrappers that are seen through: commands that run another one unchanged.
 
 use super::{ShellCommand, ShellScript, ShellWord};
 use crate::place::{BaseFolders, last_name};
 
-/// The folders in which a shell by its path is the shell of its name.
+/// The folders in which a shell with a path is the shell of its name.
 const SHELL_FOLDERS: [&str; 3] = ["", "/bin/", "/usr/bin/"];
 
 impl ShellCommand {
-    /// Returns the commands that this one runs, if it is a wrapper of which every word is
+    /// Returns the commands that this one runs, if it is a wrapper and every word of it is
     /// understood.
     pub(crate) fn through(&self, home: &str, depth: usize) -> Option<ShellScript> {
         if !self.assigns.is_empty() || depth >= super::DEEPEST {
@@ -26,7 +26,7 @@ impl ShellCommand {
             _ => return None,
         };
         let inner = self.words.get(taken)?;
-        // An option that is not known, or a name that only the shell knows.
+        // An unknown option, or a name that only the shell knows.
         if inner.text()?.starts_with('-') || inner.text()?.is_empty() {
             return None;
         }

@@ -1,4 +1,4 @@
-//! One word of a command: what is known of it, and what only the shell will know.
+//! One word of a command: the part that is known, and the part that only the shell will know.
 
 use crate::glob::Tok;
 use crate::steps;
@@ -22,9 +22,9 @@ pub struct ShellWord {
     pub(crate) is_quoted: bool,
     /// Whether it has an unquoted `=`; only the first can make it an assignment.
     pub(crate) has_equals: bool,
-    /// Where the value begins, in a word that is an assignment when it comes before a program.
+    /// Where the value begins, if the word is an assignment before a program.
     pub(crate) value_at: Option<usize>,
-    /// The word with the value of `${NAME:-value}` in its place.
+    /// The word with the value of `${NAME:-value}` inserted.
     alternative: Option<Box<ShellWord>>,
 }
 
@@ -37,7 +37,7 @@ impl ShellWord {
         word
     }
 
-    /// Returns a word that begins with a known text and goes on with these.
+    /// Returns a word that begins with a known text and continues with these.
     pub(crate) fn of_toks(text: &str, toks: &[Tok]) -> Self {
         let mut word = Self::known(text);
         for tok in toks {
@@ -53,7 +53,7 @@ impl ShellWord {
         word
     }
 
-    /// Returns the text, if the shell changes nothing of it.
+    /// Returns the text, if the shell does not change it.
     #[must_use]
     pub fn text(&self) -> Option<&str> {
         match self.pieces.as_slice() {
@@ -63,7 +63,7 @@ impl ShellWord {
         }
     }
 
-    /// Returns true if the shell changes nothing of it.
+    /// Returns true if the shell does not change it.
     #[must_use]
     pub fn is_known(&self) -> bool {
         self.text().is_some()
@@ -75,7 +75,7 @@ impl ShellWord {
         &self.pieces
     }
 
-    /// Returns true if nothing at all is known of it.
+    /// Returns true if nothing of it is known.
     pub(crate) fn is_unknown(&self) -> bool {
         !self.pieces.is_empty()
             && !self.pieces.iter().any(|part| matches!(part, WordPiece::Text(_)))
@@ -85,7 +85,7 @@ impl ShellWord {
         self.pieces.is_empty()
     }
 
-    /// Takes `value` for one of the texts that an expansion at this place may become.
+    /// Adds `value` as one of the texts that an expansion at this place may become.
     pub(super) fn push_alternative(&mut self, mut value: Self) {
         let value = value.alternative.take().map_or(value, |alternative| *alternative);
         let mut alternative = match self.alternative.take() {
@@ -103,7 +103,7 @@ impl ShellWord {
         self.alternative = Some(alternative);
     }
 
-    /// Returns the word with the values in place of its expansions, if it has such.
+    /// Returns the word with the values in place of its expansions, if it has any.
     pub(super) fn alternative(&self) -> Option<&Self> {
         self.alternative.as_deref()
     }
@@ -139,12 +139,12 @@ impl ShellWord {
         }
     }
 
-    /// Returns true if its text, as far as it is known, ends with one of these.
+    /// Returns true if the known part of its text ends with one of these.
     pub(crate) fn ends_with(&self, ends: [char; 2]) -> bool {
         matches!(self.pieces.last(), Some(WordPiece::Text(text)) if text.ends_with(ends))
     }
 
-    /// Returns the word as people see it: what is not known is `…`.
+    /// Returns the word as it is shown: what is not known is `…`.
     #[must_use]
     pub fn shown(&self) -> String {
         let text: String = self.pieces.iter().map(WordPiece::shown).collect();
@@ -152,7 +152,7 @@ impl ShellWord {
         if !text.is_empty() && text.chars().all(is_plain) { text } else { format!("'{text}'") }
     }
 
-    /// Returns what is known of its text. What is not known is a NUL, which no real word contains.
+    /// Returns the known part of its text. The rest is a NUL, which no real word contains.
     pub(crate) fn known_text(&self) -> String {
         let parts = self.pieces.iter().map(|piece| match piece {
             WordPiece::Text(text) => text.as_str(),
@@ -180,7 +180,7 @@ impl ShellWord {
                 WordPiece::Glob('*') => toks.push(Tok::Run),
                 WordPiece::Glob('?') if begins_name => toks.push(Tok::ShyOne),
                 WordPiece::Glob('?') => toks.push(Tok::One),
-                // What a bracket ends with is not worked out.
+                // The characters that a bracket matches are not computed.
                 WordPiece::Glob(_) => {
                     toks.push(Tok::Cross);
                     break;

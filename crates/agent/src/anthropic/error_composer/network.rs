@@ -1,4 +1,4 @@
-//! Errors of the way to the server.
+//! Errors of the connection to the server.
 
 use std::error::Error;
 use std::io;
@@ -6,7 +6,7 @@ use std::io;
 use super::{ErrorComposer, fault};
 use crate::engine::{EngineError, EngineErrorKind};
 
-/// What a failed connection is about.
+/// What caused a connection to fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum NetworkCause {
     Certificates,
@@ -15,7 +15,7 @@ pub(super) enum NetworkCause {
 }
 
 impl ErrorComposer {
-    /// Returns the server could not be reached.
+    /// Returns the error for a server that cannot be reached.
     pub(in super::super) fn network(&self, error: reqwest::Error) -> EngineError {
         let (about, reason) = reason(error);
         let (origin, reason) = (&self.origin, self.quoted(&reason));
@@ -30,7 +30,7 @@ impl ErrorComposer {
         fault(EngineErrorKind::Network, format!("{origin} cannot be reached: {reason}. {next}"))
     }
 
-    /// No connection can be made at all.
+    /// Returns the error for an HTTP client that cannot be created.
     pub(in super::super) fn no_client(&self, error: reqwest::Error) -> EngineError {
         let reason = self.quoted(&reason(error).1);
         fault(
@@ -56,7 +56,7 @@ pub(super) fn reason(error: reqwest::Error) -> (NetworkCause, String) {
             None => break,
         }
     }
-    // An error of the system does not name the one that it is made of as its source.
+    // An `io::Error` does not return the error that it wraps as its source.
     while let Some(inner) = system.and_then(io::Error::get_ref).and_then(|e| e.downcast_ref()) {
         system = Some(inner);
     }

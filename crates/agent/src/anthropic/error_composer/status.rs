@@ -1,4 +1,4 @@
-//! Errors that an HTTP status tells.
+//! Errors that a server reports by an HTTP status.
 
 use std::time::Duration;
 
@@ -9,11 +9,11 @@ use super::super::event::{ApiErrorBody, ApiFailure};
 use super::{ErrorComposer, error_kind, fault, is_too_long, next};
 use crate::engine::{EngineError, EngineErrorKind};
 
-/// The longest time to wait that is taken from a server.
+/// The longest `retry-after` that is respected.
 const LONGEST_WAIT: Duration = Duration::from_hours(24);
 
 impl ErrorComposer {
-    /// Returns the server answered, but not with an answer.
+    /// Returns the error for a response that is not a streamed answer.
     pub(in super::super) fn status(
         &self,
         status: StatusCode,
@@ -48,7 +48,7 @@ impl ErrorComposer {
         EngineError { status: Some(code), ..fault(EngineErrorKind::Refused, text) }
     }
 
-    /// It went well, says the status, but it is no stream of events.
+    /// Returns the error for a response with status 2xx that is not a stream of events.
     fn no_stream(&self, headers: &HeaderMap, said: &ApiErrorBody) -> EngineError {
         if error_kind(&said.kind).is_some() {
             return self.said(said);
@@ -65,7 +65,7 @@ impl ErrorComposer {
     }
 }
 
-/// Returns what a body says: in the API's own form, or as a short text that is no page of HTML.
+/// Returns the error in a body: in the API's own format, or as a short text that is not HTML.
 fn said(body: &[u8]) -> ApiErrorBody {
     if let Ok(failure) = serde_json::from_slice::<ApiFailure>(body) {
         return failure.error;
@@ -76,14 +76,14 @@ fn said(body: &[u8]) -> ApiErrorBody {
     ApiErrorBody { kind: String::new(), message }
 }
 
-/// Returns the trouble; none where the status tells of none.
+/// Returns the kind of error; `None` if the status reports success.
 fn kind(status: u16, said: &ApiErrorBody) -> Option<EngineErrorKind> {
     Some(match status {
         200..=299 => return None,
         401 | 403 => EngineErrorKind::Auth,
         429 => EngineErrorKind::RateLimit,
         529 => EngineErrorKind::Overloaded,
-        // The same request may work later, as after an error of the server.
+        // The same request may work later, as after an internal error of the server.
         408 | 409 | 425 => EngineErrorKind::Server,
         413 => EngineErrorKind::TooLong,
         400 if is_too_long(said) => EngineErrorKind::TooLong,
@@ -95,8 +95,8 @@ fn kind(status: u16, said: &ApiErrorBody) -> Option<EngineErrorKind> {
     })
 }
 
-/// Returns how long the server wants to be left alone. A date is not understood; the caller has a
-/// pause of its own.
+/// Returns how long the server asks us to wait. A date is not parsed; the caller then chooses the
+/// wait itself.
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let number = |name: &str| headers.get(name)?.to_str().ok()?.trim().parse::<f64>().ok();
     let seconds = number("retry-after-ms").map(|ms| ms / 1000.0).or(number("retry-after"))?;

@@ -5,16 +5,16 @@ use serde::Serialize;
 use crate::engine::EngineCall;
 use crate::message::{Block, ChatMessage, Role};
 
-/// The least budget that the API takes.
+/// The smallest budget that the API accepts.
 const LEAST_BUDGET: u32 = 1024;
 
-/// The two ways in which a model is asked to think.
+/// The two ways of asking a model to think.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(super) enum ThinkingMode {
     /// Up to a number of tokens.
     Enabled { budget_tokens: u32 },
-    /// As much as the model sees fit. Without `display` newer models keep their thoughts back.
+    /// As much as the model decides. Without `display`, newer models do not send their thoughts.
     Adaptive { display: &'static str },
 }
 
@@ -44,8 +44,8 @@ pub(super) fn room(call: &EngineCall) -> u32 {
     }
 }
 
-/// Returns true if a model thinks by a budget: those up to Claude 4.5, and those that are no Claude
-/// but are served in this way. Later ones refuse a budget.
+/// Returns true if a model thinks by a budget: those up to Claude 4.5, and models other than Claude
+/// that are served in this way. Later ones refuse a budget.
 fn takes_budget(model: &str) -> bool {
     let Some((_, name)) = model.split_once("claude-") else { return true };
     if name.starts_with(|first: char| first.is_ascii_digit()) {
@@ -53,7 +53,7 @@ fn takes_budget(model: &str) -> bool {
     }
     let mut numbers = name.split(['-', '.', '@', ':']).skip(1).map_while(|part| part.parse().ok());
     let major: u32 = numbers.next().unwrap_or(u32::MAX);
-    // `claude-opus-4-20250514` has no minor number but a date.
+    // `claude-opus-4-20250514` has a date where others have a minor number.
     let minor: u32 = numbers.next().filter(|minor| *minor < 1000).unwrap_or(0);
     (major, minor) <= (4, 5)
 }
@@ -66,7 +66,7 @@ fn may_begin<'a>(messages: impl DoubleEndedIterator<Item = &'a ChatMessage>) -> 
     first.is_none_or(|message| message.content.first().is_some_and(is_kept))
 }
 
-/// Returns a thought that the model knows again.
+/// Returns true if the block is a thought that the API accepts again.
 fn is_kept(block: &Block) -> bool {
     match block {
         Block::Thinking { signature, .. } => !signature.is_empty(),

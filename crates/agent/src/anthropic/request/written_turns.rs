@@ -9,9 +9,9 @@ use std::sync::Arc;
 use super::{RequestTurn, turns};
 use crate::message::{ChatMessage, Role};
 
-/// How many turns at the end are not kept: among them are the two of the user's that get marks.
+/// How many turns at the end are not kept. The user's last two, which get marks, are among them.
 const MOVING: usize = 4;
-/// The most bytes that are kept: a conversation full of pictures is rare.
+/// The most bytes that are kept. Only a conversation with many pictures has more.
 const LONGEST: usize = 4 * 1024 * 1024;
 /// What the last turns of a request mostly need, in bytes.
 const ROOM: usize = 16 * 1024;

@@ -1,7 +1,7 @@
 //! Words of 40 hexadecimal digits: commits and checksums are shown, all others are keys.
 //!
-//! Only the context tells a commit from a key. In a command it is a commit when a
-//! program that works with commits or checksums was named, or when the word before says so. A word
+//! Only the context distinguishes a commit from a key. In a command it is a commit if a
+//! program that works with commits or checksums was named, or if the word before says so. A word
 //! that begins a line (`git ls-remote`, `sha1sum`) is one too, and so is whatever is only part of
 //! a word (`origin/main..HASH`, `actions/checkout@HASH`).
 

@@ -1,11 +1,11 @@
 //! `htpasswd -b FILE USER PASSWORD` and `htpasswd -nb USER PASSWORD`.
 
-/// How far a call of it has been read.
+/// The state of a call of `htpasswd`.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct HtpasswdCall {
     /// Whether the password is on the command line.
     is_batch: bool,
-    /// Whether it prints its result and names no file.
+    /// Whether it prints its result and has no file argument.
     prints: bool,
     /// Whether the next word belongs to an option.
     skips: bool,
@@ -14,7 +14,7 @@ pub(super) struct HtpasswdCall {
 }
 
 impl HtpasswdCall {
-    /// Reads an option, which may be several letters joined.
+    /// Parses an option, which may be several combined letters.
     pub(super) fn option(&mut self, word: &[u8]) {
         self.is_batch |= word.contains(&b'b');
         self.prints |= word.contains(&b'n');

@@ -17,7 +17,7 @@ pub(super) struct CommandWord {
     pub(super) is_quoted_on: bool,
 }
 
-/// A text that is gone through word by word.
+/// A text that is split into words.
 pub(super) struct CommandWords<'a> {
     bytes: &'a [u8],
     at: usize,
@@ -39,7 +39,7 @@ impl<'a> CommandWords<'a> {
         let mut raw = None;
         while let Some(&byte) = self.bytes.get(self.at) {
             match byte {
-                // A line that goes on.
+                // A line that continues.
                 b'\\' if self.bytes.get(self.at + 1) == Some(&b'\n') => self.at += 1,
                 b'\n' => (starts_command, is_piped, raw) = (true, is_piped, None),
                 b' ' | b'\t' | b'\r' if raw.is_some_and(|raw| self.is_empty(raw)) => break,

@@ -1,4 +1,4 @@
-//! JSON strings and the places in them.
+//! JSON strings and positions in them.
 
 use std::borrow::Cow;
 
@@ -6,7 +6,7 @@ use memchr::{memchr, memchr2};
 
 use crate::secrets::span::SecretSpan;
 
-/// Returns where the string that begins at `start` ends: the place of its closing quote.
+/// Returns the position of the closing quote of the string that begins at `start`.
 pub(super) fn end(text: &str, start: usize) -> usize {
     let bytes = text.as_bytes();
     let mut at = start;
@@ -34,7 +34,7 @@ pub(super) fn decode(raw: &str) -> Cow<'_, str> {
     Cow::Owned(text)
 }
 
-/// Returns the first character of a string's content, and how long it is as it is written.
+/// Returns the first character of a string's content, and its length in the JSON text.
 fn character(raw: &str) -> (char, usize) {
     let bytes = raw.as_bytes();
     if bytes[0] != b'\\' {
@@ -67,7 +67,7 @@ fn unicode(raw: &str) -> (char, usize) {
     }
 }
 
-/// Returns the spans of a decoded text as places in the string as it is written.
+/// Converts the spans of a decoded text to positions in the JSON text.
 pub(super) fn place(raw: &str, text: &str, found: &[SecretSpan]) -> Vec<SecretSpan> {
     let mut placed = Vec::with_capacity(found.len());
     let (mut decoded, mut at) = (0, 0);

@@ -1,7 +1,7 @@
 //! Programs whose arguments can make them run other programs or write files.
 
-/// Programs that can be made to start a shell or another program by their arguments or by commands
-/// of their own; sorted, in lower case. The list is long, and rules are read at every call.
+/// Programs that can start a shell or another program through their arguments or their own
+/// commands; sorted, in lower case. The list is long, and rules are read at every call.
 #[rustfmt::skip]
 pub(in crate::file) const ESCAPES: &[&str] = &[
     "aa-exec", "acr", "agetty", "ansible", "ansible-playbook", "ansible-test", "ant", "aoss",
@@ -43,21 +43,21 @@ pub(in crate::file) const ESCAPES: &[&str] = &[
     "zless", "zmore", "zsh", "zsoelim", "zypper",
 ];
 
-/// Programs that read unless an option or a second name tells them to write a file.
+/// Programs that only read unless an option or a second name makes them write a file.
 pub(in crate::file) const WRITERS: &str = "\
     sort uniq tree xxd iconv xmllint xsltproc dot gofmt goimports prettier eslint biome ruff black \
     isort yq shuf csplit tee dd install curl wget aria2c objcopy strip ld javac rustc clang g++ \
     cc c++ tsc esbuild convert magick jpegtran optipng qpdf pdftotext unzip gunzip unxz 7z bzip2 \
     gzip xz zstd patch clang-format rustfmt shfmt autopep8 sqlfluff protoc flake8 mypy bat";
 
-/// Programs of which the options alone do it, and words of the form `NAME=value`: where a rule
-/// lists its `options`, other words after them are names, targets and files.
+/// Programs that do so only through options and words of the form `NAME=value`: where a rule lists
+/// its `options`, the other words are names, targets and files.
 pub(super) const ONLY_BY_OPTIONS: &str = "\
     git cargo go npm pnpm yarn make gmake just ninja pytest jest rg sort tree gofmt prettier \
     eslint biome ruff black isort mypy flake8 cmake mvn gradle dotnet gh tsc rustfmt bat man \
     pre-commit tox nox cabal";
 
-/// Interpreters that take the file of a script, after which all words are the script's.
+/// Interpreters that take the file of a script, after which all words belong to the script.
 pub(super) const TAKES_SCRIPT: &str = "\
     python python2 python3 pypy pypy3 perl ruby node nodejs php lua luajit Rscript julia tclsh \
     guile sh bash zsh dash ksh pwsh jshell tsx ts-node osascript";

@@ -3,16 +3,16 @@
 use callgate_wire::raw::{Json, Members};
 use serde_json::value::RawValue;
 
-/// How far an argument may be nested for its values to be looked at one by one.
+/// How deep an argument may be nested for its values to be checked one by one.
 const DEEPEST: usize = 8;
-/// The most values of one argument that are looked at.
+/// The most values of one argument that are checked.
 const MOST_VALUES: usize = 10_000;
 
 /// What was found under the names of a condition.
 pub(super) enum ArgumentMatch<'a> {
     /// No such argument.
     Absent,
-    /// More than one that a tool could take for it, or one inside of something that is not an
+    /// More than one that a tool could take for it, or one inside something that is not an
     /// object.
     Unclear,
     /// The argument.
@@ -21,8 +21,8 @@ pub(super) enum ArgumentMatch<'a> {
 
 /// Finds the one argument with exactly these names.
 ///
-/// Some readers of JSON do not tell `to` from `To`, and which of two they take differs, so that a
-/// second one makes it unclear.
+/// Some JSON parsers do not distinguish `to` from `To`, and they differ in which of two they take,
+/// so a second one makes it unclear.
 pub(super) fn find_one<'a>(input: &'a str, names: &[String]) -> ArgumentMatch<'a> {
     let mut text = input;
     let mut found = None;
@@ -74,7 +74,7 @@ pub(super) fn elements(value: Json<'_>) -> Option<Vec<Json<'_>>> {
     Some(values.into_iter().map(Json::from).collect())
 }
 
-/// Returns all texts, numbers and truth values in a value; `None` when they are too many or too
+/// Returns all texts, numbers and truth values in a value; `None` if they are too many or too
 /// deep.
 pub(super) fn scalars(value: Json<'_>) -> Option<Vec<Json<'_>>> {
     let mut found = Vec::new();
@@ -101,7 +101,7 @@ pub(super) fn scalars(value: Json<'_>) -> Option<Vec<Json<'_>>> {
     None
 }
 
-/// Returns a name as a lenient reader of JSON compares it: without case, `_` and `-`.
+/// Returns a name as a lenient JSON parser compares it: without case, `_` and `-`.
 fn fold(name: &str) -> String {
     let chars = name.chars().filter(|c| !matches!(c, '_' | '-'));
     chars.flat_map(char::to_uppercase).flat_map(char::to_lowercase).collect()

@@ -3,7 +3,7 @@
 use crate::glob::{Lean, Tok, literal, meets};
 use crate::steps;
 
-/// The most steps of one exact comparison; what takes more does not fit.
+/// The most steps of one exact comparison; a longer one does not match.
 const MOST_STEPS: usize = 1_000_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,13 +47,13 @@ impl ArgumentPattern {
         }
         let loose = steps.iter().map(|step| match step {
             PatternStep::Is(c) => Tok::Is(*c),
-            // `Tok::One` is no slash; what is longer than one character is for the safe side.
+            // `Tok::One` matches no slash; matching more than one character errs on the safe side.
             PatternStep::One | PatternStep::Word | PatternStep::Any => Tok::Cross,
         });
         Ok(Self { loose: loose.collect(), steps })
     }
 
-    /// Returns true if the text fits exactly.
+    /// Returns true if the text matches exactly.
     pub(super) fn is(&self, text: &str) -> bool {
         if self.steps == [PatternStep::Any] {
             return true;
@@ -66,7 +66,7 @@ impl ArgumentPattern {
         if cost > MOST_STEPS || !steps::spend(cost / 4) {
             return false;
         }
-        // `open[i]` says whether the first `i` steps can have used up the text so far.
+        // `open[i]` says whether the first `i` steps can match the text so far.
         let mut open = vec![false; self.steps.len() + 1];
         open[0] = true;
         self.skip(&mut open);
@@ -95,7 +95,7 @@ impl ArgumentPattern {
         }
     }
 
-    /// Returns true if the text, or one of several in it, could be meant.
+    /// Returns true if the text, or one of several in it, could match.
     pub(super) fn could_be(&self, text: &str) -> bool {
         let fits = |text: &str| meets(&literal(text.trim()), &self.loose, Lean::Generous);
         let separates =
@@ -110,7 +110,7 @@ fn is_word(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '+')
 }
 
-/// Returns true if a path in the text climbs.
+/// Returns true if a path in the text contains `..`.
 fn climbs(text: &str) -> bool {
     text.split(['/', '\\']).any(|name| name == "..")
 }

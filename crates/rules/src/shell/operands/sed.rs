@@ -1,11 +1,11 @@
-//! Which scripts for `sed` touch nothing but the files that they are given.
+//! Which scripts for `sed` use nothing but the files that they are given.
 
 use std::iter::Peekable;
 use std::str::Chars;
 
-/// Commands that take nothing but perhaps a number, and stay within the text.
+/// Commands that take at most a number, and only use the text.
 const PLAIN: &str = "=dDgGhHlnNpPqQxzF";
-/// Flags of a substitution that stay within the text.
+/// Flags of a substitution that only use the text.
 const FLAGS: &str = "gpiIm0123456789";
 
 /// Returns true if every command of the script is known, and none reads or writes a file (`r`,
@@ -30,7 +30,7 @@ fn skip(chars: &mut Peekable<Chars<'_>>, while_it_is: impl Fn(char) -> bool) {
     while chars.next_if(|c| while_it_is(*c)).is_some() {}
 }
 
-/// Reads one command with its addresses; `None` for one that is not known to be harmless.
+/// Parses one command with its addresses; `None` if it is not known to be harmless.
 fn command(chars: &mut Peekable<Chars<'_>>) -> Option<()> {
     address(chars)?;
     skip(chars, |c| c == ' ');
@@ -59,7 +59,7 @@ fn command(chars: &mut Peekable<Chars<'_>>) -> Option<()> {
     matches!(chars.peek(), None | Some(';' | '}' | '\n')).then_some(())
 }
 
-/// Reads an address if there is one: a line, `$`, or a regular expression.
+/// Parses an address if there is one: a line, `$`, or a regular expression.
 fn address(chars: &mut Peekable<Chars<'_>>) -> Option<()> {
     match chars.peek() {
         Some('/') => {
@@ -77,8 +77,8 @@ fn delimiter(chars: &mut Peekable<Chars<'_>>) -> Option<char> {
     chars.next().filter(|c| c.is_ascii_punctuation() && !matches!(c, '\\' | '[' | ']' | ';' | '}'))
 }
 
-/// Reads to the next delimiter. Whether one within brackets counts differs between programs, so
-/// that such a text is not known.
+/// Skips to the next delimiter. Whether one within brackets counts differs between programs, so
+/// such a text is unknown.
 fn between(chars: &mut Peekable<Chars<'_>>, mark: char) -> Option<()> {
     let mut is_bracket = false;
     loop {
