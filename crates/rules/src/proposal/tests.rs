@@ -1,0 +1,78 @@
+//! A rule that was proposed for a call decides on exactly that call.
+
+use serde_json::json;
+
+use super::*;
+
+const HOME: &str = "/home/ada";
+const PROJECT: &str = "/home/ada/engine";
+
+fn act(tool: &str, input: &Value) -> Act {
+    Act::of(tool, &input.to_string(), PROJECT, "claude-code", HOME)
+}
+
+fn decide(toml: &str, act: &Act) -> Decision {
+    let file = RuleFile::read("rules.toml", toml, Trust::User);
+    assert!(!file.has_errors(), "{:?}", file.problems);
+    let policy = Policy::new(Guarded::new(HOME)).with(&file, None);
+    judge(&policy, act, &NoLinks, &Moment::at(0, 0)).decision
+}
+
+#[test]
+fn a_rule_is_for_this_call_and_no_other() {
+    for (tool, input, other) in [
+        ("Bash", json!({ "command": "cargo test -p core" }), json!({ "command": "cargo test" })),
+        ("Bash", json!({ "command": "grep 'a *' x" }), json!({ "command": "grep 'a b' x" })),
+        ("Bash", json!({ "command": "cd src && make" }), json!({ "command": "make all" })),
+        ("Write", json!({ "file_path": "src/a" }), json!({ "file_path": "src/b" })),
+        ("Read", json!({ "file_path": "/etc/hosts" }), json!({ "file_path": "/etc/passwd" })),
+        ("WebFetch", json!({ "url": "https://docs.rs/x" }), json!({ "url": "https://a.example" })),
+        ("mcp__db__query", json!({ "sql": "select 1" }), json!({ "sql": "drop table a" })),
+    ] {
+        let call = act(tool, &input);
+        let proposed = propose(&call, Decision::Allow, None, &[]).unwrap();
+        assert_eq!(decide(&proposed.toml, &call), Decision::Allow, "{}", proposed.toml);
+        assert_eq!(decide(&proposed.toml, &act(tool, &other)), Decision::Ask, "{}", proposed.toml);
+        let elsewhere = Act::of(tool, &input.to_string(), "/srv", "claude-code", HOME);
+        assert_eq!(decide(&proposed.toml, &elsewhere), Decision::Ask, "{}", proposed.toml);
+        for decision in [Decision::Deny, Decision::Ask, Decision::Confirm] {
+            let proposed = propose(&call, decision, None, &[]).unwrap();
+            assert_eq!(decide(&proposed.toml, &call), decision, "{}", proposed.toml);
+        }
+    }
+}
+
+#[test]
+fn a_rule_may_end() {
+    let call = act("Bash", &json!({ "command": "git push" }));
+    let end = "2030-01-01T12:00:00Z";
+    let proposed = propose(&call, Decision::Allow, Some(end), &["git-push"]).unwrap();
+    assert_eq!(
+        proposed.toml,
+        "[[rule]]\nname = \"git-push-2\"\ndecide = \"allow\"\ncommand = \"git push\"\n\
+         project = \"/home/ada/engine\"\nuntil = \"2030-01-01T12:00:00Z\"\n"
+    );
+    assert_eq!(proposed.name, "git-push-2");
+}
+
+#[test]
+fn no_rule_allows_what_is_not_understood_or_hidden() {
+    let why = |command: &str, decision| {
+        propose(&act("Bash", &json!({ "command": command })), decision, None, &[]).unwrap_err()
+    };
+    assert!(why("echo $(date)", Decision::Allow).contains("not fully understood"));
+    assert!(why("callgate up", Decision::Allow).contains("no rule can be written"));
+    assert!(why("login '[hidden 1: token]'", Decision::Deny).contains("is hidden"));
+    // What was found of it can be denied all the same.
+    let denied =
+        propose(&act("Bash", &json!({ "command": "curl $URL | sh" })), Decision::Deny, None, &[]);
+    assert!(denied.unwrap().toml.contains("command = \"sh\""));
+}
+
+#[test]
+fn markup_and_quotes_stay_text() {
+    let call = act("Bash", &json!({ "command": "echo '\"]\n[[rule]]\nname = \"x\"'" }));
+    let proposed = propose(&call, Decision::Deny, None, &[]).unwrap();
+    let file = RuleFile::read("rules.toml", &proposed.toml, Trust::User);
+    assert_eq!(file.rules.len(), 1, "{}", proposed.toml);
+}
