@@ -60,12 +60,18 @@ export class App {
   #watch = null;
 
   constructor() {
-    this.transport = new HttpTransport(() => kept(KEY), (text) => this.#locked(text));
+    this.transport = new HttpTransport(
+      () => kept(KEY),
+      (text) => this.#locked(text),
+    );
     this.notices = new Notices(this);
     this.pair = new PairView(this);
     this.views = {
-      inbox: new InboxView(this), history: new HistoryView(this), rules: new RulesView(this),
-      sessions: new SessionsView(this), settings: new SettingsView(this),
+      inbox: new InboxView(this),
+      history: new HistoryView(this),
+      rules: new RulesView(this),
+      sessions: new SessionsView(this),
+      settings: new SettingsView(this),
     };
   }
 
@@ -328,7 +334,12 @@ export class App {
   /** @param {unknown} error */
   #failed(error) {
     if (error instanceof RequestError && error.status === 401) return;
-    if (error instanceof RequestError && (error.status === 0 || error.status === 503) && this.connection !== "live") return;
+    if (
+      error instanceof RequestError &&
+      (error.status === 0 || error.status === 503) &&
+      this.connection !== "live"
+    )
+      return;
     this.toast(errorText(error));
   }
 }

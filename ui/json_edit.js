@@ -57,7 +57,8 @@ export function editProblem(before, after) {
   } catch (error) {
     return `This is not valid JSON: ${error instanceof Error ? error.message : error}`;
   }
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return "The arguments must be one JSON object.";
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    return "The arguments must be one JSON object.";
   const [had, has] = [before, after].map((text) => (text.match(PLACEHOLDER) ?? []).sort());
   const lost = had.find((mark) => count(has, mark) < count(had, mark));
   if (lost) return `Keep ${lost} where it is: it stands for a value that stays hidden.`;

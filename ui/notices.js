@@ -38,7 +38,10 @@ export class Notices {
     if (this.permission() !== "granted" || document.hasFocus() || this.#notified.has(row.question)) return;
     this.#notified.add(row.question);
     const title = `${agentName(row.agent)} in ${folderName(row.project)}`;
-    const note = new Notification(title, { body: `Wants an answer: ${toolDeed(row.tool).toLowerCase()}`, tag: row.question });
+    const note = new Notification(title, {
+      body: `Wants an answer: ${toolDeed(row.tool).toLowerCase()}`,
+      tag: row.question,
+    });
     note.onclick = () => {
       window.focus();
       this.#app.go({ view: "inbox", item: row.question });
@@ -53,9 +56,18 @@ export class Notices {
   /** Asks once, in the page and not by a pop-up, whether notifications are wanted. */
   askBell() {
     if (this.permission() !== "default" || kept(ASKED)) return nothing;
-    return html`<div class="ask-bell">${icon("bell")}<span class="grow">Get notifications?</span>
+    return html`<div class="ask-bell">
+      ${icon("bell")}<span class="grow">Get notifications?</span>
       <button class="button small" type="button" @click=${() => this.allow()}>Turn on</button>
-      <button class="button quiet small" type="button" aria-label="No notifications" @click=${() => this.#dismiss()}>${icon("cross")}</button></div>`;
+      <button
+        class="button quiet small"
+        type="button"
+        aria-label="No notifications"
+        @click=${() => this.#dismiss()}
+      >
+        ${icon("cross")}
+      </button>
+    </div>`;
   }
 
   async allow() {

@@ -44,7 +44,12 @@ export function pairingCode(fragment) {
 }
 
 const FILTER_TEXTS = /** @type {const} */ (["text", "tool", "agent", "project", "session", "decision"]);
-const RANGES = /** @type {Record<string, number>} */ ({ hour: 3_600_000, day: 86_400_000, week: 604_800_000, month: 2_592_000_000 });
+const RANGES = /** @type {Record<string, number>} */ ({
+  hour: 3_600_000,
+  day: 86_400_000,
+  week: 604_800_000,
+  month: 2_592_000_000,
+});
 
 /**
  * Returns the filter of the history that an address describes.

@@ -6,49 +6,105 @@ import { icon, mark } from "./parts/icons.js";
 
 /** @typedef {import("./app.js").App} App */
 
-const NAMES = /** @type {const} */ ([["inbox", "Inbox"], ["history", "History"], ["rules", "Rules"], ["sessions", "Sessions"]]);
-const STATES = { live: "Connected", connecting: "Connecting…", reconnecting: "Reconnecting…", offline: "Not connected" };
+const NAMES = /** @type {const} */ ([
+  ["inbox", "Inbox"],
+  ["history", "History"],
+  ["rules", "Rules"],
+  ["sessions", "Sessions"],
+]);
+const STATES = {
+  live: "Connected",
+  connecting: "Connecting…",
+  reconnecting: "Reconnecting…",
+  offline: "Not connected",
+};
 
 /** @param {App} app */
 export function shell(app) {
   if (!app.isPaired) return html`${app.pair.render()}${overlays(app)}`;
   const { view } = app.route;
-  const hasCard = view === "inbox" && app.views.inbox.current !== null && app.store.questions.has(app.views.inbox.current);
+  const hasCard =
+    view === "inbox" && app.views.inbox.current !== null && app.store.questions.has(app.views.inbox.current);
   return html`<div class="shell ${hasCard ? "has-card" : ""}">
-    <nav class="nav" aria-label="Views">
-      <div class="brand">${mark()}<span>callgate</span></div>
-      ${NAMES.map(([name, title]) => item(app, name, title))}
-      <div class="end">${item(app, "settings", "Settings")}
-        <div class="link-state ${app.connection}" role="status" title=${STATES[app.connection]}><span class="lamp"></span><span class="name">${STATES[app.connection]}</span></div></div>
-    </nav>
-    <main class="main">
-      ${banner(app)}
-      <div class="view" data-view=${view}>${app.view.render()}</div>
-    </main>
-  </div>${overlays(app)}`;
+      <nav class="nav" aria-label="Views">
+        <div class="brand">${mark()}<span>callgate</span></div>
+        ${NAMES.map(([name, title]) => item(app, name, title))}
+        <div class="end">
+          ${item(app, "settings", "Settings")}
+          <div class="link-state ${app.connection}" role="status" title=${STATES[app.connection]}>
+            <span class="lamp"></span><span class="name">${STATES[app.connection]}</span>
+          </div>
+        </div>
+      </nav>
+      <main class="main">
+        ${banner(app)}
+        <div class="view" data-view=${view}>${app.view.render()}</div>
+      </main>
+    </div>
+    ${overlays(app)}`;
 }
 
 /** @param {App} app @param {import("./router.js").ViewName} name @param {string} title */
 function item(app, name, title) {
   const waiting = name === "inbox" ? app.store.waiting() : 0;
-  return html`<a class="item" href="#/${name}" aria-current=${app.route.view === name ? "page" : "false"} title=${title}>
-    ${icon(name, "icon-l")}<span class="name">${title}</span>${waiting ? html`<span class="count num">${waiting > 999 ? "999+" : waiting}<span class="only-read"> open</span></span>` : nothing}</a>`;
+  return html`<a
+    class="item"
+    href="#/${name}"
+    aria-current=${app.route.view === name ? "page" : "false"}
+    title=${title}
+  >
+    ${icon(name, "icon-l")}<span class="name">${title}</span
+    >${waiting ? html`<span class="count num">${waiting > 999 ? "999+" : waiting}<span class="only-read"> open</span></span>` : nothing}</a
+  >`;
 }
 
 /** @param {App} app */
 function banner(app) {
   const seconds = Math.max(0, Math.ceil((app.retryAt - app.now) / 1_000));
   const again = html`<button class="button small" type="button" @click=${() => app.retry()}>Try now</button>`;
-  if (app.connection === "reconnecting") return html`<div class="banner" role="status"><span class="spinner"></span>The connection was lost. Reconnecting. Answers wait until it is back.</div>`;
+  if (app.connection === "reconnecting")
+    return html`<div class="banner" role="status">
+      <span class="spinner"></span>The connection was lost. Reconnecting. Answers wait until it is back.
+    </div>`;
   if (app.connection !== "offline") return nothing;
-  return html`<div class="banner red" role="alert">${icon("warning")}<span>callgate does not answer. Start it with <code>callgate up</code>. Next attempt in <span class="num">${seconds}</span> s.</span>${again}</div>`;
+  return html`<div class="banner red" role="alert">
+    ${icon("warning")}<span
+      >callgate does not answer. Start it with <code>callgate up</code>. Next attempt in
+      <span class="num">${seconds}</span> s.</span
+    >${again}
+  </div>`;
 }
 
 /** @param {App} app */
 function overlays(app) {
-  return html`
-    ${app.dialog ? html`<dialog id="dialog" aria-labelledby="dialog-title" @close=${() => app.closeDialog()} @click=${(/** @type {Event} */ event) => event.target === event.currentTarget && app.closeDialog()}>
-      <div class="dialog-head"><h2 id="dialog-title" class="grow">${app.dialog.title}</h2><button class="button quiet small" type="button" aria-label="Close" @click=${() => app.closeDialog()}>${icon("cross")}</button></div>
-      ${app.dialog.render()}</dialog>` : nothing}
-    <div class="toasts" role="status" aria-live="polite">${repeat(app.toasts, (toast) => toast.id, (toast) => html`<div class="toast">${toast.text}</div>`)}</div>`;
+  return html` ${
+      app.dialog
+        ? html`<dialog
+            id="dialog"
+            aria-labelledby="dialog-title"
+            @close=${() => app.closeDialog()}
+            @click=${(/** @type {Event} */ event) => event.target === event.currentTarget && app.closeDialog()}
+          >
+            <div class="dialog-head">
+              <h2 id="dialog-title" class="grow">${app.dialog.title}</h2>
+              <button
+                class="button quiet small"
+                type="button"
+                aria-label="Close"
+                @click=${() => app.closeDialog()}
+              >
+                ${icon("cross")}
+              </button>
+            </div>
+            ${app.dialog.render()}
+          </dialog>`
+        : nothing
+    }
+    <div class="toasts" role="status" aria-live="polite">
+      ${repeat(
+        app.toasts,
+        (toast) => toast.id,
+        (toast) => html`<div class="toast">${toast.text}</div>`,
+      )}
+    </div>`;
 }

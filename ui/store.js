@@ -50,14 +50,16 @@ export class QuestionStore {
   inboxLoaded({ head, open, rows }, now) {
     const listed = new Set(rows.map((row) => row.question));
     for (const row of rows) this.#rowLoaded(row);
-    const last = open > rows.length ? rows[rows.length - 1]?.until_ms ?? 0 : Infinity;
+    const last = open > rows.length ? (rows[rows.length - 1]?.until_ms ?? 0) : Infinity;
     for (const question of this.questions.values()) {
       const { row, overAt } = question;
       if (overAt !== null || listed.has(row.question) || row.seq > head || row.until_ms >= last) continue;
       question.outcome ??= { decision: "withdrawn", by: null, channel: null, text: "This question is over." };
       this.#end(question, now);
     }
-    const known = [...this.questions.values()].filter((question) => isOpen(question) && question.row.seq <= head);
+    const known = [...this.questions.values()].filter(
+      (question) => isOpen(question) && question.row.seq <= head,
+    );
     this.beyond = Math.max(0, open - known.length);
     this.version += 1;
   }
@@ -94,7 +96,8 @@ export class QuestionStore {
     const { body } = entry;
     if (entry.kind === "pressed") this.#pressedBy(question, body);
     else if (entry.kind === "decided") this.#decided(question, body);
-    else if (entry.kind === "delivered" && question.isMine && question.answer !== "lost") question.answer = "read";
+    else if (entry.kind === "delivered" && question.isMine && question.answer !== "lost")
+      question.answer = "read";
     else if (entry.kind === "closed") this.#closed(question, body, now);
     return null;
   }
@@ -126,15 +129,22 @@ export class QuestionStore {
   #decided(question, body) {
     const { by, channel } = question.lastPress ?? { by: null, channel: null };
     const isPressed = by !== null && by === body.by;
-    question.outcome = { decision: body.decision, by: body.by ?? null, channel: isPressed ? channel : null, text: null };
-    if (question.isMine && question.answer !== "lost" && question.answer !== "read") question.answer = "recorded";
+    question.outcome = {
+      decision: body.decision,
+      by: body.by ?? null,
+      channel: isPressed ? channel : null,
+      text: null,
+    };
+    if (question.isMine && question.answer !== "lost" && question.answer !== "read")
+      question.answer = "recorded";
   }
 
   /** @param {Question} question @param {Record<string, any>} body @param {number} now */
   #closed(question, body, now) {
     question.outcome ??= { decision: "withdrawn", by: null, channel: null, text: null };
     question.outcome.text = body.text ?? null;
-    if (question.isMine && question.answer !== "none") question.answer = body.how === "answered" ? "read" : "lost";
+    if (question.isMine && question.answer !== "none")
+      question.answer = body.how === "answered" ? "read" : "lost";
     this.#end(question, now);
   }
 
@@ -250,18 +260,38 @@ export class QuestionStore {
 /** @param {Row} row @param {boolean} isSketch @returns {Question} */
 function newQuestion(row, isSketch) {
   return {
-    row, isSketch, card: null, answer: "none", isMine: false, action: null, notice: null,
-    lastPress: null, picks: new Set(), outcome: null, overAt: null,
+    row,
+    isSketch,
+    card: null,
+    answer: "none",
+    isMine: false,
+    action: null,
+    notice: null,
+    lastPress: null,
+    picks: new Set(),
+    outcome: null,
+    overAt: null,
   };
 }
 
 /** @param {Entry} entry @param {string} id @returns {Row} */
 function sketch({ seq, at_ms, body }, id) {
   return {
-    question: id, seq, agent: body.agent ?? "", project: body.cwd ?? "", session: body.session ?? "",
-    tool: body.tool ?? "", summary: body.summary ?? "", asked_ms: at_ms, until_ms: body.until_ms ?? at_ms,
-    ruling: body.ruling === "guard" ? "guard" : "ask", because: body.because ?? null, needs: body.ruling === "confirm" ? "confirm" : "press",
-    mode: body.mode ?? null, risks: [], alike: null,
+    question: id,
+    seq,
+    agent: body.agent ?? "",
+    project: body.cwd ?? "",
+    session: body.session ?? "",
+    tool: body.tool ?? "",
+    summary: body.summary ?? "",
+    asked_ms: at_ms,
+    until_ms: body.until_ms ?? at_ms,
+    ruling: body.ruling === "guard" ? "guard" : "ask",
+    because: body.because ?? null,
+    needs: body.ruling === "confirm" ? "confirm" : "press",
+    mode: body.mode ?? null,
+    risks: [],
+    alike: null,
   };
 }
 
@@ -291,7 +321,8 @@ function decisionOf(action) {
 
 /** @param {Question[]} questions @returns {Group[]} */
 function grouped(questions) {
-  const urgent = (/** @type {Question} */ a, /** @type {Question} */ b) => a.row.until_ms - b.row.until_ms || a.row.seq - b.row.seq;
+  const urgent = (/** @type {Question} */ a, /** @type {Question} */ b) =>
+    a.row.until_ms - b.row.until_ms || a.row.seq - b.row.seq;
   /** @type {Map<string, Group>} */
   const groups = new Map();
   for (const question of questions.sort(urgent)) {

@@ -187,7 +187,12 @@ async function send(path, init) {
   let answer;
   try {
     answer = await fetch(path, {
-      method: "POST", cache: "no-store", credentials: "omit", redirect: "error", ...init, headers,
+      method: "POST",
+      cache: "no-store",
+      credentials: "omit",
+      redirect: "error",
+      ...init,
+      headers,
     });
   } catch (error) {
     if (init.signal?.aborted) throw error;
@@ -195,8 +200,15 @@ async function send(path, init) {
   }
   if (answer.ok) return answer;
   const retryAfter = Number(answer.headers.get("Retry-After")) || undefined;
-  const text = await answer.json().then((body) => body.error, () => null);
-  throw new RequestError(text ?? `The host answered with status ${answer.status}.`, answer.status, retryAfter);
+  const text = await answer.json().then(
+    (body) => body.error,
+    () => null,
+  );
+  throw new RequestError(
+    text ?? `The host answered with status ${answer.status}.`,
+    answer.status,
+    retryAfter,
+  );
 }
 
 /** @param {Response} answer */

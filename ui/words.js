@@ -5,7 +5,14 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
 /** @type {Record<string, string>} */
-const AGENTS = { claude: "Claude Code", "claude-code": "Claude Code", codex: "Codex", callgate: "callgate", gemini: "Gemini", script: "A script" };
+const AGENTS = {
+  claude: "Claude Code",
+  "claude-code": "Claude Code",
+  codex: "Codex",
+  callgate: "callgate",
+  gemini: "Gemini",
+  script: "A script",
+};
 
 /** @param {string | null} agent */
 export function agentName(agent) {
@@ -22,11 +29,24 @@ export function toolDeed(tool) {
   if (tool.startsWith("mcp__")) return "Use a tool of a server";
   /** @type {Record<string, string>} */
   const deeds = {
-    Bash: "Run a command", PowerShell: "Run a command", shell: "Run a command", exec_command: "Run a command",
-    Write: "Write a file", Edit: "Change a file", MultiEdit: "Change a file", apply_patch: "Change files",
-    NotebookEdit: "Change a notebook", Read: "Read a file", WebFetch: "Fetch a page", WebSearch: "Search the web",
-    ExitPlanMode: "Approve a plan", AskUserQuestion: "Answer a question", Ask: "Answer a question",
-    Elicitation: "Answer a tool server", Task: "Start a subagent", Agent: "Start a subagent",
+    Bash: "Run a command",
+    PowerShell: "Run a command",
+    shell: "Run a command",
+    exec_command: "Run a command",
+    Write: "Write a file",
+    Edit: "Change a file",
+    MultiEdit: "Change a file",
+    apply_patch: "Change files",
+    NotebookEdit: "Change a notebook",
+    Read: "Read a file",
+    WebFetch: "Fetch a page",
+    WebSearch: "Search the web",
+    ExitPlanMode: "Approve a plan",
+    AskUserQuestion: "Answer a question",
+    Ask: "Answer a question",
+    Elicitation: "Answer a tool server",
+    Task: "Start a subagent",
+    Agent: "Start a subagent",
   };
   return deeds[tool] ?? `Use ${tool || "a tool"}`;
 }
@@ -89,17 +109,31 @@ export function channelWords(channel) {
 /** @param {string} decision */
 export function decisionWords(decision) {
   /** @type {Record<string, string>} */
-  const words = { allow: "Allowed", deny: "Denied", timeout: "No answer", withdrawn: "Withdrawn", open: "Waiting", ran: "Ran", ask: "Asks you", confirm: "Asks twice", undecided: "No rule" };
+  const words = {
+    allow: "Allowed",
+    deny: "Denied",
+    timeout: "No answer",
+    withdrawn: "Withdrawn",
+    open: "Waiting",
+    ran: "Ran",
+    ask: "Asks you",
+    confirm: "Asks twice",
+    undecided: "No rule",
+  };
   return words[decision] ?? decision;
 }
 
 /** @param {import("./store.js").Outcome} outcome */
 export function outcomeWords({ decision, by, channel, text }) {
-  if (text) return /[.!?]$/.test(text) ? text : `${text}${channel && by && !text.includes(channelWords(channel)) ? ` ${channelWords(channel)}` : ""}.`;
+  if (text)
+    return /[.!?]$/.test(text)
+      ? text
+      : `${text}${channel && by && !text.includes(channelWords(channel)) ? ` ${channelWords(channel)}` : ""}.`;
   return `${[decisionWords(decision), by && `by ${by}`, channelWords(channel)].filter(Boolean).join(" ")}.`;
 }
 
-const INVISIBLE = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00a0\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]|[\u{e0100}-\u{e01ef}]/gu;
+const INVISIBLE =
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00a0\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]|[\u{e0100}-\u{e01ef}]/gu;
 
 /**
  * Splits a text into visible parts and the names of invisible characters in it.

@@ -29,27 +29,59 @@ function buttons(inbox, question, card) {
   const blocked = inbox.isBlocked(question) ? "true" : "false";
   const isPicking = card.pickers.length > 0;
   const isPlain = !isPicking && card.body.type !== "ask";
-  return html`
-    ${card.needs === "confirm" ? confirmField(inbox, card) : nothing}
-    <div class="bar-line"><div class="bar-more">
-      ${card.takes_words ? html`<button class="button quiet small" type="button" data-press="reply" @click=${() => inbox.openReply(question)}>${icon("reply")}${isPlain ? label("Deny with words", "With words") : label("Answer in words", "In words")} <kbd>r</kbd></button>` : nothing}
-      ${card.can_edit && isPlain ? html`<button class="button quiet small" type="button" data-press="edit" @click=${() => inbox.openEdit(question)}>${icon("edit")}${label("Edit, then allow", "Edit")} <kbd>e</kbd></button>` : nothing}
-      ${card.can_stop ? html`<button class="button quiet small" type="button" data-press="stop" aria-disabled=${blocked} @click=${() => inbox.press(question, { action: "stop" })}>${icon("stop")}${label("Deny and stop", "Stop")}</button>` : nothing}
-    </div>
-    <div class="bar-buttons">
-      <div class="bar-button">
-        <button class="button deny" type="button" data-press="deny" aria-disabled=${blocked} aria-describedby="grants-deny" @click=${() => inbox.press(question, { action: "deny" })}>${isPlain ? "Deny" : "Dismiss"} <kbd>d</kbd></button>
-        <span class="tiny muted" id="grants-deny">${card.grants.deny}</span>
+  return html` ${card.needs === "confirm" ? confirmField(inbox, card) : nothing}
+    <div class="bar-line">
+      <div class="bar-more">
+        ${card.takes_words ? html`<button class="button quiet small" type="button" data-press="reply" @click=${() => inbox.openReply(question)}>${icon("reply")}${isPlain ? label("Deny with words", "With words") : label("Answer in words", "In words")} <kbd>r</kbd></button>` : nothing}
+        ${card.can_edit && isPlain ? html`<button class="button quiet small" type="button" data-press="edit" @click=${() => inbox.openEdit(question)}>${icon("edit")}${label("Edit, then allow", "Edit")} <kbd>e</kbd></button>` : nothing}
+        ${card.can_stop ? html`<button class="button quiet small" type="button" data-press="stop" aria-disabled=${blocked} @click=${() => inbox.press(question, { action: "stop" })}>${icon("stop")}${label("Deny and stop", "Stop")}</button>` : nothing}
       </div>
-      ${isPicking
-        ? card.pickers.some((picker) => picker.many) || card.pickers.length > 1
-          ? html`<div class="bar-button"><button class="button primary" type="button" data-press="done" aria-disabled=${blocked} @click=${() => inbox.press(question, { action: "done" })}>Done</button><span class="tiny muted">Sends what you chose.</span></div>`
-          : nothing
-        : html`<div class="bar-button">
-        <button class="button primary allow" type="button" data-press="allow" aria-disabled=${blocked} aria-describedby="grants-allow" ?disabled=${card.is_cut} @click=${() => inbox.allow(question)}>${card.body.type === "plan" ? "Approve the plan" : "Allow once"} <kbd>a</kbd></button>
-        <span class="tiny muted" id="grants-allow">${card.grants.allow}</span>
-      </div>`}
-    </div></div>`;
+      <div class="bar-buttons">
+        <div class="bar-button">
+          <button
+            class="button deny"
+            type="button"
+            data-press="deny"
+            aria-disabled=${blocked}
+            aria-describedby="grants-deny"
+            @click=${() => inbox.press(question, { action: "deny" })}
+          >
+            ${isPlain ? "Deny" : "Dismiss"} <kbd>d</kbd>
+          </button>
+          <span class="tiny muted" id="grants-deny">${card.grants.deny}</span>
+        </div>
+        ${
+          isPicking
+            ? card.pickers.some((picker) => picker.many) || card.pickers.length > 1
+              ? html`<div class="bar-button">
+                  <button
+                    class="button primary"
+                    type="button"
+                    data-press="done"
+                    aria-disabled=${blocked}
+                    @click=${() => inbox.press(question, { action: "done" })}
+                  >
+                    Done</button
+                  ><span class="tiny muted">Sends what you chose.</span>
+                </div>`
+              : nothing
+            : html`<div class="bar-button">
+                <button
+                  class="button primary allow"
+                  type="button"
+                  data-press="allow"
+                  aria-disabled=${blocked}
+                  aria-describedby="grants-allow"
+                  ?disabled=${card.is_cut}
+                  @click=${() => inbox.allow(question)}
+                >
+                  ${card.body.type === "plan" ? "Approve the plan" : "Allow once"} <kbd>a</kbd>
+                </button>
+                <span class="tiny muted" id="grants-allow">${card.grants.allow}</span>
+              </div>`
+        }
+      </div>
+    </div>`;
 }
 
 /** @param {string} wide @param {string} narrow for windows in which the other does not fit */
@@ -59,9 +91,17 @@ function label(wide, narrow) {
 
 /** @param {InboxView} inbox @param {Card} card */
 function confirmField(inbox, card) {
-  return html`<label class="confirm-field"><span>To allow this, type ${card.confirm_word_of ?? "the last word of the command"}:</span>
-    <input class="field mono" data-confirm autocomplete="off" autocapitalize="off" spellcheck="false" .value=${inbox.confirmWord}
-      @input=${(/** @type {InputEvent} */ event) => inbox.typeConfirm(/** @type {HTMLInputElement} */ (event.target).value)}></label>`;
+  return html`<label class="confirm-field"
+    ><span>To allow this, type ${card.confirm_word_of ?? "the last word of the command"}:</span>
+    <input
+      class="field mono"
+      data-confirm
+      autocomplete="off"
+      autocapitalize="off"
+      spellcheck="false"
+      .value=${inbox.confirmWord}
+      @input=${(/** @type {InputEvent} */ event) => inbox.typeConfirm(/** @type {HTMLInputElement} */ (event.target).value)}
+  /></label>`;
 }
 
 /** @param {InboxView} inbox @param {Question} question @param {Card} card */
@@ -72,12 +112,25 @@ function replyForm(inbox, question, card) {
     inbox.sendReply(question);
   };
   return html`<form class="reply" @submit=${send}>
-    <label class="labelled">${isAnswer ? "Your answer" : `What should ${agentName(card.agent)} do instead?`}
-      <textarea class="field" id="reply-words" rows="3" data-words placeholder=${isAnswer ? "" : "The call is denied, and the agent reads this."}
-        .value=${inbox.reply?.text ?? ""} @input=${(/** @type {InputEvent} */ event) => inbox.typeReply(/** @type {HTMLTextAreaElement} */ (event.target).value)}></textarea></label>
-    <div class="row"><span class="grow tiny muted">Ctrl + Enter sends</span>
+    <label class="labelled"
+      >${isAnswer ? "Your answer" : `What should ${agentName(card.agent)} do instead?`}
+      <textarea
+        class="field"
+        id="reply-words"
+        rows="3"
+        data-words
+        placeholder=${isAnswer ? "" : "The call is denied, and the agent reads this."}
+        .value=${inbox.reply?.text ?? ""}
+        @input=${(/** @type {InputEvent} */ event) => inbox.typeReply(/** @type {HTMLTextAreaElement} */ (event.target).value)}
+      ></textarea>
+    </label>
+    <div class="row">
+      <span class="grow tiny muted">Ctrl + Enter sends</span>
       <button class="button quiet" type="button" @click=${() => inbox.closeReply()}>Cancel</button>
-      <button class="button ${isAnswer ? "primary" : "danger"}" data-press="send-words" type="submit">${isAnswer ? "Send the answer" : "Deny with these words"}</button></div>
+      <button class="button ${isAnswer ? "primary" : "danger"}" data-press="send-words" type="submit">
+        ${isAnswer ? "Send the answer" : "Deny with these words"}
+      </button>
+    </div>
   </form>`;
 }
 
@@ -85,13 +138,25 @@ function replyForm(inbox, question, card) {
 function steps(inbox, question) {
   const { answer, row, outcome, action } = question;
   const level = ["pressed", "recorded", "read"].indexOf(answer);
-  const denies = (outcome?.decision ?? (action === "deny" || action === "stop" || action === "words" ? "deny" : "allow")) === "deny";
+  const denies =
+    (outcome?.decision ??
+      (action === "deny" || action === "stop" || action === "words" ? "deny" : "allow")) === "deny";
   const names = ["Pressed", "Recorded in the ledger", `Read by ${agentName(row.agent)}`];
   return html`<div class="steps ${denies ? "denies" : ""}" role="status">
-    <strong class="steps-title">${outcome ? decisionWords(outcome.decision) : denies ? "Denying" : "Answering"}</strong>
+    <strong class="steps-title"
+      >${outcome ? decisionWords(outcome.decision) : denies ? "Denying" : "Answering"}</strong
+    >
     ${answer === "recorded" && question.notice ? html`<span class="small muted">${question.notice}</span>` : nothing}
-    <ol>${names.map((name, at) => html`<li class=${at <= level ? "is-done" : at === level + 1 ? "is-next" : ""}>
-      <span class="tick">${at <= level ? icon("check") : at === level + 1 ? html`<span class="spinner"></span>` : nothing}</span>${name}</li>`)}</ol>
+    <ol>
+      ${names.map(
+        (name, at) =>
+          html`<li class=${at <= level ? "is-done" : at === level + 1 ? "is-next" : ""}>
+            <span class="tick"
+              >${at <= level ? icon("check") : at === level + 1 ? html`<span class="spinner"></span>` : nothing}</span
+            >${name}
+          </li>`,
+      )}
+    </ol>
     ${answer === "pressed" ? nothing : next(inbox, question)}
   </div>`;
 }
@@ -102,7 +167,9 @@ function outcome(inbox, question) {
   const decision = result?.decision ?? "withdrawn";
   return html`<div class="outcome" role="status">
     <span class="dot ${decision}"></span>
-    <span class="grow">${question.answer === "lost" ? html`<strong>Your answer did not count.</strong> ` : nothing}${result ? outcomeWords(result) : "This question is over."}</span>
+    <span class="grow"
+      >${question.answer === "lost" ? html`<strong>Your answer did not count.</strong> ` : nothing}${result ? outcomeWords(result) : "This question is over."}</span
+    >
     ${next(inbox, question)}
   </div>`;
 }
@@ -110,6 +177,8 @@ function outcome(inbox, question) {
 /** @param {InboxView} inbox @param {Question} question */
 function next(inbox, question) {
   return inbox.following(question)
-    ? html`<button class="button small" type="button" @click=${() => inbox.advance(question)}>Next question ${icon("next")}</button>`
+    ? html`<button class="button small" type="button" @click=${() => inbox.advance(question)}>
+        Next question ${icon("next")}
+      </button>`
     : nothing;
 }

@@ -22,30 +22,69 @@ export function batchDialog(app, questions, done) {
   const answer = async (/** @type {string} */ action) => {
     if (isSettling() || state.isSending) return;
     state.isSending = true;
-    await Promise.all(questions.filter(isBatchable).map((question) => app.press(question, { action }).then(() => {
-      state.sent += 1;
-      app.update();
-    })));
+    await Promise.all(
+      questions.filter(isBatchable).map((question) =>
+        app.press(question, { action }).then(() => {
+          state.sent += 1;
+          app.update();
+        }),
+      ),
+    );
     done();
-    const lost = questions.filter((question) => question.answer !== "read" && question.answer !== "recorded").length;
+    const lost = questions.filter(
+      (question) => question.answer !== "read" && question.answer !== "recorded",
+    ).length;
     app.closeDialog();
-    app.toast(lost ? `${counted(questions.length - lost, "answer")} arrived, ${lost} did not count. The list says why.` : `${counted(questions.length, "answer")} arrived.`);
+    app.toast(
+      lost
+        ? `${counted(questions.length - lost, "answer")} arrived, ${lost} did not count. The list says why.`
+        : `${counted(questions.length, "answer")} arrived.`,
+    );
   };
   app.openDialog("Answer together", () => {
     const open = questions.filter(isOpen).length;
     const blocked = isSettling() || state.isSending ? "true" : "false";
-    return html`
-      <div class="dialog-body">
-        <p>One answer for ${counted(questions.length, "question")}. Read all of them: each is answered as if you had pressed it on its own.</p>
-        <ul class="batch-list">${questions.map((question) => html`<li data-question=${question.row.question} data-answer=${question.answer}>
-          ${stateIcon(question)}<span class="grow"><code>${shown(question.row.summary)}</code><br><span class="tiny muted">${agentName(question.row.agent)} in ${folderName(question.row.project)}${question.row.risks.map((risk) => ` · ${risk.text}`)}</span></span></li>`)}</ul>
+    return html` <div class="dialog-body">
+        <p>
+          One answer for ${counted(questions.length, "question")}. Read all of them: each is answered as if
+          you had pressed it on its own.
+        </p>
+        <ul class="batch-list">
+          ${questions.map(
+            (question) =>
+              html`<li data-question=${question.row.question} data-answer=${question.answer}>
+                ${stateIcon(question)}<span class="grow"
+                  ><code>${shown(question.row.summary)}</code><br /><span class="tiny muted"
+                    >${agentName(question.row.agent)} in
+                    ${folderName(question.row.project)}${question.row.risks.map((risk) => ` · ${risk.text}`)}</span
+                  ></span
+                >
+              </li>`,
+          )}
+        </ul>
         ${open < questions.length && !state.isSending ? html`<p class="note">${counted(questions.length - open, "question was", "questions were")} answered elsewhere meanwhile.</p>` : nothing}
       </div>
       <div class="dialog-foot">
         ${state.isSending ? html`<span class="grow muted">${state.sent} of ${questions.length}</span>` : nothing}
         <button class="button quiet" type="button" @click=${() => app.closeDialog()}>Cancel</button>
-        <button class="button" type="button" data-batch="deny" aria-disabled=${blocked} @click=${() => answer("deny")}>Deny all ${state.isSending ? questions.length : open}</button>
-        <button class="button primary" type="button" data-batch="allow" aria-disabled=${blocked} @click=${() => answer("allow")}>Allow all ${state.isSending ? questions.length : open}</button>
+        <button
+          class="button"
+          type="button"
+          data-batch="deny"
+          aria-disabled=${blocked}
+          @click=${() => answer("deny")}
+        >
+          Deny all ${state.isSending ? questions.length : open}
+        </button>
+        <button
+          class="button primary"
+          type="button"
+          data-batch="allow"
+          aria-disabled=${blocked}
+          @click=${() => answer("allow")}
+        >
+          Allow all ${state.isSending ? questions.length : open}
+        </button>
       </div>`;
   });
 }

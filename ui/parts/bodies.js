@@ -29,9 +29,13 @@ export function body(app, card) {
     case "plan":
       return html`<div class="plan">${markdown(key, body.markdown)}</div>`;
     case "ask":
-      return html`<p class="asked">${shown(body.question)}</p>${body.detail ? html`<p class="description">${shown(body.detail)}</p>` : ""}`;
+      return html`<p class="asked"><span>${shown(body.question)}</span></p>
+        ${body.detail ? html`<p class="description">${shown(body.detail)}</p>` : ""}`;
     case "mcp":
-      return html`<p class="description">The tool <code>${shown(body.tool)}</code> of the server <code>${shown(body.server)}</code></p>${numbered(app, key, prettyJson(body.input))}`;
+      return html`<p class="description">
+          The tool <code>${shown(body.tool)}</code> of the server <code>${shown(body.server)}</code>
+        </p>
+        ${numbered(app, key, prettyJson(body.input))}`;
     default:
       return numbered(app, key, prettyJson(body.input));
   }
@@ -39,7 +43,9 @@ export function body(app, card) {
 
 /** @param {string} path @param {unknown} more */
 function path(path, more) {
-  return html`<p class="path">${icon("file")}<code>${shown(path)}</code><span class="muted">${more}</span></p>`;
+  return html`<p class="path">
+    ${icon("file")}<code>${shown(path)}</code><span class="muted">${more}</span>
+  </p>`;
 }
 
 /** @param {import("../types/desk.js").Change[]} changes */
@@ -56,5 +62,6 @@ function changed(changes) {
 function address(url) {
   const parts = /^([a-z+.-]+:\/\/)([^/?#]*)(.*)$/is.exec(url);
   if (!parts) return shown(url);
-  return html`<span class="seg-comment">${shown(parts[1])}</span><span class="seg-program">${shown(parts[2])}</span><span class="seg-option">${shown(parts[3])}</span>`;
+  return html`<span class="seg-comment">${shown(parts[1])}</span
+    ><span class="seg-program">${shown(parts[2])}</span><span class="seg-option">${shown(parts[3])}</span>`;
 }

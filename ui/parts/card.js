@@ -26,7 +26,13 @@ export const RISKS = /** @type {Record<string, [string, string]>} */ ({
 export function questionCard(inbox, question) {
   const { row, card, answer } = question;
   const isSettling = inbox.settlingMs(question) > 0;
-  return html`<article class="card" data-question=${row.question} data-answer=${answer} ?data-settling=${isSettling} aria-labelledby="card-title">
+  return html`<article
+    class="card"
+    data-question=${row.question}
+    data-answer=${answer}
+    ?data-settling=${isSettling}
+    aria-labelledby="card-title"
+  >
     ${head(inbox, question)}
     <div class="card-scroll" id="card-scroll" tabindex="-1">
       <div class="card-inner">
@@ -52,11 +58,23 @@ function head(inbox, { row, overAt }) {
   const left = row.until_ms - now;
   const tone = left < 60_000 ? "red" : left < 180_000 ? "amber" : "";
   return html`<header class="card-head">
-    <button class="button quiet back" type="button" aria-label="Back to the list" @click=${() => inbox.leaveCard()}>${icon("back", "icon-l")}</button>
+    <button
+      class="button quiet back"
+      type="button"
+      aria-label="Back to the list"
+      @click=${() => inbox.leaveCard()}
+    >
+      ${icon("back", "icon-l")}
+    </button>
     <span class="avatar" aria-hidden="true">${agentName(row.agent).charAt(0)}</span>
     <div class="grow">
-      <div class="who cut"><strong>${agentName(row.agent)}</strong> in <strong title=${row.project}>${folderName(row.project)}</strong></div>
-      <div class="tiny muted cut">Asked ${ago(row.asked_ms, now)}${row.mode ? html` · mode ${row.mode}` : ""}</div>
+      <div class="who cut">
+        <strong>${agentName(row.agent)}</strong> in
+        <strong title=${row.project}>${folderName(row.project)}</strong>
+      </div>
+      <div class="tiny muted cut">
+        Asked ${ago(row.asked_ms, now)}${row.mode ? html` · mode ${row.mode}` : ""}
+      </div>
     </div>
     ${overAt === null ? html`<span class="chip num ${tone}" title="Time left to answer">${icon("clock")}${left > 0 ? remaining(left) : "Time is up"}<span class="only-read"> left to answer</span></span>` : nothing}
   </header>`;
@@ -64,59 +82,111 @@ function head(inbox, { row, overAt }) {
 
 /** @param {import("../types/desk.js").Row} row */
 function risks(row) {
-  const chips = row.risks.map(({ kind, text }) => html`<li class="chip ${RISKS[kind]?.[1] ?? ""}">${icon(kind)}${text}</li>`);
-  if (row.needs === "confirm") chips.unshift(html`<li class="chip red">${icon("warning")}Needs a second, reading step</li>`);
-  return chips.length ? html`<ul class="risks" aria-label="What is unusual about this">${chips}</ul>` : nothing;
+  const chips = row.risks.map(
+    ({ kind, text }) => html`<li class="chip ${RISKS[kind]?.[1] ?? ""}">${icon(kind)}${text}</li>`,
+  );
+  if (row.needs === "confirm")
+    chips.unshift(html`<li class="chip red">${icon("warning")}Needs a second, reading step</li>`);
+  return chips.length
+    ? html`<ul class="risks" aria-label="What is unusual about this">
+        ${chips}
+      </ul>`
+    : nothing;
 }
 
 /** @param {InboxView} inbox @param {Question} question @param {Card} card */
 function content(inbox, question, card) {
   const { app } = inbox;
-  return html`
-    ${warnings(card)}
+  return html` ${warnings(card)}
     ${card.body.type === "ask" && card.pickers.length ? nothing : html`<div class="card-body">${body(app, card)}</div>`}
     ${pickers(inbox, question, card)}
-    ${card.last_words ? html`<section class="said"><h2 class="sub">${agentName(card.agent)} said before</h2><blockquote>${shown(card.last_words)}</blockquote></section>` : nothing}
-    ${offers(inbox, question, card)}
-    ${alike(inbox, question)}
+    ${
+      card.last_words
+        ? html`<section class="said">
+            <h2 class="sub">${agentName(card.agent)} said before</h2>
+            <blockquote><span>${shown(card.last_words)}</span></blockquote>
+          </section>`
+        : nothing
+    }
+    ${offers(inbox, question, card)} ${alike(inbox, question)}
     <section class="why">
       <h2 class="sub">Why you are asked</h2>
-      <p>${card.because ? shown(card.because) : "No rule decides this, so it is asked."}
-        ${card.no_answer_denies ? "Without an answer it is denied." : "Without an answer the agent asks in its own terminal."}</p>
+      <p>
+        ${card.because ? shown(card.because) : "No rule decides this, so it is asked."}
+        ${card.no_answer_denies ? "Without an answer it is denied." : "Without an answer the agent asks in its own terminal."}
+      </p>
     </section>
-    <details class="whole" ?open=${app.isUnfolded(`input-${card.question}`)} @toggle=${(/** @type {Event} */ event) => app.setUnfolded(`input-${card.question}`, /** @type {HTMLDetailsElement} */ (event.target).open)}>
+    <details
+      class="whole"
+      ?open=${app.isUnfolded(`input-${card.question}`)}
+      @toggle=${(/** @type {Event} */ event) => app.setUnfolded(`input-${card.question}`, /** @type {HTMLDetailsElement} */ (event.target).open)}
+    >
       <summary>All arguments, session and folder</summary>
       <dl class="facts">
-        <dt>Tool</dt><dd><code>${shown(card.tool)}</code></dd>
-        <dt>Folder</dt><dd><code>${shown(card.project)}</code></dd>
-        <dt>Session</dt><dd><code>${shown(card.session)}</code></dd>
-        <dt>Ledger entry</dt><dd class="num">${card.seq}</dd>
+        <dt>Tool</dt>
+        <dd><code>${shown(card.tool)}</code></dd>
+        <dt>Folder</dt>
+        <dd><code>${shown(card.project)}</code></dd>
+        <dt>Session</dt>
+        <dd><code>${shown(card.session)}</code></dd>
+        <dt>Ledger entry</dt>
+        <dd class="num">${card.seq}</dd>
       </dl>
       ${app.isUnfolded(`input-${card.question}`) ? numbered(app, `whole-${card.question}`, prettyJson(card.input)) : nothing}
     </details>
-    <p class="make-rule"><button class="button quiet small" type="button" @click=${() => app.proposeRule({ question: card.question }, card.summary)}>${icon("rules")}Make a rule from this</button></p>`;
+    <p class="make-rule">
+      <button
+        class="button quiet small"
+        type="button"
+        @click=${() => app.proposeRule({ question: card.question }, card.summary)}
+      >
+        ${icon("rules")}Make a rule from this
+      </button>
+    </p>`;
 }
 
 /** @param {Card} card */
 function warnings(card) {
   const notes = [];
   if (card.blocked) notes.push(["amber", "warning", card.blocked]);
-  if (card.hides_what_runs) notes.push(["red", "hidden", "Something that is hidden here could be executed. Allow it only if you know what it stands for."]);
-  if (card.is_cut) notes.push(["amber", "warning", "This input is too long to show in full. You can deny it here; to allow it, read it on a phone or in the terminal of `callgate up`."]);
-  return notes.map(([tone, name, text]) => html`<p class="note ${tone}">${icon(name)}<span>${text}</span></p>`);
+  if (card.hides_what_runs)
+    notes.push([
+      "red",
+      "hidden",
+      "Something that is hidden here could be executed. Allow it only if you know what it stands for.",
+    ]);
+  if (card.is_cut)
+    notes.push([
+      "amber",
+      "warning",
+      "This input is too long to show in full. You can deny it here; to allow it, read it on a phone or in the terminal of `callgate up`.",
+    ]);
+  return notes.map(
+    ([tone, name, text]) => html`<p class="note ${tone}">${icon(name)}<span>${text}</span></p>`,
+  );
 }
 
 /** @param {InboxView} inbox @param {Question} question @param {Card} card */
 function offers(inbox, question, card) {
   if (!card.offers.length || card.pickers.length) return nothing;
-  return html`<section class="offers"><h2 class="sub">Allow, and remember</h2>
+  return html`<section class="offers">
+    <h2 class="sub">Allow, and remember</h2>
     ${card.offers.map((offer) => {
       const isAgain = offer.changes_mode && question.action === offer.action && question.notice;
-      return html`<button class="offer" type="button" data-press=${offer.action} aria-disabled=${inbox.isBlocked(question) ? "true" : "false"}
-        @click=${() => inbox.press(question, { action: offer.action })}>
+      return html`<button
+        class="offer"
+        type="button"
+        data-press=${offer.action}
+        aria-disabled=${inbox.isBlocked(question) ? "true" : "false"}
+        @click=${() => inbox.press(question, { action: offer.action })}
+      >
         ${icon(offer.changes_mode ? "warning" : "plus")}
-        <span class="grow"><span class="offer-meaning">${isAgain ? "Press again: " : ""}${shown(offer.meaning)}</span>
-        <span class="small muted">${shown(offer.lasts)}${offer.changes_mode ? " · changes how the agent asks, so it needs two presses" : ""}</span></span>
+        <span class="grow"
+          ><span class="offer-meaning">${isAgain ? "Press again: " : ""}${shown(offer.meaning)}</span>
+          <span class="small muted"
+            >${shown(offer.lasts)}${offer.changes_mode ? " · changes how the agent asks, so it needs two presses" : ""}</span
+          ></span
+        >
       </button>`;
     })}
   </section>`;
@@ -125,16 +195,32 @@ function offers(inbox, question, card) {
 /** @param {InboxView} inbox @param {Question} question @param {Card} card */
 function pickers(inbox, question, card) {
   if (!card.pickers.length) return nothing;
-  return html`<div class="pickers">${card.pickers.map((picker) => html`<section class="picker">
-      <h2>${shown(picker.question)}</h2>
-      ${picker.many ? html`<p class="small muted">Choose as many as you like, then press Done.</p>` : nothing}
-      ${picker.choices.map((choice) => html`<button class="choice" type="button" data-press=${choice.action}
-        aria-pressed=${question.picks.has(choice.action) ? "true" : "false"} aria-disabled=${inbox.isBlocked(question) ? "true" : "false"}
-        @click=${() => inbox.press(question, { action: choice.action })}>
-        <span class="tick ${picker.many ? "square" : ""}">${icon("check")}</span>
-        <span class="grow"><span class="choice-label">${shown(choice.label)}</span>${choice.description ? html`<span class="small muted">${shown(choice.description)}</span>` : nothing}</span>
-      </button>`)}
-    </section>`)}</div>`;
+  return html`<div class="pickers">
+    ${card.pickers.map(
+      (picker) =>
+        html`<section class="picker">
+          <h2>${shown(picker.question)}</h2>
+          ${picker.many ? html`<p class="small muted">Choose as many as you like, then press Done.</p>` : nothing}
+          ${picker.choices.map(
+            (choice) =>
+              html`<button
+                class="choice"
+                type="button"
+                data-press=${choice.action}
+                aria-pressed=${question.picks.has(choice.action) ? "true" : "false"}
+                aria-disabled=${inbox.isBlocked(question) ? "true" : "false"}
+                @click=${() => inbox.press(question, { action: choice.action })}
+              >
+                <span class="tick ${picker.many ? "square" : ""}">${icon("check")}</span>
+                <span class="grow"
+                  ><span class="choice-label">${shown(choice.label)}</span
+                  >${choice.description ? html`<span class="small muted">${shown(choice.description)}</span>` : nothing}</span
+                >
+              </button>`,
+          )}
+        </section>`,
+    )}
+  </div>`;
 }
 
 /** @param {InboxView} inbox @param {Question} question */
@@ -142,7 +228,11 @@ function alike(inbox, question) {
   const alike = inbox.app.store.alike(question);
   if (alike.length < 2) return nothing;
   return html`<div class="alike">
-    ${icon("checks")}<span class="grow">${counted(alike.length, "open question is", "open questions are")} alike.</span>
-    <button class="button small" type="button" data-alike @click=${() => inbox.openBatch(alike)}>Answer together…</button>
+    ${icon("checks")}<span class="grow"
+      >${counted(alike.length, "open question is", "open questions are")} alike.</span
+    >
+    <button class="button small" type="button" data-alike @click=${() => inbox.openBatch(alike)}>
+      Answer together…
+    </button>
   </div>`;
 }

@@ -12,15 +12,22 @@ const WIDE = matchMedia("(min-width: 1360px)");
 
 /** @param {App} app @param {string} key @param {Change[]} changes */
 export function diff(app, key, changes) {
-  return changes.map((change, at) => html`
+  return changes.map(
+    (change, at) => html`
     ${change.everywhere ? html`<p class="small muted">Every occurrence is replaced:</p>` : ""}
-    <div class="code-box">${WIDE.matches ? sideBySide(app, `${key}.${at}`, change.lines) : unified(app, `${key}.${at}`, change.lines)}</div>`);
+    <div class="code-box">${WIDE.matches ? sideBySide(app, `${key}.${at}`, change.lines) : unified(app, `${key}.${at}`, change.lines)}</div>`,
+  );
 }
 
 /** @param {App} app @param {string} key @param {DiffLine[]} lines */
 function unified(app, key, lines) {
-  return html`<div class="lines diff">${foldedLines(app, key, lines, (line) => html`<div
-    class="line ${tone(line)}" data-old=${line.old ?? " "} data-new=${line.new ?? " "} data-op=${line.op}>${shown(line.text)}</div>`)}</div>`;
+  return html`<div class="lines diff">${foldedLines(
+    app,
+    key,
+    lines,
+    (line) => html`<div
+    class="line ${tone(line)}" data-old=${line.old ?? " "} data-new=${line.new ?? " "} data-op=${line.op}>${shown(line.text)}</div>`,
+  )}</div>`;
 }
 
 /** @param {App} app @param {string} key @param {DiffLine[]} lines */
@@ -53,7 +60,8 @@ function pairs(key, lines) {
   /** @type {DiffLine[]} */
   let added = [];
   const flush = () => {
-    for (let at = 0; at < Math.max(removed.length, added.length); at += 1) pairs.push({ left: removed[at] ?? null, right: added[at] ?? null });
+    for (let at = 0; at < Math.max(removed.length, added.length); at += 1)
+      pairs.push({ left: removed[at] ?? null, right: added[at] ?? null });
     [removed, added] = [[], []];
   };
   for (const line of lines) {

@@ -9,7 +9,12 @@ import { prettyJson } from "./text.js";
 /** @typedef {import("../types/desk.js").Card} Card */
 
 /** The argument that people mostly want to change, by the kind of the call. */
-const MAIN = /** @type {Record<string, string>} */ ({ command: "command", write: "content", fetch: "url", plan: "plan" });
+const MAIN = /** @type {Record<string, string>} */ ({
+  command: "command",
+  write: "content",
+  fetch: "url",
+  plan: "plan",
+});
 
 /** @param {App} app @param {Card} card @param {(input: string) => void} send gets the whole input as JSON */
 export function editDialog(app, card, send) {
@@ -39,13 +44,32 @@ export function editDialog(app, card, send) {
     const problem = editProblem(card.input, input());
     return html`<form class="dialog-form" @submit=${submit}>
       <div class="dialog-body">
-        <label class="labelled">${state.isWhole ? "All arguments as JSON" : `The argument “${name}”`}
-          <textarea class="field mono" data-edit rows=${state.isWhole ? 14 : 7} spellcheck="false" autocapitalize="off" .value=${state.isWhole ? state.json : state.text} @input=${type}></textarea></label>
+        <label class="labelled"
+          >${state.isWhole ? "All arguments as JSON" : `The argument “${name}”`}
+          <textarea
+            class="field mono"
+            data-edit
+            rows=${state.isWhole ? 14 : 7}
+            spellcheck="false"
+            autocapitalize="off"
+            .value=${state.isWhole ? state.json : state.text}
+            @input=${type}
+          ></textarea>
+        </label>
         ${problem ? html`<p class="note red" role="alert">${icon("warning")}<span>${problem}</span></p>` : html`<p class="small muted">What you send here runs instead of what the agent asked for. Hidden values such as <code>[hidden 1: …]</code> stay in place and stay hidden.</p>`}
         ${state.isWhole ? nothing : html`<p><button class="button quiet small" type="button" @click=${showWhole}>Edit all arguments</button></p>`}
       </div>
-      <div class="dialog-foot"><button class="button quiet" type="button" @click=${() => app.closeDialog()}>Cancel</button>
-        <button class="button primary" type="submit" data-press="send-edit" ?disabled=${!!problem || !isChanged()}>Allow with these changes</button></div>
+      <div class="dialog-foot">
+        <button class="button quiet" type="button" @click=${() => app.closeDialog()}>Cancel</button>
+        <button
+          class="button primary"
+          type="submit"
+          data-press="send-edit"
+          ?disabled=${!!problem || !isChanged()}
+        >
+          Allow with these changes
+        </button>
+      </div>
     </form>`;
   });
 }

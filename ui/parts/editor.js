@@ -64,7 +64,10 @@ function paintedLine(line, problem) {
 export function goToLine(id, text, line) {
   const area = /** @type {HTMLTextAreaElement | null} */ (document.getElementById(id));
   if (!area) return;
-  const at = text.split("\n").slice(0, line - 1).reduce((sum, each) => sum + each.length + 1, 0);
+  const at = text
+    .split("\n")
+    .slice(0, line - 1)
+    .reduce((sum, each) => sum + each.length + 1, 0);
   area.focus();
   area.setSelectionRange(at, at);
   area.scrollTop = Math.max(0, (line - 5) * LINE);

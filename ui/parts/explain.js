@@ -46,7 +46,10 @@ export class ExplainPanel {
     if (!this.#command.trim()) this.#answer = null;
     else {
       try {
-        const answer = await ask(this.app.transport, "explain", { command: this.#command, project: this.#project || "/" });
+        const answer = await ask(this.app.transport, "explain", {
+          command: this.#command,
+          project: this.#project || "/",
+        });
         if (round === this.#round) this.#answer = answer;
       } catch (error) {
         this.#error = errorText(error);
@@ -57,18 +60,60 @@ export class ExplainPanel {
 
   render() {
     const answer = this.#answer;
-    return html`<section class="panel explain"><h2>What would happen?</h2>
-      <label class="labelled">A command<textarea class="field mono" rows="3" data-explain spellcheck="false" autocapitalize="off" placeholder="git push origin main" @input=${(/** @type {Event} */ event) => this.#type(/** @type {HTMLTextAreaElement} */ (event.target).value)}></textarea></label>
-      <label class="labelled">In the project<input class="field mono" list="explain-projects" spellcheck="false" placeholder="/home/…" .value=${this.#project} @change=${(/** @type {Event} */ event) => { this.#project = /** @type {HTMLInputElement} */ (event.target).value; this.#explain(); }}></label>
-      <datalist id="explain-projects">${this.#projects.map((project) => html`<option value=${project}>${folderName(project)}</option>`)}</datalist>
-      <div aria-live="polite" class="stack">${this.#error ? html`<p class="note red">${icon("warning")}<span>${this.#error}</span></p>` : answer ? this.#verdict(answer) : html`<p class="small muted">Type a command to see which rule decides it, and why.</p>`}</div>
+    return html`<section class="panel explain">
+      <h2>What would happen?</h2>
+      <label class="labelled"
+        >A command<textarea
+          class="field mono"
+          rows="3"
+          data-explain
+          spellcheck="false"
+          autocapitalize="off"
+          placeholder="git push origin main"
+          @input=${(/** @type {Event} */ event) => this.#type(/** @type {HTMLTextAreaElement} */ (event.target).value)}
+        ></textarea>
+      </label>
+      <label class="labelled"
+        >In the project<input
+          class="field mono"
+          list="explain-projects"
+          spellcheck="false"
+          placeholder="/home/…"
+          .value=${this.#project}
+          @change=${(/** @type {Event} */ event) => {
+            this.#project = /** @type {HTMLInputElement} */ (event.target).value;
+            this.#explain();
+          }}
+      /></label>
+      <datalist id="explain-projects">
+        ${this.#projects.map((project) => html`<option value=${project}>${folderName(project)}</option>`)}
+      </datalist>
+      <div aria-live="polite" class="stack">
+        ${this.#error ? html`<p class="note red">${icon("warning")}<span>${this.#error}</span></p>` : answer ? this.#verdict(answer) : html`<p class="small muted">Type a command to see which rule decides it, and why.</p>`}
+      </div>
     </section>`;
   }
 
   /** @param {import("../types/desk.js").Explained} answer */
   #verdict({ decision, because, considered, segments }) {
-    return html`<div class="verdict" data-verdict=${decision}><span class="chip ${TONES[decision] ?? ""}">${decisionWords(decision)}</span><p>${because ? shown(because) : "No rule decides it, so you are asked."}</p></div>
+    return html`<div class="verdict" data-verdict=${decision}>
+        <span class="chip ${TONES[decision] ?? ""}">${decisionWords(decision)}</span>
+        <p>${because ? shown(because) : "No rule decides it, so you are asked."}</p>
+      </div>
       ${segments ? html`<div class="code-box"><pre class="command small">${segments.map(segment)}</pre></div>` : nothing}
-      ${considered.length ? html`<ul class="considered">${considered.map(({ rule, matches, text }) => html`<li class=${matches ? "is-match" : ""}>${icon(matches ? "check" : "cross")}<span><strong>${rule}</strong> <span class="muted">${shown(text)}</span></span></li>`)}</ul>` : nothing}`;
+      ${
+        considered.length
+          ? html`<ul class="considered">
+              ${considered.map(
+                ({ rule, matches, text }) =>
+                  html`<li class=${matches ? "is-match" : ""}>
+                    ${icon(matches ? "check" : "cross")}<span
+                      ><strong>${rule}</strong> <span class="muted">${shown(text)}</span></span
+                    >
+                  </li>`,
+              )}
+            </ul>`
+          : nothing
+      }`;
   }
 }

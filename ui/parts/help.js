@@ -5,8 +5,23 @@ import { KEYS } from "../keys.js";
 
 /** @param {import("../app.js").App} app */
 export function helpDialog(app) {
-  app.openDialog("Keyboard", () => html`<div class="dialog-body">
-    <dl class="cheat-sheet">${KEYS.map(([keys, does]) => html`<div><dt>${keys.map((key) => html`<kbd>${key}</kbd> `)}</dt><dd>${does}</dd></div>`)}</dl>
-    <p class="small muted">A question that has just appeared takes no answer for 0.7 seconds, so that nothing is answered by accident.</p>
-  </div>`);
+  app.openDialog(
+    "Keyboard",
+    () =>
+      html`<div class="dialog-body">
+        <dl class="cheat-sheet">
+          ${KEYS.map(
+            ([keys, does]) =>
+              html`<div>
+                <dt>${keys.map((key) => html`<kbd>${key}</kbd> `)}</dt>
+                <dd>${does}</dd>
+              </div>`,
+          )}
+        </dl>
+        <p class="small muted">
+          A question that has just appeared takes no answer for 0.7 seconds, so that nothing is answered by
+          accident.
+        </p>
+      </div>`,
+  );
 }

@@ -25,7 +25,13 @@ export function barsOf(hours) {
   const steps = [1, 2, 3, 6, 12, 24, 48, 168, 336, 720, 2160, 8760];
   const step = steps.find((step) => (last - first) / HOUR / step < MOST_BARS) ?? 8760;
   const span = step * HOUR;
-  const bars = Array.from({ length: Math.floor((last - first) / span) + 1 }, (_, at) => ({ at: first + at * span, allowed: 0, denied: 0, by_rule: 0, other: 0 }));
+  const bars = Array.from({ length: Math.floor((last - first) / span) + 1 }, (_, at) => ({
+    at: first + at * span,
+    allowed: 0,
+    denied: 0,
+    by_rule: 0,
+    other: 0,
+  }));
   for (const hour of hours) {
     const bar = bars[Math.floor((hour.at_ms - first) / span)];
     bar.allowed += hour.allowed;
@@ -36,7 +42,12 @@ export function barsOf(hours) {
   return { bars, span };
 }
 
-const SERIES = /** @type {const} */ ([["by_rule", "rule"], ["allowed", "allow"], ["denied", "deny"], ["other", "idle"]]);
+const SERIES = /** @type {const} */ ([
+  ["by_rule", "rule"],
+  ["allowed", "allow"],
+  ["denied", "deny"],
+  ["other", "idle"],
+]);
 
 /** @type {WeakMap<Figures, ReturnType<typeof barsOf>>} */
 const known = new WeakMap();
@@ -61,7 +72,12 @@ export function hoursPlot(app, figures) {
   const point = (/** @type {PointerEvent} */ event) => {
     const box = /** @type {Element} */ (event.currentTarget).getBoundingClientRect();
     const bar = bars[Math.floor(((event.clientX - box.left) / box.width) * width)];
-    pointed = bar ? { plot: "hours", text: `${time(bar.at, span)}: ${counted(total(bar), "call")}, ${bar.allowed} allowed, ${bar.denied} denied, ${bar.by_rule} by rule` } : null;
+    pointed = bar
+      ? {
+          plot: "hours",
+          text: `${time(bar.at, span)}: ${counted(total(bar), "call")}, ${bar.allowed} allowed, ${bar.denied} denied, ${bar.by_rule} by rule`,
+        }
+      : null;
     app.update();
   };
   const leave = () => {
@@ -70,9 +86,27 @@ export function hoursPlot(app, figures) {
   };
   const sum = bars.reduce((sum, bar) => sum + total(bar), 0);
   return html`<figure class="plot panel wide">
-    <figcaption><h2 class="sub">Calls per ${span === HOUR ? "hour" : span < 24 * HOUR ? `${span / HOUR} hours` : span === 24 * HOUR ? "day" : `${span / 24 / HOUR} days`}</h2><strong class="figure num">${sum.toLocaleString()}</strong></figcaption>
-    <svg class="bars" viewBox="0 0 ${width} ${HEIGHT}" preserveAspectRatio="none" role="img" aria-label="${counted(sum, "call")} over time" @pointermove=${point} @pointerleave=${leave}>${paths}</svg>
-    <p class="tiny muted axis num">${pointed?.plot === "hours" ? pointed.text : bars.length ? html`<span>${time(bars[0].at, span)}</span><span>${time(bars[bars.length - 1].at, span)}</span>` : "Nothing yet"}</p>
+    <figcaption>
+      <h2 class="sub">
+        Calls per
+        ${span === HOUR ? "hour" : span < 24 * HOUR ? `${span / HOUR} hours` : span === 24 * HOUR ? "day" : `${span / 24 / HOUR} days`}
+      </h2>
+      <strong class="figure num">${sum.toLocaleString()}</strong>
+    </figcaption>
+    <svg
+      class="bars"
+      viewBox="0 0 ${width} ${HEIGHT}"
+      preserveAspectRatio="none"
+      role="img"
+      aria-label="${counted(sum, "call")} over time"
+      @pointermove=${point}
+      @pointerleave=${leave}
+    >
+      ${paths}
+    </svg>
+    <p class="tiny muted axis num">
+      ${pointed?.plot === "hours" ? pointed.text : bars.length ? html`<span>${time(bars[0].at, span)}</span><span>${time(bars[bars.length - 1].at, span)}</span>` : "Nothing yet"}
+    </p>
   </figure>`;
 }
 
@@ -80,7 +114,9 @@ export function hoursPlot(app, figures) {
 function time(at, span) {
   const date = new Date(at);
   const day = date.toLocaleDateString(undefined, { day: "numeric", month: "short" });
-  return span >= 24 * HOUR ? day : `${day}, ${date.toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit" })}`;
+  return span >= 24 * HOUR
+    ? day
+    : `${day}, ${date.toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit" })}`;
 }
 
 /** @param {Figures["answer_ms"]} answers */
@@ -93,15 +129,33 @@ export function answersPlot({ p50, p90, buckets }) {
   });
   const bounds = buckets.map((bucket) => bucket.up_to_ms).filter((ms) => ms !== null);
   return html`<figure class="plot panel">
-    <figcaption><h2 class="sub">Time to answer</h2><strong class="figure num">${p50 === null ? "–" : duration(p50)}</strong></figcaption>
-    <svg class="bars" viewBox="0 0 ${width} ${HEIGHT}" preserveAspectRatio="none" role="img" aria-label="Half of the answers took less than ${duration(p50 ?? 0)}"><path class="fill-accent" d=${path.join("")}></path></svg>
-    <p class="tiny muted axis num">${p50 !== null && bounds.length ? html`<span>${duration(Number(bounds[0]))}</span><span>${p90 === null ? "" : `90 % within ${duration(p90)}`}</span>` : "Nobody was asked"}</p>
+    <figcaption>
+      <h2 class="sub">Time to answer</h2>
+      <strong class="figure num">${p50 === null ? "–" : duration(p50)}</strong>
+    </figcaption>
+    <svg
+      class="bars"
+      viewBox="0 0 ${width} ${HEIGHT}"
+      preserveAspectRatio="none"
+      role="img"
+      aria-label="Half of the answers took less than ${duration(p50 ?? 0)}"
+    >
+      <path class="fill-accent" d=${path.join("")}></path>
+    </svg>
+    <p class="tiny muted axis num">
+      ${p50 !== null && bounds.length ? html`<span>${duration(Number(bounds[0]))}</span><span>${p90 === null ? "" : `90 % within ${duration(p90)}`}</span>` : "Nobody was asked"}
+    </p>
   </figure>`;
 }
 
 /** @param {Figures["shares"]} shares */
 export function sharesPlot({ allowed, denied, by_rule, timeout }) {
-  const parts = /** @type {[string, number, string][]} */ ([["By rule", by_rule, "rule"], ["Allowed", allowed, "allow"], ["Denied", denied, "deny"], ["No answer", timeout, "idle"]]);
+  const parts = /** @type {[string, number, string][]} */ ([
+    ["By rule", by_rule, "rule"],
+    ["Allowed", allowed, "allow"],
+    ["Denied", denied, "deny"],
+    ["No answer", timeout, "idle"],
+  ]);
   const total = parts.reduce((sum, [, count]) => sum + count, 0);
   let left = 0;
   const rects = parts.map(([, count, tone]) => {
@@ -111,9 +165,22 @@ export function sharesPlot({ allowed, denied, by_rule, timeout }) {
   });
   const percent = (/** @type {number} */ count) => (total ? `${Math.round((count / total) * 100)} %` : "–");
   return html`<figure class="plot panel">
-    <figcaption><h2 class="sub">Decided by rules</h2><strong class="figure num">${percent(by_rule)}</strong></figcaption>
-    <svg class="shares" viewBox="0 0 100 10" preserveAspectRatio="none" role="img" aria-label="Shares of the decisions">${rects}</svg>
-    <ul class="legend">${parts.map(([name, count, tone]) => html`<li><span class="key fill-${tone}"></span>${name}<span class="num grow">${percent(count)}</span></li>`)}</ul>
+    <figcaption>
+      <h2 class="sub">Decided by rules</h2>
+      <strong class="figure num">${percent(by_rule)}</strong>
+    </figcaption>
+    <svg
+      class="shares"
+      viewBox="0 0 100 10"
+      preserveAspectRatio="none"
+      role="img"
+      aria-label="Shares of the decisions"
+    >
+      ${rects}
+    </svg>
+    <ul class="legend">
+      ${parts.map(([name, count, tone]) => html`<li><span class="key fill-${tone}"></span>${name}<span class="num grow">${percent(count)}</span></li>`)}
+    </ul>
   </figure>`;
 }
 
@@ -122,15 +189,45 @@ export function sharesPlot({ allowed, denied, by_rule, timeout }) {
  * @param {(name: string) => string} addressOf
  */
 export function talliesPlot(figures, by, choose, addressOf) {
-  const all = /** @type {Record<string, Tally[]>} */ ({ project: figures.by_project, agent: figures.by_agent, tool: figures.by_tool });
+  const all = /** @type {Record<string, Tally[]>} */ ({
+    project: figures.by_project,
+    agent: figures.by_agent,
+    tool: figures.by_tool,
+  });
   const tallies = (all[by] ?? []).slice(0, 4);
   const most = Math.max(1, ...tallies.map((tally) => tally.count));
-  const names = /** @type {Record<string, (name: string) => string>} */ ({ project: folderName, agent: agentName });
+  const names = /** @type {Record<string, (name: string) => string>} */ ({
+    project: folderName,
+    agent: agentName,
+  });
   return html`<figure class="plot panel">
-    <figcaption><div class="segmented tight">${["project", "agent", "tool"].map((name) => html`<button type="button" aria-pressed=${name === by ? "true" : "false"} @click=${() => choose(name)}>${name.charAt(0).toUpperCase()}${name.slice(1)}</button>`)}</div></figcaption>
-    <ul class="tallies">${tallies.length ? tallies.map((tally) => html`<li><a href=${addressOf(tally.name)} title="${tally.name}: ${tally.allowed} allowed, ${tally.denied} denied">
-      <span class="row"><span class="grow cut">${names[by]?.(tally.name) ?? tally.name}</span><span class="num muted">${tally.count.toLocaleString()}</span></span>
-      <svg viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true"><rect class="fill-line" width="100" height="4"></rect><rect class="fill-accent" width=${(tally.count / most) * 100} height="4"></rect></svg></a></li>`) : html`<li class="muted small">Nothing yet</li>`}</ul>
-
+    <figcaption>
+      <div class="segmented tight">
+        ${["project", "agent", "tool"].map((name) => html`<button type="button" aria-pressed=${name === by ? "true" : "false"} @click=${() => choose(name)}>${name.charAt(0).toUpperCase()}${name.slice(1)}</button>`)}
+      </div>
+    </figcaption>
+    <ul class="tallies">
+      ${
+        tallies.length
+          ? tallies.map(
+              (tally) =>
+                html`<li>
+                  <a
+                    href=${addressOf(tally.name)}
+                    title="${tally.name}: ${tally.allowed} allowed, ${tally.denied} denied"
+                  >
+                    <span class="row"
+                      ><span class="grow cut">${names[by]?.(tally.name) ?? tally.name}</span
+                      ><span class="num muted">${tally.count.toLocaleString()}</span></span
+                    >
+                    <svg viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">
+                      <rect class="fill-line" width="100" height="4"></rect>
+                      <rect class="fill-accent" width=${(tally.count / most) * 100} height="4"></rect></svg
+                  ></a>
+                </li>`,
+            )
+          : html`<li class="muted small">Nothing yet</li>`
+      }
+    </ul>
   </figure>`;
 }

@@ -8,8 +8,18 @@ import { shown } from "./text.js";
 
 /** @typedef {import("../app.js").App} App */
 
-const DECISIONS = /** @type {[string, string][]} */ ([["allow", "Allow"], ["ask", "Ask me"], ["confirm", "Ask twice"], ["deny", "Deny"]]);
-const TIMES = /** @type {[string, string][]} */ ([["", "From now on"], ["3600", "For the next hour"], ["28800", "For eight hours"], ["604800", "For a week"]]);
+const DECISIONS = /** @type {[string, string][]} */ ([
+  ["allow", "Allow"],
+  ["ask", "Ask me"],
+  ["confirm", "Ask twice"],
+  ["deny", "Deny"],
+]);
+const TIMES = /** @type {[string, string][]} */ ([
+  ["", "From now on"],
+  ["3600", "For the next hour"],
+  ["28800", "For eight hours"],
+  ["604800", "For a week"],
+]);
 
 /**
  * @param {App} app @param {{question?: string, seq?: number}} of the call
@@ -35,15 +45,51 @@ export function proposalDialog(app, of, summary) {
     app.update();
   };
   propose();
-  app.openDialog("Make a rule", () => html`<div class="dialog-body">
-      <div class="code-box"><pre class="command">${shown(summary)}</pre></div>
-      <div class="row wrap"><div class="segmented" role="group" aria-label="Decision">${DECISIONS.map(([name, title]) => html`<button type="button" data-decide=${name} aria-pressed=${state.decide === name ? "true" : "false"} @click=${() => choose({ decide: name })}>${title}</button>`)}</div>
-        <select class="field time" aria-label="How long" data-seconds @change=${(/** @type {Event} */ event) => choose({ seconds: /** @type {HTMLSelectElement} */ (event.target).value })}>${TIMES.map(([value, title]) => html`<option value=${value} ?selected=${value === state.seconds}>${title}</option>`)}</select></div>
-      ${state.error ? html`<p class="note red" role="alert">${icon("warning")}<span>${state.error}</span></p>` : nothing}
-      <label class="labelled">The rule. You may change it.<textarea class="field mono" rows="8" spellcheck="false" data-proposal .value=${state.toml} @input=${(/** @type {Event} */ event) => { state.toml = /** @type {HTMLTextAreaElement} */ (event.target).value; }}></textarea></label>
-    </div>
-    <div class="dialog-foot"><button class="button quiet" type="button" @click=${() => app.closeDialog()}>Cancel</button>
-      <button class="button primary" type="button" data-review ?disabled=${!state.toml} @click=${() => addRule(app, state.toml)}>Check against the history…</button></div>`);
+  app.openDialog(
+    "Make a rule",
+    () =>
+      html`<div class="dialog-body">
+          <div class="code-box"><pre class="command">${shown(summary)}</pre></div>
+          <div class="row wrap">
+            <div class="segmented" role="group" aria-label="Decision">
+              ${DECISIONS.map(([name, title]) => html`<button type="button" data-decide=${name} aria-pressed=${state.decide === name ? "true" : "false"} @click=${() => choose({ decide: name })}>${title}</button>`)}
+            </div>
+            <select
+              class="field time"
+              aria-label="How long"
+              data-seconds
+              @change=${(/** @type {Event} */ event) => choose({ seconds: /** @type {HTMLSelectElement} */ (event.target).value })}
+            >
+              ${TIMES.map(([value, title]) => html`<option value=${value} ?selected=${value === state.seconds}>${title}</option>`)}
+            </select>
+          </div>
+          ${state.error ? html`<p class="note red" role="alert">${icon("warning")}<span>${state.error}</span></p>` : nothing}
+          <label class="labelled"
+            >The rule. You may change it.<textarea
+              class="field mono"
+              rows="8"
+              spellcheck="false"
+              data-proposal
+              .value=${state.toml}
+              @input=${(/** @type {Event} */ event) => {
+                state.toml = /** @type {HTMLTextAreaElement} */ (event.target).value;
+              }}
+            ></textarea>
+          </label>
+        </div>
+        <div class="dialog-foot">
+          <button class="button quiet" type="button" @click=${() => app.closeDialog()}>Cancel</button>
+          <button
+            class="button primary"
+            type="button"
+            data-review
+            ?disabled=${!state.toml}
+            @click=${() => addRule(app, state.toml)}
+          >
+            Check against the history…
+          </button>
+        </div>`,
+  );
 }
 
 /**

@@ -17,7 +17,12 @@ import { shown } from "./text.js";
  */
 export function reviewDialog(app, { text, hash }, saved) {
   const state = {
-    done: 0, total: 0, result: /** @type {Backtested | null} */ (null), error: "", isSaving: false, finishedAt: Infinity,
+    done: 0,
+    total: 0,
+    result: /** @type {Backtested | null} */ (null),
+    error: "",
+    isSaving: false,
+    finishedAt: Infinity,
   };
   const abort = new AbortController();
   const run = async () => {
@@ -57,34 +62,102 @@ export function reviewDialog(app, { text, hash }, saved) {
     app.closeDialog();
   };
   run();
-  app.openDialog("Before you save", () => html`
-    <div class="dialog-body review">
-      ${state.error ? html`<p class="note red" role="alert">${icon("warning")}<span>${state.error}</span></p>` : nothing}
-      ${state.result ? results(state.result, app.now) : state.error ? nothing : html`<p>What would these rules have decided about everything in the ledger?</p>
-        <progress max=${state.total || 1} value=${state.done} aria-label="Backtest"></progress><p class="small muted num">${state.total ? `${state.done.toLocaleString()} of ${counted(state.total, "entry", "entries")}` : "Starting…"}</p>`}
-    </div>
-    <div class="dialog-foot"><button class="button quiet" type="button" @click=${cancel}>Cancel</button>
-      ${state.result ? html`<button class="button ${state.result.let_through_count ? "danger primary" : "primary"}" type="button" data-save aria-disabled=${performance.now() - state.finishedAt < SETTLE_MS ? "true" : "false"} ?disabled=${state.isSaving} @click=${save}>
-        ${state.result.let_through_count ? `Save, and allow what was denied` : "Save the rules"}</button>` : nothing}
-    </div>`);
+  app.openDialog(
+    "Before you save",
+    () =>
+      html` <div class="dialog-body review">
+          ${state.error ? html`<p class="note red" role="alert">${icon("warning")}<span>${state.error}</span></p>` : nothing}
+          ${
+            state.result
+              ? results(state.result, app.now)
+              : state.error
+                ? nothing
+                : html`<p>What would these rules have decided about everything in the ledger?</p>
+                    <progress max=${state.total || 1} value=${state.done} aria-label="Backtest"></progress>
+                    <p class="small muted num">
+                      ${state.total ? `${state.done.toLocaleString()} of ${counted(state.total, "entry", "entries")}` : "Starting…"}
+                    </p>`
+          }
+        </div>
+        <div class="dialog-foot">
+          <button class="button quiet" type="button" @click=${cancel}>Cancel</button>
+          ${
+            state.result
+              ? html`<button
+                  class="button ${state.result.let_through_count ? "danger primary" : "primary"}"
+                  type="button"
+                  data-save
+                  aria-disabled=${performance.now() - state.finishedAt < SETTLE_MS ? "true" : "false"}
+                  ?disabled=${state.isSaving}
+                  @click=${save}
+                >
+                  ${state.result.let_through_count ? `Save, and allow what was denied` : "Save the rules"}
+                </button>`
+              : nothing
+          }
+        </div>`,
+  );
 }
 
 /** @param {Backtested} result @param {number} now */
 function results(result, now) {
   const { judged, let_through, let_through_count, turned, saved, examples } = result;
-  return html`
-    ${let_through_count ? html`<section class="let-through" data-let-through=${let_through_count}>
-      <h3>${icon("warning")}${counted(let_through_count, "call that was denied would be allowed", "calls that were denied would be allowed")}</h3>
-      ${turnedList(let_through, now)}${let_through_count > let_through.length ? html`<p class="small">and ${let_through_count - let_through.length} more</p>` : nothing}</section>`
-    : html`<p class="note green">${icon("check")}<span>Nothing that was denied before would be allowed.</span></p>`}
-    <div class="review-figures"><div><strong class="figure num">${saved.toLocaleString()}</strong><span class="small muted">questions saved</span></div>
-      <div><strong class="figure num">${judged.toLocaleString()}</strong><span class="small muted">calls judged</span></div></div>
-    ${turned.length ? html`<section><h3>What changes</h3><ul class="turns">${turned.map(({ from, to, count }) => html`<li><span>${decisionWords(from)}</span>${icon("next")}<strong>${decisionWords(to)}</strong><span class="num muted">${count.toLocaleString()}</span></li>`)}</ul></section>` : html`<p class="muted">Every past call would have been decided as before.</p>`}
-    ${examples.length ? html`<section><h3>For example</h3>${turnedList(examples, now)}</section>` : nothing}`;
+  return html` ${
+      let_through_count
+        ? html`<section class="let-through" data-let-through=${let_through_count}>
+            <h3>
+              ${icon("warning")}${counted(let_through_count, "call that was denied would be allowed", "calls that were denied would be allowed")}
+            </h3>
+            ${turnedList(let_through, now)}${let_through_count > let_through.length ? html`<p class="small">and ${let_through_count - let_through.length} more</p>` : nothing}
+          </section>`
+        : html`<p class="note green">
+            ${icon("check")}<span>Nothing that was denied before would be allowed.</span>
+          </p>`
+    }
+    <div class="review-figures">
+      <div>
+        <strong class="figure num">${saved.toLocaleString()}</strong
+        ><span class="small muted">questions saved</span>
+      </div>
+      <div>
+        <strong class="figure num">${judged.toLocaleString()}</strong
+        ><span class="small muted">calls judged</span>
+      </div>
+    </div>
+    ${
+      turned.length
+        ? html`<section>
+            <h3>What changes</h3>
+            <ul class="turns">
+              ${turned.map(({ from, to, count }) => html`<li><span>${decisionWords(from)}</span>${icon("next")}<strong>${decisionWords(to)}</strong><span class="num muted">${count.toLocaleString()}</span></li>`)}
+            </ul>
+          </section>`
+        : html`<p class="muted">Every past call would have been decided as before.</p>`
+    }
+    ${
+      examples.length
+        ? html`<section>
+            <h3>For example</h3>
+            ${turnedList(examples, now)}
+          </section>`
+        : nothing
+    }`;
 }
 
 /** @param {Turned[]} calls @param {number} now */
 function turnedList(calls, now) {
-  return html`<ul class="turned">${calls.slice(0, 12).map((call) => html`<li><code>${shown(call.summary)}</code>
-    <span class="tiny muted">${folderName(call.project)} · ${clock(call.at_ms, now)} · ${decisionWords(call.was)}, would be ${decisionWords(call.would).toLowerCase()}</span></li>`)}</ul>`;
+  return html`<ul class="turned">
+    ${calls
+      .slice(0, 12)
+      .map(
+        (call) =>
+          html`<li>
+            <code>${shown(call.summary)}</code>
+            <span class="tiny muted"
+              >${folderName(call.project)} · ${clock(call.at_ms, now)} · ${decisionWords(call.was)}, would be
+              ${decisionWords(call.would).toLowerCase()}</span
+            >
+          </li>`,
+      )}
+  </ul>`;
 }

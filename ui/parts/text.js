@@ -20,7 +20,11 @@ const LINE_HEIGHT = 21;
 export function shown(text) {
   const parts = visibleParts(text);
   if (parts.every((part) => !part.isInvisible)) return text;
-  return parts.map((part) => (part.isInvisible ? html`<span class="invisible" title="An invisible character">${part.text}</span>` : part.text));
+  return parts.map((part) =>
+    part.isInvisible
+      ? html`<span class="invisible" title="An invisible character">${part.text}</span>`
+      : part.text,
+  );
 }
 
 /** @param {App} app @param {string} key @param {Segment[]} segments */
@@ -83,7 +87,10 @@ const split = new Map();
 function splitLines(key, content) {
   const known = split.get(key);
   if (known?.content === content) return known.lines;
-  const lines = content.replace(/\n$/, "").split("\n").map((text, at) => ({ number: String(at + 1), text }));
+  const lines = content
+    .replace(/\n$/, "")
+    .split("\n")
+    .map((text, at) => ({ number: String(at + 1), text }));
   if (split.size > 20) split.clear();
   split.set(key, { content, lines });
   return lines;

@@ -35,11 +35,13 @@ export class VirtualList {
     const shown = items.slice(first, last).map((item, at) => ({ item, index: first + at }));
     const total = this.#tops[items.length] ?? 0;
     // White space between elements would be nodes of the document, too.
-    const place = (/** @type {number} */ at) => `transform:translateY(${this.#tops[at]}px);height:${this.#tops[at + 1] - this.#tops[at]}px`;
+    const place = (/** @type {number} */ at) =>
+      `transform:translateY(${this.#tops[at]}px);height:${this.#tops[at + 1] - this.#tops[at]}px`;
     return html`<ul class="virtual" id=${this.#id} role="list" aria-label=${label ?? "List"} .style=${`height:${total}px`}>${repeat(
       shown,
       ({ item, index }) => key(item, index),
-      ({ item, index }) => html`<li aria-setsize=${items.length} aria-posinset=${index + 1} .style=${place(index)}>${row(item, index)}</li>`,
+      ({ item, index }) =>
+        html`<li aria-setsize=${items.length} aria-posinset=${index + 1} .style=${place(index)}>${row(item, index)}</li>`,
     )}</ul>`;
   }
 
@@ -89,7 +91,8 @@ export class VirtualList {
     const offset = offsetIn(scroller, list);
     const [top, bottom] = [this.#tops[index] + offset, this.#tops[index + 1] + offset];
     if (top - 48 < scroller.scrollTop) scroller.scrollTop = top - 48;
-    else if (bottom > scroller.scrollTop + scroller.clientHeight) scroller.scrollTop = bottom - scroller.clientHeight + 8;
+    else if (bottom > scroller.scrollTop + scroller.clientHeight)
+      scroller.scrollTop = bottom - scroller.clientHeight + 8;
   }
 
   /** Returns true if the end of the list is near the visible part. */

@@ -21,16 +21,25 @@ test("the code is read from the fragment only in its own form", () => {
 });
 
 test("a filter takes what it knows and ignores the rest", () => {
-  assert.deepEqual(filterOf({ text: "make", by: "x", since: "hour", other: "1" }, 3_600_001), { text: "make", since_ms: 1 });
+  assert.deepEqual(filterOf({ text: "make", by: "x", since: "hour", other: "1" }, 3_600_001), {
+    text: "make",
+    since_ms: 1,
+  });
 });
 
 test("an edit of one argument leaves the others byte for byte", () => {
   const json = '{ "n": 12345678901234567890, "command":"a \\"b\\" }", "x": [1, {"command": 2}] }';
-  assert.equal(withText(json, "command", 'c\n"'), '{ "n": 12345678901234567890, "command":"c\\n\\"", "x": [1, {"command": 2}] }');
+  assert.equal(
+    withText(json, "command", 'c\n"'),
+    '{ "n": 12345678901234567890, "command":"c\\n\\"", "x": [1, {"command": 2}] }',
+  );
   assert.equal(textOf(json, "command"), 'a "b" }');
   assert.equal(memberSpan(json, "none"), null);
   assert.equal(withText('{"a":1 ,"command":"x"}', "command", "y"), '{"a":1 ,"command":"y"}');
-  assert.equal(withText('{"a":"," , "b" : [ ] , "command" : "x" }', "command", "y"), '{"a":"," , "b" : [ ] , "command" : "y" }');
+  assert.equal(
+    withText('{"a":"," , "b" : [ ] , "command" : "x" }', "command", "y"),
+    '{"a":"," , "b" : [ ] , "command" : "y" }',
+  );
 });
 
 test("hidden values must stay in an edit, each as often as before", () => {
@@ -54,14 +63,24 @@ test("presses count only after what is shown has been still for a while", () => 
 });
 
 test("times read well", () => {
-  assert.deepEqual([900, 1_500, 59_000, 61_000, 3_900_000, 90_000_000].map(duration), ["900 ms", "1.5 s", "59 s", "1 min", "1 h 5 min", "1 day"]);
+  assert.deepEqual([900, 1_500, 59_000, 61_000, 3_900_000, 90_000_000].map(duration), [
+    "900 ms",
+    "1.5 s",
+    "59 s",
+    "1 min",
+    "1 h 5 min",
+    "1 day",
+  ]);
   assert.deepEqual([-5, 1, 65_000, 7_200_000].map(remaining), ["0:00", "0:01", "1:05", "2 h"]);
 });
 
 test("invisible characters are named", () => {
   assert.deepEqual(visibleParts("a\u200bb\u202e\n"), [
-    { text: "a", isInvisible: false }, { text: "U+200B", isInvisible: true }, { text: "b", isInvisible: false },
-    { text: "U+202E", isInvisible: true }, { text: "\n", isInvisible: false },
+    { text: "a", isInvisible: false },
+    { text: "U+200B", isInvisible: true },
+    { text: "b", isInvisible: false },
+    { text: "U+202E", isInvisible: true },
+    { text: "\n", isInvisible: false },
   ]);
 });
 

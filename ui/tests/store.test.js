@@ -6,8 +6,22 @@ import { LINGER_MS, QuestionStore, isBatchable } from "../store.js";
 
 let seq = 0;
 const row = (question, more = {}) => ({
-  question, seq: ++seq, agent: "claude", project: "/p", session: "s", tool: "Bash", summary: question,
-  asked_ms: 0, until_ms: 1_000, ruling: "ask", because: null, needs: "press", mode: null, risks: [], alike: null, ...more,
+  question,
+  seq: ++seq,
+  agent: "claude",
+  project: "/p",
+  session: "s",
+  tool: "Bash",
+  summary: question,
+  asked_ms: 0,
+  until_ms: 1_000,
+  ruling: "ask",
+  because: null,
+  needs: "press",
+  mode: null,
+  risks: [],
+  alike: null,
+  ...more,
 });
 const entry = (kind, question, body = {}) => ({ seq: ++seq, at_ms: 0, kind, question, hash: "", body });
 const loaded = (...rows) => {
@@ -41,7 +55,10 @@ test("a second press is refused while the first is on its way", () => {
 test("a lost race is lost and says who won", () => {
   const store = loaded(row("q"));
   store.press("q", "allow");
-  store.entryArrived(entry("pressed", "q", { by: "Bo", channel: "telegram", action: "deny", outcome: "decided" }), 1);
+  store.entryArrived(
+    entry("pressed", "q", { by: "Bo", channel: "telegram", action: "deny", outcome: "decided" }),
+    1,
+  );
   store.entryArrived(entry("decided", "q", { decision: "deny", by: "Bo" }), 1);
   store.told("q", { done: false, text: "Already decided by Bo." });
   const { answer, outcome, notice } = store.questions.get("q");
@@ -89,7 +106,15 @@ test("a failed request gives the question back", () => {
 
 test("a new question is sketched from its entry and completed by its card", () => {
   const store = loaded();
-  const asked = entry("asked", "n", { tool: "Bash", summary: "make", cwd: "/p", session: "s", agent: "claude", until_ms: 9, ruling: "ask" });
+  const asked = entry("asked", "n", {
+    tool: "Bash",
+    summary: "make",
+    cwd: "/p",
+    session: "s",
+    agent: "claude",
+    until_ms: 9,
+    ruling: "ask",
+  });
   assert.equal(store.entryArrived(asked, 0), "n");
   assert.equal(store.entryArrived(asked, 0), null);
   assert.equal(isBatchable(store.questions.get("n")), false);
@@ -100,10 +125,18 @@ test("a new question is sketched from its entry and completed by its card", () =
 
 test("what runs out first is on top, grouped by session", () => {
   const store = loaded(
-    row("late", { until_ms: 900, session: "a" }), row("soon", { until_ms: 100, session: "b" }), row("mid", { until_ms: 500, session: "a" }),
+    row("late", { until_ms: 900, session: "a" }),
+    row("soon", { until_ms: 100, session: "b" }),
+    row("mid", { until_ms: 500, session: "a" }),
   );
-  assert.deepEqual(store.inOrder().map((q) => q.row.question), ["soon", "mid", "late"]);
-  assert.deepEqual(store.groups().map((g) => g.session), ["b", "a"]);
+  assert.deepEqual(
+    store.inOrder().map((q) => q.row.question),
+    ["soon", "mid", "late"],
+  );
+  assert.deepEqual(
+    store.groups().map((g) => g.session),
+    ["b", "a"],
+  );
 });
 
 test("questions that ended while the page was away are over, newer ones stay", () => {
@@ -117,7 +150,11 @@ test("questions that ended while the page was away are over, newer ones stay", (
 });
 
 test("questions that the desk does not list any more because there are too many stay", () => {
-  const store = loaded(row("soon", { until_ms: 100 }), row("late", { until_ms: 900 }), row("gone", { until_ms: 50 }));
+  const store = loaded(
+    row("soon", { until_ms: 100 }),
+    row("late", { until_ms: 900 }),
+    row("gone", { until_ms: 50 }),
+  );
   const rows = [row("soon", { until_ms: 100 })];
   store.inboxLoaded({ head: seq, open: 3, rows }, 7);
   const over = (id) => store.questions.get(id).overAt;
@@ -138,8 +175,11 @@ test("a question that is over stays for a moment, longer if it is shown", () => 
 
 test("confirm and guarded questions are never answered together with others", () => {
   const store = loaded(
-    row("a", { alike: "x" }), row("b", { alike: "x" }), row("c", { alike: "x", needs: "confirm" }),
-    row("d", { alike: "x", ruling: "guard" }), row("e", { alike: "y" }),
+    row("a", { alike: "x" }),
+    row("b", { alike: "x" }),
+    row("c", { alike: "x", needs: "confirm" }),
+    row("d", { alike: "x", ruling: "guard" }),
+    row("e", { alike: "y" }),
   );
   const alike = (id) => store.alike(store.questions.get(id)).map((q) => q.row.question);
   assert.deepEqual(alike("a"), ["a", "b"]);
@@ -150,8 +190,15 @@ test("confirm and guarded questions are never answered together with others", ()
 test("picks follow the entries: one of a kind, or many that toggle", () => {
   const store = loaded(row("q"));
   const choices = (at) => [0, 1].map((n) => ({ label: "", description: null, action: `pick${at}.${n}` }));
-  store.cardLoaded({ ...row("q"), pickers: [{ question: "", many: false, choices: choices(0) }, { question: "", many: true, choices: choices(1) }] });
-  const pick = (action) => store.entryArrived(entry("pressed", "q", { by: "Ada", channel: "viewer", action, outcome: "picked" }), 0);
+  store.cardLoaded({
+    ...row("q"),
+    pickers: [
+      { question: "", many: false, choices: choices(0) },
+      { question: "", many: true, choices: choices(1) },
+    ],
+  });
+  const pick = (action) =>
+    store.entryArrived(entry("pressed", "q", { by: "Ada", channel: "viewer", action, outcome: "picked" }), 0);
   for (const action of ["pick0.0", "pick0.1", "pick1.0", "pick1.1", "pick1.0"]) pick(action);
   assert.deepEqual([...store.questions.get("q").picks].sort(), ["pick0.1", "pick1.1"]);
 });

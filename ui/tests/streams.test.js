@@ -5,7 +5,8 @@ import { test } from "node:test";
 import { EventReader, LineReader } from "../streams.js";
 import { backOff, encode } from "../transport.js";
 
-const STREAM = ": hello\n\nevent: watching\ndata: {\"head\":7}\n\nevent: entry\r\nid: 8\r\ndata: {\"a\":\r\ndata: \"ü: x\"}\r\n\r\n\n: ping\n\ndata: plain\n\n";
+const STREAM =
+  ': hello\n\nevent: watching\ndata: {"head":7}\n\nevent: entry\r\nid: 8\r\ndata: {"a":\r\ndata: "ü: x"}\r\n\r\n\n: ping\n\ndata: plain\n\n';
 const EXPECTED = [
   { event: "watching", id: null, data: '{"head":7}' },
   { event: "entry", id: "8", data: '{"a":\n"ü: x"}' },
@@ -17,7 +18,10 @@ test("every way to cut a stream gives the same events", () => {
     for (let second = first; second <= STREAM.length; second += 1) {
       const reader = new EventReader();
       const parts = [STREAM.slice(0, first), STREAM.slice(first, second), STREAM.slice(second)];
-      assert.deepEqual(parts.flatMap((part) => reader.push(part)), EXPECTED);
+      assert.deepEqual(
+        parts.flatMap((part) => reader.push(part)),
+        EXPECTED,
+      );
     }
   }
 });

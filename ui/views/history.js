@@ -3,11 +3,12 @@
 import { html, nothing } from "../vendor/lit-html/lit-html.js";
 import { ask } from "../transport.js";
 import { filterOf, formatRoute } from "../router.js";
-import { agentName, ago, channelWords, clock, counted, decisionWords, duration, folderName, fullTime } from "../words.js";
+import { agentName, counted, folderName } from "../words.js";
 import { exportDialog } from "../parts/export.js";
+import { historyRow } from "../parts/history_row.js";
 import { icon, openGate } from "../parts/icons.js";
+import { LedgerBadge } from "../parts/ledger_badge.js";
 import { answersPlot, hoursPlot, sharesPlot, talliesPlot } from "../parts/plots.js";
-import { shown } from "../parts/text.js";
 import { VirtualList } from "../parts/virtual_list.js";
 
 /** @typedef {import("../app.js").App} App */
@@ -21,6 +22,7 @@ export class HistoryView {
   #list = /** @type {VirtualList<HistoryRow>} */ (new VirtualList("decisions", "history-scroll"));
   /** @type {HistoryRow[]} */
   #rows = [];
+  #badge;
   #next = /** @type {number | null} */ (null);
   #isLoading = false;
   #isStale = false;
@@ -29,12 +31,12 @@ export class HistoryView {
   #by = "project";
   #typing = 0;
   #refresh = 0;
-  #verify = /** @type {import("../types/desk.js").Progress | import("../types/desk.js").Verified | null} */ (null);
   #options = /** @type {Record<string, string[]>} */ ({ project: [], agent: [], tool: [] });
 
   /** @param {App} app */
   constructor(app) {
     this.app = app;
+    this.#badge = new LedgerBadge(app);
     NARROW.addEventListener("change", () => this.#list.reset());
   }
 
@@ -78,7 +80,11 @@ export class HistoryView {
     this.#isLoading = true;
     const [shown, before] = [this.#shown, this.#next];
     await this.app.attempt(async () => {
-      const page = await ask(this.app.transport, "history", { filter: filterOf(this.#params, Date.now()), before, limit: PAGE });
+      const page = await ask(this.app.transport, "history", {
+        filter: filterOf(this.#params, Date.now()),
+        before,
+        limit: PAGE,
+      });
       if (shown !== this.#shown) return;
       this.#rows = [...this.#rows, ...page.rows];
       this.#next = page.next;
@@ -114,27 +120,68 @@ export class HistoryView {
     const count = Object.values(this.#params).filter(Boolean).length;
     return html`<div class="scroll" id="history-scroll" @scroll=${() => this.#scrolled()}>
       <div class="page history">
-        <header class="page-head"><h1 class="grow">History</h1>${this.#badge()}
-          <button class="button small" type="button" data-export @click=${() => exportDialog(this.app, filterOf(this.#params, Date.now()))}>${icon("download")}Export</button></header>
-        ${this.#plots()}
-        ${this.#filters(count)}
-        ${this.#isStale ? html`<button class="chip accent fresh" type="button" @click=${() => { document.getElementById("history-scroll")?.scrollTo(0, 0); this.#load(); }}>New entries. Show them</button>` : nothing}
-        ${this.#rows.length ? html`<div class="history-list">${this.#list.render({ items: this.#rows, height: NARROW.matches ? 72 : 54, key: (row) => row.seq, row: (row) => this.#row(row), label: "Decisions and runs" })}</div>
-          <p class="small muted end-note">${this.#next === null ? `${counted(this.#rows.length, "entry", "entries")} in all` : "Loading more…"}</p>` : this.#empty(count)}
+        <header class="page-head">
+          <h1 class="grow">History</h1>
+          ${this.#badge.render()}
+          <button
+            class="button small"
+            type="button"
+            data-export
+            @click=${() => exportDialog(this.app, filterOf(this.#params, Date.now()))}
+          >
+            ${icon("download")}Export
+          </button>
+        </header>
+        ${this.#plots()} ${this.#filters(count)}
+        ${
+          this.#isStale
+            ? html`<button
+                class="chip accent fresh"
+                type="button"
+                @click=${() => {
+                  document.getElementById("history-scroll")?.scrollTo(0, 0);
+                  this.#load();
+                }}
+              >
+                New entries. Show them
+              </button>`
+            : nothing
+        }
+        ${
+          this.#rows.length
+            ? html`<div class="history-list">
+                  ${this.#list.render({ items: this.#rows, height: NARROW.matches ? 72 : 54, key: (row) => row.seq, row: (row) => historyRow(this.app, row), label: "Decisions and runs" })}
+                </div>
+                <p class="small muted end-note">
+                  ${this.#next === null ? `${counted(this.#rows.length, "entry", "entries")} in all` : "Loading more…"}
+                </p>`
+            : this.#empty(count)
+        }
       </div>
     </div>`;
   }
 
   #plots() {
     const figures = this.#figures;
-    if (!figures) return html`<div class="plots">${NARROW.matches ? nothing : [0, 1, 2, 3].map(() => html`<div class="skeleton plot"></div>`)}</div>`;
-    const addressOf = (/** @type {string} */ name) => formatRoute({ view: "history", params: { ...this.#params, [this.#by]: name } });
+    if (!figures)
+      return html`<div class="plots">
+        ${NARROW.matches ? nothing : [0, 1, 2, 3].map(() => html`<div class="skeleton plot"></div>`)}
+      </div>`;
+    const addressOf = (/** @type {string} */ name) =>
+      formatRoute({ view: "history", params: { ...this.#params, [this.#by]: name } });
     const choose = (/** @type {string} */ by) => {
       this.#by = by;
       this.app.update();
     };
-    const plots = html`<div class="plots">${hoursPlot(this.app, figures)}${answersPlot(figures.answer_ms)}${sharesPlot(figures.shares)}${talliesPlot(figures, this.#by, choose, addressOf)}</div>`;
-    return NARROW.matches ? html`<details class="fold-plots"><summary>Figures</summary>${plots}</details>` : plots;
+    const plots = html`<div class="plots">
+      ${hoursPlot(this.app, figures)}${answersPlot(figures.answer_ms)}${sharesPlot(figures.shares)}${talliesPlot(figures, this.#by, choose, addressOf)}
+    </div>`;
+    return NARROW.matches
+      ? html`<details class="fold-plots">
+          <summary>Figures</summary>
+          ${plots}
+        </details>`
+      : plots;
   }
 
   /** @param {number} count how many filters are set */
@@ -144,14 +191,54 @@ export class HistoryView {
       clearTimeout(this.#typing);
       this.#typing = setTimeout(() => this.#filter({ text: value.trim() }), 200);
     };
-    return html`<form class="filters" role="search" @submit=${(/** @type {Event} */ event) => event.preventDefault()}>
-      <label class="search">${icon("search")}<span class="only-read">Search</span><input class="field" id="search" type="search" placeholder="Search commands, files, words, names" .value=${this.#params.text ?? ""} @input=${type}></label>
-      ${this.#select("decision", "Any decision", [["allow", "Allowed"], ["deny", "Denied"], ["timeout", "No answer"], ["withdrawn", "Withdrawn"], ["open", "Waiting"], ["ran", "Ran"]])}
-      ${this.#select("by", "By anybody", [["person", "By a person"], ["rule", "By a rule"]])}
-      ${this.#select("since", "Any time", [["hour", "Last hour"], ["day", "Last day"], ["week", "Last week"], ["month", "Last 30 days"]])}
-      ${this.#select("project", "Any project", this.#options.project.map((name) => [name, folderName(name)]))}
-      ${this.#select("agent", "Any agent", this.#options.agent.map((name) => [name, agentName(name)]))}
-      ${this.#select("tool", "Any tool", this.#options.tool.map((name) => [name, name]))}
+    return html`<form
+      class="filters"
+      role="search"
+      @submit=${(/** @type {Event} */ event) => event.preventDefault()}
+    >
+      <label class="search"
+        >${icon("search")}<span class="only-read">Search</span
+        ><input
+          class="field"
+          id="search"
+          type="search"
+          placeholder="Search commands, files, words, names"
+          .value=${this.#params.text ?? ""}
+          @input=${type}
+      /></label>
+      ${this.#select("decision", "Any decision", [
+        ["allow", "Allowed"],
+        ["deny", "Denied"],
+        ["timeout", "No answer"],
+        ["withdrawn", "Withdrawn"],
+        ["open", "Waiting"],
+        ["ran", "Ran"],
+      ])}
+      ${this.#select("by", "By anybody", [
+        ["person", "By a person"],
+        ["rule", "By a rule"],
+      ])}
+      ${this.#select("since", "Any time", [
+        ["hour", "Last hour"],
+        ["day", "Last day"],
+        ["week", "Last week"],
+        ["month", "Last 30 days"],
+      ])}
+      ${this.#select(
+        "project",
+        "Any project",
+        this.#options.project.map((name) => [name, folderName(name)]),
+      )}
+      ${this.#select(
+        "agent",
+        "Any agent",
+        this.#options.agent.map((name) => [name, agentName(name)]),
+      )}
+      ${this.#select(
+        "tool",
+        "Any tool",
+        this.#options.tool.map((name) => [name, name]),
+      )}
       ${this.#params.session ? html`<button class="chip accent" type="button" @click=${() => this.#filter({ session: "" })}>Session ${this.#params.session.slice(0, 8)} ${icon("cross")}</button>` : nothing}
       ${count ? html`<a class="link small" href="#/history">Clear</a>` : nothing}
     </form>`;
@@ -160,67 +247,39 @@ export class HistoryView {
   /** @param {string} name @param {string} none @param {[string, string][]} options */
   #select(name, none, options) {
     const value = this.#params[name] ?? "";
-    const known = value && !options.some(([option]) => option === value) ? [...options, [value, value]] : options;
-    return html`<select class="field ${value ? "is-set" : ""}" aria-label=${none} data-filter=${name} @change=${(/** @type {Event} */ event) => this.#filter({ [name]: /** @type {HTMLSelectElement} */ (event.target).value })}>
-      <option value="" ?selected=${!value}>${none}</option>${known.map(([option, title]) => html`<option value=${option} ?selected=${option === value}>${title}</option>`)}</select>`;
-  }
-
-  /** @param {HistoryRow} row */
-  #row(row) {
-    const hasFailed = row.decision === "ran" && row.ok === false;
-    const decision = hasFailed ? "Failed" : decisionWords(row.decision);
-    const where = `${agentName(row.agent)} in ${folderName(row.project)}${row.edited ? " · edited" : ""}${row.words ? ` · “${row.words}”` : ""}`;
-    const by = `${row.by ?? ""} ${row.channel === "rule" ? "" : channelWords(row.channel)}`;
-    const took = row.took_ms === null ? "" : duration(row.took_ms);
-    return html`<button class="history-row" type="button" data-seq=${row.seq} @click=${() => this.#open(row)}
-      ><span class="decision dotted ${hasFailed ? "deny" : row.decision}">${decision}</span
-      ><span class="what"><code class="cut">${shown(row.summary || row.tool)}</code><span class="tiny muted cut">${shown(where)}</span></span
-      ><span class="by small cut">${shown(by)}</span><span class="took small muted num">${took}</span
-      ><time class="small muted num" title=${fullTime(row.at_ms)}>${clock(row.at_ms, this.app.now)}</time></button>`;
-  }
-
-  /** @param {HistoryRow} row */
-  #open(row) {
-    const facts = /** @type {[string, unknown][]} */ ([
-      ["Decision", html`<span class="row"><span class="dot ${row.decision}"></span>${decisionWords(row.decision)}${row.edited ? ", with edited arguments" : ""}</span>`],
-      ["By", row.by && html`${row.by} ${channelWords(row.channel)}`], ["Words", row.words && shown(row.words)],
-      ["When", `${fullTime(row.at_ms)} (${ago(row.at_ms, this.app.now)})`], ["Took", row.took_ms === null ? null : duration(row.took_ms)],
-      ["Result", row.ok === null ? null : row.ok ? "The tool succeeded" : "The tool failed"],
-      ["Agent", agentName(row.agent)], ["Tool", html`<code>${row.tool}</code>`], ["Mode", row.mode], ["Folder", html`<code>${row.project}</code>`],
-      ["Session", html`<a class="link" href=${formatRoute({ view: "history", params: { session: row.session } })} @click=${() => this.app.closeDialog()}><code>${row.session}</code></a>`],
-      ["Ledger entry", row.seq],
-    ]);
-    this.app.openDialog("Entry of the ledger", () => html`<div class="dialog-body">
-        <div class="code-box"><pre class="command">${shown(row.summary)}</pre></div>
-        <dl class="facts">${facts.filter(([, value]) => value !== null && value !== "").map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>
-      </div>
-      <div class="dialog-foot"><button class="button" type="button" data-propose @click=${() => this.app.proposeRule({ seq: row.seq }, row.summary)}>${icon("rules")}Make a rule from this</button></div>`);
-  }
-
-  #badge() {
-    const state = this.#verify;
-    const run = () => this.app.attempt(async () => {
-      this.#verify = { done: 0, total: 0 };
-      this.app.update();
-      const progress = (/** @type {import("../types/desk.js").Progress} */ done) => {
-        this.#verify = done;
-        this.app.update();
-      };
-      this.#verify = await ask(this.app.transport, "verify", {}, { progress }).catch((error) => {
-        this.#verify = null;
-        throw error;
-      });
-    });
-    const explain = () => this.app.openDialog("The ledger", () => html`<div class="dialog-body"><p>Each entry contains the hash of the one before it. If somebody changed or removed an entry, the chain would break there.</p><p>${state && "text" in state ? state.text : ""}</p><p class="small muted">The same as <code>callgate log --verify</code> in a terminal.</p></div><div class="dialog-foot"><button class="button" type="button" @click=${() => { this.app.closeDialog(); run(); }}>Verify again</button></div>`);
-    if (!state) return html`<button class="button small quiet" type="button" data-verify @click=${run}>${icon("gate")}<span class="wide-only">Verify the ledger</span><span class="narrow-only">Verify</span></button>`;
-    if (!("whole" in state)) return html`<span class="chip" data-verify="running"><span class="spinner"></span>Verifying${state.total ? ` ${Math.floor((state.done / state.total) * 100)} %` : "…"}</span>`;
-    return html`<button class="chip ${state.whole ? "green" : "red"} verified" type="button" data-verify=${state.whole ? "whole" : "broken"} @click=${explain}>${icon(state.whole ? "check" : "warning")}${state.whole ? `${counted(state.entries, "entry", "entries")}, unbroken` : "The chain is broken"}</button>`;
+    const known =
+      value && !options.some(([option]) => option === value) ? [...options, [value, value]] : options;
+    return html`<select
+      class="field ${value ? "is-set" : ""}"
+      aria-label=${none}
+      data-filter=${name}
+      @change=${(/** @type {Event} */ event) => this.#filter({ [name]: /** @type {HTMLSelectElement} */ (event.target).value })}
+    >
+      <option value="" ?selected=${!value}>${none}</option>
+      ${known.map(([option, title]) => html`<option value=${option} ?selected=${option === value}>${title}</option>`)}
+    </select>`;
   }
 
   /** @param {number} count */
   #empty(count) {
-    if (this.#isLoading) return html`<div class="history-list">${[0, 1, 2, 3, 4].map(() => html`<div class="skeleton history-skeleton"></div>`)}</div>`;
-    if (count) return html`<div class="empty"><h2>Nothing matches</h2><p>No entry of the ledger has all of these words and properties.</p><div class="row"><a class="button" href="#/history">Clear the filters</a></div></div>`;
-    return html`<div class="empty">${openGate()}<h2>No decisions yet</h2><p>Everything that agents ask, and everything that rules decide for you, is recorded here, in a chain that shows whether anything was changed later.</p><div class="row"><a class="button primary" href="#/inbox">Go to the inbox</a></div></div>`;
+    if (this.#isLoading)
+      return html`<div class="history-list">
+        ${[0, 1, 2, 3, 4].map(() => html`<div class="skeleton history-skeleton"></div>`)}
+      </div>`;
+    if (count)
+      return html`<div class="empty">
+        <h2>Nothing matches</h2>
+        <p>No entry of the ledger has all of these words and properties.</p>
+        <div class="row"><a class="button" href="#/history">Clear the filters</a></div>
+      </div>`;
+    return html`<div class="empty">
+      ${openGate()}
+      <h2>No decisions yet</h2>
+      <p>
+        Everything that agents ask, and everything that rules decide for you, is recorded here, in a chain
+        that shows whether anything was changed later.
+      </p>
+      <div class="row"><a class="button primary" href="#/inbox">Go to the inbox</a></div>
+    </div>`;
   }
 }

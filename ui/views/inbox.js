@@ -4,12 +4,12 @@ import { html, nothing } from "../vendor/lit-html/lit-html.js";
 import { ask } from "../transport.js";
 import { isBatchable, isOpen, takesPress } from "../store.js";
 import { PressGuard } from "../press_guard.js";
-import { agentName, counted, folderName, outcomeWords, remaining, toolDeed } from "../words.js";
+import { counted } from "../words.js";
 import { batchDialog } from "../parts/batch.js";
 import { editDialog } from "../parts/edit.js";
-import { questionCard, RISKS } from "../parts/card.js";
+import { questionCard } from "../parts/card.js";
 import { icon, openGate } from "../parts/icons.js";
-import { shown } from "../parts/text.js";
+import { groupRow, questionRow } from "../parts/question_row.js";
 import { VirtualList } from "../parts/virtual_list.js";
 
 /** @typedef {import("../app.js").App} App */
@@ -72,56 +72,49 @@ export class InboxView {
     const showsCard = NARROW.matches && question;
     return html`<div class="inbox ${showsCard ? "shows-card" : ""} ${this.isSelecting ? "is-selecting" : ""}">
       <section class="list-pane" aria-label="Open questions">
-        <div class="list-head"><h1 class="grow">Inbox <span class="muted num">${app.store.waiting()}</span></h1>
-          <button class="button quiet small" type="button" data-select aria-pressed=${this.isSelecting ? "true" : "false"} @click=${() => this.#toggleSelecting()}>${this.isSelecting ? "Done" : "Select"}</button>
-          <button class="button quiet small" type="button" aria-label="Keyboard shortcuts" title="Keyboard shortcuts (?)" @click=${() => app.openHelp()}>${icon("keyboard")}</button></div>
+        <div class="list-head">
+          <h1 class="grow">Inbox <span class="muted num">${app.store.waiting()}</span></h1>
+          <button
+            class="button quiet small"
+            type="button"
+            data-select
+            aria-pressed=${this.isSelecting ? "true" : "false"}
+            @click=${() => this.#toggleSelecting()}
+          >
+            ${this.isSelecting ? "Done" : "Select"}
+          </button>
+          <button
+            class="button quiet small"
+            type="button"
+            aria-label="Keyboard shortcuts"
+            title="Keyboard shortcuts (?)"
+            @click=${() => app.openHelp()}
+          >
+            ${icon("keyboard")}
+          </button>
+        </div>
         ${app.notices.askBell()}
         <div class="list-scroll" id="list-scroll" @scroll=${() => app.update()}>
-          ${this.#list.render({ items: this.#listItems(), height: heightOf, key: keyOf, row: (item) => ("group" in item ? groupRow(item.group) : this.#row(item.question, question)), label: "Open questions" })}
+          ${this.#list.render({ items: this.#listItems(), height: heightOf, key: keyOf, row: (item) => ("group" in item ? groupRow(item.group) : questionRow(this, item.question, question)), label: "Open questions" })}
           ${app.store.beyond ? html`<p class="small muted end-note">and ${counted(app.store.beyond, "more question")} after these</p>` : nothing}
         </div>
         ${this.selected.size ? this.#batchBar() : nothing}
       </section>
-      <section class="card-pane" aria-label="Question">${question ? questionCard(this, question) : nothing}</section>
+      <section class="card-pane" aria-label="Question">
+        ${question ? questionCard(this, question) : nothing}
+      </section>
     </div>`;
   }
 
   #listItems() {
     const { store } = this.app;
     if (this.#items.version !== store.version) {
-      const items = store.groups().flatMap((group) => [{ group }, ...group.questions.map((question) => ({ question }))]);
+      const items = store
+        .groups()
+        .flatMap((group) => [{ group }, ...group.questions.map((question) => ({ question }))]);
       this.#items = { version: store.version, items };
     }
     return this.#items.items;
-  }
-
-  /** @param {Question} question @param {Question | null} current */
-  #row(question, current) {
-    const { row } = question;
-    const left = row.until_ms - this.app.now;
-    const isOver = !isOpen(question);
-    const isCurrent = question === current;
-    const box = this.isSelecting ? this.#checkbox(question) : nothing;
-    return html`<div class="question-row ${isCurrent ? "is-current" : ""} ${isOver ? "is-over" : ""}" data-question=${row.question} data-answer=${question.answer}
-      ><a href="#/inbox/${row.question}" aria-current=${isCurrent ? "true" : "false"}
-        ><span class="first"><span class="what cut">${shown(row.summary || toolDeed(row.tool))}</span><span class="left ${left < 60_000 ? "soon" : ""}">${isOver ? "" : remaining(left)}</span></span
-        ><span class="second">${this.#rowState(question) ?? rowMarks(row)}</span></a>${box}</div>`;
-  }
-
-  /** @param {Question} question */
-  #checkbox(question) {
-    const { summary, question: id } = question.row;
-    return html`<label class="select" title=${isBatchable(question) ? "" : "This one is answered on its own"}><input type="checkbox" aria-label="Select ${summary}" ?disabled=${!isBatchable(question)} .checked=${this.selected.has(id)} @change=${() => this.#toggle(id)}></label>`;
-  }
-
-  /** @param {Question} question */
-  #rowState(question) {
-    const { answer, outcome } = question;
-    if (answer === "pressed") return html`<span class="state"><span class="spinner"></span>Pressed</span>`;
-    if (answer === "recorded") return html`<span class="state">${icon("check")}Recorded</span>`;
-    if (answer === "read") return html`<span class="state">${icon("checks")}Read by ${agentName(question.row.agent)}</span>`;
-    if (isOpen(question)) return null;
-    return html`<span class="state"><span class="dot ${outcome?.decision ?? ""}"></span>${outcome ? outcomeWords(outcome) : "Over"}</span>`;
   }
 
   #empty() {
@@ -129,12 +122,24 @@ export class InboxView {
     return html`<div class="empty">
       ${openGate()}
       <h1>${app.isLoaded ? "Nothing waits for you" : "Looking for questions…"}</h1>
-      ${app.isLoaded ? html`
-        <p>When an agent wants to do something that no rule decides, it appears here, on your phone, and in the terminal. Whoever answers first decides.</p>
-        <div class="row wrap"><button class="button primary" type="button" data-try @click=${() => this.#try()}>${icon("chat")}Ask me something</button>
-          <a class="button" href="#/sessions">See what is running</a></div>
-        <p class="small muted">“Ask me something” puts a harmless question, so that you see how it feels. Nothing runs.</p>
-        ${app.notices.askBell()}` : nothing}
+      ${
+        app.isLoaded
+          ? html` <p>
+                When an agent wants to do something that no rule decides, it appears here, on your phone, and
+                in the terminal. Whoever answers first decides.
+              </p>
+              <div class="row wrap">
+                <button class="button primary" type="button" data-try @click=${() => this.#try()}>
+                  ${icon("chat")}Ask me something
+                </button>
+                <a class="button" href="#/sessions">See what is running</a>
+              </div>
+              <p class="small muted">
+                “Ask me something” puts a harmless question, so that you see how it feels. Nothing runs.
+              </p>
+              ${app.notices.askBell()}`
+          : nothing
+      }
     </div>`;
   }
 
@@ -191,7 +196,8 @@ export class InboxView {
   /** @param {import("../types/desk.js").Entry} entry */
   entry(entry) {
     const question = this.app.store.questions.get(entry.question ?? "");
-    if (entry.kind === "closed" && question?.answer === "read") setTimeout(() => this.#advanceAfter(question), ADVANCE_MS);
+    if (entry.kind === "closed" && question?.answer === "read")
+      setTimeout(() => this.#advanceAfter(question), ADVANCE_MS);
   }
 
   /** @param {Question} question */
@@ -239,7 +245,8 @@ export class InboxView {
 
   /** @param {Question} question */
   openEdit(question) {
-    if (question.card?.can_edit && takesPress(question)) editDialog(this.app, question.card, (input) => this.press(question, {}, { input }));
+    if (question.card?.can_edit && takesPress(question))
+      editDialog(this.app, question.card, (input) => this.press(question, {}, { input }));
   }
 
   /** @param {Question[]} questions */
@@ -296,11 +303,19 @@ export class InboxView {
   key(key) {
     const question = this.app.store.questions.get(this.current ?? "");
     /** @type {Record<string, () => void>} */
-    const moves = { j: () => this.#move(1), ArrowDown: () => this.#move(1), k: () => this.#move(-1), ArrowUp: () => this.#move(-1), Escape: () => (this.reply ? this.closeReply() : this.leaveCard()) };
+    const moves = {
+      j: () => this.#move(1),
+      ArrowDown: () => this.#move(1),
+      k: () => this.#move(-1),
+      ArrowUp: () => this.#move(-1),
+      Escape: () => (this.reply ? this.closeReply() : this.leaveCard()),
+    };
     /** @type {Record<string, (question: Question) => void>} */
     const answers = {
-      a: (question) => this.allow(question), d: (question) => this.press(question, { action: "deny" }),
-      e: (question) => this.openEdit(question), r: (question) => this.openReply(question),
+      a: (question) => this.allow(question),
+      d: (question) => this.press(question, { action: "deny" }),
+      e: (question) => this.openEdit(question),
+      r: (question) => this.openReply(question),
       x: (question) => this.#selectByKey(question.row.question),
       Enter: (question) => (isOpen(question) ? this.#unfoldAll(question) : this.advance(question)),
     };
@@ -327,11 +342,11 @@ export class InboxView {
   /** @param {string} id */
   #selectByKey(id) {
     this.isSelecting = true;
-    this.#toggle(id);
+    this.toggle(id);
   }
 
   /** @param {string} id */
-  #toggle(id) {
+  toggle(id) {
     const question = this.app.store.questions.get(id);
     if (this.selected.has(id)) this.selected.delete(id);
     else if (question && isBatchable(question)) this.selected.add(id);
@@ -340,9 +355,20 @@ export class InboxView {
   }
 
   #batchBar() {
-    const chosen = [...this.selected].map((id) => this.app.store.questions.get(id)).filter((question) => question !== undefined && isBatchable(question));
-    return html`<div class="batch-bar"><span class="grow">${counted(chosen.length, "question")} selected</span>
-      <button class="button small primary" type="button" ?disabled=${!chosen.length} @click=${() => this.openBatch(/** @type {Question[]} */ (chosen))}>Answer together…</button></div>`;
+    const chosen = [...this.selected]
+      .map((id) => this.app.store.questions.get(id))
+      .filter((question) => question !== undefined && isBatchable(question));
+    return html`<div class="batch-bar">
+      <span class="grow">${counted(chosen.length, "question")} selected</span>
+      <button
+        class="button small primary"
+        type="button"
+        ?disabled=${!chosen.length}
+        @click=${() => this.openBatch(/** @type {Question[]} */ (chosen))}
+      >
+        Answer together…
+      </button>
+    </div>`;
   }
 }
 
@@ -354,31 +380,4 @@ function heightOf(item) {
 /** @param {ListItem} item */
 function keyOf(item) {
   return "group" in item ? `g ${item.group.session} ${item.group.project}` : item.question.row.question;
-}
-
-/** @param {import("../store.js").Group} group */
-function groupRow({ agent, project, session, questions }) {
-  return html`<div class="group"><span class="cut"><strong>${agentName(agent)}</strong> in <strong title="${project} · session ${session}">${folderName(project)}</strong></span>${questions.length > 1 ? html`<span class="num">· ${questions.length}</span>` : nothing}</div>`;
-}
-
-/**
- * Returns the second line of a row: the most important risks, or what the call does.
- * @param {import("../types/desk.js").Row} row
- */
-function rowMarks(row) {
-  const marks = row.needs === "confirm" ? [html`<span class="risk red">${icon("warning")}Type to confirm</span>`] : [];
-  const risks = [...row.risks].sort((a, b) => weight(b.kind) - weight(a.kind));
-  for (const { kind } of risks.slice(0, 2 - marks.length)) {
-    const [name, tone] = RISKS[kind] ?? [kind, ""];
-    marks.push(html`<span class="risk ${tone}">${icon(kind)}${name}</span>`);
-  }
-  const more = risks.length + (row.needs === "confirm" ? 1 : 0) - marks.length;
-  if (marks.length < 2) marks.unshift(html`<span>${toolDeed(row.tool)}</span>`);
-  if (more > 0) marks.push(html`<span class="num">+${more}</span>`);
-  return marks;
-}
-
-/** @param {string} kind */
-function weight(kind) {
-  return ["", "amber", "red"].indexOf(RISKS[kind]?.[1] ?? "");
 }

@@ -50,14 +50,43 @@ export class PairView {
     return html`<main class="pairing" data-view="pair">
       <form class="panel" @submit=${submit}>
         ${mark()}
-        <div class="stack"><h1>Link this browser</h1>
-          <p class="muted">An answer given here lets agents run commands on this computer. So the page opens only with a code from your own terminal.</p></div>
+        <div class="stack">
+          <h1>Link this browser</h1>
+          <p class="muted">
+            An answer given here lets agents run commands on this computer. So the page opens only with a code
+            from your own terminal.
+          </p>
+        </div>
         ${this.#text ? html`<p class="note ${this.#isError ? "red" : "amber"}" role="alert">${icon("warning")}<span>${this.#text}</span></p>` : nothing}
-        <ol><li><span>Run <code>callgate open</code> in a terminal, or press <kbd>o</kbd> where <code>callgate up</code> runs.</span></li><li><span>Follow the link, or type the code it shows. It works once, for a minute.</span></li></ol>
-        <label class="labelled">Code
-          <input class="field code" name="code" data-code autocomplete="one-time-code" autocapitalize="characters" spellcheck="false" maxlength="20" placeholder="········" autofocus
-            .value=${this.#code} @input=${(/** @type {InputEvent} */ event) => { this.#code = /** @type {HTMLInputElement} */ (event.target).value; }}></label>
-        <button class="button primary" type="submit" ?disabled=${this.#isBusy}>${this.#isBusy ? html`<span class="spinner"></span>Linking…` : "Link this browser"}</button>
+        <ol>
+          <li>
+            <span
+              >Run <code>callgate open</code> in a terminal, or press <kbd>o</kbd> where
+              <code>callgate up</code> runs.</span
+            >
+          </li>
+          <li><span>Follow the link, or type the code it shows. It works once, for a minute.</span></li>
+        </ol>
+        <label class="labelled"
+          >Code
+          <input
+            class="field code"
+            name="code"
+            data-code
+            autocomplete="one-time-code"
+            autocapitalize="characters"
+            spellcheck="false"
+            maxlength="20"
+            placeholder="········"
+            autofocus
+            .value=${this.#code}
+            @input=${(/** @type {InputEvent} */ event) => {
+              this.#code = /** @type {HTMLInputElement} */ (event.target).value;
+            }}
+        /></label>
+        <button class="button primary" type="submit" ?disabled=${this.#isBusy}>
+          ${this.#isBusy ? html`<span class="spinner"></span>Linking…` : "Link this browser"}
+        </button>
       </form>
     </main>`;
   }
@@ -66,7 +95,23 @@ export class PairView {
 /** Returns a name for this browser in the list of links. */
 function browserName() {
   const agent = navigator.userAgent;
-  const browser = /Edg\//.test(agent) ? "Edge" : /Firefox\//.test(agent) ? "Firefox" : /Chrome\//.test(agent) ? "Chrome" : /Safari\//.test(agent) ? "Safari" : "Browser";
-  const system = /Windows/.test(agent) ? "Windows" : /Mac OS/.test(agent) ? "macOS" : /Android/.test(agent) ? "Android" : /Linux/.test(agent) ? "Linux" : "";
+  const browser = /Edg\//.test(agent)
+    ? "Edge"
+    : /Firefox\//.test(agent)
+      ? "Firefox"
+      : /Chrome\//.test(agent)
+        ? "Chrome"
+        : /Safari\//.test(agent)
+          ? "Safari"
+          : "Browser";
+  const system = /Windows/.test(agent)
+    ? "Windows"
+    : /Mac OS/.test(agent)
+      ? "macOS"
+      : /Android/.test(agent)
+        ? "Android"
+        : /Linux/.test(agent)
+          ? "Linux"
+          : "";
   return system ? `${browser} on ${system}` : browser;
 }

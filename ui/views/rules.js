@@ -17,8 +17,17 @@ import { shown } from "../parts/text.js";
 /** @typedef {import("../types/desk.js").SuggestedRule} SuggestedRule */
 
 const EDITOR = "rules-editor";
-const TONES = /** @type {Record<string, string>} */ ({ allow: "green", deny: "red", confirm: "amber", ask: "" });
-const TABS = /** @type {[string, string][]} */ ([["", "Rules"], ["edit", "Edit"], ["suggestions", "Suggestions"]]);
+const TONES = /** @type {Record<string, string>} */ ({
+  allow: "green",
+  deny: "red",
+  confirm: "amber",
+  ask: "",
+});
+const TABS = /** @type {[string, string][]} */ ([
+  ["", "Rules"],
+  ["edit", "Edit"],
+  ["suggestions", "Suggestions"],
+]);
 
 export class RulesView {
   #book = /** @type {RuleBook | null} */ (null);
@@ -73,18 +82,35 @@ export class RulesView {
   render() {
     const tab = this.app.route.item ?? "";
     const book = this.#book;
-    return html`<div class="scroll" id="rules-scroll"><div class="page rules">
-      <header class="page-head"><h1>Rules</h1>
-        <nav class="segmented" aria-label="Parts of the rules">${TABS.map(([name, title]) => html`<a href="#/rules${name && `/${name}`}" aria-current=${tab === name ? "page" : "false"}>${title}${name === "edit" && this.#isChanged() && book ? " •" : ""}</a>`)}</nav></header>
-      ${!book ? html`<div class="skeleton rules-skeleton"></div>` : tab === "edit" ? this.#editor(book) : tab === "suggestions" ? this.#suggestions() : this.#overview(book)}
-    </div></div>`;
+    return html`<div class="scroll" id="rules-scroll">
+      <div class="page rules">
+        <header class="page-head">
+          <h1>Rules</h1>
+          <nav class="segmented" aria-label="Parts of the rules">
+            ${TABS.map(([name, title]) => html`<a href="#/rules${name && `/${name}`}" aria-current=${tab === name ? "page" : "false"}>${title}${name === "edit" && this.#isChanged() && book ? " •" : ""}</a>`)}
+          </nav>
+        </header>
+        ${!book ? html`<div class="skeleton rules-skeleton"></div>` : tab === "edit" ? this.#editor(book) : tab === "suggestions" ? this.#suggestions() : this.#overview(book)}
+      </div>
+    </div>`;
   }
 
   /** @param {RuleBook} book */
   #overview(book) {
     return html`<div class="rules-columns">
       <div class="stack">
-        ${book.problems.length ? html`<p class="note ${book.problems.some(({ level }) => level === "error") ? "red" : "amber"}">${icon("warning")}<span>${counted(book.problems.length, "problem")} in your rules. <a class="link" href="#/rules/edit">Look at ${book.problems.length === 1 ? "it" : "them"}</a></span></p>` : nothing}
+        ${
+          book.problems.length
+            ? html`<p class="note ${book.problems.some(({ level }) => level === "error") ? "red" : "amber"}">
+                ${icon("warning")}<span
+                  >${counted(book.problems.length, "problem")} in your rules.
+                  <a class="link" href="#/rules/edit"
+                    >Look at ${book.problems.length === 1 ? "it" : "them"}</a
+                  ></span
+                >
+              </p>`
+            : nothing
+        }
         ${book.rules.length ? ruleList(book.rules, "Your rules", book.path, (line) => this.#edit(line)) : this.#noRules()}
         ${book.projects.map((file) => ruleList(file.rules, `Rules of ${folderName(file.path.replace(/\/\.callgate\/rules\.toml$/, ""))}`, file.path, null))}
       </div>
@@ -93,9 +119,18 @@ export class RulesView {
   }
 
   #noRules() {
-    return html`<div class="panel empty-rules"><h2>You have no rules yet</h2><p class="muted">Without rules, everything is asked. Rules answer what you would always answer the same way, and deny what must never happen.</p>
-      <div class="row wrap"><a class="button primary" href="#/rules/suggestions">${icon("spark")}Suggest rules</a><a class="button" href="#/rules/edit">Write one</a></div>
-      <p class="small muted"><code>callgate rules init</code> writes a set to start with.</p></div>`;
+    return html`<div class="panel empty-rules">
+      <h2>You have no rules yet</h2>
+      <p class="muted">
+        Without rules, everything is asked. Rules answer what you would always answer the same way, and deny
+        what must never happen.
+      </p>
+      <div class="row wrap">
+        <a class="button primary" href="#/rules/suggestions">${icon("spark")}Suggest rules</a
+        ><a class="button" href="#/rules/edit">Write one</a>
+      </div>
+      <p class="small muted"><code>callgate rules init</code> writes a set to start with.</p>
+    </div>`;
   }
 
   /** @param {number} line */
@@ -110,13 +145,46 @@ export class RulesView {
     const errors = this.#problems.filter(({ level }) => level === "error");
     const review = () => reviewDialog(this.app, { text: this.#draft, hash: book.hash }, () => this.reload());
     return html`<div class="stack">
-      <div class="row wrap"><code class="grow small muted cut">${book.path}</code>
-        <button class="button quiet small" type="button" ?disabled=${!this.#isChanged()} @click=${() => this.reload()}>Discard changes</button>
-        <button class="button primary small" type="button" data-review ?disabled=${!this.#isChanged() || errors.length > 0} @click=${review}>Check against the history, then save…</button></div>
+      <div class="row wrap">
+        <code class="grow small muted cut">${book.path}</code>
+        <button
+          class="button quiet small"
+          type="button"
+          ?disabled=${!this.#isChanged()}
+          @click=${() => this.reload()}
+        >
+          Discard changes
+        </button>
+        <button
+          class="button primary small"
+          type="button"
+          data-review
+          ?disabled=${!this.#isChanged() || errors.length > 0}
+          @click=${review}
+        >
+          Check against the history, then save…
+        </button>
+      </div>
       ${ruleEditor(this.app, { id: EDITOR, text: this.#draft, problems: this.#problems, label: "Your rules", type: (text) => this.#type(text) })}
-      ${this.#problems.length ? html`<ul class="problems" role="status">${this.#problems.map((problem) => html`<li class=${problem.level} data-line=${problem.line}>${icon("warning")}
-        <button class="link plain" type="button" @click=${() => goToLine(EDITOR, this.#draft, problem.line)}>Line ${problem.line}</button><span>${problem.text}</span></li>`)}</ul>`
-      : html`<p class="small muted row">${icon("check")}No problems found.</p>`}
+      ${
+        this.#problems.length
+          ? html`<ul class="problems" role="status">
+              ${this.#problems.map(
+                (problem) =>
+                  html`<li class=${problem.level} data-line=${problem.line}>
+                    ${icon("warning")}
+                    <button
+                      class="link plain"
+                      type="button"
+                      @click=${() => goToLine(EDITOR, this.#draft, problem.line)}
+                    >
+                      Line ${problem.line}</button
+                    ><span>${problem.text}</span>
+                  </li>`,
+              )}
+            </ul>`
+          : html`<p class="small muted row">${icon("check")}No problems found.</p>`
+      }
     </div>`;
   }
 
@@ -137,33 +205,97 @@ export class RulesView {
 
   #suggestions() {
     const state = this.#suggested;
-    if (!state) return html`<div class="empty"><h2>Rules from what you decided</h2><p>callgate looks for the few rules that would have answered most of what you allowed anyway.</p><div class="row"><button class="button primary" type="button" @click=${() => this.#suggest()}>${icon("spark")}Suggest rules</button></div></div>`;
-    if (!state.rules) return html`<div class="empty"><h2>Reading your decisions…</h2><progress class="narrow" max=${state.total || 1} value=${state.done} aria-label="Suggestions"></progress></div>`;
-    if (!state.rules.length) return html`<div class="empty"><h2>Nothing to suggest</h2><p>There are too few questions that you answered the same way, or your rules answer them already.</p><div class="row"><button class="button" type="button" @click=${() => this.#suggest()}>Look again</button></div></div>`;
-    return html`<div class="stack"><div class="row wrap"><p class="muted grow">Rules that would have answered what you allowed anyway. None of them covers anything that you denied.</p>
-      <button class="button quiet small" type="button" @click=${() => this.#suggest()}>Look again</button></div>
-      ${state.rules.map((rule) => this.#suggestion(rule))}</div>`;
+    if (!state)
+      return html`<div class="empty">
+        <h2>Rules from what you decided</h2>
+        <p>callgate looks for the few rules that would have answered most of what you allowed anyway.</p>
+        <div class="row">
+          <button class="button primary" type="button" @click=${() => this.#suggest()}>
+            ${icon("spark")}Suggest rules
+          </button>
+        </div>
+      </div>`;
+    if (!state.rules)
+      return html`<div class="empty">
+        <h2>Reading your decisions…</h2>
+        <progress
+          class="narrow"
+          max=${state.total || 1}
+          value=${state.done}
+          aria-label="Suggestions"
+        ></progress>
+      </div>`;
+    if (!state.rules.length)
+      return html`<div class="empty">
+        <h2>Nothing to suggest</h2>
+        <p>There are too few questions that you answered the same way, or your rules answer them already.</p>
+        <div class="row">
+          <button class="button" type="button" @click=${() => this.#suggest()}>Look again</button>
+        </div>
+      </div>`;
+    return html`<div class="stack">
+      <div class="row wrap">
+        <p class="muted grow">
+          Rules that would have answered what you allowed anyway. None of them covers anything that you
+          denied.
+        </p>
+        <button class="button quiet small" type="button" @click=${() => this.#suggest()}>Look again</button>
+      </div>
+      ${state.rules.map((rule) => this.#suggestion(rule))}
+    </div>`;
   }
 
   /** @param {SuggestedRule} rule */
   #suggestion(rule) {
     return html`<article class="panel suggestion" data-suggestion=${rule.name}>
-      <div class="row wrap"><h2 class="grow">${rule.name}</h2><span class="chip green num">saves ${counted(rule.saves, "question")}</span>
-        ${rule.beyond_count ? html`<span class="chip amber num">lets through ${rule.beyond_count} more</span>` : html`<span class="chip">nothing beyond them</span>`}</div>
+      <div class="row wrap">
+        <h2 class="grow">${rule.name}</h2>
+        <span class="chip green num">saves ${counted(rule.saves, "question")}</span>
+        ${rule.beyond_count ? html`<span class="chip amber num">lets through ${rule.beyond_count} more</span>` : html`<span class="chip">nothing beyond them</span>`}
+      </div>
       <div class="code-box"><pre class="command toml">${rule.toml.trim()}</pre></div>
-      ${rule.beyond_count ? html`<details><summary class="small muted">What it would have let through beyond them</summary><ul class="turned">${rule.beyond.map((call) => html`<li><code>${shown(call.summary)}</code><span class="tiny muted">${folderName(call.project)}</span></li>`)}${rule.beyond_count > rule.beyond.length ? html`<li class="small muted">and ${rule.beyond_count - rule.beyond.length} more</li>` : nothing}</ul></details>` : nothing}
-      <div class="row"><button class="button small" type="button" data-add @click=${() => addRule(this.app, rule.toml)}>Check against the history, then add…</button></div>
+      ${
+        rule.beyond_count
+          ? html`<details>
+              <summary class="small muted">What it would have let through beyond them</summary>
+              <ul class="turned">
+                ${rule.beyond.map((call) => html`<li><code>${shown(call.summary)}</code><span class="tiny muted">${folderName(call.project)}</span></li>`)}${rule.beyond_count > rule.beyond.length ? html`<li class="small muted">and ${rule.beyond_count - rule.beyond.length} more</li>` : nothing}
+              </ul>
+            </details>`
+          : nothing
+      }
+      <div class="row">
+        <button class="button small" type="button" data-add @click=${() => addRule(this.app, rule.toml)}>
+          Check against the history, then add…
+        </button>
+      </div>
     </article>`;
   }
 }
 
 /** @param {ListedRule[]} rules @param {string} title @param {string} path @param {((line: number) => void) | null} edit */
 function ruleList(rules, title, path, edit) {
-  return html`<section class="rule-file"><header class="row"><h2>${title}</h2><span class="muted num small">${rules.length}</span><code class="tiny muted cut grow">${path}</code></header>
-    <ul class="panel rule-list">${rules.map((rule) => html`<li class=${rule.is_over ? "is-over" : ""} data-rule=${rule.name}>
-      <span class="chip ${TONES[rule.decide] ?? ""}">${rule.decide}</span>
-      <div class="grow"><div class="row wrap"><strong>${rule.name}</strong>${rule.until ? html`<span class="chip ${rule.is_over ? "" : "accent"}">${icon("clock")}${rule.is_over ? "over since" : "until"} ${rule.until}</span>` : nothing}</div>
-        <code class="rule-text">${shown(rule.text)}</code>${rule.reason ? html`<span class="small muted">${shown(rule.reason)}</span>` : nothing}</div>
-      ${edit ? html`<button class="button quiet small" type="button" aria-label="Edit ${rule.name}" @click=${() => edit(rule.line)}>${icon("edit")}</button>` : nothing}
-    </li>`)}</ul></section>`;
+  return html`<section class="rule-file">
+    <header class="row">
+      <h2>${title}</h2>
+      <span class="muted num small">${rules.length}</span><code class="tiny muted cut grow">${path}</code>
+    </header>
+    <ul class="panel rule-list">
+      ${rules.map(
+        (rule) =>
+          html`<li class=${rule.is_over ? "is-over" : ""} data-rule=${rule.name}>
+            <span class="chip ${TONES[rule.decide] ?? ""}">${rule.decide}</span>
+            <div class="grow">
+              <div class="row wrap">
+                <strong>${rule.name}</strong
+                >${rule.until ? html`<span class="chip ${rule.is_over ? "" : "accent"}">${icon("clock")}${rule.is_over ? "over since" : "until"} ${rule.until}</span>` : nothing}
+              </div>
+              <code class="rule-text">${shown(rule.text)}</code
+              >${rule.reason ? html`<span class="small muted">${shown(rule.reason)}</span>` : nothing}
+            </div>
+            ${edit ? html`<button class="button quiet small" type="button" aria-label="Edit ${rule.name}" @click=${() => edit(rule.line)}>${icon("edit")}</button>` : nothing}
+          </li>`,
+      )}
+    </ul>
+  </section>`;
 }

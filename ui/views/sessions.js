@@ -44,27 +44,73 @@ export class SessionsView {
 
   render() {
     const sessions = this.#sessions;
-    return html`<div class="scroll"><div class="page">
-      <header class="page-head"><h1 class="grow">Sessions</h1></header>
-      ${!sessions ? html`<div class="session-grid"><div class="skeleton session"></div><div class="skeleton session"></div></div>` : sessions.length ? html`<div class="session-grid">${sessions.slice(0, MOST).map((session) => this.#card(session))}</div>
-        ${sessions.length > MOST ? html`<p class="small muted end-note">and ${sessions.length - MOST} older ones, which are in the history</p>` : nothing}` : empty()}
-    </div></div>`;
+    return html`<div class="scroll">
+      <div class="page">
+        <header class="page-head"><h1 class="grow">Sessions</h1></header>
+        ${
+          !sessions
+            ? html`<div class="session-grid">
+                <div class="skeleton session"></div>
+                <div class="skeleton session"></div>
+              </div>`
+            : sessions.length
+              ? html`<div class="session-grid">
+                    ${sessions.slice(0, MOST).map((session) => this.#card(session))}
+                  </div>
+                  ${sessions.length > MOST ? html`<p class="small muted end-note">and ${sessions.length - MOST} older ones, which are in the history</p>` : nothing}`
+              : empty()
+        }
+      </div>
+    </div>`;
   }
 
   /** @param {SessionState} session */
   #card(session) {
     const address = formatRoute({ view: "history", params: { session: session.session } });
     return html`<article class="panel session" data-session=${session.session}>
-      <header class="row"><span class="avatar" aria-hidden="true">${agentName(session.agent).charAt(0)}</span>
-        <div class="grow"><div class="row"><h2 class="cut grow" title=${session.project}>${folderName(session.project)}</h2>${session.waiting ? html`<a class="chip accent" href="#/inbox">${counted(session.waiting, "question")} open</a>` : nothing}</div><p class="tiny muted cut">${agentName(session.agent)} · ${ago(session.last_ms, this.app.now)}${session.mode ? ` · mode ${session.mode}` : ""}</p></div></header>
+      <header class="row">
+        <span class="avatar" aria-hidden="true">${agentName(session.agent).charAt(0)}</span>
+        <div class="grow">
+          <div class="row">
+            <h2 class="cut grow" title=${session.project}>${folderName(session.project)}</h2>
+            ${session.waiting ? html`<a class="chip accent" href="#/inbox">${counted(session.waiting, "question")} open</a>` : nothing}
+          </div>
+          <p class="tiny muted cut">
+            ${agentName(session.agent)} ·
+            ${ago(session.last_ms, this.app.now)}${session.mode ? ` · mode ${session.mode}` : ""}
+          </p>
+        </div>
+      </header>
       ${session.warning ? html`<p class="note red">${icon("warning")}<span>${session.warning}</span></p>` : nothing}
-      <blockquote class=${session.last_words ? "" : "muted"}>${session.last_words ? shown(session.last_words) : "It has not said anything yet."}</blockquote>
-      <footer class="today"><dl><div><dt>allowed today</dt><dd class="num">${session.allowed_today.toLocaleString()}</dd></div><div><dt>denied</dt><dd class="num">${session.denied_today.toLocaleString()}</dd></div><div><dt>by rule</dt><dd class="num">${session.by_rule_today.toLocaleString()}</dd></div></dl>
-        <a class="link small" href=${address}>History</a></footer>
+      <blockquote class=${session.last_words ? "" : "muted"}>
+        ${session.last_words ? shown(session.last_words) : "It has not said anything yet."}
+      </blockquote>
+      <footer class="today">
+        <dl>
+          <div>
+            <dt>allowed today</dt>
+            <dd class="num">${session.allowed_today.toLocaleString()}</dd>
+          </div>
+          <div>
+            <dt>denied</dt>
+            <dd class="num">${session.denied_today.toLocaleString()}</dd>
+          </div>
+          <div>
+            <dt>by rule</dt>
+            <dd class="num">${session.by_rule_today.toLocaleString()}</dd>
+          </div>
+        </dl>
+        <a class="link small" href=${address}>History</a>
+      </footer>
     </article>`;
   }
 }
 
 function empty() {
-  return html`<div class="empty">${openGate()}<h2>No agent has asked yet</h2><p>Install the hook into the agents that you use. From then on their sessions are listed here.</p><p><code>callgate install</code></p></div>`;
+  return html`<div class="empty">
+    ${openGate()}
+    <h2>No agent has asked yet</h2>
+    <p>Install the hook into the agents that you use. From then on their sessions are listed here.</p>
+    <p><code>callgate install</code></p>
+  </div>`;
 }

@@ -35,47 +35,114 @@ export class SettingsView {
   }
 
   render() {
-    return html`<div class="scroll"><div class="page settings">
-      <header class="page-head"><h1>Settings</h1></header>
-      ${this.#linked()}${this.#bell()}${this.#desk()}
-      <section><h2>Keyboard</h2><p><button class="button" type="button" @click=${() => this.app.openHelp()}>${icon("keyboard")}Show the shortcuts</button></p></section>
-    </div></div>`;
+    return html`<div class="scroll">
+      <div class="page settings">
+        <header class="page-head"><h1>Settings</h1></header>
+        ${this.#linked()}${this.#bell()}${this.#desk()}
+        <section>
+          <h2>Keyboard</h2>
+          <p>
+            <button class="button" type="button" @click=${() => this.app.openHelp()}>
+              ${icon("keyboard")}Show the shortcuts
+            </button>
+          </p>
+        </section>
+      </div>
+    </div>`;
   }
 
   #linked() {
     const links = this.#links;
-    return html`<section><h2>Who may answer</h2><p class="muted">Phones, pages and programs that were linked with a code. To link another one, run <code>callgate pair</code> or <code>callgate open</code>.</p>
-      ${links ? html`<ul class="panel links">${links.map((link) => html`<li data-link=${link.link}>${icon(link.link.startsWith("chat") ? "phone" : "browser", "icon-l")}<div class="grow"><strong>${shown(link.name)}</strong><br><code class="tiny muted">${link.link}</code></div>
-        <button class="button small danger" type="button" data-unlink @click=${() => this.#confirm(link)}>Remove</button></li>`)}${links.length ? nothing : html`<li class="muted">Nobody was linked with a code.</li>`}</ul>` : html`<div class="skeleton links-skeleton"></div>`}</section>`;
+    return html`<section>
+      <h2>Who may answer</h2>
+      <p class="muted">
+        Phones, pages and programs that were linked with a code. To link another one, run
+        <code>callgate pair</code> or <code>callgate open</code>.
+      </p>
+      ${
+        links
+          ? html`<ul class="panel links">
+              ${links.map(
+                (link) =>
+                  html`<li data-link=${link.link}>
+                    ${icon(link.link.startsWith("chat") ? "phone" : "browser", "icon-l")}
+                    <div class="grow">
+                      <strong>${shown(link.name)}</strong><br /><code class="tiny muted">${link.link}</code>
+                    </div>
+                    <button
+                      class="button small danger"
+                      type="button"
+                      data-unlink
+                      @click=${() => this.#confirm(link)}
+                    >
+                      Remove
+                    </button>
+                  </li>`,
+              )}${links.length ? nothing : html`<li class="muted">Nobody was linked with a code.</li>`}
+            </ul>`
+          : html`<div class="skeleton links-skeleton"></div>`
+      }
+    </section>`;
   }
 
   /** @param {Link} link */
   #confirm(link) {
-    const remove = () => this.app.attempt(async () => {
-      this.app.closeDialog();
-      const told = await ask(this.app.transport, "unpair", { link: link.link });
-      this.app.toast(told.text);
-      await this.#load();
-    });
-    this.app.openDialog(`Remove “${link.name}”?`, () => html`<div class="dialog-body"><p>It can no longer answer questions. Everybody who is linked is told. If it is this browser, the page asks for a new code.</p></div>
-      <div class="dialog-foot"><button class="button quiet" type="button" @click=${() => this.app.closeDialog()}>Cancel</button><button class="button danger primary" type="button" data-unlink-now @click=${remove}>Remove</button></div>`);
+    const remove = () =>
+      this.app.attempt(async () => {
+        this.app.closeDialog();
+        const told = await ask(this.app.transport, "unpair", { link: link.link });
+        this.app.toast(told.text);
+        await this.#load();
+      });
+    this.app.openDialog(
+      `Remove “${link.name}”?`,
+      () =>
+        html`<div class="dialog-body">
+            <p>
+              It can no longer answer questions. Everybody who is linked is told. If it is this browser, the
+              page asks for a new code.
+            </p>
+          </div>
+          <div class="dialog-foot">
+            <button class="button quiet" type="button" @click=${() => this.app.closeDialog()}>Cancel</button
+            ><button class="button danger primary" type="button" data-unlink-now @click=${remove}>
+              Remove
+            </button>
+          </div>`,
+    );
   }
 
   #bell() {
     const permission = this.app.notices.permission();
-    return html`<section><h2>Notifications</h2><p class="muted">They name the agent, the project and the kind of call, and never the command.</p>
-      ${permission === "granted" ? html`<p class="row">${icon("check")}Turned on in this browser.</p>` : permission === "denied" ? html`<p class="row muted">Turned off in the browser's own settings for this page.</p>` : html`<p><button class="button" type="button" @click=${() => this.app.notices.allow()}>${icon("bell")}Turn on</button></p>`}</section>`;
+    return html`<section>
+      <h2>Notifications</h2>
+      <p class="muted">They name the agent, the project and the kind of call, and never the command.</p>
+      ${permission === "granted" ? html`<p class="row">${icon("check")}Turned on in this browser.</p>` : permission === "denied" ? html`<p class="row muted">Turned off in the browser's own settings for this page.</p>` : html`<p><button class="button" type="button" @click=${() => this.app.notices.allow()}>${icon("bell")}Turn on</button></p>`}
+    </section>`;
   }
 
   #desk() {
     const status = this.#status;
     if (!status) return nothing;
     const { telegram, terminal, viewers } = status.reach;
-    return html`<section><h2>The desk</h2><dl class="facts panel desk-facts">
-      <dt>Version</dt><dd>${status.version}</dd><dt>Running for</dt><dd>${duration(status.uptime_seconds * 1_000)}</dd>
-      <dt>Terminal</dt><dd>${terminal ? "asks there too" : "does not ask there"}</dd>
-      <dt>Telegram</dt><dd>${telegram ? telegram.trouble ?? (telegram.bot ? `@${telegram.bot}` : "connecting") : "not set up"}</dd>
-      <dt>Viewers</dt><dd class="num">${viewers.connected} connected, ${viewers.paired} linked</dd>
-      <dt>Ledger</dt><dd><code>${status.database}</code>, ${status.head.toLocaleString()} entries</dd></dl></section>`;
+    return html`<section>
+      <h2>The desk</h2>
+      <dl class="facts panel desk-facts">
+        <dt>Version</dt>
+        <dd>${status.version}</dd>
+        <dt>Running for</dt>
+        <dd>${duration(status.uptime_seconds * 1_000)}</dd>
+        <dt>Terminal</dt>
+        <dd>${terminal ? "asks there too" : "does not ask there"}</dd>
+        <dt>Telegram</dt>
+        <dd>
+          ${telegram ? (telegram.trouble ?? (telegram.bot ? `@${telegram.bot}` : "connecting")) : "not set up"}
+        </dd>
+        <dt>Viewers</dt>
+        <dd class="num">${viewers.connected} connected, ${viewers.paired} linked</dd>
+        <dt>Ledger</dt>
+        <dd><code>${status.database}</code>, ${status.head.toLocaleString()} entries</dd>
+      </dl>
+    </section>`;
   }
 }

@@ -1,0 +1,69 @@
+// The rows of the list of questions.
+
+import { html, nothing } from "../vendor/lit-html/lit-html.js";
+import { isBatchable, isOpen } from "../store.js";
+import { agentName, folderName, outcomeWords, remaining, toolDeed } from "../words.js";
+import { RISKS } from "./card.js";
+import { icon } from "./icons.js";
+import { shown } from "./text.js";
+
+/** @typedef {import("../views/inbox.js").InboxView} InboxView */
+/** @typedef {import("../store.js").Question} Question */
+
+/** @param {InboxView} inbox @param {Question} question @param {Question | null} current */
+export function questionRow(inbox, question, current) {
+  const { row } = question;
+  const left = row.until_ms - inbox.app.now;
+  const isOver = !isOpen(question);
+  const isCurrent = question === current;
+  const box = inbox.isSelecting ? checkbox(inbox, question) : nothing;
+  return html`<div class="question-row ${isCurrent ? "is-current" : ""} ${isOver ? "is-over" : ""}" data-question=${row.question} data-answer=${question.answer}
+    ><a href="#/inbox/${row.question}" aria-current=${isCurrent ? "true" : "false"}
+      ><span class="first"><span class="what cut">${shown(row.summary || toolDeed(row.tool))}</span><span class="left ${left < 60_000 ? "soon" : ""}">${isOver ? "" : remaining(left)}</span></span
+      ><span class="second">${rowState(question) ?? rowMarks(row)}</span></a>${box}</div>`;
+}
+
+/** @param {InboxView} inbox @param {Question} question */
+function checkbox(inbox, question) {
+  const { summary, question: id } = question.row;
+  return html`<label class="select" title=${isBatchable(question) ? "" : "This one is answered on its own"}><input type="checkbox" aria-label="Select ${summary}" ?disabled=${!isBatchable(question)} .checked=${inbox.selected.has(id)} @change=${() => inbox.toggle(id)}></label>`;
+}
+
+/** @param {Question} question */
+function rowState(question) {
+  const { answer, outcome } = question;
+  if (answer === "pressed") return html`<span class="state"><span class="spinner"></span>Pressed</span>`;
+  if (answer === "recorded") return html`<span class="state">${icon("check")}Recorded</span>`;
+  if (answer === "read")
+    return html`<span class="state">${icon("checks")}Read by ${agentName(question.row.agent)}</span>`;
+  if (isOpen(question)) return null;
+  return html`<span class="state"><span class="dot ${outcome?.decision ?? ""}"></span>${outcome ? outcomeWords(outcome) : "Over"}</span>`;
+}
+
+/** @param {import("../store.js").Group} group */
+export function groupRow({ agent, project, session, questions }) {
+  return html`<div class="group"><span class="cut"><strong>${agentName(agent)}</strong> in <strong title="${project} · session ${session}">${folderName(project)}</strong></span>${questions.length > 1 ? html`<span class="num">· ${questions.length}</span>` : nothing}</div>`;
+}
+
+/**
+ * Returns the second line of a row: the most important risks, or what the call does.
+ * @param {import("../types/desk.js").Row} row
+ */
+function rowMarks(row) {
+  const marks =
+    row.needs === "confirm" ? [html`<span class="risk red">${icon("warning")}Type to confirm</span>`] : [];
+  const risks = [...row.risks].sort((a, b) => weight(b.kind) - weight(a.kind));
+  for (const { kind } of risks.slice(0, 2 - marks.length)) {
+    const [name, tone] = RISKS[kind] ?? [kind, ""];
+    marks.push(html`<span class="risk ${tone}">${icon(kind)}${name}</span>`);
+  }
+  const more = risks.length + (row.needs === "confirm" ? 1 : 0) - marks.length;
+  if (marks.length < 2) marks.unshift(html`<span>${toolDeed(row.tool)}</span>`);
+  if (more > 0) marks.push(html`<span class="num">+${more}</span>`);
+  return marks;
+}
+
+/** @param {string} kind */
+function weight(kind) {
+  return ["", "amber", "red"].indexOf(RISKS[kind]?.[1] ?? "");
+}
