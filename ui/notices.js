@@ -85,6 +85,10 @@ export class Notices {
 /** @param {number} count */
 function favicon(count) {
   const text = count > 99 ? "99" : String(count);
-  const badge = `<circle cx="22" cy="10" r="10" fill="#d63a2e"/><text x="22" y="14.5" font-family="sans-serif" font-size="13" font-weight="700" fill="#fff" text-anchor="middle">${text}</text>`;
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="8" fill="#4a48c9"/><path d="M9 23V13a7 7 0 0 1 14 0v10M16 13v10" fill="none" stroke="#fff" stroke-width="3" stroke-linecap="round"/>${count ? badge : ""}</svg>`;
+  const font = `font-family="sans-serif" font-size="13" font-weight="700" fill="#fff" text-anchor="middle"`;
+  const number = `<text x="22" y="14.5" ${font}>${text}</text>`;
+  const badge = count ? `<circle cx="22" cy="10" r="10" fill="#d63a2e"/>${number}` : "";
+  const gate = `d="M9 23V13a7 7 0 0 1 14 0v10M16 13v10" fill="none" stroke="#fff" stroke-width="3"`;
+  const mark = `<rect width="32" height="32" rx="8" fill="#4a48c9"/><path ${gate} stroke-linecap="round"/>`;
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">${mark}${badge}</svg>`;
 }

@@ -47,14 +47,15 @@ export function shell(app) {
 /** @param {App} app @param {import("./router.js").ViewName} name @param {string} title */
 function item(app, name, title) {
   const waiting = name === "inbox" ? app.store.waiting() : 0;
+  const number = waiting > 999 ? "999+" : waiting;
+  const badge = html`<span class="count num">${number}<span class="only-read"> open</span></span>`;
   return html`<a
     class="item"
     href="#/${name}"
     aria-current=${app.route.view === name ? "page" : "false"}
     title=${title}
   >
-    ${icon(name, "icon-l")}<span class="name">${title}</span
-    >${waiting ? html`<span class="count num">${waiting > 999 ? "999+" : waiting}<span class="only-read"> open</span></span>` : nothing}</a
+    ${icon(name, "icon-l")}<span class="name">${title}</span>${waiting ? badge : nothing}</a
   >`;
 }
 

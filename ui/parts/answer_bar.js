@@ -3,6 +3,7 @@
 import { html, nothing } from "../vendor/lit-html/lit-html.js";
 import { agentName, decisionWords, outcomeWords } from "../words.js";
 import { isOpen } from "../store.js";
+import { note, valueOf } from "./controls.js";
 import { icon } from "./icons.js";
 
 /** @typedef {import("../views/inbox.js").InboxView} InboxView */
@@ -19,7 +20,7 @@ export function answerBar(inbox, question) {
   else if (inbox.reply?.question === question.row.question) content = replyForm(inbox, question, card);
   else content = buttons(inbox, question, card);
   return html`<footer class="answer-bar" aria-live="polite">
-    ${question.notice && answer !== "read" && answer !== "recorded" ? html`<p class="note amber notice" role="status">${icon("warning")}<span>${question.notice}</span></p>` : nothing}
+    ${question.notice && answer !== "read" && answer !== "recorded" ? note("amber", question.notice) : nothing}
     ${content}
   </footer>`;
 }
@@ -29,12 +30,14 @@ function buttons(inbox, question, card) {
   const blocked = inbox.isBlocked(question) ? "true" : "false";
   const isPicking = card.pickers.length > 0;
   const isPlain = !isPicking && card.body.type !== "ask";
+  const words = isPlain ? label("Deny with words", "With words") : label("Answer in words", "In words");
+  const [edit, stop] = [label("Edit, then allow", "Edit"), label("Deny and stop", "Stop")];
   return html` ${card.needs === "confirm" ? confirmField(inbox, card) : nothing}
     <div class="bar-line">
       <div class="bar-more">
-        ${card.takes_words ? html`<button class="button quiet small" type="button" data-press="reply" @click=${() => inbox.openReply(question)}>${icon("reply")}${isPlain ? label("Deny with words", "With words") : label("Answer in words", "In words")} <kbd>r</kbd></button>` : nothing}
-        ${card.can_edit && isPlain ? html`<button class="button quiet small" type="button" data-press="edit" @click=${() => inbox.openEdit(question)}>${icon("edit")}${label("Edit, then allow", "Edit")} <kbd>e</kbd></button>` : nothing}
-        ${card.can_stop ? html`<button class="button quiet small" type="button" data-press="stop" aria-disabled=${blocked} @click=${() => inbox.press(question, { action: "stop" })}>${icon("stop")}${label("Deny and stop", "Stop")}</button>` : nothing}
+        ${card.takes_words ? more("reply", words, "r", () => inbox.openReply(question)) : nothing}
+        ${card.can_edit && isPlain ? more("edit", edit, "e", () => inbox.openEdit(question)) : nothing}
+        ${card.can_stop ? more("stop", stop, "", () => inbox.press(question, { action: "stop" }), blocked) : nothing}
       </div>
       <div class="bar-buttons">
         <div class="bar-button">
@@ -84,6 +87,23 @@ function buttons(inbox, question, card) {
     </div>`;
 }
 
+/**
+ * A button for an answer that people give less often.
+ * @param {string} name of its picture and its press @param {unknown} title @param {string} key
+ * @param {() => void} press @param {string} [blocked]
+ */
+function more(name, title, key, press, blocked) {
+  return html`<button
+    class="button quiet small"
+    type="button"
+    data-press=${name}
+    aria-disabled=${blocked ?? "false"}
+    @click=${press}
+  >
+    ${icon(name)}${title}${key ? html`<kbd>${key}</kbd>` : nothing}
+  </button>`;
+}
+
 /** @param {string} wide @param {string} narrow for windows in which the other does not fit */
 function label(wide, narrow) {
   return html`<span class="wide-only">${wide}</span><span class="narrow-only">${narrow}</span>`;
@@ -100,7 +120,7 @@ function confirmField(inbox, card) {
       autocapitalize="off"
       spellcheck="false"
       .value=${inbox.confirmWord}
-      @input=${(/** @type {InputEvent} */ event) => inbox.typeConfirm(/** @type {HTMLInputElement} */ (event.target).value)}
+      @input=${(/** @type {Event} */ event) => inbox.typeConfirm(valueOf(event))}
   /></label>`;
 }
 
@@ -121,7 +141,7 @@ function replyForm(inbox, question, card) {
         data-words
         placeholder=${isAnswer ? "" : "The call is denied, and the agent reads this."}
         .value=${inbox.reply?.text ?? ""}
-        @input=${(/** @type {InputEvent} */ event) => inbox.typeReply(/** @type {HTMLTextAreaElement} */ (event.target).value)}
+        @input=${(/** @type {Event} */ event) => inbox.typeReply(valueOf(event))}
       ></textarea>
     </label>
     <div class="row">
@@ -165,10 +185,11 @@ function steps(inbox, question) {
 function outcome(inbox, question) {
   const result = question.outcome;
   const decision = result?.decision ?? "withdrawn";
+  const text = result ? outcomeWords(result) : "This question is over.";
   return html`<div class="outcome" role="status">
     <span class="dot ${decision}"></span>
     <span class="grow"
-      >${question.answer === "lost" ? html`<strong>Your answer did not count.</strong> ` : nothing}${result ? outcomeWords(result) : "This question is over."}</span
+      >${question.answer === "lost" ? html`<strong>Your answer did not count.</strong> ` : nothing}${text}</span
     >
     ${next(inbox, question)}
   </div>`;

@@ -43,6 +43,8 @@ export function batchDialog(app, questions, done) {
   };
   app.openDialog("Answer together", () => {
     const open = questions.filter(isOpen).length;
+    const over = questions.length - open;
+    const elsewhere = counted(over, "question was", "questions were");
     const blocked = isSettling() || state.isSending ? "true" : "false";
     return html` <div class="dialog-body">
         <p>
@@ -62,7 +64,7 @@ export function batchDialog(app, questions, done) {
               </li>`,
           )}
         </ul>
-        ${open < questions.length && !state.isSending ? html`<p class="note">${counted(questions.length - open, "question was", "questions were")} answered elsewhere meanwhile.</p>` : nothing}
+        ${over && !state.isSending ? html`<p class="note">${elsewhere} answered elsewhere meanwhile.</p>` : nothing}
       </div>
       <div class="dialog-foot">
         ${state.isSending ? html`<span class="grow muted">${state.sent} of ${questions.length}</span>` : nothing}

@@ -1,6 +1,6 @@
 // What a question is about, by the kind of its call.
 
-import { html } from "../vendor/lit-html/lit-html.js";
+import { html, nothing } from "../vendor/lit-html/lit-html.js";
 import { counted } from "../words.js";
 import { diff } from "./diff.js";
 import { icon } from "./icons.js";
@@ -16,7 +16,7 @@ export function body(app, card) {
   const key = `body-${question}`;
   switch (body.type) {
     case "command":
-      return html`${body.description ? html`<p class="description">${shown(body.description)}</p>` : ""}${command(app, key, body.segments)}`;
+      return [described(body.description), command(app, key, body.segments)];
     case "write":
       return html`${path(body.path, counted(body.lines, "line"))}${numbered(app, key, body.content)}`;
     case "edit":
@@ -39,6 +39,11 @@ export function body(app, card) {
     default:
       return numbered(app, key, prettyJson(body.input));
   }
+}
+
+/** @param {string | null} text */
+function described(text) {
+  return text ? html`<p class="description">${shown(text)}</p>` : nothing;
 }
 
 /** @param {string} path @param {unknown} more */

@@ -22,10 +22,15 @@ export const RISKS = /** @type {Record<string, [string, string]>} */ ({
   hidden: ["Hides what runs", "red"],
 });
 
+const TWICE = " · changes how the agent asks, so it needs two presses";
+
 /** @param {InboxView} inbox @param {Question} question */
 export function questionCard(inbox, question) {
   const { row, card, answer } = question;
   const isSettling = inbox.settlingMs(question) > 0;
+  const loading = html`<div class="skeleton card-skeleton" aria-busy="true">
+    <span class="only-read">Loading</span>
+  </div>`;
   return html`<article
     class="card"
     data-question=${row.question}
@@ -37,8 +42,7 @@ export function questionCard(inbox, question) {
     <div class="card-scroll" id="card-scroll" tabindex="-1">
       <div class="card-inner">
         <h1 id="card-title">${title(question)}</h1>
-        ${risks(row)}
-        ${card ? content(inbox, question, card) : html`<div class="skeleton card-skeleton" aria-busy="true"><span class="only-read">Loading</span></div>`}
+        ${risks(row)} ${card ? content(inbox, question, card) : loading}
       </div>
     </div>
     ${answerBar(inbox, question)}
@@ -57,6 +61,9 @@ function head(inbox, { row, overAt }) {
   const { now } = inbox.app;
   const left = row.until_ms - now;
   const tone = left < 60_000 ? "red" : left < 180_000 ? "amber" : "";
+  const time = html`<span class="chip num ${tone}" title="Time left to answer">
+    ${icon("clock")}${left > 0 ? remaining(left) : "Time is up"}<span class="only-read"> left to answer</span>
+  </span>`;
   return html`<header class="card-head">
     <button
       class="button quiet back"
@@ -76,7 +83,7 @@ function head(inbox, { row, overAt }) {
         Asked ${ago(row.asked_ms, now)}${row.mode ? html` · mode ${row.mode}` : ""}
       </div>
     </div>
-    ${overAt === null ? html`<span class="chip num ${tone}" title="Time left to answer">${icon("clock")}${left > 0 ? remaining(left) : "Time is up"}<span class="only-read"> left to answer</span></span>` : nothing}
+    ${overAt === null ? time : nothing}
   </header>`;
 }
 
@@ -97,8 +104,12 @@ function risks(row) {
 /** @param {InboxView} inbox @param {Question} question @param {Card} card */
 function content(inbox, question, card) {
   const { app } = inbox;
-  return html` ${warnings(card)}
-    ${card.body.type === "ask" && card.pickers.length ? nothing : html`<div class="card-body">${body(app, card)}</div>`}
+  const isAsked = card.body.type === "ask" && card.pickers.length > 0;
+  const key = `input-${card.question}`;
+  const isWhole = app.isUnfolded(key);
+  const toggle = (/** @type {Event} */ event) =>
+    app.setUnfolded(key, /** @type {HTMLDetailsElement} */ (event.target).open);
+  return html` ${warnings(card)} ${isAsked ? nothing : html`<div class="card-body">${body(app, card)}</div>`}
     ${pickers(inbox, question, card)}
     ${
       card.last_words
@@ -112,15 +123,11 @@ function content(inbox, question, card) {
     <section class="why">
       <h2 class="sub">Why you are asked</h2>
       <p>
-        ${card.because ? shown(card.because) : "No rule decides this, so it is asked."}
-        ${card.no_answer_denies ? "Without an answer it is denied." : "Without an answer the agent asks in its own terminal."}
+        ${card.because ? shown(card.because) : "No rule decides this, so it is asked."} Without an answer
+        ${card.no_answer_denies ? "it is denied" : "the agent asks in its own terminal"}.
       </p>
     </section>
-    <details
-      class="whole"
-      ?open=${app.isUnfolded(`input-${card.question}`)}
-      @toggle=${(/** @type {Event} */ event) => app.setUnfolded(`input-${card.question}`, /** @type {HTMLDetailsElement} */ (event.target).open)}
-    >
+    <details class="whole" ?open=${isWhole} @toggle=${toggle}>
       <summary>All arguments, session and folder</summary>
       <dl class="facts">
         <dt>Tool</dt>
@@ -132,7 +139,7 @@ function content(inbox, question, card) {
         <dt>Ledger entry</dt>
         <dd class="num">${card.seq}</dd>
       </dl>
-      ${app.isUnfolded(`input-${card.question}`) ? numbered(app, `whole-${card.question}`, prettyJson(card.input)) : nothing}
+      ${isWhole ? numbered(app, `whole-${card.question}`, prettyJson(card.input)) : nothing}
     </details>
     <p class="make-rule">
       <button
@@ -159,7 +166,8 @@ function warnings(card) {
     notes.push([
       "amber",
       "warning",
-      "This input is too long to show in full. You can deny it here; to allow it, read it on a phone or in the terminal of `callgate up`.",
+      "This input is too long to show in full. You can deny it here. " +
+        "To allow it, read it on a phone or in the terminal of `callgate up`.",
     ]);
   return notes.map(
     ([tone, name, text]) => html`<p class="note ${tone}">${icon(name)}<span>${text}</span></p>`,
@@ -183,9 +191,7 @@ function offers(inbox, question, card) {
         ${icon(offer.changes_mode ? "warning" : "plus")}
         <span class="grow"
           ><span class="offer-meaning">${isAgain ? "Press again: " : ""}${shown(offer.meaning)}</span>
-          <span class="small muted"
-            >${shown(offer.lasts)}${offer.changes_mode ? " · changes how the agent asks, so it needs two presses" : ""}</span
-          ></span
+          <span class="small muted">${shown(offer.lasts)}${offer.changes_mode ? TWICE : ""}</span></span
         >
       </button>`;
     })}
@@ -214,7 +220,7 @@ function pickers(inbox, question, card) {
                 <span class="tick ${picker.many ? "square" : ""}">${icon("check")}</span>
                 <span class="grow"
                   ><span class="choice-label">${shown(choice.label)}</span
-                  >${choice.description ? html`<span class="small muted">${shown(choice.description)}</span>` : nothing}</span
+                  ><span class="small muted">${shown(choice.description ?? "")}</span></span
                 >
               </button>`,
           )}

@@ -15,7 +15,7 @@ export function diff(app, key, changes) {
   return changes.map(
     (change, at) => html`
     ${change.everywhere ? html`<p class="small muted">Every occurrence is replaced:</p>` : ""}
-    <div class="code-box">${WIDE.matches ? sideBySide(app, `${key}.${at}`, change.lines) : unified(app, `${key}.${at}`, change.lines)}</div>`,
+    <div class="code-box">${(WIDE.matches ? sideBySide : unified)(app, `${key}.${at}`, change.lines)}</div>`,
   );
 }
 
@@ -26,13 +26,16 @@ function unified(app, key, lines) {
     key,
     lines,
     (line) => html`<div
-    class="line ${tone(line)}" data-old=${line.old ?? " "} data-new=${line.new ?? " "} data-op=${line.op}>${shown(line.text)}</div>`,
+    class="line ${tone(line)}" data-old=${line.old ?? " "} data-new=${line.new ?? " "} data-op=${line.op}
+    >${shown(line.text)}</div>`,
   )}</div>`;
 }
 
 /** @param {App} app @param {string} key @param {DiffLine[]} lines */
 function sideBySide(app, key, lines) {
-  return html`<div class="lines diff sides">${foldedLines(app, key, pairs(key, lines), ({ left, right }) => html`<div class="pair">${side(left, left?.old)}${side(right, right?.new)}</div>`)}</div>`;
+  const row = (/** @type {Pair} */ { left, right }) =>
+    html`<div class="pair">${side(left, left?.old)}${side(right, right?.new)}</div>`;
+  return html`<div class="lines diff sides">${foldedLines(app, key, pairs(key, lines), row)}</div>`;
 }
 
 /** @param {DiffLine | null} line @param {number | null} [number] */

@@ -2,7 +2,7 @@
 
 import { html, nothing } from "../vendor/lit-html/lit-html.js";
 import { editProblem, textOf, withText } from "../json_edit.js";
-import { icon } from "./icons.js";
+import { note } from "./controls.js";
 import { prettyJson } from "./text.js";
 
 /** @typedef {import("../app.js").App} App */
@@ -42,6 +42,13 @@ export function editDialog(app, card, send) {
   };
   app.openDialog("Edit, then allow", () => {
     const problem = editProblem(card.input, input());
+    const hint = html`<p class="small muted">
+      What you send here runs instead of what the agent asked for. Hidden values such as
+      <code>[hidden 1: …]</code> stay in place and stay hidden.
+    </p>`;
+    const whole = html`<p>
+      <button class="button quiet small" type="button" @click=${showWhole}>Edit all arguments</button>
+    </p>`;
     return html`<form class="dialog-form" @submit=${submit}>
       <div class="dialog-body">
         <label class="labelled"
@@ -56,8 +63,7 @@ export function editDialog(app, card, send) {
             @input=${type}
           ></textarea>
         </label>
-        ${problem ? html`<p class="note red" role="alert">${icon("warning")}<span>${problem}</span></p>` : html`<p class="small muted">What you send here runs instead of what the agent asked for. Hidden values such as <code>[hidden 1: …]</code> stay in place and stay hidden.</p>`}
-        ${state.isWhole ? nothing : html`<p><button class="button quiet small" type="button" @click=${showWhole}>Edit all arguments</button></p>`}
+        ${problem ? note("red", problem) : hint} ${state.isWhole ? nothing : whole}
       </div>
       <div class="dialog-foot">
         <button class="button quiet" type="button" @click=${() => app.closeDialog()}>Cancel</button>

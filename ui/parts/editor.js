@@ -1,6 +1,7 @@
 // An editor of rule files: line numbers, colours, and problems at their lines.
 
 import { html } from "../vendor/lit-html/lit-html.js";
+import { valueOf } from "./controls.js";
 
 /** @typedef {import("../types/desk.js").Problem} Problem */
 
@@ -34,19 +35,27 @@ export function ruleEditor(app, { id, text, problems, label, type }) {
   const first = Math.max(0, Math.floor(top / LINE) - 8);
   const visible = lines.slice(first, Math.ceil((top + height) / LINE) + 8);
   const bad = new Map(problems.map((problem) => [problem.line, problem]));
+  const problemAt = (/** @type {number} */ at) => bad.get(first + at + 1);
+  const numbers = visible.map(
+    (_, at) => html`<div class=${problemAt(at)?.level ?? ""}>${first + at + 1}</div>`,
+  );
+  const painted = visible.map((line, at) => paintedLine(line, problemAt(at)));
   const place = `transform:translateY(${first * LINE - top}px)`;
+  const shifted = `transform:translate(${-left}px,${first * LINE - top}px)`;
   const key = (/** @type {KeyboardEvent} */ event) => {
     if (event.key !== "Enter" || event.isComposing) return;
     // The line of the cursor stays visible.
     requestAnimationFrame(() => app.update());
   };
   return html`<div class="editor ${problems.some(({ level }) => level === "error") ? "has-errors" : ""}">
-    <div class="gutter" aria-hidden="true"><div .style=${place}>${visible.map((_, at) => html`<div class=${bad.get(first + at + 1)?.level ?? ""}>${first + at + 1}</div>`)}</div></div>
+    <div class="gutter" aria-hidden="true"><div .style=${place}>${numbers}</div></div>
     <div class="editor-text">
-      <pre class="paint" aria-hidden="true" .style=${`transform:translate(${-left}px,${first * LINE - top}px)`}>${visible.map((line, at) => paintedLine(line, bad.get(first + at + 1)))}</pre>
-      <textarea id=${id} data-rules aria-label=${label} spellcheck="false" autocapitalize="off" autocomplete="off" wrap="off" .value=${text}
+      <pre class="paint" aria-hidden="true" .style=${shifted}>${painted}</pre>
+      <textarea id=${id} data-rules aria-label=${label} .value=${text}
+        spellcheck="false" autocapitalize="off" autocomplete="off" wrap="off"
         aria-invalid=${problems.some(({ level }) => level === "error") ? "true" : "false"}
-        @scroll=${() => app.update()} @keydown=${key} @input=${(/** @type {Event} */ event) => type(/** @type {HTMLTextAreaElement} */ (event.target).value)}></textarea>
+        @scroll=${() => app.update()} @keydown=${key}
+        @input=${(/** @type {Event} */ event) => type(valueOf(event))}></textarea>
     </div>
   </div>`;
 }
@@ -54,7 +63,8 @@ export function ruleEditor(app, { id, text, problems, label, type }) {
 /** @param {string} line @param {Problem | undefined} problem */
 function paintedLine(line, problem) {
   const note = problem ? html`<span class="at-line ${problem.level}">${problem.text}</span>` : "";
-  return html`<div class="painted ${problem?.level ?? ""}">${tomlTokens(line).map(({ text, style }) => html`<span class="toml-${style}">${text}</span>`)}${note}</div>`;
+  const tokens = tomlTokens(line).map(({ text, style }) => html`<span class="toml-${style}">${text}</span>`);
+  return html`<div class="painted ${problem?.level ?? ""}">${tokens}${note}</div>`;
 }
 
 /**

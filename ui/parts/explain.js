@@ -3,6 +3,7 @@
 import { html, nothing } from "../vendor/lit-html/lit-html.js";
 import { ask, errorText } from "../transport.js";
 import { decisionWords, folderName } from "../words.js";
+import { note, valueOf } from "./controls.js";
 import { icon } from "./icons.js";
 import { segment, shown } from "./text.js";
 
@@ -60,6 +61,7 @@ export class ExplainPanel {
 
   render() {
     const answer = this.#answer;
+    const hint = html`<p class="small muted">Type a command to see which rule decides it, and why.</p>`;
     return html`<section class="panel explain">
       <h2>What would happen?</h2>
       <label class="labelled"
@@ -70,7 +72,7 @@ export class ExplainPanel {
           spellcheck="false"
           autocapitalize="off"
           placeholder="git push origin main"
-          @input=${(/** @type {Event} */ event) => this.#type(/** @type {HTMLTextAreaElement} */ (event.target).value)}
+          @input=${(/** @type {Event} */ event) => this.#type(valueOf(event))}
         ></textarea>
       </label>
       <label class="labelled"
@@ -81,7 +83,7 @@ export class ExplainPanel {
           placeholder="/home/…"
           .value=${this.#project}
           @change=${(/** @type {Event} */ event) => {
-            this.#project = /** @type {HTMLInputElement} */ (event.target).value;
+            this.#project = valueOf(event);
             this.#explain();
           }}
       /></label>
@@ -89,7 +91,7 @@ export class ExplainPanel {
         ${this.#projects.map((project) => html`<option value=${project}>${folderName(project)}</option>`)}
       </datalist>
       <div aria-live="polite" class="stack">
-        ${this.#error ? html`<p class="note red">${icon("warning")}<span>${this.#error}</span></p>` : answer ? this.#verdict(answer) : html`<p class="small muted">Type a command to see which rule decides it, and why.</p>`}
+        ${this.#error ? note("red", this.#error) : answer ? this.#verdict(answer) : hint}
       </div>
     </section>`;
   }
@@ -100,7 +102,7 @@ export class ExplainPanel {
         <span class="chip ${TONES[decision] ?? ""}">${decisionWords(decision)}</span>
         <p>${because ? shown(because) : "No rule decides it, so you are asked."}</p>
       </div>
-      ${segments ? html`<div class="code-box"><pre class="command small">${segments.map(segment)}</pre></div>` : nothing}
+      ${segments ? html`<pre class="code-box command small">${segments.map(segment)}</pre>` : nothing}
       ${
         considered.length
           ? html`<ul class="considered">

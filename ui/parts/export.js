@@ -8,6 +8,7 @@ import { ask } from "../transport.js";
 /** @param {App} app @param {import("../types/desk.js").Filter} filter */
 export function exportDialog(app, filter) {
   const state = { isBusy: false, size: 0 };
+  const size = () => (state.size / 1024).toFixed(0);
   const abort = new AbortController();
   const run = (/** @type {"jsonl" | "csv"} */ format) =>
     app
@@ -44,7 +45,7 @@ export function exportDialog(app, filter) {
             ${Object.keys(filter).length ? "The entries that match the filters above" : "All entries of the ledger"},
             newest first. Secrets are masked, as they are in the ledger.
           </p>
-          ${state.isBusy ? html`<p class="row muted"><span class="spinner"></span>${(state.size / 1024).toFixed(0)} KB so far</p>` : ""}
+          ${state.isBusy ? html`<p class="row muted"><span class="spinner"></span>${size()} KB so far</p>` : ""}
         </div>
         <div class="dialog-foot">
           <button

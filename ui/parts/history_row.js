@@ -22,23 +22,27 @@ import { shown } from "./text.js";
 export function historyRow(app, row) {
   const hasFailed = row.decision === "ran" && row.ok === false;
   const decision = hasFailed ? "Failed" : decisionWords(row.decision);
-  const where = `${agentName(row.agent)} in ${folderName(row.project)}${row.edited ? " · edited" : ""}${row.words ? ` · “${row.words}”` : ""}`;
+  const where = [`${agentName(row.agent)} in ${folderName(row.project)}`];
+  if (row.edited) where.push("edited");
+  if (row.words) where.push(`“${row.words}”`);
   const by = `${row.by ?? ""} ${row.channel === "rule" ? "" : channelWords(row.channel)}`;
   const took = row.took_ms === null ? "" : duration(row.took_ms);
   return html`<button class="history-row" type="button" data-seq=${row.seq} @click=${() => openEntry(app, row)}
     ><span class="decision dotted ${hasFailed ? "deny" : row.decision}">${decision}</span
-    ><span class="what"><code class="cut">${shown(row.summary || row.tool)}</code><span class="tiny muted cut">${shown(where)}</span></span
+    ><span class="what"
+      ><code class="cut">${shown(row.summary || row.tool)}</code
+      ><span class="tiny muted cut">${shown(where.join(" · "))}</span></span
     ><span class="by small cut">${shown(by)}</span><span class="took small muted num">${took}</span
     ><time class="small muted num" title=${fullTime(row.at_ms)}>${clock(row.at_ms, app.now)}</time></button>`;
 }
 
 /** @param {App} app @param {HistoryRow} row */
 function openEntry(app, row) {
+  const decision = `${decisionWords(row.decision)}${row.edited ? ", with edited arguments" : ""}`;
+  const session = formatRoute({ view: "history", params: { session: row.session } });
+  const propose = () => app.proposeRule({ seq: row.seq }, row.summary);
   const facts = /** @type {[string, unknown][]} */ ([
-    [
-      "Decision",
-      html`<span class="row"><span class="dot ${row.decision}"></span>${decisionWords(row.decision)}${row.edited ? ", with edited arguments" : ""}</span>`,
-    ],
+    ["Decision", html`<span class="row"><span class="dot ${row.decision}"></span>${decision}</span>`],
     ["By", row.by && html`${row.by} ${channelWords(row.channel)}`],
     ["Words", row.words && shown(row.words)],
     ["When", `${fullTime(row.at_ms)} (${ago(row.at_ms, app.now)})`],
@@ -50,16 +54,19 @@ function openEntry(app, row) {
     ["Folder", html`<code>${row.project}</code>`],
     [
       "Session",
-      html`<a class="link" href=${formatRoute({ view: "history", params: { session: row.session } })} @click=${() => app.closeDialog()}><code>${row.session}</code></a>`,
+      html`<a class="link" href=${session} @click=${() => app.closeDialog()}><code>${row.session}</code></a>`,
     ],
     ["Ledger entry", row.seq],
   ]);
+  const known = facts.filter(([, value]) => value !== null && value !== "");
   app.openDialog(
     "Entry of the ledger",
     () => html`<div class="dialog-body">
       <div class="code-box"><pre class="command">${shown(row.summary)}</pre></div>
-      <dl class="facts">${facts.filter(([, value]) => value !== null && value !== "").map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>
+      <dl class="facts">${known.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>
     </div>
-    <div class="dialog-foot"><button class="button" type="button" data-propose @click=${() => app.proposeRule({ seq: row.seq }, row.summary)}>${icon("rules")}Make a rule from this</button></div>`,
+    <div class="dialog-foot">
+      <button class="button" type="button" data-propose @click=${propose}>${icon("rules")}Make a rule from this</button>
+    </div>`,
   );
 }

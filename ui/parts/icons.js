@@ -41,7 +41,8 @@ const PATHS = {
 
 /** @param {string} name @param {string} [more] further classes */
 export function icon(name, more = "") {
-  return html`<svg class="icon ${more}" viewBox="0 0 20 20" aria-hidden="true">${svg`<path d=${PATHS[name] ?? ""}></path>`}</svg>`;
+  const path = svg`<path d=${PATHS[name] ?? ""}></path>`;
+  return html`<svg class="icon ${more}" viewBox="0 0 20 20" aria-hidden="true">${path}</svg>`;
 }
 
 /** The mark of callgate: a gate with two wings. */
@@ -54,7 +55,7 @@ export function mark() {
 
 /** The picture of an empty list: an open gate. */
 export function openGate() {
-  return html`<svg class="picture" viewBox="0 0 72 72" fill="none" stroke="currentColor" stroke-width="2.5" stroke-linecap="round" stroke-linejoin="round" aria-hidden="true">
+  return html`<svg class="picture" viewBox="0 0 72 72" aria-hidden="true">
     <path d="M18 60V32a18 18 0 0 1 36 0v28"></path>
     <path d="M18 60 30 52V30l-12 4M54 60 42 52V30l12 4" opacity=".45"></path>
     <path d="M10 60h52" opacity=".45"></path>

@@ -65,13 +65,16 @@ export class LedgerBadge {
         ><span class="spinner"></span
         >Verifying${state.total ? ` ${Math.floor((state.done / state.total) * 100)} %` : "…"}</span
       >`;
+    const verdict = state.whole
+      ? `${counted(state.entries, "entry", "entries")}, unbroken`
+      : "The chain is broken";
     return html`<button
       class="chip ${state.whole ? "green" : "red"} verified"
       type="button"
       data-verify=${state.whole ? "whole" : "broken"}
       @click=${explain}
     >
-      ${icon(state.whole ? "check" : "warning")}${state.whole ? `${counted(state.entries, "entry", "entries")}, unbroken` : "The chain is broken"}
+      ${icon(state.whole ? "check" : "warning")}${verdict}
     </button>`;
   }
 }

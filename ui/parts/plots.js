@@ -2,16 +2,22 @@
 
 import { html, svg } from "../vendor/lit-html/lit-html.js";
 import { counted, duration, folderName, agentName } from "../words.js";
+import { choiceOf } from "./controls.js";
 
 /** @typedef {import("../types/desk.js").Figures} Figures */
 /** @typedef {import("../types/desk.js").Tally} Tally */
 /** @typedef {{at: number, allowed: number, denied: number, by_rule: number, other: number}} Bar */
 
 const HOUR = 3_600_000;
+const KINDS = /** @type {[string, string][]} */ ([
+  ["project", "Project"],
+  ["agent", "Agent"],
+  ["tool", "Tool"],
+]);
 const MOST_BARS = 56;
 const HEIGHT = 60;
 
-/** What the pointer is over. @type {{plot: string, text: string} | null} */
+/** The hours under the pointer, in words. @type {string | null} */
 let pointed = null;
 
 /**
@@ -72,12 +78,8 @@ export function hoursPlot(app, figures) {
   const point = (/** @type {PointerEvent} */ event) => {
     const box = /** @type {Element} */ (event.currentTarget).getBoundingClientRect();
     const bar = bars[Math.floor(((event.clientX - box.left) / box.width) * width)];
-    pointed = bar
-      ? {
-          plot: "hours",
-          text: `${time(bar.at, span)}: ${counted(total(bar), "call")}, ${bar.allowed} allowed, ${bar.denied} denied, ${bar.by_rule} by rule`,
-        }
-      : null;
+    const shares = bar && `${bar.allowed} allowed, ${bar.denied} denied, ${bar.by_rule} by rule`;
+    pointed = bar ? `${time(bar.at, span)}: ${counted(total(bar), "call")}, ${shares}` : null;
     app.update();
   };
   const leave = () => {
@@ -85,12 +87,12 @@ export function hoursPlot(app, figures) {
     app.update();
   };
   const sum = bars.reduce((sum, bar) => sum + total(bar), 0);
+  const ends = [bars[0], bars[bars.length - 1]].map(
+    (bar) => html`<span>${bar ? time(bar.at, span) : ""}</span>`,
+  );
   return html`<figure class="plot panel wide">
     <figcaption>
-      <h2 class="sub">
-        Calls per
-        ${span === HOUR ? "hour" : span < 24 * HOUR ? `${span / HOUR} hours` : span === 24 * HOUR ? "day" : `${span / 24 / HOUR} days`}
-      </h2>
+      <h2 class="sub">Calls per ${spanWords(span / HOUR)}</h2>
       <strong class="figure num">${sum.toLocaleString()}</strong>
     </figcaption>
     <svg
@@ -104,10 +106,14 @@ export function hoursPlot(app, figures) {
     >
       ${paths}
     </svg>
-    <p class="tiny muted axis num">
-      ${pointed?.plot === "hours" ? pointed.text : bars.length ? html`<span>${time(bars[0].at, span)}</span><span>${time(bars[bars.length - 1].at, span)}</span>` : "Nothing yet"}
-    </p>
+    <p class="tiny muted axis num">${pointed ? pointed : bars.length ? ends : "Nothing yet"}</p>
   </figure>`;
+}
+
+/** @param {number} hours */
+function spanWords(hours) {
+  if (hours < 24) return hours === 1 ? "hour" : `${hours} hours`;
+  return hours === 24 ? "day" : `${hours / 24} days`;
 }
 
 /** @param {number} at @param {number} span */
@@ -127,7 +133,10 @@ export function answersPlot({ p50, p90, buckets }) {
     const height = (bucket.count / most) * HEIGHT;
     return height ? `M${at + 0.1} ${(HEIGHT - height).toFixed(2)}h.8v${height.toFixed(2)}h-.8z` : "";
   });
-  const bounds = buckets.map((bucket) => bucket.up_to_ms).filter((ms) => ms !== null);
+  const axis = [
+    buckets[0]?.up_to_ms ? duration(buckets[0].up_to_ms) : "",
+    p90 === null ? "" : `90 % within ${duration(p90)}`,
+  ];
   return html`<figure class="plot panel">
     <figcaption>
       <h2 class="sub">Time to answer</h2>
@@ -143,7 +152,7 @@ export function answersPlot({ p50, p90, buckets }) {
       <path class="fill-accent" d=${path.join("")}></path>
     </svg>
     <p class="tiny muted axis num">
-      ${p50 !== null && bounds.length ? html`<span>${duration(Number(bounds[0]))}</span><span>${p90 === null ? "" : `90 % within ${duration(p90)}`}</span>` : "Nobody was asked"}
+      ${p50 === null ? "Nobody was asked" : axis.map((text) => html`<span>${text}</span>`)}
     </p>
   </figure>`;
 }
@@ -164,6 +173,10 @@ export function sharesPlot({ allowed, denied, by_rule, timeout }) {
     return svg`<rect class="fill-${tone}" x=${left - width} width=${width} height="10"></rect>`;
   });
   const percent = (/** @type {number} */ count) => (total ? `${Math.round((count / total) * 100)} %` : "–");
+  const key = (/** @type {[string, number, string]} */ [name, count, tone]) =>
+    html`<li>
+      <span class="key fill-${tone}"></span>${name}<span class="num grow">${percent(count)}</span>
+    </li>`;
   return html`<figure class="plot panel">
     <figcaption>
       <h2 class="sub">Decided by rules</h2>
@@ -179,7 +192,7 @@ export function sharesPlot({ allowed, denied, by_rule, timeout }) {
       ${rects}
     </svg>
     <ul class="legend">
-      ${parts.map(([name, count, tone]) => html`<li><span class="key fill-${tone}"></span>${name}<span class="num grow">${percent(count)}</span></li>`)}
+      ${parts.map(key)}
     </ul>
   </figure>`;
 }
@@ -201,11 +214,7 @@ export function talliesPlot(figures, by, choose, addressOf) {
     agent: agentName,
   });
   return html`<figure class="plot panel">
-    <figcaption>
-      <div class="segmented tight">
-        ${["project", "agent", "tool"].map((name) => html`<button type="button" aria-pressed=${name === by ? "true" : "false"} @click=${() => choose(name)}>${name.charAt(0).toUpperCase()}${name.slice(1)}</button>`)}
-      </div>
-    </figcaption>
+    <figcaption>${choiceOf("Count by", KINDS, by, choose)}</figcaption>
     <ul class="tallies">
       ${
         tallies.length

@@ -2,7 +2,7 @@
 
 import { html, nothing } from "../vendor/lit-html/lit-html.js";
 import { ask, errorText } from "../transport.js";
-import { icon } from "./icons.js";
+import { choiceOf, note, valueOf } from "./controls.js";
 import { reviewDialog } from "./review.js";
 import { shown } from "./text.js";
 
@@ -51,19 +51,17 @@ export function proposalDialog(app, of, summary) {
       html`<div class="dialog-body">
           <div class="code-box"><pre class="command">${shown(summary)}</pre></div>
           <div class="row wrap">
-            <div class="segmented" role="group" aria-label="Decision">
-              ${DECISIONS.map(([name, title]) => html`<button type="button" data-decide=${name} aria-pressed=${state.decide === name ? "true" : "false"} @click=${() => choose({ decide: name })}>${title}</button>`)}
-            </div>
+            ${choiceOf("Decision", DECISIONS, state.decide, (decide) => choose({ decide }))}
             <select
               class="field time"
               aria-label="How long"
               data-seconds
-              @change=${(/** @type {Event} */ event) => choose({ seconds: /** @type {HTMLSelectElement} */ (event.target).value })}
+              @change=${(/** @type {Event} */ event) => choose({ seconds: valueOf(event) })}
             >
-              ${TIMES.map(([value, title]) => html`<option value=${value} ?selected=${value === state.seconds}>${title}</option>`)}
+              ${TIMES.map(([value, title]) => html`<option value=${value}>${title}</option>`)}
             </select>
           </div>
-          ${state.error ? html`<p class="note red" role="alert">${icon("warning")}<span>${state.error}</span></p>` : nothing}
+          ${state.error ? note("red", state.error) : nothing}
           <label class="labelled"
             >The rule. You may change it.<textarea
               class="field mono"
@@ -72,7 +70,7 @@ export function proposalDialog(app, of, summary) {
               data-proposal
               .value=${state.toml}
               @input=${(/** @type {Event} */ event) => {
-                state.toml = /** @type {HTMLTextAreaElement} */ (event.target).value;
+                state.toml = valueOf(event);
               }}
             ></textarea>
           </label>

@@ -17,16 +17,23 @@ export function questionRow(inbox, question, current) {
   const isOver = !isOpen(question);
   const isCurrent = question === current;
   const box = inbox.isSelecting ? checkbox(inbox, question) : nothing;
-  return html`<div class="question-row ${isCurrent ? "is-current" : ""} ${isOver ? "is-over" : ""}" data-question=${row.question} data-answer=${question.answer}
+  const state = `${isCurrent ? "is-current" : ""} ${isOver ? "is-over" : ""}`;
+  const time = isOver ? "" : remaining(left);
+  return html`<div class="question-row ${state}" data-question=${row.question} data-answer=${question.answer}
     ><a href="#/inbox/${row.question}" aria-current=${isCurrent ? "true" : "false"}
-      ><span class="first"><span class="what cut">${shown(row.summary || toolDeed(row.tool))}</span><span class="left ${left < 60_000 ? "soon" : ""}">${isOver ? "" : remaining(left)}</span></span
+      ><span class="first"
+        ><span class="what cut">${shown(row.summary || toolDeed(row.tool))}</span
+        ><span class="left ${left < 60_000 ? "soon" : ""}">${time}</span></span
       ><span class="second">${rowState(question) ?? rowMarks(row)}</span></a>${box}</div>`;
 }
 
 /** @param {InboxView} inbox @param {Question} question */
 function checkbox(inbox, question) {
   const { summary, question: id } = question.row;
-  return html`<label class="select" title=${isBatchable(question) ? "" : "This one is answered on its own"}><input type="checkbox" aria-label="Select ${summary}" ?disabled=${!isBatchable(question)} .checked=${inbox.selected.has(id)} @change=${() => inbox.toggle(id)}></label>`;
+  const isPossible = isBatchable(question);
+  return html`<label class="select" title=${isPossible ? "" : "This one is answered on its own"}
+    ><input type="checkbox" aria-label="Select ${summary}" ?disabled=${!isPossible}
+      .checked=${inbox.selected.has(id)} @change=${() => inbox.toggle(id)}></label>`;
 }
 
 /** @param {Question} question */
@@ -37,12 +44,16 @@ function rowState(question) {
   if (answer === "read")
     return html`<span class="state">${icon("checks")}Read by ${agentName(question.row.agent)}</span>`;
   if (isOpen(question)) return null;
-  return html`<span class="state"><span class="dot ${outcome?.decision ?? ""}"></span>${outcome ? outcomeWords(outcome) : "Over"}</span>`;
+  const words = outcome ? outcomeWords(outcome) : "Over";
+  return html`<span class="state"><span class="dot ${outcome?.decision ?? ""}"></span>${words}</span>`;
 }
 
 /** @param {import("../store.js").Group} group */
 export function groupRow({ agent, project, session, questions }) {
-  return html`<div class="group"><span class="cut"><strong>${agentName(agent)}</strong> in <strong title="${project} · session ${session}">${folderName(project)}</strong></span>${questions.length > 1 ? html`<span class="num">· ${questions.length}</span>` : nothing}</div>`;
+  const count = questions.length > 1 ? html`<span class="num">· ${questions.length}</span>` : nothing;
+  const where = html`<strong title="${project} · session ${session}">${folderName(project)}</strong>`;
+  return html`<div class="group"
+    ><span class="cut"><strong>${agentName(agent)}</strong> in ${where}</span>${count}</div>`;
 }
 
 /**

@@ -4,6 +4,7 @@ import { html, nothing } from "../vendor/lit-html/lit-html.js";
 import { ask, errorText } from "../transport.js";
 import { SETTLE_MS } from "../press_guard.js";
 import { clock, counted, decisionWords, folderName } from "../words.js";
+import { note } from "./controls.js";
 import { icon } from "./icons.js";
 import { shown } from "./text.js";
 
@@ -66,7 +67,7 @@ export function reviewDialog(app, { text, hash }, saved) {
     "Before you save",
     () =>
       html` <div class="dialog-body review">
-          ${state.error ? html`<p class="note red" role="alert">${icon("warning")}<span>${state.error}</span></p>` : nothing}
+          ${state.error ? note("red", state.error) : nothing}
           ${
             state.result
               ? results(state.result, app.now)
@@ -74,9 +75,7 @@ export function reviewDialog(app, { text, hash }, saved) {
                 ? nothing
                 : html`<p>What would these rules have decided about everything in the ledger?</p>
                     <progress max=${state.total || 1} value=${state.done} aria-label="Backtest"></progress>
-                    <p class="small muted num">
-                      ${state.total ? `${state.done.toLocaleString()} of ${counted(state.total, "entry", "entries")}` : "Starting…"}
-                    </p>`
+                    <p class="small muted num">${progressWords(state)}</p>`
           }
         </div>
         <div class="dialog-foot">
@@ -102,13 +101,15 @@ export function reviewDialog(app, { text, hash }, saved) {
 /** @param {Backtested} result @param {number} now */
 function results(result, now) {
   const { judged, let_through, let_through_count, turned, saved, examples } = result;
+  const rest = let_through_count - let_through.length;
   return html` ${
       let_through_count
         ? html`<section class="let-through" data-let-through=${let_through_count}>
             <h3>
-              ${icon("warning")}${counted(let_through_count, "call that was denied would be allowed", "calls that were denied would be allowed")}
+              ${icon("warning")}${counted(let_through_count, "denied call", "denied calls")} would be allowed
             </h3>
-            ${turnedList(let_through, now)}${let_through_count > let_through.length ? html`<p class="small">and ${let_through_count - let_through.length} more</p>` : nothing}
+            ${turnedList(let_through, now)}
+            ${rest > 0 ? html`<p class="small">and ${rest} more</p>` : nothing}
           </section>`
         : html`<p class="note green">
             ${icon("check")}<span>Nothing that was denied before would be allowed.</span>
@@ -129,7 +130,7 @@ function results(result, now) {
         ? html`<section>
             <h3>What changes</h3>
             <ul class="turns">
-              ${turned.map(({ from, to, count }) => html`<li><span>${decisionWords(from)}</span>${icon("next")}<strong>${decisionWords(to)}</strong><span class="num muted">${count.toLocaleString()}</span></li>`)}
+              ${turned.map(turn)}
             </ul>
           </section>`
         : html`<p class="muted">Every past call would have been decided as before.</p>`
@@ -144,20 +145,31 @@ function results(result, now) {
     }`;
 }
 
+/** @param {{done: number, total: number}} progress */
+function progressWords({ done, total }) {
+  return total ? `${done.toLocaleString()} of ${counted(total, "entry", "entries")}` : "Starting…";
+}
+
+/** @param {{from: string, to: string, count: number}} turn */
+function turn({ from, to, count }) {
+  return html`<li>
+    <span>${decisionWords(from)}</span>${icon("next")}<strong>${decisionWords(to)}</strong>
+    <span class="num muted">${count.toLocaleString()}</span>
+  </li>`;
+}
+
 /** @param {Turned[]} calls @param {number} now */
 function turnedList(calls, now) {
   return html`<ul class="turned">
-    ${calls
-      .slice(0, 12)
-      .map(
-        (call) =>
-          html`<li>
-            <code>${shown(call.summary)}</code>
-            <span class="tiny muted"
-              >${folderName(call.project)} · ${clock(call.at_ms, now)} · ${decisionWords(call.was)}, would be
-              ${decisionWords(call.would).toLowerCase()}</span
-            >
-          </li>`,
-      )}
+    ${calls.slice(0, 12).map(
+      (call) =>
+        html`<li>
+          <code>${shown(call.summary)}</code>
+          <span class="tiny muted"
+            >${folderName(call.project)} · ${clock(call.at_ms, now)} · ${decisionWords(call.was)}, would be
+            ${decisionWords(call.would).toLowerCase()}</span
+          >
+        </li>`,
+    )}
   </ul>`;
 }

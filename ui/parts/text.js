@@ -31,11 +31,12 @@ export function shown(text) {
 export function command(app, key, segments) {
   const isWhole = app.isUnfolded(key) || segments.length <= FOLDED_SEGMENTS;
   const some = isWhole ? segments : segments.slice(0, FOLDED_SEGMENTS);
+  const rest = counted(segments.length - some.length, "more part");
   const isPlain = some.length > MOST_SEGMENTS;
   const body = isPlain ? shown(some.map(({ text }) => text).join("")) : some.map(segment);
   return html`<div class="code-box">
     <pre class="command" tabindex="0" role="region" aria-label="Command">${body}</pre>
-    ${isWhole ? "" : unfold(app, key, `Show the whole command (${counted(segments.length - some.length, "more part")})`)}
+    ${isWhole ? "" : unfold(app, key, `Show the whole command (${rest})`)}
   </div>`;
 }
 
@@ -70,14 +71,17 @@ export function foldedLines(app, key, lines, row) {
   const list = lists.get(key) ?? new VirtualList(`${scroller}-list`, scroller);
   if (lists.size > 20) lists.clear();
   lists.set(key, list);
-  return html`<div class="lines-scroll" id=${scroller} tabindex="0" role="region" aria-label="All lines" @scroll=${() => app.update()}>
+  return html`<div class="lines-scroll" id=${scroller} tabindex="0" role="region" aria-label="All lines"
+    @scroll=${() => app.update()}>
     ${list.render({ items: lines, height: LINE_HEIGHT, key: (_, at) => at, row, label: "Lines" })}</div>`;
 }
 
 /** @param {App} app @param {string} key @param {string} content */
 export function numbered(app, key, content) {
   const lines = splitLines(key, content);
-  return html`<div class="code-box"><div class="lines">${foldedLines(app, key, lines, (line) => html`<div class="line" data-new=${line.number}>${shown(line.text)}</div>`)}</div></div>`;
+  const row = (/** @type {CodeLine} */ line) =>
+    html`<div class="line" data-new=${line.number}>${shown(line.text)}</div>`;
+  return html`<div class="code-box"><div class="lines">${foldedLines(app, key, lines, row)}</div></div>`;
 }
 
 /** @type {Map<string, {content: string, lines: CodeLine[]}>} */

@@ -29,19 +29,21 @@ export class VirtualList {
   }
 
   /** @param {VirtualRows<T>} rows */
-  render({ items, height, key, row, label }) {
-    this.#measure(items, height);
+  render({ items, height: heightOf, key, row, label }) {
+    this.#measure(items, heightOf);
     const [first, last] = this.#visible(items.length);
     const shown = items.slice(first, last).map((item, at) => ({ item, index: first + at }));
     const total = this.#tops[items.length] ?? 0;
     // White space between elements would be nodes of the document, too.
     const place = (/** @type {number} */ at) =>
       `transform:translateY(${this.#tops[at]}px);height:${this.#tops[at + 1] - this.#tops[at]}px`;
-    return html`<ul class="virtual" id=${this.#id} role="list" aria-label=${label ?? "List"} .style=${`height:${total}px`}>${repeat(
+    const height = `height:${total}px`;
+    return html`<ul class="virtual" id=${this.#id} role="list" aria-label=${label ?? "List"} .style=${height}>${repeat(
       shown,
       ({ item, index }) => key(item, index),
       ({ item, index }) =>
-        html`<li aria-setsize=${items.length} aria-posinset=${index + 1} .style=${place(index)}>${row(item, index)}</li>`,
+        html`<li aria-setsize=${items.length} aria-posinset=${index + 1} .style=${place(index)}
+          >${row(item, index)}</li>`,
     )}</ul>`;
   }
 

@@ -4,6 +4,7 @@ import { html, nothing } from "../vendor/lit-html/lit-html.js";
 import { ask } from "../transport.js";
 import { filterOf, formatRoute } from "../router.js";
 import { agentName, counted, folderName } from "../words.js";
+import { valueOf } from "../parts/controls.js";
 import { exportDialog } from "../parts/export.js";
 import { historyRow } from "../parts/history_row.js";
 import { icon, openGate } from "../parts/icons.js";
@@ -149,9 +150,7 @@ export class HistoryView {
         }
         ${
           this.#rows.length
-            ? html`<div class="history-list">
-                  ${this.#list.render({ items: this.#rows, height: NARROW.matches ? 72 : 54, key: (row) => row.seq, row: (row) => historyRow(this.app, row), label: "Decisions and runs" })}
-                </div>
+            ? html`<div class="history-list">${this.#rendered()}</div>
                 <p class="small muted end-note">
                   ${this.#next === null ? `${counted(this.#rows.length, "entry", "entries")} in all` : "Loading more…"}
                 </p>`
@@ -159,6 +158,16 @@ export class HistoryView {
         }
       </div>
     </div>`;
+  }
+
+  #rendered() {
+    return this.#list.render({
+      items: this.#rows,
+      height: NARROW.matches ? 72 : 54,
+      key: (row) => row.seq,
+      row: (row) => historyRow(this.app, row),
+      label: "Decisions and runs",
+    });
   }
 
   #plots() {
@@ -174,7 +183,8 @@ export class HistoryView {
       this.app.update();
     };
     const plots = html`<div class="plots">
-      ${hoursPlot(this.app, figures)}${answersPlot(figures.answer_ms)}${sharesPlot(figures.shares)}${talliesPlot(figures, this.#by, choose, addressOf)}
+      ${hoursPlot(this.app, figures)} ${answersPlot(figures.answer_ms)} ${sharesPlot(figures.shares)}
+      ${talliesPlot(figures, this.#by, choose, addressOf)}
     </div>`;
     return NARROW.matches
       ? html`<details class="fold-plots">
@@ -191,6 +201,11 @@ export class HistoryView {
       clearTimeout(this.#typing);
       this.#typing = setTimeout(() => this.#filter({ text: value.trim() }), 200);
     };
+    const { session } = this.#params;
+    const drop = () => this.#filter({ session: "" });
+    const ofSession = html`<button class="chip accent" type="button" @click=${drop}>
+      Session ${session?.slice(0, 8)} ${icon("cross")}
+    </button>`;
     return html`<form
       class="filters"
       role="search"
@@ -239,7 +254,7 @@ export class HistoryView {
         "Any tool",
         this.#options.tool.map((name) => [name, name]),
       )}
-      ${this.#params.session ? html`<button class="chip accent" type="button" @click=${() => this.#filter({ session: "" })}>Session ${this.#params.session.slice(0, 8)} ${icon("cross")}</button>` : nothing}
+      ${session ? ofSession : nothing}
       ${count ? html`<a class="link small" href="#/history">Clear</a>` : nothing}
     </form>`;
   }
@@ -253,7 +268,7 @@ export class HistoryView {
       class="field ${value ? "is-set" : ""}"
       aria-label=${none}
       data-filter=${name}
-      @change=${(/** @type {Event} */ event) => this.#filter({ [name]: /** @type {HTMLSelectElement} */ (event.target).value })}
+      @change=${(/** @type {Event} */ event) => this.#filter({ [name]: valueOf(event) })}
     >
       <option value="" ?selected=${!value}>${none}</option>
       ${known.map(([option, title]) => html`<option value=${option} ?selected=${option === value}>${title}</option>`)}

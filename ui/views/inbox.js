@@ -70,6 +70,8 @@ export class InboxView {
     if (question) this.#watch(question);
     if (!app.store.questions.size) return this.#empty();
     const showsCard = NARROW.matches && question;
+    const beyond = counted(app.store.beyond, "more question");
+    const more = html`<p class="small muted end-note">and ${beyond} after these</p>`;
     return html`<div class="inbox ${showsCard ? "shows-card" : ""} ${this.isSelecting ? "is-selecting" : ""}">
       <section class="list-pane" aria-label="Open questions">
         <div class="list-head">
@@ -95,8 +97,7 @@ export class InboxView {
         </div>
         ${app.notices.askBell()}
         <div class="list-scroll" id="list-scroll" @scroll=${() => app.update()}>
-          ${this.#list.render({ items: this.#listItems(), height: heightOf, key: keyOf, row: (item) => ("group" in item ? groupRow(item.group) : questionRow(this, item.question, question)), label: "Open questions" })}
-          ${app.store.beyond ? html`<p class="small muted end-note">and ${counted(app.store.beyond, "more question")} after these</p>` : nothing}
+          ${this.#rows(question)} ${app.store.beyond ? more : nothing}
         </div>
         ${this.selected.size ? this.#batchBar() : nothing}
       </section>
@@ -104,6 +105,17 @@ export class InboxView {
         ${question ? questionCard(this, question) : nothing}
       </section>
     </div>`;
+  }
+
+  /** @param {Question | null} current */
+  #rows(current) {
+    return this.#list.render({
+      items: this.#listItems(),
+      height: heightOf,
+      key: keyOf,
+      row: (item) => ("group" in item ? groupRow(item.group) : questionRow(this, item.question, current)),
+      label: "Open questions",
+    });
   }
 
   #listItems() {

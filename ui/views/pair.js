@@ -1,7 +1,8 @@
 // Links this browser to the desk with a one-time code.
 
 import { html, nothing } from "../vendor/lit-html/lit-html.js";
-import { mark, icon } from "../parts/icons.js";
+import { note, valueOf } from "../parts/controls.js";
+import { mark } from "../parts/icons.js";
 import { errorText } from "../transport.js";
 
 /** @typedef {import("../app.js").App} App */
@@ -57,7 +58,7 @@ export class PairView {
             from your own terminal.
           </p>
         </div>
-        ${this.#text ? html`<p class="note ${this.#isError ? "red" : "amber"}" role="alert">${icon("warning")}<span>${this.#text}</span></p>` : nothing}
+        ${this.#text ? note(this.#isError ? "red" : "amber", this.#text) : nothing}
         <ol>
           <li>
             <span
@@ -81,7 +82,7 @@ export class PairView {
             autofocus
             .value=${this.#code}
             @input=${(/** @type {InputEvent} */ event) => {
-              this.#code = /** @type {HTMLInputElement} */ (event.target).value;
+              this.#code = valueOf(event);
             }}
         /></label>
         <button class="button primary" type="submit" ?disabled=${this.#isBusy}>

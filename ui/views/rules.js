@@ -2,27 +2,19 @@
 
 import { html, nothing } from "../vendor/lit-html/lit-html.js";
 import { ask } from "../transport.js";
-import { counted, folderName } from "../words.js";
+import { counted } from "../words.js";
 import { goToLine, ruleEditor } from "../parts/editor.js";
 import { ExplainPanel } from "../parts/explain.js";
 import { icon } from "../parts/icons.js";
-import { addRule } from "../parts/proposal.js";
 import { reviewDialog } from "../parts/review.js";
-import { shown } from "../parts/text.js";
+import { projectOf, ruleList, suggestion } from "../parts/rule_list.js";
 
 /** @typedef {import("../app.js").App} App */
 /** @typedef {import("../types/desk.js").RuleBook} RuleBook */
-/** @typedef {import("../types/desk.js").ListedRule} ListedRule */
 /** @typedef {import("../types/desk.js").Problem} Problem */
 /** @typedef {import("../types/desk.js").SuggestedRule} SuggestedRule */
 
 const EDITOR = "rules-editor";
-const TONES = /** @type {Record<string, string>} */ ({
-  allow: "green",
-  deny: "red",
-  confirm: "amber",
-  ask: "",
-});
 const TABS = /** @type {[string, string][]} */ ([
   ["", "Rules"],
   ["edit", "Edit"],
@@ -80,19 +72,32 @@ export class RulesView {
   }
 
   render() {
-    const tab = this.app.route.item ?? "";
     const book = this.#book;
     return html`<div class="scroll" id="rules-scroll">
       <div class="page rules">
         <header class="page-head">
           <h1>Rules</h1>
-          <nav class="segmented" aria-label="Parts of the rules">
-            ${TABS.map(([name, title]) => html`<a href="#/rules${name && `/${name}`}" aria-current=${tab === name ? "page" : "false"}>${title}${name === "edit" && this.#isChanged() && book ? " •" : ""}</a>`)}
-          </nav>
+          <nav class="segmented" aria-label="Parts of the rules">${TABS.map((tab) => this.#tab(...tab))}</nav>
         </header>
-        ${!book ? html`<div class="skeleton rules-skeleton"></div>` : tab === "edit" ? this.#editor(book) : tab === "suggestions" ? this.#suggestions() : this.#overview(book)}
+        ${book ? this.#part(book) : html`<div class="skeleton rules-skeleton"></div>`}
       </div>
     </div>`;
+  }
+
+  /** @param {string} name @param {string} title */
+  #tab(name, title) {
+    const isCurrent = (this.app.route.item ?? "") === name;
+    const mark = name === "edit" && this.#book && this.#isChanged() ? " •" : "";
+    return html`<a href="#/rules${name && `/${name}`}" aria-current=${isCurrent ? "page" : "false"}
+      >${title}${mark}</a
+    >`;
+  }
+
+  /** @param {RuleBook} book */
+  #part(book) {
+    const { item } = this.app.route;
+    if (item === "edit") return this.#editor(book);
+    return item === "suggestions" ? this.#suggestions() : this.#overview(book);
   }
 
   /** @param {RuleBook} book */
@@ -111,8 +116,8 @@ export class RulesView {
               </p>`
             : nothing
         }
-        ${book.rules.length ? ruleList(book.rules, "Your rules", book.path, (line) => this.#edit(line)) : this.#noRules()}
-        ${book.projects.map((file) => ruleList(file.rules, `Rules of ${folderName(file.path.replace(/\/\.callgate\/rules\.toml$/, ""))}`, file.path, null))}
+        ${book.rules.length ? ruleList(book, "Your rules", (line) => this.#edit(line)) : this.#noRules()}
+        ${book.projects.map((file) => ruleList(file, `Rules of ${projectOf(file.path)}`, null))}
       </div>
       <aside>${this.explain.render()}</aside>
     </div>`;
@@ -165,7 +170,13 @@ export class RulesView {
           Check against the history, then save…
         </button>
       </div>
-      ${ruleEditor(this.app, { id: EDITOR, text: this.#draft, problems: this.#problems, label: "Your rules", type: (text) => this.#type(text) })}
+      ${ruleEditor(this.app, {
+        id: EDITOR,
+        text: this.#draft,
+        problems: this.#problems,
+        label: "Your rules",
+        type: (text) => this.#type(text),
+      })}
       ${
         this.#problems.length
           ? html`<ul class="problems" role="status">
@@ -241,61 +252,7 @@ export class RulesView {
         </p>
         <button class="button quiet small" type="button" @click=${() => this.#suggest()}>Look again</button>
       </div>
-      ${state.rules.map((rule) => this.#suggestion(rule))}
+      ${state.rules.map((rule) => suggestion(this.app, rule))}
     </div>`;
   }
-
-  /** @param {SuggestedRule} rule */
-  #suggestion(rule) {
-    return html`<article class="panel suggestion" data-suggestion=${rule.name}>
-      <div class="row wrap">
-        <h2 class="grow">${rule.name}</h2>
-        <span class="chip green num">saves ${counted(rule.saves, "question")}</span>
-        ${rule.beyond_count ? html`<span class="chip amber num">lets through ${rule.beyond_count} more</span>` : html`<span class="chip">nothing beyond them</span>`}
-      </div>
-      <div class="code-box"><pre class="command toml">${rule.toml.trim()}</pre></div>
-      ${
-        rule.beyond_count
-          ? html`<details>
-              <summary class="small muted">What it would have let through beyond them</summary>
-              <ul class="turned">
-                ${rule.beyond.map((call) => html`<li><code>${shown(call.summary)}</code><span class="tiny muted">${folderName(call.project)}</span></li>`)}${rule.beyond_count > rule.beyond.length ? html`<li class="small muted">and ${rule.beyond_count - rule.beyond.length} more</li>` : nothing}
-              </ul>
-            </details>`
-          : nothing
-      }
-      <div class="row">
-        <button class="button small" type="button" data-add @click=${() => addRule(this.app, rule.toml)}>
-          Check against the history, then add…
-        </button>
-      </div>
-    </article>`;
-  }
-}
-
-/** @param {ListedRule[]} rules @param {string} title @param {string} path @param {((line: number) => void) | null} edit */
-function ruleList(rules, title, path, edit) {
-  return html`<section class="rule-file">
-    <header class="row">
-      <h2>${title}</h2>
-      <span class="muted num small">${rules.length}</span><code class="tiny muted cut grow">${path}</code>
-    </header>
-    <ul class="panel rule-list">
-      ${rules.map(
-        (rule) =>
-          html`<li class=${rule.is_over ? "is-over" : ""} data-rule=${rule.name}>
-            <span class="chip ${TONES[rule.decide] ?? ""}">${rule.decide}</span>
-            <div class="grow">
-              <div class="row wrap">
-                <strong>${rule.name}</strong
-                >${rule.until ? html`<span class="chip ${rule.is_over ? "" : "accent"}">${icon("clock")}${rule.is_over ? "over since" : "until"} ${rule.until}</span>` : nothing}
-              </div>
-              <code class="rule-text">${shown(rule.text)}</code
-              >${rule.reason ? html`<span class="small muted">${shown(rule.reason)}</span>` : nothing}
-            </div>
-            ${edit ? html`<button class="button quiet small" type="button" aria-label="Edit ${rule.name}" @click=${() => edit(rule.line)}>${icon("edit")}</button>` : nothing}
-          </li>`,
-      )}
-    </ul>
-  </section>`;
 }

@@ -44,6 +44,7 @@ export class SessionsView {
 
   render() {
     const sessions = this.#sessions;
+    const older = (sessions?.length ?? 0) - MOST;
     return html`<div class="scroll">
       <div class="page">
         <header class="page-head"><h1 class="grow">Sessions</h1></header>
@@ -57,7 +58,7 @@ export class SessionsView {
               ? html`<div class="session-grid">
                     ${sessions.slice(0, MOST).map((session) => this.#card(session))}
                   </div>
-                  ${sessions.length > MOST ? html`<p class="small muted end-note">and ${sessions.length - MOST} older ones, which are in the history</p>` : nothing}`
+                  ${older > 0 ? html`<p class="small muted end-note">and ${older} older ones, which are in the history</p>` : nothing}`
               : empty()
         }
       </div>
@@ -66,6 +67,7 @@ export class SessionsView {
 
   /** @param {SessionState} session */
   #card(session) {
+    const waiting = counted(session.waiting, "question");
     const address = formatRoute({ view: "history", params: { session: session.session } });
     return html`<article class="panel session" data-session=${session.session}>
       <header class="row">
@@ -73,7 +75,7 @@ export class SessionsView {
         <div class="grow">
           <div class="row">
             <h2 class="cut grow" title=${session.project}>${folderName(session.project)}</h2>
-            ${session.waiting ? html`<a class="chip accent" href="#/inbox">${counted(session.waiting, "question")} open</a>` : nothing}
+            ${session.waiting ? html`<a class="chip accent" href="#/inbox">${waiting} open</a>` : nothing}
           </div>
           <p class="tiny muted cut">
             ${agentName(session.agent)} ·

@@ -114,10 +114,18 @@ export class SettingsView {
 
   #bell() {
     const permission = this.app.notices.permission();
+    const turnOn = () => this.app.notices.allow();
+    const states = {
+      granted: html`<p class="row">${icon("check")}Turned on in this browser.</p>`,
+      denied: html`<p class="muted">Turned off in the browser's own settings for this page.</p>`,
+      default: html`<p>
+        <button class="button" type="button" @click=${turnOn}>${icon("bell")}Turn on</button>
+      </p>`,
+    };
     return html`<section>
       <h2>Notifications</h2>
       <p class="muted">They name the agent, the project and the kind of call, and never the command.</p>
-      ${permission === "granted" ? html`<p class="row">${icon("check")}Turned on in this browser.</p>` : permission === "denied" ? html`<p class="row muted">Turned off in the browser's own settings for this page.</p>` : html`<p><button class="button" type="button" @click=${() => this.app.notices.allow()}>${icon("bell")}Turn on</button></p>`}
+      ${states[permission]}
     </section>`;
   }
 
