@@ -193,6 +193,7 @@ impl Daemon {
             // daemon needs.
             raise_descriptor_limit();
         }
+        let unattended = settings.unattended;
         settings.key = store.secret("digest")?;
         let limits = RulingLimits::new(settings.timeout);
         let started = Instant::now();
@@ -209,6 +210,7 @@ impl Daemon {
             letters_in.clone(),
             Arc::clone(&pulse),
             options.rule_desk,
+            unattended,
         );
         let mut tasks = tokio::task::JoinSet::new();
 

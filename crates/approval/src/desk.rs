@@ -29,6 +29,8 @@ mod pressed;
 mod question;
 mod quiet;
 mod record;
+mod recorded_question;
+mod rehearsal;
 mod restore;
 mod settled;
 #[cfg(test)]
@@ -43,10 +45,12 @@ use crate::channel::{News, Person, ReplyTo};
 
 pub(crate) use asked::patience;
 pub use authority::Authority;
+pub(crate) use checked::asks_by_itself;
 pub use checked::asks_of;
 pub use commands::{CODE_LIFETIME, PAGE_CODE_LIFETIME, WRONG_CODES};
 pub use output::{DeskOutput, DeskStep};
 pub use question::{Ruling, Unattended};
+pub(crate) use recorded_question::RecordedQuestion;
 
 use calls::CallMemory;
 use care::PressCare;
@@ -201,6 +205,15 @@ pub enum DeskInput {
         /// Where to reply.
         reply_to: ReplyTo,
     },
+    /// A viewer wants a harmless question, to try how it works.
+    Try {
+        /// The id of the question.
+        id: RequestId,
+        /// Who wants it.
+        who: Person,
+        /// Where to reply.
+        reply_to: ReplyTo,
+    },
     /// A viewer has disconnected.
     ViewerLeft(u64),
     /// Time has passed.
@@ -220,8 +233,10 @@ pub struct Desk {
     links: BTreeMap<String, String>,
     /// Changes of the links that wait for an answer, by their questions.
     changes: HashMap<RequestId, WantedChange>,
-    /// How many such changes there have been.
+    /// How many questions the desk itself has asked.
     change_count: u64,
+    /// The last question to try.
+    rehearsal: Option<RequestId>,
     /// What a single press does not decide.
     care: PressCare,
     /// The values that hosts have registered.
@@ -259,6 +274,7 @@ impl Desk {
             links: BTreeMap::new(),
             changes: HashMap::new(),
             change_count: 0,
+            rehearsal: None,
             care: PressCare::default(),
             gates: HostGates::default(),
             lineages: HashMap::new(),
@@ -324,6 +340,7 @@ impl Desk {
             DeskInput::Gate { value, who, reply_to } => {
                 self.gate(&mut step, value, &who, &reply_to);
             }
+            DeskInput::Try { id, who, reply_to } => self.rehearse(&mut step, id, &who, &reply_to),
             DeskInput::ViewerLeft(viewer) => self.viewer_left(&mut step, viewer),
             DeskInput::Tick => {}
             DeskInput::LedgerFailed => self.ledger_failed(&mut step),

@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use serde::ser::SerializeMap;
 use serde_json::value::RawValue;
 
-use crate::raw::{Json, Members, NotJson, flatten};
+use crate::raw::{Json, Members, NotJson, flatten, from_object};
 
 /// Why a line is not a message of this protocol.
 ///
@@ -85,6 +85,16 @@ pub(crate) fn optional_word<T: DeserializeOwned>(
     let word: Option<String> = optional(members, field, expected)?;
     let value = word.map(|word| serde_json::from_value(word.into()));
     value.transpose().map_err(|_| Malformed::wrong(field, expected))
+}
+
+/// Like [`required`], for an object. An array of its values in order is not accepted.
+pub(crate) fn required_object<T: DeserializeOwned>(
+    members: &Members,
+    field: &'static str,
+    expected: &'static str,
+) -> Result<T, Malformed> {
+    let value = members.get(field).and_then(|value| from_object(value.get()).ok());
+    value.ok_or(Malformed::wrong(field, expected))
 }
 
 /// Like [`optional`], for an array.

@@ -5,13 +5,22 @@
 //! viewer needs no memory and loses nothing.
 
 mod connection;
+mod content;
 mod errands;
+mod export;
+mod familiar;
+mod figures;
+mod inbox;
+mod past_calls;
 mod recorded;
+mod reply;
 mod requests;
 mod seat;
 pub(super) mod secrets;
+mod session_list;
 #[cfg(test)]
 mod tests;
+mod verified;
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -19,6 +28,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use callgate_link::sync::lock;
 use callgate_store::{EntryFilter, LedgerEntry, Store, StoreError};
 use callgate_wire::desk::{self, DeskMessage, DeskStatus};
 use tokio::net::UnixStream;
@@ -29,9 +39,10 @@ use super::door::Door;
 use super::letter::Letter;
 use super::lineage::process_of;
 use super::pulse::DaemonPulse;
-use crate::desk::DeskInput;
+use crate::desk::{DeskInput, Unattended};
 use crate::rule_desk::RuleDesk;
 use errands::ErrandLimits;
+use familiar::FamiliarCalls;
 use seat::ViewerSeat;
 
 /// How many viewers are served at once.
@@ -52,7 +63,10 @@ pub(super) struct Viewers {
     /// arrive in order.
     counting: tokio::sync::Mutex<()>,
     rule_desk: Option<Arc<dyn RuleDesk>>,
+    unattended: Unattended,
     errand_limits: ErrandLimits,
+    /// What was allowed before, as far as it was read for the viewers that are connected.
+    familiar: Arc<Mutex<FamiliarCalls>>,
     next: AtomicU64,
 }
 
@@ -63,6 +77,7 @@ impl Viewers {
         to_desk: mpsc::Sender<Letter>,
         pulse: Arc<DaemonPulse>,
         rule_desk: Option<Arc<dyn RuleDesk>>,
+        unattended: Unattended,
     ) -> Arc<Self> {
         Arc::new(Self {
             database: database.to_owned(),
@@ -73,7 +88,9 @@ impl Viewers {
             store: Mutex::default(),
             counting: tokio::sync::Mutex::default(),
             rule_desk,
+            unattended,
             errand_limits: ErrandLimits::default(),
+            familiar: Arc::default(),
             next: AtomicU64::new(1),
         })
     }
@@ -116,6 +133,7 @@ impl Viewers {
         };
         if is_last {
             *self.store() = None;
+            *lock(&self.familiar) = FamiliarCalls::default();
         }
         // A desk that has ended needs no news.
         self.to_desk.send(Letter::new(DeskInput::ViewerLeft(viewer))).await.ok();

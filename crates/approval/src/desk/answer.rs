@@ -48,6 +48,9 @@ impl Desk {
         if self.is_about_links(id) {
             return self.settle_change(step, id);
         }
+        if self.is_rehearsal(id) {
+            return self.close(step, id, "answered");
+        }
         let Some(open) = self.open.get_mut(id) else { return };
         let (Some(asker), Some(decided)) = (open.asker, open.decided.as_mut()) else { return };
         let response =

@@ -9,7 +9,7 @@ use super::answer::tell;
 use super::digest::CallDigest;
 use super::links::LinkKey;
 use super::question::Ruling;
-use super::{AskerId, Desk, DeskOutput, DeskStep, record};
+use super::{Desk, DeskOutput, DeskStep, record};
 use crate::channel::{Person, PersonPlace, ReplyTo};
 
 /// A change that waits for an answer, and where to reply.
@@ -89,16 +89,14 @@ impl Desk {
 
     /// Asks those who may answer to allow a change.
     fn ask_for(&mut self, step: &mut DeskStep, id: &RequestId, text: &str, wanted: WantedChange) {
-        let Some(request) = question(id, text) else {
+        let Some(request) = own_question(id, text) else {
             return tell(step, Some(&wanted.reply_to), false, "This cannot be asked.");
         };
         let reply_to = wanted.reply_to.clone();
         self.changes.insert(id.clone(), wanted);
         let digest = CallDigest::of(&self.settings.key, &request);
         let ruling = Ruling::Ask { because: Some(BECAUSE.to_owned()), is_guarded: true };
-        // Askers are numbered from the other end.
-        self.change_count += 1;
-        let asker = AskerId(u64::MAX - self.change_count);
+        let asker = self.own_asker();
         self.register(step, asker, request, digest, ruling, None);
         if let (true, ReplyTo::Viewer { viewer, id }) = (self.changes.contains_key(id), reply_to) {
             let text = "Somebody who is linked has to allow this: on their phone, in a viewer, or \
@@ -201,7 +199,7 @@ fn process_of(who: &Person) -> String {
 }
 
 /// Makes a question that callgate itself asks.
-fn question(id: &RequestId, text: &str) -> Option<ApprovalRequest> {
+pub(super) fn own_question(id: &RequestId, text: &str) -> Option<ApprovalRequest> {
     Some(ApprovalRequest {
         request_id: id.clone(),
         tool_name: "Ask".to_owned(),

@@ -242,7 +242,7 @@ pub(super) fn tool_use_id(request: &ApprovalRequest) -> Option<String> {
 
 /// Returns true if the agent asks its user by itself in this mode. In unknown modes it is taken not
 /// to.
-pub(super) fn asks_by_itself(mode: Option<&str>) -> bool {
+pub(crate) fn asks_by_itself(mode: Option<&str>) -> bool {
     matches!(mode, Some("default" | "acceptEdits" | "plan"))
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use callgate_store::LedgerEntry;
-use callgate_wire::approval::{ApprovalRequest, Decision, RequestId};
+use callgate_wire::approval::{Decision, RequestId};
 use serde_json::Value;
 
 use super::calls::{Grant, REMEMBERED};
@@ -13,8 +13,8 @@ use super::digest::CallDigest;
 use super::links::LinkKey;
 use super::past::ClosedQuestion;
 use super::question::{DecisionDetails, DeskDecision, PendingQuestion};
-use super::{Desk, Now, record};
-use crate::card::Card;
+use super::recorded_question::RecordedQuestion;
+use super::{Desk, Now};
 use crate::channel::QuestionCopy;
 
 /// An asker that dials in the last moment of its grace period is still accepted.
@@ -99,27 +99,18 @@ impl Desk {
         asked: &LedgerEntry,
         decided: Option<&LedgerEntry>,
     ) -> Option<PendingQuestion> {
-        let fields = body(asked);
-        let masked = ApprovalRequest::decode(fields["request"].to_string().as_bytes()).ok()?;
-        let until_ms = fields["until_ms"].as_i64()?;
-        let left = u64::try_from(until_ms.saturating_sub(now.wall_ms)).unwrap_or_default();
+        let RecordedQuestion { card, request, digest, is_cut, .. } = RecordedQuestion::read(asked)?;
+        let left = u64::try_from(card.until_ms.saturating_sub(now.wall_ms)).unwrap_or_default();
         // A clock that was set back must not make a question wait forever.
         let left = Duration::from_millis(left).min(self.settings.timeout);
-        let mut card = Card::new(&masked, masked.tool_input.get(), asked.at_ms, until_ms);
-        card.because = fields["because"].as_str().map(str::to_owned);
-        match fields["ruling"].as_str() {
-            Some("guard") => card.offers.clear(),
-            Some("confirm") => card.require_confirmation(),
-            _ => {}
-        }
-        let context = masked.context.unwrap_or_default();
+        let context = request.context.unwrap_or_default();
         Some(PendingQuestion {
             picks: vec![Vec::new(); card.pickers.len()],
             card: Arc::new(card),
             request: None,
             size: 0,
-            is_cut_for_viewers: record::was_cut(masked.tool_input.get()),
-            digest: CallDigest::parse(fields["digest"].as_str()?)?,
+            is_cut_for_viewers: is_cut,
+            digest,
             asker: None,
             deadline: now.mono + left,
             phone_at: None,

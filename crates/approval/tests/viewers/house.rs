@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use callgate_approval::asker::{self, NoAnswer, Unwanted};
 use callgate_approval::daemon::{Claim, Daemon, DaemonOptions};
 use callgate_approval::desk::{Authority, DeskSettings, Ruling, Unattended};
+use callgate_approval::rule_desk::RuleDesk;
 use callgate_approval::telegram;
 use callgate_approval::viewer::Viewer;
 use callgate_link::blocking::fill_lines;
@@ -28,6 +29,7 @@ pub(crate) struct House {
     pub(crate) folder: TempDir,
     /// The token of the first who was linked: whoever follows needs a yes.
     owner: Mutex<Option<PairingSecret>>,
+    rule_desk: Option<Arc<dyn RuleDesk>>,
     runtime: Runtime,
     daemon: Option<Daemon>,
 }
@@ -52,7 +54,15 @@ impl House {
     fn bare(folder: TempDir) -> Self {
         let mut runtime = tokio::runtime::Builder::new_multi_thread();
         let runtime = runtime.worker_threads(1).enable_all().build().unwrap();
-        Self { folder, owner: Mutex::new(None), runtime, daemon: None }
+        Self { folder, owner: Mutex::new(None), rule_desk: None, runtime, daemon: None }
+    }
+
+    /// A daemon that knows somebody who answers for the rules.
+    pub(crate) fn with_rules(rules: Arc<dyn RuleDesk>) -> Self {
+        let mut house = Self::bare(tempfile::tempdir().unwrap());
+        house.rule_desk = Some(rules);
+        house.start(None);
+        house
     }
 
     /// A daemon over what is already in a folder.
@@ -93,7 +103,7 @@ impl House {
                 }
                 Ruling::Ask { because: None, is_guarded: false }
             }),
-            rule_desk: None,
+            rule_desk: self.rule_desk.clone(),
             telegram,
             terminal: None,
             warn: Arc::new(|_| {}),

@@ -2,9 +2,12 @@
 
 #![allow(clippy::unwrap_used, reason = "a failed step is a failed test")]
 
+mod history;
 mod house;
+mod inbox;
 mod limits;
 mod pairing;
 mod phones;
 mod pressing;
+mod rules;
 mod watching;

@@ -4,13 +4,12 @@ use serde::de::DeserializeOwned;
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
-use super::message::object;
 use super::{
     BacktestReport, DeskHistory, DeskInbox, DeskStatus, ExportedPage, LedgerFigures, NamedLink,
     PairingSecret, ProposedRule, QuestionCard, RuleExplanation, RuleProblem, RulesView,
     SessionView, SuggestedRules, UnreadableReason, VerifiedLedger,
 };
-use crate::fields::{Malformed, list, required};
+use crate::fields::{Malformed, list, required, required_object};
 use crate::raw::{Members, from_object};
 
 /// The kinds of answers.
@@ -145,9 +144,9 @@ impl DeskAnswer {
             },
             "paired" => Self::Paired { token: secret(members, "token")? },
             "links" => Self::Links { links: links(members)? },
-            "status" => Self::Status { status: object(members, "status", STATUS)? },
+            "status" => Self::Status { status: required_object(members, "status", STATUS)? },
             "inbox" => Self::Inbox(fields(line)?),
-            "card" => Self::Card { card: object(members, "card", FIELDS)? },
+            "card" => Self::Card { card: required_object(members, "card", FIELDS)? },
             "history" => Self::History(fields(line)?),
             "figures" => Self::Figures(fields(line)?),
             "exported" => Self::Exported(fields(line)?),

@@ -1,13 +1,12 @@
 //! What the desk says to a viewer.
 
-use serde::de::DeserializeOwned;
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::value::RawValue;
 
 use super::{DeskAnswer, Unreadable, UnreadableReason, text};
-use crate::fields::{Malformed, members_of, one_line, required};
-use crate::raw::{Members, from_object};
+use crate::fields::{members_of, one_line, required, required_object};
+use crate::raw::Members;
 
 /// What the desk says to a viewer.
 #[derive(Debug, Clone)]
@@ -88,7 +87,7 @@ impl DeskMessage {
     fn read(line: &[u8], members: &Members, id: Option<String>) -> Result<Self, UnreadableReason> {
         let kind = text(members, "kind").ok_or(UnreadableReason::NoKind)?;
         match kind.as_str() {
-            "entry" => Ok(Self::Entry(object(members, "entry", ENTRY)?)),
+            "entry" => Ok(Self::Entry(required_object(members, "entry", ENTRY)?)),
             "waiting" => Ok(Self::Waiting {
                 id: id.ok_or(UnreadableReason::NoId)?,
                 text: required(members, "text", "a string")?,
@@ -154,12 +153,3 @@ impl Serialize for DeskMessage {
 }
 
 const ENTRY: &str = "an object with seq, at_ms, kind, hash and body";
-
-pub(super) fn object<T: DeserializeOwned>(
-    members: &Members,
-    field: &'static str,
-    expected: &'static str,
-) -> Result<T, Malformed> {
-    let value = members.get(field).and_then(|value| from_object(value.get()).ok());
-    value.ok_or(Malformed::wrong(field, expected))
-}

@@ -16,6 +16,7 @@ use tokio::task::JoinSet;
 
 use super::Viewers;
 use super::errands::is_errand;
+use super::reply::{ViewerReply, error};
 use super::seat::ViewerNotice;
 use super::secrets::hex;
 
@@ -23,15 +24,6 @@ use super::secrets::hex;
 const MOST_SAID: usize = 16;
 /// A viewer that reads nothing for this long is disconnected.
 const STALLED: Duration = Duration::from_secs(30);
-
-/// What the reading half passes to the writing half.
-#[derive(Debug)]
-pub(super) enum ViewerReply {
-    /// A message to be written.
-    Message(DeskMessage),
-    /// A request for entries from this number on, or from now on.
-    Watch { id: String, from: Option<u64> },
-}
 
 impl Viewers {
     /// Serves one viewer until it disconnects or loses its seat.
@@ -44,12 +36,15 @@ impl Viewers {
     ) {
         let (input, output) = stream.into_split();
         let (say, said) = mpsc::channel(MOST_SAID);
+        // A viewer that sends no more still gets its answers.
+        let listening = async {
+            self.listen(viewer, input, say).await;
+            std::future::pending::<()>().await;
+        };
         tokio::select! {
-            // A viewer that sends no more still gets its answers.
-            ((), _) = async { tokio::join!(
-                self.listen(viewer, input, say),
-                ViewerWriter::new(&self, output, self.head.clone()).speak(hears, said),
-            ) } => {}
+            () = listening => {}
+            // It has all its answers, or has gone.
+            _ = ViewerWriter::new(&self, output, self.head.clone()).speak(hears, said) => {}
             _ = stays => {}
         }
         self.leave(viewer).await;
@@ -94,10 +89,6 @@ impl Viewers {
             }
         }
     }
-}
-
-pub(super) fn error(id: Option<String>, text: impl Into<String>) -> DeskMessage {
-    DeskMessage::Error { id, text: text.into() }
 }
 
 fn too_long(line: &OverlongLine) -> DeskMessage {

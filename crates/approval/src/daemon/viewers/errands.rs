@@ -2,18 +2,28 @@
 //! press or another viewer.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 
+use callgate_link::sync::lock;
 use callgate_store::Store;
 use callgate_wire::desk::{DeskAnswer, DeskCommand, DeskMessage, DeskRequest};
 use tokio::sync::{Semaphore, mpsc, oneshot};
 use tokio::task::JoinSet;
 
 use super::Viewers;
-use super::connection::{ViewerReply, error};
+use super::export::export;
+use super::familiar::FamiliarCalls;
+use super::figures::figures;
+use super::inbox::InboxReader;
+use super::past_calls::history;
 use super::recorded::recorded_call;
+use super::reply::{ViewerReply, error};
+use super::seat::ViewerSeat;
+use super::session_list::sessions;
+use super::verified::verified;
 use crate::daemon::on_thread;
+use crate::desk::Unattended;
 use crate::rule_desk::{RuleDesk, WorkMonitor};
 
 /// How many errands of one viewer may be under way.
@@ -26,6 +36,7 @@ const MOST_LONG: usize = 2;
 const TOO_MANY: &str = "too many of your requests are under way: wait for an answer";
 const NO_RULES: &str = "this desk has no rules: ask the one that `callgate up` runs";
 const LOCKED: &str = "Only a linked viewer may do that: pair with a code of `callgate pair`.";
+const OVER: &str = "This question is no longer open.";
 const STOPPED: &str = "the work on this request has ended without an answer: try again";
 
 /// The limits on errands of all viewers.
@@ -56,12 +67,26 @@ pub(super) fn is_errand(command: &DeskCommand) -> bool {
 }
 
 fn is_short(command: &DeskCommand) -> bool {
-    use DeskCommand::{CheckRules, Explain, Propose, Rules, SaveRules};
-    matches!(command, Rules | CheckRules { .. } | Explain(_) | SaveRules { .. } | Propose { .. })
+    use DeskCommand::{
+        Card, CheckRules, Explain, History, Inbox, Propose, Rules, SaveRules, Sessions,
+    };
+    matches!(
+        command,
+        Inbox
+            | Card { .. }
+            | History { .. }
+            | Sessions { .. }
+            | Rules
+            | CheckRules { .. }
+            | Explain(_)
+            | SaveRules { .. }
+            | Propose { .. }
+    )
 }
 
 fn is_long(command: &DeskCommand) -> bool {
-    matches!(command, DeskCommand::Backtest { .. } | DeskCommand::Suggest)
+    use DeskCommand::{Backtest, Export, Figures, Suggest, Verify};
+    matches!(command, Figures { .. } | Export { .. } | Verify | Backtest { .. } | Suggest)
 }
 
 impl Viewers {
@@ -77,7 +102,7 @@ impl Viewers {
         if errands.len() >= MOST_ERRANDS {
             return Some(ViewerReply::Message(error(Some(request.id), TOO_MANY)));
         }
-        let is_unlocked = self.seats().get(&viewer).is_some_and(|seat| seat.is_unlocked());
+        let is_unlocked = self.seats().get(&viewer).is_some_and(ViewerSeat::is_unlocked);
         if matches!(request.command, DeskCommand::SaveRules { .. }) && !is_unlocked {
             let answer = DeskAnswer::Told { done: false, text: LOCKED.to_owned() };
             return Some(ViewerReply::Message(DeskMessage::answer(request.id, answer)));
@@ -97,6 +122,8 @@ impl Viewers {
         let work = Errand {
             database: self.database.clone(),
             rules: self.rule_desk.clone(),
+            familiar: Arc::clone(&self.familiar),
+            unattended: self.unattended,
             cancelled: Arc::clone(&cancelled.0),
             id: id.clone(),
             say: say.clone(),
@@ -120,6 +147,8 @@ impl Viewers {
 struct Errand {
     database: PathBuf,
     rules: Option<Arc<dyn RuleDesk>>,
+    familiar: Arc<Mutex<FamiliarCalls>>,
+    unattended: Unattended,
     cancelled: Arc<AtomicBool>,
     id: String,
     say: mpsc::Sender<ViewerReply>,
@@ -135,6 +164,27 @@ impl Errand {
         };
         let monitor = WorkMonitor::new(&self.cancelled, &report);
         match command {
+            DeskCommand::Inbox => self.inbox(|reader| reader.inbox().map(DeskAnswer::Inbox)),
+            DeskCommand::Card { question } => self.inbox(|reader| {
+                Ok(match reader.card(&question)? {
+                    Some(card) => DeskAnswer::Card { card: Box::new(card) },
+                    None => DeskAnswer::Told { done: false, text: OVER.to_owned() },
+                })
+            }),
+            DeskCommand::History { filter, before, limit } => {
+                history(&self.store()?, &filter, before, limit, &monitor).map(DeskAnswer::History)
+            }
+            DeskCommand::Figures { filter } => {
+                figures(&self.store()?, &filter, &monitor).map(DeskAnswer::Figures)
+            }
+            DeskCommand::Export { format, filter, before } => {
+                export(&self.store()?, format, &filter, before, &monitor).map(DeskAnswer::Exported)
+            }
+            DeskCommand::Verify => verified(&self.store()?, &monitor).map(DeskAnswer::Verified),
+            DeskCommand::Sessions { since_ms } => {
+                let sessions = sessions(&self.store()?, since_ms, self.unattended, &monitor)?;
+                Ok(DeskAnswer::Sessions { sessions })
+            }
             DeskCommand::Rules => self.rules()?.rules().map(DeskAnswer::Rules),
             DeskCommand::CheckRules { text } => {
                 Ok(DeskAnswer::Problems { problems: self.rules()?.check_rules(&text) })
@@ -156,6 +206,18 @@ impl Errand {
             DeskCommand::Suggest => self.rules()?.suggest(&monitor).map(DeskAnswer::Suggested),
             _ => Err("this needs no thread".to_owned()),
         }
+    }
+
+    /// Reads open questions.
+    fn inbox<T>(
+        &self,
+        read: impl FnOnce(&InboxReader<'_>) -> Result<T, String>,
+    ) -> Result<T, String> {
+        let store = self.store()?;
+        let mut familiar = lock(&self.familiar);
+        familiar.update(&store).map_err(|error| error.to_string())?;
+        let rules = self.rules.as_deref();
+        read(&InboxReader { store: &store, rules, familiar: &familiar })
     }
 
     fn store(&self) -> Result<Store, String> {

@@ -17,6 +17,10 @@ pub(super) struct RecordedBody<'a> {
     pub(super) session: Option<String>,
     pub(super) agent: Option<String>,
     pub(super) mode: Option<String>,
+    pub(super) ruling: Option<String>,
+    pub(super) decision: Option<String>,
+    pub(super) by: Option<String>,
+    pub(super) ok: Option<bool>,
     #[serde(borrow)]
     pub(super) input: Option<&'a RawValue>,
     #[serde(borrow)]
@@ -32,6 +36,14 @@ pub(super) struct RecordedRequest<'a> {
     pub(super) tool_input: Option<&'a RawValue>,
     pub(super) cwd: Option<String>,
     pub(super) agent: Option<String>,
+    pub(super) context: Option<RecordedContext>,
+}
+
+/// The context of a request.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct RecordedContext {
+    pub(super) last_words: Option<String>,
 }
 
 impl<'a> RecordedBody<'a> {

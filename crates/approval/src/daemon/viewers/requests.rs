@@ -3,7 +3,7 @@
 use callgate_wire::desk::{DeskAnswer, DeskCommand, DeskMessage, DeskRequest, NamedLink};
 
 use super::Viewers;
-use super::connection::{ViewerReply, error};
+use super::reply::{ViewerReply, error};
 use super::seat::{RequestOutcome, UnlockedToken};
 use super::secrets;
 use crate::asker::fresh_id;
@@ -117,6 +117,10 @@ impl Viewers {
                     Box::new(|reply_to| DeskInput::Gate { value, who, reply_to }),
                 )
             }
+            DeskCommand::Try => (
+                RequestOutcome::Tell,
+                Box::new(|reply_to| DeskInput::Try { id: fresh_id(), who, reply_to }),
+            ),
             _ => {
                 return Err("this needs no desk".to_owned());
             }

@@ -1,0 +1,161 @@
+//! What was allowed or run before in each project, so that a first time can be noticed.
+
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use callgate_store::{EntryFilter, LedgerEntry, Store, StoreError};
+
+use super::recorded::RecordedBody;
+
+/// How many of the latest entries are looked at when the first viewer comes.
+const LOOKED_BACK: u64 = 20_000;
+/// How many entries are read at once.
+const BATCH: usize = 1_000;
+/// How many different things are remembered.
+const MOST_KNOWN: usize = 50_000;
+/// How many programs of one command are looked at.
+const MOST_PROGRAMS: usize = 16;
+
+/// What was allowed or run before, as far back as the ledger was read.
+#[derive(Debug, Default)]
+pub(super) struct FamiliarCalls {
+    /// The number of the last entry that was read.
+    up_to: u64,
+    /// By the hash of project, tool and program: the number of the entry that made it known.
+    known: HashMap<u64, u64>,
+    /// The questions that are not decided yet, with the hashes of what they are about.
+    open: HashMap<String, Vec<u64>>,
+}
+
+impl FamiliarCalls {
+    /// Reads what is new in the ledger.
+    pub(super) fn update(&mut self, store: &Store) -> Result<(), StoreError> {
+        let last = store.last_seq()?;
+        self.up_to = self.up_to.max(last.saturating_sub(LOOKED_BACK));
+        let kinds = ["asked", "decided", "closed", "checked", "ran"].map(str::to_owned).to_vec();
+        let filter = EntryFilter { kinds, ..EntryFilter::default() };
+        loop {
+            let entries = store.entries(&filter, self.up_to, BATCH)?;
+            let Some(end) = entries.last() else { break };
+            self.up_to = end.seq;
+            for entry in &entries {
+                self.note(entry);
+            }
+        }
+        self.up_to = self.up_to.max(last);
+        Ok(())
+    }
+
+    fn note(&mut self, entry: &LedgerEntry) {
+        let question = entry.question.as_deref().unwrap_or_default();
+        let body = RecordedBody::parse(&entry.body);
+        let is_allowed = body.decision.as_deref() == Some("allow");
+        match entry.kind.as_str() {
+            "asked" => drop(self.open.insert(question.to_owned(), hashes(&body))),
+            "decided" | "closed" => {
+                let about = self.open.remove(question).unwrap_or_default();
+                if is_allowed {
+                    self.learn(about, entry.seq);
+                }
+            }
+            "checked" if !is_allowed => {}
+            _ => self.learn(hashes(&body), entry.seq),
+        }
+    }
+
+    fn learn(&mut self, about: Vec<u64>, seq: u64) {
+        for hash in about {
+            if self.known.len() < MOST_KNOWN {
+                self.known.entry(hash).or_insert(seq);
+            }
+        }
+    }
+
+    /// Returns what is new about a call that was asked about with the entry `seq`, if anything is.
+    pub(super) fn first_time(
+        &self,
+        seq: u64,
+        project: &str,
+        tool: &str,
+        summary: &str,
+    ) -> Option<String> {
+        let is_new = |name: &&str| {
+            let known = self.known.get(&hash_of(project, tool, name));
+            known.is_none_or(|known| *known > seq)
+        };
+        let names = names_of(tool, summary);
+        let new = names.iter().find(|name| is_new(name))?;
+        let what = if new.is_empty() { tool } else { new };
+        Some(format!("The first `{what}` in this project."))
+    }
+}
+
+fn hashes(body: &RecordedBody<'_>) -> Vec<u64> {
+    let text = |text: &Option<String>| text.clone().unwrap_or_default();
+    let (project, tool, summary) = (text(&body.cwd), text(&body.tool), text(&body.summary));
+    names_of(&tool, &summary).into_iter().map(|name| hash_of(&project, &tool, name)).collect()
+}
+
+fn hash_of(project: &str, tool: &str, name: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (project, tool, name).hash(&mut hasher);
+    hasher.finish()
+}
+
+/// Returns the names by which uses of a tool differ: the programs of a command, the server of a
+/// page. Other tools have one use.
+fn names_of<'a>(tool: &str, summary: &'a str) -> Vec<&'a str> {
+    match tool {
+        "Bash" | "shell" | "local_shell" | "exec_command" | "run_shell_command" => {
+            let parts = summary.split(['&', '|', ';', '\n']);
+            let programs = parts.filter_map(|part| part.split_whitespace().next());
+            programs.take(MOST_PROGRAMS).collect()
+        }
+        "WebFetch" => {
+            let address = summary.split("://").nth(1).unwrap_or(summary);
+            vec![address.split(['/', '?', '#']).next().unwrap_or(address)]
+        }
+        _ => vec![""],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_program_of_a_command_counts() {
+        assert_eq!(
+            names_of("Bash", "cd src && cargo test | tee log; ls"),
+            ["cd", "cargo", "tee", "ls"]
+        );
+        assert_eq!(names_of("WebFetch", "fetch https://docs.rs/serde?x"), ["docs.rs"]);
+        assert_eq!(names_of("Edit", "edit a.rs"), [""]);
+    }
+
+    #[test]
+    fn what_was_allowed_later_was_not_known_then() {
+        let mut calls = FamiliarCalls::default();
+        let entry = |seq, kind: &str, body: &str| LedgerEntry {
+            seq,
+            at_ms: 0,
+            kind: kind.to_owned(),
+            question: Some("q".to_owned()),
+            body: body.to_owned(),
+            hash: [0; 32],
+        };
+        let asked = r#"{"tool":"Bash","summary":"make all","cwd":"/p"}"#;
+        calls.note(&entry(1, "asked", asked));
+        let first = |calls: &FamiliarCalls, seq, project| {
+            calls.first_time(seq, project, "Bash", "make clean").is_some()
+        };
+        assert!(first(&calls, 1, "/p"), "nobody has decided yet");
+        calls.note(&entry(2, "decided", r#"{"decision":"allow"}"#));
+        assert!(first(&calls, 1, "/p"), "it is still the first one");
+        assert!(!first(&calls, 3, "/p"));
+        assert!(first(&calls, 3, "/other"));
+        calls.note(&entry(4, "asked", &asked.replace("/p", "/q")));
+        calls.note(&entry(5, "decided", r#"{"decision":"deny"}"#));
+        assert!(first(&calls, 6, "/q"), "it was denied");
+    }
+}

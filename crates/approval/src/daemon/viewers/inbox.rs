@@ -1,0 +1,207 @@
+//! Open questions as viewers see them, made from the ledger: a viewer is shown exactly what the
+//! desk would restore after a crash.
+
+use callgate_mask::text::shortened;
+use callgate_store::{EntryFilter, LedgerEntry, Store, now_ms};
+use callgate_wire::approval::{Action, RequestId};
+use callgate_wire::desk::{
+    AnswerNeeds, AskedRuling, CardChoice, CardGrants, CardOffer, CardPicker, DeskInbox, InboxRow,
+    QuestionCard, RiskKind, RiskNote,
+};
+
+use super::content::content_of;
+use super::familiar::FamiliarCalls;
+use super::past_calls::LONGEST_SUMMARY;
+use crate::card::{Card, CardBody, HIDDEN_COULD_RUN, picks};
+use crate::daemon::OLDEST_MS;
+use crate::desk::RecordedQuestion;
+use crate::rule_desk::{RecordedCall, RuleDesk};
+
+/// The most rows of an inbox.
+const MOST_ROWS: usize = 2_000;
+
+/// Makes rows and cards.
+pub(super) struct InboxReader<'a> {
+    pub(super) store: &'a Store,
+    pub(super) rules: Option<&'a dyn RuleDesk>,
+    pub(super) familiar: &'a FamiliarCalls,
+}
+
+impl InboxReader<'_> {
+    /// Returns the open questions, those that run out first on top.
+    pub(super) fn inbox(&self) -> Result<DeskInbox, String> {
+        // The head is read first: what comes later may be in the list, and is not missed.
+        let head = self.store.last_seq().map_err(|error| error.to_string())?;
+        let mut open = self.open()?;
+        open.sort_by_key(|(seq, question)| (question.card.until_ms, *seq));
+        let count = open.len() as u64;
+        let rows = open.iter().take(MOST_ROWS).map(|(seq, question)| self.row(*seq, question));
+        Ok(DeskInbox { head, open: count, rows: rows.collect() })
+    }
+
+    /// Returns one open question in full, or `None` if it is over.
+    pub(super) fn card(&self, id: &RequestId) -> Result<Option<QuestionCard>, String> {
+        let question = Some(id.as_str().to_owned());
+        let filter = EntryFilter { question, ..EntryFilter::default() };
+        let entries = self.store.entries(&filter, 0, usize::MAX).map_err(|e| e.to_string())?;
+        Ok(waiting(&entries).map(|(seq, question)| self.full(seq, &question)))
+    }
+
+    fn open(&self) -> Result<Vec<(u64, RecordedQuestion)>, String> {
+        let since = now_ms() - OLDEST_MS;
+        let open = self.store.open_questions(since).map_err(|error| error.to_string())?;
+        Ok(open.iter().filter_map(|entries| waiting(entries)).collect())
+    }
+
+    fn row(&self, seq: u64, question: &RecordedQuestion) -> InboxRow {
+        let RecordedQuestion { card, request, ruling, .. } = question;
+        let is_guarded = ruling == "guard";
+        let mode = request.context.as_ref().and_then(|context| context.mode.as_deref());
+        InboxRow {
+            question: card.id.to_string(),
+            seq,
+            agent: card.agent.clone(),
+            project: card.project.clone(),
+            session: card.session.clone(),
+            tool: card.tool.clone(),
+            summary: shortened(&card.summary(), LONGEST_SUMMARY),
+            asked_ms: card.asked_ms,
+            until_ms: card.until_ms,
+            ruling: if is_guarded { AskedRuling::Guard } else { AskedRuling::Ask },
+            because: card.because.clone(),
+            needs: if card.confirm.is_some() { AnswerNeeds::Confirm } else { AnswerNeeds::Press },
+            mode: mode.map(crate::plain::line),
+            risks: self.risks(seq, question, is_guarded),
+            alike: alike(question, is_guarded),
+        }
+    }
+
+    /// Returns what is unusual about a question, each kind once.
+    fn risks(&self, seq: u64, question: &RecordedQuestion, is_guarded: bool) -> Vec<RiskNote> {
+        let RecordedQuestion { card, request, .. } = question;
+        let call = RecordedCall {
+            tool: request.tool_name.clone(),
+            input: request.tool_input.get().to_owned(),
+            project: request.cwd.clone(),
+            agent: request.agent.clone().unwrap_or_default(),
+        };
+        let note = |kind, text: &str| RiskNote { kind, text: text.to_owned() };
+        let mut risks = Vec::new();
+        risks.extend(is_guarded.then(|| note(RiskKind::Gate, "It touches callgate itself.")));
+        risks.extend(card.hides_what_runs.then(|| note(RiskKind::Hidden, HIDDEN_COULD_RUN)));
+        risks.extend(self.rules.map(|rules| rules.risks(&call)).unwrap_or_default());
+        if is_of_agent(card) {
+            let summary = card.summary();
+            let first = self.familiar.first_time(seq, &card.project, &card.tool, &summary);
+            risks.extend(first.map(|text| note(RiskKind::FirstTime, &text)));
+        }
+        let mut seen = Vec::new();
+        risks.retain(|risk| {
+            let is_new = !seen.contains(&risk.kind);
+            seen.push(risk.kind);
+            is_new
+        });
+        risks
+    }
+
+    fn full(&self, seq: u64, question: &RecordedQuestion) -> QuestionCard {
+        let card = &question.card;
+        QuestionCard {
+            row: self.row(seq, question),
+            body: content_of(&card.body, self.rules),
+            input: card.input.clone(),
+            last_words: card.last_words.clone(),
+            offers: offers_of(card),
+            pickers: pickers_of(card),
+            takes_words: card.can_edit && picks::worded(&card.tool, &card.input, "").is_some(),
+            can_edit: card.can_edit,
+            can_stop: card.can_stop,
+            no_answer_denies: card.no_answer_denies,
+            hides_what_runs: card.hides_what_runs,
+            blocked: card.blocked.as_ref().map(|blocked| blocked.question(card)),
+            confirm_word_of: card.confirm.as_ref().map(|word| word.hint().to_owned()),
+            grants: grants_of(card),
+            is_cut: question.is_cut,
+        }
+    }
+}
+
+/// Returns the question of these entries and the number of its first one, if it waits for an answer.
+fn waiting(entries: &[LedgerEntry]) -> Option<(u64, RecordedQuestion)> {
+    if entries.iter().any(|entry| matches!(entry.kind.as_str(), "decided" | "closed")) {
+        return None;
+    }
+    let asked = entries.iter().find(|entry| entry.kind == "asked")?;
+    Some((asked.seq, RecordedQuestion::read(asked)?))
+}
+
+/// Returns true for a call of an agent; callgate's own questions and those of scripts are not.
+fn is_of_agent(card: &Card) -> bool {
+    !matches!(card.body, CardBody::Question { .. } | CardBody::Questions(_) | CardBody::Plan(_))
+}
+
+/// Returns what questions that may be answered together have in common. What needs a look of its
+/// own is answered alone.
+fn alike(question: &RecordedQuestion, is_guarded: bool) -> Option<String> {
+    let RecordedQuestion { card, is_cut, .. } = question;
+    let needs_look = is_guarded
+        || *is_cut
+        || card.confirm.is_some()
+        || card.blocked.is_some()
+        || card.hides_what_runs
+        || !card.pickers.is_empty();
+    if needs_look || !is_of_agent(card) {
+        return None;
+    }
+    let program = match &card.body {
+        CardBody::Command { command, .. } => command.split_whitespace().next().unwrap_or_default(),
+        _ => "",
+    };
+    Some([&card.agent, &card.project, &card.tool, program].join("\n"))
+}
+
+fn offers_of(card: &Card) -> Vec<CardOffer> {
+    let offers = card.offers.iter().zip(0..).map(|(offer, at)| CardOffer {
+        action: Action::Always(at).to_string(),
+        meaning: offer.meaning.clone(),
+        lasts: offer.lasts.clone(),
+        changes_mode: offer.changes_mode,
+    });
+    offers.collect()
+}
+
+fn pickers_of(card: &Card) -> Vec<CardPicker> {
+    let pickers = card.pickers.iter().zip(0..).map(|(picker, question)| CardPicker {
+        question: picker.question.clone(),
+        many: picker.many,
+        choices: (picker.choices.iter().zip(0..))
+            .map(|(choice, option)| CardChoice {
+                label: choice.label.clone(),
+                description: choice.description.clone(),
+                action: Action::Pick { question, option }.to_string(),
+            })
+            .collect(),
+    });
+    pickers.collect()
+}
+
+fn grants_of(card: &Card) -> CardGrants {
+    let allow = match &card.body {
+        _ if card.blocked.is_some() => "Lets this call try again, once.",
+        _ if !card.pickers.is_empty() => "Sends the agent what you choose.",
+        CardBody::Command { .. } => "Runs this command once.",
+        CardBody::Write { .. } => "Writes this file once.",
+        CardBody::Edit { .. } => "Makes this change once.",
+        CardBody::Notebook { .. } => "Changes this notebook once.",
+        CardBody::Fetch { .. } => "Fetches this page once.",
+        CardBody::Plan(_) => "Lets the agent carry out this plan.",
+        CardBody::Questions(_) | CardBody::Question { .. } => "Answers yes.",
+        CardBody::Mcp { .. } | CardBody::Other(_) => "Lets this tool run once.",
+    };
+    let deny = match &card.body {
+        _ if card.blocked.is_some() => "It stays blocked.",
+        CardBody::Questions(_) | CardBody::Question { .. } => "Answers no.",
+        _ => "It does not run; the agent is told so and goes on.",
+    };
+    CardGrants { allow: allow.to_owned(), deny: deny.to_owned() }
+}

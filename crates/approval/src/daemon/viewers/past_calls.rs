@@ -1,0 +1,319 @@
+//! The history: a walk back along the ledger, which puts together what belongs to one call.
+//!
+//! Walking back, the decision about a question comes before the question. So each page needs one
+//! pass, and only questions that lie across its beginning are looked up by themselves.
+
+use std::collections::HashMap;
+
+use callgate_mask::text::shortened;
+use callgate_store::{EntryFilter, LedgerEntry, Store, StoreError};
+use callgate_wire::desk::{
+    AnswerChannel, DeskHistory, HistoryDecider, HistoryDecision, HistoryFilter, HistoryRow,
+    MOST_HISTORY_ROWS,
+};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::recorded::RecordedBody;
+use crate::card::agent_name;
+use crate::rule_desk::WorkMonitor;
+
+/// How many entries are read at once.
+const BATCH: usize = 512;
+/// How many rows a page has unless the viewer says otherwise.
+const USUAL_ROWS: u64 = 50;
+/// How much of a summary is shown, in characters.
+pub(super) const LONGEST_SUMMARY: usize = 400;
+/// How much of a person's words is shown, in characters.
+const LONGEST_WORDS: usize = 2_000;
+/// The entries of which calls consist.
+const KINDS: [&str; 6] = ["asked", "pressed", "decided", "closed", "checked", "ran"];
+
+/// A call of the past.
+#[derive(Debug)]
+pub(super) struct PastCall {
+    pub(super) row: HistoryRow,
+    pub(super) decider: Option<HistoryDecider>,
+    /// The agent's last words before its question.
+    pub(super) last_words: Option<String>,
+    /// The agent's own name for itself.
+    agent: String,
+    /// The whole summary and the input, for the search.
+    searched: String,
+}
+
+/// What became of a question, as far as it was met on the way back.
+#[derive(Debug, Default)]
+struct QuestionOutcome {
+    decided: Option<DecidedEntry>,
+    channel: Option<AnswerChannel>,
+    how: Option<String>,
+    has_run: bool,
+    ok: Option<bool>,
+}
+
+/// The entry of a decision.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct DecidedEntry {
+    #[serde(skip)]
+    at_ms: i64,
+    decision: Option<String>,
+    by: Option<String>,
+    message: Option<String>,
+    words: Option<String>,
+    chosen: Option<String>,
+    edited: Option<String>,
+}
+
+/// The members of the other entries.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct OutcomeEntry {
+    channel: Option<AnswerChannel>,
+    outcome: Option<String>,
+    how: Option<String>,
+    ok: Option<bool>,
+}
+
+impl QuestionOutcome {
+    /// Notes an entry of the question. The latest entry comes first, and counts.
+    fn note(&mut self, entry: &LedgerEntry) {
+        if entry.kind == "decided" {
+            if self.decided.is_none() {
+                let decided = serde_json::from_str(&entry.body).unwrap_or_default();
+                self.decided = Some(DecidedEntry { at_ms: entry.at_ms, ..decided });
+            }
+            return;
+        }
+        let OutcomeEntry { channel, outcome, how, ok } =
+            serde_json::from_str(&entry.body).unwrap_or_default();
+        match entry.kind.as_str() {
+            "pressed" if outcome.as_deref() == Some("decided") => {
+                self.channel = self.channel.or(channel);
+            }
+            "closed" => self.how = self.how.take().or(how),
+            "ran" => (self.has_run, self.ok) = (true, self.ok.or(ok)),
+            _ => {}
+        }
+    }
+
+    fn decision(&self) -> HistoryDecision {
+        let decided = self.decided.as_ref().and_then(|decided| decided.decision.as_deref());
+        match (decided, self.how.as_deref()) {
+            (Some("allow"), _) => HistoryDecision::Allow,
+            (Some("deny"), _) => HistoryDecision::Deny,
+            (Some(_), _) => HistoryDecision::Timeout,
+            (None, None) => HistoryDecision::Open,
+            // It was answered at the agent itself.
+            (None, Some(_)) if self.has_run => HistoryDecision::Ran,
+            (None, Some(_)) => HistoryDecision::Withdrawn,
+        }
+    }
+}
+
+/// A walk back along the ledger.
+pub(super) struct HistoryWalk<'a> {
+    store: &'a Store,
+    filter: EntryFilter,
+    before: u64,
+    /// Entries that have been read, the oldest first.
+    batch: Vec<LedgerEntry>,
+    is_over: bool,
+    outcomes: HashMap<String, QuestionOutcome>,
+}
+
+impl<'a> HistoryWalk<'a> {
+    /// Begins before the entry `before`. Calls that began before `since_ms` are left out.
+    pub(super) fn new(store: &'a Store, before: u64, since_ms: Option<i64>) -> Self {
+        let kinds = KINDS.map(str::to_owned).to_vec();
+        let filter = EntryFilter { kinds, since_ms, ..EntryFilter::default() };
+        let (batch, outcomes) = (Vec::new(), HashMap::new());
+        Self { store, filter, before, batch, is_over: false, outcomes }
+    }
+
+    /// Returns the call before, or `None` at the beginning of the ledger.
+    pub(super) fn next(&mut self) -> Result<Option<PastCall>, StoreError> {
+        loop {
+            while let Some(entry) = self.batch.pop() {
+                if let Some(call) = self.call(&entry)? {
+                    return Ok(Some(call));
+                }
+            }
+            if self.is_over {
+                return Ok(None);
+            }
+            self.batch = self.store.latest(&self.filter, self.before, BATCH)?;
+            self.is_over = self.batch.len() < BATCH;
+            self.before = self.batch.first().map_or(0, |first| first.seq);
+        }
+    }
+
+    /// Returns the call that begins with this entry, if one does.
+    fn call(&mut self, entry: &LedgerEntry) -> Result<Option<PastCall>, StoreError> {
+        let is_question = entry.kind == "asked";
+        let outcome = match &entry.question {
+            Some(id) if !is_question => {
+                self.outcomes.entry(id.clone()).or_default().note(entry);
+                return Ok(None);
+            }
+            Some(id) => self.outcome(id)?,
+            None if matches!(entry.kind.as_str(), "checked" | "ran") => QuestionOutcome::default(),
+            None => return Ok(None),
+        };
+        Ok(Some(PastCall::new(entry, outcome)))
+    }
+
+    /// Returns what became of a question. One whose end was not met ended before this walk began,
+    /// or is open.
+    fn outcome(&mut self, id: &str) -> Result<QuestionOutcome, StoreError> {
+        let met = self.outcomes.remove(id).unwrap_or_default();
+        if met.how.is_some() {
+            return Ok(met);
+        }
+        let question = Some(id.to_owned());
+        let filter = EntryFilter { question, ..EntryFilter::default() };
+        let mut outcome = QuestionOutcome::default();
+        for entry in self.store.latest(&filter, u64::MAX, BATCH)?.iter().rev() {
+            outcome.note(entry);
+        }
+        Ok(outcome)
+    }
+}
+
+impl PastCall {
+    fn new(entry: &LedgerEntry, outcome: QuestionOutcome) -> Self {
+        let body = RecordedBody::parse(&entry.body);
+        let is_question = entry.kind == "asked";
+        let decision = match entry.kind.as_str() {
+            "asked" => outcome.decision(),
+            "ran" => HistoryDecision::Ran,
+            _ if body.decision.as_deref() == Some("allow") => HistoryDecision::Allow,
+            _ => HistoryDecision::Deny,
+        };
+        let is_ruled = matches!(body.ruling.as_deref(), Some("allow" | "deny"));
+        let is_decided = matches!(decision, HistoryDecision::Allow | HistoryDecision::Deny);
+        let decider = match entry.kind.as_str() {
+            _ if !is_decided => None,
+            "asked" if outcome.channel.is_none() && is_ruled => Some(HistoryDecider::Rule),
+            "asked" => Some(HistoryDecider::Person),
+            _ => Some(HistoryDecider::Rule),
+        };
+        let is_person = decider == Some(HistoryDecider::Person);
+        let took = outcome.decided.as_ref().filter(|_| decider != Some(HistoryDecider::Rule));
+        let took_ms = took.and_then(|decided| u64::try_from(decided.at_ms - entry.at_ms).ok());
+        let DecidedEntry { by, message, words, chosen, edited, .. } =
+            outcome.decided.unwrap_or_default();
+        let words = words.or(chosen).or(message).filter(|_| is_person);
+        let request = body.request.unwrap_or_default();
+        let input = request.tool_input.or(body.input).map_or("", RawValue::get);
+        let agent = body.agent.unwrap_or_default();
+        let summary = body.summary.unwrap_or_default();
+        let row = HistoryRow {
+            seq: entry.seq,
+            at_ms: entry.at_ms,
+            question: entry.question.clone(),
+            tool: body.tool.unwrap_or_default(),
+            summary: shortened(&summary, LONGEST_SUMMARY),
+            project: body.cwd.unwrap_or_default(),
+            session: body.session.unwrap_or_default(),
+            agent: (!agent.is_empty()).then(|| agent_name(&agent).to_owned()),
+            mode: body.mode,
+            decision,
+            by: if is_question { by } else { body.by },
+            channel: if decider == Some(HistoryDecider::Rule) {
+                Some(AnswerChannel::Rule)
+            } else {
+                outcome.channel
+            },
+            took_ms,
+            ok: outcome.ok.or(body.ok),
+            words: words.map(|words| shortened(&words, LONGEST_WORDS)),
+            edited: edited.is_some(),
+        };
+        let last_words = request.context.and_then(|context| context.last_words);
+        Self { row, decider, last_words, agent, searched: format!("{summary}\n{input}") }
+    }
+
+    /// Returns true if the filter selects this call. `words` are those of its text, in lower case.
+    fn matches(&self, filter: &HistoryFilter, words: &[String]) -> bool {
+        let row = &self.row;
+        let is = |wanted: &Option<String>, name: &str| {
+            wanted.as_ref().is_none_or(|wanted| wanted.eq_ignore_ascii_case(name))
+        };
+        is(&filter.tool, &row.tool)
+            && (is(&filter.agent, &self.agent)
+                || is(&filter.agent, row.agent.as_deref().unwrap_or_default()))
+            && filter.project.as_ref().is_none_or(|wanted| is_project(wanted, &row.project))
+            && filter.session.as_ref().is_none_or(|wanted| row.session.starts_with(&**wanted))
+            && filter.decision.is_none_or(|wanted| wanted == row.decision)
+            && filter.by.is_none_or(|wanted| Some(wanted) == self.decider)
+            && filter.since_ms.is_none_or(|since| row.at_ms >= since)
+            && filter.until_ms.is_none_or(|until| row.at_ms < until)
+            && self.has_words(words)
+    }
+
+    fn has_words(&self, words: &[String]) -> bool {
+        if words.is_empty() {
+            return true;
+        }
+        let row = &self.row;
+        let names = [&row.by, &row.words, &row.agent].map(|name| name.as_deref().unwrap_or(""));
+        let all = [&self.searched, &row.tool, &row.project, &row.session, &self.agent];
+        let all: Vec<&str> = all.into_iter().map(String::as_str).chain(names).collect();
+        let text = all.join("\n").to_lowercase();
+        words.iter().all(|word| text.contains(word))
+    }
+}
+
+/// Returns true if a folder is the wanted one, given by its whole path or by the end of it.
+fn is_project(wanted: &str, project: &str) -> bool {
+    let (wanted, project) = (wanted.trim_end_matches('/'), project.trim_end_matches('/'));
+    project.strip_suffix(wanted).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
+}
+
+/// Calls `take` with each selected call, the newest first, until it returns false. Returns false if
+/// nobody wants the result any more.
+pub(super) fn each_past_call(
+    store: &Store,
+    filter: &HistoryFilter,
+    before: Option<u64>,
+    monitor: &WorkMonitor<'_>,
+    mut take: impl FnMut(PastCall) -> bool,
+) -> Result<bool, String> {
+    let text = filter.text.as_deref().unwrap_or_default().to_lowercase();
+    let words: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
+    let mut walk = HistoryWalk::new(store, before.unwrap_or(u64::MAX), filter.since_ms);
+    while let Some(call) = walk.next().map_err(|error| error.to_string())? {
+        if monitor.is_cancelled() {
+            return Ok(false);
+        }
+        if call.matches(filter, &words) && !take(call) {
+            return Ok(true);
+        }
+    }
+    Ok(true)
+}
+
+/// Returns a page of the history.
+pub(super) fn history(
+    store: &Store,
+    filter: &HistoryFilter,
+    before: Option<u64>,
+    limit: Option<u64>,
+    monitor: &WorkMonitor<'_>,
+) -> Result<DeskHistory, String> {
+    let limit = limit.unwrap_or(USUAL_ROWS).min(MOST_HISTORY_ROWS);
+    let most = usize::try_from(limit).unwrap_or(usize::MAX);
+    let (mut rows, mut next) = (Vec::new(), None);
+    each_past_call(store, filter, before, monitor, |call| {
+        if rows.len() == most {
+            // There is one more, so another page.
+            next = rows.last().map(|row: &HistoryRow| row.seq);
+            return false;
+        }
+        rows.push(call.row);
+        true
+    })?;
+    Ok(DeskHistory { rows, next })
+}

@@ -1,0 +1,86 @@
+//! Which agents work where, made from the history of the last day.
+
+use callgate_mask::text::shortened;
+use callgate_store::{Store, now_ms};
+use callgate_wire::desk::{HistoryDecider, HistoryDecision, HistoryFilter, SessionView};
+
+use super::past_calls::{PastCall, each_past_call};
+use crate::desk::{Unattended, asks_by_itself};
+use crate::rule_desk::WorkMonitor;
+
+const DAY_MS: i64 = 24 * 3_600_000;
+/// The most sessions, those heard of last.
+const MOST_SESSIONS: usize = 200;
+/// How much of an agent's last words is shown, in characters.
+const LONGEST_WORDS: usize = 600;
+
+/// Returns the sessions of the last day, the one heard of last first. Today began at `since_ms`.
+pub(super) fn sessions(
+    store: &Store,
+    since_ms: Option<i64>,
+    unattended: Unattended,
+    monitor: &WorkMonitor<'_>,
+) -> Result<Vec<SessionView>, String> {
+    let day_ago = now_ms() - DAY_MS;
+    let today = since_ms.unwrap_or(day_ago);
+    let filter = HistoryFilter { since_ms: Some(today.min(day_ago)), ..HistoryFilter::default() };
+    let mut sessions: Vec<SessionView> = Vec::new();
+    each_past_call(store, &filter, None, monitor, |call| {
+        add(&mut sessions, call, today);
+        true
+    })?;
+    for session in &mut sessions {
+        session.warning = session.mode.as_deref().and_then(|mode| warning(mode, unattended));
+    }
+    Ok(sessions)
+}
+
+/// Adds a call to its session; the latest call comes first.
+fn add(sessions: &mut Vec<SessionView>, call: PastCall, today: i64) {
+    let (row, decider) = (call.row, call.decider);
+    let agent = row.agent.unwrap_or_default();
+    if row.session.is_empty() {
+        return;
+    }
+    let found = sessions
+        .iter()
+        .position(|session| session.session == row.session && session.agent == agent);
+    let at = match found {
+        Some(at) => at,
+        None if sessions.len() == MOST_SESSIONS => return,
+        None => {
+            sessions.push(SessionView {
+                session: row.session,
+                agent,
+                project: row.project,
+                last_ms: row.at_ms,
+                ..SessionView::default()
+            });
+            sessions.len() - 1
+        }
+    };
+    let session = &mut sessions[at];
+    session.mode = session.mode.take().or(row.mode);
+    let words = || call.last_words.map(|words| shortened(&words, LONGEST_WORDS));
+    session.last_words = session.last_words.take().or_else(words);
+    let is_today = row.at_ms >= today;
+    match (row.decision, decider) {
+        (HistoryDecision::Open, _) => session.waiting += 1,
+        (_, Some(HistoryDecider::Rule)) if is_today => session.by_rule_today += 1,
+        (HistoryDecision::Allow, _) if is_today => session.allowed_today += 1,
+        (HistoryDecision::Deny, _) if is_today => session.denied_today += 1,
+        _ => {}
+    }
+}
+
+/// Returns a warning for a mode in which the agent asks nobody.
+fn warning(mode: &str, unattended: Unattended) -> Option<String> {
+    if asks_by_itself(Some(mode)) {
+        return None;
+    }
+    let rest = match unattended {
+        Unattended::Rules => "Your rules apply; what no rule covers runs without a question.",
+        Unattended::Ask => "Your rules apply, and what no rule allows comes to you.",
+    };
+    Some(format!("In {mode} mode this agent asks nobody. {rest}"))
+}

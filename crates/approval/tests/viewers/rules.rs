@@ -1,0 +1,211 @@
+//! What viewers ask about the rules: it takes its time on a thread of its own.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+
+use callgate_approval::rule_desk::{RecordedCall, RuleDesk, WorkMonitor};
+use callgate_wire::approval::{Action, Decision};
+use callgate_wire::desk::{
+    BacktestReport, CardContent, CommandSegment, DeskAnswer, DeskCommand, DeskMessage,
+    ExplainQuery, ExplainedDecision, ProposalSource, ProposedRule, RiskKind, RiskNote,
+    RuleExplanation, RuleProblem, RulesView, SegmentStyle, SuggestedRules,
+};
+
+use crate::house::{DEADLINE, House, button, next_of, request, told};
+
+/// Rules whose backtest waits for the test.
+#[derive(Debug)]
+struct SlowRules {
+    go: Mutex<Receiver<()>>,
+    begun: Sender<()>,
+    /// Whether it goes on until nobody wants its result.
+    waits_for_cancel: AtomicBool,
+    saved: Mutex<Vec<String>>,
+}
+
+impl SlowRules {
+    fn new() -> (Arc<Self>, Sender<()>, Receiver<()>) {
+        let ((go_in, go), (begun, is_begun)) = (channel(), channel());
+        let (waits_for_cancel, saved) = (AtomicBool::new(false), Mutex::default());
+        let rules = Self { go: Mutex::new(go), begun, waits_for_cancel, saved };
+        (Arc::new(rules), go_in, is_begun)
+    }
+}
+
+impl RuleDesk for SlowRules {
+    fn rules(&self) -> Result<RulesView, String> {
+        Err("the file cannot be read: look at its mode".to_owned())
+    }
+
+    fn check_rules(&self, _text: &str) -> Vec<RuleProblem> {
+        Vec::new()
+    }
+
+    fn explain(&self, query: &ExplainQuery) -> Result<RuleExplanation, String> {
+        Ok(RuleExplanation {
+            decision: ExplainedDecision::Undecided,
+            because: query.command.clone().unwrap_or_default(),
+            considered: Vec::new(),
+            segments: None,
+        })
+    }
+
+    fn backtest(&self, _text: &str, monitor: &WorkMonitor<'_>) -> Result<BacktestReport, String> {
+        self.begun.send(()).unwrap();
+        monitor.progress(1, 2);
+        // Until the test lets it go on, or has gone.
+        self.go.lock().unwrap().recv().ok();
+        let end = Instant::now() + DEADLINE;
+        while self.waits_for_cancel.load(Ordering::Relaxed) && !monitor.is_cancelled() {
+            assert!(Instant::now() < end, "it was never cancelled");
+            monitor.progress(1, 2);
+        }
+        self.begun.send(()).unwrap();
+        Ok(BacktestReport { judged: 2, ..BacktestReport::default() })
+    }
+
+    fn save_rules(&self, text: &str, hash: &str) -> Result<String, String> {
+        if hash != "now" {
+            return Err("The file has changed since.".to_owned());
+        }
+        self.saved.lock().unwrap().push(text.to_owned());
+        Ok("Saved.".to_owned())
+    }
+
+    fn propose(
+        &self,
+        call: &RecordedCall,
+        decide: &str,
+        seconds: Option<u64>,
+    ) -> Result<ProposedRule, String> {
+        let name = format!("{decide} {} {} {seconds:?}", call.tool, call.input);
+        Ok(ProposedRule { toml: call.project.clone(), name })
+    }
+
+    fn suggest(&self, _monitor: &WorkMonitor<'_>) -> Result<SuggestedRules, String> {
+        Ok(SuggestedRules::default())
+    }
+
+    fn segments(&self, command: &str) -> Vec<CommandSegment> {
+        let (program, rest) = command.split_at(command.find(' ').unwrap_or(command.len()));
+        let segment =
+            |text: &str, style| CommandSegment { text: text.into(), style, breaks: false };
+        vec![segment(program, SegmentStyle::Program), segment(rest, SegmentStyle::Word)]
+    }
+
+    fn risks(&self, call: &RecordedCall) -> Vec<RiskNote> {
+        vec![RiskNote { kind: RiskKind::Network, text: call.tool.clone() }]
+    }
+}
+
+fn backtest() -> DeskCommand {
+    DeskCommand::Backtest { text: String::new() }
+}
+
+#[test]
+fn a_slow_backtest_delays_no_press_and_tells_its_progress() {
+    let (rules, go, is_begun) = SlowRules::new();
+    let house = House::with_rules(rules);
+    let (mut ada, _) = house.paired("Ada");
+    let slow = ada.send(backtest()).unwrap();
+    is_begun.recv_timeout(DEADLINE).unwrap();
+    let progress = ada.next(Instant::now() + DEADLINE).unwrap();
+    assert!(
+        matches!(&progress, Some(DeskMessage::Progress { id, done: 1, total: 2 }) if *id == slow),
+        "{progress:?}"
+    );
+    // The same connection is served meanwhile.
+    ada.watch(None).unwrap();
+    let asked = request("make all");
+    let id = asked.request_id.clone();
+    let answer = house.ask(asked);
+    next_of(&mut ada, "asked");
+    let card = ada.ask(DeskCommand::Card { question: id.clone() }, DEADLINE).unwrap();
+    let DeskAnswer::Card { card } = card else { panic!("{card:?}") };
+    assert_eq!(card.row.risks[0].kind, RiskKind::Network);
+    let CardContent::Command { segments, .. } = &card.body else { panic!("{card:?}") };
+    assert_eq!((segments[0].style, &*segments[0].text), (SegmentStyle::Program, "make"));
+    assert!(told(&mut ada, button(&id, Action::Allow)).0);
+    assert_eq!(answer.join().unwrap().unwrap().decision, Decision::Allow);
+    go.send(()).unwrap();
+    let report = loop {
+        match ada.next(Instant::now() + DEADLINE).unwrap().expect("an answer in time") {
+            DeskMessage::Answer { id, answer: DeskAnswer::Backtested(report) } if id == slow => {
+                break report;
+            }
+            _ => {}
+        }
+    };
+    assert_eq!(report.judged, 2);
+}
+
+#[test]
+fn whoever_hangs_up_cancels_the_work() {
+    let (rules, go, is_begun) = SlowRules::new();
+    rules.waits_for_cancel.store(true, Ordering::Relaxed);
+    let house = House::with_rules(rules);
+    let mut viewer = house.viewer();
+    viewer.send(backtest()).unwrap();
+    is_begun.recv_timeout(DEADLINE).unwrap();
+    go.send(()).unwrap();
+    drop(viewer);
+    is_begun.recv_timeout(DEADLINE).expect("it was cancelled");
+}
+
+#[test]
+fn rules_are_saved_by_linked_viewers_alone() {
+    let (rules, ..) = SlowRules::new();
+    let house = House::with_rules(Arc::clone(&rules) as Arc<dyn RuleDesk>);
+    let save =
+        |hash: &str| DeskCommand::SaveRules { text: "[[rule]]".to_owned(), hash: hash.to_owned() };
+    let (done, text) = told(&mut house.viewer(), save("now"));
+    assert!(!done && text.starts_with("Only a linked viewer may do that"), "{text}");
+    assert!(rules.saved.lock().unwrap().is_empty());
+    let (mut ada, _) = house.paired("Ada");
+    assert_eq!(told(&mut ada, save("before")), (false, "The file has changed since.".to_owned()));
+    assert_eq!(told(&mut ada, save("now")), (true, "Saved.".to_owned()));
+    assert_eq!(*rules.saved.lock().unwrap(), ["[[rule]]"]);
+}
+
+#[test]
+fn a_rule_is_proposed_for_a_question_or_a_row() {
+    let (rules, ..) = SlowRules::new();
+    let house = House::with_rules(rules);
+    let (mut ada, _) = house.paired("Ada");
+    ada.watch(None).unwrap();
+    let asked = request("make all");
+    let id = asked.request_id.clone();
+    let answer = house.ask(asked);
+    let (entry, _) = next_of(&mut ada, "asked");
+    assert!(told(&mut ada, button(&id, Action::Allow)).0);
+    answer.join().unwrap().unwrap();
+    let mut propose = |of: ProposalSource| {
+        let decide = "allow".to_owned();
+        ada.ask(DeskCommand::Propose { of, decide, seconds: Some(60) }, DEADLINE)
+    };
+    for of in [ProposalSource::Question(id), ProposalSource::Entry(entry.seq)] {
+        let answer = propose(of).unwrap();
+        let DeskAnswer::Proposed(rule) = answer else { panic!("{answer:?}") };
+        assert_eq!(rule.name, r#"allow Bash {"command":"make all"} Some(60)"#);
+        assert_eq!(rule.toml, "/home/ada/engine");
+    }
+    let error = propose(ProposalSource::Entry(1)).unwrap_err().to_string();
+    assert!(error.contains("does not have the input of this call"), "{error}");
+    let error = propose(ProposalSource::Entry(9_999)).unwrap_err().to_string();
+    assert!(error.contains("has no such call"), "{error}");
+}
+
+#[test]
+fn a_desk_without_rules_says_so() {
+    let house = House::new();
+    for command in [DeskCommand::Rules, DeskCommand::Suggest, backtest()] {
+        let error = house.viewer().ask(command, DEADLINE).unwrap_err().to_string();
+        assert!(error.contains("this desk has no rules"), "{error}");
+    }
+    let (rules, ..) = SlowRules::new();
+    let house = House::with_rules(rules);
+    let error = house.viewer().ask(DeskCommand::Rules, DEADLINE).unwrap_err().to_string();
+    assert!(error.contains("look at its mode"), "{error}");
+}
