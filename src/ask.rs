@@ -1,6 +1,6 @@
 //! `callgate ask`: lets any script ask a person, at the same desk as the agents.
 
-mod whom;
+mod answer_places;
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::fd::AsFd;
@@ -104,7 +104,7 @@ impl AskArgs {
             return;
         }
         let seconds = timeout.as_secs();
-        match whom::places(config) {
+        match answer_places::answer_places(config) {
             None => complain(&format!("waiting up to {seconds} s for an answer at the desk")),
             // The desk reports that itself, at once.
             Some(places) if places.is_empty() => {}

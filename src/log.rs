@@ -1,12 +1,12 @@
 //! `callgate log`: what was asked, decided and run.
 
+mod entry_writer;
 mod follow;
-mod line;
-mod page;
-mod prove;
+mod ledger_pages;
 #[cfg(test)]
 mod tests;
-pub(crate) mod when;
+pub(crate) mod time;
+mod verify;
 
 use std::io::{self, BufWriter, Stdout};
 use std::path::{Path, PathBuf};
@@ -17,8 +17,8 @@ use clap::builder::PossibleValuesParser;
 
 use crate::config::{Config, DeskFlags};
 use crate::failure::{Failure, complain, report_unused_problems};
-use line::EntryWriter;
-use page::LedgerPages;
+use entry_writer::EntryWriter;
+use ledger_pages::LedgerPages;
 
 /// The default number of entries in the table.
 const TABLE: usize = 50;
@@ -62,7 +62,7 @@ struct PruneArgs {
     ///
     /// Entries are removed from the beginning of the ledger; questions that are still open stay. An
     /// entry that says what was removed is added, and the ledger can be verified from there on.
-    #[arg(long, value_name = "WHEN", value_parser = when::parse)]
+    #[arg(long, value_name = "WHEN", value_parser = time::parse)]
     #[arg(conflicts_with_all = ["EntryFilterArgs", "json", "follow", "verify"])]
     prune_before: Option<i64>,
     /// With --prune-before: remove the entries
@@ -81,10 +81,10 @@ struct EntryFilterArgs {
     #[arg(long, short)]
     all: bool,
     /// Only entries of this time or later: 2h, 3d, 2026-11-01, "2026-11-01 14:30"
-    #[arg(long, value_name = "WHEN", value_parser = when::parse)]
+    #[arg(long, value_name = "WHEN", value_parser = time::parse)]
     since: Option<i64>,
     /// Only entries before this time
-    #[arg(long, value_name = "WHEN", value_parser = when::parse, conflicts_with = "follow")]
+    #[arg(long, value_name = "WHEN", value_parser = time::parse, conflicts_with = "follow")]
     until: Option<i64>,
     /// Only these kinds, separated by commas
     #[arg(long, value_name = "KIND", value_delimiter = ',')]
@@ -122,13 +122,13 @@ impl LogArgs {
         };
         if let Some(before_ms) = self.prune.prune_before {
             return if self.prune.yes {
-                prove::prune(&path, before_ms)
+                verify::prune(&path, before_ms)
             } else {
-                prove::show_prunable(&path, before_ms)
+                verify::show_prunable(&path, before_ms)
             };
         }
         if self.verify {
-            return prove::verify(&path, self.head, self.json, self.database.is_none());
+            return verify::verify(&path, self.head, self.json, self.database.is_none());
         }
         let store = match Store::open_read_only(&path) {
             Err(StoreError::Missing(_)) if self.follow => follow::wait_for(&path)?,

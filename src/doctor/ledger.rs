@@ -9,7 +9,7 @@ use jiff::tz::TimeZone;
 use rustix::fs::statvfs;
 
 use super::finding::Findings;
-use crate::log::when;
+use crate::log::time;
 
 const ABOUT: &str = "ledger";
 /// With less free space than this, in bytes, the ledger may soon not be written any more.
@@ -102,7 +102,7 @@ fn earlier(store: &Store, from: u64) -> Result<EarlierEntries, StoreError> {
     let Some(Checkpoint { head, at_ms }) = store.last_verified()? else {
         return Ok(EarlierEntries::Unchecked("never checked".to_owned()));
     };
-    let at = when::local(at_ms, &TimeZone::system());
+    let at = time::local(at_ms, &TimeZone::system());
     let seq = head.seq;
     Ok(match store.still_has(&head)? {
         Some(false) => EarlierEntries::WrittenAnew(format!("{seq} at {at}")),

@@ -8,7 +8,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
 use super::Failure;
-use super::page::LedgerPages;
+use super::ledger_pages::LedgerPages;
 use crate::failure::complain;
 
 /// How often the file is looked at.

@@ -6,8 +6,8 @@ use jiff::tz::{Offset, TimeZone};
 use jiff::{Timestamp, Zoned};
 use serde_json::{Value, json};
 
-use super::line::{EntryWriter, QuestionSummary, is_detail};
-use super::when::parse_at;
+use super::entry_writer::{EntryWriter, QuestionSummary, is_detail};
+use super::time::parse_at;
 
 /// Two hours ahead of UTC.
 fn zone() -> TimeZone {

@@ -5,10 +5,10 @@
 //! where the agent takes silence for a yes, the hook denies the call instead. It blocks, on one
 //! thread: its start-up time is time that somebody waits.
 
+mod last_words;
 mod stdio;
 #[cfg(test)]
 mod tests;
-mod words;
 
 use std::io::{self, IsTerminal, Write};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -93,7 +93,8 @@ impl HookCommand<'_> {
     fn serve_or_deny(&self, input: &[u8], unwanted: &Unwanted<'_>) -> HookOutcome {
         let served = panic::catch_unwind(AssertUnwindSafe(|| self.serve(input, unwanted)));
         served.unwrap_or_else(|_| {
-            let reason = "the hook has failed; please report it with what the agent did";
+            let reason =
+                "the hook failed because of a bug: please report it, with what the agent did";
             unusable(reason, AgentHookEvent::glimpse(input))
         })
     }
@@ -171,7 +172,7 @@ impl HookCommand<'_> {
         if let Some(context) = &mut request.context {
             context.timeout_seconds = Some(desk.timeout.as_secs());
             if self.agent(input) == HookAgent::Claude && context.last_words.is_none() {
-                context.last_words = words::last_words(input, &request.tool_name);
+                context.last_words = last_words::last_words(input, &request.tool_name);
             }
         }
         let response = asker.ask(&request).map_err(|error| error.to_string())?;
@@ -194,13 +195,11 @@ impl HookCommand<'_> {
         if request.cwd.is_empty() {
             request.cwd = working_folder();
         }
-        if let Some(context) = &mut request.context {
-            context.settings_folder.clone_from(&self.settings_folder);
-        }
         if request.session_id.is_empty() {
             request.session_id = session_of_parent();
         }
         if let Some(context) = &mut request.context {
+            context.settings_folder.clone_from(&self.settings_folder);
             context.gated.clone_from(&self.gated);
         }
         Ok(request)

@@ -162,7 +162,7 @@ pub async fn bot(settings: &BotSettings) -> Result<String, String> {
     let me = api.call("getMe", &serde_json::json!({}), settings.reach).await;
     let me = me.map_err(|fault| fault.why().to_owned())?;
     let name = me["username"].as_str().map(str::to_owned);
-    name.ok_or_else(|| "Telegram does not say what the bot is called".to_owned())
+    name.ok_or_else(|| "Telegram did not return the bot's name".to_owned())
 }
 
 /// Runs the channel until the sender of `orders` is dropped and what was ordered is done (or

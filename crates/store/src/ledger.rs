@@ -5,8 +5,8 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::chain::{ChainHead, EntryContent, link};
 use crate::error::StoreError;
-use crate::identity::FileIdentity;
-use crate::kept::{check_kept, write_kept};
+use crate::file_identity::FileIdentity;
+use crate::kept_values::{check_kept, write_kept};
 use crate::transaction::Transaction;
 use crate::{EntryDraft, LedgerEntry, Store};
 

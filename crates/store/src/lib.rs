@@ -29,8 +29,8 @@ mod chain;
 mod conversations;
 mod entry;
 mod error;
-mod identity;
-mod kept;
+mod file_identity;
+mod kept_values;
 mod ledger;
 mod links;
 mod open;
@@ -57,8 +57,8 @@ pub use entry::{
     MemberMatch, kind,
 };
 pub use error::{ChainFault, StoreError};
-pub use identity::FileIdentity;
-pub use kept::{LONGEST_KEY, LONGEST_VALUE};
+pub use file_identity::FileIdentity;
+pub use kept_values::{LONGEST_KEY, LONGEST_VALUE};
 pub use links::KEPT_LINKS;
 pub use prune::{LONGEST_OPEN_MS, PruneReport};
 pub use verify::{ChainReport, Checkpoint, NotedHead, RecentReport, VerifyProgress};

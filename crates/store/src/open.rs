@@ -17,7 +17,7 @@ use rustix::process::geteuid;
 
 use crate::Store;
 use crate::error::StoreError;
-use crate::identity::FileIdentity;
+use crate::file_identity::FileIdentity;
 use crate::schema::{self, STEPS, StoreLayout};
 
 /// How long to wait for another process's transaction.

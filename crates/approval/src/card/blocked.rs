@@ -1,6 +1,6 @@
 //! Calls that the agent itself has blocked: a person is asked whether they may try again.
 
-use callgate_mask::text::{self, Measure};
+use callgate_mask::text;
 use callgate_wire::approval::{ApprovalRequest, RequestKind};
 
 use super::Card;
@@ -48,7 +48,5 @@ impl BlockedCall {
 }
 
 fn cut(words: &str) -> String {
-    let line = plain::line(words);
-    let short = text::cut(&line, LONGEST_PART, Measure::Chars);
-    if short.len() < line.len() { format!("{}…", short.trim_end()) } else { line }
+    text::shortened(&plain::line(words), LONGEST_PART)
 }

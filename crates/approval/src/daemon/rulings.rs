@@ -1,7 +1,7 @@
 //! Asks the rules about each question before it goes to the desk.
 //!
-//! The rules read the disk, and a disk may not respond: a network that is gone, a file system that
-//! another program serves. So neither the thread of the sockets nor that of the desk waits for
+//! The rules read the disk, and a disk may not respond: a network file system without its network,
+//! or one that another program serves. So neither the thread of the sockets nor that of the desk waits for
 //! them. One thread asks the rules, one question after the other, and forwards the questions to the
 //! desk in the order in which they came. If it gets stuck, another thread continues with the other
 //! questions. A question about which the rules do not decide in time is refused; one that is still
@@ -30,9 +30,9 @@ const STUCK_AFTER: Duration = Duration::from_millis(50);
 /// How many threads may be stuck at once; beyond that, questions wait and are refused in time.
 const MOST_STUCK: usize = 64;
 /// Why a question is refused if too many are waiting.
-const FULL: &str = "too many calls wait for the rules: try again when they are through";
+const FULL: &str = "too many calls wait for the rules: try again later";
 /// Why a question is refused if the rules panicked.
-const FAILED: &str = "the rules have failed by a mistake of callgate: please report it";
+const FAILED: &str = "the rules failed because of a bug in callgate: please report it";
 
 /// Asks the rules about a question. It may wait for the disk, and several threads may call it at
 /// once.
@@ -191,7 +191,7 @@ impl RulingQueue {
         loop {
             let (late, next) = self.look();
             for (asker, request, askers) in late {
-                let why = "the rules have not decided in time: a disk may not answer".to_owned();
+                let why = "the rules did not decide in time: a disk may not respond".to_owned();
                 (self.warn)(&format!("{why} ({} in {})", request.tool_name, request.cwd));
                 askers.forward(asker, DeskInput::Unruled { asker, request, why }).await;
             }

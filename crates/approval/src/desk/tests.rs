@@ -1,6 +1,7 @@
 //! The desk under test: single cases, and a model of the world around it in which everything may
 //! happen in any order.
 
+mod blocked;
 mod calls;
 mod cases;
 mod checks;

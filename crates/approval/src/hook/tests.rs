@@ -21,7 +21,7 @@ fn a_crash_denies_a_call_and_falls_back_where_the_agent_asks() {
     let HookOutcome::Decided(line) = crashed(&input("PreToolUse")) else { panic!("it may run") };
     let line = String::from_utf8(line).unwrap();
     assert!(line.contains(r#""permissionDecision":"deny""#), "{line}");
-    assert!(line.contains("the hook has failed") && !line.contains("on purpose"), "{line}");
+    assert!(line.contains("the hook failed") && !line.contains("on purpose"), "{line}");
     assert!(matches!(crashed(&input("PermissionRequest")), HookOutcome::Fallback(_)));
     for event in ["PermissionDenied", "PostToolUse", "Stop", "Notification"] {
         assert_eq!(crashed(&input(event)), HookOutcome::Silent, "{event}");

@@ -56,7 +56,7 @@ impl TelegramFault {
         Self::Passing { why: why.into(), wait: None }
     }
 
-    /// What is wrong.
+    /// Returns what is wrong.
     pub(super) fn why(&self) -> &str {
         match self {
             Self::Passing { why, .. } | Self::Refused { why, .. } | Self::Token { why } => why,
@@ -71,21 +71,21 @@ impl BotApi {
         let url = Url::parse(address).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
         if url.is_none_or(|url| url.query().is_some() || url.fragment().is_some()) {
             return Err(format!(
-                "`api_url` is no address of a Bot API server: {address}; it looks like {}",
+                "`api_url` is not the address of a Bot API server: {address}; use one like {}",
                 super::API_URL
             ));
         }
         let mut client = client_builder();
         if let Some(proxy) = &settings.proxy {
             let proxy =
-                Proxy::all(proxy).map_err(|_| "`proxy` is no address of a proxy".to_owned());
+                Proxy::all(proxy).map_err(|_| "`proxy` is not the address of a proxy".to_owned());
             client = client.proxy(proxy?);
         }
         let token = settings.token.0.clone();
         let client = client.build().map_err(|error| {
             let why = plain(error, &token);
             format!(
-                "no connection to Telegram can be made: {why}; are the machine's root certificates \
+                "cannot connect to Telegram: {why}; are the machine's root certificates \
                  installed (the package ca-certificates)?"
             )
         })?;
@@ -173,7 +173,7 @@ fn plain(error: reqwest::Error, token: &str) -> String {
     while let Some(source) = deepest.source() {
         deepest = source;
     }
-    let text = if timed_out { "no answer in time".to_owned() } else { deepest.to_string() };
+    let text = if timed_out { "no response in time".to_owned() } else { deepest.to_string() };
     text.replace(token, "…")
 }
 
@@ -187,36 +187,30 @@ fn judge(status: StatusCode, body: &[u8]) -> Result<Value, TelegramFault> {
     let code = status.as_u16();
     let words = answer["description"].as_str().map(|words| shortened(words).to_owned());
     let parameters = &answer["parameters"];
-    match (code, words) {
+    Err(match (code, words) {
         (429, _) => {
             let seconds = parameters["retry_after"].as_u64().unwrap_or(1);
-            let wait = Some(Duration::from_secs(seconds));
-            Err(TelegramFault::Passing {
-                why: format!("Telegram wants {seconds} s of quiet"),
-                wait,
-            })
+            let why = format!("Telegram asks for a pause of {seconds} s");
+            TelegramFault::Passing { why, wait: Some(Duration::from_secs(seconds)) }
         }
-        (401, _) => Err(TelegramFault::Token { why: no_such_bot("401 Unauthorized") }),
-        (404, None) => Err(TelegramFault::Token { why: no_such_bot("404 Not Found") }),
-        (404, Some(words)) if !words.contains("method") => {
-            Err(TelegramFault::Token { why: no_such_bot("404 Not Found") })
+        (401, _) => TelegramFault::Token { why: no_such_bot("401 Unauthorized") },
+        (404, words) if !words.as_ref().is_some_and(|words| words.contains("method")) => {
+            TelegramFault::Token { why: no_such_bot("404 Not Found") }
         }
         // Whoever responded: the question cannot be shown.
         (400 | 403, None) => {
-            Err(TelegramFault::Refused { code, why: format!("Telegram answered {code}") })
+            TelegramFault::Refused { code, why: format!("Telegram answered {code}") }
         }
-        (400..=499, Some(why)) => match parameters["migrate_to_chat_id"].as_i64() {
-            Some(new) => Err(TelegramFault::Refused {
-                code,
-                why: format!("the group has a new id, {new}: put it into `allowed_chats`"),
-            }),
-            None => Err(TelegramFault::Refused { code, why }),
-        },
+        (400..=499, Some(words)) => {
+            let new = parameters["migrate_to_chat_id"].as_i64();
+            let moved = |new| format!("the group has a new id, {new}: put it into `allowed_chats`");
+            TelegramFault::Refused { code, why: new.map_or(words, moved) }
+        }
         (_, words) => {
             let words = words.map(|words| format!(": {words}")).unwrap_or_default();
-            Err(TelegramFault::passing(format!("Telegram answered {code}{words}")))
+            TelegramFault::passing(format!("Telegram answered {code}{words}"))
         }
-    }
+    })
 }
 
 fn no_such_bot(status: &str) -> String {

@@ -101,16 +101,9 @@ impl Html {
     /// Adds an invisible link: nobody sees it, but whoever gets the message back can read its
     /// address.
     pub(crate) fn unseen_link(mut self, address: &str) -> Self {
-        let (open, close) = link(address);
-        let text = UNSEEN.to_string();
-        self.parts.push(HtmlPart {
-            open,
-            close,
-            is_block: false,
-            may_be_cut: false,
-            text,
-            more: 0,
-        });
+        let ((open, close), text) = (link(address), UNSEEN.to_string());
+        let (is_block, may_be_cut, more) = (false, false, 0);
+        self.parts.push(HtmlPart { open, close, is_block, may_be_cut, text, more });
         self
     }
 

@@ -27,15 +27,15 @@ const REMEMBERED: usize = 1024;
 /// The commands, for the menu of Telegram's clients.
 const COMMANDS: &[(&str, &str)] = &[
     ("pending", "Show the questions that wait for an answer"),
-    ("status", "Say whether all is well"),
-    ("mute", "No questions in this chat for a while"),
-    ("unmute", "Questions in this chat again"),
+    ("status", "Show how many questions are open"),
+    ("mute", "Stop questions in this chat for a while"),
+    ("unmute", "Show questions in this chat again"),
     ("pair", "Link this chat with the code that `callgate pair` shows"),
-    ("help", "Say what there is to say"),
+    ("help", "Show what you can do here"),
 ];
 
-const CONFLICT: &str = "another program listens with this bot's token, so each gets only a part of \
-                        what is pressed: stop it, or give it a bot of its own";
+const CONFLICT: &str = "another program uses this bot's token, so each of them gets only some of \
+                        the presses: stop it, or give it a bot of its own";
 const WEBHOOK: &str = "the bot had a webhook, which keeps presses from arriving here: it was \
                        deleted";
 
@@ -194,7 +194,7 @@ impl UpdatePoll {
         self.taken.push_back(id);
     }
 
-    /// Passes on an update. Returns a signal for when the desk has recorded it.
+    /// Passes on an update. Returns a channel that is signalled once the desk has recorded it.
     async fn hand_on(&self, update: &Value) -> Option<oneshot::Receiver<()>> {
         let news = match update::read(update, &self.me)? {
             TelegramUpdate::Message(news) => news,
@@ -225,7 +225,7 @@ impl UpdatePoll {
                 (PollTrouble::Conflict, CONFLICT.to_owned(), None)
             }
             TelegramFault::Refused { why, .. } => {
-                (PollTrouble::Refused, format!("Telegram refuses to give updates: {why}"), None)
+                (PollTrouble::Refused, format!("Telegram refuses to send updates: {why}"), None)
             }
             TelegramFault::Token { why } => (PollTrouble::Token, why, None),
         };

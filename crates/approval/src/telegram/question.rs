@@ -137,7 +137,7 @@ pub(super) async fn send(
 }
 
 fn nameless() -> TelegramFault {
-    TelegramFault::Refused { code: 200, why: "Telegram gave the message no number".to_owned() }
+    TelegramFault::Refused { code: 200, why: "Telegram returned no message number".to_owned() }
 }
 
 /// Gives a copy the newest look. Returns the version of the look that it has, or `None` if it

@@ -1,5 +1,5 @@
-//! Calls to a chat: in turn, retried until they work, and never while Telegram's flood control
-//! wants quiet.
+//! Calls to a chat: in turn, retried until they work, and never during a pause that Telegram's
+//! flood control asks for.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -35,7 +35,7 @@ pub(super) struct ChatGates(Mutex<HashMap<i64, Arc<ChatGate>>>);
 pub(super) struct ChatGate {
     shows: Semaphore,
     edits: Semaphore,
-    /// Until when the chat wants quiet.
+    /// When the pause that Telegram has asked for ends.
     quiet: Mutex<Instant>,
 }
 
@@ -58,14 +58,14 @@ impl ChatGate {
         *lock(&self.quiet)
     }
 
-    /// Notes that the chat wants quiet for this time.
+    /// Notes that Telegram asks for a pause of this length.
     pub(super) fn keep_quiet(&self, wait: Duration) {
         let mut quiet = lock(&self.quiet);
         *quiet = (*quiet).max(Instant::now() + wait);
     }
 
-    /// Runs one attempt when it is its turn and the chat wants no quiet. Returns `None` if that
-    /// would be after `end`.
+    /// Runs one attempt when it is its turn and there is no pause. Returns `None` if that would be
+    /// after `end`.
     pub(super) async fn pass<T>(
         &self,
         lane: ChatLane,
@@ -83,7 +83,7 @@ impl ChatGate {
             }
             sleep_until(quiet).await;
             let turn = tokio::time::timeout_at(end, lane.acquire()).await.ok()?.ok()?;
-            // A call before this one may have been told to be quiet.
+            // Telegram may have asked for a pause since.
             if self.quiet_until() <= Instant::now() {
                 let done = attempt.await;
                 drop(turn);
@@ -124,7 +124,7 @@ impl RetryPauses {
 }
 
 /// Retries until an attempt works, is refused, or the next one would come after `end`. With a gate,
-/// each attempt waits for its turn and for the chat's quiet to end.
+/// each attempt waits for its turn and for the end of a pause.
 pub(super) async fn retry<T, F>(
     pause: Duration,
     gate: Option<(&ChatGate, ChatLane)>,
@@ -163,7 +163,8 @@ where
 }
 
 fn crowded() -> TelegramFault {
-    let why = "Telegram wants quiet in this chat, or too much is on its way there".to_owned();
+    let why =
+        "Telegram asks for a pause in this chat, or too many messages are queued for it".to_owned();
     TelegramFault::Passing { why, wait: None }
 }
 

@@ -56,10 +56,10 @@ fn rules_that_do_not_decide_about_one_question_hold_up_no_other() {
     // asks for permission that nobody decides.
     let check = check.join().unwrap().unwrap();
     assert_eq!(check.decision, Decision::Deny);
-    assert!(check.message.unwrap().contains("the rules have not decided in time"));
+    assert!(check.message.unwrap().contains("the rules did not decide in time"));
     assert_eq!(ask.join().unwrap().unwrap().decision, Decision::Timeout);
     let told = house.warnings.lock().unwrap().join(" ");
-    assert!(told.contains("the rules have not decided in time"), "{told}");
+    assert!(told.contains("the rules did not decide in time"), "{told}");
 }
 
 #[test]

@@ -142,7 +142,7 @@ fn a_question_is_refused_when_its_time_is_over_and_not_asked_after_that() {
     let stuck = bench.ask("stuck");
     let (refused, why) = bench.next();
     assert_eq!(refused, stuck);
-    assert!(why.unwrap().contains("have not decided in time"));
+    assert!(why.unwrap().contains("did not decide in time"));
     assert!(bench.warnings.lock().unwrap()[0].contains("Bash in /home/ada/engine"));
     bench.let_go();
     // What the rules say now comes too late, and the others are not touched by it.

@@ -28,9 +28,9 @@ fn answers_are_told_apart() {
     check(
         429,
         r#"{"ok":false,"description":"x","parameters":{"retry_after":7}}"#,
-        "passing 7s: Telegram wants 7 s of quiet",
+        "passing 7s: Telegram asks for a pause of 7 s",
     );
-    check(429, "", "passing 1s: Telegram wants 1 s of quiet");
+    check(429, "", "passing 1s: Telegram asks for a pause of 1 s");
     check(502, "<html>", "passing 0ns: Telegram answered 502");
     check(
         500,
@@ -112,7 +112,7 @@ async fn no_failure_shows_the_token() {
         let TelegramFault::Passing { why, .. } = &fault else { panic!("{fault:?}") };
         assert!(why.starts_with("Telegram cannot be reached: "), "{why}");
         if url == quiet {
-            assert!(why.ends_with("no answer in time"), "{why}");
+            assert!(why.ends_with("no response in time"), "{why}");
         }
     }
 }

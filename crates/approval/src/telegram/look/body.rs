@@ -100,7 +100,7 @@ fn edit(html: Html, path: &str, changes: &[FileChange]) -> (Html, bool) {
     let mut is_cut = false;
     for change in changes.iter().take(MOST_CHANGES) {
         if change.everywhere {
-            html = html.text("Wherever it stands:\n");
+            html = html.text("Every occurrence:\n");
         }
         let lines = text::diff(&change.old, &change.new);
         is_cut |= lines.iter().any(|line| is_gap(line.change));

@@ -94,7 +94,7 @@ fn parts(body: &CardBody) -> Vec<(&'static str, String)> {
         }
         CardBody::Edit { path, changes } => {
             let changes = changes.iter().flat_map(|change| {
-                let old = if change.everywhere { "Wherever this stands" } else { "Instead of" };
+                let old = if change.everywhere { "Every occurrence of" } else { "Instead of" };
                 [(old, change.old.clone()), ("This", change.new.clone())]
             });
             std::iter::once(("File", path.clone())).chain(changes).collect()

@@ -133,7 +133,7 @@ fn a_file_and_an_edit() {
             -b
             +B
              c</code></pre>
-            Wherever it stands:
+            Every occurrence:
             <pre><code class="language-diff">-x
             +y</code></pre>
 

@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 
-use super::when;
+use super::time;
 
 /// How many characters of a question's id the table shows.
 const SHORT_ID: usize = 8;
@@ -74,7 +74,7 @@ impl<W: Write> EntryWriter<W> {
             *has_heading = true;
             writeln!(self.out, "{}", row("TIME", "WHAT", "QUESTION", "", *width))?;
         }
-        let time = when::local(entry.at_ms, zone);
+        let time = time::local(entry.at_ms, zone);
         let body = body(entry);
         let id = entry.question.as_deref().unwrap_or("-");
         let id = id.get(..SHORT_ID).unwrap_or(id);
@@ -235,7 +235,7 @@ fn json(entry: &LedgerEntry) -> serde_json::Result<String> {
         }
         Err(_) => to_raw_value(body)?,
     };
-    let time = when::utc(*at_ms);
+    let time = time::utc(*at_ms);
     let hash = Sha256Hash(*hash).to_string();
     let object = EntryObject {
         seq: *seq,

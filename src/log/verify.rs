@@ -11,7 +11,7 @@ use callgate_store::{
 use jiff::tz::TimeZone;
 use serde_json::json;
 
-use super::{Failure, when};
+use super::{Failure, time};
 use crate::failure::complain;
 use crate::progress::ProgressBar;
 
@@ -164,7 +164,7 @@ pub(super) fn prune(path: &Path, before_ms: i64) -> Result<ExitCode, Failure> {
 /// Returns the time from the first to the last of the entries that an anchor stands for.
 fn period(anchor: &Anchor) -> String {
     let zone = TimeZone::system();
-    format!("from {} to {}", when::local(anchor.from_ms, &zone), when::local(anchor.to_ms, &zone))
+    format!("from {} to {}", time::local(anchor.from_ms, &zone), time::local(anchor.to_ms, &zone))
 }
 
 fn counted(entries: u64) -> String {

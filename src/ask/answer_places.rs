@@ -13,7 +13,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Returns the places where an answer can come from, or `None` if the desk does not say so. It is
 /// only used to tell the user what the question waits for, so failures are ignored.
-pub(super) fn places(config: &Config) -> Option<Vec<String>> {
+pub(super) fn answer_places(config: &Config) -> Option<Vec<String>> {
     let mut viewer = Viewer::connect(&config.desk_socket.value).ok()?;
     let Ok(DeskAnswer::Status { status }) = viewer.ask(DeskCommand::Status, PATIENCE) else {
         return None;

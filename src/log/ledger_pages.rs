@@ -5,7 +5,7 @@ use std::io::Write;
 use callgate_store::{EntryFilter, LedgerEntry, Store};
 
 use super::Failure;
-use super::line::{EntryWriter, QuestionSummary, is_detail};
+use super::entry_writer::{EntryWriter, QuestionSummary, is_detail};
 
 /// How many entries are in memory at a time.
 const PAGE: usize = 200;

@@ -1,0 +1,42 @@
+//! Answers that are read, and answers that are lost.
+
+use std::io::Read;
+
+use callgate_wire::approval::Decision;
+
+use super::*;
+
+#[tokio::test]
+async fn nothing_follows_the_line_of_an_answer() {
+    let (to_desk, _letters) = mpsc::channel(1);
+    let askers = Askers::new(to_desk).unwrap();
+    let (ours, mut theirs) = UnixStream::pair().unwrap();
+    ours.set_nonblocking(true).unwrap();
+    askers.add(AskerId(1), ours);
+    assert!(askers.watch(AskerId(1)));
+    let response = ApprovalResponse::new(crate::asker::fresh_id(), Decision::Deny);
+    askers.answer(&Handle::current(), AskerId(1), &response);
+    // Nothing else has had a chance to run: the end is there with the line.
+    theirs.set_nonblocking(true).unwrap();
+    let mut heard = Vec::new();
+    theirs.read_to_end(&mut heard).unwrap();
+    assert_eq!(heard, response.to_line());
+}
+
+/// The kernel reports only once that an answer was lost, and two look for it.
+#[tokio::test]
+async fn an_answer_that_was_lost_is_not_delivered_to_whoever_looks_next() {
+    let (to_desk, mut letters) = mpsc::channel(4);
+    let askers = Askers::new(to_desk).unwrap();
+    let (ours, theirs) = UnixStream::pair().unwrap();
+    ours.set_nonblocking(true).unwrap();
+    askers.add(AskerId(1), ours);
+    let response = ApprovalResponse::new(crate::asker::fresh_id(), Decision::Allow);
+    askers.answer(&Handle::current(), AskerId(1), &response);
+    drop(theirs);
+    assert!(matches!(askers.take_result(AskerId(1), false), Some(DeskInput::Lost(_))));
+    assert!(askers.take_result(AskerId(1), false).is_none());
+    // The task that watches the reading finds nobody either.
+    tokio::task::yield_now().await;
+    assert!(letters.try_recv().is_err());
+}
