@@ -179,12 +179,6 @@ impl Engine for Anthropic {
         &self.link.settings.model
     }
 
-    /// Creates the HTTP client: with TLS, this reads the root certificates from the disk.
-    fn warm(&self) {
-        // The answer that meets an error reports it.
-        let _ = self.link.client.get(&self.link.errors);
-    }
-
     fn answer(&self, call: EngineCall) -> Box<dyn AnswerStream> {
         Box::new(AnthropicAnswer::new(Arc::clone(&self.link), call))
     }

@@ -23,9 +23,6 @@ pub trait Engine: Send + Sync {
         true
     }
 
-    /// Prepares what the first answer would have to wait for. It may block.
-    fn warm(&self) {}
-
     /// Begins an answer. It is attempted once; the caller retries. Dropping the answer stops it.
     fn answer(&self, call: EngineCall) -> Box<dyn AnswerStream>;
 }

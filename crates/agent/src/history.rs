@@ -225,6 +225,12 @@ impl History {
         self.ask(move |stores| page(stores, &id, limit, before)).await
     }
 
+    /// Prepares the statements for the next entries of the ledger.
+    pub async fn warm(&self) {
+        // Whoever writes the next entry reports what is wrong.
+        self.ask(|stores| Ok(stores.warm())).await.ok();
+    }
+
     /// Writes entries to the ledger. When it returns, they are committed.
     pub async fn record(&self, drafts: Vec<EntryDraft>) -> Result<(), HistoryError> {
         self.ask(move |stores| Ok(stores.ledger().append(&drafts).map(drop)?)).await

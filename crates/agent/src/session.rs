@@ -20,7 +20,7 @@ mod tool_call;
 use std::collections::HashMap;
 use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, Once};
 use std::time::{Duration, Instant};
 
 use callgate_wire::session::{SessionCommand, SessionEvent, SessionRequest, Unreadable};
@@ -69,6 +69,20 @@ struct SessionShared {
     /// Counts the requests to the engine in the last minute.
     request_rate: Mutex<RequestRate>,
     endings: ReportedEndings,
+    /// Prepares the first use of a tool, once.
+    warming: Once,
+}
+
+impl SessionShared {
+    /// Prepares what the first use of a tool would have to wait for. A runtime that nobody asks does
+    /// without it.
+    fn warm(&self) {
+        self.warming.call_once(|| {
+            let (gate, ledger) = (Arc::clone(&self.options.gate), self.options.ledger.clone());
+            tokio::task::spawn_blocking(move || gate.warm());
+            tokio::spawn(async move { ledger.warm().await });
+        });
+    }
 }
 
 /// Why a request has to stop.
@@ -108,11 +122,6 @@ pub async fn serve(
     let mut requests = intake::start(input)?;
     let found = commands::last(options.history.clone(), options.resume);
     tokio::pin!(found);
-    let (engine, gate) = (Arc::clone(&options.engine), Arc::clone(&options.gate));
-    tokio::task::spawn_blocking(move || {
-        gate.warm();
-        engine.warm();
-    });
     let mut session = AgentSession::new(options, output.clone());
     let (mut is_open, mut ending_is_open) = (true, true);
     loop {
@@ -160,6 +169,7 @@ impl AgentSession {
             output,
             request_rate: Mutex::default(),
             endings: ReportedEndings::default(),
+            warming: Once::new(),
         });
         Self {
             shared,

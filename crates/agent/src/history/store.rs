@@ -148,7 +148,7 @@ impl HistoryStore {
             .collect()
     }
 
-    /// Warms the cache of the ledger's file.
+    /// Prepares the statements for the next entries of the ledger.
     pub(super) fn warm(&self) {
         self.ledger.as_ref().unwrap_or(&self.store).warm();
     }

@@ -136,7 +136,6 @@ fn open<'a>(
         return Ok(open);
     }
     let open = HistoryStore::open(place)?;
-    open.warm();
     *lock(&state.files) = open.files();
     Ok(stores.insert(open))
 }

@@ -143,7 +143,11 @@ impl<'a> TurnDriver<'a> {
                     self.turn.abandon(failure, &mut todo);
                 }
                 DriverEvent::Ran(index, ran) => self.turn.ran(index, ran, &mut todo),
-                DriverEvent::Answered(answered) => self.answered(answered, &mut todo),
+                DriverEvent::Answered(answered) => {
+                    // Not before: until then, the request is on its way.
+                    self.shared.warm();
+                    self.answered(answered, &mut todo);
+                }
                 DriverEvent::Due => {
                     self.again = None;
                     self.ask(&mut todo).await;
