@@ -62,6 +62,8 @@ const TOOL_ROUND: f64 = 10.0;
 /// conversation is, and how many times as long in a long one as in a short one.
 const FIRST_TOKEN_LATER: f64 = 0.5;
 const GROWTH: f64 = 2.5;
+/// What a process may hold that nobody has asked for anything, in megabytes.
+const MEMORY_AT_REST: f64 = 6.0;
 /// How many times as much Claude Code has to take.
 const RATE_OF_CLAUDE: f64 = 10.0;
 const MEMORY_OF_CLAUDE: f64 = 15.0;
@@ -123,7 +125,7 @@ pub(crate) fn run(plan: &Plan, workshop: &Workshop, watchdog: &Watchdog) -> Vec<
             .node(CPU)
             .claude_has(&claude.cpu),
         Row::new("CPU per 10,000 tokens, later", "ms", &cpu),
-        Row::new("memory at rest", "MB", &at_rest),
+        Row::new("memory at rest", "MB", &at_rest).at_most(MEMORY_AT_REST),
         Row::new("memory, peak, at first", "MB", &fresh.memory)
             .node(MEMORY)
             .claude_has(&claude.memory)
