@@ -1,19 +1,19 @@
-//! What the service says: whole HTTP answers, made before anything is measured.
+//! The answers of the service: whole HTTP responses, composed before anything is measured.
 
 use serde_json::{Value, json};
 
-/// How many tokens a long answer has.
+/// The number of tokens of a long answer.
 pub(crate) const TOKENS: usize = 20_000;
 
 /// Words of a long answer, each a token.
 const WORDS: [&str; 10] =
     ["The", " quick", " brown", " fox", " jumps", " over", " the", " lazy", " dog", ".\n"];
 
-/// The head of every answer that is a stream.
+/// The head of every streamed answer.
 const HEAD: &str = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream; charset=utf-8\r\n\
     cache-control: no-cache\r\nrequest-id: req_1\r\ntransfer-encoding: chunked\r\n\r\n";
 
-/// One answer as it goes over the wire, each event a chunk, as the real service has it.
+/// One answer as it is sent, with each event in a chunk of its own, as the real service sends it.
 pub(crate) struct Answer {
     /// Everything up to the first piece of the answer.
     pub(crate) first: Vec<u8>,
@@ -21,22 +21,22 @@ pub(crate) struct Answer {
     pub(crate) rest: Vec<u8>,
 }
 
-/// An answer of a few words.
+/// Returns an answer of a few words.
 pub(crate) fn short() -> Answer {
     text(WORDS.len()).at_once()
 }
 
-/// The same, whose first word comes alone.
+/// Returns the same, with a pause after its first word.
 pub(crate) fn slow() -> Answer {
     text(WORDS.len())
 }
 
-/// An answer that comes as quickly as it can be read.
+/// Returns an answer that arrives as fast as it can be read.
 pub(crate) fn long() -> Answer {
     text(TOKENS).at_once()
 }
 
-/// A use of the tool that both runtimes have.
+/// Returns a call of the tool that both runtimes have.
 pub(crate) fn tool() -> Answer {
     let start = json!({"type": "tool_use", "id": "toolu_1", "name": "list_files", "input": {}});
     let pieces = ["", "{\"path\": ", "\".\"}"];
@@ -77,7 +77,7 @@ fn answer(start: &Value, deltas: &[Value], stop: &str) -> Answer {
 }
 
 impl Answer {
-    /// The same without a pause.
+    /// Returns the same without a pause.
     fn at_once(mut self) -> Self {
         self.first.append(&mut self.rest);
         self
@@ -88,7 +88,7 @@ fn usage(output: usize) -> Value {
     json!({"input_tokens": 10, "output_tokens": output})
 }
 
-/// One event as one chunk.
+/// Returns one event as one chunk.
 fn chunk(data: &Value) -> Vec<u8> {
     let event = format!("event: {}\ndata: {data}\n\n", data["type"].as_str().expect("a name"));
     format!("{:x}\r\n{event}\r\n", event.len()).into_bytes()

@@ -1,4 +1,4 @@
-//! Who is measured, and what surrounds them.
+//! The contenders, and their environment.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -16,7 +16,7 @@ use crate::common::watchdog::Watchdog;
 use crate::runtime::{Reply, Runtime, Words};
 use crate::service::Service;
 
-/// The contenders' places in all that holds one thing for each.
+/// The index of each contender in all arrays.
 pub(crate) const CALLGATE: usize = 0;
 pub(crate) const NODE: usize = 1;
 pub(crate) const CLAUDE: usize = 2;
@@ -30,12 +30,12 @@ const CLAUDE_SAYS: Words = Words {
     error: r#""is_error":true"#,
 };
 
-/// The words of the session protocol.
+/// The messages of the session protocol.
 const fn session(name: &'static str) -> Words {
     Words { name, token: r#"{"type":"token""#, end: r#""type":"done""#, error: r#""type":"error""# }
 }
 
-/// The surroundings of all: the service, the programs, their folders.
+/// The environment of all: the service, the programs, their folders.
 pub(crate) struct Workshop {
     pub(crate) service: Service,
     pub(crate) short: Arc<Answer>,
@@ -51,7 +51,7 @@ pub(crate) struct Workshop {
 impl Workshop {
     pub(crate) fn new(node: PathBuf, sdk: &Path) -> Self {
         let service = Service::start();
-        // It wants a service of its own kind, which then nobody asks.
+        // It needs a service of its own kind, which is then never called.
         let claude = Claude::new(&Messages::start([])).env("ANTHROPIC_BASE_URL", service.url());
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         let cpu_clock = compile(folder.path(), "cpu_clock");
@@ -91,7 +91,7 @@ impl Workshop {
         command
     }
 
-    /// A program in the environment that both runtimes have.
+    /// Creates a command in the environment that both runtimes have.
     fn surround(&self, program: &Path) -> Command {
         let mut command = Command::new(program);
         command.current_dir(self.work()).env_clear();
@@ -107,13 +107,13 @@ impl Workshop {
         self.folder.path().join("work")
     }
 
-    /// Has a contender asked, and the service answer.
+    /// Sends a contender a message, and makes the service answer.
     pub(crate) fn ask(&self, which: usize, runtime: &mut Runtime, with: &[&Arc<Answer>]) -> Reply {
         self.service.expect(with);
         runtime.ask(if which == CLAUDE { FOR_CLAUDE } else { FOR_RUNTIMES })
     }
 
-    /// Has a runtime forget what was said.
+    /// Makes a runtime forget the conversation.
     pub(crate) fn clear(runtime: &mut Runtime) {
         runtime.ask("{\"id\":\"clear\",\"kind\":\"clear_history\"}\n");
     }
@@ -124,13 +124,13 @@ const FOR_RUNTIMES: &str =
 const FOR_CLAUDE: &str = "{\"type\":\"user\",\"message\":{\"role\":\"user\",\"content\":\
     [{\"type\":\"text\",\"text\":\"Tell me about foxes.\"}]}}\n";
 
-/// Claude Code as a runtime.
+/// Starts Claude Code as a runtime.
 fn speaks(claude: Claude) -> Claude {
     let way = ["--input-format", "stream-json", "--output-format", "stream-json"];
     claude.arg("-p").args(way).args(["--verbose", "--include-partial-messages"])
 }
 
-/// Lays out the folder: a home, some files to list, and the Node runtime beside its modules.
+/// Prepares the folder: a home, some files to list, and the Node runtime beside its modules.
 fn fill(folder: &Path, sdk: &Path) -> std::io::Result<()> {
     fs::create_dir(folder.join("home"))?;
     fs::create_dir_all(folder.join("work/src"))?;

@@ -1,5 +1,5 @@
-//! Measures the agent runtime beside one on Node with the official SDK, and beside Claude Code's
-//! stream of JSON, with the same service, in one run and in turns; with `--check` it fails when a
+//! Measures the agent runtime against one on Node with the official SDK, and against Claude Code's
+//! stream of JSON, with the same service, in one run and in turns. With `--check` it fails if a
 //! limit is missed.
 //!
 //! `benches/README.md` says what is measured and how to read it.
@@ -32,7 +32,7 @@ use crate::measure::Plan;
 fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().collect();
     let has = |name: &str| arguments.iter().any(|argument| argument == name);
-    // Cargo says `--bench` only when it was asked to measure; `cargo test` may run this too.
+    // Cargo passes `--bench` only for measuring; `cargo test` may run this too.
     if !has("--bench") {
         println!("nothing measured: run `cargo bench --bench agent`");
         return ExitCode::SUCCESS;
@@ -50,7 +50,7 @@ fn main() -> ExitCode {
     if has("--check") && missed > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
 
-/// The modules among which the SDK is, in the folder that has Claude Code's too.
+/// Returns the folder of modules that contains the SDK and Claude Code.
 fn node_sdk() -> Option<PathBuf> {
     let node = tools::node22()?;
     let modules = node.ancestors().nth(5)?.join("node-sdk/node_modules");

@@ -1,4 +1,4 @@
-//! The measuring itself: rounds in which every contender has its turn.
+//! Measures in rounds in which every contender has its turn.
 
 use std::time::{Duration, Instant};
 
@@ -13,17 +13,17 @@ use crate::runtime::{Reply, Runtime};
 
 /// How much is measured.
 pub(crate) struct Plan {
-    /// Processes that are started and get ready.
+    /// Starts of processes.
     starts: Part,
-    /// Processes that say something short, then something long.
+    /// New processes that give a short answer, then a long one.
     fresh: Part,
     /// How many of these rounds Claude Code takes part in.
     with_claude: usize,
-    /// Small requests to processes that have done many.
+    /// Small requests to warm processes.
     small: Part,
-    /// Long answers of such processes.
+    /// Long answers of warm processes.
     long: Part,
-    /// When something must be wrong.
+    /// After this time something must be wrong.
     pub(crate) limit: Duration,
 }
 
@@ -58,8 +58,8 @@ const RATE: f64 = 4.0;
 const CPU: f64 = 8.0;
 const MEMORY: f64 = 8.0;
 const TOOL_ROUND: f64 = 10.0;
-/// How long the first token of an old process may take, in milliseconds, however long the
-/// conversation is, and how many times as long in a long one as in a short one.
+/// The most milliseconds to the first token of a warm process, regardless of the conversation's
+/// length, and the most times as long in a long conversation as in a short one.
 const FIRST_TOKEN_LATER: f64 = 0.5;
 const GROWTH: f64 = 2.5;
 /// What a process may hold that nobody has asked for anything, in megabytes.
@@ -70,20 +70,20 @@ const MEMORY_OF_CLAUDE: f64 = 15.0;
 
 /// Small requests before those that count: Node's compiler needs them.
 const WARM_UP: usize = 150;
-/// How many messages a long conversation has.
+/// The number of messages of a long conversation.
 const LONG_CONVERSATION: usize = 1_000;
 
-/// How long a process that was started is left alone.
+/// How long a started process is left alone.
 const SETTLED: Duration = Duration::from_millis(200);
 
-/// What is needed to ask anybody.
+/// The state that every measurement needs.
 struct Bench<'a> {
     workshop: &'a Workshop,
     watchdog: &'a Watchdog,
     clock: CpuClock,
 }
 
-/// What a process did in its first seconds.
+/// The first seconds of a process.
 #[derive(Default)]
 struct Fresh {
     first_token: Pair,
@@ -135,14 +135,14 @@ pub(crate) fn run(plan: &Plan, workshop: &Workshop, watchdog: &Watchdog) -> Vec<
 }
 
 impl Bench<'_> {
-    /// How long starting takes, and what a process holds a moment later.
+    /// Measures how long starting takes, and the memory of a process a moment later.
     fn starts(&self, part: Part) -> (Pair, Pair) {
         let once = |which| {
             let begin = Instant::now();
             let mut runtime = self.workshop.start(which, self.watchdog);
             runtime.wait_until_ready();
             let took = milliseconds(begin.elapsed());
-            // What is made ready after the greeting belongs to it.
+            // The preparation after the greeting belongs to it.
             std::thread::sleep(SETTLED);
             (took, memory(runtime.pid(), "VmRSS:"))
         };
@@ -157,7 +157,7 @@ impl Bench<'_> {
         (starts, at_rest)
     }
 
-    /// Processes in their first seconds: beside Node, and in some rounds beside Claude Code.
+    /// Measures new processes: against Node, and in some rounds against Claude Code.
     fn fresh(&mut self, part: Part, with_claude: usize) -> (Fresh, Fresh) {
         let (mut beside_node, mut beside_claude) = (Fresh::default(), Fresh::default());
         let begin = Instant::now();
@@ -173,7 +173,7 @@ impl Bench<'_> {
         (beside_node, beside_claude)
     }
 
-    /// One process: a short answer, one with a tool, then a long one.
+    /// Measures one process: a short answer, one with a tool, then a long one.
     fn live(&mut self, which: usize) -> [f64; 5] {
         let mut runtime = self.workshop.start(which, self.watchdog);
         if which != CLAUDE {
@@ -187,7 +187,7 @@ impl Bench<'_> {
         [first_token, tool_round, rate, cpu, memory(runtime.pid(), "VmHWM:")]
     }
 
-    /// The time to the first token, without what the service took.
+    /// Returns the time to the first token, without the time of the service.
     fn first_token(&self, which: usize, runtime: &mut Runtime) -> f64 {
         let Reply { written, first, .. } =
             self.workshop.ask(which, runtime, &[&self.workshop.slow]);
@@ -196,8 +196,8 @@ impl Bench<'_> {
         milliseconds(whole.saturating_sub(served.begun - served.asked))
     }
 
-    /// The time from the model's wish to use a tool to the end of the turn, without what the
-    /// service took for the last answer.
+    /// Returns the time from the model's tool call to the end of the turn, without the time that
+    /// the service took for the last answer.
     fn tool_round(&self, which: usize, runtime: &mut Runtime) -> f64 {
         let Workshop { tool, short, .. } = self.workshop;
         let ended = self.workshop.ask(which, runtime, &[tool, short]).ended;
@@ -205,7 +205,7 @@ impl Bench<'_> {
         milliseconds((ended - served[0].begun).saturating_sub(served[1].begun - served[1].asked))
     }
 
-    /// The tokens per second of a long answer, and the milliseconds of a processor for 10,000.
+    /// Returns the tokens per second of a long answer, and the processor milliseconds for 10,000.
     fn stream(&mut self, which: usize, runtime: &mut Runtime) -> (f64, f64) {
         let before = self.clock.used(runtime.pid());
         let reply = self.workshop.ask(which, runtime, &[&self.workshop.long]);
@@ -229,7 +229,7 @@ impl Bench<'_> {
         runtime
     }
 
-    /// First tokens and tool rounds of processes that have done many.
+    /// Measures first tokens and tool rounds of warm processes.
     fn small(&mut self, part: Part, warm: &mut [Runtime; 2]) -> (Pair, Pair) {
         let (mut first_tokens, mut tool_rounds) = (Pair::default(), Pair::default());
         let begin = Instant::now();
@@ -247,7 +247,7 @@ impl Bench<'_> {
         (first_tokens, tool_rounds)
     }
 
-    /// First tokens of callgate in a short conversation and in a long one, both medians.
+    /// Measures callgate's first tokens in a short and in a long conversation, both as medians.
     fn lengths(&self, part: Part, runtime: &mut Runtime) -> [f64; 2] {
         [0, LONG_CONVERSATION].map(|messages| {
             Workshop::clear(runtime);
@@ -259,7 +259,7 @@ impl Bench<'_> {
         })
     }
 
-    /// Long answers of such processes.
+    /// Measures long answers of warm processes.
     fn long(&mut self, part: Part, warm: &mut [Runtime; 2]) -> (Pair, Pair) {
         let (mut rates, mut cpus) = (Pair::default(), Pair::default());
         let begin = Instant::now();
@@ -285,7 +285,7 @@ impl Fresh {
     }
 }
 
-/// Gives both runtimes a turn, the other one first in every second round.
+/// Gives both runtimes a turn, with the other one first in every second round.
 fn in_turns<T>(round: usize, mut turn: impl FnMut(usize) -> T) -> [T; 2] {
     if round.is_multiple_of(2) {
         return [CALLGATE, NODE].map(turn);

@@ -3,17 +3,17 @@
 use crate::common::series::Series;
 use crate::common::table::{self, short};
 
-/// callgate's figure and a peer's, for each round.
+/// The figures of callgate and of a peer, for each round.
 pub(crate) type Pair = Series<2>;
 
 /// One measure.
 pub(crate) struct Row {
     name: &'static str,
     unit: &'static str,
-    /// Whether a larger figure is the better one.
+    /// Whether a larger figure is better.
     is_rate: bool,
     ours: f64,
-    /// How much it may be.
+    /// The highest permitted figure.
     most: Option<f64>,
     node: Option<Peer>,
     claude: Option<Peer>,
@@ -29,7 +29,7 @@ struct Peer {
 }
 
 impl Pair {
-    /// Figures that are taken once.
+    /// Creates a row of figures that are taken once.
     pub(crate) fn of(figures: [f64; 2]) -> Self {
         let mut series = Self::default();
         series.push(figures);
@@ -43,35 +43,35 @@ impl Row {
         Self { node: peer, ..Self::alone(name, unit, node.medians()[0]) }
     }
 
-    /// A measure of callgate alone.
+    /// Creates a row of callgate alone.
     pub(crate) fn alone(name: &'static str, unit: &'static str, ours: f64) -> Self {
         Self { name, unit, is_rate: false, ours, most: None, node: None, claude: None }
     }
 
-    /// A measure whose larger figure is the better one.
+    /// Marks a row in which a larger figure is better.
     pub(crate) fn rate(name: &'static str, unit: &'static str, node: &Pair) -> Self {
         Self { is_rate: true, node: Some(Peer::new(node, true)), ..Self::new(name, unit, node) }
     }
 
-    /// How much it may be.
+    /// Sets the highest permitted figure.
     pub(crate) fn at_most(mut self, most: f64) -> Self {
         self.most = Some(most);
         self
     }
 
-    /// How many times as good as the Node runtime's it has to be.
+    /// Sets how many times better than the Node runtime it has to be.
     pub(crate) fn node(mut self, least: f64) -> Self {
         self.node = self.node.map(|peer| Peer { least: Some(least), ..peer });
         self
     }
 
-    /// What Claude Code has, in rounds beside callgate.
+    /// Adds the figures of Claude Code, from rounds beside callgate.
     pub(crate) fn claude_has(mut self, series: &Pair) -> Self {
         self.claude = Some(Peer::new(series, self.is_rate));
         self
     }
 
-    /// How many times as good as Claude Code's it has to be.
+    /// Sets how many times better than Claude Code it has to be.
     pub(crate) fn claude(mut self, least: f64) -> Self {
         self.claude = self.claude.map(|peer| Peer { least: Some(least), ..peer });
         self
@@ -81,12 +81,12 @@ impl Row {
         [("Node", self.node.as_ref()), ("Claude", self.claude.as_ref())]
     }
 
-    /// The limit of its own figure, in words.
+    /// Returns the limit of its own figure as text.
     fn limit(&self) -> Option<String> {
         self.most.map(|most| format!("≤ {} {}", short(most), self.unit))
     }
 
-    /// The limits that it misses, in words.
+    /// Returns the limits that it misses as text.
     fn missed(&self) -> Vec<String> {
         let peers = self.peers().into_iter().filter_map(|(name, peer)| Some((name, peer?)));
         let missed = peers.filter(|(_, peer)| peer.is_missed());
@@ -131,13 +131,13 @@ impl Peer {
         self.least.map(|least| format!("{name} ≥ {least}×"))
     }
 
-    /// A figure that is too small to be measured reaches every limit.
+    /// A figure that is too small to be measured meets every limit.
     fn is_missed(&self) -> bool {
         self.least.is_some_and(|least| self.ratio < least)
     }
 }
 
-/// Prints the table and what was missed; gives how many limits were.
+/// Prints the table and the missed limits; returns how many were missed.
 pub(crate) fn print(rows: &[Row]) -> usize {
     let titles = [
         "measure",

@@ -1,4 +1,4 @@
-//! A runtime that runs: requests in, responses out, and when they came.
+//! A running runtime: requests in, responses out, and their times.
 
 use std::io::{Read, Write};
 use std::process::Command;
@@ -9,17 +9,17 @@ use callgate_wire::frame::{DecodedLine, LineDecoder};
 use crate::common::child::Watched;
 use crate::common::watchdog::Watchdog;
 
-/// No line is longer.
+/// The longest line.
 const LONGEST: usize = 64 << 20;
 
-/// How the lines are known that matter; whatever else is in a line is read by nobody.
+/// How the important lines are recognised; nothing else in a line is read.
 pub(crate) struct Words {
     pub(crate) name: &'static str,
-    /// A line that begins so is a piece of the answer.
+    /// The beginning of a line with a piece of the answer.
     pub(crate) token: &'static str,
-    /// A line that holds this says that the answer is whole.
+    /// The text in a line that ends the answer.
     pub(crate) end: &'static str,
-    /// A line that holds this says that something went wrong.
+    /// The text in a line that reports an error.
     pub(crate) error: &'static str,
 }
 
@@ -32,13 +32,13 @@ pub(crate) struct Runtime {
 
 /// One answer.
 pub(crate) struct Reply {
-    /// The whole request was written.
+    /// When the whole request was written.
     pub(crate) written: Instant,
-    /// The first piece was read.
+    /// When the first piece was read.
     pub(crate) first: Option<Instant>,
-    /// The end was read.
+    /// When the end was read.
     pub(crate) ended: Instant,
-    /// How many pieces there were.
+    /// The number of pieces.
     pub(crate) tokens: usize,
 }
 
@@ -52,14 +52,14 @@ impl Runtime {
         self.child.pid()
     }
 
-    /// Waits until it can be asked.
+    /// Waits until it accepts requests.
     pub(crate) fn wait_until_ready(&mut self) {
         let Words { name, .. } = self.words;
         let line = self.next(|line| String::from_utf8_lossy(line).into_owned());
         assert!(line.starts_with(r#"{"type":"ready""#), "{name} is not ready: {line}");
     }
 
-    /// Asks, and reads until the end.
+    /// Sends a message, and reads until the end.
     pub(crate) fn ask(&mut self, request: &str) -> Reply {
         let Words { name, token, end, error } = self.words;
         let input = self.child.input.as_mut().expect("it is never closed");
@@ -82,7 +82,7 @@ impl Runtime {
         }
     }
 
-    /// Looks at the next line.
+    /// Examines the next line.
     fn next<T>(&mut self, look: impl FnOnce(&[u8]) -> T) -> T {
         let name = self.words.name;
         loop {

@@ -1,5 +1,5 @@
-//! The Messages API on loopback, which understands as little as possible: what it says is made
-//! before, so that no contender ever waits for it.
+//! The Messages API on loopback, which interprets as little as possible: its answers are composed
+//! in advance, so that no contender ever waits for it.
 
 use std::collections::VecDeque;
 use std::io::{self, Read, Write};
@@ -11,12 +11,12 @@ use std::time::{Duration, Instant};
 
 use crate::answers::{self, Answer};
 
-/// How long an answer stops after its first piece, where it does: long enough for everybody to
-/// have passed that on.
+/// The pause after the first piece of some answers: long enough for every contender to pass it
+/// on.
 const PAUSE: Duration = Duration::from_millis(4);
-/// No request is longer.
+/// The longest request.
 const LONGEST: usize = 32 << 20;
-/// How much of one is read at once.
+/// How many bytes of a request are read at once.
 const CHUNK: usize = 64 << 10;
 
 /// A service that runs as long as the benchmark.
@@ -28,16 +28,16 @@ pub(crate) struct Service {
 struct State {
     due: Mutex<VecDeque<Arc<Answer>>>,
     served: Mutex<Vec<Served>>,
-    /// For what a program asks besides.
+    /// The answer for other requests of a program.
     side: Answer,
 }
 
-/// When a request was answered.
+/// The times of a request.
 #[derive(Clone, Copy)]
 pub(crate) struct Served {
-    /// All of the request was read.
+    /// When all of the request was read.
     pub(crate) asked: Instant,
-    /// The answer is about to be written: whoever reads it may run before the write is over.
+    /// Just before the answer is written: its reader may run before the write is over.
     pub(crate) begun: Instant,
 }
 
@@ -51,7 +51,7 @@ impl Service {
         thread::spawn(move || {
             for stream in listener.incoming().map_while(Result::ok) {
                 let state = Arc::clone(&shared);
-                // A connection that breaks has a contender that will be missed.
+                // A broken connection shows in the figures of its contender.
                 thread::spawn(move || serve(&stream, &state).ok());
             }
         });
@@ -62,7 +62,7 @@ impl Service {
         format!("http://{}", self.address)
     }
 
-    /// Says what the next requests get.
+    /// Sets the answers of the next requests.
     pub(crate) fn expect(&self, answers: &[&Arc<Answer>]) {
         let mut due = self.state.due.lock().unwrap_or_else(PoisonError::into_inner);
         assert!(due.is_empty(), "an answer was not asked for");
@@ -70,7 +70,7 @@ impl Service {
         self.state.served.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
-    /// What has been served since.
+    /// Returns what has been served since.
     pub(crate) fn served(&self) -> Vec<Served> {
         self.state.served.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -93,7 +93,7 @@ fn serve(stream: &TcpStream, state: &State) -> io::Result<()> {
             drop(served);
             say(output, &answer)?;
         } else {
-            // Claude Code asks for titles and the like without tools.
+            // Claude Code sends requests for titles and the like without tools.
             say(output, &state.side)?;
         }
     }
@@ -109,15 +109,15 @@ fn say(mut output: &TcpStream, answer: &Answer) -> io::Result<()> {
     Ok(())
 }
 
-/// What has been read of a connection and not been taken.
+/// The bytes of a connection that have been read and not been used.
 struct Input<'a> {
     stream: &'a TcpStream,
     buffer: Vec<u8>,
 }
 
 impl Input<'_> {
-    /// The next request's head and its body; nothing when the connection has ended. Clients that
-    /// know what they send say how long it is.
+    /// Returns the next request's head and body; `None` at the end of the connection. All clients
+    /// send the length of the body.
     fn request(&mut self) -> io::Result<Option<(String, Vec<u8>)>> {
         let Some(head) = self.head()? else { return Ok(None) };
         let length = head.lines().filter_map(|line| line.split_once(':'));

@@ -1,5 +1,5 @@
-//! What the daemon costs: memory at rest and with open questions, processor time when nothing
-//! happens, and a thousand hooks at once.
+//! The cost of the daemon: memory at rest and with open questions, processor time when idle, and a
+//! thousand hooks at once.
 
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
@@ -29,7 +29,7 @@ pub(crate) fn measure() -> Vec<Line> {
     #[allow(clippy::cast_precision_loss, reason = "a handful of ticks")]
     let used = (ticks(pid) - before) as f64 * 10.0;
     lines.push(Line::at_most("processor time in 2 idle seconds", used, "ms", 0.0));
-    // Somebody has to be there to answer, or questions would not stay open.
+    // Somebody has to be able to answer, or questions would not stay open.
     let _viewer = paired(&home);
     let socket = home.folder.path().join("ask.sock");
     let thousand = Clients::start(&socket, 1_000);
@@ -44,7 +44,7 @@ pub(crate) fn measure() -> Vec<Line> {
     lines
 }
 
-/// A viewer that may press.
+/// A viewer that may answer.
 fn paired(home: &Home) -> Viewer {
     let desk = home.folder.path().join(".local/share/callgate/desk.sock");
     let mut viewer = Viewer::connect(&desk).unwrap();
@@ -102,7 +102,7 @@ pub(crate) fn be_clients(socket: &str, count: &str) {
         })
         .collect();
     println!("asked");
-    // Until whoever started us has seen enough.
+    // Waits until the parent has seen enough.
     std::io::stdin().read_to_end(&mut Vec::new()).unwrap();
     drop(streams);
 }
@@ -120,7 +120,7 @@ fn request(number: u64) -> ApprovalRequest {
     ApprovalRequest::decode(line.to_string().as_bytes()).unwrap()
 }
 
-/// A thousand hooks, started as quickly as possible: each must print its decision.
+/// Starts a thousand hooks as quickly as possible: each must print its decision.
 fn all_at_once(home: &Home) -> Line {
     let start = |_| {
         let mut command = home.hook();
@@ -139,14 +139,14 @@ fn all_at_once(home: &Home) -> Line {
     Line::at_most("wrong answers to 1,000 hooks at once", wrong as f64, "hooks", 0.0)
 }
 
-/// What a process holds now, in megabytes.
+/// Returns the memory of a process in megabytes.
 fn memory(pid: u32) -> f64 {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
     let line = status.lines().find(|line| line.starts_with("VmRSS")).unwrap();
     line.split_ascii_whitespace().nth(1).unwrap().parse::<f64>().unwrap() * 1024.0 / 1e6
 }
 
-/// The processor time of a process, in hundredths of a second.
+/// Returns the processor time of a process, in hundredths of a second.
 fn ticks(pid: u32) -> u64 {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
     let fields: Vec<&str> = stat.rsplit(')').next().unwrap().split_ascii_whitespace().collect();

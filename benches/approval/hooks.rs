@@ -1,4 +1,4 @@
-//! The hook beside `/bin/cat`: from before it is started until its decision is read and it ended.
+//! The hook against `/bin/cat`: from before its start until its decision is read and it has ended.
 
 use std::io::{Read, Write};
 use std::os::unix::net::UnixListener;
@@ -13,15 +13,15 @@ use tempfile::TempDir;
 use crate::Line;
 use crate::series::Series;
 
-/// What Claude Code gives its hook.
+/// The input that Claude Code gives its hook.
 pub(crate) const INPUT: &str = r#"{"session_id":"34fb81ac-7029-49d7-a308-5c29182e1dc2","transcript_path":"/dev/null/none","cwd":"/work","prompt_id":"p","permission_mode":"default","hook_event_name":"PermissionRequest","tool_name":"Bash","tool_input":{"command":"make build","description":"Build"},"permission_suggestions":[{"type":"addRules","rules":[{"toolName":"Bash","ruleContent":"make build *"}],"behavior":"allow","destination":"localSettings"}]}
 "#;
 
-/// What Claude Code gives its hook before a tool call, in auto mode.
+/// The input that Claude Code gives its hook before a tool call, in auto mode.
 const CALL: &str = r#"{"session_id":"34fb81ac-7029-49d7-a308-5c29182e1dc2","transcript_path":"/dev/null/none","cwd":"/work","prompt_id":"p","permission_mode":"auto","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"COMMAND","description":"Build"},"tool_use_id":"toolu_01A09q90qw90lq917835lq9"}
 "#;
 
-/// The rules of a home in which what the hook asks is allowed.
+/// The rules of a home in which the hook's question is allowed.
 const ALLOWING: &str =
     "[[rule]]\nname = \"builds\"\ndecide = \"allow\"\ncommand = \"make build\"\n";
 
@@ -57,13 +57,13 @@ impl Home {
         command
     }
 
-    /// The hook as `callgate install` has it: the small program.
+    /// The hook as `callgate install` registers it: the small program.
     pub(crate) fn hook(&self) -> Command {
         self.program(env!("CARGO_BIN_EXE_callgate-hook"))
     }
 
-    /// Any program in the same small environment. In that of a benchmark, where cargo has named
-    /// folders to look for libraries in, every one would start later.
+    /// Creates a command in the same small environment. In the environment of a benchmark, in which
+    /// cargo has set library folders, every program would start later.
     fn program(&self, program: &str) -> Command {
         let mut command = Command::new(program);
         command.env_clear().env("HOME", self.folder.path());
@@ -83,7 +83,7 @@ impl Home {
     }
 }
 
-/// A daemon that ends with this.
+/// A daemon that is ended when this is dropped.
 pub(crate) struct Daemon(Child);
 
 impl Daemon {
@@ -153,10 +153,10 @@ pub(crate) fn measure(rounds: usize) -> Vec<Line> {
     ]
 }
 
-/// The order of a round. All orders take their turn: what the daemon still does after its answer
-/// slows down whoever comes next.
+/// Returns the order of a round. All orders occur, because work that the daemon does after its
+/// answer slows down the next contender.
 fn order(round: usize) -> [usize; CONTENDERS] {
-    // Consecutive orders differ at their beginning, and the steps of a prime reach all of them.
+    // Consecutive orders begin differently, and the steps of a prime reach all of them.
     let (mut waiting, mut number) = ((0..CONTENDERS).collect::<Vec<_>>(), round * 7919);
     std::array::from_fn(|_| {
         let at = number % waiting.len();
@@ -165,8 +165,8 @@ fn order(round: usize) -> [usize; CONTENDERS] {
     })
 }
 
-/// Runs a program with the input until it has ended; in microseconds. It has to print `expected`,
-/// or nothing.
+/// Runs a program with the input until it has ended, and returns the microseconds. It has to print
+/// `expected`, or nothing.
 fn run(command: &mut Command, input: &str, expected: &str) -> f64 {
     let begun = Instant::now();
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
@@ -179,7 +179,7 @@ fn run(command: &mut Command, input: &str, expected: &str) -> f64 {
     taken
 }
 
-/// A daemon that allows everything at once.
+/// Starts a daemon that allows everything immediately.
 fn stub(socket: &Path) {
     let listener = UnixListener::bind(socket).unwrap();
     thread::spawn(move || {

@@ -1,4 +1,4 @@
-//! How quick the hook is beside `/bin/cat`, and what the daemon costs: `cargo bench --bench
+//! How fast the hook is compared with `/bin/cat`, and the cost of the daemon: `cargo bench --bench
 //! approval [-- --check] [-- --quick]`.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stdout, reason = "a benchmark")]
@@ -13,11 +13,11 @@ mod hooks;
 
 use std::process::ExitCode;
 
-/// How often each contender runs, as the limits have it.
+/// How often each contender runs, as the limits require.
 const ROUNDS: usize = 500;
 const QUICK_ROUNDS: usize = 50;
 
-/// A figure, its limit, and what it is.
+/// A figure, its limit, and its description.
 struct Line {
     what: String,
     figure: String,

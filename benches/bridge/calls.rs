@@ -1,6 +1,6 @@
-//! The bytes of the calls: requests of the wanted sizes, and the host's answers to them.
+//! The bytes of the calls: requests of the required sizes, and the host's answers to them.
 
-/// How many bytes a tool's arguments have, and its result's text.
+/// The size of a tool's arguments, and of its result's text, in bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Size {
     pub(crate) name: &'static str,
@@ -13,16 +13,16 @@ pub(crate) const SIZES: [Size; 3] = [
     Size { name: "9 MB", bytes: 9_000_000 },
 ];
 
-/// The tool that is called; the schema file has it among others.
+/// The tool that is called; the schema file lists it among others.
 pub(crate) const TOOL: &str = "echo";
 /// How many tools the schema file lists.
 const TOOLS: usize = 10;
 
-/// Ids all have as many digits, so that a request of one size has one length.
+/// All ids have the same number of digits, so that all requests of one size have one length.
 const FIRST_ID: u64 = 10_000_000;
 const ID_DIGITS: usize = 8;
 
-/// Text as tools take and give it: lines of some length, their ends escaped.
+/// Text as tools receive and return it: lines of ordinary length, their ends escaped.
 const TEXT: &str = r"The quick brown fox jumps over the lazy dog, then looks back at it once.\n";
 
 /// A `tools/call` line whose id can be changed in place.
@@ -42,7 +42,7 @@ impl Request {
         Self { line: line.into_bytes(), id_at: head.len(), id: FIRST_ID }
     }
 
-    /// The line with an id that was not used before.
+    /// Returns the line with an unused id.
     pub(crate) fn next(&mut self) -> &[u8] {
         self.id += 1;
         let digits = self.id.to_string();
@@ -52,7 +52,7 @@ impl Request {
     }
 }
 
-/// The host's answer with a text of this size: a frame, its prefix included.
+/// Returns the host's answer with a text of this size: a frame, including its prefix.
 pub(crate) fn answer(size: Size) -> Vec<u8> {
     let text = text(size.bytes);
     let payload = format!(
@@ -62,14 +62,14 @@ pub(crate) fn answer(size: Size) -> Vec<u8> {
     [&length.to_be_bytes(), payload.as_bytes()].concat()
 }
 
-/// A JSON string's inside of exactly `size` bytes.
+/// Returns the content of a JSON string of exactly `size` bytes.
 fn text(size: usize) -> String {
     let mut text = TEXT.repeat(size / TEXT.len());
     text.push_str(&"x".repeat(size - text.len()));
     text
 }
 
-/// The schema file.
+/// Returns the schema file.
 pub(crate) fn schema() -> String {
     let names = (1..TOOLS).map(|number| format!("tool_{number}"));
     let tools: Vec<_> =

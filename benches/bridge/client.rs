@@ -7,16 +7,16 @@ use crate::common::child::Watched;
 use crate::common::watchdog::Watchdog;
 use crate::contenders::Contender;
 
-/// Room for the longest answer.
+/// The capacity for the longest answer.
 const SPACE: usize = 16 << 20;
 
-/// A contender that runs. Dropping it ends it.
+/// A running contender. It is ended when this is dropped.
 pub(crate) struct Client {
     name: &'static str,
     child: Watched,
 }
 
-/// What a client reads answers into; made once, so that its pages are there before it counts.
+/// The buffer for answers; created once, so that its pages exist before anything is measured.
 pub(crate) struct Space(Vec<u8>);
 
 impl Space {
@@ -37,7 +37,7 @@ impl Client {
         self.child.pid()
     }
 
-    /// Goes through a contender's first requests.
+    /// Sends a contender's first requests.
     pub(crate) fn greet(&mut self, contender: &Contender, space: &mut Space) {
         for (request, expected) in &contender.greeting {
             let answer = self.exchange(request.as_bytes(), space);

@@ -1,4 +1,4 @@
-//! Who is measured: the bridge, the Python peer and the floor, each ready to be started.
+//! The contenders: the bridge, the Python peer and the floor, each ready to be started.
 
 use std::ffi::OsString;
 use std::fs;
@@ -11,7 +11,7 @@ const INITIALIZE: &str = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","param
 const INITIALIZED: &str = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
 const LIST: &str = r#"{"jsonrpc":"2.0","id":2,"method":"tools/list"}"#;
 
-/// The contenders' places in all that holds one thing for each.
+/// The index of each contender in all arrays.
 pub(crate) const CALLGATE: usize = 0;
 pub(crate) const PYTHON: usize = 1;
 pub(crate) const FLOOR: usize = 2;
@@ -19,7 +19,7 @@ pub(crate) const ALL: [usize; 3] = [CALLGATE, PYTHON, FLOOR];
 
 /// One figure for each contender.
 pub(crate) type Trio = [f64; 3];
-/// A trio for each round.
+/// One trio for each round.
 pub(crate) type Series = crate::common::series::Series<3>;
 
 /// A program to be measured.
@@ -27,7 +27,7 @@ pub(crate) struct Contender {
     pub(crate) name: &'static str,
     pub(crate) program: PathBuf,
     pub(crate) arguments: Vec<OsString>,
-    /// The first requests, and what their answers must hold.
+    /// The first requests, and the texts that their answers must contain.
     pub(crate) greeting: [(String, &'static str); 2],
 }
 
@@ -50,7 +50,7 @@ impl Workshop {
     }
 
     pub(crate) fn callgate(&self) -> Contender {
-        // As `mcp_config` starts it: the host checks arguments, as the Python peer's host would.
+        // Started as by `mcp_config`: the host checks arguments, as the Python peer's host would.
         let (socket, schema) = (self.socket.clone().into(), self.schema.clone().into());
         let arguments = vec!["bridge".into(), socket, schema, "--host-checks".into()];
         let program = env!("CARGO_BIN_EXE_callgate").into();
@@ -68,8 +68,8 @@ impl Workshop {
         Contender { name: "the Python peer", program, arguments, greeting: mcp_greeting() }
     }
 
-    /// The floor, which sends `cut` bytes less than it reads of a request and writes `pad` bytes
-    /// more than it reads of an answer.
+    /// Creates the floor, which sends `cut` bytes less than it reads of a request and writes `pad`
+    /// bytes more than it reads of an answer.
     pub(crate) fn floor(&self, cut: usize, pad: usize) -> Contender {
         let numbers = [cut, pad].map(|number| number.to_string().into());
         let arguments = std::iter::once(self.socket.clone().into()).chain(numbers).collect();
@@ -78,12 +78,12 @@ impl Workshop {
     }
 }
 
-/// What an MCP client asks before its first call.
+/// Returns the requests that an MCP client sends before its first call.
 fn mcp_greeting() -> [(String, &'static str); 2] {
     [(format!("{INITIALIZE}\n"), "serverInfo"), (format!("{INITIALIZED}\n{LIST}\n"), TOOL)]
 }
 
-/// As many bytes, in one line that the floor gives back.
+/// Returns as many bytes, in one line that the floor sends back.
 fn as_one_comment(request: &str) -> String {
     format!("{}\n", "#".repeat(request.len() - 1))
 }

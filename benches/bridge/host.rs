@@ -1,5 +1,5 @@
-//! The process that owns the tools, as cheap as it can be: it reads a frame and writes one that
-//! was made before, and is the same for all contenders.
+//! The process that owns the tools, as cheap as possible: it reads a frame and writes a prepared
+//! one, and is the same for all contenders.
 
 use std::io::{Read, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -11,7 +11,7 @@ use std::thread;
 use crate::calls::{self, SIZES, Size};
 
 const PREFIX: usize = 4;
-/// Room for the largest frame.
+/// The capacity for the largest frame.
 const SPACE: usize = 16 << 20;
 
 /// Serves the socket from threads, one for each connection, until the benchmark ends.
@@ -35,18 +35,18 @@ impl Host {
         host
     }
 
-    /// How long the last request's payload was.
+    /// Returns the length of the last request's payload.
     pub(crate) fn last_request(&self) -> usize {
         self.last_request.load(Ordering::Relaxed)
     }
 
-    /// How long the payload of an answer of this size is.
+    /// Returns the length of the payload of an answer of this size.
     pub(crate) fn answer_length(&self, size: Size) -> usize {
         self.answer_to(size.bytes).len() - PREFIX
     }
 
-    /// The largest answer that is not larger than the request: a request is a little longer than
-    /// its arguments.
+    /// Returns the largest answer that is not larger than the request, which is a little longer
+    /// than its arguments.
     fn answer_to(&self, request: usize) -> &[u8] {
         let fitting = self.answers.iter().rfind(|(size, _)| size.bytes <= request);
         &fitting.expect("a request has at least the smallest size").1
@@ -63,7 +63,7 @@ impl Host {
     }
 }
 
-/// Reads one frame and gives the length of its payload; nothing when the bridge is gone.
+/// Reads one frame and returns the length of its payload; `None` if the bridge has gone.
 fn read_frame(stream: &mut UnixStream, space: &mut [u8]) -> Option<usize> {
     let mut filled = 0;
     loop {

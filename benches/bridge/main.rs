@@ -1,5 +1,5 @@
-//! Measures the bridge beside a Python bridge and beside a C program that only moves the bytes,
-//! in one run and in turns; with `--check` it fails when a limit is missed.
+//! Measures the bridge against a Python bridge and against a C program that only moves the bytes,
+//! in one run and in turns. With `--check` it fails if a limit is missed.
 //!
 //! `benches/README.md` says what is measured and how to read it.
 #![allow(
@@ -31,7 +31,7 @@ use crate::measure::Plan;
 fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().skip(1).collect();
     let has = |name: &str| arguments.iter().any(|argument| argument == name);
-    // Cargo says `--bench` only when it was asked to measure; `cargo test` may run this too.
+    // Cargo passes `--bench` only for measuring; `cargo test` may run this too.
     if !has("--bench") {
         println!("nothing measured: run `cargo bench --bench bridge`");
         return ExitCode::SUCCESS;

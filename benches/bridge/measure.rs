@@ -1,4 +1,4 @@
-//! The measuring itself: rounds in which every contender has its turn.
+//! Measures in rounds in which every contender has its turn.
 
 use std::time::{Duration, Instant};
 
@@ -14,10 +14,10 @@ use crate::report::{Limit, Row};
 
 /// How much is measured.
 pub(crate) struct Plan {
-    /// Only Python's start is so slow that once in a round has to do.
+    /// Python starts so slowly that once in a round has to be enough.
     starts: Part,
     calls: [Part; SIZES.len()],
-    /// When something must be wrong.
+    /// After this time something must be wrong.
     pub(crate) limit: Duration,
 }
 
@@ -43,7 +43,7 @@ const LIMITS: [&[Limit]; SIZES.len()] = [
 const CPU_LIMITS: [&[Limit]; SIZES.len()] =
     [&[Limit::TimesFloor(2.0)], &[Limit::TimesFloor(2.2)], &[]];
 
-/// Contenders that run, and all that is needed to call them.
+/// Running contenders, and everything that is needed to call them.
 struct Bench<'a> {
     host: &'a Host,
     space: Space,
@@ -74,8 +74,8 @@ pub(crate) fn run(plan: &Plan, workshop: &Workshop, host: &Host, watchdog: &Watc
     rows
 }
 
-/// By how much the bridge's request frame is shorter than its line, and its answer line longer
-/// than its frame: the floor is to move as many bytes.
+/// How much shorter the bridge's request frame is than its line, and how much longer its answer
+/// line is than its frame: the floor has to move as many bytes.
 fn shape(
     callgate: &Contender,
     host: &Host,
@@ -100,7 +100,7 @@ fn ready(contender: &Contender, watchdog: &Watchdog, space: &mut Space) -> Clien
     client
 }
 
-/// From the start of the process to the answer to `tools/list`.
+/// Measures from the start of the process to the answer to `tools/list`.
 fn starts(part: Part, contenders: &[Contender; 3], watchdog: &Watchdog, space: &mut Space) -> Row {
     let mut once = |which: usize| {
         let begin = Instant::now();
@@ -108,7 +108,7 @@ fn starts(part: Part, contenders: &[Contender; 3], watchdog: &Watchdog, space: &
         client.greet(&contenders[which], space);
         begin.elapsed().as_secs_f64() * 1e3
     };
-    // Nobody is to find the disk cold.
+    // No contender must find the disk cold.
     let _ = ALL.map(&mut once);
     let (mut series, begin) = (Series::default(), Instant::now());
     while part.goes_on(series.len(), begin) {
@@ -127,7 +127,7 @@ impl Bench<'_> {
         series
     }
 
-    /// The times and the processor times of calls of one size.
+    /// Measures the times and the processor times of calls of one size.
     fn calls(&mut self, size: Size, part: Part) -> (Series, Series) {
         let mut request = Request::new(size);
         let lengths = self.check(size, &mut request);
@@ -157,7 +157,7 @@ impl Bench<'_> {
         (times, cpu)
     }
 
-    /// One contender's calls in one round: the median time and the mean processor time.
+    /// Measures one contender's calls in one round: the median time and the mean processor time.
     fn turn(
         &mut self,
         which: usize,
@@ -179,8 +179,8 @@ impl Bench<'_> {
         (median(times), used / f64::from(u32::try_from(each).expect("calls are few")))
     }
 
-    /// Makes one call each, checks that it is answered right and that the floor moves as many
-    /// bytes as the bridge; gives the lengths of the answers.
+    /// Makes one call each, and checks that its answer is right and that the floor moves as many
+    /// bytes as the bridge; returns the lengths of the answers.
     fn check(&mut self, size: Size, request: &mut Request) -> [usize; 3] {
         let moved = ALL.map(|which| {
             let answer = self.clients[which].exchange(request.next(), &mut self.space);
@@ -196,8 +196,8 @@ impl Bench<'_> {
     }
 }
 
-/// Who comes when in a round: all orders in turn, so that nobody always follows the same one and
-/// finds the processors as that one has left them.
+/// Returns the order of a round: all orders in turn, so that no contender always follows the same
+/// one and finds the processors as that one has left them.
 fn order(round: usize) -> [usize; 3] {
     let mut order = ALL;
     order.rotate_left(round % 3);
@@ -207,7 +207,7 @@ fn order(round: usize) -> [usize; 3] {
     order
 }
 
-/// Whether this is the result that the host gave.
+/// Returns true if this is the result that the host gave.
 fn is_right(answer: &[u8], size: Size) -> bool {
     let message: serde_json::Value = serde_json::from_slice(answer).expect("an answer is JSON");
     let result = &message["result"];

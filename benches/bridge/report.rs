@@ -3,14 +3,14 @@
 use crate::common::table::{self, short};
 use crate::contenders::{CALLGATE, FLOOR, PYTHON, Series, Trio};
 
-/// What callgate has to reach.
+/// The limits for callgate.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Limit {
-    /// The Python peer takes at least so many times as much.
+    /// The Python peer takes at least this many times as much.
     QuickerThanPython(f64),
-    /// At most so many times what the floor takes.
+    /// It takes at most this many times as much as the floor.
     TimesFloor(f64),
-    /// At most so much, in the row's unit.
+    /// It takes at most this much, in the row's unit.
     AtMost(f64),
 }
 
@@ -78,7 +78,7 @@ impl Row {
     }
 }
 
-/// Prints the table and what was missed; gives how many limits were.
+/// Prints the table and the missed limits; returns how many were missed.
 pub(crate) fn print(rows: &[Row]) -> usize {
     let titles = [
         "measure",

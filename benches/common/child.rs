@@ -5,11 +5,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::watchdog::Watchdog;
 
-/// A program that runs. Dropping it ends it.
+/// A running program. It is ended when this is dropped.
 pub(crate) struct Watched {
     pub(crate) child: Arc<Mutex<Child>>,
     pid: u32,
-    /// Nothing once it is closed.
+    /// `None` once it is closed.
     pub(crate) input: Option<ChildStdin>,
     pub(crate) output: ChildStdout,
 }

@@ -1,11 +1,11 @@
-//! What the kernel knows about a process: its memory and its processor time.
+//! What the kernel reports about a process: its memory and its processor time.
 
 use std::fs;
 use std::io::{BufReader, Read, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-/// A number of `/proc/PID/status`, which counts memory in KiB, in megabytes.
+/// Returns a number of `/proc/PID/status`, which is in KiB, in megabytes.
 pub(crate) fn memory(pid: u32, field: &str) -> f64 {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).expect("the process runs");
     let line = status.lines().find(|line| line.starts_with(field)).expect("Linux knows this field");
@@ -13,7 +13,7 @@ pub(crate) fn memory(pid: u32, field: &str) -> f64 {
     kib.expect("a field of memory has a number") * 1024.0 / 1e6
 }
 
-/// Asks for the processor time of processes (`benches/peers/cpu_clock.c`).
+/// Reads the processor time of processes (`benches/peers/cpu_clock.c`).
 pub(crate) struct CpuClock {
     child: Child,
     input: ChildStdin,
@@ -32,7 +32,7 @@ impl CpuClock {
         Self { child, input, output }
     }
 
-    /// What a process has used until now, in microseconds.
+    /// Returns what a process has used so far, in microseconds.
     pub(crate) fn used(&mut self, pid: u32) -> f64 {
         self.input.write_all(format!("{pid}\n").as_bytes()).expect("the clock reads");
         let digits =

@@ -2,16 +2,16 @@
 
 use std::time::{Duration, Instant};
 
-/// Fewer rounds have no median that deserves the name, however slow the machine is.
+/// The median of fewer rounds means nothing, however slow the machine is.
 const FEWEST_ROUNDS: usize = 3;
 
 /// Rounds of one kind.
 #[derive(Clone, Copy)]
 pub(crate) struct Part {
     rounds: usize,
-    /// How often each contender does it in a round.
+    /// How often each contender has its turn in a round.
     pub(crate) each: usize,
-    /// After so much time no further round begins.
+    /// The time after which no further round begins.
     time: Duration,
 }
 
@@ -20,13 +20,14 @@ impl Part {
         Self { rounds, each, time: Duration::from_secs(seconds) }
     }
 
-    /// How many rounds there are at most.
+    /// The most rounds.
     #[allow(dead_code, reason = "not every benchmark asks")]
     pub(crate) fn rounds(&self) -> usize {
         self.rounds
     }
 
-    /// Whether another round follows those that are done, the first of which began at `begin`.
+    /// Returns true if another round follows those that are done, the first of which began at
+    /// `begin`.
     pub(crate) fn goes_on(&self, done: usize, begin: Instant) -> bool {
         done < self.rounds && (done < FEWEST_ROUNDS || begin.elapsed() < self.time)
     }

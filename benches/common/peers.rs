@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Where a peer's source is.
+/// Returns the path of a peer's source.
 pub(crate) fn peer(file: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/peers").join(file)
 }

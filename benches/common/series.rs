@@ -1,4 +1,4 @@
-//! Figures of contenders that take turns, and what to say about them.
+//! The figures of contenders that take turns, and their statistics.
 
 /// One figure for each contender, for each round.
 pub(crate) struct Series<const N: usize>(Vec<[f64; N]>);
@@ -24,21 +24,21 @@ impl<const N: usize> Series<N> {
         })
     }
 
-    /// The median of the rounds' ratios: what slows down a whole round touches no ratio.
+    /// Returns the median of the rounds' ratios: a slow round changes no ratio.
     pub(crate) fn ratio(&self, over: usize, under: usize) -> f64 {
         median(self.0.iter().map(|round| round[over] / round[under]).collect())
     }
 }
 
 impl<const N: usize> Series<N> {
-    /// The median of the rounds' differences.
+    /// Returns the median of the rounds' differences.
     #[allow(dead_code, reason = "not every benchmark compares so")]
     pub(crate) fn difference(&self, more: usize, less: usize) -> f64 {
         median(self.0.iter().map(|round| round[more] - round[less]).collect())
     }
 }
 
-/// The middle figure, or the upper one of the two in the middle.
+/// Returns the middle figure, or the upper one of the two in the middle.
 pub(crate) fn median(mut figures: Vec<f64>) -> f64 {
     figures.sort_by(f64::total_cmp);
     figures[figures.len() / 2]

@@ -1,6 +1,6 @@
 //! Tables for people.
 
-/// Three digits that count are enough.
+/// Formats a figure with three significant digits.
 pub(crate) fn short(figure: f64) -> String {
     let decimals = match figure {
         100.0.. => 0,

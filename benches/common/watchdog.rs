@@ -1,4 +1,4 @@
-//! Ends every child when the benchmark takes too long: whoever waits for one then sees its end.
+//! Ends every child if the benchmark takes too long, so that whoever waits for one sees its end.
 
 use std::process::Child;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
@@ -8,7 +8,7 @@ use std::time::Duration;
 
 type Children = Mutex<Vec<Weak<Mutex<Child>>>>;
 
-/// Barks once, unless it is dropped before.
+/// Acts once, unless it is dropped before.
 pub(crate) struct Watchdog {
     children: Arc<Children>,
     _ended: Sender<()>,

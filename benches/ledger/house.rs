@@ -1,4 +1,4 @@
-//! A home with a ledger of some length, and what is done with it.
+//! A home with a ledger of a given length, and the operations on it.
 
 use std::fs;
 use std::io::Read;
@@ -10,18 +10,18 @@ use rusqlite::{Connection, OpenFlags};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// How many entries a question has.
+/// The number of entries of a question.
 const PER_QUESTION: u64 = 5;
-/// How many questions are written at once.
+/// The number of questions that are written at once.
 const AT_ONCE: u64 = 500;
-/// When the first question was asked, and how long it took to the next, in milliseconds.
+/// When the first question was asked, and the time between two questions, in milliseconds.
 const BEGAN_MS: i64 = 1_780_000_000_000;
 const PAUSE_MS: u64 = 20_000;
 
-/// How the daemon begins its greeting.
+/// The beginning of the daemon's greeting.
 const GREETING: &str = "callgate is up";
 
-/// What agents want to run.
+/// Commands that agents want to run.
 const COMMANDS: [&str; 10] = [
     "cargo test --workspace",
     "git status --short",
@@ -35,7 +35,7 @@ const COMMANDS: [&str; 10] = [
     "sed -n 1,NUMBERp src/main.rs && echo done",
 ];
 
-/// The rules that are played.
+/// The rules for the backtest.
 const RULES: &str = include_str!("../../src/rules/starter.toml");
 
 /// A home of its own.
@@ -44,7 +44,7 @@ pub(crate) struct House {
 }
 
 impl House {
-    /// A home whose ledger has so many entries.
+    /// Creates a home whose ledger has this many entries.
     pub(crate) fn with(entries: u64) -> Self {
         let house = Self { folder: tempfile::tempdir().unwrap() };
         let config = house.folder.path().join(".config/callgate");
@@ -81,7 +81,7 @@ impl House {
         output
     }
 
-    /// From the start of the daemon until it says that it is up; then it is ended.
+    /// Measures from the start of the daemon until it reports that it is ready; then ends it.
     pub(crate) fn up(&self) {
         let mut command = self.callgate(&["up", "--no-terminal"]);
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
@@ -93,23 +93,23 @@ impl House {
         assert_eq!(String::from_utf8_lossy(&told), GREETING);
     }
 
-    /// Walks the whole chain.
+    /// Verifies the whole chain.
     pub(crate) fn verify(&self) {
         let output = self.run(&["log", "--verify"], "The ledger is whole");
         assert!(output.status.success());
     }
 
-    /// Has everything looked at; what is wrong besides the ledger does not matter here.
+    /// Runs all checks; problems other than those of the ledger do not matter here.
     pub(crate) fn doctor(&self) {
         self.run(&["doctor"], "is whole");
     }
 
-    /// Plays all questions through the starter rules.
+    /// Tests the starter rules against all questions.
     pub(crate) fn backtest(&self) {
         self.run(&["rules", "backtest"], " questions: ");
     }
 
-    /// The database's own check of the same file, by one thread.
+    /// Runs the database's own check of the same file, with one thread.
     pub(crate) fn check_by_sqlite(&self) {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY;
         let connection = Connection::open_with_flags(self.ledger(), flags).unwrap();
@@ -119,7 +119,7 @@ impl House {
     }
 }
 
-/// The entries of one question, as the desk writes them.
+/// Returns the entries of one question, as the desk writes them.
 fn question(number: u64) -> Vec<EntryDraft> {
     let id = format!("{:08x}-0000-4000-8000-{number:012x}", number.wrapping_mul(0x9e37_79b9) >> 8);
     let at_ms = BEGAN_MS + i64::try_from(number * PAUSE_MS).unwrap();

@@ -1,4 +1,4 @@
-//! What a long ledger costs: `cargo bench --bench ledger [-- --check] [-- --quick]`.
+//! The cost of a long ledger: `cargo bench --bench ledger [-- --check] [-- --quick]`.
 //!
 //! `benches/README.md` says what is measured and how to read it.
 
@@ -17,7 +17,7 @@ use std::time::Instant;
 use house::House;
 use series::Series;
 
-/// How many entries the short and the long ledger have.
+/// The numbers of entries of the short and the long ledger.
 const SHORT: u64 = 1_000;
 const LONG: u64 = 1_000_000;
 const QUICK_LONG: u64 = 100_000;
@@ -25,10 +25,10 @@ const QUICK_LONG: u64 = 100_000;
 const ROUNDS: usize = 5;
 const QUICK_ROUNDS: usize = 3;
 
-/// What is done with a ledger.
+/// An operation on a ledger.
 type Deed = fn(&House);
 
-/// A measure, and how many seconds the long ledger may take.
+/// A measure, and the most seconds that the long ledger may take.
 struct Measure {
     what: &'static str,
     deed: Deed,
@@ -42,13 +42,14 @@ const MEASURES: [Measure; 4] = [
     Measure { what: "`rules backtest`", deed: House::backtest, most: 8.0 },
 ];
 
-/// How many times as long as the database's own check of the same file `log --verify` may take.
+/// The most times as long as the database's own check of the same file that `log --verify` may
+/// take.
 const MOST_OF_SQLITE: f64 = 1.5;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().collect();
     let has = |flag: &str| arguments.iter().any(|argument| argument == flag);
-    // Cargo says `--bench` only when it was asked to measure; `cargo test` may run this too.
+    // Cargo passes `--bench` only for measuring; `cargo test` may run this too.
     if !has("--bench") {
         println!("nothing measured: run `cargo bench --bench ledger`");
         return ExitCode::SUCCESS;
@@ -88,7 +89,7 @@ fn main() -> ExitCode {
     if has("--check") && is_missed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
 
-/// The seconds of the short and the long ledger, in turns.
+/// Measures the seconds of the short and the long ledger, in turns.
 fn measure(rounds: usize, houses: &[House; 2], deed: Deed) -> Series<2> {
     let once = |house: &House| {
         let begin = Instant::now();
@@ -103,7 +104,7 @@ fn measure(rounds: usize, houses: &[House; 2], deed: Deed) -> Series<2> {
     series
 }
 
-/// The seconds of our check and of the database's own of the same file, in turns.
+/// Measures the seconds of our check and of the database's own of the same file, in turns.
 fn beside_sqlite(rounds: usize, house: &House) -> Series<2> {
     let mut series = Series::default();
     while series.len() < rounds {

@@ -1,4 +1,4 @@
-//! The CLI alone: it is given prepared lines and answered at once by whoever does least.
+//! The CLI alone: it gets prepared lines and immediate answers, with as little work as possible.
 
 use std::fs;
 use std::io::Write;
@@ -19,7 +19,7 @@ use crate::recorder::Start;
 
 /// The id of the first request.
 const INITIALIZE: &str = "initialize";
-/// How often to look whether the CLI has ended, once its output has.
+/// How often to check whether the CLI has ended, once its output has.
 const A_MOMENT: Duration = Duration::from_micros(50);
 
 /// The CLI as one of the contenders starts it.
@@ -30,14 +30,15 @@ pub(crate) struct Bare {
 }
 
 impl Bare {
-    /// Starts it as it was recorded in `folder`.
+    /// Creates it as it was recorded in `folder`.
     pub(crate) fn new(folder: &Path, work: &Path) -> Self {
         let opening = control::request(INITIALIZE, &json!({"subtype": "initialize"}))
             + &control::user_message(&json!(PROMPT), "", true);
         Self { start: Start::load(folder), work: work.to_owned(), opening }
     }
 
-    /// One conversation, from the start of the CLI to its end, in milliseconds; and what it said.
+    /// Runs one conversation; returns the milliseconds from the CLI's start to its end, and its
+    /// output.
     pub(crate) fn run(&self, cli: &Path, watchdog: &Watchdog) -> (f64, Vec<String>) {
         let begin = Instant::now();
         let mut command = Command::new(cli);
@@ -51,7 +52,7 @@ impl Bare {
     }
 }
 
-/// Reads all that the CLI says, and answers what it asks.
+/// Reads the output of the CLI, and answers its requests.
 fn converse(child: &mut Watched) -> Vec<String> {
     let Watched { input, output, .. } = child;
     let mut lines = Input::new();
@@ -87,7 +88,7 @@ fn wait(child: &Watched) {
     }
 }
 
-/// Writes down a conversation for the CLI that takes no time.
+/// Records a conversation for the CLI that takes no time.
 pub(crate) fn save(said: &[String], path: &Path) {
     fs::write(path, said.join("\n")).expect("the folder can be written");
 }

@@ -1,4 +1,4 @@
-//! Who is measured: the model by both of its ways to the tools, and the peer in Python.
+//! The contenders: the model with both of its transports for tools, and the peer in Python.
 
 use std::fs;
 use std::io::Write;
@@ -18,7 +18,7 @@ use crate::conversation::{ANSWER, PROMPT, turns};
 use crate::lines::Input;
 use crate::{recorder, replay, worker};
 
-/// The contenders' places in all that holds one thing for each.
+/// The index of each contender in all arrays.
 pub(crate) const AUTO: usize = 0;
 pub(crate) const STDIO: usize = 1;
 pub(crate) const PYTHON: usize = 2;
@@ -27,10 +27,10 @@ const NAMES: [&str; 3] = ["callgate", "callgate by a bridge", "the Python SDK"];
 
 /// One figure for each contender.
 pub(crate) type Trio = [f64; 3];
-/// A trio for each round.
+/// One trio for each round.
 pub(crate) type Series = crate::common::series::Series<3>;
 
-/// Whose way of starting the CLI it is.
+/// Which contender's way of starting the CLI it is.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Manner {
     Ours,
@@ -41,7 +41,7 @@ pub(crate) fn manner(contender: usize) -> Manner {
     if contender == PYTHON { Manner::Theirs } else { Manner::Ours }
 }
 
-/// The surroundings of all: the service, the CLI, its folders, and its stand-ins.
+/// The environment of all: the service, the CLI, its folders, and its substitutes.
 pub(crate) struct Workshop {
     service: Messages,
     claude: Claude,
@@ -74,7 +74,7 @@ impl Workshop {
         }
     }
 
-    /// The folder with the stand-ins of one manner.
+    /// Returns the folder with the substitutes for one way of starting.
     fn of(&self, manner: Manner) -> PathBuf {
         let name = if manner == Manner::Ours { "ours" } else { "theirs" };
         self.folder.path().join(name)
@@ -84,22 +84,22 @@ impl Workshop {
         self.folder.path().join("tmp")
     }
 
-    /// The CLI that takes no time.
+    /// Returns the CLI that takes no time.
     pub(crate) fn replay(&self, manner: Manner) -> PathBuf {
         self.of(manner).join(replay::NAME)
     }
 
-    /// Tells the service that another conversation with the real CLI follows.
+    /// Prepares the service for another conversation with the real CLI.
     pub(crate) fn expect_conversation(&self) {
         self.service.extend(turns());
     }
 
-    /// Fails if a conversation was not played to its end.
+    /// Fails if a conversation was not completed.
     pub(crate) fn check(&self) {
         self.service.assert_played();
     }
 
-    /// Finds out how a contender starts the CLI and what the CLI says then.
+    /// Records how a contender starts the CLI and what the CLI writes then.
     pub(crate) fn record(&self, manner: Manner, watchdog: &Watchdog) -> Bare {
         let folder = self.of(manner);
         let contender = if manner == Manner::Ours { AUTO } else { PYTHON };
@@ -114,7 +114,7 @@ impl Workshop {
         bare
     }
 
-    /// Starts a contender's process, which then waits to be told.
+    /// Starts a contender's process, which then waits for orders.
     pub(crate) fn start(&self, contender: usize, watchdog: &Watchdog) -> Worker {
         let mut command = match contender {
             PYTHON => self.python(),
@@ -157,13 +157,13 @@ impl Worker {
         self.child.pid()
     }
 
-    /// One request with this CLI, in milliseconds.
+    /// Sends one request with this CLI; returns the milliseconds.
     pub(crate) fn time(&mut self, cli: &Path) -> f64 {
         let answer = self.exchange(&format!("{}\n", cli.display()));
         answer.parse::<f64>().expect("a worker tells nanoseconds") / 1e6
     }
 
-    /// What the bridge of one request has used when the tool is called: milliseconds of a
+    /// Returns what the bridge of one request has used when the tool is called: milliseconds of a
     /// processor, and megabytes.
     pub(crate) fn look(&mut self, cli: &Path) -> (f64, f64) {
         let answer = self.exchange(&format!("{}{}\n", worker::LOOK, cli.display()));

@@ -1,4 +1,4 @@
-//! What is said: the question, the tool, the answer, and the CLI's words around them.
+//! The conversation: the question, the tool, the answer, and the messages of the CLI around them.
 
 use callgate_testkit::messages::Turn;
 use serde_json::{Value, json};
@@ -11,21 +11,21 @@ pub(crate) const TOOL: &str = "echo";
 pub(crate) const DESCRIPTION: &str = "Says it again.";
 const WORD: &str = "hello";
 
-/// What the service answers: first a use of the tool, then a text.
+/// Returns the answers of the service: first a tool call, then a text.
 pub(crate) fn turns() -> [Turn; 2] {
     let tool = format!("mcp__{SERVER}__{TOOL}");
     [Turn::tool_use(tool, json!({"text": WORD})), Turn::text(ANSWER)]
 }
 
-/// What a line of the CLI is about.
+/// The meaning of a line of the CLI.
 pub(crate) enum Said {
     /// It answers the `initialize` with this id.
     Initialized(String),
-    /// It has a message for the MCP server, and waits for an answer under this id.
+    /// It contains a message for the MCP server, and waits for an answer to this id.
     ForServer { id: String, message: Value },
-    /// It has begun to work on what the user said.
+    /// It begins to work on the prompt.
     Began,
-    /// All is answered.
+    /// Everything is answered.
     Answered,
     /// Anything else.
     Other,
@@ -49,12 +49,12 @@ impl Said {
     }
 }
 
-/// A string as it is.
+/// Returns a string unchanged.
 pub(crate) fn text(value: &Value) -> String {
     value.as_str().expect("this is a string").to_owned()
 }
 
-/// What a server says to a message of the CLI, made with as little work as possible.
+/// Returns a server's answer to a message of the CLI, composed with as little work as possible.
 pub(crate) fn server_says(message: &Value) -> Value {
     let id = &message["id"];
     let result = match message["method"].as_str().unwrap_or_default() {

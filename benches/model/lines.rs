@@ -4,10 +4,10 @@ use std::io::Read;
 
 use callgate_wire::frame::{DecodedLine, LineDecoder};
 
-/// No line is longer.
+/// The longest line.
 const LONGEST: usize = 16 << 20;
 
-/// What has been read of a pipe and not been taken.
+/// The bytes of a pipe that have been read and not been used.
 pub(crate) struct Input(LineDecoder);
 
 impl Input {
@@ -15,7 +15,7 @@ impl Input {
         Self(LineDecoder::new(LONGEST))
     }
 
-    /// The pipe's next line, without its end; nothing when the pipe has ended.
+    /// Returns the pipe's next line, without its end; `None` at the end of the pipe.
     pub(crate) fn next(&mut self, pipe: &mut impl Read) -> Option<String> {
         loop {
             match self.0.next_frame() {

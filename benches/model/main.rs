@@ -1,9 +1,9 @@
-//! Measures a whole request with one tool call beside the Python package `claude-agent-sdk`, with
-//! the same CLI and the same fake service, in one run and in turns; with `--check` it fails when
-//! a limit is missed.
+//! Measures a whole request with one tool call against the Python package `claude-agent-sdk`, with
+//! the same CLI and the same fake service, in one run and in turns. With `--check` it fails if a
+//! limit is missed.
 //!
 //! `benches/README.md` says what is measured and how to read it. The same program is also the
-//! worker that uses the model, and stands in for the CLI.
+//! worker that uses the model, and replaces the CLI.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -47,7 +47,7 @@ fn main() -> ExitCode {
 
 fn benchmark(arguments: &[String]) -> ExitCode {
     let has = |name: &str| arguments.iter().any(|argument| argument == name);
-    // Cargo says `--bench` only when it was asked to measure; `cargo test` may run this too.
+    // Cargo passes `--bench` only for measuring; `cargo test` may run this too.
     if !has("--bench") {
         println!("nothing measured: run `cargo bench --bench model`");
         return ExitCode::SUCCESS;
@@ -64,7 +64,7 @@ fn benchmark(arguments: &[String]) -> ExitCode {
     if has("--check") && missed > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
 
-/// The Python that has the SDK, beside the one that has `mcp`.
+/// Returns the Python that has the SDK, beside the one that has `mcp`.
 fn agent_sdk() -> Option<PathBuf> {
     let folder = tools::python(1)?.ancestors().nth(3)?.to_owned();
     Some(folder.join("agent-sdk/bin/python")).filter(|python| python.is_file())

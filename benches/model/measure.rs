@@ -1,4 +1,4 @@
-//! The measuring itself: rounds in which every contender has its turn.
+//! Measures in rounds in which every contender has its turn.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -19,7 +19,7 @@ pub(crate) struct Plan {
     replayed: Part,
     /// Whole processes.
     starts: Part,
-    /// When something must be wrong.
+    /// After this time something must be wrong.
     pub(crate) limit: Duration,
 }
 
@@ -43,31 +43,31 @@ impl Plan {
     }
 }
 
-/// Our overhead is at most a fifth of theirs, and our memory a tenth.
+/// Our overhead has to be at most a fifth of theirs, and our memory a tenth.
 const OVERHEAD: Option<f64> = Some(5.0);
 const MEMORY: Option<f64> = Some(10.0);
 
-/// How often the bridge is looked at.
+/// How often the bridge is measured.
 const LOOKS: usize = 5;
 
-/// Contenders that run, and all that is needed to ask them.
+/// Running contenders, and everything that is needed to call them.
 struct Bench<'a> {
     workshop: &'a Workshop,
     watchdog: &'a Watchdog,
     workers: [Worker; 3],
-    /// The CLI alone, in our manner and in theirs.
+    /// The CLI alone, started in our way and in theirs.
     bare: [Bare; 2],
     clock: CpuClock,
 }
 
-/// Which CLI answers.
+/// The CLI that answers.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Cli {
     Real,
     Replayed,
 }
 
-/// What one kind of rounds has given, all in milliseconds.
+/// The results of one kind of rounds, in milliseconds.
 #[derive(Default)]
 struct Found {
     whole: Series,
@@ -76,7 +76,7 @@ struct Found {
     cpu: Series,
 }
 
-/// What the bridge of a request takes.
+/// What the bridge of a request uses.
 struct Bridge {
     /// Milliseconds.
     cpu: f64,
@@ -109,7 +109,7 @@ pub(crate) fn run(plan: &Plan, workshop: &Workshop, watchdog: &Watchdog) -> Vec<
 }
 
 impl Bench<'_> {
-    /// The path of a CLI that is about to be asked once.
+    /// Returns the path of a CLI that is about to be used once.
     fn cli(&self, cli: Cli, manner: Manner) -> PathBuf {
         if cli == Cli::Replayed {
             return self.workshop.replay(manner);
@@ -133,7 +133,7 @@ impl Bench<'_> {
         found
     }
 
-    /// Gives everybody a turn: what contenders took, what the CLI took alone in their manners,
+    /// Gives every contender a turn: returns the times of the contenders, those of the CLI alone,
     /// and the contenders' processor time.
     fn round(&mut self, number: usize, each: usize, cli: Cli) -> (Trio, Trio, Trio) {
         let (mut whole, mut cpu, mut alone) = (Trio::default(), Trio::default(), [0.0; 2]);
@@ -146,7 +146,7 @@ impl Bench<'_> {
         (whole, ALL.map(|which| alone[usize::from(manner(which) == Manner::Theirs)]), cpu)
     }
 
-    /// One contender's requests in one round: the least time and the mean processor time.
+    /// Measures one contender's requests in one round: the least time and the mean processor time.
     fn turn(&mut self, which: usize, each: usize, cli: Cli) -> (f64, f64) {
         let pid = self.workers[which].pid();
         let before = self.clock.used(pid);
@@ -171,7 +171,7 @@ impl Bench<'_> {
         Bridge { cpu: median(cpu), memory: median(memory) }
     }
 
-    /// The peaks of the contenders' processes, and of the bridge where there is one.
+    /// Measures the peak memory of the contenders' processes, and of the bridge if there is one.
     fn memory(&self, bridge: &Bridge) -> Series {
         let mut peaks = ALL.map(|which| memory(self.workers[which].pid(), "VmHWM:"));
         peaks[STDIO] += bridge.memory;
@@ -180,7 +180,7 @@ impl Bench<'_> {
         series
     }
 
-    /// From the start of a program to its first answer.
+    /// Measures from the start of a program to its first answer.
     fn starts(&self, part: Part) -> Series {
         let once = |which: usize| {
             let cli = self.cli(Cli::Real, manner(which));
@@ -196,13 +196,13 @@ impl Bench<'_> {
     }
 }
 
-/// The least of some times: what disturbs a request on a busy machine is not its own.
+/// Returns the least of some times, because a busy machine only adds to them.
 fn least(times: impl Iterator<Item = f64>) -> f64 {
     times.fold(f64::INFINITY, f64::min)
 }
 
-/// Who comes when in a round: the contenders, and after them the CLI alone in both manners. Each
-/// comes first in turn, and every second round goes backwards.
+/// Returns the order of a round: the contenders, and after them the CLI alone in both ways. Each
+/// comes first in turn, and every second round is reversed.
 fn order(round: usize) -> [usize; 5] {
     let mut order = [AUTO, STDIO, 3, PYTHON, 4];
     order.rotate_left(round % 5);

@@ -1,4 +1,4 @@
-//! Stands in for the CLI once: writes down how it was started, and becomes it.
+//! Replaces the CLI once: records how it was started, and then becomes it.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 pub(crate) const NAME: &str = "recorder";
 /// The real CLI's name, a link beside it.
 pub(crate) const CLI: &str = "claude";
-/// The file that has what was recorded, beside it.
+/// The file with the recording, beside it.
 const RECORD: &str = "started.json";
 const CONFIG: &str = "mcp.json";
 const CONFIG_OPTION: &str = "--mcp-config";
@@ -47,7 +47,7 @@ pub(crate) fn run(folder: &Path) -> ExitCode {
     panic!("the CLI cannot be started: {error}");
 }
 
-/// The arguments with a copy of the file that tells of the MCP servers, which may be short-lived.
+/// Returns the arguments with a copy of the temporary file that lists the MCP servers.
 fn keep_config(arguments: &[String], folder: &Path) -> Vec<String> {
     let mut arguments = arguments.to_vec();
     if let Some(config) = config_of(&arguments).filter(|config| !config.starts_with('{')) {
@@ -59,7 +59,7 @@ fn keep_config(arguments: &[String], folder: &Path) -> Vec<String> {
     arguments
 }
 
-/// The MCP servers that the CLI is told of, or the file that has them.
+/// Returns the MCP servers that the CLI gets, or the file that lists them.
 pub(crate) fn config_of(arguments: &[String]) -> Option<&str> {
     let place = arguments.iter().position(|argument| argument == CONFIG_OPTION)?;
     arguments.get(place + 1).map(String::as_str)

@@ -1,5 +1,5 @@
-//! A CLI that takes no time of its own: it says what the real one has said, waits where that one
-//! waited, and thinks nothing. What a request takes with it is what the request itself takes.
+//! A CLI that takes no time of its own: it writes what the real one has written, and waits where
+//! that one waited. The time of a request with it is the time of the request itself.
 
 use std::env;
 use std::fs;
@@ -15,7 +15,7 @@ use crate::recorder::config_of;
 
 /// Its name, a link to the benchmark.
 pub(crate) const NAME: &str = "replay";
-/// The file beside it that has what the real CLI said.
+/// The file beside it with the output of the real CLI.
 pub(crate) const SAID: &str = "said.jsonl";
 
 pub(crate) fn run(folder: &Path) -> ExitCode {
@@ -32,7 +32,7 @@ pub(crate) fn run(folder: &Path) -> ExitCode {
 struct Replay {
     input: Input,
     bridge: Option<Bridge>,
-    /// The id of the request to initialize, once it has come.
+    /// The id of the request to initialize, once it has arrived.
     initialize: Option<String>,
     is_asked: bool,
 }
@@ -99,7 +99,7 @@ fn write(line: &str) {
     output.flush().expect("somebody listens");
 }
 
-/// The contender's MCP server, as the CLI is told of it.
+/// The contender's MCP server, as the CLI gets it.
 fn server(arguments: &[String]) -> Value {
     let config = config_of(arguments).expect("the CLI is told of a server");
     let config = if config.starts_with('{') {
@@ -120,7 +120,7 @@ struct Bridge {
 }
 
 impl Bridge {
-    /// Nothing if the server is behind the control channel.
+    /// `None` if the server is behind the control channel.
     fn start(server: &Value) -> Option<Self> {
         let program = server["command"].as_str()?;
         let arguments = server["args"].as_array().into_iter().flatten().map(text);

@@ -8,9 +8,9 @@ pub(crate) struct Row {
     name: &'static str,
     unit: &'static str,
     figures: Trio,
-    /// How many times as much the Python SDK takes as callgate, by both of its ways.
+    /// How many times as much the Python SDK takes as callgate, with both transports.
     ratios: Option<[f64; 2]>,
-    /// How many times as much it has to take as callgate as it is.
+    /// How many times as much it has to take as callgate with its default transport.
     least: Option<f64>,
 }
 
@@ -26,7 +26,7 @@ impl Row {
         self
     }
 
-    /// The ratios are those of the medians: a figure of one round may be about nothing.
+    /// The ratios are those of the medians: a figure of one round may be near zero.
     pub(crate) fn by_medians(mut self) -> Self {
         self.ratios = Some([AUTO, STDIO].map(|ours| self.figures[PYTHON] / self.figures[ours]));
         self
@@ -37,7 +37,7 @@ impl Row {
         self
     }
 
-    /// A figure that is not above nothing is too small to be measured, and reaches every limit.
+    /// A figure that is not above zero is too small to be measured, and meets every limit.
     fn is_missed(&self) -> bool {
         let ratio = self.ratios.map_or(0.0, |ratios| ratios[0]);
         self.least.is_some_and(|least| self.figures[AUTO] > 0.0 && ratio < least)
@@ -63,7 +63,7 @@ impl Row {
     }
 }
 
-/// Prints the table and what was missed; gives how many limits were.
+/// Prints the table and the missed limits; returns how many were missed.
 pub(crate) fn print(rows: &[Row]) -> usize {
     let titles = [
         "measure",

@@ -1,10 +1,10 @@
-//! A program that uses the model, as small as it can be: what `peers/agent_sdk.py` is in Python.
+//! A program that uses the model, as small as possible: the equivalent of `peers/agent_sdk.py`.
 //!
 //!     worker TRANSPORT FOLDER TEMPORARY
 //!
-//! For each line on stdin, which names a CLI, it asks once and prints how many nanoseconds it
-//! took, and what its bridge had used when the tool was called: microseconds of a processor and
-//! KiB of memory. These are looked up only when the line begins with [`LOOK`].
+//! For each line on stdin, which names a CLI, it sends one request and prints how many nanoseconds
+//! it took, and what its bridge had used when the tool was called: microseconds of a processor and
+//! KiB of memory. These are measured only if the line begins with [`LOOK`].
 
 use std::env;
 use std::fs;
@@ -30,7 +30,7 @@ pub(crate) const NAME: &str = "worker";
 /// The names of the transports on the command line.
 pub(crate) const AUTO: &str = "auto";
 pub(crate) const STDIO: &str = "stdio";
-/// Begins a line after whose request the bridge's figures are wanted.
+/// The prefix of a line for whose request the bridge's figures are required.
 pub(crate) const LOOK: &str = "look ";
 
 #[derive(Deserialize, JsonSchema)]
@@ -47,7 +47,7 @@ struct Worker {
     runtime: Runtime,
 }
 
-/// Looks at the bridge while the tool is called.
+/// Measures the bridge while the tool is called.
 #[derive(Default)]
 struct Eye {
     is_open: AtomicBool,
@@ -78,7 +78,7 @@ impl Worker {
         Self { transport, folder, temporary, host, eye, runtime }
     }
 
-    /// Asks once, and gives the nanoseconds.
+    /// Sends one request, and returns the nanoseconds.
     fn time(&self, cli: &str) -> u128 {
         let settings =
             ClaudeSettings::new().cli(cli).folder(&self.folder).temporary_folder(&self.temporary);
@@ -91,7 +91,7 @@ impl Worker {
         took
     }
 
-    /// Asks once, and gives what the bridge had used.
+    /// Sends one request, and returns what the bridge had used.
     fn look(&self, cli: &str) -> String {
         self.eye.is_open.store(true, Ordering::Relaxed);
         self.time(cli);
@@ -109,8 +109,8 @@ fn echo(eye: Arc<Eye>, temporary: PathBuf) -> Tool {
     })
 }
 
-/// The processor time in microseconds and the peak of memory in KiB of the bridge whose socket is
-/// in `folder`; zeros if there is none.
+/// Returns the processor time in microseconds and the peak of memory in KiB of the bridge whose
+/// socket is in `folder`; zeros if there is none.
 fn bridge_figures(folder: &Path) -> String {
     let processes = fs::read_dir("/proc").expect("Linux has /proc").flatten();
     let bridge = processes.map(|entry| entry.path()).find(|process| is_bridge(process, folder));

@@ -1,4 +1,4 @@
-//! What an MCP server answers.
+//! The answers of an MCP server.
 
 use std::sync::LazyLock;
 
@@ -23,7 +23,7 @@ static CATALOGUE: LazyLock<Catalogue> = LazyLock::new(|| {
     }
 });
 
-/// An MCP server answers any line, and whoever asked in good order gets an answer.
+/// Checks that an MCP server accepts any line, and answers every valid request.
 pub fn mcp_answer(data: &[u8]) {
     let Some(line) = data.split(|byte| *byte == b'\n').next().map(without_return) else { return };
     let answer = answer(&CATALOGUE, line);
@@ -44,10 +44,10 @@ pub fn mcp_answer(data: &[u8]) {
     }
 }
 
-/// What a line is, found in another way than the server does.
+/// The meaning of a line, determined independently of the server.
 enum Asked<'a> {
     NoJson,
-    /// JSON, but not an object, or one with an id that is none.
+    /// JSON, but not an object, or one with an invalid id.
     NoMessage,
     /// Something between JSON and JSON-RPC.
     Unclear,
@@ -95,7 +95,8 @@ fn check_answered(id: Json<'_>, answer: &McpAction<'_>) {
     assert_eq!(answered, id.get(), "the id of the answer");
 }
 
-/// The id of the request that a line answers: a listener's is in the notification's `_meta`.
+/// Returns the id of the request that a line answers: a listener's is in the notification's
+/// `_meta`.
 fn answered_id(reply: &str) -> String {
     let members = message(reply.as_bytes());
     let listened = || {

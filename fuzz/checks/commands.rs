@@ -1,4 +1,4 @@
-//! Command lines, and what rules make of them.
+//! Command lines, and how rules interpret them.
 
 use callgate_rules::shell::{ShellScript, WordPiece, segments};
 use callgate_rules::{Act, Decision, Guarded, Moment, NoLinks, Policy, RuleFile, Trust, judge};
@@ -18,8 +18,8 @@ command = ["rm", "git push"]
 path = "~/.ssh"
 "#;
 
-/// A line that is understood has only words that are known, it stays understood between quotes
-/// and beside another, what is not understood is not allowed, and no piece of it is lost.
+/// Checks that a line that is understood has only known words and stays understood between quotes
+/// and beside another, that nothing else is allowed, and that no piece of it is lost.
 pub fn shell_command(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let pieces = segments(text);

@@ -1,21 +1,21 @@
-//! What the Claude Code CLI writes.
+//! The output of the Claude Code CLI.
 
 use callgate_wire::control::CliMessage;
 use callgate_wire::raw::{Json, Members};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-/// What is no part of the conversation.
+/// Messages that are not part of the conversation.
 const CONTROL: [&str; 3] = ["control_request", "control_response", "control_cancel_request"];
 
-/// A line of the CLI is taken for what a parser takes it for.
+/// Checks that a line of the CLI is read as a JSON parser reads it.
 pub fn stream_json(data: &[u8]) {
     let parsed = serde_json::from_slice::<Value>(data).ok().filter(Value::is_object);
     let Ok(incoming) = CliMessage::decode(data) else {
         return assert_eq!(parsed, None, "an object is refused");
     };
     assert!(serde_json::from_slice::<&RawValue>(data).is_ok(), "what is no JSON is taken");
-    // The parser knows no number that is too large, and of two members of a name the last.
+    // The parser accepts no number that is too large, and takes the last of two members of a name.
     if let Some(value) = parsed.filter(|_| has_no_twins(data)) {
         check(&incoming, &value);
     }

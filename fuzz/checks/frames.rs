@@ -13,7 +13,7 @@ struct Stream<'a> {
 }
 
 impl<'a> Stream<'a> {
-    /// The first byte is the limit, the second says how often the stream is repeated, the next
+    /// The first byte is the limit, the second is how often the stream is repeated, the next
     /// six are chunk sizes, used in turn.
     fn read(data: &'a [u8]) -> Option<Self> {
         let (head, bytes) = data.split_at_checked(8)?;
@@ -33,7 +33,7 @@ impl<'a> Stream<'a> {
     }
 }
 
-/// Small sizes to the byte, large ones in steps: the edges of a limit and of a buffer are both
+/// Small sizes are exact, large ones come in steps: the edges of a limit and of a buffer are both
 /// within reach.
 fn size(byte: u8, step: usize) -> usize {
     match byte {
@@ -42,7 +42,7 @@ fn size(byte: u8, step: usize) -> usize {
     }
 }
 
-/// A line as a decoder gave it.
+/// A line as a decoder returned it.
 #[derive(Debug, PartialEq)]
 enum SeenLine {
     Whole(Vec<u8>),
@@ -58,7 +58,7 @@ impl From<DecodedLine<'_>> for SeenLine {
     }
 }
 
-/// Any chunking of a stream gives the same lines, and they are the lines of the stream.
+/// Checks that any chunking of a stream gives the same lines, and that these are right.
 pub fn lines(data: &[u8]) {
     let Some(stream) = Stream::read(data) else { return };
     let mut pushed = LineDecoder::new(stream.limit);
@@ -108,7 +108,7 @@ fn check_lines(stream: &Stream<'_>, seen: &[SeenLine]) {
     }
 }
 
-/// The id that was found in a line without parsing it is the one that parsing it finds.
+/// Checks that the id that was found in a line without parsing it is the one that parsing finds.
 fn check_scanned_id(line: &[u8], scanned: Option<&str>) {
     let Ok(text) = std::str::from_utf8(line) else { return };
     let Ok(members) = Members::read(text) else { return };
@@ -123,7 +123,7 @@ fn check_scanned_id(line: &[u8], scanned: Option<&str>) {
 /// The frames of a stream, and how it ended.
 type Frames = (Vec<Vec<u8>>, Result<Result<(), CutFrame>, OversizedFrame>);
 
-/// Any chunking of a stream gives the same frames, and they are the frames of the stream.
+/// Checks that any chunking of a stream gives the same frames, and that these are right.
 pub fn prefixed(data: &[u8]) {
     let Some(stream) = Stream::read(data) else { return };
     let mut pushed = FrameDecoder::new(stream.limit);
@@ -161,7 +161,7 @@ fn frames_in_chunks(stream: &Stream<'_>) -> Frames {
     (frames, Ok(ended))
 }
 
-/// The same as the decoder does, in the plainest way.
+/// Does the same as the decoder in the simplest way.
 fn frames_of(mut bytes: &[u8], limit: usize) -> Frames {
     let mut frames = Vec::new();
     while let Some((prefix, rest)) = bytes.split_first_chunk::<4>() {

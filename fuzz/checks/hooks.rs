@@ -1,4 +1,4 @@
-//! What agents tell their hooks, and what hooks answer.
+//! The input that agents give their hooks, and the answers of hooks.
 
 use callgate_wire::approval::{ApprovalRequest, ApprovalResponse, Decision, RequestId};
 use callgate_wire::hook::{
@@ -11,8 +11,9 @@ use super::one_line;
 
 const ID: &str = "550e8400-e29b-41d4-a716-446655440000";
 
-/// Any input is refused in few words or becomes a request that the desk reads, every decision
-/// about it is one JSON object on one line, and any transcript has few words or none.
+/// Checks that any input is refused with a short text or becomes a request that the desk reads,
+/// that every decision is one JSON object on one line, and that any transcript gives short texts or
+/// none.
 pub fn hook_input(data: &[u8]) {
     for from_start in [true, false] {
         for tool in [None, Some("Bash")] {
@@ -26,7 +27,7 @@ pub fn hook_input(data: &[u8]) {
         Err(refusal) => assert!(refusal.to_string().len() < 100, "{refusal}"),
         Ok(input) => {
             assert_ne!(input.event().kind().is_some(), input.event() == AgentHookEvent::Other);
-            // An escape in the name, or the same words in another place, may deceive.
+            // An escape in the name, or the same words elsewhere, may deceive.
             assert!(glimpsed.is_some() || data.contains(&b'\\'), "no glimpse of {input:?}");
             for agent in [HookAgent::Claude, HookAgent::Codex] {
                 check_input(&input, agent, data);
@@ -87,12 +88,12 @@ fn check_answers(
         if let HookReply::Line(mut line) = printed {
             assert!(one_line(&line).starts_with(r#"{"hookSpecificOutput":{"hookEventName":""#));
             flatten(&mut line);
-            // Half of a surrogate pair is relayed, but not every reader takes it.
+            // Half of a surrogate pair is relayed, but not every parser accepts it.
             if !line.contains(&b'\\') {
                 assert!(serde_json::from_slice::<Value>(&line).is_ok(), "no JSON");
             }
         }
-        // The same with everything that an answer can carry.
+        // Does the same with everything that an answer can contain.
         response.message = request.context.as_ref().and_then(|context| context.event.clone());
         response.updated_input = Some(request.tool_input.clone());
         response.updated_permissions.clone_from(&request.permission_suggestions);

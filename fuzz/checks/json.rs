@@ -1,10 +1,10 @@
-//! JSON that is only cut into pieces.
+//! JSON that is only split.
 
 use callgate_wire::raw::{Json, Members};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-/// The cutter and the parser agree on what is JSON and on where it begins and ends.
+/// Checks that the splitter and the parser agree on what is JSON and on where it begins and ends.
 pub fn json_cut(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let parsed = serde_json::from_str::<&RawValue>(text).ok();

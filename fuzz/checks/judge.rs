@@ -1,4 +1,4 @@
-//! Acts of any kind, and what the judge makes of them on a disk full of links.
+//! Acts of any kind, and the verdicts on them on a disk full of links.
 
 use callgate_rules::{
     Act, Decision, Disk, DiskEntry, Guarded, Moment, NoLinks, Policy, RuleFile, Trust, Verdict,
@@ -58,7 +58,7 @@ fn strictness(verdict: &Verdict) -> usize {
     }
 }
 
-/// Links only make a verdict stricter, and no input is too long for one.
+/// Checks that links only make a verdict stricter, and that no input is too long for one.
 pub fn judged(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let file = RuleFile::read("rules.toml", RULES, Trust::User);

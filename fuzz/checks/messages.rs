@@ -9,10 +9,10 @@ use serde_json::Value;
 
 use super::one_line;
 
-/// The longest text of a refusal: an unknown kind, each of its characters escaped, and our words.
+/// The longest text of a refusal: an unknown kind, each of its characters escaped, and our text.
 const LONGEST_REFUSAL: usize = 64 * 10 + 100;
 
-/// A host's answer is read the same on one line as on several, and comes back when it is written.
+/// Checks that a host's answer is read the same on one line as on several, and survives rewriting.
 pub fn tools_response(data: &[u8]) {
     let mut flat = data.to_vec();
     flatten(&mut flat);
@@ -59,7 +59,7 @@ fn assert_same_progress(one: &CallProgress<'_>, other: &CallProgress<'_>) {
     assert!(is_same && one.message == other.message, "{one:?} comes back as {other:?}");
 }
 
-/// A line of the session protocol is refused in few words, or comes back when it is written.
+/// Checks that a line of the session protocol is refused with a short text, or survives rewriting.
 pub fn session_line(data: &[u8]) {
     check_line(data, session::SessionRequest::decode, session::SessionRequest::to_line);
     check_line(data, session::SessionResponse::decode, session::SessionResponse::to_line);
@@ -73,7 +73,7 @@ pub fn session_line(data: &[u8]) {
     }
 }
 
-/// A number can be put into a line that has none, and what an end says comes back.
+/// Checks that a number can be put into a line without one, and that the data of an end survives.
 fn session_numbered(mut reply: session::SessionReply) {
     reply.seq = None;
     let mut line = Vec::new();
@@ -91,8 +91,8 @@ fn session_numbered(mut reply: session::SessionReply) {
     }
 }
 
-/// A line of the approval protocol is refused in few words, or comes back when it is written; so
-/// is the data of a button.
+/// Checks that a line of the approval protocol, or the data of a button, is refused with a short
+/// text, or survives rewriting.
 pub fn approval_line(data: &[u8]) {
     check_line(data, approval::ApprovalRequest::decode, approval::ApprovalRequest::to_line);
     check_line(data, approval::ApprovalResponse::decode, approval::ApprovalResponse::to_line);
@@ -124,7 +124,7 @@ fn check_line<M: Debug, E: ToString>(
     }
 }
 
-/// Relayed JSON keeps all but its line ends, which become spaces.
+/// Checks that relayed JSON keeps all but its line ends, which become spaces.
 fn shown(message: &impl Debug) -> String {
     format!("{message:?}").replace(['\n', '\r'], " ")
 }

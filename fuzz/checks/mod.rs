@@ -1,7 +1,7 @@
-//! What has to hold for any bytes whatever: one check for each fuzz target.
+//! What must be true for any bytes: one check for each fuzz target.
 //!
 //! The fuzz targets use this folder as their library, and an ordinary test of the workspace
-//! replays the committed inputs through it. A check panics when something does not hold.
+//! replays the committed inputs through it. A check panics if something is wrong.
 
 #![allow(clippy::missing_panics_doc, reason = "to panic is what a check is for")]
 
@@ -25,17 +25,17 @@ pub use json::json_cut;
 pub use judge::judged;
 pub use messages::{approval_line, session_line, tools_response};
 
-/// How many members have this name.
+/// Returns how many members have this name.
 fn count(members: &Members, name: &str) -> usize {
     members.0.iter().filter(|(key, _)| key == name).count()
 }
 
-/// The line without the `\r` of its end.
+/// Returns the line without the `\r` of its end.
 fn without_return(line: &[u8]) -> &[u8] {
     line.strip_suffix(b"\r").unwrap_or(line)
 }
 
-/// A line that was written: UTF-8, with one newline, which ends it.
+/// Checks a line that was written: UTF-8, with one newline, which ends it.
 fn one_line(line: &[u8]) -> &str {
     let Ok(line) = std::str::from_utf8(line) else { panic!("a line that is no UTF-8: {line:?}") };
     match line.split_once('\n') {

@@ -60,7 +60,7 @@ pub enum ClaudeOutcome {
     ServiceError,
     /// The CLI failed.
     ExecutionError,
-    /// Anything else, by the CLI's name.
+    /// Any other outcome, under the CLI's name.
     Other(String),
 }
 

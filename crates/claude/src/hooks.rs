@@ -39,7 +39,7 @@ pub enum HookEvent {
     PreCompact,
     /// When the CLI notifies its user.
     Notification,
-    /// Any other, by the CLI's name.
+    /// Any other event, under the CLI's name.
     Other(String),
 }
 

@@ -240,7 +240,7 @@ impl Browser {
         }
     }
 
-    /// Returns what a failed test wants to know about the page.
+    /// Returns a description of the page for a failed test.
     fn state(&self) -> String {
         let text = self.run("return location.href + '\\n' + document.body.innerText", &json!([]));
         format!(
@@ -264,7 +264,7 @@ impl Drop for Browser {
 /// How often something is looked at again.
 const PAUSE: Duration = Duration::from_millis(15);
 
-/// Without these Chromium looks for its maker's hosts, which a test must not.
+/// Without these, Chromium would connect to hosts of its maker.
 const QUIET: [&str; 8] = [
     "--disable-background-networking",
     "--disable-component-update",

@@ -258,7 +258,7 @@ impl Run {
         tools.filter_map(|name| Some(name.as_str()?.to_owned())).collect()
     }
 
-    /// Returns the MCP servers and how each stands, such as `connected`.
+    /// Returns the MCP servers and the state of each, such as `connected`.
     #[must_use]
     pub fn mcp_servers(&self) -> Vec<(String, String)> {
         let servers = self.init()["mcp_servers"].as_array().into_iter().flatten();

@@ -14,7 +14,7 @@ pub struct Sample {
     pub text: &'static str,
     /// The part of it that nobody may see.
     pub random: &'static str,
-    /// Whether it is known for a secret wherever it stands, or only by a name before it.
+    /// Whether it is recognised as a secret anywhere, or only after a name.
     pub is_known_alone: bool,
 }
 

@@ -81,7 +81,7 @@ struct Inner {
     /// How often held calls were let go.
     releases: u64,
     webhook: bool,
-    /// The server is going: whoever waits gives up.
+    /// The server is stopping: pending waits end.
     away: bool,
 }
 
@@ -173,7 +173,7 @@ impl Telegram {
         self.lock().updates.deliver_twice();
     }
 
-    /// From now on no press that was made so far can be answered any more.
+    /// Makes all presses so far unanswerable.
     pub fn let_presses_grow_old(&self) {
         self.lock().people.let_presses_grow_old();
     }
@@ -210,7 +210,7 @@ impl Telegram {
         self.state.changed.notify_all();
     }
 
-    /// The network is gone: connections end, nobody listens.
+    /// Takes the network down: connections end, and nothing listens.
     pub fn go_away(&self) {
         let Some(server) = self.server.lock().unwrap().take() else { return };
         self.lock().away = true;

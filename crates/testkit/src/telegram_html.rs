@@ -63,7 +63,7 @@ impl<'a> Reader<'a> {
         &self.html[self.at..]
     }
 
-    /// Returns what stands up to `end`, which is passed over.
+    /// Returns the text up to `end`, and skips both.
     fn until(&mut self, end: char) -> Result<&'a str, String> {
         let rest = self.rest();
         let len = rest.find(end).ok_or(format!("byte {}: no '{end}' follows", self.at))?;

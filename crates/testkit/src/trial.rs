@@ -77,7 +77,7 @@ impl AgentProgram {
         parts.windows(2).find_map(dialog)
     }
 
-    /// Returns the key that says yes in this dialog of its.
+    /// Returns the key that accepts in its dialog.
     fn yes(self, dialog: &str) -> String {
         match self {
             Self::Claude => {

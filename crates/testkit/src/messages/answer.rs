@@ -51,7 +51,7 @@ impl<'a> ScriptedAnswer<'a> {
         events.iter().map(event).collect()
     }
 
-    /// Returns what the service's own check says of each tool use.
+    /// Returns the results of the service's own check of each tool use.
     fn check_results(&self, check: ToolCheck) -> Value {
         let verdict = match check {
             ToolCheck::Passed => json!({"type": "evaluated", "outcome": "not_flagged"}),
@@ -66,7 +66,7 @@ impl<'a> ScriptedAnswer<'a> {
         json!([{"type": "dangerous_tool_use", "status": status}])
     }
 
-    /// Returns the first event, which alone tells of the request.
+    /// Returns the first event, the only one that describes the request.
     pub(crate) fn first_event(&self) -> Vec<u8> {
         event(&json!({"type": "message_start", "message": self.empty_message()}))
     }

@@ -1,4 +1,4 @@
-//! What a client sent, as a test wants to read it.
+//! What a client sent, in a form for tests.
 
 use std::collections::BTreeMap;
 

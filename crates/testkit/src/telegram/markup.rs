@@ -1,4 +1,4 @@
-//! What stands under a message: buttons, or a reply field that clients open.
+//! The controls under a message: buttons, or a reply field that clients open.
 
 use serde_json::{Map, Value};
 

@@ -88,7 +88,7 @@ impl State {
                 return Err(io::ErrorKind::ConnectionReset.into());
             }
             if inner.updates.poll != mine {
-                // Whoever polled before may be dead by now, which is no mistake of anybody's.
+                // The previous poller may have ended by now, which is not an error.
                 return Ok(Err(BotRefusal { planned: true, ..BotRefusal::new(409, CONFLICT) }));
             }
             let batch = inner.updates.take(asked.limit);

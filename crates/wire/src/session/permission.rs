@@ -68,7 +68,7 @@ impl PermissionAnswer {
         let input = optional_object(members, "input")?;
         let press = match (decision.as_str(), message, input) {
             ("allow", _, Some(input)) => Press::Input(input),
-            // Nobody is to believe that changed input holds for later calls.
+            // Changed input must not seem to apply to later calls.
             ("deny" | "allow_always", _, Some(_)) => {
                 return Err(Malformed::wrong("input", "left out unless the decision is allow"));
             }

@@ -312,7 +312,7 @@ fn text(path: &str, text: &Value) -> Outcome {
     Ok(())
 }
 
-/// Returns the API looks at the picture itself, so the first bytes must be those of the named type.
+/// Checks that the first bytes are those of the named type, as the API does.
 fn image(path: &str, source: &Value) -> Outcome {
     if source["type"] != "base64" {
         return Ok(());
