@@ -10,7 +10,7 @@ use std::process::ExitCode;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use callgate_approval::viewer::{Viewer, ViewerError};
+use callgate_client::viewer::{Viewer, ViewerError};
 use callgate_mask::text::one_line;
 use callgate_wire::desk::{DeskMessage, PhoneStatus, WatchedEntry};
 use rustix::termios::tcgetwinsize;

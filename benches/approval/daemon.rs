@@ -8,7 +8,7 @@ use std::process::{self, Child, Stdio};
 use std::thread;
 use std::time::Duration;
 
-use callgate_approval::viewer::{PATIENCE, Viewer};
+use callgate_client::viewer::{PATIENCE, Viewer};
 use callgate_wire::approval::{ApprovalRequest, RequestId};
 use callgate_wire::desk::DeskCommand;
 use rustix::process::{Resource, getrlimit, setrlimit};

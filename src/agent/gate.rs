@@ -25,7 +25,7 @@ use callgate_approval::asker::{self, NoAnswer};
 use callgate_approval::card::Card;
 use callgate_approval::daemon::Warn;
 use callgate_approval::desk::Ruling;
-use callgate_approval::viewer::Viewer;
+use callgate_client::viewer::Viewer;
 use callgate_mask::mask_json;
 use callgate_wire::approval::{
     Action, AnswerExtra, ApprovalRequest, Press, RequestContext, RequestId, RequestKind,

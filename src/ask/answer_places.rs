@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use callgate_approval::viewer::Viewer;
+use callgate_client::viewer::Viewer;
 use callgate_mask::text::one_line;
 use callgate_wire::desk::{DeskAnswer, DeskCommand, NamedLink, Reach};
 

@@ -5,7 +5,7 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
 
 use callgate_approval::daemon::lock_path;
-use callgate_approval::viewer::{Viewer, ViewerError};
+use callgate_client::viewer::{Viewer, ViewerError};
 use callgate_link::file::FileLock;
 use callgate_link::socket::{SocketState, probe, server_process};
 use callgate_wire::desk::{DeskStatus, NamedLink, Reach};

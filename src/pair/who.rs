@@ -1,6 +1,6 @@
 //! Who may answer: because of a link, or of the settings.
 
-use callgate_approval::viewer::Viewer;
+use callgate_client::viewer::Viewer;
 use callgate_mask::text::one_line;
 use callgate_wire::desk::NamedLink;
 

@@ -8,7 +8,7 @@ use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use callgate_approval::viewer::Viewer;
+use callgate_client::viewer::Viewer;
 use callgate_link::socket::server_process;
 
 use super::banner::{self, Answerers};

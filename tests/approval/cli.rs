@@ -8,7 +8,7 @@ use std::process::Stdio;
 use std::thread;
 use std::time::Duration;
 
-use callgate_approval::viewer::{PATIENCE, Viewer};
+use callgate_client::viewer::{PATIENCE, Viewer};
 use callgate_store::Store;
 use callgate_testkit::claude::Claude;
 use callgate_testkit::messages::{Messages, Recorded, ToolResult, Turn};

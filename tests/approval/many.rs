@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 
 use callgate_approval::asker::fresh_id;
-use callgate_approval::viewer::{PATIENCE, Viewer};
+use callgate_client::viewer::{PATIENCE, Viewer};
 use callgate_wire::approval::{Action, ApprovalResponse, Decision, Press, RequestId};
 use callgate_wire::desk::DeskCommand;
 use rustix::process::{Resource, getrlimit, setrlimit};

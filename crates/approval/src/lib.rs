@@ -10,4 +10,3 @@ mod plain;
 pub mod rule_desk;
 pub mod telegram;
 pub mod terminal;
-pub mod viewer;

@@ -1,5 +1,5 @@
 //! A client for front ends: starts an agent runtime, keeps it alive, and speaks the session protocol
-//! with it. The desk has a client of its own, in [`desk`].
+//! with it. The desk has clients of its own: [`desk`] on tokio, and a blocking [`viewer`].
 //!
 //! A [`Client`] starts the process of the runtime, and starts it again when it dies. Each
 //! [sent request](Client::send) is a [`SentRequest`], which yields its events up to exactly one end.
@@ -60,6 +60,7 @@ mod ring;
 mod settings;
 mod shared;
 mod stderr;
+pub mod viewer;
 mod watch;
 
 pub use client::Client;

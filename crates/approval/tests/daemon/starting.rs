@@ -9,7 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use callgate_approval::daemon::{Claim, StartError, lock_path};
-use callgate_approval::viewer::Viewer;
+use callgate_client::viewer::Viewer;
 use callgate_link::socket::SocketError;
 
 use crate::house::{DEADLINE, House, request};

@@ -1,6 +1,6 @@
 //! The history as viewers see it: pages, search, figures, exports, sessions, and the proof.
 
-use callgate_approval::viewer::Viewer;
+use callgate_client::viewer::Viewer;
 use callgate_store::{EntryDraft, Store, now_ms};
 use callgate_wire::approval::Action;
 use callgate_wire::desk::{

@@ -12,7 +12,7 @@ use callgate_approval::daemon::{Claim, Daemon, DaemonOptions};
 use callgate_approval::desk::{Authority, DeskSettings, Ruling, Unattended};
 use callgate_approval::rule_desk::RuleDesk;
 use callgate_approval::telegram;
-use callgate_approval::viewer::Viewer;
+use callgate_client::viewer::Viewer;
 use callgate_link::blocking::fill_lines;
 use callgate_store::{EntryFilter, LedgerEntry, Store};
 use callgate_wire::approval::{Action, ApprovalRequest, ApprovalResponse, Press, RequestId};

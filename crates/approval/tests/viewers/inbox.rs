@@ -1,7 +1,7 @@
 //! Open questions as viewers see them, and the question to try.
 
 use callgate_approval::asker;
-use callgate_approval::viewer::Viewer;
+use callgate_client::viewer::Viewer;
 use callgate_wire::approval::{Action, ApprovalRequest, Decision, Press, RequestId};
 use callgate_wire::desk::{
     AnswerNeeds, AskedRuling, CardContent, DeskAnswer, DeskCommand, DeskInbox, LineOperation,

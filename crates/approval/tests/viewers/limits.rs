@@ -8,7 +8,7 @@ use std::os::unix::process::CommandExt;
 use std::process::{Command as Program, Stdio};
 
 use callgate_approval::asker::fresh_id;
-use callgate_approval::viewer::ViewerError;
+use callgate_client::viewer::ViewerError;
 use callgate_testkit::process::{DEADLINE as LIMIT, run};
 use callgate_wire::approval::Action;
 use callgate_wire::desk::MAX_LINE;
@@ -160,7 +160,7 @@ fn the_socket_is_its_owners_alone_and_goes_with_the_daemon() {
             other => panic!("{other:?}"),
         }
     }
-    let error = callgate_approval::viewer::Viewer::connect(&house.desk_socket()).unwrap_err();
+    let error = callgate_client::viewer::Viewer::connect(&house.desk_socket()).unwrap_err();
     assert!(matches!(error, ViewerError::NoDesk(_)), "{error}");
     assert!(error.to_string().contains("start one with `callgate up`"));
 }

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use callgate_approval::desk::CODE_LIFETIME;
-use callgate_approval::viewer::Viewer;
+use callgate_client::viewer::Viewer;
 use callgate_store::Store;
 use callgate_wire::approval::{Action, Decision, RequestId};
 use callgate_wire::desk::{DeskAnswer, DeskCommand, DeskMessage, DeskRequest, PairingSecret};

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use callgate_approval::telegram::{BotSettings, BotToken};
-use callgate_approval::viewer::Viewer;
+use callgate_client::viewer::Viewer;
 use callgate_testkit::telegram::{BOT_NAME, Fault, Telegram};
 use callgate_wire::approval::Decision;
 use callgate_wire::desk::{DeskCommand, PhoneStatus};

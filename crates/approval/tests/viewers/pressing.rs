@@ -1,6 +1,6 @@
 //! Who may press, and what comes of it.
 
-use callgate_approval::viewer::Viewer;
+use callgate_client::viewer::Viewer;
 use callgate_wire::approval::{Action, Decision, Press};
 use callgate_wire::desk::{DeskCommand, PairingSecret};
 use serde_json::Value;

@@ -103,7 +103,7 @@ fn nothing_is_lost_while_the_ledger_grows() {
     let mut viewers: Vec<_> = (0..4).map(|_| house.viewer()).collect();
     let path = house.desk_socket();
     let writer = thread::spawn(move || {
-        let mut viewer = callgate_approval::viewer::Viewer::connect(&path).unwrap();
+        let mut viewer = callgate_client::viewer::Viewer::connect(&path).unwrap();
         for _ in 0..100 {
             viewer.code().unwrap();
         }

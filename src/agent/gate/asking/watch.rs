@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use callgate_approval::viewer::{Viewer, ViewerError};
+use callgate_client::viewer::{Viewer, ViewerError};
 use callgate_wire::approval::RequestId;
 use callgate_wire::desk::{DeskMessage, WatchedEntry};
 use callgate_wire::raw::Json;

@@ -1,7 +1,7 @@
 //! With a daemon: questions go to its desk, and the front end's answers are presses there.
 
 use callgate_agent::gate::{GateQuestion, PermissionGate};
-use callgate_approval::viewer::Viewer;
+use callgate_client::viewer::Viewer;
 use callgate_store::Store;
 use callgate_wire::approval::{Action, Press};
 use serde_json::json;

@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 
 use callgate_agent::gate::GateQuestion;
 use callgate_approval::daemon::lock_path;
-use callgate_approval::viewer::Viewer;
+use callgate_client::viewer::Viewer;
 use callgate_link::file::FileLock;
 use callgate_wire::approval::{Action, Press};
 use serde_json::json;

@@ -6,14 +6,13 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use callgate_link::blocking::fill_lines;
 use callgate_link::socket::{self, SocketError};
 use callgate_wire::desk::{
     DeskAnswer, DeskCommand, DeskMessage, DeskRequest, DeskStatus, MAX_MESSAGE, NamedLink,
     PairingSecret, Unreadable, UnreadableReason,
 };
 use callgate_wire::frame::{DecodedLine, LineDecoder};
-
-use crate::asker::Unwanted;
 
 /// How long an answer may take that needs no person.
 pub const PATIENCE: Duration = Duration::from_secs(10);
@@ -148,12 +147,25 @@ impl Viewer {
             if self.lines.is_dropping() {
                 return Err(ViewerError::TooLong);
             }
-            match Unwanted::default().fill(&self.stream, &mut self.lines, end) {
-                Ok(None) => return Ok(None),
-                Ok(Some(0)) => return Err(ViewerError::Closed),
-                Ok(Some(_)) => {}
-                Err(error) => return Err(ViewerError::Io(io::Error::other(error))),
+            match self.fill(end)? {
+                None => return Ok(None),
+                Some(0) => return Err(ViewerError::Closed),
+                Some(_) => {}
             }
+        }
+    }
+
+    /// Waits for bytes from the desk. Returns how many came, 0 if the connection has ended, and
+    /// `None` if nothing came until `end`.
+    fn fill(&mut self, end: Instant) -> Result<Option<usize>, ViewerError> {
+        // A timeout of zero would mean none.
+        let left = end.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
+        self.stream.set_read_timeout(Some(left))?;
+        match fill_lines(&mut self.stream, &mut self.lines) {
+            Ok(count) => Ok(Some(count)),
+            Err(error) if is_timeout(&error) => Ok(None),
+            // A connection that is broken has ended.
+            Err(_) => Ok(Some(0)),
         }
     }
 
@@ -220,6 +232,10 @@ impl Viewer {
             _ => Err(ViewerError::Unexpected),
         }
     }
+}
+
+fn is_timeout(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut)
 }
 
 fn is_absent(error: &io::Error) -> bool {
