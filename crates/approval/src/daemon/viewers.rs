@@ -25,7 +25,7 @@ mod verified;
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use callgate_link::sync::lock;
@@ -133,7 +133,10 @@ impl Viewers {
         };
         if is_last {
             *self.store() = None;
-            *lock(&self.familiar) = FamiliarCalls::default();
+            // If it is in use, a viewer is just coming.
+            if let Ok(mut familiar) = self.familiar.try_lock() {
+                *familiar = FamiliarCalls::default();
+            }
         }
         // A desk that has ended needs no news.
         self.to_desk.send(Letter::new(DeskInput::ViewerLeft(viewer))).await.ok();
@@ -202,12 +205,11 @@ impl Viewers {
     }
 
     fn seats(&self) -> MutexGuard<'_, HashMap<u64, ViewerSeat>> {
-        // Nothing panics while the lock is held.
-        self.seats.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.seats)
     }
 
     fn store(&self) -> MutexGuard<'_, Option<Store>> {
-        self.store.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.store)
     }
 }
 

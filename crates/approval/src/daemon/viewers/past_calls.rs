@@ -272,27 +272,24 @@ fn is_project(wanted: &str, project: &str) -> bool {
     project.strip_suffix(wanted).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
 }
 
-/// Calls `take` with each selected call, the newest first, until it returns false. Returns false if
-/// nobody wants the result any more.
+/// Calls `take` with each selected call, the newest first, until it returns false or nobody wants
+/// the result any more.
 pub(super) fn each_past_call(
     store: &Store,
     filter: &HistoryFilter,
     before: Option<u64>,
     monitor: &WorkMonitor<'_>,
     mut take: impl FnMut(PastCall) -> bool,
-) -> Result<bool, String> {
+) -> Result<(), String> {
     let text = filter.text.as_deref().unwrap_or_default().to_lowercase();
     let words: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
     let mut walk = HistoryWalk::new(store, before.unwrap_or(u64::MAX), filter.since_ms);
     while let Some(call) = walk.next().map_err(|error| error.to_string())? {
-        if monitor.is_cancelled() {
-            return Ok(false);
-        }
-        if call.matches(filter, &words) && !take(call) {
-            return Ok(true);
+        if monitor.is_cancelled() || call.matches(filter, &words) && !take(call) {
+            break;
         }
     }
-    Ok(true)
+    Ok(())
 }
 
 /// Returns a page of the history.
