@@ -15,6 +15,7 @@ use crate::hook;
 use crate::install::InstallArgs;
 use crate::log::LogArgs;
 use crate::man::ManArgs;
+use crate::open::OpenArgs;
 use crate::pair::PairArgs;
 use crate::rules::RulesArgs;
 use crate::uninstall::UninstallArgs;
@@ -45,6 +46,7 @@ more to say with theirs: see their help.";
 #[derive(Debug, Subcommand)]
 enum CliCommand {
     Up(UpArgs),
+    Open(OpenArgs),
     Install(InstallArgs),
     Uninstall(UninstallArgs),
     Pair(PairArgs),
@@ -147,6 +149,7 @@ impl Cli {
             Some(CliCommand::Install(args)) => args.run(file),
             Some(CliCommand::Log(args)) => args.run(file),
             Some(CliCommand::Man(args)) => args.run(commands()),
+            Some(CliCommand::Open(args)) => args.run(file),
             Some(CliCommand::Pair(args)) => args.run(file),
             Some(CliCommand::Rules(args)) => args.run(file),
             Some(CliCommand::Uninstall(args)) => {

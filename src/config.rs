@@ -47,6 +47,7 @@ pub(crate) struct Config {
     pub(crate) phone_after: Duration,
     pub(crate) notify_on_stop: bool,
     pub(crate) gate: GateSettings,
+    pub(crate) page: PageSettings,
     pub(crate) telegram: TelegramSettings,
     pub(crate) agent: AgentSettings,
 }
@@ -56,6 +57,14 @@ pub(crate) struct Config {
 pub(crate) struct GateSettings {
     pub(crate) unattended: Unattended,
     pub(crate) when_absent: WhenAbsent,
+}
+
+/// The section `[page]`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct PageSettings {
+    pub(crate) enabled: bool,
+    /// The first port to try; 0 takes any free one.
+    pub(crate) port: u16,
 }
 
 /// The section `[telegram]`.

@@ -6,6 +6,7 @@
 mod agent;
 mod agents;
 mod ask;
+mod browser;
 mod cli;
 mod codex;
 mod completions;
@@ -18,6 +19,7 @@ mod install;
 mod invocation;
 mod log;
 mod man;
+mod open;
 mod pair;
 mod policy;
 mod program;

@@ -90,7 +90,7 @@ fn remove(viewer: &mut Viewer, known: &KnownAnswerers, who: &str) -> Result<Exit
 }
 
 /// Says what the command waits for.
-fn say_waiting(text: &str) {
+pub(crate) fn say_waiting(text: &str) {
     // If it cannot be written, the answer still can.
     writeln!(io::stderr(), "{text}\nWaiting for their yes ...").ok();
 }

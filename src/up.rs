@@ -3,6 +3,7 @@
 mod banner;
 mod keys;
 mod modes;
+mod page;
 mod service;
 
 use std::fmt;
@@ -18,11 +19,13 @@ use callgate_approval::desk::{Authority, DeskSettings};
 use callgate_approval::telegram;
 use callgate_mask::text::{self, Measure};
 use callgate_store::{Store, StoreError};
+use callgate_web::{PageAddress, PageHost};
 use rustix::process::{DumpableBehavior, set_dumpable_behavior};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 
 use crate::agents::starting_mode::gated_agents;
+use crate::browser;
 use crate::config::{Config, DeskFlags, SettingOrigin, Surroundings, check_private};
 use crate::failure::{Failure, complain};
 use crate::invocation;
@@ -105,11 +108,18 @@ async fn serve(
     let telegram = phones(config)?;
     let store = Store::open(&config.database).map_err(|error| no_ledger(&error))?;
     let links = store.links().map_err(|error| no_ledger(&error))?.standing;
+    let is_fresh = store.last_seq().map_err(|error| no_ledger(&error))? == 0;
     let options = options(config, claim, store, telegram, has_terminal.then_some(orders_in));
     let daemon = Daemon::start(options).map_err(|error| cannot_open(&error))?;
-    print(&greeting(config, Answerers::of(config, has_terminal, &links)))?;
-    let mut keyboard =
-        if has_terminal { Keyboard::start(orders, daemon.desk()).ok() } else { None };
+    let page = page::serve(config, &daemon.desk()).await;
+    let address = page.as_ref().map(PageHost::address);
+    print(&greeting(config, Answerers::of(config, has_terminal, &links), address))?;
+    let opens_page = is_fresh && browser::has_display();
+    let mut keyboard = if has_terminal {
+        Keyboard::start(orders, daemon.desk(), address, opens_page).ok()
+    } else {
+        None
+    };
     let ended = tokio::select! {
         () = interruptions.next() => Ok(()),
         // Waiting hooks find the next daemon, or fall back; a dead desk answers nobody.
@@ -122,6 +132,7 @@ async fn serve(
     };
     // The terminal is restored before the last words are printed.
     drop(keyboard);
+    drop(page);
     drop(daemon);
     ended
 }
@@ -203,10 +214,11 @@ fn cannot_open(error: &dyn fmt::Display) -> Failure {
 
 /// Returns the banner: what is served, who can answer, what callgate does in the modes in which
 /// agents start, and what is still to be done.
-fn greeting(config: &Config, who: Answerers) -> String {
+fn greeting(config: &Config, who: Answerers, page: Option<PageAddress>) -> String {
     let socket = config.socket.value.display().to_string();
+    let page = page.map(|address| address.to_string());
     let agents = gated_agents(config, &Surroundings::of_process());
-    banner::text(&socket, who, &agents, &invocation::command(config))
+    banner::text(&socket, who, page.as_deref(), &agents, &invocation::command(config))
 }
 
 fn print(text: &str) -> Result<(), Failure> {

@@ -36,10 +36,11 @@ fn the_first_command_serves_with_nothing_configured_and_says_what_to_do_next() {
         command
     };
     let mut up = Piped::spawn(callgate(&["up"]));
-    let said: Vec<String> = (0..3).map(|_| up.recv_line()).collect();
+    let said: Vec<String> = (0..4).map(|_| up.recv_line()).collect();
     assert_eq!(said[0], format!("callgate is up: agents ask at {}", socket.display()));
     let install = format!("Next: `{} install` ", env!("CARGO_BIN_EXE_callgate"));
-    assert!(said[2].starts_with(&install), "{said:?}");
+    assert!(said[2].starts_with("The page is at http://127.0.0.1:"), "{said:?}");
+    assert!(said[3].starts_with(&install), "{said:?}");
     // Nobody is at its terminal, so nobody can be reached, and that is said at once.
     let asked = run(callgate(&["ask", "Deploy?"]), DEADLINE);
     assert_eq!(asked.status.code(), Some(69), "{}", asked.stderr);

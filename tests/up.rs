@@ -51,10 +51,13 @@ impl Home {
         run(self.command(arguments), DEADLINE)
     }
 
-    /// Starts the desk and returns it with the lines of its banner.
+    /// Starts the desk and returns it with the lines of its banner, but for the one about the page,
+    /// whose port depends on who else is here.
     fn up(&self, lines: usize) -> (Piped, Vec<String>) {
         let mut up = Piped::spawn(self.command(&["up"]));
-        let said = (0..lines).map(|_| up.recv_line()).collect();
+        let mut said: Vec<String> = (0..=lines).map(|_| up.recv_line()).collect();
+        let page = said.remove(2);
+        assert!(page.starts_with("The page is at http://127.0.0.1:"), "{page}");
         (up, said)
     }
 

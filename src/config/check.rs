@@ -15,7 +15,7 @@ use super::raw::{GivenSetting, RawConfig};
 use super::surroundings::Surroundings;
 use super::token::TokenSource;
 use super::value::SettingValue;
-use super::{Config, GateSettings, TelegramSettings};
+use super::{Config, GateSettings, PageSettings, TelegramSettings};
 
 /// The longest path that a Unix socket can have, in bytes.
 const LONGEST_SOCKET_PATH: usize = 107;
@@ -55,6 +55,11 @@ impl<'a> ConfigCheck<'a> {
             phone_after: self.seconds("phone_after_seconds"),
             notify_on_stop: self.switch("notify_on_stop"),
             gate: self.gate(),
+            page: PageSettings {
+                enabled: self.switch("page.enabled"),
+                // The table bounds it.
+                port: self.whole("page.port").unwrap_or_default().try_into().unwrap_or_default(),
+            },
             telegram: TelegramSettings {
                 token: self.token(TOKEN_KEYS).map(|token| token.value),
                 api_url: self.url("telegram.api_url"),

@@ -241,6 +241,13 @@ pub(crate) const KEYS: &[SettingKey] = &[
         "`agent` leaves the call to the agent, `deny` denies what no rule allows; deny rules hold \
          in either case; if `gate.unattended` is `ask`, the default is `deny`",
     ),
+    key("page.enabled", ValueKind::Switch)
+        .about("Whether `callgate up` serves the page")
+        .default("true"),
+    whole("page.port", (0, 65_535), "PORT")
+        .about("The port of the page on this machine")
+        .default("7420")
+        .note("if it is taken, one of the next 19; 0 takes any free one"),
     key("telegram.token", ValueKind::Secret)
         .about("The bot's token itself"),
     key("telegram.token_file", ValueKind::File)
@@ -348,7 +355,7 @@ pub(crate) const KEYS: &[SettingKey] = &[
 ];
 
 /// The tables that hold keys.
-const TABLES: [&str; 3] = ["gate", "telegram", "agent"];
+const TABLES: [&str; 4] = ["gate", "page", "telegram", "agent"];
 
 /// Returns the key of this name.
 pub(crate) fn find(name: &str) -> Option<&'static SettingKey> {

@@ -64,9 +64,24 @@ impl Answerers {
     }
 }
 
-/// Returns the banner. `me` is what starts this program in a shell.
-pub(super) fn text(socket: &str, who: Answerers, agents: &[GatedAgent], me: &str) -> String {
+/// Returns the banner. `page` is the address of the page, if it is served, and `me` is what starts
+/// this program in a shell.
+pub(super) fn text(
+    socket: &str,
+    who: Answerers,
+    page: Option<&str>,
+    agents: &[GatedAgent],
+    me: &str,
+) -> String {
     let mut lines = vec![format!("callgate is up: agents ask at {socket}"), who.sentence()];
+    if let Some(page) = page {
+        let way = if who.terminal {
+            "the key o prints a link that opens it".to_owned()
+        } else {
+            format!("`{me} open` opens it")
+        };
+        lines.push(format!("The page is at {page}: {way}."));
+    }
     lines.extend(agents.iter().map(|agent| format!("{}.", agent.line)));
     let next = next(who, agents, me);
     if !next.is_empty() {
@@ -122,7 +137,7 @@ mod tests {
     use crate::agents::CodingAgent;
 
     fn check(who: Answerers, agents: &[GatedAgent], expected: &Expect) {
-        expected.assert_eq(&text("/s", who, agents, "callgate"));
+        expected.assert_eq(&text("/s", who, None, agents, "callgate"));
     }
 
     fn claude(other_socket: Option<&str>) -> GatedAgent {
@@ -185,6 +200,19 @@ mod tests {
     }
 
     #[test]
+    fn the_page_is_named_with_the_way_to_open_it() {
+        let said = |terminal: bool| {
+            let who = Answerers { terminal, ..Answerers::default() };
+            let all = text("/s", who, Some("http://127.0.0.1:7420/"), &[claude(None)], "callgate");
+            all.lines().nth(2).map(str::to_owned)
+        };
+        let key = "The page is at http://127.0.0.1:7420/: the key o prints a link that opens it.";
+        assert_eq!(said(true).as_deref(), Some(key));
+        let command = "The page is at http://127.0.0.1:7420/: `callgate open` opens it.";
+        assert_eq!(said(false).as_deref(), Some(command));
+    }
+
+    #[test]
     fn a_desk_without_a_terminal_says_who_can_answer() {
         let nobody = Answerers::default();
         check(
@@ -198,7 +226,7 @@ mod tests {
             "]],
         );
         let said = |who: Answerers| {
-            let all = text("/s", who, &[claude(None)], "/a/callgate");
+            let all = text("/s", who, None, &[claude(None)], "/a/callgate");
             let lines: Vec<String> = all.lines().map(str::to_owned).collect();
             (lines[1].clone(), lines.get(3).cloned())
         };

@@ -4,7 +4,7 @@ mod decoder;
 
 use std::env;
 use std::io::{self, IsTerminal, Write};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -12,6 +12,7 @@ use callgate_approval::channel::ChannelOrder;
 use callgate_approval::daemon::DeskHandle;
 use callgate_approval::terminal::{Terminal, TerminalKey};
 use callgate_link::sync::lock;
+use callgate_web::PageAddress;
 use decoder::KeyDecoder;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
@@ -19,11 +20,17 @@ use rustix::termios::{tcgetpgrp, tcgetwinsize};
 use tokio::sync::mpsc;
 
 use super::modes::{JobControl, KeyModes, TerminalHolder, is_in_foreground, is_ready};
+use super::page::PageLinks;
 
 /// How long the rest of an arrow key may take after its escape before the escape is the key.
 const REST: Duration = Duration::from_millis(50);
 /// How often to check the terminal again while a shell has it.
 const AWAY: Duration = Duration::from_millis(100);
+
+/// The key that prints a link to the page.
+const PAGE_KEY: TerminalKey = TerminalKey::Char('o');
+/// How often it does.
+const ONE_LINK_PER: Duration = Duration::from_secs(1);
 
 /// Returns true if there is a terminal that we may read and write, because we are in its
 /// foreground.
@@ -39,10 +46,13 @@ pub(super) struct Keyboard {
 }
 
 impl Keyboard {
-    /// Starts to read keys and to print orders.
+    /// Starts to read keys and to print orders. A key prints a link to the page, if there is one;
+    /// with `opens_page` it is also opened at once.
     pub(super) fn start(
         orders: mpsc::Receiver<ChannelOrder>,
         desk: DeskHandle,
+        page: Option<PageAddress>,
+        opens_page: bool,
     ) -> io::Result<Self> {
         let job_control = JobControl::listen()?;
         let keyboard = Self { modes: Arc::new(KeyModes::start()?), job_control };
@@ -55,8 +65,15 @@ impl Keyboard {
         thread::Builder::new()
             .name("screen".to_owned())
             .spawn(move || show(&shown, orders, start))?;
-        let keys = KeyReader { terminal, desk, modes: Arc::clone(&keyboard.modes), start };
-        thread::Builder::new().name("keys".to_owned()).spawn(move || keys.read())?;
+        let modes = Arc::clone(&keyboard.modes);
+        let page = page.map(|address| PageLinks { address, desk: desk.clone(), name });
+        let mut keys = KeyReader { terminal, desk, page, linked: None, modes, start };
+        thread::Builder::new().name("keys".to_owned()).spawn(move || {
+            if opens_page {
+                keys.show_link(PageLinks::first_line);
+            }
+            keys.read();
+        })?;
         Ok(keyboard)
     }
 
@@ -96,6 +113,9 @@ fn print(text: &str) {
 struct KeyReader {
     terminal: Arc<Mutex<Terminal>>,
     desk: DeskHandle,
+    page: Option<PageLinks>,
+    /// When the last link to the page was printed.
+    linked: Option<Instant>,
     modes: Arc<KeyModes>,
     start: Instant,
 }
@@ -107,7 +127,7 @@ fn is_there(input: &io::Stdin) -> bool {
 }
 
 impl KeyReader {
-    fn read(&self) {
+    fn read(&mut self) {
         let input = io::stdin();
         let mut bytes = [0; 256];
         let mut decoder = KeyDecoder::default();
@@ -147,8 +167,15 @@ impl KeyReader {
         self.modes.holder() == TerminalHolder::Desk && is_in_foreground()
     }
 
-    fn press(&self, now: Duration, key: TerminalKey) {
-        let mut terminal = lock(&self.terminal);
+    fn press(&mut self, now: Duration, key: TerminalKey) {
+        if key == PAGE_KEY && self.terminal().is_free() {
+            // A key that is held down prints one link.
+            if self.linked.is_none_or(|last| last.elapsed() > ONE_LINK_PER) {
+                self.show_link(PageLinks::blocking_line);
+            }
+            return;
+        }
+        let mut terminal = self.terminal();
         let (text, news) = terminal.key(now, key);
         print(&text);
         terminal.printed(self.start.elapsed());
@@ -156,5 +183,18 @@ impl KeyReader {
         if let Some(news) = news {
             self.desk.blocking_news(news);
         }
+    }
+    /// Prints a link to the page. The terminal is not locked while the desk makes it.
+    fn show_link(&mut self, line: impl Fn(&PageLinks) -> String) {
+        let Some(page) = &self.page else { return };
+        let line = line(page);
+        let terminal = self.terminal();
+        print(&line);
+        drop(terminal);
+        self.linked = Some(Instant::now());
+    }
+
+    fn terminal(&self) -> MutexGuard<'_, Terminal> {
+        lock(&self.terminal)
     }
 }

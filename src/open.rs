@@ -1,0 +1,80 @@
+//! `callgate open`: opens the page in a browser.
+
+use std::io::{self, Write};
+use std::path::Path;
+use std::process::ExitCode;
+
+use callgate_client::viewer::{PATIENCE, Viewer, ViewerError};
+use callgate_web::{PageAddress, address_path};
+use callgate_wire::desk::{DeskAnswer, DeskCommand};
+
+use crate::browser;
+use crate::config::{Config, DeskFlags};
+use crate::failure::Failure;
+use crate::pair::say_waiting;
+
+/// Open the page in your browser
+///
+/// Prints a link to the page of `callgate up`. The link has a code that links one browser, which
+/// may answer your agents' questions from then on. If anybody is or was linked before, somebody has
+/// to allow it: on a linked phone, on the page, or in the terminal of `callgate up`, where the key o
+/// prints such a link, too.
+#[derive(Debug, clap::Args)]
+pub(crate) struct OpenArgs {
+    /// Print the link only
+    #[arg(long)]
+    no_browser: bool,
+}
+
+impl OpenArgs {
+    /// Prints a link and opens the page.
+    pub(crate) fn run(self, file: Option<&Path>) -> Result<ExitCode, Failure> {
+        let config = Config::load(file, &DeskFlags::default())?;
+        let mut viewer = Viewer::connect(&config.desk_socket.value).map_err(failed)?;
+        let address = address(&config)?;
+        let (code, seconds) = code(&mut viewer)?;
+        let mut out = io::stdout().lock();
+        writeln!(
+            out,
+            "Open this link in your browser, within {seconds} seconds:\n\n    {}",
+            address.link(&code)
+        )?;
+        if !self.no_browser && browser::has_display() && browser::open(address).is_ok() {
+            writeln!(out, "\nYour browser opens the page: the code is {code}")?;
+        }
+        out.flush()?;
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// Returns the address of the page.
+fn address(config: &Config) -> Result<PageAddress, Failure> {
+    let socket = &config.desk_socket.value;
+    match PageAddress::read(socket) {
+        Ok(Some(address)) => Ok(address),
+        Ok(None) => Err(Failure::Failed(
+            "`callgate up` serves no page: set `page.enabled` to true, or see what it said when it \
+             started"
+                .to_owned(),
+        )),
+        Err(error) => {
+            let path = address_path(socket);
+            Err(Failure::Failed(format!("cannot read {}: {error}", path.display())))
+        }
+    }
+}
+
+/// Returns a code for a page, and how many seconds it can be used.
+fn code(viewer: &mut Viewer) -> Result<(String, u64), Failure> {
+    let command = DeskCommand::Code { page: true };
+    match viewer.ask_people(command, PATIENCE, &mut say_waiting).map_err(failed)? {
+        DeskAnswer::Code { code, seconds } => Ok((code.reveal().to_owned(), seconds)),
+        DeskAnswer::Told { text, .. } => Err(Failure::Failed(text)),
+        _ => Err(failed(ViewerError::Unexpected)),
+    }
+}
+
+#[allow(clippy::needless_pass_by_value, reason = "it is passed to map_err")]
+fn failed(error: ViewerError) -> Failure {
+    Failure::Failed(error.to_string())
+}

@@ -1,0 +1,63 @@
+//! The page of `callgate up`, and the links that open it.
+
+use callgate_approval::daemon::DeskHandle;
+use callgate_web::{PageAddress, PageHost, PageLimits, PageOptions};
+
+use crate::browser;
+use crate::config::Config;
+use crate::failure::complain;
+
+/// Serves the page, if the settings say so. A desk whose page cannot be served works without it.
+pub(super) async fn serve(config: &Config, desk: &DeskHandle) -> Option<PageHost> {
+    if !config.page.enabled {
+        return None;
+    }
+    let options = PageOptions {
+        desk_socket: config.desk_socket.value.clone(),
+        port: config.page.port,
+        limits: PageLimits::default(),
+    };
+    let started = PageHost::start(options);
+    let page =
+        started.inspect_err(|error| complain(&format!("the page is not served: {error}"))).ok()?;
+    if !desk.page_served(page.address().origins().into()).await {
+        complain("the page is not served: the ledger cannot be written");
+        return None;
+    }
+    Some(page)
+}
+
+/// Makes links that open the page, for whoever sits at the desk's terminal.
+#[derive(Debug)]
+pub(super) struct PageLinks {
+    pub(super) address: PageAddress,
+    pub(super) desk: DeskHandle,
+    /// The name of whoever sits there.
+    pub(super) name: String,
+}
+
+impl PageLinks {
+    /// Returns a line with a new link. Waits until the desk has recorded its code.
+    pub(super) fn blocking_line(&self) -> String {
+        match self.desk.blocking_page_code(&self.name) {
+            Some((code, lifetime)) => format!(
+                "The page, for the next {} seconds and one browser: {}\n",
+                lifetime.as_secs(),
+                self.address.link(code.reveal())
+            ),
+            None => "No link to the page could be made: the ledger cannot be written.\n".to_owned(),
+        }
+    }
+
+    /// Opens the page for somebody who sees callgate for the first time. Returns what to print.
+    pub(super) fn first_line(&self) -> String {
+        let line = self.blocking_line();
+        match browser::open(self.address) {
+            Ok(()) => {
+                format!("{line}Your browser opens it: type the code there, or use the link.\n")
+            }
+            // Without a browser the link is there.
+            Err(_) => line,
+        }
+    }
+}
