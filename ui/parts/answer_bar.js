@@ -16,7 +16,7 @@ export function answerBar(inbox, question) {
   let content;
   if (answer === "pressed" || answer === "recorded" || answer === "read") content = steps(inbox, question);
   else if (!isOpen(question)) content = outcome(inbox, question);
-  else if (!card) content = html`<div class="bar-buttons"><div class="skeleton bar-skeleton"></div></div>`;
+  else if (!card) content = html`<div class="skeleton bar-skeleton"></div>`;
   else if (inbox.reply?.question === question.row.question) content = replyForm(inbox, question, card);
   else content = buttons(inbox, question, card);
   return html`<footer class="answer-bar" aria-live="polite">
