@@ -228,7 +228,11 @@ impl History {
     /// Prepares the statements for the next entries of the ledger.
     pub async fn warm(&self) {
         // Whoever writes the next entry reports what is wrong.
-        self.ask(|stores| Ok(stores.warm())).await.ok();
+        let prepare = |stores: &mut HistoryStore| {
+            stores.warm();
+            Ok(())
+        };
+        self.ask(prepare).await.ok();
     }
 
     /// Writes entries to the ledger. When it returns, they are committed.
