@@ -180,7 +180,7 @@ export class QuestionStore {
       // The entries say whether the agent has read it: it may be away for the moment.
       question.answer = "recorded";
       question.notice = text;
-      question.outcome ??= { decision: decisionOf(question.action), by: null, channel: null, text: null };
+      question.outcome ??= { decision: decisionOf(question), by: null, channel: null, text: null };
     }
   }
 
@@ -314,9 +314,13 @@ export function isBatchable(question) {
   return takesPress(question) && !isSketch && row.needs === "press" && row.ruling === "ask";
 }
 
-/** @param {string | null} action */
-function decisionOf(action) {
-  return action === "deny" || action === "stop" || action === "words" ? "deny" : "allow";
+/**
+ * Returns what this page's answer decides. Words deny, unless the agent asks for words.
+ * @param {Question} question
+ */
+export function decisionOf({ action, card }) {
+  if (action === "words") return card?.takes_words ? "allow" : "deny";
+  return action === "deny" || action === "stop" ? "deny" : "allow";
 }
 
 /** @param {Question[]} questions @returns {Group[]} */

@@ -2,7 +2,7 @@
 
 import { html, nothing } from "../vendor/lit-html/lit-html.js";
 import { agentName, decisionWords, outcomeWords } from "../words.js";
-import { isOpen } from "../store.js";
+import { decisionOf, isOpen } from "../store.js";
 import { note, valueOf } from "./controls.js";
 import { icon } from "./icons.js";
 
@@ -30,12 +30,16 @@ function buttons(inbox, question, card) {
   const blocked = inbox.isBlocked(question) ? "true" : "false";
   const isPicking = card.pickers.length > 0;
   const isPlain = !isPicking && card.body.type !== "ask";
-  const words = isPlain ? label("Deny with words", "With words") : label("Answer in words", "In words");
+  const words = card.takes_words
+    ? label("Answer in words", "In words")
+    : label("Deny with words", "With words");
+  const noWord = isPlain ? "Deny" : isPicking ? "Dismiss" : "No";
+  const yesWord = card.body.type === "plan" ? "Approve the plan" : isPlain ? "Allow once" : "Yes";
   const [edit, stop] = [label("Edit, then allow", "Edit"), label("Deny and stop", "Stop")];
   return html` ${card.needs === "confirm" ? confirmField(inbox, card) : nothing}
     <div class="bar-line">
       <div class="bar-more">
-        ${card.takes_words ? more("reply", words, "r", () => inbox.openReply(question)) : nothing}
+        ${card.blocked ? nothing : more("reply", words, "r", () => inbox.openReply(question))}
         ${card.can_edit && isPlain ? more("edit", edit, "e", () => inbox.openEdit(question)) : nothing}
         ${card.can_stop ? more("stop", stop, "", () => inbox.press(question, { action: "stop" }), blocked) : nothing}
       </div>
@@ -49,7 +53,7 @@ function buttons(inbox, question, card) {
             aria-describedby="grants-deny"
             @click=${() => inbox.press(question, { action: "deny" })}
           >
-            ${isPlain ? "Deny" : "Dismiss"} <kbd>d</kbd>
+            ${noWord} <kbd>d</kbd>
           </button>
           <span class="tiny muted" id="grants-deny">${card.grants.deny}</span>
         </div>
@@ -78,7 +82,7 @@ function buttons(inbox, question, card) {
                   ?disabled=${card.is_cut}
                   @click=${() => inbox.allow(question)}
                 >
-                  ${card.body.type === "plan" ? "Approve the plan" : "Allow once"} <kbd>a</kbd>
+                  ${yesWord} <kbd>a</kbd>
                 </button>
                 <span class="tiny muted" id="grants-allow">${card.grants.allow}</span>
               </div>`
@@ -126,7 +130,7 @@ function confirmField(inbox, card) {
 
 /** @param {InboxView} inbox @param {Question} question @param {Card} card */
 function replyForm(inbox, question, card) {
-  const isAnswer = card.body.type === "ask" || card.pickers.length > 0;
+  const isAnswer = card.takes_words;
   const send = (/** @type {Event} */ event) => {
     event.preventDefault();
     inbox.sendReply(question);
@@ -158,9 +162,7 @@ function replyForm(inbox, question, card) {
 function steps(inbox, question) {
   const { answer, row, outcome, action } = question;
   const level = ["pressed", "recorded", "read"].indexOf(answer);
-  const denies =
-    (outcome?.decision ??
-      (action === "deny" || action === "stop" || action === "words" ? "deny" : "allow")) === "deny";
+  const denies = (outcome?.decision ?? decisionOf(question)) === "deny";
   const names = ["Pressed", "Recorded in the ledger", `Read by ${agentName(row.agent)}`];
   return html`<div class="steps ${denies ? "denies" : ""}" role="status">
     <strong class="steps-title"

@@ -230,7 +230,7 @@ export class InboxView {
 
   /** @param {Question} question */
   openReply(question) {
-    if (!question.card?.takes_words || !takesPress(question)) return;
+    if (!question.card || question.card.blocked || !takesPress(question)) return;
     this.reply = { question: question.row.question, text: "" };
     this.app.updateNow();
     document.getElementById("reply-words")?.focus();

@@ -1,7 +1,7 @@
 // The rules: a list, an explanation of what they decide, an editor with a backtest, and suggestions.
 
 import { html, nothing } from "../vendor/lit-html/lit-html.js";
-import { ask } from "../transport.js";
+import { ask, errorText } from "../transport.js";
 import { counted } from "../words.js";
 import { goToLine, ruleEditor } from "../parts/editor.js";
 import { ExplainPanel } from "../parts/explain.js";
@@ -23,6 +23,7 @@ const TABS = /** @type {[string, string][]} */ ([
 
 export class RulesView {
   #book = /** @type {RuleBook | null} */ (null);
+  #error = "";
   #draft = "";
   #problems = /** @type {Problem[]} */ ([]);
   #checking = 0;
@@ -45,7 +46,11 @@ export class RulesView {
   /** Loads the rules; a draft is given up. */
   reload() {
     return this.app.attempt(async () => {
-      const book = await ask(this.app.transport, "rules", {});
+      this.#error = "";
+      const book = await ask(this.app.transport, "rules", {}).catch((error) => {
+        this.#error = errorText(error);
+        throw error;
+      });
       [this.#book, this.#draft, this.#problems] = [book, book.text, book.problems];
       this.#suggested = this.app.route.item === "suggestions" ? this.#suggested : null;
     });
@@ -79,7 +84,17 @@ export class RulesView {
           <h1>Rules</h1>
           <nav class="segmented" aria-label="Parts of the rules">${TABS.map((tab) => this.#tab(...tab))}</nav>
         </header>
-        ${book ? this.#part(book) : html`<div class="skeleton rules-skeleton"></div>`}
+        ${book ? this.#part(book) : this.#error ? this.#failed() : html`<div class="skeleton rules-skeleton"></div>`}
+      </div>
+    </div>`;
+  }
+
+  #failed() {
+    return html`<div class="empty">
+      <h2>The rules cannot be shown</h2>
+      <p>${this.#error}</p>
+      <div class="row">
+        <button class="button" type="button" @click=${() => this.reload()}>Try again</button>
       </div>
     </div>`;
   }

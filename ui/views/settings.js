@@ -67,7 +67,9 @@ export class SettingsView {
                   html`<li data-link=${link.link}>
                     ${icon(link.link.startsWith("chat") ? "phone" : "browser", "icon-l")}
                     <div class="grow">
-                      <strong>${shown(link.name)}</strong><br /><code class="tiny muted">${link.link}</code>
+                      <strong>${shown(link.name)}</strong><br /><code class="tiny muted link-id"
+                        >${link.link}</code
+                      >
                     </div>
                     <button
                       class="button small danger"
