@@ -118,7 +118,7 @@ pub async fn serve(
     mut ending: mpsc::Receiver<Shutdown>,
 ) -> io::Result<()> {
     let output = SessionOutput::start_on(output, options.log.clone())?;
-    output.said(greeting);
+    output.note_ready(greeting);
     let mut requests = intake::start(input)?;
     let found = commands::last(options.history.clone(), options.resume);
     tokio::pin!(found);

@@ -31,7 +31,7 @@ impl LineOutbox {
         of: Option<Arc<str>>,
         room: Option<OwnedSemaphorePermit>,
     ) {
-        // Nobody waits for a line that is no request.
+        // Nobody waits for a line that is not a request.
         if of.is_none() && self.0.len() >= MOST_LINES {
             return;
         }

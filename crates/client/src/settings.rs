@@ -14,6 +14,7 @@ pub const MOST_TURNS: usize = 192;
 pub const MOST_ERRANDS: usize = 64;
 /// The most bytes of requests that wait for the runtime to read them; one more waits.
 pub const MOST_UNSENT: usize = 16 * 1024 * 1024;
+
 /// The settings of a client. Every field may be changed.
 #[derive(Debug, Clone)]
 pub struct ClientSettings {
@@ -76,7 +77,7 @@ impl ClientSettings {
     /// Creates settings for a runtime that is started without arguments, with all defaults.
     #[must_use]
     pub fn new(program: impl Into<PathBuf>) -> Self {
-        let taken = [
+        let capabilities = [
             capability::THINKING,
             capability::TOOL_PROGRESS,
             capability::PERMISSION,
@@ -88,7 +89,7 @@ impl ClientSettings {
             env: Vec::new(),
             cwd: None,
             stderr: StderrTarget::Discard,
-            capabilities: taken.map(str::to_owned).to_vec(),
+            capabilities: capabilities.map(str::to_owned).to_vec(),
             idle: Duration::from_mins(1),
             start: Duration::from_secs(20),
             taken: Duration::from_secs(30),

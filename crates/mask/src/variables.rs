@@ -84,7 +84,7 @@ fn is_harmless(name: &str) -> bool {
     })
 }
 
-/// Returns true for `42`, which makes a test run repeatable and is no key.
+/// Returns true for `42`, which makes a test run repeatable and is not a key.
 fn is_random_seed(value: &OsStr) -> bool {
     let value = value.as_encoded_bytes();
     (1..=LONGEST_RANDOM_SEED).contains(&value.len()) && value.iter().all(u8::is_ascii_digit)

@@ -150,7 +150,7 @@ impl Act {
         self.project = place::normal(cwd);
         self.home = place::normal(home);
         if !cwd.starts_with('/') || !home.starts_with('/') {
-            self.doubt("the working folder or the home is no absolute path");
+            self.doubt("the working folder or the home is not an absolute path");
         }
         tools::fill(self, tool_input);
     }
@@ -162,8 +162,8 @@ impl Act {
         self.look_for_lost();
     }
 
-    pub(crate) fn doubt(&mut self, why: &'static str) {
-        self.unsure.get_or_insert(why);
+    pub(crate) fn doubt(&mut self, reason: &'static str) {
+        self.unsure.get_or_insert(reason);
     }
 
     /// Refuses a path that is longer than operating systems accept.
@@ -201,8 +201,8 @@ impl Act {
     /// Returns why nothing may allow this by itself, if something forbids it.
     #[must_use]
     pub fn doubts(&self) -> Option<String> {
-        if let Some(why) = self.unsure {
-            return Some(why.to_owned());
+        if let Some(reason) = self.unsure {
+            return Some(reason.to_owned());
         }
         let script = self.script.as_ref()?;
         (!script.is_clear()).then(|| {

@@ -90,13 +90,13 @@ impl RuleFile {
 
     /// Returns a file that exists and could not be read, for the reason given.
     #[must_use]
-    pub fn unreadable(name: &str, why: &str, trust: Trust) -> Self {
+    pub fn unreadable(name: &str, reason: &str, trust: Trust) -> Self {
         let problem = Problem {
             level: ProblemLevel::Error,
             file: name.into(),
             line: 1,
             column: 1,
-            message: why.into(),
+            message: reason.into(),
         };
         Self { problems: vec![problem], ..Self::empty(name, trust) }
     }

@@ -108,7 +108,7 @@ impl Guarded {
     fn runs_inside(&self, act: &Act) -> Option<String> {
         let mut folders = act.cwds.iter().map(|folder| plain(&literal(folder)));
         folders.find_map(|folder| {
-            self.places.iter().find(|place| place.holds(&folder)).map(GuardedPlace::why)
+            self.places.iter().find(|place| place.holds(&folder)).map(GuardedPlace::reason)
         })
     }
 
@@ -120,7 +120,7 @@ impl Guarded {
             let finds = |place: &GuardedPlace| {
                 act.is_search && place.kind == GuardedKind::Own && place.is_below(&toks)
             };
-            own().find(|place| place.holds(&toks) || finds(place)).map(GuardedPlace::why)
+            own().find(|place| place.holds(&toks) || finds(place)).map(GuardedPlace::reason)
         })
     }
 
@@ -135,7 +135,7 @@ impl Guarded {
                 self.places
                     .iter()
                     .find(|place| place.holds(&toks) || place.is_below(&toks))
-                    .map(GuardedPlace::why)
+                    .map(GuardedPlace::reason)
             })
             .or_else(|| self.mentions_guarded(act))
     }
@@ -151,7 +151,7 @@ impl Guarded {
             let path = plain(path);
             let is_hit =
                 |place: &&GuardedPlace| place.holds(&path) || place.is_joined(&path, &others);
-            self.places.iter().find(is_hit).map(GuardedPlace::why)
+            self.places.iter().find(is_hit).map(GuardedPlace::reason)
         });
         by_path
             .or_else(|| act.strings.iter().find_map(|text| self.names_guarded(text)))
@@ -174,7 +174,7 @@ impl Guarded {
             |place: &&GuardedPlace| path.as_ref().is_some_and(|path| place.is_below(path));
         let is_line = text.contains(['*', '?', '[', '/', '~']);
         let said = || is_line.then(|| self.line_touches(text, act)).flatten();
-        self.places.iter().find(is_above).map(GuardedPlace::why).or_else(said)
+        self.places.iter().find(is_above).map(GuardedPlace::reason).or_else(said)
     }
 
     /// Returns why a text names something guarded.
@@ -193,7 +193,7 @@ impl Guarded {
             return Some("it names a variable of callgate".into());
         }
         let is_named = |place: &&GuardedPlace| !place.mark.is_empty() && text.contains(&place.mark);
-        self.places.iter().filter(counts).find(is_named).map(GuardedPlace::why)
+        self.places.iter().filter(counts).find(is_named).map(GuardedPlace::reason)
     }
 }
 

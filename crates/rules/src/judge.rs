@@ -23,7 +23,9 @@ pub fn judge(policy: &Policy, act: &Act, disk: &dyn Disk, now: &Moment) -> Verdi
         }
         let outside = policy.bounds.as_ref().and_then(|bounds| outside::reason(act, bounds, disk));
         match outside {
-            Some(why) => Verdict { is_guarded: verdict.is_guarded, ..Verdict::ask_person(why) },
+            Some(reason) => {
+                Verdict { is_guarded: verdict.is_guarded, ..Verdict::ask_person(reason) }
+            }
             None => verdict,
         }
     };

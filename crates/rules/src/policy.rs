@@ -139,8 +139,8 @@ impl Policy {
 
     /// Decides on an act by the names in it; see [`judge`](crate::judge).
     pub(crate) fn decide(&self, act: &Act, moment: &Moment) -> Verdict {
-        if let Some(why) = &act.refused {
-            return Verdict { decision: Decision::Deny, ..Verdict::ask(why.clone()) };
+        if let Some(reason) = &act.refused {
+            return Verdict { decision: Decision::Deny, ..Verdict::ask(reason.clone()) };
         }
         let (verdict, was_enough) =
             steps::within(steps::JUDGING, || self.decide_within(act, moment));
@@ -159,8 +159,8 @@ impl Policy {
         if let Some(verdict) = self.tightened(Decision::Confirm, act, moment) {
             return Verdict { is_guarded: guarded.is_some(), ..verdict };
         }
-        if let Some(why) = guarded {
-            let because = format!("no rule can allow this, because {why}");
+        if let Some(reason) = guarded {
+            let because = format!("no rule can allow this, because {reason}");
             return Verdict { is_guarded: true, ..Verdict::ask_person(because) };
         }
         if let Some(verdict) = self.tightened(Decision::Ask, act, moment) {
@@ -168,11 +168,11 @@ impl Policy {
         }
         let verdict = match self.allowed(act, moment) {
             Ok(verdict) => verdict,
-            Err(why) => match self.defaults.decide(act) {
+            Err(reason) => match self.defaults.decide(act) {
                 Some(because) => Verdict { decision: Decision::Allow, ..Verdict::ask(because) },
                 None => {
                     // The rule that could not be read might ask.
-                    return self.broken_here(act).map_or(Verdict::ask(why), Verdict::ask_person);
+                    return self.broken_here(act).map_or(Verdict::ask(reason), Verdict::ask_person);
                 }
             },
         };
@@ -183,7 +183,7 @@ impl Policy {
     fn tightened(&self, decision: Decision, act: &Act, moment: &Moment) -> Option<Verdict> {
         let rules = self.rules.iter().take_while(|_| !steps::is_spent());
         rules.filter(|rule| rule.decision == decision).find_map(|rule| {
-            let why = rule.tightens(act, moment).ok()?;
+            let reason = rule.tightens(act, moment).ok()?;
             if steps::is_spent() {
                 // Comparisons without a budget find nothing, which proves nothing.
                 return None;
@@ -195,7 +195,7 @@ impl Policy {
             };
             Some(Verdict::by(
                 rule,
-                format!("{word} by rule {}: {why}{}", rule.shown(), reason_of(rule)),
+                format!("{word} by rule {}: {reason}{}", rule.shown(), reason_of(rule)),
             ))
         })
     }
@@ -211,26 +211,26 @@ impl Policy {
 
     /// Returns why something that would be allowed is not.
     fn held_back(&self, act: &Act, moment: &Moment) -> Option<String> {
-        if let Some(why) = self.broken_here(act) {
-            return Some(why);
+        if let Some(reason) = self.broken_here(act) {
+            return Some(reason);
         }
         let forbids = |rule: &&Rule| rule.decision != Decision::Allow;
         let rules = self.rules.iter().take_while(|_| !steps::is_spent());
         rules.filter(forbids).find_map(|rule| {
-            let why = rule.reaches(act, moment)?;
+            let reason = rule.reaches(act, moment)?;
             let word = match rule.decision {
                 Decision::Deny => "denies",
                 Decision::Confirm => "wants confirmed",
                 Decision::Ask | Decision::Allow => "asks for",
             };
-            Some(format!("{why}, which rule {} {word}", rule.shown()))
+            Some(format!("{reason}, which rule {} {word}", rule.shown()))
         })
     }
 
     /// Returns the verdict if rules allow the act, or why they do not.
     fn allowed(&self, act: &Act, moment: &Moment) -> Result<Verdict, String> {
-        if let Some(why) = act.doubts() {
-            return Err(format!("no rule allows this, because {why}"));
+        if let Some(reason) = act.doubts() {
+            return Err(format!("no rule allows this, because {reason}"));
         }
         let allows = if let Some(commands) = act.commands() {
             self.all_allowed(commands, act, moment, 0)?
@@ -243,7 +243,7 @@ impl Policy {
         let because: Vec<String> = allows
             .iter()
             .take(MOST_SHOWN)
-            .map(|(rule, why)| format!("allowed by rule {}: {why}", rule.shown()))
+            .map(|(rule, reason)| format!("allowed by rule {}: {reason}", rule.shown()))
             .collect();
         let more = if allows.len() > MOST_SHOWN { "; and so on" } else { "" };
         Ok(Verdict::by(first, format!("{}{more}", because.join("; "))))

@@ -106,7 +106,7 @@ impl ShellScript {
         self.commands.extend(other.commands);
         self.bodies.extend(other.bodies);
         self.is_broken |= other.is_broken;
-        other.unclear.into_iter().for_each(|why| self.doubt(why));
+        other.unclear.into_iter().for_each(|reason| self.doubt(reason));
     }
 
     /// Returns true if everything was understood.
@@ -115,9 +115,9 @@ impl ShellScript {
         self.unclear.is_empty()
     }
 
-    fn doubt(&mut self, why: &'static str) {
-        if !self.unclear.contains(&why) {
-            self.unclear.push(why);
+    fn doubt(&mut self, reason: &'static str) {
+        if !self.unclear.contains(&reason) {
+            self.unclear.push(reason);
         }
     }
 }

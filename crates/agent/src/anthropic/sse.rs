@@ -13,7 +13,7 @@ use memchr::memchr2;
 pub(super) const LONGEST_EVENT: usize = 4 * 1024 * 1024;
 
 /// Cuts a stream into events.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct SseDecoder {
     limit: usize,
     buffer: Vec<u8>,
@@ -55,19 +55,7 @@ impl SseDecoder {
     }
 
     fn with_limit(limit: usize) -> Self {
-        Self {
-            limit,
-            buffer: Vec::new(),
-            start: 0,
-            line: 0,
-            searched: 0,
-            name: 0..0,
-            data: None,
-            joined: Vec::new(),
-            after_cr: false,
-            is_new: true,
-            is_over: false,
-        }
+        Self { limit, is_new: true, ..Self::default() }
     }
 
     /// Adds bytes that have arrived.

@@ -121,7 +121,7 @@ impl SessionOutput {
     }
 
     /// Notes that `ready` was written.
-    pub(crate) fn said(&self, greeting: &Greeting) {
+    pub(crate) fn note_ready(&self, greeting: &Greeting) {
         let mut state = self.state();
         self.0.log_sent("ready", None);
         state.seq += 1;

@@ -79,7 +79,7 @@ impl Act {
     pub(super) fn look_for_lost(&mut self) {
         if touch::is_lost(self) {
             self.is_lost = true;
-            self.doubt("a path in it goes through a link of a process, which may lead anywhere");
+            self.doubt("a path in it leads through a link of a process, which may lead anywhere");
         }
     }
 

@@ -25,7 +25,7 @@ pub(super) fn read(text: &str) -> Result<Map<String, Value>, &'static str> {
         // Which of two members a tool takes, the first or the last, is unknown.
         Ok(InputMembers { has_twins: true, .. }) => Err("its input has a name twice"),
         Ok(InputMembers { members, .. }) => Ok(members),
-        Err(_) => Err("its input is no JSON object"),
+        Err(_) => Err("its input is not a JSON object"),
     }
 }
 

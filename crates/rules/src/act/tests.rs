@@ -48,12 +48,12 @@ fn claude_codes_tools_are_known() {
     check(
         "Glob",
         r#"{"pattern":"../../*","path":"src"}"#,
-        &expect!["read; path /home/ada; search; its pattern climbs to an unknown folder"],
+        &expect!["read; path /home/ada; search; its pattern leads up to an unknown folder"],
     );
     check(
         "Glob",
         r#"{"pattern":"*/../../x"}"#,
-        &expect!["read; path /home/ada/engine; search; its pattern climbs to an unknown folder"],
+        &expect!["read; path /home/ada/engine; search; its pattern leads up to an unknown folder"],
     );
     check(
         "Grep",
@@ -110,7 +110,7 @@ fn codexs_and_the_runtimes_tools_are_known() {
 
 #[test]
 fn our_own_command_is_a_program_and_its_arguments() {
-    let is_no_word = expect!["run; command 'git status x/evil'; its program is no single word"];
+    let is_no_word = expect!["run; command 'git status x/evil'; its program is not a single word"];
     for args in ["", r#","args":null"#, r#","args":[]"#] {
         let input = format!(r#"{{"command":"git status x/evil"{args}}}"#);
         check("run_shell_command", &input, &is_no_word);
@@ -183,8 +183,8 @@ fn a_search_for_a_name_begins_where_its_tool_begins() {
 
 #[test]
 fn what_cannot_be_known_is_said() {
-    check("Bash", "{", &expect!["run; its input is no JSON object"]);
-    check("Bash", "[]", &expect!["run; its input is no JSON object"]);
+    check("Bash", "{", &expect!["run; its input is not a JSON object"]);
+    check("Bash", "[]", &expect!["run; its input is not a JSON object"]);
     check("Bash", r#"{"command":1}"#, &expect!["run; its input names no command"]);
     check(
         "Bash",
@@ -214,24 +214,20 @@ fn what_cannot_be_known_is_said() {
     check(
         "run_shell_command",
         r#"{"command":"a b","args":[]}"#,
-        &expect!["run; command 'a b'; its program is no single word"],
+        &expect!["run; command 'a b'; its program is not a single word"],
     );
     check(
         "run_shell_command",
         r#"{"command":"a","args":[1]}"#,
-        &expect!["run; the arguments in its input are no texts"],
+        &expect!["run; the arguments in its input are not strings"],
     );
     check("Write", r"{}", &expect!["write; path /home/ada/engine; its input names no file"]);
     check(
         "Read",
         r#"{"file_path":["/x"]}"#,
-        &expect!["read; path /home/ada/engine; the path in its input is no text"],
+        &expect!["read; path /home/ada/engine; the path in its input is not a string"],
     );
-    check(
-        "WebFetch",
-        r#"{"url":"https://a\\b"}"#,
-        &expect!["network; its URL can be read in more than one way"],
-    );
+    check("WebFetch", r#"{"url":"https://a\\b"}"#, &expect!["network; its URL is ambiguous"]);
     check("WebFetch", r"{}", &expect!["network; its input names no URL"]);
     for (tool, input) in [
         ("Bash", r#"{"command":"ls","cmd":"ls"}"#),

@@ -63,8 +63,8 @@ pub(super) fn class(tool: &str) -> Class {
 pub(super) fn fill(act: &mut Act, json: &str) {
     let input = match input::read(json) {
         Ok(input) => input,
-        Err(why) => {
-            act.doubt(why);
+        Err(reason) => {
+            act.doubt(reason);
             act.strings.push(json.to_owned());
             return;
         }
@@ -91,7 +91,7 @@ pub(super) fn fill(act: &mut Act, json: &str) {
             act.strings = strings(&input);
             if act.strings.len() > MOST_STRINGS {
                 steps::cut();
-                act.doubt("its input has more texts than are looked through");
+                act.doubt("its input has more strings than are examined");
             }
         }
     }
@@ -106,7 +106,7 @@ fn files(act: &mut Act, input: &Map<String, Value>) {
         .iter()
         .any(|name| input.get(*name).is_some_and(|path| !path.is_string() && !path.is_null()))
     {
-        act.doubt("the path in its input is no text");
+        act.doubt("the path in its input is not a string");
     }
     if named.is_empty() && !act.is_search && act.tool != LIST_TOOL {
         act.doubt("its input names no file");
@@ -124,15 +124,15 @@ fn files(act: &mut Act, input: &Map<String, Value>) {
     if let Some(pattern) = text(input, "pattern").filter(|pattern| is_tied(&act.tool, pattern)) {
         paths = paths.iter().map(|path| searched(path, pattern, &act.home)).collect();
         if begins_wild(pattern) {
-            act.doubt("its pattern climbs to an unknown folder");
+            act.doubt("its pattern leads up to an unknown folder");
         }
     }
     if text(input, "glob").is_some_and(|glob| glob.contains("..")) {
-        act.doubt("its pattern climbs to an unknown folder");
+        act.doubt("its pattern leads up to an unknown folder");
     }
     for path in &named {
-        if let Some(why) = odd(path) {
-            act.doubt(why);
+        if let Some(reason) = odd(path) {
+            act.doubt(reason);
         }
     }
     for path in named.iter().chain(&others) {
@@ -199,7 +199,7 @@ fn network(act: &mut Act, input: &Map<String, Value>) {
     if let Some(host) = host_of(url) {
         act.hosts.push(host);
     } else {
-        act.doubt("its URL can be read in more than one way");
+        act.doubt("its URL is ambiguous");
         act.strings.push(url.to_owned());
     }
 }
@@ -260,10 +260,10 @@ fn folders(act: &mut Act, input: &Map<String, Value>) -> Vec<String> {
         act.doubt("its input names a folder, which this tool does not know");
     }
     if named.iter().any(|folder| folder.as_str().is_none_or(|folder| odd(folder).is_some())) {
-        act.doubt("the folder in its input is no path");
+        act.doubt("the folder in its input is not a path");
     }
     if is_own && named.iter().filter_map(|folder| folder.as_str()).any(is_bent) {
-        act.doubt("the folder in its input has a `~`, or a `..` behind a name");
+        act.doubt("the folder in its input has a `~`, or a `..` after a name");
     }
     if is_own {
         let folder = named.first().and_then(|folder| folder.as_str()).unwrap_or_default();
@@ -316,7 +316,7 @@ fn contradicted(act: &mut Act, input: &Map<String, Value>, members: &[&str], fol
 fn with_args(act: &mut Act, program: &str, input: &Map<String, Value>, cwd: &str) {
     let is_given = input.get("args").is_some_and(|args| !args.is_null());
     let Some(args) = (if is_given { texts(input, "args") } else { Some(Vec::new()) }) else {
-        act.doubt("the arguments in its input are no texts");
+        act.doubt("the arguments in its input are not strings");
         act.strings = strings(input);
         return;
     };
@@ -326,7 +326,7 @@ fn with_args(act: &mut Act, program: &str, input: &Map<String, Value>, cwd: &str
         return argv(act, &words, cwd);
     }
     // Nothing allows it; rules that deny examine it in case a shell interprets it after all.
-    act.doubt("its program is no single word");
+    act.doubt("its program is not a single word");
     let mut script = ShellScript::of_words(words.iter().copied(), cwd);
     let shown = shown(&script);
     script.add(ShellScript::read(program, cwd, &act.home));

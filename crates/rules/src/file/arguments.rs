@@ -54,7 +54,7 @@ fn members(
         let shown = names.join(".");
         match values(value).and_then(|values| ArgumentCondition::read(names, &values)) {
             Ok(condition) => found.push(condition),
-            Err(why) => source.error(at, format!("`{shown}`: {why}")),
+            Err(reason) => source.error(at, format!("`{shown}`: {reason}")),
         }
     }
 }

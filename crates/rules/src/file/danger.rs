@@ -158,9 +158,9 @@ fn broad(
             format!("`{text}` is never allowed: `{program}` changes what other commands mean");
         source.note(ProblemLevel::Warning, at, message);
     } else if pattern.is_open()
-        && let Some(why) = open_tail(&fixed, lists_options)
+        && let Some(reason) = open_tail(&fixed, lists_options)
     {
-        source.note(ProblemLevel::Warning, at, format!("`{text}` also allows {why}"));
+        source.note(ProblemLevel::Warning, at, format!("`{text}` also allows {reason}"));
     }
     if pattern.has_wild_path() {
         let message = format!(

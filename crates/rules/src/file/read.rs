@@ -219,7 +219,7 @@ fn patterns<T>(
     for TextField { text, at } in fields.texts(name, source)? {
         match read(&text) {
             Ok(pattern) => found.push(pattern),
-            Err(why) => source.error(at, format!("`{name}`: {why}")),
+            Err(reason) => source.error(at, format!("`{name}`: {reason}")),
         }
     }
     Some(found)
@@ -232,7 +232,7 @@ fn one<T>(
     read: impl Fn(&str) -> Result<T, String>,
 ) -> Option<T> {
     let TextField { text, at } = fields.text(name, source)?;
-    read(&text).map_err(|why| source.error(at, format!("`{name}`: {why}"))).ok()
+    read(&text).map_err(|reason| source.error(at, format!("`{name}`: {reason}"))).ok()
 }
 
 fn days(fields: &TableFields<'_>, source: &mut FileSource<'_>) -> Option<Weekdays> {

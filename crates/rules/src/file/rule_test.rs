@@ -75,8 +75,8 @@ pub(super) fn read(fields: &TableFields<'_>, source: &mut FileSource<'_>) -> Opt
     let at = at.map(|at| if at.len() == 10 { at + "T12:00" } else { at });
     let moment = match at.map(|at| RuleEnd::read(&at)).transpose() {
         Ok(at) => at.map(RuleEnd::moment),
-        Err(why) => {
-            source.error(fields.at_of("at"), format!("`at`: {why}"));
+        Err(reason) => {
+            source.error(fields.at_of("at"), format!("`at`: {reason}"));
             return None;
         }
     };

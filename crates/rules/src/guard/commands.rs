@@ -28,17 +28,18 @@ const CHECKOUTS: &str = "apply am checkout checkout-index restore reset switch s
 impl Guarded {
     /// Returns why a command touches what is guarded.
     pub(super) fn command_touches(&self, command: &ShellCommand, act: &Act) -> Option<String> {
-        if let Some(why) = program::writes_us(command, act) {
-            return Some(why);
+        if let Some(reason) = program::writes_us(command, act) {
+            return Some(reason);
         }
         let only_looks = looks::only_looks(command, act);
         let only_speaks = looks::only_speaks(command, act);
         let is_soft = |place: &GuardedPlace| place.kind == GuardedKind::Hooks;
         let all = || command.words.iter().chain(&command.assigns).chain(&command.redirects);
         let counts = |place: &&GuardedPlace| !is_soft(place) || !(only_looks || only_speaks);
-        if let Some(why) = all().find_map(|word| self.names_guarded_by(&word.known_text(), counts))
+        if let Some(reason) =
+            all().find_map(|word| self.names_guarded_by(&word.known_text(), counts))
         {
-            return Some(why);
+            return Some(reason);
         }
         let paths = paths_of(command, act);
         let changed = if only_looks {
@@ -54,7 +55,7 @@ impl Guarded {
             let paths = if is_soft(place) { &changed } else { &paths };
             paths.iter().any(|path| place.holds(path) || place.is_joined(path, &others))
         };
-        let hit = self.places.iter().find(is_hit).map(GuardedPlace::why);
+        let hit = self.places.iter().find(is_hit).map(GuardedPlace::reason);
         hit.or_else(|| git::replaces_folder(command))
             .or_else(|| self.sweeps_guarded(command, act, &paths))
     }
@@ -78,7 +79,7 @@ impl Guarded {
                 let is_sweeper = is(MOVERS) || is(UNPACKERS) || is(SEARCHERS) || is(WRAPPERS);
                 is_sweeper.then(|| self.sweeps_guarded(command, act, &paths))?
             };
-            self.places.iter().find(is_hit).map(GuardedPlace::why).or_else(sweeps)
+            self.places.iter().find(is_hit).map(GuardedPlace::reason).or_else(sweeps)
         })
     }
 
@@ -118,10 +119,10 @@ impl Guarded {
             let project = [act.project.as_str()].into_iter().chain(above(&act.project));
             project.into_iter().any(|folder| meets(path, &literal(folder), Lean::Generous))
         };
-        self.places.iter().find(is_hit).map(GuardedPlace::why).or_else(|| {
-            let why =
+        self.places.iter().find(is_hit).map(GuardedPlace::reason).or_else(|| {
+            let reason =
                 "it could change the whole project, and with it the settings that are guarded";
-            moved.iter().any(holds_project).then(|| why.into())
+            moved.iter().any(holds_project).then(|| reason.into())
         })
     }
 }

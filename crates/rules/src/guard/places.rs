@@ -102,7 +102,7 @@ impl GuardedPlace {
         Self { kind, mark, shown, is_anywhere: false, path, below, above: Vec::new() }
     }
 
-    pub(super) fn why(&self) -> String {
+    pub(super) fn reason(&self) -> String {
         match self.kind {
             GuardedKind::Terminal => format!("it could type into a terminal ({}…)", self.shown),
             _ => format!("it could touch {}, which is guarded", self.shown),

@@ -65,8 +65,8 @@ fn consider(rule: &Rule, act: &Act, moment: &Moment) -> ConsideredRule {
 /// Returns why an allow applies, or why not. For a list of commands, names those to which it
 /// applies.
 fn allows(rule: &Rule, act: &Act, moment: &Moment) -> Result<String, String> {
-    if let Some(why) = act.doubts() {
-        return Err(why);
+    if let Some(reason) = act.doubts() {
+        return Err(reason);
     }
     let Some(commands) = act.commands() else { return rule.allows(act, moment) };
     let mut why_not = Err("it runs other commands".into());
@@ -77,8 +77,8 @@ fn allows(rule: &Rule, act: &Act, moment: &Moment) -> Result<String, String> {
         steps += 1;
         match rule.allows_command(&command, act, moment) {
             Ok(_) => found.push(format!("`{}`", short_command(&command.shown()))),
-            Err(why) => {
-                why_not = Err(why);
+            Err(reason) => {
+                why_not = Err(reason);
                 let inner =
                     command.through(&act.home, steps).filter(crate::shell::ShellScript::is_clear);
                 left.extend(inner.into_iter().flat_map(|inner| inner.commands));

@@ -198,13 +198,13 @@ pub(crate) fn outside(
     commands: Option<&[CommandPattern]>,
     act: &Act,
 ) -> Result<String, String> {
-    if let Some(why) = act.doubts() {
-        return Ok(why);
+    if let Some(reason) = act.doubts() {
+        return Ok(reason);
     }
     let fits = |paths: &[String]| all(patterns, paths, act).err();
     if act.script.is_none() {
-        let why = if act.paths.is_empty() { None } else { fits(&act.paths) };
-        return why.ok_or_else(|| "its paths are left out".into());
+        let reason = if act.paths.is_empty() { None } else { fits(&act.paths) };
+        return reason.ok_or_else(|| "its paths are left out".into());
     }
     let is_named = |(command, words): &(&ShellCommand, &[ShellWord])| {
         commands.is_none_or(|patterns| {
@@ -212,12 +212,12 @@ pub(crate) fn outside(
         })
     };
     for (command, _) in act.runs.each().filter(is_named) {
-        let why = match of_command(command) {
+        let reason = match of_command(command) {
             Ok(paths) => fits(&paths),
-            Err(why) => Some(why),
+            Err(reason) => Some(reason),
         };
-        if let Some(why) = why {
-            return Ok(why);
+        if let Some(reason) = reason {
+            return Ok(reason);
         }
     }
     Err("its paths are left out".into())

@@ -35,8 +35,8 @@ pub(super) fn look(script: &mut ShellScript, base: BaseFolders<'_>) {
     if words.filter(|word| !word.is_known()).count() > MOST_WILD_WORDS {
         doubts.push("more wildcards than are looked at");
     }
-    for why in doubts {
-        script.doubt(why);
+    for reason in doubts {
+        script.doubt(reason);
     }
 }
 

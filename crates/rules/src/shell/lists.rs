@@ -126,8 +126,8 @@ impl<'a> ShellReader<'a> {
         is_next
     }
 
-    pub(super) fn doubt(&mut self, why: &'static str) {
-        self.script.doubt(why);
+    pub(super) fn doubt(&mut self, reason: &'static str) {
+        self.script.doubt(reason);
     }
 
     /// Notes the style of the characters from `begin` up to here, except for those within that have
@@ -139,8 +139,8 @@ impl<'a> ShellReader<'a> {
     }
 
     /// Notes that not even the beginnings of commands are known.
-    pub(super) fn broken(&mut self, why: &'static str) {
-        self.script.doubt(why);
+    pub(super) fn broken(&mut self, reason: &'static str) {
+        self.script.doubt(reason);
         self.script.is_broken = true;
     }
 

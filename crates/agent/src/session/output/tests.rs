@@ -77,7 +77,7 @@ fn kinds(lines: &[Value]) -> Vec<(String, Value)> {
 async fn nothing_is_said_of_what_is_not_open_and_the_end_is_given_to_all() {
     let memory = Memory::default();
     let output = SessionOutput::start(memory.clone(), quiet()).unwrap();
-    output.said(&greet(&mut memory.clone()).unwrap());
+    output.note_ready(&greet(&mut memory.clone()).unwrap());
     output.say("1", token("too early"));
     output.begin("1", &SessionCommand::GetStatus).unwrap();
     output.begin("2", &SessionCommand::GetStatus).unwrap();
@@ -335,7 +335,7 @@ async fn a_sink_that_breaks_is_told_and_nobody_waits_for_it() {
 async fn what_was_said_can_be_said_again_with_its_numbers() {
     let memory = Memory::default();
     let output = SessionOutput::start(memory.clone(), quiet()).unwrap();
-    output.said(&greet(&mut memory.clone()).unwrap());
+    output.note_ready(&greet(&mut memory.clone()).unwrap());
     output.begin("1", &SessionCommand::GetStatus).unwrap();
     output.say("1", token("before"));
     output.greeted(&[]);
