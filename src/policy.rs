@@ -161,6 +161,11 @@ impl LiveRules {
         judge(&policy, &act, &*self.disk, &now)
     }
 
+    /// Returns what no rule can allow an agent to touch, as far as it is known now.
+    pub(crate) fn guarded(&self) -> Guarded {
+        Guarded::clone(&lock(&self.memory).guarded)
+    }
+
     /// Guards the folder in which an agent says that its settings are. That can only lead to more
     /// questions, so any agent may name one.
     fn guard_settings(&self, folder: Option<&str>) {

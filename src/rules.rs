@@ -2,7 +2,10 @@
 
 mod backtest;
 mod bench;
+mod desk;
 mod init;
+mod past;
+mod suggest;
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -19,6 +22,8 @@ use crate::config::{Config, DeskFlags, WhenAbsent};
 use crate::disk::RealDisk;
 use crate::failure::Failure;
 use crate::policy::{LiveRules, PROJECT_RULES, guarded, home, local_now, read_file};
+
+pub(crate) use desk::ServedRules;
 
 /// See what your rules decide, and why
 ///
@@ -88,6 +93,16 @@ enum RulesCommand {
         #[arg(long, value_name = "FILE")]
         database: Option<PathBuf>,
     },
+    /// Suggest the few rules that would have answered most of what you allowed anyway
+    ///
+    /// Each comes with how many questions it would have saved, and what it would have let through
+    /// beyond them. None covers anything that was ever denied. What is printed can be put into your
+    /// rules.
+    Suggest {
+        /// The file with the ledger, if it is not the one of the settings
+        #[arg(long, value_name = "FILE")]
+        database: Option<PathBuf>,
+    },
     /// Apply rules to everything in the ledger, and show what they would have decided
     Backtest {
         /// Apply this file instead of your rules
@@ -131,6 +146,11 @@ impl RulesArgs {
                 let mut output = io::stdout().lock();
                 bench::print(&tasks, &policy(&config, &user), &home(), &now, &mut output)?;
                 Ok(ExitCode::SUCCESS)
+            }
+            RulesCommand::Suggest { database } => {
+                let database = database.unwrap_or_else(|| config.database.clone());
+                let user = user_file(&config, None)?;
+                suggest::run(&policy(&config, &user), &guarded(&config), &database)
             }
             RulesCommand::Backtest { file, database } => {
                 let database = database.unwrap_or_else(|| config.database.clone());

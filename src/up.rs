@@ -30,6 +30,7 @@ use crate::config::{Config, DeskFlags, SettingOrigin, Surroundings, check_privat
 use crate::failure::{Failure, complain};
 use crate::invocation;
 use crate::policy::LiveRules;
+use crate::rules::ServedRules;
 use banner::Answerers;
 use keys::Keyboard;
 
@@ -185,14 +186,15 @@ fn options(
         ..Authority::default()
     };
     let warn = warn_on_stderr();
-    let ruler = LiveRules::new(config, Arc::clone(&warn));
+    let ruler = Arc::new(LiveRules::new(config, Arc::clone(&warn)));
+    let rule_desk = ServedRules::new(config, Arc::clone(&ruler));
     DaemonOptions {
         claim,
         store,
         settings,
         authority,
         ruler: Arc::new(move |request| ruler.rule(request)),
-        rule_desk: None,
+        rule_desk: Some(Arc::new(rule_desk)),
         telegram,
         terminal,
         warn,

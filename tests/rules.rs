@@ -276,3 +276,42 @@ fn starter_rules_are_written_once_are_right_and_pass_their_own_tests() {
     assert!(told.stderr.contains("is already there and was not changed"), "{}", told.stderr);
     assert_eq!(fs::read_to_string(&path).unwrap(), "# mine");
 }
+
+#[test]
+fn suggest_proposes_what_was_allowed_and_never_what_was_denied() {
+    let home = home("");
+    let database = home.path().join("ledger.db");
+    let mut store = Store::open(&database).unwrap();
+    let mut number = 0_u64;
+    let mut asked = |command: &str, decision: &str| {
+        number += 1;
+        let question = Some(format!("00000000-0000-4000-8000-{number:012}"));
+        let draft = |kind: &str, body: serde_json::Value| EntryDraft {
+            at_ms: 0,
+            kind: kind.to_owned(),
+            question: question.clone(),
+            body: body.to_string(),
+        };
+        let request = json!({
+            "tool_name": "Bash", "tool_input": { "command": command },
+            "cwd": "/home/ada/engine", "agent": "claude-code",
+        });
+        let body = json!({ "summary": command, "ruling": "ask", "request": request });
+        store.append(&[draft("asked", body), draft("decided", json!({ "decision": decision }))])
+    };
+    for _ in 0..3 {
+        asked("make build", "allow").unwrap();
+        asked("make deploy", "allow").unwrap();
+    }
+    asked("make deploy", "deny").unwrap();
+    drop(store);
+    let told = rules(home.path(), &["suggest", "--database", database.to_str().unwrap()]);
+    let told = told.success().stdout;
+    assert!(told.starts_with("# saves 3 questions\n[[rule]]\nname = \"make-build\"\n"), "{told}");
+    assert!(!told.contains("deploy"), "{told}");
+    // What is printed is a file of rules.
+    let file = home.path().join("suggested.toml");
+    fs::write(&file, told).unwrap();
+    let checked = rules(home.path(), &["check", file.to_str().unwrap()]).success().stdout;
+    assert!(checked.contains("1 rules, 0 tests"), "{checked}");
+}

@@ -61,4 +61,4 @@ pub use proposal::{RuleProposal, propose};
 pub use risks::risks;
 pub use rule::{Decision, Rule};
 pub use rule_test_run::{RuleTestResult, run_tests};
-pub use suggestions::{PastCall, RuleSuggestion, suggest};
+pub use suggestions::{DecidedCall, RuleSuggestion, suggest};

@@ -24,7 +24,7 @@ const MOST_TRIED: usize = 64;
 
 /// A call, and how often what was decided about it.
 #[derive(Debug, Clone)]
-pub struct PastCall {
+pub struct DecidedCall {
     /// The call.
     pub act: Act,
     /// How often a person was asked about it and allowed it.
@@ -61,7 +61,7 @@ struct TriedRule {
 pub fn suggest(
     policy: &Policy,
     guarded: &Guarded,
-    calls: &[PastCall],
+    calls: &[DecidedCall],
     now: &Moment,
     go_on: &dyn Fn(usize, usize) -> bool,
 ) -> Option<Vec<RuleSuggestion>> {
@@ -83,7 +83,7 @@ pub fn suggest(
 struct JudgedCalls<'a> {
     policy: &'a Policy,
     guarded: &'a Guarded,
-    calls: &'a [PastCall],
+    calls: &'a [DecidedCall],
     now: &'a Moment,
 }
 
@@ -136,8 +136,9 @@ impl JudgedCalls<'_> {
         }
         let alone = Policy::new(self.guarded.clone()).with(&file, None);
         let together = self.policy.clone().with(&file, None);
-        let covers_denial =
-            |call: &PastCall| self.allows(&alone, &call.act) || self.is_new(&together, &call.act);
+        let covers_denial = |call: &DecidedCall| {
+            self.allows(&alone, &call.act) || self.is_new(&together, &call.act)
+        };
         if self.calls.iter().any(|call| call.denied > 0 && covers_denial(call)) {
             return None;
         }
@@ -183,7 +184,7 @@ impl JudgedCalls<'_> {
 
     fn suggestion(&self, tried: TriedRule, saves: u64) -> RuleSuggestion {
         let together = self.policy.clone().with(&tried.file, None);
-        let is_beyond = |call: &PastCall| {
+        let is_beyond = |call: &DecidedCall| {
             call.allowed == 0 && call.undecided > 0 && self.is_new(&together, &call.act)
         };
         let calls = self.calls.iter().enumerate();

@@ -33,8 +33,10 @@ pub struct Backtest {
     pub newly_denied_count: usize,
     /// The first of them.
     pub newly_denied: Vec<TurnedVerdict>,
-    /// How many a person decided then and nobody would be asked about now.
+    /// How many a person was asked about then, and nobody would be asked about now.
     pub spared: usize,
+    /// How many acts were decided in one way then (the first index) and would be in another now.
+    pub turned: [[usize; 4]; 4],
 }
 
 impl Backtest {
@@ -44,11 +46,13 @@ impl Backtest {
         self.would[decision as usize]
     }
 
-    /// Adds an act with the decision of the policy.
-    pub fn note(&mut self, label: String, decided: Decision, verdict: &Verdict) {
+    /// Adds an act with the decision of the policy. `was_asked` is whether a person was asked then.
+    pub fn note(&mut self, label: String, decided: Decision, was_asked: bool, verdict: &Verdict) {
         self.acts += 1;
         self.would[verdict.decision as usize] += 1;
-        self.spared += usize::from(matches!(verdict.decision, Decision::Allow | Decision::Deny));
+        let asks_nobody = matches!(verdict.decision, Decision::Allow | Decision::Deny);
+        self.spared += usize::from(was_asked && asks_nobody);
+        self.turned[decided as usize][verdict.decision as usize] += 1;
         let (count, list) = match (decided, verdict.decision) {
             (Decision::Deny, Decision::Allow) => {
                 (&mut self.let_through_count, &mut self.let_through)
@@ -68,6 +72,9 @@ impl Backtest {
     pub fn add(&mut self, other: Self) {
         self.acts += other.acts;
         for (sum, more) in self.would.iter_mut().zip(other.would) {
+            *sum += more;
+        }
+        for (sum, more) in self.turned.iter_mut().flatten().zip(other.turned.iter().flatten()) {
             *sum += more;
         }
         self.let_through_count += other.let_through_count;

@@ -8,10 +8,10 @@ use super::*;
 const HOME: &str = "/home/ada";
 const PROJECT: &str = "/home/ada/engine";
 
-fn call(command: &str, [allowed, denied, undecided]: [u64; 3]) -> PastCall {
+fn call(command: &str, [allowed, denied, undecided]: [u64; 3]) -> DecidedCall {
     let input = json!({ "command": command }).to_string();
     let act = Act::of("Bash", &input, PROJECT, "claude-code", HOME);
-    PastCall { act, allowed, denied, undecided }
+    DecidedCall { act, allowed, denied, undecided }
 }
 
 fn policy(rules: &str) -> Policy {
@@ -20,7 +20,7 @@ fn policy(rules: &str) -> Policy {
     Policy::new(Guarded::new(HOME)).with(&file, None)
 }
 
-fn suggested(rules: &str, calls: &[PastCall]) -> Vec<RuleSuggestion> {
+fn suggested(rules: &str, calls: &[DecidedCall]) -> Vec<RuleSuggestion> {
     let guarded = Guarded::new(HOME);
     suggest(&policy(rules), &guarded, calls, &Moment::at(0, 0), &|_, _| true).unwrap()
 }
@@ -95,7 +95,7 @@ fn what_rules_decide_already_is_not_suggested() {
 
 #[test]
 fn files_and_tools_are_suggested_too() {
-    let act = |tool: &str, input: serde_json::Value| PastCall {
+    let act = |tool: &str, input: serde_json::Value| DecidedCall {
         act: Act::of(tool, &input.to_string(), PROJECT, "claude-code", HOME),
         allowed: 3,
         denied: 0,
@@ -132,7 +132,7 @@ proptest! {
         ),
         has_rule: bool,
     ) {
-        let calls: Vec<PastCall> = decisions
+        let calls: Vec<DecidedCall> = decisions
             .iter()
             .map(|(command, allowed, denied)| call(command, [*allowed, *denied, 0]))
             .collect();
@@ -142,7 +142,7 @@ proptest! {
         let before = policy(rules);
         let file = |one: &RuleSuggestion| RuleFile::read("one", &one.rule.toml, Trust::User);
         let all = suggestions.iter().fold(before.clone(), |all, one| all.with(&file(one), None));
-        let allows = |policy: &Policy, call: &PastCall| {
+        let allows = |policy: &Policy, call: &DecidedCall| {
             judge(policy, &call.act, &NoLinks, &Moment::at(0, 0)).decision == Decision::Allow
         };
         for call in calls.iter().filter(|call| call.denied > 0) {

@@ -1,0 +1,344 @@
+//! What the desk's viewers ask about the rules: to see, check, explain, try and save them.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use callgate_approval::rule_desk::{RecordedCall, RuleDesk, WorkMonitor};
+use callgate_mask::mask_text;
+use callgate_rules::file::LARGEST_FILE;
+use callgate_rules::{
+    Act, Decision, Policy, Problem, ProblemLevel, Rule, RuleFile, Trust, TurnedVerdict, shell,
+};
+use callgate_store::{EntryFilter, Sha256Hash, Store, now_ms};
+use callgate_wire::desk::{
+    BacktestReport, BeyondCall, CommandSegment, ExplainQuery, ExplainedDecision, ProjectRules,
+    ProposedRule, RiskNote, RuleExplanation, RuleMatch, RuleProblem, RuleProblemLevel, RuleView,
+    RulesView, SuggestedRule, SuggestedRules, TurnedCall, TurnedCount,
+};
+use jiff::Timestamp;
+use serde_json::json;
+use sha2::{Digest, Sha256};
+
+use super::past::{AskedBody, play};
+use super::suggest::suggestions;
+use super::{is_undecided, project_files};
+use crate::agents::settings_file::{BackupChoice, SettingsFile};
+use crate::config::Config;
+use crate::disk::RealDisk;
+use crate::policy::{LiveRules, LocalClock, home};
+
+/// How many changed decisions are listed.
+const MOST_LISTED: usize = 200;
+/// In how many of the last calls projects with rules are looked for.
+const MOST_RECENT: usize = 500;
+/// The agent of a call for which none is named.
+const AGENT: &str = "claude-code";
+const DECISIONS: [Decision; 4] =
+    [Decision::Allow, Decision::Ask, Decision::Confirm, Decision::Deny];
+
+/// The rules of the user, served to viewers of the desk.
+pub(crate) struct ServedRules {
+    file: PathBuf,
+    database: PathBuf,
+    ruler: Arc<LiveRules>,
+}
+
+impl ServedRules {
+    /// Makes the service for these settings, beside the ruler that applies the rules.
+    pub(crate) fn new(config: &Config, ruler: Arc<LiveRules>) -> Self {
+        Self { file: config.rules.clone(), database: config.database.clone(), ruler }
+    }
+
+    fn name(&self) -> String {
+        self.file.display().to_string()
+    }
+
+    fn store(&self) -> Result<Store, String> {
+        Store::open_read_only(&self.database).map_err(|error| error.to_string())
+    }
+
+    /// Returns the user's rules as they are now, with their text.
+    fn user_file(&self) -> Result<(String, RuleFile), String> {
+        let seen =
+            SettingsFile::new(self.file.clone()).read().map_err(|error| error.to_string())?;
+        let text = seen.map(|seen| seen.text).unwrap_or_default();
+        let file = RuleFile::read(&self.name(), &text, Trust::User);
+        Ok((text, file))
+    }
+
+    fn policy(&self, file: &RuleFile) -> Policy {
+        Policy::new(self.ruler.guarded()).with(file, None)
+    }
+
+    /// Returns the rule files of the projects in which agents have worked lately.
+    fn projects(&self) -> Result<Vec<ProjectRules>, String> {
+        let failed = |error: callgate_store::StoreError| error.to_string();
+        let filter = EntryFilter { kinds: vec!["asked".to_owned()], ..EntryFilter::default() };
+        let entries = self.store()?.latest(&filter, u64::MAX, MOST_RECENT).map_err(failed)?;
+        let mut folders: Vec<PathBuf> = entries
+            .iter()
+            .map(|entry| PathBuf::from(AskedBody::parse(&entry.body).request.parts()[1]))
+            .collect();
+        folders.sort();
+        folders.dedup();
+        let mut files: Vec<RuleFile> =
+            folders.iter().flat_map(|folder| project_files(folder)).map(|(_, file)| file).collect();
+        files.sort_by(|one, other| one.name.cmp(&other.name));
+        files.dedup_by(|one, other| one.name == other.name);
+        let view = |file: RuleFile| {
+            let text = std::fs::read_to_string(&file.name).unwrap_or_default();
+            let rules = views(&file, &text);
+            ProjectRules { problems: problems(&file), rules, path: file.name }
+        };
+        Ok(files.into_iter().map(view).collect())
+    }
+
+    /// Describes a question that the rules decide otherwise.
+    fn turned(store: &Store, turned: &TurnedVerdict) -> Result<TurnedCall, String> {
+        let seq = turned.label.parse::<u64>().unwrap_or_default();
+        let entries = store.entries(&EntryFilter::default(), seq.saturating_sub(1), 1);
+        let entry = entries.map_err(|error| error.to_string())?.pop();
+        let body = entry.as_ref().map(|entry| AskedBody::parse(&entry.body)).unwrap_or_default();
+        Ok(TurnedCall {
+            seq,
+            at_ms: entry.as_ref().map(|entry| entry.at_ms).unwrap_or_default(),
+            summary: mask_text(body.summary.as_deref().unwrap_or_default()).into_shown(),
+            project: body.request.parts()[1].to_owned(),
+            was: turned.decided.name().to_owned(),
+            would: turned.verdict.decision.name().to_owned(),
+        })
+    }
+}
+
+impl RuleDesk for ServedRules {
+    fn rules(&self) -> Result<RulesView, String> {
+        let (text, file) = self.user_file()?;
+        Ok(RulesView {
+            path: self.name(),
+            hash: hash(&text),
+            problems: problems(&file),
+            rules: views(&file, &text),
+            projects: self.projects()?,
+            text,
+        })
+    }
+
+    fn check_rules(&self, text: &str) -> Vec<RuleProblem> {
+        problems(&RuleFile::read(&self.name(), text, Trust::User))
+    }
+
+    fn explain(&self, query: &ExplainQuery) -> Result<RuleExplanation, String> {
+        let command = query.command.as_ref().map(|text| json!({ "command": text }).to_string());
+        let given = query.input.as_ref().map(|input| input.get().to_owned());
+        let input = command.or(given).unwrap_or_else(|| "{}".to_owned());
+        let tool = query.tool.as_deref().unwrap_or("Bash");
+        let agent = query.agent.as_deref().unwrap_or(AGENT);
+        let policy = self.ruler.policy(Path::new(&query.project));
+        let act = Act::of(tool, &input, &query.project, agent, &home());
+        let now = LocalClock::of_machine().moment(now_ms());
+        let explained = callgate_rules::explain(&policy, &act, &RealDisk, &now);
+        let shown = |text: &str| mask_text(text).into_shown();
+        let matches = explained.considered.iter().map(|rule| RuleMatch {
+            rule: rule.rule.clone(),
+            matches: rule.holds,
+            text: shown(&rule.because),
+        });
+        let verdict = &explained.verdict;
+        let decision = match verdict.decision {
+            Decision::Ask if is_undecided(verdict) => ExplainedDecision::Undecided,
+            Decision::Allow => ExplainedDecision::Allow,
+            Decision::Ask => ExplainedDecision::Ask,
+            Decision::Confirm => ExplainedDecision::Confirm,
+            Decision::Deny => ExplainedDecision::Deny,
+        };
+        Ok(RuleExplanation {
+            decision,
+            because: shown(&verdict.because),
+            considered: matches.collect(),
+            segments: act.command.as_deref().map(shell::segments),
+        })
+    }
+
+    fn backtest(&self, text: &str, monitor: &WorkMonitor<'_>) -> Result<BacktestReport, String> {
+        let file = RuleFile::read(&self.name(), text, Trust::User);
+        let store = self.store()?;
+        let policy = self.policy(&file);
+        let result = play(&policy, &store, &|done, total| go_on(monitor, done, total));
+        let result = result.map_err(|error| error.to_string())?.ok_or(UNWANTED)?;
+        let listed = |list: &[TurnedVerdict]| -> Result<Vec<TurnedCall>, String> {
+            list.iter().rev().take(MOST_LISTED).map(|turned| Self::turned(&store, turned)).collect()
+        };
+        let mut turned = Vec::new();
+        for from in DECISIONS {
+            for to in DECISIONS.into_iter().filter(|to| *to != from) {
+                let count = result.turned[from as usize][to as usize];
+                let (from, to) = (from.name().to_owned(), to.name().to_owned());
+                turned.push(TurnedCount { from, to, count: count as u64 });
+            }
+        }
+        turned.retain(|turned| turned.count > 0);
+        Ok(BacktestReport {
+            judged: result.acts as u64,
+            let_through: listed(&result.let_through)?,
+            let_through_count: result.let_through_count as u64,
+            turned,
+            saved: result.spared as u64,
+            examples: listed(&result.newly_denied)?,
+        })
+    }
+
+    fn save_rules(&self, text: &str, hash: &str) -> Result<String, String> {
+        if text.len() > LARGEST_FILE {
+            return Err(format!("the rules are longer than {LARGEST_FILE} bytes"));
+        }
+        let file = RuleFile::read(&self.name(), text, Trust::User);
+        let is_error = |problem: &&Problem| problem.level == ProblemLevel::Error;
+        if let Some(Problem { line, message, .. }) = file.problems.iter().find(is_error) {
+            return Err(format!("line {line} is wrong, so nothing was saved: {message}"));
+        }
+        let target = SettingsFile::new(self.file.clone());
+        let seen = target.read().map_err(|error| error.to_string())?;
+        let before = seen.as_ref().map(|seen| seen.text.as_str()).unwrap_or_default();
+        if self::hash(before) != hash {
+            return Err(
+                "the file was changed meanwhile, so nothing was saved: load it again".into()
+            );
+        }
+        let written = target.write(seen.as_ref(), text, BackupChoice::Leave);
+        written.map_err(|error| error.to_string())?;
+        Ok(format!("Saved {} rules. They apply from now on.", file.rules.len()))
+    }
+
+    fn propose(
+        &self,
+        call: &RecordedCall,
+        decide: &str,
+        seconds: Option<u64>,
+    ) -> Result<ProposedRule, String> {
+        let decision = DECISIONS.into_iter().find(|decision| decision.name() == decide);
+        let decision = decision.ok_or("a rule decides allow, deny, ask or confirm")?;
+        let (_, file) = self.user_file()?;
+        let taken: Vec<&str> = file.rules.iter().map(|rule| rule.name.as_str()).collect();
+        let until = seconds.map(until).transpose()?;
+        let act = act_of(call);
+        let proposed = callgate_rules::propose(&act, decision, until.as_deref(), &taken)?;
+        Ok(ProposedRule { toml: proposed.toml, name: proposed.name })
+    }
+
+    fn suggest(&self, monitor: &WorkMonitor<'_>) -> Result<SuggestedRules, String> {
+        let (_, file) = self.user_file()?;
+        let (policy, store) = (self.policy(&file), self.store()?);
+        let watch = |done, total| go_on(monitor, done, total);
+        let found = suggestions(&policy, &self.ruler.guarded(), &store, &watch);
+        let found = found.map_err(|error| error.to_string())?.ok_or(UNWANTED)?;
+        let rules = found.suggestions.iter().map(|suggestion| SuggestedRule {
+            toml: suggestion.rule.toml.clone(),
+            name: suggestion.rule.name.clone(),
+            saves: suggestion.saves,
+            beyond: found
+                .beyond(suggestion)
+                .map(|row| BeyondCall {
+                    seq: row.seq,
+                    summary: mask_text(&row.summary).into_shown(),
+                    project: row.project.clone(),
+                })
+                .collect(),
+            beyond_count: suggestion.beyond.len() as u64,
+        });
+        Ok(SuggestedRules { rules: rules.collect() })
+    }
+
+    fn segments(&self, command: &str) -> Vec<CommandSegment> {
+        shell::segments(command)
+    }
+
+    fn risks(&self, call: &RecordedCall) -> Vec<RiskNote> {
+        callgate_rules::risks(&act_of(call), &self.ruler.guarded())
+    }
+}
+
+impl fmt::Debug for ServedRules {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ServedRules").field("file", &self.file).finish_non_exhaustive()
+    }
+}
+
+/// Why long work has no result.
+const UNWANTED: &str = "nobody waits for the result any more";
+
+fn go_on(monitor: &WorkMonitor<'_>, done: u64, total: u64) -> bool {
+    monitor.progress(done, total);
+    !monitor.is_cancelled()
+}
+
+fn act_of(call: &RecordedCall) -> Act {
+    Act::of(&call.tool, &call.input, &call.project, &call.agent, &home())
+}
+
+fn hash(text: &str) -> String {
+    Sha256Hash(Sha256::digest(text).into()).to_string()
+}
+
+/// Returns when a rule ends that holds for so many seconds: the next full minute.
+fn until(seconds: u64) -> Result<String, String> {
+    let now = now_ms() / 1000;
+    let end = i64::try_from(seconds).ok().and_then(|seconds| now.checked_add(seconds));
+    let minute = end.and_then(|end| end.checked_add(59)).map(|end| end - end.rem_euclid(60));
+    let end = minute.and_then(|minute| Timestamp::from_second(minute).ok());
+    end.map(|end| end.to_string()).ok_or_else(|| "a rule cannot last that long".to_owned())
+}
+
+fn problems(file: &RuleFile) -> Vec<RuleProblem> {
+    let now = LocalClock::of_machine().moment(now_ms());
+    let shown = |problem: Problem| RuleProblem {
+        line: problem.line as u64,
+        level: match problem.level {
+            ProblemLevel::Error => RuleProblemLevel::Error,
+            ProblemLevel::Warning => RuleProblemLevel::Warning,
+        },
+        text: problem.message,
+    };
+    file.check(&now).into_iter().map(shown).collect()
+}
+
+/// Returns the rules of a file with this text, as lists show them.
+fn views(file: &RuleFile, text: &str) -> Vec<RuleView> {
+    let now = LocalClock::of_machine().moment(now_ms());
+    let view = |rule: &Rule| {
+        let text = text_of(text, rule.line);
+        RuleView {
+            name: rule.name.clone(),
+            decide: rule.decision.name().to_owned(),
+            line: rule.line as u64,
+            until: until_of(&text),
+            is_over: rule.is_over(&now),
+            reason: rule.reason.clone(),
+            source: file.name.clone(),
+            text,
+        }
+    };
+    file.rules.iter().map(view).collect()
+}
+
+/// Returns the table that begins in a line, up to the next one.
+fn text_of(text: &str, line: usize) -> String {
+    let mut lines = text.lines().skip(line.saturating_sub(1));
+    let first = lines.next().unwrap_or_default();
+    let rest = lines.take_while(|line| !line.trim_start().starts_with("[["));
+    let whole: Vec<&str> = std::iter::once(first).chain(rest).collect();
+    whole.join("\n").trim_end().to_owned()
+}
+
+/// Returns the end of a rule as it is written.
+fn until_of(rule: &str) -> Option<String> {
+    let table: toml::Table = rule.parse().ok()?;
+    match table.get("rule")?.get(0)?.get("until")? {
+        toml::Value::String(until) => Some(until.clone()),
+        toml::Value::Datetime(until) => Some(until.to_string()),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,220 @@
+//! The questions of the ledger with what was decided on them, and what rules would have decided.
+//!
+//! One thread reads the ledger, the others judge. Only questions whose decision has not been read
+//! yet stay in memory.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::Mutex;
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::thread;
+
+use callgate_link::sync::lock;
+use callgate_rules::{Act, Backtest, Decision, NoLinks, Policy, Verdict, judge};
+use callgate_store::{EntryFilter, LedgerEntry, Store, StoreError};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::policy::{LocalClock, home};
+
+/// How many entries are read from the ledger at once.
+const PAGE: usize = 1_000;
+/// How many questions a thread judges at a time; fewer than are listed.
+const BATCH: usize = 256;
+/// How many batches may wait for a thread.
+const WAITING: usize = 8;
+/// How many verdicts a thread remembers.
+const MOST_KNOWN: usize = 16_384;
+
+/// Is called with how much of the ledger was read, and returns whether to go on.
+pub(super) type GoOn<'a> = &'a (dyn Fn(u64, u64) -> bool + Sync);
+
+/// A question of the ledger, and what was decided on it.
+pub(super) struct PastQuestion {
+    pub(super) seq: u64,
+    at_ms: i64,
+    pub(super) body: String,
+    pub(super) decided: Decision,
+}
+
+/// The call, as a question's entry describes it.
+#[derive(Default, Deserialize)]
+pub(super) struct AskedBody<'a> {
+    #[serde(borrow, default)]
+    pub(super) request: PastRequest<'a>,
+    #[serde(borrow, default)]
+    pub(super) summary: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    ruling: Option<Cow<'a, str>>,
+}
+
+#[derive(Default, Deserialize)]
+pub(super) struct PastRequest<'a> {
+    #[serde(borrow, default)]
+    tool_name: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    tool_input: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    cwd: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    agent: Option<Cow<'a, str>>,
+}
+
+#[derive(Default, Deserialize)]
+struct DecidedBody<'a> {
+    #[serde(borrow, default)]
+    decision: Option<Cow<'a, str>>,
+}
+
+impl<'a> AskedBody<'a> {
+    /// Parses the body of an entry, which may have been damaged.
+    pub(super) fn parse(body: &'a str) -> Self {
+        serde_json::from_str(body).unwrap_or_default()
+    }
+
+    /// Returns true if a person was asked, since no rule decided.
+    pub(super) fn was_asked(&self) -> bool {
+        !matches!(self.ruling.as_deref(), Some("allow" | "deny"))
+    }
+}
+
+impl PastRequest<'_> {
+    /// Returns the tool, the folder, the agent and the input.
+    pub(super) fn parts(&self) -> [&str; 4] {
+        let [tool, cwd, agent] = [&self.tool_name, &self.cwd, &self.agent]
+            .map(|field| field.as_deref().unwrap_or_default());
+        [tool, cwd, agent, self.tool_input.map_or("null", RawValue::get)]
+    }
+}
+
+/// Applies a policy to the ledger. Returns `None` if it was to end before.
+pub(super) fn play(
+    policy: &Policy,
+    store: &Store,
+    go_on: GoOn<'_>,
+) -> Result<Option<Backtest>, StoreError> {
+    let (home, clock) = (home(), LocalClock::of_machine());
+    let (batches, waiting) = sync_channel::<Vec<PastQuestion>>(WAITING);
+    let waiting = Mutex::new(waiting);
+    let threads = thread::available_parallelism().map_or(1, usize::from);
+    thread::scope(|scope| {
+        let work = || {
+            let mut judge = BacktestJudge::new(policy, &home, &clock);
+            let mut sum = Backtest::default();
+            while let Some(batch) = next(&waiting) {
+                let mut part = Backtest::default();
+                for question in &batch {
+                    // The labels are in the order of the ledger.
+                    let label = format!("{:020}", question.seq);
+                    let asked = AskedBody::parse(&question.body);
+                    let verdict = judge.verdict(question.at_ms, &asked.request);
+                    part.note(label, question.decided, asked.was_asked(), verdict);
+                }
+                sum.add(part);
+            }
+            sum
+        };
+        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        let mut batch = Vec::with_capacity(BATCH);
+        let read = read_questions(store, go_on, &mut |question| {
+            batch.push(question);
+            if batch.len() == BATCH {
+                // Nobody takes it only if a thread has panicked, which is reported when it is
+                // joined.
+                batches.send(std::mem::replace(&mut batch, Vec::with_capacity(BATCH))).ok();
+            }
+        });
+        batches.send(batch).ok();
+        // From here on the threads end when there is nothing left.
+        drop(batches);
+        let mut sum = Backtest::default();
+        for worker in workers {
+            match worker.join() {
+                Ok(part) => sum.add(part),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+        read.map(|is_whole| is_whole.then_some(sum))
+    })
+}
+
+fn next(waiting: &Mutex<Receiver<Vec<PastQuestion>>>) -> Option<Vec<PastQuestion>> {
+    lock(waiting).recv().ok()
+}
+
+/// Reads all questions in the order in which they were decided; undecided ones come last. Returns
+/// false if it was to end before.
+pub(super) fn read_questions(
+    store: &Store,
+    go_on: GoOn<'_>,
+    put: &mut dyn FnMut(PastQuestion),
+) -> Result<bool, StoreError> {
+    let kinds = vec!["asked".to_owned(), "decided".to_owned()];
+    let filter = EntryFilter { kinds, ..EntryFilter::default() };
+    let mut open: HashMap<String, PastQuestion> = HashMap::new();
+    let last = store.last_seq()?;
+    let mut after = 0;
+    loop {
+        let entries = store.entries(&filter, after, PAGE)?;
+        let Some(end) = entries.last() else { break };
+        after = end.seq;
+        if !go_on(after, last) {
+            return Ok(false);
+        }
+        for LedgerEntry { seq, at_ms, kind, question, body, .. } in entries {
+            let id = question.unwrap_or_default();
+            if kind == "asked" {
+                let asked = PastQuestion { seq, at_ms, body, decided: Decision::Ask };
+                // A question that is asked again replaces the earlier one.
+                open.insert(id, asked).into_iter().for_each(&mut *put);
+            } else if let Some(asked) = open.remove(&id) {
+                put(PastQuestion { decided: decided(&body), ..asked });
+            }
+        }
+    }
+    let mut rest: Vec<PastQuestion> = open.into_values().collect();
+    rest.sort_by_key(|question| question.seq);
+    rest.into_iter().for_each(put);
+    Ok(true)
+}
+
+/// Judges questions. The same call is judged once if no rule depends on the time, because agents
+/// repeat themselves.
+struct BacktestJudge<'a> {
+    policy: &'a Policy,
+    home: &'a str,
+    clock: &'a LocalClock,
+    is_timed: bool,
+    /// The key is everything that distinguishes calls.
+    known: HashMap<String, Verdict>,
+}
+
+impl<'a> BacktestJudge<'a> {
+    fn new(policy: &'a Policy, home: &'a str, clock: &'a LocalClock) -> Self {
+        let is_timed = policy.depends_on_time();
+        Self { policy, home, clock, is_timed, known: HashMap::new() }
+    }
+
+    fn verdict(&mut self, at_ms: i64, request: &PastRequest<'_>) -> &Verdict {
+        let [tool, cwd, agent, input] = request.parts();
+        let time = if self.is_timed { at_ms } else { 0 };
+        if self.known.len() >= MOST_KNOWN {
+            self.known.clear();
+        }
+        let Self { policy, home, clock, known, .. } = self;
+        let key = format!("{time}\0{tool}\0{cwd}\0{agent}\0{input}");
+        known.entry(key).or_insert_with(|| {
+            let act = Act::of(tool, input, cwd, agent, home);
+            judge(policy, &act, &NoLinks, &clock.moment(at_ms))
+        })
+    }
+}
+
+fn decided(body: &str) -> Decision {
+    let body: DecidedBody<'_> = serde_json::from_str(body).unwrap_or_default();
+    match body.decision.as_deref() {
+        Some("allow") => Decision::Allow,
+        Some("deny") => Decision::Deny,
+        _ => Decision::Ask,
+    }
+}

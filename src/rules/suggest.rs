@@ -1,0 +1,152 @@
+//! `callgate rules suggest`: proposes the rules that would have answered most of what people
+//! allowed anyway.
+
+use std::collections::HashMap;
+use std::io::{self, Write};
+use std::path::Path;
+use std::process::ExitCode;
+
+use callgate_mask::{mask_text, text};
+use callgate_rules::{Act, DecidedCall, Decision, Guarded, Policy, RuleSuggestion};
+use callgate_store::{Store, StoreError, now_ms};
+use sha2::{Digest, Sha256};
+
+use super::past::{AskedBody, GoOn, PastQuestion, read_questions};
+use crate::failure::Failure;
+use crate::policy::{LocalClock, home};
+use crate::progress::ProgressBar;
+
+/// The most different calls that are looked at. All denied ones are.
+const MOST_CALLS: usize = 20_000;
+/// The longest input of a call for which a rule is suggested, in bytes.
+const LONGEST_INPUT: usize = 8 * 1024;
+/// How many calls beyond are shown for each rule.
+pub(super) const MOST_BEYOND: usize = 20;
+
+/// Suggested rules, with the calls to which they refer.
+pub(super) struct LedgerSuggestions {
+    pub(super) suggestions: Vec<RuleSuggestion>,
+    rows: Vec<PastRow>,
+}
+
+/// The first question about a call.
+#[derive(Debug, Clone)]
+pub(super) struct PastRow {
+    pub(super) seq: u64,
+    pub(super) summary: String,
+    pub(super) project: String,
+}
+
+impl LedgerSuggestions {
+    /// Returns the first calls that a suggestion lets through although nobody allowed them.
+    pub(super) fn beyond<'a>(
+        &'a self,
+        suggestion: &'a RuleSuggestion,
+    ) -> impl Iterator<Item = &'a PastRow> {
+        suggestion.beyond.iter().filter_map(|at| self.rows.get(*at)).take(MOST_BEYOND)
+    }
+}
+
+/// Suggests rules and prints them, as text that can be put into a file of rules.
+pub(super) fn run(
+    policy: &Policy,
+    guarded: &Guarded,
+    database: &Path,
+) -> Result<ExitCode, Failure> {
+    let store = Store::open_read_only(database)?;
+    let bar = ProgressBar::new("Looking for rules");
+    let show = |done, total| {
+        bar.at(done, total);
+        true
+    };
+    let found = suggestions(policy, guarded, &store, &show)?;
+    drop(bar);
+    let mut output = io::stdout().lock();
+    let Some(found) = found.filter(|found| !found.suggestions.is_empty()) else {
+        writeln!(
+            output,
+            "# no rule would have saved several questions without letting more through"
+        )?;
+        return Ok(ExitCode::SUCCESS);
+    };
+    for (at, suggestion) in found.suggestions.iter().enumerate() {
+        if at > 0 {
+            writeln!(output)?;
+        }
+        writeln!(output, "# saves {} questions", suggestion.saves)?;
+        for row in found.beyond(suggestion) {
+            let summary = mask_text(&row.summary).into_shown();
+            writeln!(output, "# also lets through: {}", text::one_line(&summary))?;
+        }
+        let more = suggestion.beyond.len().saturating_sub(MOST_BEYOND);
+        if more > 0 {
+            writeln!(output, "# … and {more} more")?;
+        }
+        output.write_all(suggestion.rule.toml.as_bytes())?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Returns the rules that would have answered most of what people allowed. Returns `None` if the
+/// work was to end before.
+pub(super) fn suggestions(
+    policy: &Policy,
+    guarded: &Guarded,
+    store: &Store,
+    go_on: GoOn<'_>,
+) -> Result<Option<LedgerSuggestions>, StoreError> {
+    let mut past = PastCalls { home: home(), ..PastCalls::default() };
+    if !read_questions(store, go_on, &mut |question| past.add(&question))? {
+        return Ok(None);
+    }
+    let now = LocalClock::of_machine().moment(now_ms());
+    // The ledger was read, and the rest takes as long again.
+    let go_on = |done: usize, total: usize| go_on(done as u64, total as u64);
+    let suggestions = callgate_rules::suggest(policy, guarded, &past.calls, &now, &go_on);
+    Ok(suggestions.map(|suggestions| LedgerSuggestions { suggestions, rows: past.rows }))
+}
+
+/// The different calls of the ledger.
+#[derive(Default)]
+struct PastCalls {
+    home: String,
+    calls: Vec<DecidedCall>,
+    rows: Vec<PastRow>,
+    /// The index of each call, by the hash of everything that distinguishes calls.
+    known: HashMap<[u8; 32], usize>,
+}
+
+impl PastCalls {
+    fn add(&mut self, question: &PastQuestion) {
+        let asked = AskedBody::parse(&question.body);
+        let is_denied = question.decided == Decision::Deny;
+        // What a rule has allowed needs no other rule.
+        if !is_denied && !asked.was_asked() {
+            return;
+        }
+        let [tool, cwd, agent, input] = asked.request.parts();
+        let hash = Sha256::digest(format!("{tool}\0{cwd}\0{agent}\0{input}")).into();
+        let at = match self.known.get(&hash) {
+            Some(at) => *at,
+            None if !is_denied
+                && (input.len() > LONGEST_INPUT || self.calls.len() >= MOST_CALLS) =>
+            {
+                return;
+            }
+            None => {
+                let act = Act::of(tool, input, cwd, agent, &self.home);
+                self.calls.push(DecidedCall { act, allowed: 0, denied: 0, undecided: 0 });
+                let summary = asked.summary.as_deref().unwrap_or_default().to_owned();
+                self.rows.push(PastRow { seq: question.seq, summary, project: cwd.to_owned() });
+                self.known.insert(hash, self.calls.len() - 1);
+                self.calls.len() - 1
+            }
+        };
+        let call = &mut self.calls[at];
+        match question.decided {
+            Decision::Allow => call.allowed += 1,
+            Decision::Deny => call.denied += 1,
+            Decision::Ask | Decision::Confirm => call.undecided += 1,
+        }
+    }
+}
