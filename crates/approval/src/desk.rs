@@ -39,7 +39,9 @@ mod tests;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
 
-use callgate_wire::approval::{ApprovalRequest, RequestId, RequestKind};
+use callgate_wire::approval::{
+    ApprovalRequest, ApprovalResponse, Decision, RequestId, RequestKind,
+};
 
 use crate::channel::{News, Person, ReplyTo};
 
@@ -47,8 +49,8 @@ pub(crate) use asked::patience;
 pub use authority::Authority;
 pub(crate) use checked::asks_by_itself;
 pub use checked::asks_of;
-pub use commands::{CODE_LIFETIME, PAGE_CODE_LIFETIME, WRONG_CODES};
-pub use output::{DeskOutput, DeskStep};
+pub use commands::{CODE_LIFETIME, PAGE_CODE_LIFETIME};
+pub(crate) use output::{DeskOutput, DeskStep};
 pub use question::{Ruling, Unattended};
 pub(crate) use recorded_question::RecordedQuestion;
 
@@ -63,19 +65,19 @@ use question::PendingQuestion;
 use quiet::QuietLines;
 
 /// The most questions that may be open at once; further ones are answered `timeout`.
-pub const MOST_OPEN: usize = 16_384;
+pub(crate) const MOST_OPEN: usize = 16_384;
 /// The most bytes that the requests of all open questions may have together.
-pub const MOST_BYTES: usize = 256 * 1024 * 1024;
+pub(crate) const MOST_BYTES: usize = 256 * 1024 * 1024;
 /// The longest message that is passed on to an agent, in characters.
-pub const LONGEST_WORDS: usize = 8_192;
+const LONGEST_WORDS: usize = 8_192;
 
 /// A moment on two clocks.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Now {
+pub(crate) struct Now {
     /// The monotonic clock: the time since the process started.
-    pub mono: Duration,
+    pub(crate) mono: Duration,
     /// Milliseconds since 1970.
-    pub wall_ms: i64,
+    pub(crate) wall_ms: i64,
 }
 
 /// The settings of a desk.
@@ -102,34 +104,23 @@ pub struct DeskSettings {
 
 /// The id of an asker's connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct AskerId(pub u64);
+pub(crate) struct AskerId(pub(crate) u64);
 
 /// An event that the desk handles.
 #[derive(Debug)]
-pub enum DeskInput {
+pub(crate) enum DeskInput {
     /// An asker asks a question, or wants a call checked.
     Asked {
-        /// Who waits for the answer.
         asker: AskerId,
-        /// The question.
         request: ApprovalRequest,
-        /// What the rules say about it.
         ruling: Ruling,
         /// Whether the ledger has a closed question with this id.
         is_replay: bool,
     },
     /// An asker asks a question about which the rules could not decide.
-    Unruled {
-        /// Who waits for the answer.
-        asker: AskerId,
-        /// The question.
-        request: ApprovalRequest,
-        /// Why not, in words for a person.
-        why: String,
-    },
+    Unruled { asker: AskerId, request: ApprovalRequest, why: String },
     /// The process of an asker that is about to ask.
     From {
-        /// The asker.
         asker: AskerId,
         /// The process id, followed by those of its ancestors if it claims that its host is
         /// registered.
@@ -153,36 +144,28 @@ pub enum DeskInput {
         code: String,
         /// The id of the question that this may become.
         id: RequestId,
-        /// Who wants it.
         who: Person,
         /// Whether it is for a page, in which case it is good for a short time.
         is_for_page: bool,
         /// Whether the ledger has never had a link.
         is_first: bool,
-        /// Where to reply.
         reply_to: ReplyTo,
     },
     /// The page is served at these origins, and no longer at others.
-    PageServed {
-        /// The origins.
-        origins: Vec<String>,
-    },
+    PageServed { origins: Vec<String> },
     /// A viewer sends a code to be paired.
     PairViewer {
-        /// The code.
         code: String,
         /// The viewer's name for itself.
         name: String,
         /// The hash of its token, in hex.
         token_hash: String,
-        /// Where to reply.
         reply_to: ReplyTo,
     },
     /// A viewer sends its token to be allowed to press.
     Unlock {
         /// The hash of its token, in hex.
         token_hash: String,
-        /// Where to reply.
         reply_to: ReplyTo,
     },
     /// A viewer wants a link removed.
@@ -191,29 +174,13 @@ pub enum DeskInput {
         link: String,
         /// The id of the question that this may become.
         id: RequestId,
-        /// Who wants it.
         who: Person,
-        /// Where to reply.
         reply_to: ReplyTo,
     },
     /// A host registers a value: the host itself asks its user about requests that carry it.
-    Gate {
-        /// The value.
-        value: String,
-        /// Who registers it.
-        who: Person,
-        /// Where to reply.
-        reply_to: ReplyTo,
-    },
+    Gate { value: String, who: Person, reply_to: ReplyTo },
     /// A viewer wants a harmless question, to try how it works.
-    Try {
-        /// The id of the question.
-        id: RequestId,
-        /// Who wants it.
-        who: Person,
-        /// Where to reply.
-        reply_to: ReplyTo,
-    },
+    Try { id: RequestId, who: Person, reply_to: ReplyTo },
     /// A viewer has disconnected.
     ViewerLeft(u64),
     /// Time has passed.
@@ -224,7 +191,7 @@ pub enum DeskInput {
 
 /// The desk: open questions, and everything that decides about them.
 #[derive(Debug)]
-pub struct Desk {
+pub(crate) struct Desk {
     settings: DeskSettings,
     authority: Authority,
     /// Who may answer according to the settings alone.
@@ -265,8 +232,7 @@ pub struct Desk {
 
 impl Desk {
     /// Makes a desk without questions.
-    #[must_use]
-    pub fn new(settings: DeskSettings, authority: Authority) -> Self {
+    pub(crate) fn new(settings: DeskSettings, authority: Authority) -> Self {
         Self {
             settings,
             given: authority.clone(),
@@ -295,13 +261,15 @@ impl Desk {
 
     /// Handles one input. The records of the returned step must be committed, all of them, before
     /// any of its outputs is carried out.
-    pub fn handle(&mut self, now: Now, input: DeskInput) -> DeskStep {
+    pub(crate) fn handle(&mut self, now: Now, input: DeskInput) -> DeskStep {
         let mut step = DeskStep { now, ..DeskStep::default() };
         match input {
             DeskInput::From { asker, lineage } => drop(self.lineages.insert(asker, lineage)),
             DeskInput::Asked { asker, request, ruling, is_replay } => {
                 if self.has_other_gate(asker, &request, &ruling) {
-                    gates::pass_by(&mut step, asker, request.request_id);
+                    // Its host asks, so nobody decides here.
+                    let response = ApprovalResponse::new(request.request_id, Decision::None);
+                    step.outputs.push(DeskOutput::Answer(asker, response));
                 } else if request.kind == RequestKind::Check {
                     self.checked(&mut step, asker, request, ruling, is_replay);
                 } else {
@@ -318,9 +286,8 @@ impl Desk {
                 }
             }
             DeskInput::Told(request) => self.told(&mut step, &request),
-            DeskInput::Gone(asker) => self.gone(&mut step, asker),
+            DeskInput::Gone(asker) | DeskInput::Lost(asker) => self.gone(&mut step, asker),
             DeskInput::Delivered(asker) => self.delivered(&mut step, asker),
-            DeskInput::Lost(asker) => self.lost(&mut step, asker),
             DeskInput::News(news) => self.news(&mut step, news),
             DeskInput::Viewers(count) => self.viewers(&mut step, count),
             DeskInput::NewCode { code, id, who, is_for_page, is_first, reply_to } => {
@@ -351,21 +318,18 @@ impl Desk {
     }
 
     /// Returns when the desk has to be called even if nothing happens.
-    #[must_use]
-    pub fn next_alarm(&self) -> Option<Duration> {
+    pub(crate) fn next_alarm(&self) -> Option<Duration> {
         let question = self.alarms.first().map(|(at, _)| *at);
         question.into_iter().chain(self.quiet.due()).min()
     }
 
     /// Returns how many questions are open.
-    #[must_use]
-    pub fn open_count(&self) -> usize {
+    pub(crate) fn open_count(&self) -> usize {
         self.open.len()
     }
 
     /// Returns true if the desk remembers a question of this id, open or closed.
-    #[must_use]
-    pub fn knows(&self, id: &RequestId) -> bool {
+    pub(crate) fn knows(&self, id: &RequestId) -> bool {
         self.open.contains_key(id) || self.past.get(id).is_some()
     }
 

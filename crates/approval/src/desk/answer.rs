@@ -72,12 +72,6 @@ impl Desk {
         }
     }
 
-    pub(super) fn lost(&mut self, step: &mut DeskStep, asker: AskerId) {
-        if let Some(id) = self.askers.get(&asker).cloned() {
-            self.close(step, &id, "gone");
-        }
-    }
-
     /// Closes a question and shows everywhere what became of it.
     pub(super) fn close(&mut self, step: &mut DeskStep, id: &RequestId, how: &'static str) {
         let Some(open) = self.open.remove(id) else { return };
@@ -173,7 +167,7 @@ fn response(
         }
         Decision::Timeout | Decision::Ask | Decision::None => {}
         Decision::Deny => {
-            response.message = Some(message.clone().unwrap_or_else(|| denied(&decided.by)));
+            response.message = Some(message.clone().unwrap_or_else(|| denial(&decided.by) + "."));
             response.interrupt = *interrupt && request.takes(AnswerExtra::Interrupt);
         }
         Decision::Allow => {
@@ -203,10 +197,6 @@ fn is_permission(request: &ApprovalRequest) -> bool {
 /// Returns true if a decision fits this request.
 pub(super) fn fits(request: &ApprovalRequest, card: &Card, decided: &DeskDecision) -> bool {
     response(request, card, decided).is_some()
-}
-
-fn denied(by: &str) -> String {
-    format!("{}.", denial(by))
 }
 
 /// Says who denied a call. The text of a rule already begins with "denied by".

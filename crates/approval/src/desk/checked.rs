@@ -103,8 +103,7 @@ impl Desk {
 
     /// Returns true if a check with this ruling becomes a question at the desk, unless a grant lets
     /// it through.
-    #[must_use]
-    pub fn waits_for_person(&self, request: &ApprovalRequest, ruling: &Ruling) -> bool {
+    pub(crate) fn waits_for_person(&self, request: &ApprovalRequest, ruling: &Ruling) -> bool {
         let (because, is_guarded) = match ruling {
             Ruling::Ask { because, is_guarded } => (because, is_guarded),
             Ruling::Confirm { .. } => return true,

@@ -18,7 +18,7 @@ pub const PAGE_CODE_LIFETIME: Duration = Duration::from_mins(1);
 /// How many codes that were used for pages are remembered.
 const MOST_USED: usize = 16;
 /// After this many wrong codes every code is void.
-pub const WRONG_CODES: u32 = 5;
+pub(super) const WRONG_CODES: u32 = 5;
 /// How many questions `/pending` shows at most.
 const MOST_PENDING: usize = 10;
 const DEFAULT_MUTE_MS: i64 = 3_600_000;

@@ -7,12 +7,12 @@
 
 use std::collections::HashMap;
 
-use callgate_wire::approval::{ApprovalRequest, ApprovalResponse, Decision, RequestId};
+use callgate_wire::approval::ApprovalRequest;
 use serde_json::json;
 
 use super::answer::tell;
 use super::question::Ruling;
-use super::{AskerId, Desk, DeskOutput, DeskStep};
+use super::{AskerId, Desk, DeskStep};
 use crate::channel::{Person, PersonPlace, ReplyTo};
 
 /// How many values may be registered at once.
@@ -72,9 +72,4 @@ impl Desk {
         step.note("gated", None, &json!({ "process": process }));
         tell(step, Some(reply_to), true, "Registered for as long as this connection stays.");
     }
-}
-
-/// Answers an asker whose host asks: nobody decides here.
-pub(super) fn pass_by(step: &mut DeskStep, asker: AskerId, id: RequestId) {
-    step.outputs.push(DeskOutput::Answer(asker, ApprovalResponse::new(id, Decision::None)));
 }

@@ -10,20 +10,20 @@ use crate::channel::ChannelOrder;
 
 /// What follows from one input: records to be committed, and then outputs to be carried out.
 #[derive(Debug, Default)]
-pub struct DeskStep {
+pub(crate) struct DeskStep {
     /// When it happens.
     pub(super) now: Now,
     /// Entries for the ledger, in order, all or none.
-    pub records: Vec<EntryDraft>,
+    pub(crate) records: Vec<EntryDraft>,
     /// Values to be kept beside the ledger (or forgotten, if `None`) with the records.
-    pub keeps: Vec<(String, Option<String>)>,
+    pub(crate) keeps: Vec<(String, Option<String>)>,
     /// What to do once the records are committed.
-    pub outputs: Vec<DeskOutput>,
+    pub(crate) outputs: Vec<DeskOutput>,
 }
 
 /// Something that the desk wants done.
 #[derive(Debug)]
-pub enum DeskOutput {
+pub(crate) enum DeskOutput {
     /// Send the asker its answer.
     Answer(AskerId, ApprovalResponse),
     /// An order for the Telegram channel.
@@ -32,18 +32,15 @@ pub enum DeskOutput {
     Terminal(ChannelOrder),
     /// A reply to a request of a viewer.
     Viewer {
-        /// Which viewer.
         viewer: u64,
         /// The number of the request.
         id: String,
         /// Whether the request changed anything.
         done: bool,
-        /// The reply.
         text: String,
     },
     /// A notice to a viewer that its request waits for a person.
     Waiting {
-        /// Which viewer.
         viewer: u64,
         /// Its id of what it did.
         id: String,
@@ -54,7 +51,6 @@ pub enum DeskOutput {
     },
     /// Lock the viewers that were unlocked with this token.
     Lock {
-        /// The token's hash.
         hash: String,
         /// Why, in words for their user.
         text: String,

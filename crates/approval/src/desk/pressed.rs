@@ -58,7 +58,8 @@ impl Desk {
         let is_open = self.open.get(id).is_some_and(|open| open.decided.is_none());
         if !is_open {
             let text = self.too_late(id);
-            step.note("pressed", self.known(id), &record::pressed(who, &action, "late"));
+            let known = self.knows(id).then_some(id);
+            step.note("pressed", known, &record::pressed(who, &action, "late"));
             return tell(step, Some(reply_to), false, &text);
         }
         let (press, confirm) = self.with_word(step, who, id, press, confirm);
@@ -242,11 +243,6 @@ impl Desk {
             (_, Some(over)) => format!("Too late. {}.", over.text),
             _ => UNKNOWN.to_owned(),
         }
-    }
-
-    /// Returns the id if a question with it was really asked.
-    fn known<'a>(&self, id: &'a RequestId) -> Option<&'a RequestId> {
-        self.knows(id).then_some(id)
     }
 
     /// Handles a button whose data is not valid.

@@ -23,7 +23,7 @@ const LAST_MOMENT: Duration = Duration::from_secs(2);
 impl Desk {
     /// Restores the open questions, the last closed ones (the latest first), the kept values, and
     /// the links of the chain. Each list of entries belongs to one question, in order.
-    pub fn restore(
+    pub(crate) fn restore(
         &mut self,
         now: Now,
         open: &[Vec<LedgerEntry>],

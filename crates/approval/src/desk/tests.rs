@@ -6,8 +6,12 @@ mod calls;
 mod cases;
 mod checks;
 mod confirmed;
+mod linking;
 mod model;
 mod naive;
+mod pressing;
+mod reaching;
+mod settling;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
