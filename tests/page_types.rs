@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
+use callgate_store::Sha256Hash;
 use callgate_testkit::process::run;
 use callgate_testkit::tools::{node22, repo_root, tsc};
 use serde_json::Value;
@@ -77,8 +78,7 @@ fn the_vendored_files_are_the_ones_that_are_written_down() {
     let listed: Vec<(String, String)> = rows.collect();
     for (file, sum) in &listed {
         let digest = Sha256::digest(fs::read(vendor.join(file)).unwrap());
-        let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
-        assert_eq!(&hex, sum, "{file}");
+        assert_eq!(Sha256Hash(digest.into()).to_string(), *sum, "{file}");
     }
     let mut scripts = Vec::new();
     let mut folders = vec![vendor.clone()];

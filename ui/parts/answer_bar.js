@@ -160,7 +160,7 @@ function replyForm(inbox, question, card) {
 
 /** @param {InboxView} inbox @param {Question} question */
 function steps(inbox, question) {
-  const { answer, row, outcome, action } = question;
+  const { answer, row, outcome } = question;
   const level = ["pressed", "recorded", "read"].indexOf(answer);
   const denies = (outcome?.decision ?? decisionOf(question)) === "deny";
   const names = ["Pressed", "Recorded in the ledger", `Read by ${agentName(row.agent)}`];
