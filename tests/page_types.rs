@@ -2,6 +2,8 @@
 //! every example of `desk.md`, the tests of the pure modules pass, and the vendored libraries are
 //! the ones that are written down.
 
+#![allow(clippy::expect_used, reason = "a failed step is a failed test")]
+
 use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
@@ -103,14 +105,16 @@ fn ui() -> PathBuf {
 
 /// Returns a module that gives every example of the document its type.
 fn examples() -> String {
-    let document = fs::read_to_string(repo_root().join("docs/protocol/desk.md")).unwrap();
+    let document = fs::read_to_string(repo_root().join("docs/protocol/desk.md"));
+    let document = document.expect("the document");
     let mut lines = vec!["import type { DeskMessage, DeskRequest } from './desk';".to_owned()];
     for (language, of) in [("desk-request", "DeskRequest"), ("desk-message", "DeskMessage")] {
         let fence = format!("```json {language}\n");
         let blocks = document.split(fence.as_str()).skip(1);
         for block in blocks.filter_map(|rest| rest.split("```").next()) {
             for example in serde_json::Deserializer::from_str(block).into_iter::<Value>() {
-                lines.push(format!("({}) satisfies {of};", example.unwrap()));
+                let example = example.expect("an example is JSON");
+                lines.push(format!("({example}) satisfies {of};"));
             }
         }
     }
