@@ -15,6 +15,7 @@ pub mod codex;
 pub mod leaks;
 pub mod messages;
 pub mod odd_text;
+pub mod page;
 pub mod proc;
 pub mod process;
 pub mod responses;

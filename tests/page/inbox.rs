@@ -1,0 +1,83 @@
+//! Answers from the inbox.
+
+use callgate_testkit::page;
+use serde_json::json;
+
+use crate::stage::{desk_with_page, link, wait_until_live};
+
+#[test]
+fn questions_are_answered_in_the_page() {
+    let Some((desk, browser)) = desk_with_page() else { return };
+    page::a_click_allows(&desk, &browser);
+    page::words_deny(&desk, &browser);
+    page::an_edit_keeps_what_is_hidden(&desk, &browser);
+    page::a_choice_answers(&desk, &browser);
+    page::a_plan_is_read_and_approved(&desk, &browser);
+    page::keys_answer(&desk, &browser);
+    assert_eq!(browser.complaints(), Vec::<String>::new());
+    desk.assert_chain();
+}
+
+#[test]
+fn a_first_question_needs_no_agent() {
+    let Some((desk, browser)) = desk_with_page() else { return };
+    browser.click("[data-try]");
+    browser.wait_for("a question", "return document.querySelector('.card[data-question]')");
+    browser.wait_for(
+        "presses count",
+        "return document.querySelector('[data-press=allow][aria-disabled=false]')",
+    );
+    browser.click("[data-press=allow]");
+    browser.wait_for("it is read", "return document.querySelector('[data-answer=read]')");
+    desk.assert_chain();
+}
+
+#[test]
+fn a_reload_and_a_killed_desk_lose_nothing() {
+    let Some((desk, browser)) = desk_with_page() else { return };
+    let hook = desk.hook(&crate::fixture::bash("make slowly"));
+    page::show(&browser, "make slowly");
+    browser.reload();
+    wait_until_live(&browser);
+    page::show(&browser, "make slowly");
+    desk.kill();
+    browser.wait_for("it is noticed", "return document.body.dataset.connection !== 'live'");
+    desk.up();
+    wait_until_live(&browser);
+    page::show(&browser, "make slowly");
+    assert_eq!(
+        browser.run("return document.querySelectorAll('.question-row').length", &json!([])),
+        1
+    );
+    browser.click("[data-press=allow]");
+    assert_eq!(hook.decision(), json!({ "behavior": "allow" }));
+    page::wait_for_answer(&browser, "make slowly", "read");
+    desk.assert_story(
+        "make slowly",
+        &["asked", "returned", "pressed allow: allow", "decided allow by The page", "delivered"],
+    );
+}
+
+#[test]
+fn a_code_that_is_used_twice_opens_nothing() {
+    let Some((desk, browser)) = desk_with_page() else { return };
+    // A second link is somebody's to allow.
+    let second = std::thread::scope(|scope| {
+        let asked = scope.spawn(|| link(&desk));
+        browser.wait_for("the question", "return document.querySelector('.card[data-question]')");
+        browser.wait_for(
+            "presses count",
+            "return document.querySelector('[data-press=allow][aria-disabled=false]')",
+        );
+        browser.click("[data-press=allow]");
+        asked.join().unwrap()
+    });
+    let other = callgate_testkit::browser::Browser::start(800, 600).unwrap();
+    other.open(&second);
+    wait_until_live(&other);
+    let thief = callgate_testkit::browser::Browser::start(800, 600).unwrap();
+    thief.open(&second);
+    thief.wait_for("it is refused", "return document.querySelector('[data-view=pair]')");
+    other.wait_for("it is locked", "return document.querySelector('[data-view=pair]')");
+    wait_until_live(&browser);
+}

@@ -1,0 +1,12 @@
+//! The page in a real browser: `callgate up` as a process, hooks as processes, and a person who
+//! clicks and types.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a failed step is a failed test")]
+
+mod attacks;
+mod channels;
+#[path = "../approval/fixture.rs"]
+#[allow(dead_code, reason = "the tests of the approval line use more of it")]
+mod fixture;
+mod inbox;
+mod stage;
