@@ -3,6 +3,8 @@
 use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use callgate_client::viewer::{PATIENCE, Viewer, ViewerError};
 use callgate_web::{PageAddress, address_path};
@@ -12,6 +14,11 @@ use crate::browser;
 use crate::config::{Config, DeskFlags};
 use crate::failure::Failure;
 use crate::pair::say_waiting;
+
+/// How long the page may take to be served after the desk is.
+const STARTS_WITHIN: Duration = Duration::from_secs(3);
+/// How often the address is looked for meanwhile.
+const PAUSE: Duration = Duration::from_millis(20);
 
 /// Open the page in your browser
 ///
@@ -47,10 +54,17 @@ impl OpenArgs {
     }
 }
 
-/// Returns the address of the page.
+/// Returns the address of the page. A desk that has just started serves it a moment later.
 fn address(config: &Config) -> Result<PageAddress, Failure> {
     let socket = &config.desk_socket.value;
-    match PageAddress::read(socket) {
+    let end = Instant::now() + STARTS_WITHIN;
+    let read = loop {
+        match PageAddress::read(socket) {
+            Ok(None) if config.page.enabled && Instant::now() < end => thread::sleep(PAUSE),
+            read => break read,
+        }
+    };
+    match read {
         Ok(Some(address)) => Ok(address),
         Ok(None) => Err(Failure::Failed(
             "`callgate up` serves no page: set `page.enabled` to true, or see what it said when it \

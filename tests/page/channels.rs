@@ -12,7 +12,7 @@ fn page_of(stage: &Stage) -> Option<Browser> {
     let browser = Browser::start(1000, 800)?;
     let link = std::thread::scope(|scope| {
         let asked = scope.spawn(|| link(stage));
-        stage.press(&stage.question("page"), "Allow");
+        stage.press(&stage.question("asks for a code"), "Allow");
         asked.join().unwrap()
     });
     browser.open(&link);

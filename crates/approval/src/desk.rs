@@ -223,6 +223,8 @@ pub(crate) struct Desk {
     /// Limits the lines that the terminal shows about calls that ran without a question.
     quiet: QuietLines,
     viewers: usize,
+    /// Until when the last viewer that left may come back, on the monotonic clock.
+    viewers_back_by: Option<Duration>,
     codes: PairingCodes,
     /// Muted chats, each with the end of its silence on the wall clock.
     muted: HashMap<i64, i64>,
@@ -253,6 +255,7 @@ impl Desk {
             calls: CallMemory::default(),
             quiet: QuietLines::default(),
             viewers: 0,
+            viewers_back_by: None,
             codes: PairingCodes::default(),
             muted: HashMap::new(),
             strangers: authority::StrangerQuota::default(),
@@ -289,7 +292,7 @@ impl Desk {
             DeskInput::Gone(asker) | DeskInput::Lost(asker) => self.gone(&mut step, asker),
             DeskInput::Delivered(asker) => self.delivered(&mut step, asker),
             DeskInput::News(news) => self.news(&mut step, news),
-            DeskInput::Viewers(count) => self.viewers(&mut step, count),
+            DeskInput::Viewers(count) => self.viewers(step.now, count),
             DeskInput::NewCode { code, id, who, is_for_page, is_first, reply_to } => {
                 let wanted = WantedCode { code, is_for_page };
                 self.new_code(&mut step, wanted, &id, &who, is_first, reply_to);

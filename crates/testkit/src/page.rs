@@ -166,4 +166,4 @@ pub fn wait_for_answer(page: &Browser, text: &str, state: &str) {
 
 /// True once a press on the question that is shown would count.
 const SETTLED: &str = "return document.querySelector('.card[data-question]')
-    && !document.querySelector('[data-press][aria-disabled=true]')";
+    && !document.querySelector('[data-settling]')";

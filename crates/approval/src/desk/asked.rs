@@ -105,7 +105,7 @@ impl Desk {
             deadline: step.now.mono + patience,
             phone_at: None,
             away_until: None,
-            reach_by: None,
+            reach_by: self.viewers_back_by.filter(|at| *at > step.now.mono),
             alarm: None,
             copies: Vec::new(),
             sending: Vec::new(),
@@ -222,11 +222,19 @@ impl Desk {
         }
     }
 
-    pub(super) fn viewers(&mut self, step: &mut DeskStep, count: usize) {
+    /// Notes how many viewers may press. When the last one leaves, it has a moment to come back: a
+    /// page that is loaded again leaves, too.
+    pub(super) fn viewers(&mut self, now: Now, count: usize) {
+        let has_left = self.viewers > 0 && count == 0;
         self.viewers = count;
-        if count == 0 {
+        if has_left {
+            let back_by = now.mono + self.settings.grace;
+            self.viewers_back_by = Some(back_by);
             for id in self.open.keys().cloned().collect::<Vec<_>>() {
-                self.give_up_if_unreachable(step, &id);
+                if let Some(open) = self.open.get_mut(&id) {
+                    open.reach_by = Some(back_by);
+                }
+                self.set_alarm(&id);
             }
         }
     }
