@@ -54,7 +54,14 @@ fn a_reload_and_a_killed_desk_lose_nothing() {
     page::wait_for_answer(&browser, "make slowly", "read");
     desk.assert_story(
         "make slowly",
-        &["asked", "returned", "pressed allow: allow", "decided allow by The page", "delivered"],
+        &[
+            "asked",
+            "returned",
+            "pressed allow: decided",
+            "decided allow by Chrome on Linux",
+            "delivered",
+            "closed: Allowed by Chrome on Linux",
+        ],
     );
 }
 

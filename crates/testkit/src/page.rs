@@ -117,14 +117,15 @@ pub fn markup_is_only_text(desk: &impl PageDesk, page: &Browser) {
     page.wait_for("presses count", SETTLED);
     page.click("[data-press=send-words]");
     assert_eq!(hook.decision()["message"], attack);
-    let file = json!({ "file_path": format!("/home/ada/{attack}.md"), "content": attack });
+    let file =
+        json!({ "file_path": format!("/home/ada/in-a-name-{attack}.md"), "content": attack });
     let hook = desk.ask_about("Write", &file);
-    show(page, "onerror");
+    show(page, "in-a-name");
     page.click("[data-press=deny]");
     assert_eq!(hook.decision()["behavior"], "deny");
-    let plan = format!("[x](javascript:window.taken=1) {attack}");
+    let plan = format!("In a plan: [x](javascript:window.taken=1) {attack}");
     let hook = desk.ask_about("ExitPlanMode", &json!({ "plan": plan }));
-    show(page, "onerror");
+    show(page, "In a plan");
     let link = page.run("return !!document.querySelector('a[href^=javascript]')", &json!([]));
     assert_eq!(link, false, "a link that runs a script");
     page.click("[data-press=deny]");

@@ -32,8 +32,8 @@ impl Bench {
         }
         fs::create_dir_all(config.database.parent().unwrap()).unwrap();
         drop(Store::open(&config.database).unwrap());
-        let ruler = Arc::new(LiveRules::new(&config, Arc::new(|_| ())));
-        Self { served: ServedRules::new(&config, ruler), folder }
+        let live = Arc::new(LiveRules::new(&config, Arc::new(|_| ())));
+        Self { served: ServedRules::new(&config, live), folder }
     }
 
     /// Records questions about commands and what was decided.
