@@ -1,9 +1,9 @@
 //! The desk: the only judge of what an agent may do.
 //!
-//! A pure state machine. [`Desk::handle`] takes the time and one [`DeskInput`] and returns a
-//! [`DeskStep`]: what has to be written to the ledger, and what may be done once it is written. So
+//! A pure state machine. `Desk::handle` takes the time and one `DeskInput` and returns a
+//! `DeskStep`: what has to be written to the ledger, and what may be done once it is written. So
 //! nothing is shown or answered before it is recorded, and after a crash the desk is restored from
-//! the ledger ([`Desk::restore`]).
+//! the ledger (`Desk::restore`).
 //!
 //! - A question is answered at most once, by whoever is first, and only to the asker that brought
 //!   it. After a restart only an asker that comes back with the same question (the same keyed

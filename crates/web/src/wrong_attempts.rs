@@ -54,7 +54,7 @@ mod tests {
         }
         assert_eq!(attempts.check(start), Err(FORGIVEN_AFTER));
         let later = start + FORGIVEN_AFTER / 3;
-        assert_eq!(attempts.check(later), Err(FORGIVEN_AFTER - FORGIVEN_AFTER / 3));
+        assert_eq!(attempts.check(later), Err(FORGIVEN_AFTER * 2 / 3));
         assert_eq!(attempts.check(start + FORGIVEN_AFTER), Ok(()));
         attempts.add(start + FORGIVEN_AFTER);
         assert_eq!(attempts.check(start + FORGIVEN_AFTER), Err(FORGIVEN_AFTER));

@@ -386,7 +386,7 @@ fn a_backtest_says_what_would_have_been_decided() {
         let mut result = Backtest::default();
         for (label, command, decided) in past {
             let verdict = crate::judge(&policy, &bash(command), &crate::NoLinks, &now());
-            result.note((*label).into(), *decided, &verdict);
+            result.note((*label).into(), *decided, true, &verdict);
         }
         result
     };

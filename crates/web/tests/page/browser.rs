@@ -1,7 +1,8 @@
 //! A browser as far as the tests need one: one request for each connection, every byte chosen.
 
 use std::collections::HashMap;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::fmt::Write as _;
+use std::io::{BufReader, Read, Write};
 use std::net::{Ipv4Addr, TcpStream};
 use std::time::Duration;
 
@@ -38,21 +39,31 @@ pub(crate) fn request(line: &str, headers: &[&str], body: &str) -> Vec<u8> {
         text += "\r\n";
     }
     if line.starts_with("POST") {
-        text += &format!("Content-Length: {}\r\n", body.len());
+        write!(text, "Content-Length: {}\r\n", body.len()).unwrap();
     }
     (text + "\r\n" + body).into_bytes()
+}
+
+/// Reads a line of a response, byte by byte, so that its length has a limit.
+fn line_of(input: &mut BufReader<TcpStream>) -> String {
+    let mut line = Vec::new();
+    for byte in input.bytes().take(64 * 1024) {
+        line.push(byte.unwrap());
+        if line.ends_with(b"\n") {
+            break;
+        }
+    }
+    String::from_utf8(line).unwrap()
 }
 
 impl Response {
     pub(crate) fn read(stream: TcpStream) -> Self {
         let mut input = BufReader::new(stream);
-        let mut line = String::new();
-        input.read_line(&mut line).unwrap();
+        let line = line_of(&mut input);
         let status = line.split(' ').nth(1).unwrap_or_else(|| panic!("{line:?}")).parse().unwrap();
         let mut headers = HashMap::new();
         loop {
-            let mut line = String::new();
-            input.read_line(&mut line).unwrap();
+            let line = line_of(&mut input);
             match line.trim_end().split_once(": ") {
                 Some((name, value)) => headers.insert(name.to_lowercase(), value.to_owned()),
                 None => break,
@@ -63,8 +74,7 @@ impl Response {
 
     /// Reads the next chunk of a body; `None` at its end.
     pub(crate) fn chunk(&mut self) -> Option<Vec<u8>> {
-        let mut line = String::new();
-        self.input.read_line(&mut line).unwrap();
+        let line = line_of(&mut self.input);
         let size = usize::from_str_radix(line.trim_end(), 16).ok().filter(|size| *size > 0)?;
         let mut chunk = vec![0; size + 2];
         self.input.read_exact(&mut chunk).unwrap();

@@ -1,5 +1,6 @@
 //! Every request in `docs/protocol/page.md` is sent to a real host, which has to answer as shown.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
@@ -43,10 +44,10 @@ fn every_documented_request_is_answered_as_documented() {
         let (line, headers, body) = parts(&real);
         let mut sent = format!("{line}\r\n");
         for (name, value) in headers {
-            sent += &format!("{name}: {value}\r\n");
+            write!(sent, "{name}: {value}\r\n").unwrap();
         }
         if !body.is_empty() {
-            sent += &format!("Content-Length: {}\r\n", body.len());
+            write!(sent, "Content-Length: {}\r\n", body.len()).unwrap();
         }
         let mut answer = send(house.port, format!("{sent}\r\n{body}").as_bytes());
         let body = check(&mut answer, expected);

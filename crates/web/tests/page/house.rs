@@ -71,7 +71,7 @@ impl House {
         };
         let warned = Arc::clone(&self.warned);
         let options = DaemonOptions {
-            claim: Claim::take(&self.socket(), &self.desk_socket()).unwrap(),
+            claim: Claim::take(self.socket(), self.desk_socket()).unwrap(),
             store: Store::open(&self.folder.path().join("callgate.db")).unwrap(),
             settings,
             authority: Authority::default(),

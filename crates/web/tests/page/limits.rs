@@ -106,14 +106,14 @@ fn many_connections_do_not_lock_the_page_out() {
     let house = House::with(limits);
     let key = house.page();
     let (mut stream, head) = house.events(&key, None);
-    let held: Vec<_> = (0..100).map(|_| connect(house.port)).collect();
+    let silent: Vec<_> = (0..100).map(|_| connect(house.port)).collect();
     for _ in 0..10 {
         assert_eq!(house.post(&key, &json!({ "id": "1", "kind": "status" })).status, 200);
     }
     house.code();
     let (_, id, _) = stream.event().unwrap();
     assert_eq!(id, Some(head + 1), "the stream had shown its key and stayed");
-    drop(held);
+    drop(silent);
 }
 
 #[test]
