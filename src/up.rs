@@ -13,6 +13,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::thread;
+use std::time::Duration;
 
 use callgate_approval::daemon::{Claim, Daemon, DaemonOptions, Warn};
 use callgate_approval::desk::{Authority, DeskSettings};
@@ -36,6 +37,8 @@ use keys::Keyboard;
 
 /// How many orders, and how many warnings, may wait for the terminal.
 const QUEUE: usize = 1024;
+/// How long a page may take to be loaded again before it counts as gone.
+const VIEWER_GRACE: Duration = Duration::from_secs(10);
 /// The longest warning, in characters.
 const LONGEST_WARNING: usize = 500;
 
@@ -173,6 +176,7 @@ fn options(
     let settings = DeskSettings {
         timeout: config.timeout,
         grace: config.grace,
+        viewer_grace: VIEWER_GRACE,
         phone_after: config.phone_after,
         notify_on_stop: config.notify_on_stop,
         terminal: terminal.is_some(),

@@ -5,7 +5,7 @@ import { agentName, ago, counted, folderName, remaining, toolDeed } from "../wor
 import { answerBar } from "./answer_bar.js";
 import { body } from "./bodies.js";
 import { icon } from "./icons.js";
-import { numbered, prettyJson, shown } from "./text.js";
+import { numbered, prettyJson, reason, shown } from "./text.js";
 
 /** @typedef {import("../app.js").App} App */
 /** @typedef {import("../views/inbox.js").InboxView} InboxView */
@@ -90,7 +90,7 @@ function head(inbox, { row, overAt }) {
 /** @param {import("../types/desk.js").Row} row */
 function risks(row) {
   const chips = row.risks.map(
-    ({ kind, text }) => html`<li class="chip ${RISKS[kind]?.[1] ?? ""}">${icon(kind)}${text}</li>`,
+    ({ kind, text }) => html`<li class="chip ${RISKS[kind]?.[1] ?? ""}">${icon(kind)}<span>${reason(text)}</span></li>`,
   );
   if (row.needs === "confirm")
     chips.unshift(html`<li class="chip red">${icon("warning")}Needs a second, reading step</li>`);
@@ -123,7 +123,7 @@ function content(inbox, question, card) {
     <section class="why">
       <h2 class="sub">Why you are asked</h2>
       <p>
-        ${card.because ? shown(card.because) : "No rule decides this, so it is asked."} Without an answer
+        ${card.because ? reason(card.because) : "No rule decides this, so it is asked."} Without an answer
         ${card.no_answer_denies ? "it is denied" : "the agent asks in its own terminal"}.
       </p>
     </section>

@@ -5,7 +5,7 @@ import { ask, errorText } from "../transport.js";
 import { decisionWords, folderName } from "../words.js";
 import { note, valueOf } from "./controls.js";
 import { icon } from "./icons.js";
-import { segment, shown } from "./text.js";
+import { reason, segment, shown } from "./text.js";
 
 /** @typedef {import("../app.js").App} App */
 
@@ -100,7 +100,7 @@ export class ExplainPanel {
   #verdict({ decision, because, considered, segments }) {
     return html`<div class="verdict" data-verdict=${decision}>
         <span class="chip ${TONES[decision] ?? ""}">${decisionWords(decision)}</span>
-        <p>${because ? shown(because) : "No rule decides it, so you are asked."}</p>
+        <p>${because ? reason(because) : "No rule decides it, so you are asked."}</p>
       </div>
       ${segments ? html`<pre class="code-box command small">${segments.map(segment)}</pre>` : nothing}
       ${

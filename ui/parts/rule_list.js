@@ -40,11 +40,22 @@ function listedRule(rule, edit) {
     <span class="chip ${TONES[rule.decide] ?? ""}">${rule.decide}</span>
     <div class="grow">
       <div class="row wrap"><strong>${rule.name}</strong>${rule.until ? expiry(rule) : nothing}</div>
-      <code class="rule-text">${shown(rule.text)}</code>
+      <code class="rule-text">${shown(conditions(rule.text))}</code>
       ${rule.reason ? html`<span class="small muted">${shown(rule.reason)}</span>` : nothing}
     </div>
     ${edit ? editButton(rule, edit) : nothing}
   </li>`;
+}
+
+/** Returns the text of a rule without the lines that are shown beside it anyway. */
+function conditions(/** @type {string} */ text) {
+  // A text over several lines cannot be taken apart by its lines.
+  if (/"""|'''/.test(text)) return text;
+  const isShown = /^\s*(\[\[rule\]\]|(name|decide|reason)\s*=|$)/;
+  return text
+    .split("\n")
+    .filter((line) => !isShown.test(line))
+    .join("\n");
 }
 
 /** @param {ListedRule} rule */

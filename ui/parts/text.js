@@ -27,6 +27,18 @@ export function shown(text) {
   );
 }
 
+/**
+ * Shows a reason of the desk as a sentence; what it quotes in backticks becomes code.
+ * @param {string} text
+ */
+export function reason(text) {
+  const sentence = text.charAt(0).toUpperCase() + text.slice(1);
+  const pieces = sentence.split("`");
+  // An odd number of backticks quotes nothing for sure.
+  if (pieces.length % 2 === 0) return shown(sentence);
+  return pieces.map((piece, at) => (at % 2 ? html`<code>${shown(piece)}</code>` : shown(piece)));
+}
+
 /** @param {App} app @param {string} key @param {Segment[]} segments */
 export function command(app, key, segments) {
   const isWhole = app.isUnfolded(key) || segments.length <= FOLDED_SEGMENTS;

@@ -87,6 +87,8 @@ pub struct DeskSettings {
     pub timeout: Duration,
     /// How long an asker has to come back after the desk was restarted.
     pub grace: Duration,
+    /// How long the last viewer that left has to come back.
+    pub viewer_grace: Duration,
     /// How long the terminal and the viewers come first, before phones are asked.
     pub phone_after: Duration,
     /// Whether chats and the terminal are notified when an agent finishes a turn or sends a

@@ -52,6 +52,7 @@ pub fn an_edit_keeps_what_is_hidden(desk: &impl PageDesk, page: &Browser) {
     let seen = page.run("return document.documentElement.outerHTML", &json!([]));
     assert!(!seen.to_string().contains(secret), "the secret is in the page");
     page.click("[data-press=edit]");
+    page.wait_for("the editor", "return document.querySelector('[data-edit]')");
     let text = page.run("return document.querySelector('[data-edit]').value", &json!([]));
     let text = text.as_str().unwrap_or_default();
     assert!(text.contains("localhost/old") && !text.contains(secret), "{text}");

@@ -150,6 +150,7 @@ fn settings(config: &Config) -> DeskSettings {
     DeskSettings {
         timeout: config.timeout,
         grace: config.grace,
+        viewer_grace: Duration::ZERO,
         phone_after: Duration::ZERO,
         notify_on_stop: false,
         terminal: true,

@@ -228,7 +228,7 @@ impl Desk {
         let has_left = self.viewers > 0 && count == 0;
         self.viewers = count;
         if has_left {
-            let back_by = now.mono + self.settings.grace;
+            let back_by = now.mono + self.settings.viewer_grace;
             self.viewers_back_by = Some(back_by);
             for id in self.open.keys().cloned().collect::<Vec<_>>() {
                 if let Some(open) = self.open.get_mut(&id) {

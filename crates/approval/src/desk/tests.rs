@@ -31,6 +31,7 @@ pub(super) fn settings() -> DeskSettings {
     DeskSettings {
         timeout: Duration::from_mins(5),
         grace: Duration::from_secs(15),
+        viewer_grace: Duration::from_secs(10),
         phone_after: Duration::ZERO,
         notify_on_stop: false,
         terminal: false,

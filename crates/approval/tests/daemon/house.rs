@@ -103,6 +103,7 @@ impl House {
             settings: DeskSettings {
                 timeout: DEADLINE,
                 grace: Duration::from_secs(15),
+                viewer_grace: Duration::ZERO,
                 phone_after: Duration::ZERO,
                 notify_on_stop: false,
                 terminal: true,

@@ -62,6 +62,7 @@ impl House {
         let settings = DeskSettings {
             timeout: DEADLINE,
             grace: DEADLINE,
+            viewer_grace: Duration::ZERO,
             phone_after: Duration::ZERO,
             notify_on_stop: false,
             terminal: false,

@@ -243,6 +243,7 @@ impl House {
             settings: DeskSettings {
                 timeout: DEADLINE,
                 grace: DEADLINE,
+                viewer_grace: Duration::ZERO,
                 phone_after: Duration::ZERO,
                 notify_on_stop: false,
                 terminal: has_terminal,

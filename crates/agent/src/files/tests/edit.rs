@@ -122,7 +122,7 @@ fn what_cannot_be_edited() {
     room.check_failed("edit_file", &edit("binary"), "binary (2 bytes)");
     room.put("large", "a".repeat(101));
     room.check_failed("edit_file", &edit("large"), "more than 100 bytes");
-    room.check_failed("edit_file", &edit(""), "names no file");
+    room.check_failed("edit_file", &edit(""), "not the name of a file");
     room.check_failed("edit_file", &edit("."), "folder");
 }
 

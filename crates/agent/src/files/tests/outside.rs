@@ -212,7 +212,7 @@ fn devices_fifos_sockets_and_folders_are_refused_at_once() {
     check("socket", "socket", "");
     check("folder", "folder", "search_text");
     check("zero", "leads out", "");
-    check("folder/", "names no file", "search_text");
+    check("folder/", "not the name of a file", "search_text");
     check("fifo/x", "not a folder", "");
     // The same where a name was taken for a file before it was opened.
     let folder = fs::File::open(room.path("")).unwrap();

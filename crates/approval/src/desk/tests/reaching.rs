@@ -37,7 +37,7 @@ fn when_nobody_can_be_reached_it_is_a_timeout_at_once() {
     table.give(DeskInput::Viewers(1));
     assert!(answers(&table.ask(2, request(2, "make"))).is_empty());
     table.give(DeskInput::Viewers(0));
-    assert_eq!(answer(&table.wait(settings().grace.as_secs())).decision, Decision::Timeout);
+    assert_eq!(answer(&table.wait(settings().viewer_grace.as_secs())).decision, Decision::Timeout);
     assert_eq!(answer(&table.ask(3, request(3, "make"))).decision, Decision::Timeout);
     let mut table = Table::with(DeskSettings { phones: false, terminal: true, ..settings() });
     assert!(answers(&table.ask(1, request(1, "make"))).is_empty());
@@ -52,7 +52,7 @@ fn a_page_that_is_loaded_again_loses_no_question() {
     let asked_meanwhile = table.ask(2, request(2, "make two"));
     assert!(answers(&asked_meanwhile).is_empty());
     table.give(DeskInput::Viewers(1));
-    assert!(answers(&table.wait(settings().grace.as_secs())).is_empty());
+    assert!(answers(&table.wait(settings().viewer_grace.as_secs())).is_empty());
 }
 
 #[test]
