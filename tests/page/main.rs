@@ -4,9 +4,11 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a failed step is a failed test")]
 
 mod attacks;
+mod barriers;
 mod channels;
 #[path = "../approval/fixture.rs"]
 #[allow(dead_code, reason = "the tests of the approval line use more of it")]
 mod fixture;
 mod inbox;
+mod rules;
 mod stage;

@@ -108,6 +108,36 @@ pub fn a_plan_is_read_and_approved(desk: &impl PageDesk, page: &Browser) {
     assert_eq!(hook.decision()["behavior"], "allow");
 }
 
+/// A question that a rule wants confirmed is allowed by its word alone.
+pub fn a_typed_word_confirms(desk: &impl PageDesk, page: &Browser) {
+    let hook = desk.ask("rm -rf old-build");
+    show(page, "old-build");
+    page.fill("[data-confirm]", "new-build");
+    page.click("[data-press=allow]");
+    page.wait_for_text(".answer-bar", "word");
+    page.fill("[data-confirm]", "old-build");
+    page.click("[data-press=allow]");
+    assert_eq!(hook.decision(), json!({ "behavior": "allow" }));
+}
+
+/// Questions that are alike are answered together, after one look at all of them.
+pub fn alike_questions_are_answered_together(desk: &impl PageDesk, page: &Browser) {
+    let commands = ["npm run one", "npm run two", "npm run three"];
+    let hooks: Vec<_> = commands.iter().map(|command| desk.ask(command)).collect();
+    for command in commands {
+        page.wait_for_text("[data-view=inbox]", command);
+    }
+    show(page, "npm run one");
+    page.click("[data-alike]");
+    for command in commands {
+        page.wait_for_text("dialog[open]", command);
+    }
+    page.click("[data-batch=deny][aria-disabled=false]");
+    for hook in hooks {
+        assert_eq!(hook.decision()["behavior"], "deny");
+    }
+}
+
 /// Text of agents is only ever text, wherever it stands.
 pub fn markup_is_only_text(desk: &impl PageDesk, page: &Browser) {
     let attack = "<img src=x onerror=\"window.taken=1\"><script>window.taken=1</script>";
@@ -143,9 +173,9 @@ pub fn show(page: &Browser, text: &str) {
         "the question is shown",
         &format!(
             "const text = {};
-            const card = document.querySelector('{CARD}');
+            const card = document.querySelector('.card[data-answer=none]');
             if (card && card.innerText.includes(text)) return true;
-            const rows = [...document.querySelectorAll('.question-row a')];
+            const rows = [...document.querySelectorAll('.question-row[data-answer=none] a')];
             rows.find(row => row.innerText.includes(text))?.click();
             return false",
             json!(text)

@@ -159,6 +159,12 @@ pub fn python(major: u8) -> Option<PathBuf> {
     present(&format!("Python with mcp {major}"), under(&folder).join("bin/python"))
 }
 
+/// Returns axe-core, a script that finds what keeps people from using a page.
+#[must_use]
+pub fn axe() -> Option<PathBuf> {
+    present("axe-core", under("axe/node_modules/axe-core/axe.min.js"))
+}
+
 /// Returns chromedriver, and the Chromium that it drives: Debian's packages.
 #[must_use]
 pub fn chromium() -> Option<(PathBuf, PathBuf)> {

@@ -1,0 +1,51 @@
+//! Nothing keeps anybody from using the page: every view, in both themes, on screens of three
+//! sizes.
+
+use std::fs;
+
+use callgate_testkit::page::show;
+use callgate_testkit::tools;
+use serde_json::{Value, json};
+
+use crate::fixture::bash;
+use crate::stage::desk_with_page;
+
+/// Runs axe and gives what is serious, in words.
+const AXE: &str = "const done = arguments[arguments.length - 1];
+    axe.run(document, { resultTypes: ['violations'] }).then(found => done(found.violations
+        .filter(one => one.impact === 'serious' || one.impact === 'critical')
+        .map(one => `${one.id}: ${one.nodes.map(node => node.target.join(' ')).join(', ')}`)));";
+
+#[test]
+fn no_view_keeps_anybody_out() {
+    let Some(axe) = tools::axe() else { return };
+    let Some((desk, browser)) = desk_with_page() else { return };
+    let hook = desk.hook(&bash("make all && rm -rf target | tee log"));
+    show(&browser, "make all");
+    let axe = fs::read_to_string(axe).unwrap();
+    let _ = browser.run(&axe, &json!([]));
+    for (width, height) in [(1600, 1000), (900, 900), (360, 740)] {
+        browser.resize(width, height);
+        for is_dark in [false, true] {
+            browser.prefer_dark(is_dark);
+            for (view, place) in [
+                ("inbox", "inbox"),
+                ("history", "history"),
+                ("rules", "rules"),
+                ("rules", "rules/edit"),
+                ("rules", "rules/suggestions"),
+                ("sessions", "sessions"),
+                ("settings", "settings"),
+            ] {
+                let _ = browser.run("location.hash = arguments[0]", &json!([format!("#/{place}")]));
+                browser.wait_for(
+                    view,
+                    &format!("return document.querySelector('[data-view={view}]')"),
+                );
+                let found = browser.run_async(AXE, &json!([]));
+                assert_eq!(found, Value::Array(Vec::new()), "{place} {width} dark: {is_dark}");
+            }
+        }
+    }
+    drop(hook);
+}
