@@ -66,7 +66,7 @@ impl Home {
         fs::read_to_string(file).unwrap().trim_end().to_owned()
     }
 
-    /// What the browser was told to open.
+    /// The address that the browser was to open.
     fn opened(&self) -> String {
         fs::read_to_string(self.path("opened")).unwrap_or_default()
     }

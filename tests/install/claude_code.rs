@@ -5,7 +5,7 @@ use callgate_testkit::messages::{Messages, Turn};
 
 use super::*;
 
-/// What stands for the hook: it keeps what it was told, and allows.
+/// Stands in for the hook: it keeps its input, and allows.
 const SCRIPT: &str = r#"#!/bin/sh
 input=$(cat)
 echo "$input" >>"$0.log"

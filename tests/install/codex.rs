@@ -47,7 +47,7 @@ done
 echo '{"key":"other:0","eventName":"stop","command":"beep","sourcePath":"/x","enabled":true}]}]}}'
 "#;
 
-/// It may end before it was told anything: only what it printed counts.
+/// It may end before it has read anything: only what it printed counts.
 #[test]
 fn codex_itself_says_what_is_to_be_trusted_and_whether_it_is() {
     let home = Home::new();

@@ -218,7 +218,7 @@ fn open_tail(fixed: &[String], lists_options: bool) -> Option<String> {
     ))
 }
 
-/// Returns true if a wrapper is told what to run. The word after an option may be the option's
+/// Returns true if a wrapper is given a command to run. The word after an option may be the option's
 /// value, unless the option is `--`.
 fn names_program(fixed: &[String]) -> bool {
     let takes_value = |word: &str| word.starts_with('-') && word != "--" && !word.contains('=');

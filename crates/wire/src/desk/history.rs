@@ -51,7 +51,7 @@ pub enum HistoryDecision {
     Withdrawn,
     /// The question is open.
     Open,
-    /// It ran, and callgate was told afterwards.
+    /// It ran, and callgate learned of it afterwards.
     Ran,
 }
 

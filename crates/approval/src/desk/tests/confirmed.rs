@@ -55,7 +55,7 @@ fn words(text: &str) -> Press {
     Press::Words(text.to_owned())
 }
 
-/// Returns what a viewer or a terminal is told.
+/// Returns the reply to a viewer or a terminal.
 fn said(outputs: &[DeskOutput]) -> Vec<&str> {
     let text = |output| match output {
         &DeskOutput::Viewer { ref text, .. }
