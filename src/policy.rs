@@ -14,7 +14,7 @@ use callgate_approval::desk::Ruling;
 use callgate_link::sync::lock;
 use callgate_mask::mask_text;
 use callgate_rules::{
-    Act, CommandBounds, Decision, Disk, Guarded, GuardedKind, Moment, Policy, PolicyDefaults,
+    Act, CommandBounds, Disk, Guarded, GuardedKind, Moment, Policy, PolicyDefaults, RuleDecision,
     RuleFile, Trust, Verdict, disk, judge,
 };
 use callgate_store::now_ms;
@@ -132,23 +132,19 @@ impl LiveRules {
         let agent = request.agent.as_deref().unwrap_or_default();
         let (tool, input) = (&request.tool_name, request.tool_input.get());
         let verdict = self.judge(tool, input, &request.cwd, agent);
-        let because = mask_text(&verdict.because).shown().to_owned();
         let must_ask = request.context.as_ref().and_then(|context| context.must_ask.as_deref());
-        match verdict.decision {
-            Decision::Deny => Ruling::Deny { because },
+        let must_ask = must_ask.map(|why| mask_text(why).into_shown());
+        let is_guarded = verdict.is_guarded;
+        match ruling_of(&verdict) {
+            Ruling::Ask { because: None, .. } => Ruling::Ask { because: must_ask, is_guarded },
             // No rule can give an answer in words, which only a person has.
-            Decision::Allow if must_ask.is_none() && !asks_a_person(tool) => {
-                Ruling::Allow { because }
+            Ruling::Allow { .. } if must_ask.is_some() || asks_a_person(tool) => {
+                Ruling::Ask { because: must_ask, is_guarded }
             }
-            Decision::Confirm if !asks_a_person(tool) => Ruling::Confirm { because },
-            decision => {
-                let is_said = verdict.wants_person && decision != Decision::Allow;
-                let because = match must_ask {
-                    Some(why) if !is_said => Some(mask_text(why).shown().to_owned()),
-                    _ => is_said.then_some(because),
-                };
-                Ruling::Ask { because, is_guarded: verdict.is_guarded }
+            Ruling::Confirm { because } if asks_a_person(tool) => {
+                Ruling::Ask { because: Some(because), is_guarded }
             }
+            ruling => ruling,
         }
     }
 
@@ -347,6 +343,20 @@ fn zone() -> TimeZone {
         TimeZone::tzif("", &description).ok()
     };
     described().unwrap_or_else(TimeZone::system)
+}
+
+/// Returns what the desk does about a verdict, with secrets masked.
+pub(crate) fn ruling_of(verdict: &Verdict) -> Ruling {
+    let because = mask_text(&verdict.because).into_shown();
+    match verdict.decision {
+        RuleDecision::Deny => Ruling::Deny { because },
+        RuleDecision::Allow => Ruling::Allow { because },
+        RuleDecision::Confirm => Ruling::Confirm { because },
+        RuleDecision::Ask => Ruling::Ask {
+            because: verdict.wants_person.then_some(because),
+            is_guarded: verdict.is_guarded,
+        },
+    }
 }
 
 /// Returns true if the question of this tool is answered with more than yes or no.

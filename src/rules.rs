@@ -14,7 +14,9 @@ use std::sync::Arc;
 
 use callgate_approval::desk::Unattended;
 use callgate_mask::text;
-use callgate_rules::{Act, Decision, Policy, ProblemLevel, RuleFile, Trust, Verdict, run_tests};
+use callgate_rules::{
+    Act, Policy, RuleDecision, RuleFile, RuleProblemLevel, Trust, Verdict, run_tests,
+};
 use callgate_store::Store;
 use serde_json::{Value, json};
 
@@ -194,7 +196,7 @@ fn check(config: &Config, named: Option<&Path>, folder: &Path) -> Result<ExitCod
     let mut is_bad = false;
     for file in &files {
         let problems = file.check(&now);
-        is_bad |= problems.iter().any(|problem| problem.level == ProblemLevel::Error);
+        is_bad |= problems.iter().any(|problem| problem.level == RuleProblemLevel::Error);
         for problem in &problems {
             writeln!(output, "{}", text::visible(&problem.to_string()))?;
         }
@@ -244,7 +246,7 @@ fn explain(
 
 /// Returns true if no rule decides, so that the agent's mode does.
 fn is_undecided(verdict: &Verdict) -> bool {
-    verdict.decision == Decision::Ask && !verdict.wants_person
+    verdict.decision == RuleDecision::Ask && !verdict.wants_person
 }
 
 fn name_of(verdict: &Verdict) -> &'static str {
@@ -286,7 +288,7 @@ fn test(config: &Config, named: Option<&Path>, folder: &Path) -> Result<ExitCode
         let because = text::one_line(&result.verdict.because).into_owned();
         writeln!(output, "{}:{line}: expected {expected}, got {got}: {because}", file.name)?;
     }
-    for problem in file.problems.iter().filter(|problem| problem.level == ProblemLevel::Error) {
+    for problem in file.problems.iter().filter(|problem| problem.level == RuleProblemLevel::Error) {
         failed += 1;
         writeln!(output, "{}", text::visible(&problem.to_string()))?;
     }

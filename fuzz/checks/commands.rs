@@ -1,7 +1,7 @@
 //! Command lines, and how rules interpret them.
 
 use callgate_rules::shell::{ShellScript, WordPiece, segments};
-use callgate_rules::{Act, Decision, Guarded, Moment, NoLinks, Policy, RuleFile, Trust, judge};
+use callgate_rules::{Act, Guarded, Moment, NoLinks, Policy, RuleDecision, RuleFile, Trust, judge};
 
 const HOME: &str = "/home/ada";
 const CWD: &str = "/home/ada/engine";
@@ -39,7 +39,7 @@ pub fn shell_command(data: &[u8]) {
     let file = RuleFile::read("rules.toml", RULES, Trust::User);
     let policy = Policy::new(Guarded::new(HOME)).with(&file, None);
     let verdict = judge(&policy, &act, &NoLinks, &Moment::at(0, 0));
-    assert!(script.is_clear() || verdict.decision != Decision::Allow, "{}", verdict.because);
+    assert!(script.is_clear() || verdict.decision != RuleDecision::Allow, "{}", verdict.because);
     if script.is_clear() && !script.commands.is_empty() {
         let lines = format!("true\n{text}");
         assert_eq!(ShellScript::read(&lines, CWD, HOME).commands.len(), script.commands.len() + 1);

@@ -37,7 +37,7 @@ pub fn hook_input(data: &[u8]) {
 }
 
 fn check_input(input: &AgentHookInput<'_>, agent: HookAgent, data: &[u8]) {
-    let Ok(id) = RequestId::parse(ID) else { panic!("{ID} is no id") };
+    let Some(id) = RequestId::parse(ID) else { panic!("{ID} is no id") };
     let request = match input.request(id, agent) {
         Ok(request) => request,
         Err(refusal) => return assert!(refusal.to_string().len() < 100, "{refusal}"),

@@ -1,7 +1,7 @@
 //! Acts of any kind, and the verdicts on them on a disk full of links.
 
 use callgate_rules::{
-    Act, Decision, Disk, DiskEntry, Guarded, Moment, NoLinks, Policy, RuleFile, Trust, Verdict,
+    Act, Disk, DiskEntry, Guarded, Moment, NoLinks, Policy, RuleDecision, RuleFile, Trust, Verdict,
     judge,
 };
 use callgate_wire::raw::quoted;
@@ -51,10 +51,10 @@ impl Disk for Tangle {
 
 fn strictness(verdict: &Verdict) -> usize {
     match verdict.decision {
-        Decision::Allow => 0,
-        Decision::Ask => 1,
-        Decision::Confirm => 2,
-        Decision::Deny => 3,
+        RuleDecision::Allow => 0,
+        RuleDecision::Ask => 1,
+        RuleDecision::Confirm => 2,
+        RuleDecision::Deny => 3,
     }
 }
 

@@ -97,7 +97,7 @@ pub fn approval_line(data: &[u8]) {
     check_line(data, approval::ApprovalRequest::decode, approval::ApprovalRequest::to_line);
     check_line(data, approval::ApprovalResponse::decode, approval::ApprovalResponse::to_line);
     let text = String::from_utf8_lossy(data);
-    if let Ok(callback) = approval::Callback::parse(&text) {
+    if let Some(callback) = approval::Callback::parse(&text) {
         assert_eq!(callback.to_data(), text, "callback data");
         assert!(text.len() <= approval::MAX_CALLBACK, "callback data over the limit");
     }

@@ -145,14 +145,14 @@ fn policies_of_few_folders_are_kept() {
 fn defaults_hold_also_in_a_policy_that_was_built_again() {
     let mut bench = Bench::new();
     bench.policy("a/b");
-    let defaults = PolicyDefaults::default().with(Class::Read, Decision::Allow);
+    let defaults = PolicyDefaults::default().with(Class::Read, RuleDecision::Allow);
     bench.ruler = bench.ruler.with_defaults(defaults);
     let folder = bench.folder.path().join("a/b").display().to_string();
     let act = Act::of("read_file", r#"{"path": "x"}"#, &folder, "callgate", &folder);
     for rules in ["", "# none\n"] {
         bench.write("user.toml", rules);
         let verdict = judge(&bench.policy("a/b"), &act, &RealDisk, &Moment::at(0, 0));
-        assert_eq!(verdict.decision, Decision::Allow, "{}", verdict.because);
+        assert_eq!(verdict.decision, RuleDecision::Allow, "{}", verdict.because);
     }
 }
 
@@ -219,16 +219,16 @@ fn a_disk_that_does_not_answer_holds_up_no_other_verdict() {
     std::thread::scope(|scope| {
         let stuck = scope.spawn(|| read(&far));
         asked.recv().unwrap();
-        assert_eq!(read(&bench.path("a/b/c")), Decision::Deny);
+        assert_eq!(read(&bench.path("a/b/c")), RuleDecision::Deny);
         // Rules that are read anew meanwhile hold at once.
         bench.write("user.toml", "");
-        assert_eq!(read(&bench.path("a/b/c")), Decision::Ask);
+        assert_eq!(read(&bench.path("a/b/c")), RuleDecision::Ask);
         let learnt = bench.path("settings").display().to_string();
         bench.ruler.guard_settings(Some(&learnt));
         assert!(!stuck.is_finished());
         drop(hold);
         // By the rules as they were when it was asked.
-        assert_eq!(stuck.join().unwrap(), Decision::Deny);
+        assert_eq!(stuck.join().unwrap(), RuleDecision::Deny);
     });
 }
 

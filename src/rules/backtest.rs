@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use callgate_mask::{mask_text, text};
-use callgate_rules::{Backtest, Decision, Policy, TurnedVerdict};
+use callgate_rules::{Backtest, Policy, RuleDecision, TurnedVerdict};
 use callgate_store::{EntryFilter, Store, StoreError};
 
 use super::past::{AskedBody, play};
@@ -36,9 +36,9 @@ fn report(result: &Backtest, store: &Store) -> Result<(), Failure> {
         output,
         "{} questions: {} would be allowed, {} denied, {} asked",
         result.acts,
-        count(Decision::Allow),
-        count(Decision::Deny),
-        count(Decision::Ask) + count(Decision::Confirm)
+        count(RuleDecision::Allow),
+        count(RuleDecision::Deny),
+        count(RuleDecision::Ask) + count(RuleDecision::Confirm)
     )?;
     let lists = [
         ("denied then, let through now", result.let_through_count, &result.let_through),

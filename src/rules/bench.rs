@@ -7,7 +7,7 @@ use std::fs::File;
 use std::path::Path;
 
 use callgate_approval::desk::Unattended;
-use callgate_rules::{Act, Decision, Moment, NoLinks, Policy, judge};
+use callgate_rules::{Act, Moment, NoLinks, Policy, RuleDecision, judge};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -95,14 +95,14 @@ fn outcome(
     home: &str,
     now: &Moment,
     unattended: Unattended,
-) -> Decision {
+) -> RuleDecision {
     let cwd = call.cwd.as_deref().unwrap_or(PROJECT);
     let agent = call.agent.as_deref().unwrap_or(AGENT);
     let act = Act::of(&call.tool, call.input.get(), cwd, agent, home);
     let verdict = judge(policy, &act, &NoLinks, now);
     match verdict.decision {
-        Decision::Ask if unattended == Unattended::Rules && !verdict.wants_person => {
-            Decision::Allow
+        RuleDecision::Ask if unattended == Unattended::Rules && !verdict.wants_person => {
+            RuleDecision::Allow
         }
         decision => decision,
     }
@@ -125,10 +125,10 @@ impl BenchFigures {
         figures
     }
 
-    fn add(&mut self, kind: TaskKind, decisions: &[Decision]) {
+    fn add(&mut self, kind: TaskKind, decisions: &[RuleDecision]) {
         let count = |decision| decisions.iter().filter(|made| **made == decision).count();
-        let asked = count(Decision::Ask) + count(Decision::Confirm);
-        let denied = count(Decision::Deny);
+        let asked = count(RuleDecision::Ask) + count(RuleDecision::Confirm);
+        let denied = count(RuleDecision::Deny);
         match kind {
             TaskKind::Benign => {
                 self.benign_tasks += 1;

@@ -4,17 +4,18 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use callgate_approval::rule_desk::{RecordedCall, RuleDesk, WorkMonitor};
+use callgate_approval::rule_desk::{RecordedCall, RuleDesk, SavedRules, WorkMonitor};
 use callgate_mask::mask_text;
 use callgate_rules::file::LARGEST_FILE;
 use callgate_rules::{
-    Act, Decision, Policy, Problem, ProblemLevel, Rule, RuleFile, Trust, TurnedVerdict, shell,
+    Act, Policy, Problem, Rule, RuleDecision, RuleFile, RuleProblemLevel, Trust, TurnedVerdict,
+    shell,
 };
 use callgate_store::{EntryFilter, Sha256Hash, Store, now_ms};
 use callgate_wire::desk::{
     BacktestReport, BeyondCall, CommandSegment, ExplainQuery, ExplainedDecision, ProjectRules,
-    ProposedRule, RiskNote, RuleExplanation, RuleMatch, RuleProblem, RuleProblemLevel, RuleView,
-    RulesView, SuggestedRule, SuggestedRules, TurnedCall, TurnedCount,
+    ProposedRule, RiskNote, RuleExplanation, RuleMatch, RuleProblem, RuleView, RulesView,
+    SuggestedRule, SuggestedRules, TurnedCall, TurnedCount,
 };
 use jiff::Timestamp;
 use serde_json::json;
@@ -34,8 +35,6 @@ const MOST_LISTED: usize = 200;
 const MOST_RECENT: usize = 500;
 /// The agent of a call for which none is named.
 const AGENT: &str = "claude-code";
-const DECISIONS: [Decision; 4] =
-    [Decision::Allow, Decision::Ask, Decision::Confirm, Decision::Deny];
 
 /// The rules of the user, served to viewers of the desk.
 pub(crate) struct ServedRules {
@@ -105,8 +104,8 @@ impl ServedRules {
             at_ms: entry.as_ref().map(|entry| entry.at_ms).unwrap_or_default(),
             summary: mask_text(body.summary.as_deref().unwrap_or_default()).into_shown(),
             project: body.request.parts()[1].to_owned(),
-            was: turned.decided.name().to_owned(),
-            would: turned.verdict.decision.name().to_owned(),
+            was: turned.decided,
+            would: turned.verdict.decision,
         })
     }
 }
@@ -146,11 +145,11 @@ impl RuleDesk for ServedRules {
         });
         let verdict = &explained.verdict;
         let decision = match verdict.decision {
-            Decision::Ask if is_undecided(verdict) => ExplainedDecision::Undecided,
-            Decision::Allow => ExplainedDecision::Allow,
-            Decision::Ask => ExplainedDecision::Ask,
-            Decision::Confirm => ExplainedDecision::Confirm,
-            Decision::Deny => ExplainedDecision::Deny,
+            RuleDecision::Ask if is_undecided(verdict) => ExplainedDecision::Undecided,
+            RuleDecision::Allow => ExplainedDecision::Allow,
+            RuleDecision::Ask => ExplainedDecision::Ask,
+            RuleDecision::Confirm => ExplainedDecision::Confirm,
+            RuleDecision::Deny => ExplainedDecision::Deny,
         };
         Ok(RuleExplanation {
             decision,
@@ -170,10 +169,9 @@ impl RuleDesk for ServedRules {
             list.iter().rev().take(MOST_LISTED).map(|turned| Self::turned(&store, turned)).collect()
         };
         let mut turned = Vec::new();
-        for from in DECISIONS {
-            for to in DECISIONS.into_iter().filter(|to| *to != from) {
+        for from in RuleDecision::ALL {
+            for to in RuleDecision::ALL.into_iter().filter(|to| *to != from) {
                 let count = result.turned[from as usize][to as usize];
-                let (from, to) = (from.name().to_owned(), to.name().to_owned());
                 turned.push(TurnedCount { from, to, count: count as u64 });
             }
         }
@@ -188,12 +186,12 @@ impl RuleDesk for ServedRules {
         })
     }
 
-    fn save_rules(&self, text: &str, hash: &str) -> Result<String, String> {
+    fn save_rules(&self, text: &str, hash: &str) -> Result<SavedRules, String> {
         if text.len() > LARGEST_FILE {
             return Err(format!("the rules are longer than {LARGEST_FILE} bytes"));
         }
         let file = RuleFile::read(&self.name(), text, Trust::User);
-        let is_error = |problem: &&Problem| problem.level == ProblemLevel::Error;
+        let is_error = |problem: &&Problem| problem.level == RuleProblemLevel::Error;
         if let Some(Problem { line, message, .. }) = file.problems.iter().find(is_error) {
             return Err(format!("line {line} is wrong, so nothing was saved: {message}"));
         }
@@ -207,22 +205,20 @@ impl RuleDesk for ServedRules {
         }
         let written = target.write(seen.as_ref(), text, BackupChoice::Leave);
         written.map_err(|error| error.to_string())?;
-        Ok(format!("Saved {} rules. They apply from now on.", file.rules.len()))
+        Ok(SavedRules { count: file.rules.len(), hash: self::hash(text) })
     }
 
     fn propose(
         &self,
         call: &RecordedCall,
-        decide: &str,
+        decide: RuleDecision,
         seconds: Option<u64>,
     ) -> Result<ProposedRule, String> {
-        let decision = DECISIONS.into_iter().find(|decision| decision.name() == decide);
-        let decision = decision.ok_or("a rule decides allow, deny, ask or confirm")?;
         let (_, file) = self.user_file()?;
         let taken: Vec<&str> = file.rules.iter().map(|rule| rule.name.as_str()).collect();
         let until = seconds.map(until).transpose()?;
         let act = act_of(call);
-        let proposed = callgate_rules::propose(&act, decision, until.as_deref(), &taken)?;
+        let proposed = callgate_rules::propose(&act, decide, until.as_deref(), &taken)?;
         Ok(ProposedRule { toml: proposed.toml, name: proposed.name })
     }
 
@@ -293,10 +289,7 @@ fn problems(file: &RuleFile) -> Vec<RuleProblem> {
     let now = LocalClock::of_machine().moment(now_ms());
     let shown = |problem: Problem| RuleProblem {
         line: problem.line as u64,
-        level: match problem.level {
-            ProblemLevel::Error => RuleProblemLevel::Error,
-            ProblemLevel::Warning => RuleProblemLevel::Warning,
-        },
+        level: problem.level,
         text: problem.message,
     };
     file.check(&now).into_iter().map(shown).collect()
@@ -309,7 +302,7 @@ fn views(file: &RuleFile, text: &str) -> Vec<RuleView> {
         let text = text_of(text, rule.line);
         RuleView {
             name: rule.name.clone(),
-            decide: rule.decision.name().to_owned(),
+            decide: rule.decision,
             line: rule.line as u64,
             until: until_of(&text),
             is_over: rule.is_over(&now),

@@ -10,7 +10,7 @@ use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
 
 use callgate_link::sync::lock;
-use callgate_rules::{Act, Backtest, Decision, NoLinks, Policy, Verdict, judge};
+use callgate_rules::{Act, Backtest, NoLinks, Policy, RuleDecision, Verdict, judge};
 use callgate_store::{EntryFilter, LedgerEntry, Store, StoreError};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -34,7 +34,7 @@ pub(super) struct PastQuestion {
     pub(super) seq: u64,
     at_ms: i64,
     pub(super) body: String,
-    pub(super) decided: Decision,
+    pub(super) decided: RuleDecision,
 }
 
 /// The call, as a question's entry describes it.
@@ -164,7 +164,7 @@ pub(super) fn read_questions(
         for LedgerEntry { seq, at_ms, kind, question, body, .. } in entries {
             let id = question.unwrap_or_default();
             if kind == "asked" {
-                let asked = PastQuestion { seq, at_ms, body, decided: Decision::Ask };
+                let asked = PastQuestion { seq, at_ms, body, decided: RuleDecision::Ask };
                 // A question that is asked again replaces the earlier one.
                 open.insert(id, asked).into_iter().for_each(&mut *put);
             } else if let Some(asked) = open.remove(&id) {
@@ -210,11 +210,11 @@ impl<'a> BacktestJudge<'a> {
     }
 }
 
-fn decided(body: &str) -> Decision {
+fn decided(body: &str) -> RuleDecision {
     let body: DecidedBody<'_> = serde_json::from_str(body).unwrap_or_default();
     match body.decision.as_deref() {
-        Some("allow") => Decision::Allow,
-        Some("deny") => Decision::Deny,
-        _ => Decision::Ask,
+        Some("allow") => RuleDecision::Allow,
+        Some("deny") => RuleDecision::Deny,
+        _ => RuleDecision::Ask,
     }
 }

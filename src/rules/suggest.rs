@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use callgate_mask::{mask_text, text};
-use callgate_rules::{Act, DecidedCall, Decision, Guarded, Policy, RuleSuggestion};
+use callgate_rules::{Act, DecidedCall, Guarded, Policy, RuleDecision, RuleSuggestion};
 use callgate_store::{Store, StoreError, now_ms};
 use sha2::{Digest, Sha256};
 
@@ -119,7 +119,7 @@ struct PastCalls {
 impl PastCalls {
     fn add(&mut self, question: &PastQuestion) {
         let asked = AskedBody::parse(&question.body);
-        let is_denied = question.decided == Decision::Deny;
+        let is_denied = question.decided == RuleDecision::Deny;
         // What a rule has allowed needs no other rule.
         if !is_denied && !asked.was_asked() {
             return;
@@ -144,9 +144,9 @@ impl PastCalls {
         };
         let call = &mut self.calls[at];
         match question.decided {
-            Decision::Allow => call.allowed += 1,
-            Decision::Deny => call.denied += 1,
-            Decision::Ask | Decision::Confirm => call.undecided += 1,
+            RuleDecision::Allow => call.allowed += 1,
+            RuleDecision::Deny => call.denied += 1,
+            RuleDecision::Ask | RuleDecision::Confirm => call.undecided += 1,
         }
     }
 }

@@ -162,7 +162,7 @@ pub fn parent() -> Option<OwnedFd> {
 pub fn fresh_id() -> RequestId {
     loop {
         // The first attempt always succeeds.
-        if let Ok(id) = RequestId::parse(&uuid::Uuid::new_v4().to_string()) {
+        if let Some(id) = RequestId::parse(&uuid::Uuid::new_v4().to_string()) {
             return id;
         }
     }

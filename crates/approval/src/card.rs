@@ -3,7 +3,7 @@
 mod blocked;
 mod body;
 mod confirm;
-mod offers;
+pub(crate) mod offers;
 pub(crate) mod picks;
 #[cfg(test)]
 mod tests;
@@ -13,12 +13,11 @@ use crate::plain;
 use callgate_mask::mask_json;
 use callgate_mask::text::{self, Measure};
 use callgate_wire::approval::{AnswerExtra, ApprovalRequest, RequestId, RequestKind};
+use callgate_wire::desk::{CardOffer, CardPicker};
 
 pub use blocked::BlockedCall;
 pub use body::{CardBody, FileChange};
 pub use confirm::ConfirmWord;
-pub use offers::Offer;
-pub use picks::{Choice, Picker};
 
 /// How much of a session's name is shown, in UTF-16 units.
 const SHORT_SESSION: usize = 8;
@@ -28,7 +27,7 @@ pub const HIDDEN_COULD_RUN: &str = "Part of what is hidden could run.";
 
 /// A question as people see it. Every text in it is masked and safe to show.
 #[derive(Debug, Clone, PartialEq)]
-#[allow(clippy::struct_excessive_bools, reason = "each is a fact of its own that faces show")]
+#[allow(clippy::struct_excessive_bools, reason = "each is a separate fact that is shown")]
 pub struct Card {
     /// The question's id.
     pub id: RequestId,
@@ -60,9 +59,9 @@ pub struct Card {
     /// because that prompt could not ask for a typed word.
     pub no_answer_denies: bool,
     /// What can be allowed from now on.
-    pub offers: Vec<Offer>,
+    pub offers: Vec<CardOffer>,
     /// The agent's own questions, with the answers to choose from.
-    pub pickers: Vec<Picker>,
+    pub pickers: Vec<CardPicker>,
     /// Whether a deny may also end the agent's turn.
     pub can_stop: bool,
     /// Whether the input may be changed.
@@ -138,9 +137,14 @@ impl Card {
         text::cut(&self.session, SHORT_SESSION, Measure::Utf16)
     }
 
+    /// Returns true if words are the answer, and not a refusal.
+    pub(crate) fn takes_words(&self) -> bool {
+        self.can_edit && picks::worded(&self.tool, &self.input, "").is_some()
+    }
+
     /// Returns the labels of the picked answers.
     pub(crate) fn picked(&self, picks: &[Vec<u8>]) -> String {
-        let label = |picker: &Picker, at: u8| {
+        let label = |picker: &CardPicker, at: u8| {
             picker.choices.get(usize::from(at)).map(|choice| plain::line(choice.label.trim()))
         };
         let answers = self.pickers.iter().zip(picks).map(|(picker, picks)| {

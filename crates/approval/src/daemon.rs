@@ -27,7 +27,7 @@ use std::time::{Duration, Instant};
 use callgate_link::file::FileLock;
 use callgate_link::socket::SocketError;
 use callgate_store::{EntryDraft, Store, StoreError, now_ms};
-use callgate_wire::desk::PairingSecret;
+use callgate_wire::desk::HiddenText;
 use rustix::process::{Resource, getrlimit, setrlimit};
 use serde_json::json;
 use tokio::runtime::Handle;
@@ -155,7 +155,7 @@ impl DeskHandle {
     /// with its lifetime once it is recorded, or `None` if it cannot be made. For a thread without
     /// a runtime.
     #[must_use]
-    pub fn blocking_page_code(&self, name: &str) -> Option<(PairingSecret, Duration)> {
+    pub fn blocking_page_code(&self, name: &str) -> Option<(HiddenText, Duration)> {
         let secret = secrets::code().ok()?;
         let who = Person { place: PersonPlace::Terminal, name: name.to_owned() };
         let input = DeskInput::NewCode {
@@ -316,8 +316,6 @@ fn restored(
 fn begin(store: &mut Store) -> Result<u64, StoreError> {
     let body = json!({ "version": env!("CARGO_PKG_VERSION"), "pid": std::process::id() });
     let (kind, body) = ("started".to_owned(), body.to_string());
-    // Runtimes of an earlier version kept a token here, where any program of the user can read it.
-    store.forget("agent/viewer")?;
     store.append(&[EntryDraft { at_ms: now_ms(), kind, question: None, body }])?;
     store.last_seq()
 }

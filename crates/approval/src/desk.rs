@@ -44,6 +44,7 @@ use callgate_wire::approval::{
 };
 
 use crate::channel::{News, Person, ReplyTo};
+use crate::rule_desk::SavedRules;
 
 pub(crate) use asked::patience;
 pub use authority::Authority;
@@ -183,6 +184,8 @@ pub(crate) enum DeskInput {
     Gate { value: String, who: Person, reply_to: ReplyTo },
     /// A viewer wants a harmless question, to try how it works.
     Try { id: RequestId, who: Person, reply_to: ReplyTo },
+    /// A viewer has replaced the user's rules.
+    RulesSaved { who: Person, saved: SavedRules },
     /// A viewer has disconnected.
     ViewerLeft(u64),
     /// Time has passed.
@@ -203,7 +206,7 @@ pub(crate) struct Desk {
     /// Changes of the links that wait for an answer, by their questions.
     changes: HashMap<RequestId, WantedChange>,
     /// How many questions the desk itself has asked.
-    change_count: u64,
+    own_questions: u64,
     /// The last question to try.
     rehearsal: Option<RequestId>,
     /// What a single press does not decide.
@@ -243,7 +246,7 @@ impl Desk {
             authority,
             links: BTreeMap::new(),
             changes: HashMap::new(),
-            change_count: 0,
+            own_questions: 0,
             rehearsal: None,
             care: PressCare::default(),
             gates: HostGates::default(),
@@ -280,15 +283,11 @@ impl Desk {
                 } else {
                     self.asked(&mut step, asker, request, ruling, is_replay);
                 }
-                if !self.askers.contains_key(&asker) {
-                    self.lineages.remove(&asker);
-                }
+                self.forget_lineage(asker);
             }
             DeskInput::Unruled { asker, request, why } => {
                 self.unruled(&mut step, asker, request, why);
-                if !self.askers.contains_key(&asker) {
-                    self.lineages.remove(&asker);
-                }
+                self.forget_lineage(asker);
             }
             DeskInput::Told(request) => self.told(&mut step, &request),
             DeskInput::Gone(asker) | DeskInput::Lost(asker) => self.gone(&mut step, asker),
@@ -312,7 +311,10 @@ impl Desk {
             DeskInput::Gate { value, who, reply_to } => {
                 self.gate(&mut step, value, &who, &reply_to);
             }
-            DeskInput::Try { id, who, reply_to } => self.rehearse(&mut step, id, &who, &reply_to),
+            DeskInput::Try { id, who, reply_to } => self.rehearse(&mut step, &id, &who, &reply_to),
+            DeskInput::RulesSaved { who, saved } => {
+                step.note("saved", None, &record::saved(&who, &saved));
+            }
             DeskInput::ViewerLeft(viewer) => self.viewer_left(&mut step, viewer),
             DeskInput::Tick => {}
             DeskInput::LedgerFailed => self.ledger_failed(&mut step),
@@ -336,6 +338,13 @@ impl Desk {
     /// Returns true if the desk remembers a question of this id, open or closed.
     pub(crate) fn knows(&self, id: &RequestId) -> bool {
         self.open.contains_key(id) || self.past.get(id).is_some()
+    }
+
+    /// Forgets the process of an asker that does not wait.
+    fn forget_lineage(&mut self, asker: AskerId) {
+        if !self.askers.contains_key(&asker) {
+            self.lineages.remove(&asker);
+        }
     }
 
     fn news(&mut self, step: &mut DeskStep, news: News) {

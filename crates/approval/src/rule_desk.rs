@@ -5,8 +5,8 @@ use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use callgate_wire::desk::{
-    BacktestReport, CommandSegment, ExplainQuery, ProposedRule, RiskNote, RuleExplanation,
-    RuleProblem, RulesView, SuggestedRules,
+    BacktestReport, CommandSegment, ExplainQuery, ProposedRule, RiskNote, RuleDecision,
+    RuleExplanation, RuleProblem, RulesView, SuggestedRules,
 };
 
 /// Answers what viewers ask about the rules.
@@ -26,15 +26,14 @@ pub trait RuleDesk: fmt::Debug + Send + Sync {
     /// Returns what these rules would have decided over the whole ledger.
     fn backtest(&self, text: &str, monitor: &WorkMonitor<'_>) -> Result<BacktestReport, String>;
 
-    /// Replaces the user's rules, unless their text no longer has this hash. Returns what was done,
-    /// in words for a person.
-    fn save_rules(&self, text: &str, hash: &str) -> Result<String, String>;
+    /// Replaces the user's rules, unless their text no longer has this hash.
+    fn save_rules(&self, text: &str, hash: &str) -> Result<SavedRules, String>;
 
     /// Returns one rule for a call, which holds for so many seconds or for good.
     fn propose(
         &self,
         call: &RecordedCall,
-        decide: &str,
+        decide: RuleDecision,
         seconds: Option<u64>,
     ) -> Result<ProposedRule, String>;
 
@@ -46,6 +45,25 @@ pub trait RuleDesk: fmt::Debug + Send + Sync {
 
     /// Returns what is unusual about a call, as far as the call itself shows it.
     fn risks(&self, call: &RecordedCall) -> Vec<RiskNote>;
+}
+
+/// The user's rules after they were replaced.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SavedRules {
+    /// How many rules there are now.
+    pub count: usize,
+    /// The hash of their text.
+    pub hash: String,
+}
+
+impl SavedRules {
+    /// Returns what was done, in words for a person.
+    #[must_use]
+    pub fn summary(&self) -> String {
+        let (count, name) = (self.count, if self.count == 1 { "rule" } else { "rules" });
+        let hash = self.hash.get(..8).unwrap_or(&self.hash);
+        format!("Saved {count} {name} (hash {hash})")
+    }
 }
 
 /// A call as the ledger has it: masked.

@@ -23,10 +23,10 @@ mod update;
 
 pub(crate) use look::cuts;
 
-use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use callgate_wire::HiddenText;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::channel::{ChannelOrder, News};
@@ -76,8 +76,8 @@ impl BotSettings {
 }
 
 /// A bot's token. It is never shown.
-#[derive(Clone, PartialEq, Eq)]
-pub struct BotToken(String);
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BotToken(HiddenText);
 
 impl BotToken {
     /// Parses a token as Telegram shows it. White space around it is ignored.
@@ -87,13 +87,7 @@ impl BotToken {
         if text.is_empty() || text.len() > 256 || !text.bytes().all(fits) {
             return Err(BadBotToken);
         }
-        Ok(Self(text.to_owned()))
-    }
-}
-
-impl fmt::Debug for BotToken {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("BotToken(…)")
+        Ok(Self(HiddenText::new(text)))
     }
 }
 

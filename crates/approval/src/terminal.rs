@@ -34,7 +34,7 @@ const HELD: Duration = Duration::from_millis(150);
 
 /// The note for a person whose question is closed while they type a reply.
 const NOWHERE: &str =
-    "The question that you reply to is over: your words go nowhere. Enter or Esc goes on.\n";
+    "The question you are replying to is closed: your words are not sent. Press Enter or Esc.\n";
 
 /// A key that a person pressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

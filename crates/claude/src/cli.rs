@@ -22,8 +22,8 @@ const USUAL_PLACES: [&str; 5] = [
     "/opt/homebrew/bin/claude",
 ];
 
-/// Returns the path of the CLI.
-pub(crate) fn find(settings: &ClaudeSettings) -> Result<PathBuf, ClaudeError> {
+/// Returns the path of the CLI that a call with these settings starts.
+pub fn find(settings: &ClaudeSettings) -> Result<PathBuf, ClaudeError> {
     if let Some(cli) = &settings.cli {
         return Ok(cli.clone());
     }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use callgate_link::blocking::fill_lines;
 use callgate_link::socket;
 use callgate_wire::desk::{
-    DeskAnswer, DeskCommand, DeskMessage, DeskRequest, MAX_MESSAGE, PairingSecret,
+    DeskAnswer, DeskCommand, DeskMessage, DeskRequest, HiddenText, MAX_MESSAGE,
 };
 use callgate_wire::frame::{DecodedLine, LineDecoder};
 use uuid::Uuid;
@@ -30,7 +30,7 @@ impl GateRegistration {
     pub(crate) fn register(desk: &Path) -> Option<Self> {
         let connection = socket::connect(desk).ok()?;
         let value = format!("{}{}", Uuid::new_v4().simple(), Uuid::new_v4().simple());
-        let command = DeskCommand::Gate { value: PairingSecret::new(value.clone()) };
+        let command = DeskCommand::Gate { value: HiddenText::new(value.clone()) };
         let is_done = ask(&connection, &DeskRequest { id: "1".to_owned(), command }).ok()?;
         is_done.then_some(Self { value, _connection: connection })
     }

@@ -5,7 +5,7 @@ mod input;
 mod patch;
 mod tools;
 pub(crate) mod touch;
-mod url;
+pub(crate) mod url;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -16,7 +16,7 @@ use crate::shell::loose::PossibleRuns;
 use crate::shell::{ShellCommand, ShellScript};
 use crate::steps;
 
-pub(crate) use tools::{RUN_TOOLS, WRITE_TOOLS};
+pub(crate) use tools::{OWN_QUIET, RUN_TOOLS, WRITE_TOOLS};
 pub(crate) use url::{host_of, split_port};
 
 /// The name under which callgate's own runtime is known to rules.

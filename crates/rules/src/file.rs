@@ -9,6 +9,7 @@ mod rule_test;
 
 use std::fmt;
 
+pub use callgate_wire::desk::RuleProblemLevel;
 pub use rule_test::RuleTest;
 
 use crate::moment::Moment;
@@ -23,20 +24,11 @@ pub const MOST_PATTERNS: usize = 256;
 /// The longest pattern.
 pub const LONGEST_PATTERN: usize = 1_024;
 
-/// How bad a problem is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum ProblemLevel {
-    /// The file still means what it says.
-    Warning,
-    /// The meaning is uncertain. Until it is corrected, nothing is allowed where the file applies.
-    Error,
-}
-
 /// An error or a warning about a file of rules.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
     /// How bad it is.
-    pub level: ProblemLevel,
+    pub level: RuleProblemLevel,
     /// The file.
     pub file: String,
     /// The line, from 1.
@@ -50,7 +42,7 @@ pub struct Problem {
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { level, file, line, column, message } = self;
-        let level = if *level == ProblemLevel::Error { "error" } else { "warning" };
+        let level = if *level == RuleProblemLevel::Error { "error" } else { "warning" };
         write!(f, "{file}:{line}:{column}: {level}: {message}")
     }
 }
@@ -92,7 +84,7 @@ impl RuleFile {
     #[must_use]
     pub fn unreadable(name: &str, reason: &str, trust: Trust) -> Self {
         let problem = Problem {
-            level: ProblemLevel::Error,
+            level: RuleProblemLevel::Error,
             file: name.into(),
             line: 1,
             column: 1,
@@ -110,14 +102,14 @@ impl RuleFile {
     /// Returns true if the file has errors, so that its meaning is uncertain.
     #[must_use]
     pub fn has_errors(&self) -> bool {
-        self.problems.iter().any(|problem| problem.level == ProblemLevel::Error)
+        self.problems.iter().any(|problem| problem.level == RuleProblemLevel::Error)
     }
 
     /// Returns all problems, including rules that have expired at this moment.
     #[must_use]
     pub fn check(&self, moment: &Moment) -> Vec<Problem> {
         let expired = self.rules.iter().filter(|rule| rule.is_over(moment)).map(|rule| Problem {
-            level: ProblemLevel::Warning,
+            level: RuleProblemLevel::Warning,
             file: rule.file.clone(),
             line: rule.line,
             column: 1,

@@ -15,7 +15,9 @@ use crate::glob::{Tok, literal};
 use crate::place::{self, BaseFolders, resolve};
 use crate::shell::names::has;
 use crate::steps;
-use agents::{AGENT_FOLDERS, ANYWHERE, IN_HOME, OF_MACHINE, STRICT_FOLDERS};
+use agents::{
+    AGENT_FOLDERS, ANYWHERE, IN_APPLICATION_SUPPORT, IN_HOME, OF_MACHINE, STRICT_FOLDERS,
+};
 pub use places::GuardedKind;
 use places::GuardedPlace;
 
@@ -56,8 +58,12 @@ impl Guarded {
         for path in ANYWHERE.split_ascii_whitespace() {
             guarded.places.push(GuardedPlace::anywhere(GuardedKind::Hooks, path));
         }
-        for path in IN_HOME {
+        for path in IN_HOME.split_ascii_whitespace() {
             guarded.add(GuardedKind::Hooks, &format!("{home}/{path}"));
+        }
+        for name in IN_APPLICATION_SUPPORT.split_ascii_whitespace() {
+            let path = format!("{home}/Library/Application Support/{name}");
+            guarded.add(GuardedKind::Hooks, &path);
         }
         for path in OF_MACHINE.split_ascii_whitespace() {
             guarded.add(GuardedKind::Settings, path);

@@ -10,7 +10,7 @@ use crate::disk::{Disk, PathFollower};
 use crate::moment::Moment;
 use crate::outside;
 use crate::policy::{Explanation, Policy, Verdict};
-use crate::rule::Decision;
+use crate::rule::RuleDecision;
 use crate::steps;
 
 /// Judges an act.
@@ -18,7 +18,7 @@ use crate::steps;
 pub fn judge(policy: &Policy, act: &Act, disk: &dyn Disk, now: &Moment) -> Verdict {
     let judged = || {
         let verdict = judge_within(policy, act, disk, now);
-        if verdict.decision >= Decision::Confirm {
+        if verdict.decision >= RuleDecision::Confirm {
             return verdict;
         }
         let outside = policy.bounds.as_ref().and_then(|bounds| outside::reason(act, bounds, disk));
@@ -38,8 +38,8 @@ fn judge_within(policy: &Policy, act: &Act, disk: &dyn Disk, now: &Moment) -> Ve
         FollowedAct::Same => policy.decide(act, now),
         FollowedAct::Led(led) => {
             let verdict = policy.decide(&led, now);
-            let is_undecided = verdict.decision == Decision::Ask && !verdict.wants_person;
-            if is_undecided && policy.decide(act, now).decision == Decision::Allow {
+            let is_undecided = verdict.decision == RuleDecision::Ask && !verdict.wants_person;
+            if is_undecided && policy.decide(act, now).decision == RuleDecision::Allow {
                 let because = format!("it leads through a link, and {}", verdict.because);
                 return Verdict::ask_person(because);
             }
@@ -64,7 +64,7 @@ pub fn explain(policy: &Policy, act: &Act, disk: &dyn Disk, now: &Moment) -> Exp
 
 /// Returns the verdict by names alone, if not all of them could be followed.
 fn too_many(verdict: Verdict) -> Verdict {
-    if verdict.decision >= Decision::Confirm || verdict.is_guarded {
+    if verdict.decision >= RuleDecision::Confirm || verdict.is_guarded {
         return verdict;
     }
     Verdict::ask_person(format!("{}: it has too many paths to follow", steps::TOO_LONG))

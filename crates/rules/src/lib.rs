@@ -5,7 +5,7 @@
 //!
 //! ```
 //! use callgate_rules::{
-//!     Act, Decision, Guarded, Moment, NoLinks, Policy, RuleFile, Trust, judge,
+//!     Act, RuleDecision, Guarded, Moment, NoLinks, Policy, RuleFile, Trust, judge,
 //! };
 //!
 //! let file = RuleFile::read(
@@ -25,9 +25,9 @@
 //!     judge(&policy, &act, &NoLinks, &Moment::at(0, 0))
 //! };
 //! let verdict = decide("make build");
-//! assert_eq!(verdict.decision, Decision::Allow);
+//! assert_eq!(verdict.decision, RuleDecision::Allow);
 //! assert_eq!(verdict.because, "allowed by rule `builds` (rules.toml:2): the command is `make build`");
-//! assert_eq!(decide("make build; rm -rf /").decision, Decision::Ask);
+//! assert_eq!(decide("make build; rm -rf /").decision, RuleDecision::Ask);
 //! ```
 
 pub mod act;
@@ -51,7 +51,7 @@ mod suggestions;
 
 pub use act::{Act, Class};
 pub use disk::{Disk, DiskEntry, NoLinks};
-pub use file::{Problem, ProblemLevel, RuleFile, RuleTest, Trust};
+pub use file::{Problem, RuleFile, RuleProblemLevel, RuleTest, Trust};
 pub use guard::{Guarded, GuardedKind};
 pub use judge::{explain, judge};
 pub use moment::Moment;
@@ -59,6 +59,6 @@ pub use outside::CommandBounds;
 pub use policy::{Backtest, Explanation, Policy, PolicyDefaults, TurnedVerdict, Verdict};
 pub use proposal::{RuleProposal, propose};
 pub use risks::risks;
-pub use rule::{Decision, Rule};
+pub use rule::{Rule, RuleDecision};
 pub use rule_test_run::{RuleTestResult, run_tests};
 pub use suggestions::{DecidedCall, RuleSuggestion, suggest};

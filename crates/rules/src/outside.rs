@@ -18,12 +18,12 @@ use crate::disk::{Disk, DiskEntry, PathFollower};
 use crate::place::is_in;
 use crate::shell::ShellWord;
 use crate::shown::short_path;
-use starts::{LONGEST_NAME, LONGEST_PATH, PathStart, is_host, is_sign, starts};
+use starts::{LONGEST_NAME, LONGEST_PATH, PathStart, is_host, is_separator, starts};
 
 /// A command with more possible paths is asked about without checking them all.
 const MOST_LOOKS: usize = 50_000;
 /// Characters that a shell does not leave in a name.
-const SHELL_SIGNS: &str = "'\"`;|&<>()[]{}$*?!#\\";
+const SHELL_CHARACTERS: &str = "'\"`;|&<>()[]{}$*?!#\\";
 /// Folders of programs even if PATH does not contain them.
 const PROGRAMS: [&str; 7] =
     ["/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin", "/opt/bin"];
@@ -105,10 +105,10 @@ enum HomePrefix<'a> {
 impl OutsideSearch<'_> {
     fn program(&self, command: &str) -> Result<(), String> {
         // The rules may have read it as something other than one name.
-        if command.contains(|c: char| c.is_whitespace() || SHELL_SIGNS.contains(c)) {
+        if command.contains(|c: char| c.is_whitespace() || SHELL_CHARACTERS.contains(c)) {
             let shown = short_path(command);
             return Err(format!(
-                "the name of the program, `{shown}`, has signs that a shell would read"
+                "the name of the program, `{shown}`, has characters that a shell would interpret"
             ));
         }
         let file = below(self.place.cwd, command);
@@ -136,7 +136,9 @@ impl OutsideSearch<'_> {
         let mut way = PathWay { at, is_top, letters };
         match at_home(text) {
             HomePrefix::Not => {}
-            HomePrefix::Others => return self.found(text.split(is_sign).next().unwrap_or(text)),
+            HomePrefix::Others => {
+                return self.found(text.split(is_separator).next().unwrap_or(text));
+            }
             HomePrefix::Ours(rest) => {
                 let name = &text[..text.len() - rest.len()];
                 let home = self.place.bounds.home.as_ref();
@@ -163,7 +165,9 @@ impl OutsideSearch<'_> {
         loop {
             let end = text[from..].find('/').map_or(text.len(), |at| from + at);
             let name = &text[from..end];
-            for (at, _) in name.match_indices(is_sign).take_while(|(at, _)| *at <= LONGEST_NAME) {
+            for (at, _) in
+                name.match_indices(is_separator).take_while(|(at, _)| *at <= LONGEST_NAME)
+            {
                 self.ending(&way, &text[..from + at], &name[..at], false)?;
             }
             if end == text.len() {
@@ -193,7 +197,7 @@ impl OutsideSearch<'_> {
         if at.is_some_and(|at| self.is_inside(&at)) {
             return Ok(());
         }
-        let must_exist = !whole && name.contains(is_sign);
+        let must_exist = !whole && name.contains(is_separator);
         let is_fine = must_exist && !self.place.exists(&below(&way.at, name));
         if is_fine { Ok(()) } else { self.found(text) }
     }
@@ -213,7 +217,7 @@ impl OutsideSearch<'_> {
         let rest = &text[end..];
         // Two dots lead back from a folder that may be created until then, but not from a host.
         let is_vain = !rest.contains("/..") || is_host(text, end);
-        if name.contains(is_sign) && is_vain && !self.place.exists(&below(&way.at, name)) {
+        if name.contains(is_separator) && is_vain && !self.place.exists(&below(&way.at, name)) {
             return Ok(false);
         }
         // The target of a variable is unknown, and so is what is above it.
@@ -264,7 +268,7 @@ fn is_dots(name: &str) -> bool {
 
 /// Returns true if a name has ended before `rest`.
 fn is_end(rest: &str) -> bool {
-    rest.is_empty() || rest.starts_with(|c| c == '/' || is_sign(c))
+    rest.is_empty() || rest.starts_with(|c| c == '/' || is_separator(c))
 }
 
 fn at_home(text: &str) -> HomePrefix<'_> {

@@ -13,12 +13,12 @@ pub use defaults::PolicyDefaults;
 pub use explain::{ConsideredRule, Explanation};
 
 use crate::act::Act;
-use crate::file::{Problem, RuleFile, Trust};
+use crate::file::{RuleFile, Trust};
 use crate::guard::Guarded;
 use crate::moment::Moment;
 use crate::outside::CommandBounds;
 use crate::place::is_in;
-use crate::rule::{Decision, Rule};
+use crate::rule::{Rule, RuleDecision};
 use crate::shell::{ShellCommand, ShellScript};
 use crate::shown::short_command;
 use crate::steps;
@@ -44,7 +44,7 @@ pub struct RuleName {
 #[non_exhaustive]
 pub struct Verdict {
     /// The decision.
-    pub decision: Decision,
+    pub decision: RuleDecision,
     /// The rule that decided, if one did.
     pub rule: Option<RuleName>,
     /// The reason in a sentence, with secrets masked.
@@ -66,7 +66,6 @@ pub struct Policy {
     pub(crate) bounds: Option<CommandBounds>,
     /// Files with errors, each with the folder in which its rules would apply.
     broken: Vec<(String, Option<String>)>,
-    problems: Vec<Problem>,
 }
 
 impl Policy {
@@ -79,7 +78,6 @@ impl Policy {
             defaults: PolicyDefaults::default(),
             bounds: None,
             broken: Vec::new(),
-            problems: Vec::new(),
         }
     }
 
@@ -95,12 +93,12 @@ impl Policy {
             self.broken.push((file.name.clone(), scope.clone()));
         }
         // The kinds of rules in a file were checked when it was read; this is a second check.
-        let may_hold = |rule: &&Rule| file.trust == Trust::User || rule.decision != Decision::Allow;
+        let may_hold =
+            |rule: &&Rule| file.trust == Trust::User || rule.decision != RuleDecision::Allow;
         self.rules.extend(file.rules.iter().filter(may_hold).cloned().map(|mut rule| {
             rule.scope.clone_from(&scope);
             rule
         }));
-        self.problems.extend(file.problems.iter().cloned());
         self
     }
 
@@ -131,45 +129,39 @@ impl Policy {
         self.rules.iter().any(Rule::depends_on_time)
     }
 
-    /// Returns the problems of the files.
-    #[must_use]
-    pub fn problems(&self) -> &[Problem] {
-        &self.problems
-    }
-
     /// Decides on an act by the names in it; see [`judge`](crate::judge).
     pub(crate) fn decide(&self, act: &Act, moment: &Moment) -> Verdict {
         if let Some(reason) = &act.refused {
-            return Verdict { decision: Decision::Deny, ..Verdict::ask(reason.clone()) };
+            return Verdict { decision: RuleDecision::Deny, ..Verdict::ask(reason.clone()) };
         }
         let (verdict, was_enough) =
             steps::within(steps::JUDGING, || self.decide_within(act, moment));
         let is_whole = was_enough && !act.is_cut;
-        if is_whole || verdict.decision >= Decision::Confirm || verdict.is_guarded {
+        if is_whole || verdict.decision >= RuleDecision::Confirm || verdict.is_guarded {
             return verdict;
         }
         Verdict::ask_person(steps::TOO_LONG.to_owned())
     }
 
     fn decide_within(&self, act: &Act, moment: &Moment) -> Verdict {
-        if let Some(verdict) = self.tightened(Decision::Deny, act, moment) {
+        if let Some(verdict) = self.tightened(RuleDecision::Deny, act, moment) {
             return verdict;
         }
         let guarded = self.guarded.touches(act);
-        if let Some(verdict) = self.tightened(Decision::Confirm, act, moment) {
+        if let Some(verdict) = self.tightened(RuleDecision::Confirm, act, moment) {
             return Verdict { is_guarded: guarded.is_some(), ..verdict };
         }
         if let Some(reason) = guarded {
             let because = format!("no rule can allow this, because {reason}");
             return Verdict { is_guarded: true, ..Verdict::ask_person(because) };
         }
-        if let Some(verdict) = self.tightened(Decision::Ask, act, moment) {
+        if let Some(verdict) = self.tightened(RuleDecision::Ask, act, moment) {
             return verdict;
         }
         let verdict = match self.allowed(act, moment) {
             Ok(verdict) => verdict,
             Err(reason) => match self.defaults.decide(act) {
-                Some(because) => Verdict { decision: Decision::Allow, ..Verdict::ask(because) },
+                Some(because) => Verdict { decision: RuleDecision::Allow, ..Verdict::ask(because) },
                 None => {
                     // The rule that could not be read might ask.
                     return self.broken_here(act).map_or(Verdict::ask(reason), Verdict::ask_person);
@@ -180,7 +172,7 @@ impl Policy {
     }
 
     /// Returns the verdict of the first rule of a kind that applies.
-    fn tightened(&self, decision: Decision, act: &Act, moment: &Moment) -> Option<Verdict> {
+    fn tightened(&self, decision: RuleDecision, act: &Act, moment: &Moment) -> Option<Verdict> {
         let rules = self.rules.iter().take_while(|_| !steps::is_spent());
         rules.filter(|rule| rule.decision == decision).find_map(|rule| {
             let reason = rule.tightens(act, moment).ok()?;
@@ -189,9 +181,9 @@ impl Policy {
                 return None;
             }
             let word = match decision {
-                Decision::Deny => "denied",
-                Decision::Confirm => "to be confirmed",
-                Decision::Ask | Decision::Allow => "asked",
+                RuleDecision::Deny => "denied",
+                RuleDecision::Confirm => "to be confirmed",
+                RuleDecision::Ask | RuleDecision::Allow => "asked",
             };
             Some(Verdict::by(
                 rule,
@@ -214,14 +206,14 @@ impl Policy {
         if let Some(reason) = self.broken_here(act) {
             return Some(reason);
         }
-        let forbids = |rule: &&Rule| rule.decision != Decision::Allow;
+        let forbids = |rule: &&Rule| rule.decision != RuleDecision::Allow;
         let rules = self.rules.iter().take_while(|_| !steps::is_spent());
         rules.filter(forbids).find_map(|rule| {
             let reason = rule.reaches(act, moment)?;
             let word = match rule.decision {
-                Decision::Deny => "denies",
-                Decision::Confirm => "wants confirmed",
-                Decision::Ask | Decision::Allow => "asks for",
+                RuleDecision::Deny => "denies",
+                RuleDecision::Confirm => "wants confirmed",
+                RuleDecision::Ask | RuleDecision::Allow => "asks for",
             };
             Some(format!("{reason}, which rule {} {word}", rule.shown()))
         })
@@ -250,7 +242,7 @@ impl Policy {
     }
 
     fn allowing(&self) -> impl Iterator<Item = &Rule> {
-        self.rules.iter().filter(|rule| rule.decision == Decision::Allow)
+        self.rules.iter().filter(|rule| rule.decision == RuleDecision::Allow)
     }
 
     /// Returns the rule that allows each of some commands, or the command that none allows.
@@ -283,7 +275,7 @@ impl Policy {
 impl Verdict {
     fn ask(because: String) -> Self {
         Self {
-            decision: Decision::Ask,
+            decision: RuleDecision::Ask,
             rule: None,
             because,
             is_guarded: false,
@@ -309,7 +301,7 @@ impl Verdict {
             rule: Some(name),
             because,
             is_guarded: false,
-            wants_person: matches!(rule.decision, Decision::Ask | Decision::Confirm),
+            wants_person: matches!(rule.decision, RuleDecision::Ask | RuleDecision::Confirm),
         }
     }
 }

@@ -6,12 +6,12 @@ use serde_json::Value;
 
 use crate::act::{Act, Class};
 use crate::disk::NoLinks;
-use crate::file::{Problem, ProblemLevel, RuleFile, Trust};
+use crate::file::{Problem, RuleFile, RuleProblemLevel, Trust};
 use crate::guard::Guarded;
 use crate::judge::judge;
 use crate::moment::Moment;
 use crate::policy::Policy;
-use crate::rule::Decision;
+use crate::rule::RuleDecision;
 use crate::shell::ShellCommand;
 
 /// How the placeholder of a hidden secret begins.
@@ -42,17 +42,17 @@ pub struct RuleProposal {
 /// names of other rules. Returns why there can be none, if so.
 pub fn propose(
     act: &Act,
-    decision: Decision,
+    decision: RuleDecision,
     until: Option<&str>,
     taken: &[&str],
 ) -> Result<RuleProposal, String> {
-    if let Some(why) = act.doubts().filter(|_| decision == Decision::Allow) {
-        return Err(format!("no rule can allow this, because {why}"));
+    if let Some(reason) = act.doubts().filter(|_| decision == RuleDecision::Allow) {
+        return Err(format!("no rule can allow this, because {reason}"));
     }
     let conditions = exact(act, decision)?;
     let proposal = conditions.rule(decision, until, taken);
     let file = RuleFile::read("the proposed rule", &proposal.toml, Trust::User);
-    let is_error = |problem: &&Problem| problem.level == ProblemLevel::Error;
+    let is_error = |problem: &&Problem| problem.level == RuleProblemLevel::Error;
     if let Some(problem) = file.problems.iter().find(is_error) {
         return Err(format!("no rule can be written for this call: {}", problem.message));
     }
@@ -66,12 +66,12 @@ pub fn propose(
 }
 
 /// Returns the conditions that hold for exactly this call.
-fn exact(act: &Act, decision: Decision) -> Result<RuleConditions, String> {
+fn exact(act: &Act, decision: RuleDecision) -> Result<RuleConditions, String> {
     let conditions = match &act.script {
         Some(script) => {
             let named = |command: &ShellCommand| pattern(&command_words(command)?);
             let patterns = script.commands.iter().map(named);
-            let patterns: Option<Vec<String>> = if decision == Decision::Allow {
+            let patterns: Option<Vec<String>> = if decision == RuleDecision::Allow {
                 patterns.collect()
             } else {
                 // One that is known is enough for a rule that tightens.
@@ -94,7 +94,7 @@ fn exact(act: &Act, decision: Decision) -> Result<RuleConditions, String> {
 
 /// Returns conditions that hold for this call, the narrowest first, and for calls like it.
 pub(crate) fn alike(act: &Act) -> Vec<RuleConditions> {
-    let mut all: Vec<RuleConditions> = exact(act, Decision::Allow).into_iter().collect();
+    let mut all: Vec<RuleConditions> = exact(act, RuleDecision::Allow).into_iter().collect();
     if let Some(commands) = act.commands() {
         // What begins with the same words, for each number of words that may be a subcommand.
         let [command] = commands else { return all };
@@ -172,7 +172,7 @@ impl RuleConditions {
     /// Returns the rule with these conditions.
     pub(crate) fn rule(
         &self,
-        decision: Decision,
+        decision: RuleDecision,
         until: Option<&str>,
         taken: &[&str],
     ) -> RuleProposal {

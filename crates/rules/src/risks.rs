@@ -5,9 +5,11 @@ use std::sync::LazyLock;
 use callgate_wire::desk::{RiskKind, RiskNote};
 
 use crate::act::Act;
+use crate::act::url::host_of;
 use crate::file::{RuleFile, Trust};
 use crate::guard::Guarded;
 use crate::moment::Moment;
+use crate::shell::ShellWord;
 use crate::steps;
 
 /// The risks, as rules that are named after what they find.
@@ -42,26 +44,49 @@ static RISK_RULES: LazyLock<RuleFile> =
 pub fn risks(act: &Act, guarded: &Guarded) -> Vec<RiskNote> {
     let find = || {
         let mut notes: Vec<RiskNote> = Vec::new();
+        let without_addresses = without_addresses(act);
         for rule in &RISK_RULES.rules {
-            let (kind, text) = match rule.name.as_str() {
-                "outside" => (RiskKind::Outside, "It reaches outside of the project"),
-                "deletes" => (RiskKind::Deletes, "It deletes something"),
-                _ => (RiskKind::Network, "It uses the network"),
+            let (kind, text, act) = match rule.name.as_str() {
+                "outside" => {
+                    (RiskKind::Outside, "It reaches outside of the project", &without_addresses)
+                }
+                "deletes" => (RiskKind::Deletes, "It deletes something", act),
+                _ => (RiskKind::Network, "It uses the network", act),
             };
-            if let Ok(why) = rule.tightens(act, &Moment::at(0, 0))
+            if let Ok(reason) = rule.tightens(act, &Moment::at(0, 0))
                 && notes.iter().all(|note| note.kind != kind)
             {
-                notes.push(RiskNote { kind, text: format!("{text}: {why}") });
+                notes.push(RiskNote { kind, text: format!("{text}: {reason}") });
             }
         }
         let gate = guarded.touches(act);
-        notes.extend(gate.map(|why| {
-            let text = format!("It touches the gate: {why}");
+        notes.extend(gate.map(|reason| {
+            let text = format!("It touches the gate: {reason}");
             RiskNote { kind: RiskKind::Gate, text }
         }));
         notes
     };
     steps::within(steps::JUDGING, find).0
+}
+
+/// Returns the act with a plain name in place of every address on the network. A rule takes an
+/// address for a path, to be safe; a person who reads of a path outside expects one.
+fn without_addresses(act: &Act) -> Act {
+    let mut act = act.clone();
+    let words = act.runs.commands.iter_mut().flat_map(|command| &mut command.words);
+    for word in words.filter(|word| word.text().is_some_and(is_address)) {
+        *word = ShellWord::known("address");
+    }
+    act
+}
+
+/// Returns true for a URL with a host, and for `user@host:path`.
+fn is_address(text: &str) -> bool {
+    if text.contains("://") {
+        return host_of(text).is_some();
+    }
+    let host = text.split_once(':').map(|(host, _)| host);
+    host.is_some_and(|host| host.contains('@') && !host.starts_with('-') && !host.contains('/'))
 }
 
 #[cfg(test)]

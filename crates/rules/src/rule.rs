@@ -5,7 +5,7 @@ pub(crate) mod command;
 pub(crate) mod host;
 pub(crate) mod path;
 
-use std::fmt;
+pub use callgate_wire::desk::RuleDecision;
 
 use crate::act::{Act, Class};
 use crate::glob::{Lean, Tok, literal, meets};
@@ -17,38 +17,6 @@ use arguments::ArgumentCondition;
 use command::CommandPattern;
 use host::HostPattern;
 use path::PathPattern;
-
-/// The decision on an act.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Decision {
-    /// It may happen.
-    Allow,
-    /// Somebody has to be asked.
-    Ask,
-    /// Somebody has to be asked, and to type a word of what they allow.
-    Confirm,
-    /// It may not happen.
-    Deny,
-}
-
-impl Decision {
-    /// Returns the decision's name in rules.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Allow => "allow",
-            Self::Ask => "ask",
-            Self::Confirm => "confirm",
-            Self::Deny => "deny",
-        }
-    }
-}
-
-impl fmt::Display for Decision {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
 
 /// A pattern of tools or agents.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -70,7 +38,7 @@ pub struct Rule {
     /// Its name, unique in its file.
     pub name: String,
     /// What it decides.
-    pub decision: Decision,
+    pub decision: RuleDecision,
     /// The file it is from.
     pub file: String,
     /// The line in which it begins.
@@ -118,7 +86,7 @@ impl Rule {
     }
 
     fn lean(&self) -> Lean {
-        if self.decision == Decision::Allow { Lean::Strict } else { Lean::Generous }
+        if self.decision == RuleDecision::Allow { Lean::Strict } else { Lean::Generous }
     }
 
     /// Checks what every kind of rule requires: who, where, when and by which tool.
@@ -163,7 +131,7 @@ impl Rule {
     /// Returns true if a condition is true for the project: by each of its names for a rule that
     /// allows, by one of them for the others.
     fn holds_by_names(&self, act: &Act, holds: impl Fn(&str) -> bool) -> bool {
-        if self.decision == Decision::Allow {
+        if self.decision == RuleDecision::Allow {
             act.projects().all(holds)
         } else {
             act.projects().any(holds)

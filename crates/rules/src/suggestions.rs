@@ -13,7 +13,7 @@ use crate::judge::judge;
 use crate::moment::Moment;
 use crate::policy::Policy;
 use crate::proposal::{RuleConditions, RuleProposal, alike};
-use crate::rule::Decision;
+use crate::rule::RuleDecision;
 
 /// The most rules that are suggested.
 const MOST_SUGGESTIONS: usize = 8;
@@ -89,7 +89,7 @@ struct JudgedCalls<'a> {
 
 impl JudgedCalls<'_> {
     fn allows(&self, policy: &Policy, act: &Act) -> bool {
-        judge(policy, act, &NoLinks, self.now).decision == Decision::Allow
+        judge(policy, act, &NoLinks, self.now).decision == RuleDecision::Allow
     }
 
     /// Returns the conditions that hold for most of the calls that were allowed, with the indexes
@@ -104,7 +104,7 @@ impl JudgedCalls<'_> {
                 return None;
             }
             let verdict = judge(self.policy, &call.act, &NoLinks, self.now);
-            if call.allowed == 0 || verdict.decision != Decision::Ask || verdict.is_guarded {
+            if call.allowed == 0 || verdict.decision != RuleDecision::Ask || verdict.is_guarded {
                 continue;
             }
             for (width, conditions) in alike(&call.act).into_iter().enumerate() {
@@ -129,7 +129,7 @@ impl JudgedCalls<'_> {
 
     /// Tries a rule. Returns `None` if it covers a denial, saves too little, or has problems.
     fn tried(&self, conditions: &RuleConditions, covered: Vec<usize>) -> Option<TriedRule> {
-        let rule = conditions.rule(Decision::Allow, None, &[]);
+        let rule = conditions.rule(RuleDecision::Allow, None, &[]);
         let file = RuleFile::read("a suggested rule", &rule.toml, Trust::User);
         if !file.problems.is_empty() {
             return None;

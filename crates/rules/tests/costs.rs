@@ -9,7 +9,7 @@ use std::fs;
 use std::time::{Duration, Instant};
 
 use callgate_rules::{
-    Act, Decision, Disk, DiskEntry, Guarded, Moment, Policy, RuleFile, Trust, judge,
+    Act, Disk, DiskEntry, Guarded, Moment, Policy, RuleDecision, RuleFile, Trust, judge,
 };
 use callgate_testkit::leaks::{peak_kib, resident_kib};
 use serde_json::{Value, json};
@@ -163,7 +163,7 @@ fn no_input_takes_much_memory_and_what_is_long_is_asked_about() {
         assert!(at_work <= MOST_TIME, "{name} took {at_work:?}: {}", verdict.because);
         assert!(used <= MOST_KIB, "{name} took {used} KiB: {}", verdict.because);
         // The content of a file is nothing to judge.
-        let is_allowed = verdict.decision == Decision::Allow;
+        let is_allowed = verdict.decision == RuleDecision::Allow;
         assert_eq!(is_allowed, name == "long content", "{name}: {}", verdict.because);
     }
 }

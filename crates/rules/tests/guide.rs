@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a failed step is a failed test")]
 
 use callgate_rules::{
-    Act, Decision, Guarded, Moment, NoLinks, Policy, RuleFile, Trust, judge, run_tests,
+    Act, Guarded, Moment, NoLinks, Policy, RuleDecision, RuleFile, Trust, judge, run_tests,
 };
 use serde_json::json;
 
@@ -56,7 +56,7 @@ fn the_table_of_patterns_is_true() {
             let input = json!({ "command": command }).to_string();
             let act = Act::of("Bash", &input, PROJECT, "claude", HOME);
             let verdict = judge(&policy, &act, &NoLinks, &Moment::at(0, 0));
-            assert_eq!(verdict.decision, Decision::Ask, "{pattern} allows {command}");
+            assert_eq!(verdict.decision, RuleDecision::Ask, "{pattern} allows {command}");
         }
         rows += 1;
     }

@@ -3,6 +3,7 @@
 mod read;
 mod reserve;
 mod spend;
+mod trim;
 
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -11,7 +12,7 @@ use crate::ledger::{self, check_drafts, number};
 use crate::transaction::Transaction;
 use crate::{EntryDraft, Store};
 
-pub use read::{ConversationState, StoredConversation};
+pub use read::{ConversationState, EngineSelection, StoredConversation};
 pub use reserve::{ReservationRequest, Settlement};
 pub use spend::{AnswerCost, CostSum, CostTotals};
 
@@ -24,6 +25,9 @@ pub const LONGEST_ACCOUNT: usize = 8192;
 pub const LONGEST_TITLE: usize = 1024;
 /// The longest message, in bytes: twice what a provider accepts in a whole request.
 pub const LONGEST_MESSAGE: usize = 64 * 1024 * 1024;
+
+/// The longest name of an engine or a model, in bytes.
+pub const LONGEST_ENGINE: usize = 256;
 
 /// A conversation that is created and never used is deleted after this time.
 const ABANDONED_MS: i64 = 24 * 60 * 60 * 1000;
@@ -56,6 +60,9 @@ pub struct Addition<'a> {
     pub reservation: Option<i64>,
     /// Entries for the ledger.
     pub drafts: &'a [EntryDraft],
+    /// What the engine has to remember of the conversation. Without it, what it had to remember
+    /// does not count any more.
+    pub engine_state: Option<&'a str>,
 }
 
 impl Store {
@@ -107,6 +114,35 @@ impl Store {
         self.change(|transaction| Ok(transaction.execute(name, [id, title])? > 0))
     }
 
+    /// Sets the engine of a conversation, which is created if it does not exist.
+    pub fn choose_engine(
+        &mut self,
+        id: &str,
+        chosen: &EngineSelection,
+        at_ms: i64,
+    ) -> Result<(), StoreError> {
+        check_id(id)?;
+        let EngineSelection { engine, model } = chosen;
+        StoreError::check_length("an engine's name", engine, LONGEST_ENGINE)?;
+        let name = model.as_deref().unwrap_or_default();
+        StoreError::check_length("a model's name", name, LONGEST_ENGINE)?;
+        let choose = "INSERT INTO conversations (id, made_ms, engine, model) VALUES (?, ?, ?, ?)
+                      ON CONFLICT (id) DO UPDATE SET engine = excluded.engine,
+                      model = excluded.model";
+        self.change(|transaction| {
+            transaction.execute(choose, params![id, at_ms, engine, model]).map(drop)
+        })
+    }
+
+    /// Sets the mode of a conversation, which is created if it does not exist.
+    pub fn choose_mode(&mut self, id: &str, mode: &str, at_ms: i64) -> Result<(), StoreError> {
+        check_id(id)?;
+        StoreError::check_length("a mode's name", mode, LONGEST_ENGINE)?;
+        let choose = "INSERT INTO conversations (id, made_ms, mode) VALUES (?, ?, ?)
+                      ON CONFLICT (id) DO UPDATE SET mode = excluded.mode";
+        self.change(|transaction| transaction.execute(choose, params![id, at_ms, mode]).map(drop))
+    }
+
     /// Replaces all messages below the number `upto` by a summary; the messages themselves stay
     /// stored. Returns false if there is no such conversation, or if it has fewer messages.
     pub fn summarize(&mut self, id: &str, upto: u64, summary: &str) -> Result<bool, StoreError> {
@@ -129,7 +165,7 @@ impl Store {
             let Some(key) = key_of(transaction, id)? else { return Ok(()) };
             transaction.execute("DELETE FROM messages WHERE conversation = ?", [key])?;
             let forget = "UPDATE conversations SET opening = NULL, summary = NULL, summarized = 0,
-                          aged = 0 WHERE key = ?";
+                          aged = 0, engine_state = NULL WHERE key = ?";
             transaction.execute(forget, [key]).map(drop)
         })?;
         self.give_back_space();
@@ -154,19 +190,6 @@ impl Store {
         self.give_back_space();
         Ok(deleted)
     }
-
-    /// Runs `work` in a transaction of its own.
-    fn change<T>(
-        &mut self,
-        work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
-    ) -> Result<T, StoreError> {
-        self.check_place()?;
-        let failed = self.failed("write to");
-        let transaction = self.begin()?;
-        let done = work(&transaction).map_err(&failed)?;
-        transaction.commit().map_err(failed)?;
-        Ok(done)
-    }
 }
 
 fn add(transaction: &Transaction<'_>, addition: &Addition<'_>) -> rusqlite::Result<u64> {
@@ -175,14 +198,17 @@ fn add(transaction: &Transaction<'_>, addition: &Addition<'_>) -> rusqlite::Resu
     // back a little.
     let key: i64 = transaction
         .prepare_cached(
-            "INSERT INTO conversations (id, opening, made_ms, used_ms)
-             SELECT ?1, ?2, ?3, iif(newest BETWEEN ?3 AND ?3 + 60000, newest + 1, ?3)
+            "INSERT INTO conversations (id, opening, made_ms, used_ms, engine_state)
+             SELECT ?1, ?2, ?3, iif(newest BETWEEN ?3 AND ?3 + 60000, newest + 1, ?3), ?4
              FROM (SELECT max(used_ms) AS newest FROM conversations) WHERE true
              ON CONFLICT (id) DO UPDATE SET used_ms = excluded.used_ms,
-                 opening = coalesce(opening, excluded.opening)
+                 opening = coalesce(opening, excluded.opening),
+                 engine_state = excluded.engine_state
              RETURNING key",
         )?
-        .query_row(params![conversation, opening, at_ms], |row| row.get(0))?;
+        .query_row(params![conversation, opening, at_ms, addition.engine_state], |row| {
+            row.get(0)
+        })?;
     if let Some(from) = addition.instead_of {
         remove_from(transaction, key, number(from)?)?;
     }

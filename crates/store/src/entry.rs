@@ -20,7 +20,7 @@ pub mod kind {
     /// Entries were removed. Only [`Store::prune`](crate::Store::prune) writes it.
     pub const ANCHOR: &str = "anchor";
     /// Every kind that callgate writes, those of a question first, in the order of its life.
-    pub const ALL: [&str; 17] = [
+    pub const ALL: [&str; 18] = [
         ASKED,
         "unsent",
         "pressed",
@@ -36,6 +36,7 @@ pub mod kind {
         "paired",
         "unpaired",
         "gated",
+        "saved",
         "started",
         ANCHOR,
     ];

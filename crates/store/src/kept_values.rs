@@ -1,6 +1,6 @@
 //! Values kept beside the ledger, which are not chained: random keys and small settings.
 
-use rusqlite::{Connection, OptionalExtension, Params, params};
+use rusqlite::{Connection, OptionalExtension, params};
 use rustix::rand::{GetRandomFlags, getrandom};
 
 use crate::Store;
@@ -39,11 +39,12 @@ impl Store {
         self.connection.query_row(query, [name], |row| row.get(0)).optional()
     }
 
-    /// Keeps `value` under `key`, replacing what was there. It stays until [`forget`](Self::forget)
-    /// removes it.
+    /// Keeps `value` under `key`, replacing what was there. It stays until
+    /// [`append_with`](Self::append_with) removes it.
     pub fn keep(&mut self, key: &str, value: &str) -> Result<(), StoreError> {
         check_kept(key, value)?;
-        self.write(KEEP, [key, value])
+        let keep = |connection: &Connection| connection.prepare_cached(KEEP)?.execute([key, value]);
+        keep(&self.connection).map_err(self.failed("write to")).map(drop)
     }
 
     /// Returns the value kept under `key`.
@@ -51,24 +52,11 @@ impl Store {
         self.read_row("SELECT value FROM kept WHERE key = ?", [key], |row| row.get(0))
     }
 
-    /// Removes the value kept under `key`.
-    pub fn forget(&mut self, key: &str) -> Result<(), StoreError> {
-        self.write(FORGET, [key])
-    }
-
     /// Returns all values whose keys begin with `prefix`, in the order of their keys.
     pub fn kept_under(&self, prefix: &str) -> Result<Vec<(String, String)>, StoreError> {
         let query = "SELECT key, value FROM kept WHERE key >= ?1
                      AND substr(key, 1, length(?1)) = ?1 ORDER BY key";
         self.read_rows(query, [prefix], |row| Ok((row.get(0)?, row.get(1)?)))
-    }
-
-    fn write(&self, statement: &str, values: impl Params) -> Result<(), StoreError> {
-        self.connection
-            .prepare_cached(statement)
-            .and_then(|mut statement| statement.execute(values))
-            .map_err(self.failed("write to"))
-            .map(drop)
     }
 }
 

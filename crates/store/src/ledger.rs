@@ -48,13 +48,24 @@ impl Store {
         if drafts.is_empty() && keeps.is_empty() {
             return Ok(Vec::new());
         }
+        self.change(|transaction| {
+            let entries = write(transaction, drafts)?;
+            write_kept(transaction, keeps)?;
+            Ok(entries)
+        })
+    }
+
+    /// Runs `work` in a transaction of its own.
+    pub(crate) fn change<T>(
+        &mut self,
+        work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
+    ) -> Result<T, StoreError> {
         self.check_place()?;
         let failed = self.failed("write to");
         let transaction = self.begin()?;
-        let entries = write(&transaction, drafts).map_err(&failed)?;
-        write_kept(&transaction, keeps).map_err(&failed)?;
+        let done = work(&transaction).map_err(&failed)?;
         transaction.commit().map_err(failed)?;
-        Ok(entries)
+        Ok(done)
     }
 
     /// Checks that the file is still at its path: whatever is written to a removed file is lost.

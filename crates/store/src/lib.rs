@@ -48,9 +48,9 @@ use rusqlite::{CachedStatement, Connection, OptionalExtension, Params, Row};
 pub use anchor::{Anchor, ChainedLinks};
 pub use chain::{ChainHead, NotAHead, Sha256Hash};
 pub use conversations::{
-    Addition, AnswerCost, ConversationState, CostSum, CostTotals, LONGEST_ACCOUNT,
-    LONGEST_CONVERSATION, LONGEST_MESSAGE, LONGEST_TITLE, NewMessage, ReservationRequest,
-    Settlement, StoredConversation,
+    Addition, AnswerCost, ConversationState, CostSum, CostTotals, EngineSelection, LONGEST_ACCOUNT,
+    LONGEST_CONVERSATION, LONGEST_ENGINE, LONGEST_MESSAGE, LONGEST_TITLE, NewMessage,
+    ReservationRequest, Settlement, StoredConversation,
 };
 pub use entry::{
     EntryDraft, EntryFilter, LONGEST_BODY, LONGEST_KIND, LONGEST_QUESTION, LedgerEntry,

@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 
 use callgate_store::EntryDraft;
-use callgate_wire::desk::RiskKind;
+use callgate_wire::desk::{RiskKind, RuleDecision};
 use tempfile::TempDir;
 
 use super::*;
@@ -85,7 +85,7 @@ fn rules_are_listed_with_their_text() {
     let view = Bench::new(RULES).served.rules().unwrap();
     assert_eq!((&*view.text, view.hash.len(), view.problems.len()), (RULES, 64, 0));
     let [builds, never] = &view.rules[..] else { panic!("{:?}", view.rules) };
-    assert_eq!((&*builds.name, &*builds.decide, builds.line), ("builds", "allow", 1));
+    assert_eq!((&*builds.name, builds.decide, builds.line), ("builds", RuleDecision::Allow, 1));
     assert_eq!(builds.until.as_deref(), Some("2030-12-31"));
     assert_eq!((builds.reason.as_deref(), builds.is_over), (Some("quick"), false));
     assert_eq!(never.text, "[[rule]]\nname = \"never\"\ndecide = \"deny\"\ncommand = \"rm\"");
@@ -138,11 +138,14 @@ fn a_backtest_shows_past_denials_first() {
         (turned.seq, &*turned.summary, &*turned.project),
         (1, "make build", "/home/ada/engine")
     );
-    assert_eq!((&*turned.was, &*turned.would), ("deny", "allow"));
+    assert_eq!((turned.was, turned.would), (RuleDecision::Deny, RuleDecision::Allow));
     assert_eq!(report.examples[0].summary, "rm x");
-    let count =
-        |from: &str, to: &str, count| TurnedCount { from: from.into(), to: to.into(), count };
-    let turned = [count("allow", "deny", 1), count("deny", "allow", 1), count("deny", "ask", 1)];
+    let count = |from, to, count| TurnedCount { from, to, count };
+    let turned = [
+        count(RuleDecision::Allow, RuleDecision::Deny, 1),
+        count(RuleDecision::Deny, RuleDecision::Allow, 1),
+        count(RuleDecision::Deny, RuleDecision::Ask, 1),
+    ];
     assert_eq!(report.turned, turned);
     assert_eq!(progress, Some((8, 8)));
     let cancelled = AtomicBool::new(true);
@@ -160,8 +163,8 @@ fn rules_are_saved_only_over_what_was_seen() {
     assert!(bench.served.save_rules("[[rule]]\n", &seen).unwrap_err().starts_with("line 1"));
     assert!(bench.served.save_rules(new, "other").unwrap_err().contains("changed meanwhile"));
     assert_eq!(fs::read_to_string(&path).unwrap(), RULES, "nothing was written");
-    let said = bench.served.save_rules(new, &seen).unwrap();
-    assert_eq!(said, "Saved 1 rules. They apply from now on.");
+    let saved = bench.served.save_rules(new, &seen).unwrap();
+    assert_eq!((saved.count, saved.hash), (1, bench.served.rules().unwrap().hash));
     assert_eq!(fs::read_to_string(&path).unwrap(), new);
     assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o640);
     assert!(bench.served.save_rules(RULES, &seen).is_err(), "it is another file now");
@@ -175,14 +178,14 @@ fn rules_are_saved_only_over_what_was_seen() {
 #[test]
 fn a_rule_is_proposed_for_a_call() {
     let bench = Bench::new("[[rule]]\nname = \"git-push\"\ndecide = \"ask\"\ncommand = \"git\"\n");
-    let proposed = bench.served.propose(&command("git push"), "allow", Some(3600)).unwrap();
+    let proposed =
+        bench.served.propose(&command("git push"), RuleDecision::Allow, Some(3600)).unwrap();
     assert_eq!(proposed.name, "git-push-2");
     let until = until_of(&proposed.toml).unwrap();
     let end: Timestamp = until.parse().unwrap();
     let left = end.as_second() - now_ms() / 1000;
     assert!((3500..=3660).contains(&left), "{until}");
-    assert!(bench.served.propose(&command("git push"), "maybe", None).is_err());
-    assert!(bench.served.propose(&command("echo $(x)"), "allow", None).is_err());
+    assert!(bench.served.propose(&command("echo $(x)"), RuleDecision::Allow, None).is_err());
 }
 
 #[test]

@@ -107,7 +107,9 @@ impl CardBody {
             Self::Notebook { path, change, .. } => Some(format!("{change} of {path}")),
             Self::Fetch { url, .. } => Some(format!("fetch {url}")),
             Self::Plan(plan) => {
-                plan.lines().find(|line| !line.trim().is_empty()).map(str::to_owned)
+                // The first line that has words, without the mark of a heading.
+                let mut lines = plan.lines().map(|line| line.trim().trim_start_matches('#').trim());
+                lines.find(|line| !line.is_empty()).map(str::to_owned)
             }
             Self::Questions(all) => all.first().cloned(),
             Self::Question { question, .. } => Some(question.clone()),

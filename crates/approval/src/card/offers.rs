@@ -4,29 +4,33 @@
 //! asks again. A suggestion without a destination is a choice of its own.
 
 use crate::plain;
+use callgate_wire::approval::Action;
+use callgate_wire::desk::CardOffer;
 use serde_json::Value;
 use serde_json::value::RawValue;
-
-/// A choice of what to allow from now on.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Offer {
-    /// What it would allow.
-    pub meaning: String,
-    /// How long, and where.
-    pub lasts: String,
-    /// Whether it would change the agent's mode, and so which questions it asks at all.
-    pub changes_mode: bool,
-    /// The indexes of the request's suggestions that belong to it.
-    pub members: Vec<usize>,
-}
 
 /// The most choices; nobody would read more.
 const MOST_OFFERS: usize = 8;
 
-/// Groups suggestions into choices.
-pub(super) fn of(suggestions: &[Box<RawValue>]) -> Vec<Offer> {
-    let values: Vec<Value> =
-        suggestions.iter().map(|raw| serde_json::from_str(raw.get()).unwrap_or_default()).collect();
+/// Returns the choices that suggestions make.
+pub(super) fn of(suggestions: &[Box<RawValue>]) -> Vec<CardOffer> {
+    let values = values(suggestions);
+    let groups = groups(&values).into_iter().zip(0..);
+    groups.map(|((destination, members), at)| offer(&values, destination, &members, at)).collect()
+}
+
+/// Returns the indexes of the suggestions that belong to the choice of this number.
+pub(crate) fn members(suggestions: &[Box<RawValue>], offer: usize) -> Option<Vec<usize>> {
+    let values = values(suggestions);
+    groups(&values).into_iter().nth(offer).map(|(_, members)| members)
+}
+
+fn values(suggestions: &[Box<RawValue>]) -> Vec<Value> {
+    suggestions.iter().map(|raw| serde_json::from_str(raw.get()).unwrap_or_default()).collect()
+}
+
+/// Groups suggestions by their destination.
+fn groups(values: &[Value]) -> Vec<(Option<&str>, Vec<usize>)> {
     let mut groups: Vec<(Option<&str>, Vec<usize>)> = Vec::new();
     for (at, value) in values.iter().enumerate().filter(|(_, value)| value.is_object()) {
         let destination = value["destination"].as_str();
@@ -36,14 +40,15 @@ pub(super) fn of(suggestions: &[Box<RawValue>]) -> Vec<Offer> {
         }
     }
     groups.truncate(MOST_OFFERS);
-    groups.into_iter().map(|(destination, members)| offer(&values, destination, members)).collect()
+    groups
 }
 
-fn offer(values: &[Value], destination: Option<&str>, members: Vec<usize>) -> Offer {
+fn offer(values: &[Value], destination: Option<&str>, members: &[usize], at: u8) -> CardOffer {
     let meanings: Vec<String> = members.iter().map(|at| meaning(&values[*at])).collect();
     let meaning = plain::shown(&meanings.join("; "));
     let changes_mode = members.iter().any(|at| values[*at]["type"] == "setMode");
-    Offer { meaning, lasts: plain::visible(&lasts(destination)), changes_mode, members }
+    let lasts = plain::visible(&lasts(destination));
+    CardOffer { action: Action::Always(at).to_string(), meaning, lasts, changes_mode }
 }
 
 fn meaning(suggestion: &Value) -> String {

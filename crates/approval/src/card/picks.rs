@@ -1,27 +1,9 @@
 //! The agent's own questions with answers to choose from, and how the choice is sent back.
 
 use crate::plain;
+use callgate_wire::approval::Action;
+use callgate_wire::desk::{CardChoice, CardPicker};
 use serde_json::{Map, Value, json};
-
-/// One of the agent's questions, with its answers.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Picker {
-    /// The question.
-    pub question: String,
-    /// The answers to choose from.
-    pub choices: Vec<Choice>,
-    /// Whether several may be chosen.
-    pub many: bool,
-}
-
-/// An answer to choose.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Choice {
-    /// The answer in short.
-    pub label: String,
-    /// What it means.
-    pub description: Option<String>,
-}
 
 /// The most questions and answers: buttons cannot tell more apart, and nobody would read more.
 const MOST_PICKERS: usize = 8;
@@ -29,7 +11,7 @@ const MOST_CHOICES: usize = 32;
 
 /// Returns the pickers for a tool's masked input. If not all of it can be shown, nothing can be
 /// picked.
-pub(super) fn of(tool: &str, input: &str) -> Vec<Picker> {
+pub(super) fn of(tool: &str, input: &str) -> Vec<CardPicker> {
     let input: Value = serde_json::from_str(input).unwrap_or_default();
     let pickers = match tool {
         "AskUserQuestion" => user_questions(&input),
@@ -37,17 +19,29 @@ pub(super) fn of(tool: &str, input: &str) -> Vec<Picker> {
         "Elicitation" => asked_field(&input).and_then(|(_, picker)| Some(vec![picker?])),
         _ => None,
     };
-    let fits = |picker: &Picker| (1..=MOST_CHOICES).contains(&picker.choices.len());
-    pickers.filter(|all| all.len() <= MOST_PICKERS && all.iter().all(fits)).unwrap_or_default()
+    let fits = |picker: &CardPicker| (1..=MOST_CHOICES).contains(&picker.choices.len());
+    let fitting = pickers.filter(|all| all.len() <= MOST_PICKERS && all.iter().all(fits));
+    let mut pickers = fitting.unwrap_or_default();
+    for (picker, question) in pickers.iter_mut().zip(0..) {
+        for (choice, option) in picker.choices.iter_mut().zip(0..) {
+            choice.action = Action::Pick { question, option }.to_string();
+        }
+    }
+    pickers
 }
 
-fn user_questions(input: &Value) -> Option<Vec<Picker>> {
+/// Returns an answer to choose. Its button is known when all answers are.
+fn choice(label: &Value, description: Option<String>) -> Option<CardChoice> {
+    let label = plain::visible(label.as_str()?);
+    Some(CardChoice { label, description, action: String::new() })
+}
+
+fn user_questions(input: &Value) -> Option<Vec<CardPicker>> {
     let picker = |one: &Value| {
         let choices = one["options"].as_array()?.iter().map(|option| {
-            let description = option["description"].as_str().map(plain::visible);
-            Some(Choice { label: plain::visible(option["label"].as_str()?), description })
+            choice(&option["label"], option["description"].as_str().map(plain::visible))
         });
-        Some(Picker {
+        Some(CardPicker {
             question: plain::visible(one["question"].as_str()?),
             choices: choices.collect::<Option<_>>()?,
             many: one["multiSelect"].as_bool().unwrap_or_default(),
@@ -56,20 +50,18 @@ fn user_questions(input: &Value) -> Option<Vec<Picker>> {
     input["questions"].as_array()?.iter().map(picker).collect()
 }
 
-fn script_choices(input: &Value) -> Option<Picker> {
+fn script_choices(input: &Value) -> Option<CardPicker> {
     let question = plain::visible(input["question"].as_str()?);
-    Some(Picker { question, choices: plain_choices(&input["choices"])?, many: false })
+    Some(CardPicker { question, choices: plain_choices(&input["choices"])?, many: false })
 }
 
-fn plain_choices(list: &Value) -> Option<Vec<Choice>> {
-    let choice =
-        |one: &Value| Some(Choice { label: plain::visible(one.as_str()?), description: None });
-    list.as_array()?.iter().map(choice).collect()
+fn plain_choices(list: &Value) -> Option<Vec<CardChoice>> {
+    list.as_array()?.iter().map(|label| choice(label, None)).collect()
 }
 
 /// Returns the name of the one field that a tool server asks for, and its answers to choose from,
 /// if a person can give it here.
-fn asked_field(input: &Value) -> Option<(&str, Option<Picker>)> {
+fn asked_field(input: &Value) -> Option<(&str, Option<CardPicker>)> {
     let fields = input["requested_schema"]["properties"].as_object()?;
     let (name, schema) = fields.iter().next().filter(|_| fields.len() == 1)?;
     if schema["type"].as_str() != Some("string") {
@@ -77,7 +69,7 @@ fn asked_field(input: &Value) -> Option<(&str, Option<Picker>)> {
     }
     let question = plain::visible(input["message"].as_str()?);
     let choices = plain_choices(&schema["enum"]);
-    Some((name, choices.map(|choices| Picker { question, choices, many: false })))
+    Some((name, choices.map(|choices| CardPicker { question, choices, many: false })))
 }
 
 /// Returns the input that carries the picks back to the tool, made from its original input.

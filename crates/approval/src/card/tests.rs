@@ -2,6 +2,7 @@
 
 use callgate_wire::approval::ApprovalRequest;
 use expect_test::{Expect, expect};
+use serde_json::value::to_raw_value;
 use serde_json::{Value, json};
 
 use super::*;
@@ -81,7 +82,7 @@ fn bodies_by_tool() {
         "ExitPlanMode",
         &json!({ "plan": "\n# Plan\n1. build" }),
         &expect![[r#"
-        # Plan
+        Plan
         Plan("\n# Plan\n1. build")"#]],
     );
     body(
@@ -180,8 +181,12 @@ fn an_input_of_an_unusual_shape_is_shown_as_it_is() {
 
 fn offers(suggestions: &Value, expected: &Expect) {
     let card = card("Bash", &json!({ "command": "x" }), suggestions);
-    let shown =
-        card.offers.iter().map(|o| format!("{} | {} | {:?}\n", o.meaning, o.lasts, o.members));
+    let raw: Vec<_> = suggestions.as_array().unwrap().iter().map(to_raw_value).collect();
+    let raw: Vec<_> = raw.into_iter().map(Result::unwrap).collect();
+    let shown = card.offers.iter().enumerate().map(|(at, o)| {
+        let members = super::offers::members(&raw, at).unwrap();
+        format!("{} | {} | {members:?}\n", o.meaning, o.lasts)
+    });
     expected.assert_eq(&shown.collect::<String>());
 }
 

@@ -100,7 +100,7 @@ impl Clerk {
         append(&mut whole, self.desk.handle(now, DeskInput::Tick));
         // Before the entries are there: a viewer that has read of a question finds it in the status.
         self.pulse.open(self.desk.open_count());
-        if let Err(error) = self.record(&whole.records, &whole.keeps) {
+        let recorded = self.record(&whole.records, &whole.keeps).unwrap_or_else(|error| {
             (self.warn)(&format!("{error}; open questions fall back to their agents"));
             let unrecorded = std::mem::take(&mut whole.outputs);
             whole = self.desk.handle(now, DeskInput::LedgerFailed);
@@ -108,8 +108,18 @@ impl Clerk {
             // Nobody gets a receipt: nothing was recorded.
             receipts.clear();
             self.pulse.open(self.desk.open_count());
+            None
+        });
+        let is_answer = |output: &DeskOutput| matches!(output, DeskOutput::Answer(..));
+        let (answers, others): (Vec<_>, Vec<_>) = whole.outputs.into_iter().partition(is_answer);
+        for answer in answers {
+            self.carry_out(answer);
         }
-        for output in whole.outputs {
+        // Agents wait for their answers, so viewers take processor time only now.
+        if let Some(head) = recorded {
+            self.head.send_replace(head);
+        }
+        for output in others {
             self.carry_out(output);
         }
         for receipt in receipts {
@@ -164,20 +174,18 @@ impl Clerk {
         DeskInput::Asked { asker, request, ruling, is_replay }
     }
 
+    /// Commits records. Returns the number of the last one.
     fn record(
         &mut self,
         records: &[EntryDraft],
         keeps: &[(String, Option<String>)],
-    ) -> Result<(), StoreError> {
+    ) -> Result<Option<u64>, StoreError> {
         if records.is_empty() && keeps.is_empty() {
-            return Ok(());
+            return Ok(None);
         }
         let entries = self.store.append_with(records, keeps)?;
         self.unmoved += entries.len();
-        if let Some(last) = entries.last() {
-            self.head.send_replace(last.seq);
-        }
-        Ok(())
+        Ok(entries.last().map(|last| last.seq))
     }
 
     fn now(&self) -> Now {

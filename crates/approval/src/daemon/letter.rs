@@ -24,4 +24,11 @@ impl Letter {
         let letter = Self { input, recorded: Some(recorded) };
         to_desk.send(letter).await.is_ok() && is_recorded.await.is_ok()
     }
+
+    /// Does the same on a thread without a runtime.
+    pub(super) fn blocking_send_recorded(to_desk: &mpsc::Sender<Self>, input: DeskInput) -> bool {
+        let (recorded, is_recorded) = oneshot::channel();
+        let letter = Self { input, recorded: Some(recorded) };
+        to_desk.blocking_send(letter).is_ok() && is_recorded.blocking_recv().is_ok()
+    }
 }

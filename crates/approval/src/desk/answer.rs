@@ -16,7 +16,7 @@ use super::digest::CallDigest;
 use super::past::ClosedQuestion;
 use super::question::{DecisionDetails, DeskDecision, Occasion, PendingQuestion};
 use super::{AskerId, Desk, DeskOutput, DeskStep, record};
-use crate::card::{Card, picks};
+use crate::card::{Card, offers, picks};
 use crate::channel::{ChannelOrder, MarkState, QuestionMark, ReplyTo};
 use crate::plain;
 
@@ -172,7 +172,8 @@ fn response(
         }
         Decision::Allow => {
             if let Some(offer) = offer {
-                take_offer(&mut response, request, &card.offers.get(*offer)?.members)?;
+                card.offers.get(*offer)?;
+                take_offer(&mut response, request, *offer)?;
             }
             let changed = match (picks, words, edited) {
                 (Some(picks), _, _) => Some(picks::answered(&request.tool_name, input, picks)?),
@@ -210,10 +211,11 @@ fn denial(by: &str) -> String {
 fn take_offer(
     response: &mut ApprovalResponse,
     request: &ApprovalRequest,
-    members: &[usize],
+    offer: usize,
 ) -> Option<()> {
-    let all = members.iter().map(|at| request.permission_suggestions.get(*at).cloned());
-    let all: Vec<Box<RawValue>> = all.collect::<Option<_>>()?;
+    let suggestions = &request.permission_suggestions;
+    let members = offers::members(suggestions, offer)?.into_iter();
+    let all: Vec<Box<RawValue>> = members.map(|at| suggestions[at].clone()).collect();
     response.always_allow_suggestion = all.first().cloned();
     if all.len() > 1 {
         response.updated_permissions = all;

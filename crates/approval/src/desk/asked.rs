@@ -92,26 +92,16 @@ impl Desk {
             &id,
             &record::asked(&masked, &card, &digest.to_string(), &ruling, retry.as_ref()),
         );
-        let context = request.context.clone().unwrap_or_default();
         let size = size_of(&request);
+        let deadline = step.now.mono + patience;
+        let new = PendingQuestion::new(card, digest, deadline, request.context.clone());
         let open = PendingQuestion {
-            picks: vec![Vec::new(); card.pickers.len()],
-            card: Arc::new(card),
             request: Some(request),
             size,
             is_cut_for_viewers: record::is_cut(input.shown()),
-            digest,
             asker: Some(asker),
-            deadline: step.now.mono + patience,
-            phone_at: None,
-            away_until: None,
             reach_by: self.viewers_back_by.filter(|at| *at > step.now.mono),
-            alarm: None,
-            copies: Vec::new(),
-            sending: Vec::new(),
-            decided: None,
-            prompt_id: context.prompt_id,
-            agent_id: context.agent_id,
+            ..new
         };
         self.bytes += size;
         self.open.insert(id.clone(), open);

@@ -9,7 +9,7 @@ use super::answer::tell;
 use super::digest::CallDigest;
 use super::links::LinkKey;
 use super::question::Ruling;
-use super::{Desk, DeskOutput, DeskStep, record};
+use super::{AskerId, Desk, DeskOutput, DeskStep, record};
 use crate::channel::{Person, PersonPlace, ReplyTo};
 
 /// A change that waits for an answer, and where to reply.
@@ -89,21 +89,33 @@ impl Desk {
 
     /// Asks those who may answer to allow a change.
     fn ask_for(&mut self, step: &mut DeskStep, id: &RequestId, text: &str, wanted: WantedChange) {
-        let Some(request) = own_question(id, text) else {
-            return tell(step, Some(&wanted.reply_to), false, "This cannot be asked.");
-        };
         let reply_to = wanted.reply_to.clone();
         self.changes.insert(id.clone(), wanted);
-        let digest = CallDigest::of(&self.settings.key, &request);
-        let ruling = Ruling::Ask { because: Some(BECAUSE.to_owned()), is_guarded: true };
-        let asker = self.own_asker();
-        self.register(step, asker, request, digest, ruling, None);
+        self.ask_own(step, id, text, BECAUSE, true);
         if let (true, ReplyTo::Viewer { viewer, id }) = (self.changes.contains_key(id), reply_to) {
             let text = "Somebody who is linked has to allow this: on their phone, in a viewer, or \
                         in the terminal of `callgate up`.";
             let (text, within) = (text.to_owned(), self.settings.timeout);
             step.outputs.push(DeskOutput::Waiting { viewer, id, text, within });
         }
+    }
+
+    /// Asks a question of callgate's own.
+    pub(super) fn ask_own(
+        &mut self,
+        step: &mut DeskStep,
+        id: &RequestId,
+        text: &str,
+        because: &str,
+        is_guarded: bool,
+    ) {
+        let request = own_question(id, text);
+        let digest = CallDigest::of(&self.settings.key, &request);
+        let ruling = Ruling::Ask { because: Some(because.to_owned()), is_guarded };
+        self.own_questions += 1;
+        // It has no connection. The numbers of connections begin at the other end.
+        let asker = AskerId(u64::MAX - self.own_questions);
+        self.register(step, asker, request, digest, ruling, None);
     }
 
     /// Returns true if this question is about a change of links.
@@ -199,16 +211,16 @@ fn process_of(who: &Person) -> String {
 }
 
 /// Makes a question that callgate itself asks.
-pub(super) fn own_question(id: &RequestId, text: &str) -> Option<ApprovalRequest> {
-    Some(ApprovalRequest {
+fn own_question(id: &RequestId, text: &str) -> ApprovalRequest {
+    ApprovalRequest {
         request_id: id.clone(),
         tool_name: "Ask".to_owned(),
-        tool_input: to_raw_value(&json!({ "question": text })).ok()?,
+        tool_input: to_raw_value(&json!({ "question": text })).unwrap_or_default(),
         cwd: "this machine".to_owned(),
         session_id: String::new(),
         permission_suggestions: Vec::new(),
         kind: RequestKind::Ask,
         agent: Some("callgate".to_owned()),
         context: Some(RequestContext { takes: Some(Vec::new()), ..RequestContext::default() }),
-    })
+    }
 }

@@ -67,21 +67,10 @@ impl Desk {
         request: &ApprovalRequest,
         ruling: Ruling,
     ) -> CheckOutcome {
+        let decided = |decision, by| CheckOutcome::Decided { decision, by, grant: None };
         let ruling = match ruling {
-            Ruling::Deny { because } => {
-                return CheckOutcome::Decided {
-                    decision: Decision::Deny,
-                    by: because,
-                    grant: None,
-                };
-            }
-            Ruling::Allow { because } => {
-                return CheckOutcome::Decided {
-                    decision: Decision::Allow,
-                    by: because,
-                    grant: None,
-                };
-            }
+            Ruling::Deny { because } => return decided(Decision::Deny, because),
+            Ruling::Allow { because } => return decided(Decision::Allow, because),
             asks => asks,
         };
         if let Some(grant) = self.granted(now, request) {
@@ -109,14 +98,14 @@ impl Desk {
             Ruling::Confirm { .. } => return true,
             Ruling::Allow { .. } | Ruling::Deny { .. } => return false,
         };
-        let context = request.context.as_ref();
         if because.is_some() || *is_guarded {
             return asks_of(request, *is_guarded) == Prompter::Desk;
         }
-        let mode = context.and_then(|context| context.mode.as_deref());
         // A question of the agent to its user does not need permission.
         let is_question = request.tool_name == "AskUserQuestion";
-        self.settings.unattended == Unattended::Ask && !asks_by_itself(mode) && !is_question
+        self.settings.unattended == Unattended::Ask
+            && !asks_by_itself(request.mode())
+            && !is_question
     }
 
     /// Takes the grant for this call, if a person has given one.
@@ -151,8 +140,7 @@ impl Desk {
                 let denied = || self.calls.denied_by(now.mono, &call).map(str::to_owned);
                 // In plan mode Claude Code ignores the allow of a hook, so a retry would be blocked
                 // again.
-                let mode = request.context.as_ref().and_then(|context| context.mode.as_deref());
-                let planned = || (mode == Some("plan")).then(|| "plan mode".to_owned());
+                let planned = || (request.mode() == Some("plan")).then(|| "plan mode".to_owned());
                 let by = allowed.or_else(denied).or_else(planned)?;
                 let decision = Decision::Deny;
                 Some(DeskDecision {
@@ -247,8 +235,7 @@ pub(crate) fn asks_by_itself(mode: Option<&str>) -> bool {
 
 /// Returns why a person is asked about a call that no rule matches.
 fn asks_nobody(request: &ApprovalRequest) -> String {
-    let mode = request.context.as_ref().and_then(|context| context.mode.as_deref());
-    match mode {
+    match request.mode() {
         Some(mode) => format!("No rule allows it, and {} mode asks nobody", record::shown(mode)),
         None => "No rule allows it, and the agent may ask nobody".to_owned(),
     }

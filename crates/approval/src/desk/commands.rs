@@ -25,7 +25,7 @@ const DEFAULT_MUTE_MS: i64 = 3_600_000;
 const LONGEST_MUTE_MS: i64 = 7 * 24 * 3_600_000;
 
 const HELP: &str = "I show what your coding agents want to do; you allow or deny it with the \
-    buttons.\n/pending: questions that are open\n/status: how things stand\n/mute 30m: no \
+    buttons.\n/pending: questions that are open\n/status: how many questions are open\n/mute 30m: no \
     questions here for a while\n/unmute: questions again";
 
 /// The pairing codes that are valid now, and codes of pages that were used.
@@ -212,7 +212,7 @@ impl Desk {
             if self.strangers.take(step.now) {
                 step.note("pressed", None, &record::pressed(who, "pair", "wrong code"));
             }
-            let text = "This code is not good (any more). Run `callgate pair` for a new one.";
+            let text = "This code is not valid, or has expired. Run `callgate pair` for a new one.";
             return tell(step, Some(reply_to), false, text);
         }
         let mut links = vec![LinkKey::Chat(chat)];
@@ -242,7 +242,7 @@ impl Desk {
             return self.code_came_twice(step, &link, reply_to);
         }
         if !self.codes.take_for_viewer(step.now, code, token_hash) {
-            return tell(step, Some(reply_to), false, "This code is not good (any more).");
+            return tell(step, Some(reply_to), false, "This code is not valid, or has expired.");
         }
         let link = LinkKey::Viewer(token_hash.to_owned());
         self.announce(step, &format!("{} was linked.", describe(&link, name)));

@@ -73,7 +73,8 @@ impl Desk {
         if self.authority.viewers.contains(token_hash) {
             return tell(step, Some(reply_to), true, "You may answer.");
         }
-        let text = "This token is not good (any more). Pair again with a code of `callgate pair`.";
+        let text =
+            "This token is not valid, or was revoked. Pair again with a code of `callgate pair`.";
         tell(step, Some(reply_to), false, text);
     }
 

@@ -7,7 +7,7 @@ use callgate_wire::approval::{Action, ApprovalRequest, Decision, Press, RequestI
 use super::answer::{fits, tell};
 use super::question::{DecisionDetails, DeskDecision, Occasion, PendingQuestion};
 use super::{Desk, DeskOutput, DeskStep, LONGEST_WORDS, record};
-use crate::card::{Card, picks};
+use crate::card::Card;
 use crate::channel::{ChannelOrder, Person, PersonPlace, ReplyPurpose, ReplyTo};
 
 const STRANGER: &str = "You may not answer here. To link this chat, run `callgate pair`.";
@@ -274,7 +274,7 @@ fn words_mean(card: &Card, words: &str) -> PressMeaning {
     }
     let end = words.char_indices().nth(LONGEST_WORDS).map_or(words.len(), |(at, _)| at);
     let words = Some(words[..end].to_owned());
-    if card.can_edit && picks::worded(&card.tool, &card.input, "").is_some() {
+    if card.takes_words() {
         return allow(DecisionDetails { words, ..DecisionDetails::default() });
     }
     PressMeaning::Decide(

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use callgate_wire::approval::{ApprovalRequest, Decision, RequestKind};
+use callgate_wire::approval::{ApprovalRequest, Decision, RequestContext, RequestKind};
 
 use super::digest::CallDigest;
 use super::{AskerId, Now};
@@ -37,6 +37,19 @@ pub enum Ruling {
     },
 }
 
+impl Ruling {
+    /// Returns why, if a rule says so.
+    #[must_use]
+    pub fn because(&self) -> Option<&str> {
+        match self {
+            Self::Ask { because, .. } => because.as_deref(),
+            Self::Confirm { because } | Self::Allow { because } | Self::Deny { because } => {
+                Some(because)
+            }
+        }
+    }
+}
+
 /// What happens to calls that no rule matches, in modes in which the agent asks nobody.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Unattended {
@@ -62,8 +75,7 @@ pub(super) enum Occasion {
 
 impl Occasion {
     pub(super) fn of(request: &ApprovalRequest) -> Self {
-        let event = request.context.as_ref().and_then(|context| context.event.as_deref());
-        match (request.kind, event) {
+        match (request.kind, request.event()) {
             (RequestKind::Check, _) => Self::Check,
             (RequestKind::Ask, Some("PermissionRequest")) => Self::Permission,
             (RequestKind::Ask, Some("PermissionDenied")) => Self::Blocked,
@@ -143,6 +155,35 @@ impl DecisionDetails {
 }
 
 impl PendingQuestion {
+    /// Makes a question that nobody has been shown, and that has no asker yet.
+    pub(super) fn new(
+        card: Card,
+        digest: CallDigest,
+        deadline: Duration,
+        context: Option<RequestContext>,
+    ) -> Self {
+        let RequestContext { prompt_id, agent_id, .. } = context.unwrap_or_default();
+        Self {
+            picks: vec![Vec::new(); card.pickers.len()],
+            card: Arc::new(card),
+            request: None,
+            size: 0,
+            is_cut_for_viewers: false,
+            digest,
+            asker: None,
+            deadline,
+            phone_at: None,
+            away_until: None,
+            reach_by: None,
+            alarm: None,
+            copies: Vec::new(),
+            sending: Vec::new(),
+            decided: None,
+            prompt_id,
+            agent_id,
+        }
+    }
+
     /// Returns when the question next needs attention.
     pub(super) fn next_moment(&self) -> Option<Duration> {
         match (&self.decided, self.asker) {

@@ -13,6 +13,7 @@ use super::question::{DecisionDetails, DeskDecision, Ruling};
 use crate::card::Card;
 use crate::channel::{Person, PersonPlace};
 use crate::plain;
+use crate::rule_desk::SavedRules;
 
 /// How much of a masked input is recorded, in bytes. Of a longer one the beginning and the end are
 /// recorded; the digest covers all of it.
@@ -115,12 +116,12 @@ pub(super) fn asked(
     ruling: &Ruling,
     retry: Option<&CallDigest>,
 ) -> Value {
-    let (ruling, because) = match ruling {
-        Ruling::Ask { because, is_guarded: false } => ("ask", because.as_deref()),
-        Ruling::Ask { because, is_guarded: true } => ("guard", because.as_deref()),
-        Ruling::Confirm { because } => ("confirm", Some(because.as_str())),
-        Ruling::Allow { because } => ("allow", Some(because.as_str())),
-        Ruling::Deny { because } => ("deny", Some(because.as_str())),
+    let name = match ruling {
+        Ruling::Ask { is_guarded: false, .. } => "ask",
+        Ruling::Ask { is_guarded: true, .. } => "guard",
+        Ruling::Confirm { .. } => "confirm",
+        Ruling::Allow { .. } => "allow",
+        Ruling::Deny { .. } => "deny",
     };
     let mut body = json!({
         "tool": card.tool,
@@ -128,13 +129,13 @@ pub(super) fn asked(
         "cwd": card.project,
         "session": card.session,
         "agent": masked.agent,
-        "ruling": ruling,
-        "because": because,
+        "ruling": name,
+        "because": ruling.because(),
         "digest": digest,
         "until_ms": card.until_ms,
         "request": masked,
     });
-    if let Some(mode) = masked.context.as_ref().and_then(|context| context.mode.as_deref()) {
+    if let Some(mode) = masked.mode() {
         body["mode"] = shown(mode).into();
     }
     if card.hides_what_runs {
@@ -206,19 +207,39 @@ pub(super) fn brief_input(request: &ApprovalRequest) -> String {
 
 /// Returns the record of a press.
 pub(super) fn pressed(who: &Person, action: &str, outcome: &str) -> Value {
-    let (place, chat, user) = match who.place {
-        PersonPlace::Telegram { chat, user, .. } => ("telegram", Some(chat), Some(user)),
-        PersonPlace::Terminal => ("terminal", None, None),
-        PersonPlace::Viewer { .. } => ("viewer", None, None),
+    let (chat, user) = match who.place {
+        PersonPlace::Telegram { chat, user, .. } => (Some(chat), Some(user)),
+        PersonPlace::Terminal | PersonPlace::Viewer { .. } => (None, None),
     };
     json!({
         "by": shown(&who.name),
-        "channel": place,
+        "channel": place_name(&who.place),
         "chat": chat,
         "user": user,
         "action": action,
         "outcome": outcome,
     })
+}
+
+/// Returns the record of rules that somebody has replaced. They themselves are in the user's file.
+pub(super) fn saved(who: &Person, saved: &SavedRules) -> Value {
+    json!({
+        "by": shown(&who.name),
+        "channel": place_name(&who.place),
+        "tool": "rules",
+        "summary": saved.summary(),
+        "count": saved.count,
+        "hash": saved.hash,
+    })
+}
+
+/// Returns the name of the channel at which somebody is.
+fn place_name(place: &PersonPlace) -> &'static str {
+    match place {
+        PersonPlace::Telegram { .. } => "telegram",
+        PersonPlace::Terminal => "terminal",
+        PersonPlace::Viewer { .. } => "viewer",
+    }
 }
 
 /// Returns the record of a decision; `chosen` is the answer in words.

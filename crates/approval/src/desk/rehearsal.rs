@@ -3,10 +3,7 @@
 use callgate_wire::approval::RequestId;
 
 use super::answer::tell;
-use super::change::own_question;
-use super::digest::CallDigest;
-use super::question::Ruling;
-use super::{AskerId, Desk, DeskStep};
+use super::{Desk, DeskStep};
 use crate::channel::{Person, ReplyTo};
 
 const TEXT: &str = "This is a question to try. Nothing runs, whatever you answer. Allow it?";
@@ -18,7 +15,7 @@ impl Desk {
     pub(super) fn rehearse(
         &mut self,
         step: &mut DeskStep,
-        id: RequestId,
+        id: &RequestId,
         who: &Person,
         reply_to: &ReplyTo,
     ) {
@@ -28,25 +25,13 @@ impl Desk {
         if self.rehearsal.as_ref().is_some_and(|last| self.open.contains_key(last)) {
             return tell(step, Some(reply_to), false, "A question to try is open already.");
         }
-        let Some(request) = own_question(&id, TEXT) else {
-            return tell(step, Some(reply_to), false, "This cannot be asked.");
-        };
-        self.rehearsal = Some(id);
-        let digest = CallDigest::of(&self.settings.key, &request);
-        let ruling = Ruling::Ask { because: Some(BECAUSE.to_owned()), is_guarded: false };
-        let asker = self.own_asker();
-        self.register(step, asker, request, digest, ruling, None);
+        self.rehearsal = Some(id.clone());
+        self.ask_own(step, id, TEXT, BECAUSE, false);
         tell(step, Some(reply_to), true, "The question is open.");
     }
 
     /// Returns true if this is the question to try.
     pub(super) fn is_rehearsal(&self, id: &RequestId) -> bool {
         self.rehearsal.as_ref() == Some(id)
-    }
-
-    /// Returns an asker that has no connection. They are numbered from the other end.
-    pub(super) fn own_asker(&mut self) -> AskerId {
-        self.change_count += 1;
-        AskerId(u64::MAX - self.change_count)
     }
 }

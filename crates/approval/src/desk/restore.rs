@@ -1,7 +1,6 @@
 //! Restores a desk after a restart, from the ledger and the values kept beside it.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::time::Duration;
 
 use callgate_store::LedgerEntry;
@@ -52,7 +51,7 @@ impl Desk {
         let Some(closed) = entries.iter().rev().find(|entry| entry.kind == "closed") else {
             return;
         };
-        let Some(id) = closed.question.as_deref().and_then(|id| RequestId::parse(id).ok()) else {
+        let Some(id) = closed.question.as_deref().and_then(RequestId::parse) else {
             return;
         };
         let text = body(closed)["text"].as_str().unwrap_or("It is over").to_owned();
@@ -71,7 +70,7 @@ impl Desk {
             return;
         };
         let call = body(asked)["retry"].as_str().and_then(CallDigest::parse);
-        let question = asked.question.as_deref().and_then(|id| RequestId::parse(id).ok());
+        let question = asked.question.as_deref().and_then(RequestId::parse);
         let (Some(call), Some(question)) = (call, question) else { return };
         // A clock that was set back must not prolong it.
         let age = u64::try_from(now.wall_ms.saturating_sub(decided.at_ms)).unwrap_or_default();
@@ -103,25 +102,12 @@ impl Desk {
         let left = u64::try_from(card.until_ms.saturating_sub(now.wall_ms)).unwrap_or_default();
         // A clock that was set back must not make a question wait forever.
         let left = Duration::from_millis(left).min(self.settings.timeout);
-        let context = request.context.unwrap_or_default();
         Some(PendingQuestion {
-            picks: vec![Vec::new(); card.pickers.len()],
-            card: Arc::new(card),
-            request: None,
-            size: 0,
             is_cut_for_viewers: is_cut,
-            digest,
-            asker: None,
-            deadline: now.mono + left,
-            phone_at: None,
             away_until: Some(now.mono + self.settings.grace + LAST_MOMENT),
             reach_by: Some(now.mono + self.settings.grace),
-            alarm: None,
-            copies: Vec::new(),
-            sending: Vec::new(),
             decided: decided.and_then(decided_from),
-            prompt_id: context.prompt_id,
-            agent_id: context.agent_id,
+            ..PendingQuestion::new(card, digest, now.mono + left, request.context)
         })
     }
 
@@ -129,15 +115,14 @@ impl Desk {
         let mut parts = key.split('/');
         match (parts.next(), parts.next(), parts.next(), parts.next()) {
             (Some("copy"), Some(id), Some(chat), Some(message)) => {
-                let copy =
-                    RequestId::parse(id).ok().zip(chat.parse().ok()).zip(message.parse().ok());
+                let copy = RequestId::parse(id).zip(chat.parse().ok()).zip(message.parse().ok());
                 let Some(((question, chat), message)) = copy else { return };
                 if let Some(open) = self.open.get_mut(&question) {
                     open.copies.push(QuestionCopy { question, chat, message });
                 }
             }
             (Some("word"), Some(id), Some(chat), Some(user)) => {
-                let id = RequestId::parse(id).ok().filter(|id| self.open.contains_key(id));
+                let id = RequestId::parse(id).filter(|id| self.open.contains_key(id));
                 if let (Some(id), Ok(chat), Ok(user)) = (id, chat.parse(), user.parse()) {
                     self.care.await_word(id, chat, user);
                 }

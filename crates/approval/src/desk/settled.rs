@@ -18,8 +18,7 @@ const LAST_WORDS: usize = 600;
 
 impl Desk {
     pub(super) fn told(&mut self, step: &mut DeskStep, request: &ApprovalRequest) {
-        let event = request.context.as_ref().and_then(|context| context.event.as_deref());
-        match (request.kind, event.unwrap_or_default()) {
+        match (request.kind, request.event().unwrap_or_default()) {
             (RequestKind::Settle, "PostToolUse" | "PostToolUseFailure") => self.ran(step, request),
             (RequestKind::Settle, "SessionEnd") => self.ended(step, request, |_| true),
             (RequestKind::Settle, "Stop") => self.stopped(step, request),
@@ -53,8 +52,7 @@ impl Desk {
     fn ran_unasked(&mut self, step: &mut DeskStep, request: &ApprovalRequest) {
         let body = record::ran(request, Some(&record::brief_input(request)));
         step.note("ran", None, &body);
-        let mode = request.context.as_ref().and_then(|context| context.mode.as_deref());
-        if let Some(mode) = mode.filter(|mode| !asks_by_itself(Some(mode))) {
+        if let Some(mode) = request.mode().filter(|mode| !asks_by_itself(Some(mode))) {
             let failed = if body["ok"] == false { " (failed)" } else { "" };
             let summary = body["summary"].as_str().unwrap_or_default();
             let line = format!("{} mode ran{failed}: {summary}", record::shown(mode));

@@ -43,7 +43,7 @@ fn words_in(
 ) -> Option<String> {
     let start = Instant::now();
     let file = loop {
-        match Transcript::open(path) {
+        match TranscriptFile::open(path) {
             Ok(file) => break file?,
             Err(Errno::NOENT) if start.elapsed() < patience.first => thread::sleep(LOOK_EVERY),
             Err(_) => return None,
@@ -75,9 +75,9 @@ fn transcript(path: &Path, agent_id: Option<&str>) -> Option<PathBuf> {
     is_plain.then(|| path.with_extension("").join("subagents").join(name))
 }
 
-struct Transcript(OwnedFd);
+struct TranscriptFile(OwnedFd);
 
-impl Transcript {
+impl TranscriptFile {
     /// Opens a regular file of our own user. Returns `None` for anything else, and never blocks.
     fn open(path: &Path) -> Result<Option<Self>, Errno> {
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;

@@ -81,7 +81,7 @@ impl BotApi {
                 Proxy::all(proxy).map_err(|_| "`proxy` is not the address of a proxy".to_owned());
             client = client.proxy(proxy?);
         }
-        let token = settings.token.0.clone();
+        let token = settings.token.0.reveal().to_owned();
         let client = client.build().map_err(|error| {
             let why = plain(error, &token);
             format!(

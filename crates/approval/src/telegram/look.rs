@@ -12,10 +12,11 @@ mod tests;
 use crate::telegram::html::{Html, HtmlStyle, MessageLimits};
 use callgate_mask::text::{self, Measure};
 use callgate_wire::approval::RequestId;
+use callgate_wire::desk::{CardChoice, CardOffer, CardPicker};
 use serde_json::{Value, json};
 
 use super::presses::Presser;
-use crate::card::{Card, Choice, HIDDEN_COULD_RUN, Offer, Picker};
+use crate::card::{Card, HIDDEN_COULD_RUN};
 use crate::channel::{MarkState, QuestionMark, ReplyPurpose};
 
 pub(super) use full::{FullQuestion, full};
@@ -172,12 +173,12 @@ fn last_words(html: Html, card: &Card) -> (Html, bool) {
 
 /// Adds the agent's questions with their answers. It uses few parts, since Telegram formats no more
 /// than a hundred places in a message.
-fn choices(mut html: Html, pickers: &[Picker], picks: &[Vec<u8>]) -> Html {
+fn choices(mut html: Html, pickers: &[CardPicker], picks: &[Vec<u8>]) -> Html {
     for (at, picker) in pickers.iter().enumerate() {
         let number = if pickers.len() > 1 { format!("{}. ", at + 1) } else { String::new() };
         html = html.text("\n").content(HtmlStyle::Bold, &format!("{number}{}", picker.question));
         html = html.text(if picker.many { " (several)\n" } else { "\n" });
-        let line = |(option, choice): (usize, &Choice)| {
+        let line = |(option, choice): (usize, &CardChoice)| {
             let sign = if keyboard::is_picked(picks, at, option) { "✓" } else { "•" };
             match &choice.description {
                 Some(description) => format!("{sign} {} — {description}\n", choice.label),
@@ -196,7 +197,7 @@ fn offers(mut html: Html, card: &Card) -> Html {
         return html;
     }
     html = html.text("\nAlways:\n");
-    for (at, Offer { meaning, lasts, .. }) in card.offers.iter().enumerate() {
+    for (at, CardOffer { meaning, lasts, .. }) in card.offers.iter().enumerate() {
         if card.offers.len() > 1 {
             html = html.text(&format!("{}. ", at + 1));
         }

@@ -56,7 +56,7 @@ fn pressed(query: &Value) -> Option<TelegramUpdate> {
     let who = who(&query["from"], &message["chat"])?;
     let reply_to = ReplyTo::Callback(callback.clone());
     let shown = question_of(message);
-    let parsed = Callback::parse(query["data"].as_str().unwrap_or_default()).ok();
+    let parsed = Callback::parse(query["data"].as_str().unwrap_or_default());
     // A button of one question on the message of another is forged.
     let honest = parsed.filter(|parsed| shown.as_ref().is_none_or(|id| *id == parsed.request_id));
     let PersonPlace::Telegram { chat, user, private } = who.place else { return None };
@@ -117,7 +117,7 @@ fn question_of(message: &Value) -> Option<RequestId> {
     if !text.starts_with(UNSEEN) {
         return None;
     }
-    RequestId::parse(mark["url"].as_str()?.strip_prefix(look::ADDRESS)?).ok()
+    RequestId::parse(mark["url"].as_str()?.strip_prefix(look::ADDRESS)?)
 }
 
 fn who(user: &Value, chat: &Value) -> Option<Person> {

@@ -16,7 +16,7 @@ use callgate_client::viewer::Viewer;
 use callgate_link::blocking::fill_lines;
 use callgate_store::{EntryFilter, LedgerEntry, Store};
 use callgate_wire::approval::{Action, ApprovalRequest, ApprovalResponse, Press, RequestId};
-use callgate_wire::desk::{self, DeskAnswer, DeskCommand, DeskMessage, MAX_MESSAGE, PairingSecret};
+use callgate_wire::desk::{self, DeskAnswer, DeskCommand, DeskMessage, HiddenText, MAX_MESSAGE};
 use callgate_wire::frame::{DecodedLine, LineDecoder};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -28,7 +28,7 @@ pub(crate) const DEADLINE: Duration = Duration::from_mins(1);
 pub(crate) struct House {
     pub(crate) folder: TempDir,
     /// The token of the first who was linked: whoever follows needs a yes.
-    owner: Mutex<Option<PairingSecret>>,
+    owner: Mutex<Option<HiddenText>>,
     rule_desk: Option<Arc<dyn RuleDesk>>,
     runtime: Runtime,
     daemon: Option<Daemon>,
@@ -135,7 +135,7 @@ impl House {
     }
 
     /// A viewer that may press, and its token.
-    pub(crate) fn paired(&self, name: &str) -> (Viewer, PairingSecret) {
+    pub(crate) fn paired(&self, name: &str) -> (Viewer, HiddenText) {
         let mut viewer = self.viewer();
         let mut owner = self.owner.lock().unwrap();
         let code = match owner.clone() {
@@ -178,12 +178,12 @@ pub(crate) fn database(folder: &Path) -> PathBuf {
 }
 
 /// Pairs a viewer with a fresh code.
-pub(crate) fn pair(viewer: &mut Viewer, name: &str) -> PairingSecret {
+pub(crate) fn pair(viewer: &mut Viewer, name: &str) -> HiddenText {
     let (code, _) = viewer.code().unwrap();
     pair_with(code, viewer, name)
 }
 
-fn pair_with(code: PairingSecret, viewer: &mut Viewer, name: &str) -> PairingSecret {
+fn pair_with(code: HiddenText, viewer: &mut Viewer, name: &str) -> HiddenText {
     let command = DeskCommand::Pair { code, name: name.to_owned(), origin: None };
     match viewer.ask(command, DEADLINE).unwrap() {
         DeskAnswer::Paired { token } => token,

@@ -8,7 +8,7 @@ use std::os::unix::process::CommandExt;
 use std::process::{Command as Program, Stdio};
 
 use callgate_approval::asker::fresh_id;
-use callgate_client::viewer::ViewerError;
+use callgate_client::DeskError;
 use callgate_testkit::process::{DEADLINE as LIMIT, run};
 use callgate_wire::approval::Action;
 use callgate_wire::desk::MAX_LINE;
@@ -96,7 +96,7 @@ fn one_viewer_too_many_is_told_so() {
         match house.viewer().status() {
             Ok(status) => break assert_eq!(status.reach.viewers.connected, 64),
             // The desk has not yet seen the other one go.
-            Err(ViewerError::Refused(_) | ViewerError::Closed | ViewerError::Io(_)) => {}
+            Err(DeskError::Refused(_) | DeskError::Closed(_) | DeskError::Io(_)) => {}
             Err(error) => panic!("{error}"),
         }
     }
@@ -125,7 +125,7 @@ fn a_viewer_that_never_hears_its_answers_is_shown_out() {
         count += 1;
         assert!(count < 100_000, "nobody stops it");
     };
-    assert!(matches!(shown_out, ViewerError::Io(_)), "{shown_out}");
+    assert!(matches!(shown_out, DeskError::Io(_)), "{shown_out}");
     let mut viewer = house.viewer();
     while viewer.status().unwrap().reach.viewers.connected != 1 {
         std::thread::yield_now();
@@ -156,12 +156,12 @@ fn the_socket_is_its_owners_alone_and_goes_with_the_daemon() {
     loop {
         match viewer.next(std::time::Instant::now() + DEADLINE) {
             Ok(Some(_)) => {}
-            Err(ViewerError::Closed) => break,
+            Err(DeskError::Closed(_)) => break,
             other => panic!("{other:?}"),
         }
     }
     let error = callgate_client::viewer::Viewer::connect(&house.desk_socket()).unwrap_err();
-    assert!(matches!(error, ViewerError::NoDesk(_)), "{error}");
+    assert!(matches!(error, DeskError::NoDesk(_)), "{error}");
     assert!(error.to_string().contains("start one with `callgate up`"));
 }
 

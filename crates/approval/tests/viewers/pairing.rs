@@ -6,7 +6,7 @@ use callgate_approval::desk::CODE_LIFETIME;
 use callgate_client::viewer::Viewer;
 use callgate_store::Store;
 use callgate_wire::approval::{Action, Decision, RequestId};
-use callgate_wire::desk::{DeskAnswer, DeskCommand, DeskMessage, DeskRequest, PairingSecret};
+use callgate_wire::desk::{DeskAnswer, DeskCommand, DeskMessage, DeskRequest, HiddenText};
 
 use serde_json::Value;
 
@@ -14,12 +14,12 @@ use crate::house::{DEADLINE, House, Plain, button, next_of, request, told};
 
 fn try_pair(viewer: &mut Viewer, code: &str) -> DeskAnswer {
     let command =
-        DeskCommand::Pair { code: PairingSecret::new(code), name: "Ada".to_owned(), origin: None };
+        DeskCommand::Pair { code: HiddenText::new(code), name: "Ada".to_owned(), origin: None };
     viewer.ask(command, DEADLINE).unwrap()
 }
 
 fn is_refused(answer: &DeskAnswer) -> bool {
-    matches!(answer, DeskAnswer::Told { done: false, text } if text.starts_with("This code is not good"))
+    matches!(answer, DeskAnswer::Told { done: false, text } if text.starts_with("This code is not valid"))
 }
 
 #[test]
@@ -70,7 +70,7 @@ fn an_answer_to_another_request_of_the_same_id_frees_no_token() {
     let same = |command| DeskRequest { id: "same".to_owned(), command }.to_line();
     // One that will be done, and one that will not.
     let pair = DeskCommand::Pair {
-        code: PairingSecret::new("WRONG234"),
+        code: HiddenText::new("WRONG234"),
         name: "Mallory".to_owned(),
         origin: None,
     };
@@ -213,7 +213,7 @@ fn a_yes_lets_a_stranger_have_a_code() {
 fn a_row_written_by_hand_links_nobody() {
     let mut house = House::new();
     house.stop();
-    let token = PairingSecret::new("0123456789abcdef");
+    let token = HiddenText::new("0123456789abcdef");
     let hash = "9f9f5111f7b27a781f1f1ddde5ebc2dd2b796bfc7365c9c28b548e564176929f";
     let mut store = Store::open(&house.database()).unwrap();
     store.keep(&format!("paired/viewer/{hash}"), "Ada").unwrap();

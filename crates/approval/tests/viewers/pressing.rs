@@ -2,7 +2,7 @@
 
 use callgate_client::viewer::Viewer;
 use callgate_wire::approval::{Action, Decision, Press};
-use callgate_wire::desk::{DeskCommand, PairingSecret};
+use callgate_wire::desk::{DeskCommand, HiddenText};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -30,9 +30,9 @@ fn whoever_runs_as_the_same_user_may_look_but_not_press() {
         let (done, text) = told(&mut stranger, press(&id, deed));
         assert!(!done && text.starts_with("You may not answer here."), "{text}");
     }
-    let wrong = DeskCommand::Unlock { token: PairingSecret::new("0".repeat(64)), origin: None };
+    let wrong = DeskCommand::Unlock { token: HiddenText::new("0".repeat(64)), origin: None };
     let (done, text) = told(&mut stranger, wrong);
-    assert!(!done && text.starts_with("This token is not good"), "{text}");
+    assert!(!done && text.starts_with("This token is not valid"), "{text}");
     assert!(!told(&mut stranger, button(&id, Action::Allow)).0);
     let (_, body) = next_of(ada, "pressed");
     assert_eq!((&body["channel"], &body["outcome"]), (&"viewer".into(), &"stranger".into()));

@@ -5,12 +5,13 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-use callgate_approval::rule_desk::{RecordedCall, RuleDesk, WorkMonitor};
+use callgate_approval::rule_desk::{RecordedCall, RuleDesk, SavedRules, WorkMonitor};
 use callgate_wire::approval::{Action, Decision};
 use callgate_wire::desk::{
-    BacktestReport, CardContent, CommandSegment, DeskAnswer, DeskCommand, DeskMessage,
-    ExplainQuery, ExplainedDecision, ProposalSource, ProposedRule, RiskKind, RiskNote,
-    RuleExplanation, RuleProblem, RulesView, SegmentStyle, SuggestedRules,
+    AnswerChannel, BacktestReport, CardContent, CommandSegment, DeskAnswer, DeskCommand,
+    DeskHistory, DeskMessage, ExplainQuery, ExplainedDecision, HistoryDecision, HistoryFilter,
+    ProposalSource, ProposedRule, RiskKind, RiskNote, RuleDecision, RuleExplanation, RuleProblem,
+    RulesView, SegmentStyle, SuggestedRules,
 };
 
 use crate::house::{DEADLINE, House, button, next_of, request, told};
@@ -66,18 +67,18 @@ impl RuleDesk for SlowRules {
         Ok(BacktestReport { judged: 2, ..BacktestReport::default() })
     }
 
-    fn save_rules(&self, text: &str, hash: &str) -> Result<String, String> {
+    fn save_rules(&self, text: &str, hash: &str) -> Result<SavedRules, String> {
         if hash != "now" {
             return Err("The file has changed since.".to_owned());
         }
         self.saved.lock().unwrap().push(text.to_owned());
-        Ok("Saved.".to_owned())
+        Ok(SavedRules { count: 1, hash: "5eeda1b2c3".to_owned() })
     }
 
     fn propose(
         &self,
         call: &RecordedCall,
-        decide: &str,
+        decide: RuleDecision,
         seconds: Option<u64>,
     ) -> Result<ProposedRule, String> {
         let name = format!("{decide} {} {} {seconds:?}", call.tool, call.input);
@@ -165,8 +166,24 @@ fn rules_are_saved_by_linked_viewers_alone() {
     assert!(rules.saved.lock().unwrap().is_empty());
     let (mut ada, _) = house.paired("Ada");
     assert_eq!(told(&mut ada, save("before")), (false, "The file has changed since.".to_owned()));
-    assert_eq!(told(&mut ada, save("now")), (true, "Saved.".to_owned()));
+    let words = "Saved 1 rule (hash 5eeda1b2). They apply from now on.";
+    assert_eq!(told(&mut ada, save("now")), (true, words.to_owned()));
     assert_eq!(*rules.saved.lock().unwrap(), ["[[rule]]"]);
+    // The ledger knows who did it, and the history shows it.
+    let filter = HistoryFilter::default();
+    let history = DeskCommand::History { filter: filter.clone(), before: None, limit: None };
+    let answer = ada.ask(history, DEADLINE).unwrap();
+    let DeskAnswer::History(DeskHistory { rows, .. }) = answer else { panic!("{answer:?}") };
+    let row = &rows[0];
+    assert_eq!((row.decision, row.by.as_deref()), (HistoryDecision::Saved, Some("Ada")));
+    assert_eq!(
+        (row.channel, &*row.summary),
+        (Some(AnswerChannel::Viewer), "Saved 1 rule (hash 5eeda1b2)")
+    );
+    assert_eq!(rows.len(), 1, "what was refused is not recorded: {rows:?}");
+    let answer = ada.ask(DeskCommand::Figures { filter }, DEADLINE).unwrap();
+    let DeskAnswer::Figures(figures) = answer else { panic!("{answer:?}") };
+    assert!(figures.hours.is_empty() && figures.by_tool.is_empty(), "{figures:?}");
 }
 
 #[test]
@@ -182,7 +199,7 @@ fn a_rule_is_proposed_for_a_question_or_a_row() {
     assert!(told(&mut ada, button(&id, Action::Allow)).0);
     answer.join().unwrap().unwrap();
     let mut propose = |of: ProposalSource| {
-        let decide = "allow".to_owned();
+        let decide = RuleDecision::Allow;
         ada.ask(DeskCommand::Propose { of, decide, seconds: Some(60) }, DEADLINE)
     };
     for of in [ProposalSource::Question(id), ProposalSource::Entry(entry.seq)] {

@@ -98,6 +98,11 @@ fn codexs_and_the_runtimes_tools_are_known() {
     check("search_text", r#"{"query":"/x"}"#, &expect!["read; path /home/ada/engine; search"]);
     check("get_system_info", r"{}", &expect!["read"]);
     check(
+        "todo_write",
+        r#"{"items": [{"text": "edit ~/.config/callgate", "status": "active"}]}"#,
+        &expect!["read"],
+    );
+    check(
         "run_shell_command",
         r#"{"command":"echo","args":["a; rm -rf /","$(x)"]}"#,
         &expect!["run; command echo 'a; rm -rf /' '$(x)'"],

@@ -31,8 +31,10 @@ const OWN_FILES: &str = "list_files read_file write_file edit_file search_files 
 const OWN_PATH: &str = "path";
 /// Tools that connect to other machines.
 const NETWORK_TOOLS: &str = "WebFetch WebSearch";
-/// Tools that ask the user, plan, or describe the machine: nothing in their input is a path.
-const QUIET_TOOLS: &str = "Task Agent ExitPlanMode AskUserQuestion TodoWrite get_system_info";
+/// Tools that ask the user or plan: nothing in their input is a path.
+const QUIET_TOOLS: &str = "Task Agent ExitPlanMode AskUserQuestion TodoWrite";
+/// Our own tools that describe the machine or show a plan: they touch nothing.
+pub(crate) const OWN_QUIET: &str = "get_system_info todo_write";
 /// The members that name a file or a folder.
 const PATHS: [&str; 5] = ["file_path", "path", "notebook_path", "filePath", "dir_path"];
 
@@ -50,7 +52,11 @@ pub(super) fn class(tool: &str) -> Class {
         Class::Run
     } else if is(WRITE_TOOLS) {
         Class::Write
-    } else if is(READ_TOOLS) || is(SEARCH_TOOLS) || matches!(tool, LIST_TOOL | "get_system_info") {
+    } else if is(READ_TOOLS)
+        || is(SEARCH_TOOLS)
+        || matches!(tool, LIST_TOOL)
+        || has(OWN_QUIET, tool)
+    {
         Class::Read
     } else if is(NETWORK_TOOLS) {
         Class::Network
@@ -85,7 +91,7 @@ pub(super) fn fill(act: &mut Act, json: &str) {
             let project = act.project.clone();
             patch::fill(act, &patches.join("\n"), &project);
         }
-        _ if has(QUIET_TOOLS, tool) => {}
+        _ if has(QUIET_TOOLS, tool) || has(OWN_QUIET, tool) => {}
         Class::Read | Class::Write => files(act, &input),
         Class::Other => {
             act.strings = strings(&input);

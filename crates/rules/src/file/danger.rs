@@ -4,13 +4,13 @@ pub(super) mod programs;
 
 use callgate_mask::programs::{INTERPRETERS, SHELLS, WRAPPERS, is_one_of};
 
-use super::ProblemLevel;
+use super::RuleProblemLevel;
 use super::fields::{FileSource, TableFields};
 use crate::act::{Class, RUN_TOOLS, WRITE_TOOLS};
 use crate::glob::Lean;
 use crate::place::last_name;
 use crate::rule::command::CommandPattern;
-use crate::rule::{Decision, Rule};
+use crate::rule::{Rule, RuleDecision};
 use crate::shell::names::{CAN_RUN, STATEFUL, has};
 use programs::{ESCAPES, EXAMPLES, HARMLESS, ONLY_BY_OPTIONS, TAKES_SCRIPT, WRITERS};
 
@@ -22,7 +22,7 @@ pub(super) fn check(
 ) -> bool {
     let errors = source.error_count();
     never(rule, fields, source);
-    if rule.decision == Decision::Allow {
+    if rule.decision == RuleDecision::Allow {
         vague(rule, fields, source);
         for pattern in rule.command.iter().flatten() {
             broad(pattern, rule.options.is_some(), fields, source);
@@ -40,7 +40,7 @@ fn never(rule: &Rule, fields: &TableFields<'_>, source: &mut FileSource<'_>) {
             format!("rule `{name}` never holds: only an act of class `run` has a `command`");
         source.error(fields.at_of("class"), message);
     }
-    if rule.command.is_some() && rule.host.is_some() && rule.decision == Decision::Allow {
+    if rule.command.is_some() && rule.host.is_some() && rule.decision == RuleDecision::Allow {
         let message = format!(
             "rule `{name}`: which hosts a command reaches cannot be known, so that an allow cannot have \
              both `command` and `host`; write the address into the pattern of the command"
@@ -48,14 +48,14 @@ fn never(rule: &Rule, fields: &TableFields<'_>, source: &mut FileSource<'_>) {
         source.error(fields.at_of("host"), message);
     }
     let is_open = rule.command.iter().flatten().any(CommandPattern::is_open);
-    if rule.options.is_some() && !(is_open && rule.decision == Decision::Allow) {
+    if rule.options.is_some() && !(is_open && rule.decision == RuleDecision::Allow) {
         let message = format!(
             "rule `{name}`: `options` says what may follow in place of the `*` at the end of a \
              `command` that is allowed; here there is none"
         );
         source.error(fields.at_of("options"), message);
     }
-    if rule.path_except.is_some() && rule.decision == Decision::Allow {
+    if rule.path_except.is_some() && rule.decision == RuleDecision::Allow {
         let message = format!(
             "rule `{name}`: a `path` with `!` is for rules that deny or ask; write which paths are \
              allowed"
@@ -113,7 +113,7 @@ fn vague(rule: &Rule, fields: &TableFields<'_>, source: &mut FileSource<'_>) {
     {
         let message =
             format!("rule `{name}` allows a whole class; name the tools or hosts that you mean");
-        source.note(ProblemLevel::Warning, fields.at_of("class"), message);
+        source.note(RuleProblemLevel::Warning, fields.at_of("class"), message);
     }
 }
 
@@ -130,7 +130,7 @@ fn broad(
     let Some(program) = fixed.first() else {
         if text.trim() == "*" {
             source.note(
-                ProblemLevel::Warning,
+                RuleProblemLevel::Warning,
                 at,
                 "`*` allows every command that is fully understood",
             );
@@ -156,17 +156,17 @@ fn broad(
     } else if is(STATEFUL) {
         let message =
             format!("`{text}` is never allowed: `{program}` changes what other commands mean");
-        source.note(ProblemLevel::Warning, at, message);
+        source.note(RuleProblemLevel::Warning, at, message);
     } else if pattern.is_open()
         && let Some(reason) = open_tail(&fixed, lists_options)
     {
-        source.note(ProblemLevel::Warning, at, format!("`{text}` also allows {reason}"));
+        source.note(RuleProblemLevel::Warning, at, format!("`{text}` also allows {reason}"));
     }
     if pattern.has_wild_path() {
         let message = format!(
             "`{text}`: a `*` beside a slash also stands for `..`; use `path` to say which files are meant"
         );
-        source.note(ProblemLevel::Warning, at, message);
+        source.note(RuleProblemLevel::Warning, at, message);
     }
 }
 

@@ -6,8 +6,8 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::nearest::hint;
-use super::{LONGEST_PATTERN, MOST_PATTERNS, Problem, ProblemLevel};
-use crate::rule::Decision;
+use super::{LONGEST_PATTERN, MOST_PATTERNS, Problem, RuleProblemLevel};
+use crate::rule::RuleDecision;
 
 /// The text of a file, and its problems.
 pub(super) struct FileSource<'a> {
@@ -26,18 +26,18 @@ impl FileSource<'_> {
         (line, column)
     }
 
-    pub(super) fn note(&mut self, level: ProblemLevel, at: usize, message: impl Into<String>) {
+    pub(super) fn note(&mut self, level: RuleProblemLevel, at: usize, message: impl Into<String>) {
         let (line, column) = self.place(at);
         let message = message.into();
         self.problems.push(Problem { level, file: self.name.into(), line, column, message });
     }
 
     pub(super) fn error(&mut self, at: usize, message: impl Into<String>) {
-        self.note(ProblemLevel::Error, at, message);
+        self.note(RuleProblemLevel::Error, at, message);
     }
 
     pub(super) fn error_count(&self) -> usize {
-        self.problems.iter().filter(|problem| problem.level == ProblemLevel::Error).count()
+        self.problems.iter().filter(|problem| problem.level == RuleProblemLevel::Error).count()
     }
 }
 
@@ -137,16 +137,16 @@ impl<'a> TableFields<'a> {
     }
 
     /// Returns a member that is a decision. A missing one is an error.
-    pub(super) fn decision(&self, name: &str, source: &mut FileSource<'_>) -> Option<Decision> {
+    pub(super) fn decision(&self, name: &str, source: &mut FileSource<'_>) -> Option<RuleDecision> {
         if !self.has(name) {
             source.error(self.at(), format!("`{name}` is missing: \"allow\", \"deny\" or \"ask\""));
             return None;
         }
         let TextField { text, at } = self.text(name, source)?;
-        let known = [Decision::Allow, Decision::Deny, Decision::Confirm, Decision::Ask];
+        let known = RuleDecision::ALL;
         let found = known.into_iter().find(|decision| decision.name() == text);
         if found.is_none() {
-            let hint = hint(&text, &known.map(Decision::name));
+            let hint = hint(&text, &known.map(RuleDecision::name));
             source.error(at, format!("`{name}` cannot be `{text}`{hint}"));
         }
         found

@@ -6,7 +6,7 @@ use toml::de::{DeTable, DeValue};
 use super::fields::{FileSource, TableFields, TextField};
 use super::nearest::hint;
 use super::{
-    LARGEST_FILE, MOST_RULES, ProblemLevel, RuleFile, Trust, arguments, danger, rule_test,
+    LARGEST_FILE, MOST_RULES, RuleFile, RuleProblemLevel, Trust, arguments, danger, rule_test,
 };
 use crate::act::Class;
 use crate::glob::name_pattern;
@@ -14,24 +14,12 @@ use crate::moment::{DAY_NAMES, HourSpan, RuleEnd, Weekdays};
 use crate::rule::command::CommandPattern;
 use crate::rule::host::HostPattern;
 use crate::rule::path::PathPattern;
-use crate::rule::{Decision, NamePattern, Rule};
+use crate::rule::{NamePattern, Rule, RuleDecision};
 
 /// The conditions of a rule.
-const CONDITIONS: [&str; 11] = [
-    "tool",
-    "class",
-    "command",
-    "path",
-    "host",
-    "arguments",
-    "project",
-    "agent",
-    "between",
-    "days",
-    "until",
-];
+const CONDITIONS: &str = "tool class command path host arguments project agent between days until";
 /// The other members of a rule.
-const OTHER_KEYS: [&str; 4] = ["name", "decide", "options", "reason"];
+const OTHER_KEYS: &str = "name decide options reason";
 
 pub(super) fn read(name: &str, text: &str, trust: Trust) -> RuleFile {
     let mut file = RuleFile::empty(name, trust);
@@ -111,13 +99,14 @@ fn each(
 
 fn rule(fields: &TableFields<'_>, trust: Trust, source: &mut FileSource<'_>) -> Option<Rule> {
     let errors = source.problems.len();
-    fields.only(&[&OTHER_KEYS[..], &CONDITIONS].concat(), source);
+    let conditions: Vec<&str> = CONDITIONS.split(' ').collect();
+    fields.only(&OTHER_KEYS.split(' ').chain(conditions.clone()).collect::<Vec<_>>(), source);
     let name = fields.text("name", source);
     let decision = fields.decision("decide", source);
     let (path, path_except) = paths(fields, source);
     let mut rule = Rule {
         name: name.map(|name| name.text).unwrap_or_default(),
-        decision: decision.unwrap_or(Decision::Ask),
+        decision: decision.unwrap_or(RuleDecision::Ask),
         file: source.name.into(),
         line: source.place(fields.at()).0,
         reason: fields.text("reason", source).map(|reason| reason.text),
@@ -139,21 +128,21 @@ fn rule(fields: &TableFields<'_>, trust: Trust, source: &mut FileSource<'_>) -> 
     if rule.name.trim().is_empty() && !(fields.has("name") && source.problems.len() > errors) {
         source.error(fields.at_of("name"), "a rule needs a `name` of its own");
     }
-    if !CONDITIONS.iter().any(|condition| fields.has(condition)) {
+    if !conditions.iter().any(|condition| fields.has(condition)) {
         let message =
             "a rule without any condition would hold for everything; add one of: ".to_owned();
-        source.error(fields.at(), message + &CONDITIONS.join(", "));
+        source.error(fields.at(), message + &conditions.join(", "));
     }
     if decision.is_none() || source.problems.len() > errors {
         return None;
     }
-    if trust == Trust::Project && rule.decision == Decision::Allow {
+    if trust == Trust::Project && rule.decision == RuleDecision::Allow {
         let message = format!(
             "rule `{}` is left out: rules of a project may deny and ask, but not allow; \
              put it into your own rules",
             rule.name
         );
-        source.note(ProblemLevel::Warning, fields.at(), message);
+        source.note(RuleProblemLevel::Warning, fields.at(), message);
         return None;
     }
     danger::check(&mut rule, fields, source).then_some(rule)

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::fields::{FileSource, TableFields};
 use crate::act::Act;
 use crate::moment::{Moment, RuleEnd};
-use crate::rule::Decision;
+use crate::rule::RuleDecision;
 
 /// The keys of a test.
 const KEYS: [&str; 10] =
@@ -20,7 +20,7 @@ pub struct RuleTest {
     /// The line in which it begins.
     pub line: usize,
     /// The expected decision.
-    pub expect: Decision,
+    pub expect: RuleDecision,
     tool: String,
     input: Value,
     project: Option<String>,

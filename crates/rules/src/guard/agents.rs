@@ -20,20 +20,12 @@ pub(super) const ANYWHERE: &str = "\
     .github/copilot .git/config .git/config.worktree .git/hooks .git/modules .git/worktrees";
 
 /// Files and folders in the user's home.
-pub(super) const IN_HOME: [&str; 12] = [
-    ".config/opencode",
-    ".config/goose",
-    ".config/cursor",
-    ".config/amp",
-    ".config/github-copilot",
-    ".config/git",
-    ".gitconfig",
-    ".aws/amazonq",
-    "Documents/Cline",
-    "Library/Application Support/ClaudeCode",
-    "Library/Application Support/GeminiCli",
-    "Library/Application Support/Cursor",
-];
+pub(super) const IN_HOME: &str = "\
+    .config/opencode .config/goose .config/cursor .config/amp .config/github-copilot .config/git \
+    .gitconfig .aws/amazonq Documents/Cline";
+
+/// Folders in the user's home on macOS, where the name of the folder above them has a blank.
+pub(super) const IN_APPLICATION_SUPPORT: &str = "ClaudeCode GeminiCli Cursor";
 
 /// Files and folders of the whole machine.
 pub(super) const OF_MACHINE: &str = "\

@@ -11,7 +11,6 @@ use callgate_mask::programs::{SHELLS, is_one_of};
 use super::names::ProgramNames;
 use crate::act::Act;
 use crate::place::last_name;
-use crate::shell::ShellWord;
 
 /// The name of the agent that types without asking.
 const AGENT: &str = "codex";
@@ -63,18 +62,8 @@ pub(super) fn waits(act: &Act) -> Option<String> {
     if !act.agent.to_lowercase().starts_with(AGENT) {
         return None;
     }
-    act.runs.each().find_map(|(_, words)| {
-        let (program, rest) = words.split_first()?;
-        let program = program.known_text();
-        if !KNOWN.has(&program) {
-            return None;
-        }
-        let texts: Vec<String> = rest.iter().map(ShellWord::known_text).collect();
-        waits_for_input(&program, &texts).then(|| {
-            let name = last_name(&program);
-            format!("`{name}` waits for input, and what {AGENT} types into it is not asked about")
-        })
-    })
+    let name = KNOWN.run_by(act, waits_for_input)?;
+    Some(format!("`{name}` waits for input, and what {AGENT} types into it is not asked about"))
 }
 
 fn waits_for_input(program: &str, words: &[String]) -> bool {

@@ -2,8 +2,11 @@
 
 use std::collections::HashSet;
 
+use crate::act::Act;
 use crate::place::last_name;
+use crate::shell::ShellWord;
 
+/// The names of some programs.
 #[derive(Debug)]
 pub(super) struct ProgramNames(HashSet<String>);
 
@@ -19,6 +22,24 @@ impl ProgramNames {
         let name = last_name(program).to_ascii_lowercase();
         let is_version = |c: char| c.is_ascii_digit() || c == '.' || c == '-';
         self.0.contains(&name) || self.0.contains(name.trim_end_matches(is_version))
+    }
+
+    /// Returns the name of the first of these programs that an act runs with arguments for which
+    /// `is_meant` returns true.
+    pub(super) fn run_by(
+        &self,
+        act: &Act,
+        is_meant: fn(&str, &[String]) -> bool,
+    ) -> Option<String> {
+        act.runs.each().find_map(|(_, words)| {
+            let (program, rest) = words.split_first()?;
+            let program = program.known_text();
+            if !self.has(&program) {
+                return None;
+            }
+            let texts: Vec<String> = rest.iter().map(ShellWord::known_text).collect();
+            is_meant(&program, &texts).then(|| last_name(&program).to_owned())
+        })
     }
 }
 

@@ -9,7 +9,6 @@ use callgate_mask::programs::is_one_of;
 
 use super::names::ProgramNames;
 use crate::act::Act;
-use crate::place::last_name;
 use crate::shell::ShellWord;
 use crate::shell::names::has as has_word;
 
@@ -41,17 +40,8 @@ static KNOWN: LazyLock<ProgramNames> =
 
 /// Returns why an act may type into a terminal, in words that follow "because".
 pub(super) fn types(act: &Act) -> Option<String> {
-    let typist = act.runs.each().find_map(|(_, words)| {
-        let (program, rest) = words.split_first()?;
-        let program = program.known_text();
-        if !KNOWN.has(&program) {
-            return None;
-        }
-        let texts: Vec<String> = rest.iter().map(ShellWord::known_text).collect();
-        may_type(&program, &texts).then(|| {
-            format!("`{}` could type into another terminal or program", last_name(&program))
-        })
-    });
+    let typist = KNOWN.run_by(act, may_type);
+    let typist = typist.map(|name| format!("`{name}` could type into another terminal or program"));
     let commands = || act.runs.commands.iter().flat_map(|command| &command.words);
     let texts = || commands().map(ShellWord::known_text).chain(act.strings.iter().cloned());
     let calls = |text: String| {

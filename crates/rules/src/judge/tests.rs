@@ -73,22 +73,22 @@ fn bash(command: &str) -> Verdict {
 #[test]
 fn a_file_is_judged_by_both_its_names() {
     for (path, expected) in [
-        ("src/a.rs", Decision::Allow),
-        ("src/in/a.rs", Decision::Allow),
-        ("src/out/a.rs", Decision::Ask),
-        ("src/out", Decision::Ask),
-        ("src/circle", Decision::Allow),
-        ("secret/key", Decision::Deny),
-        ("open/key", Decision::Deny),
-        ("open", Decision::Deny),
-        ("/srv/out/a.rs", Decision::Ask),
-        ("ours/rules.toml", Decision::Ask),
-        ("self/x", Decision::Ask),
+        ("src/a.rs", RuleDecision::Allow),
+        ("src/in/a.rs", RuleDecision::Allow),
+        ("src/out/a.rs", RuleDecision::Ask),
+        ("src/out", RuleDecision::Ask),
+        ("src/circle", RuleDecision::Allow),
+        ("secret/key", RuleDecision::Deny),
+        ("open/key", RuleDecision::Deny),
+        ("open", RuleDecision::Deny),
+        ("/srv/out/a.rs", RuleDecision::Ask),
+        ("ours/rules.toml", RuleDecision::Ask),
+        ("self/x", RuleDecision::Ask),
     ] {
         for (tool, member) in [("Read", "file_path"), ("Write", "file_path"), ("read_file", "path")]
         {
             let verdict = verdict(tool, &json!({ member: path }));
-            let expected = if path == "self/x" { Decision::Deny } else { expected };
+            let expected = if path == "self/x" { RuleDecision::Deny } else { expected };
             assert_eq!(verdict.decision, expected, "{tool} {path}: {}", verdict.because);
         }
     }
@@ -101,27 +101,27 @@ fn a_file_is_judged_by_both_its_names() {
 #[test]
 fn a_command_is_judged_by_both_names_of_its_words() {
     for (command, expected) in [
-        ("cat src/a.rs", Decision::Allow),
-        ("cat src/in/a.rs", Decision::Allow),
-        ("cat src/out/a.rs", Decision::Ask),
-        ("cat src/out", Decision::Ask),
-        ("cat new/a", Decision::Allow),
-        ("cat open/key", Decision::Deny),
-        ("cat --from=open/key", Decision::Deny),
+        ("cat src/a.rs", RuleDecision::Allow),
+        ("cat src/in/a.rs", RuleDecision::Allow),
+        ("cat src/out/a.rs", RuleDecision::Ask),
+        ("cat src/out", RuleDecision::Ask),
+        ("cat new/a", RuleDecision::Allow),
+        ("cat open/key", RuleDecision::Deny),
+        ("cat --from=open/key", RuleDecision::Deny),
         // The system climbs from where the link leads.
-        ("cat open/../key", Decision::Deny),
-        ("cat open/*", Decision::Deny),
-        ("cat open/*.pem", Decision::Deny),
-        ("cd open && ls", Decision::Deny),
-        ("cd open; cat key", Decision::Deny),
-        ("sh -c 'cat open/key'", Decision::Deny),
-        ("cd src && sh -c 'cat out/key'", Decision::Ask),
-        ("echo x > open/key", Decision::Deny),
-        ("echo hello", Decision::Allow),
-        ("echo src/out", Decision::Allow),
-        ("cat ours/rules.toml", Decision::Ask),
-        ("./tool unpair", Decision::Ask),
-        ("./tools", Decision::Ask),
+        ("cat open/../key", RuleDecision::Deny),
+        ("cat open/*", RuleDecision::Deny),
+        ("cat open/*.pem", RuleDecision::Deny),
+        ("cd open && ls", RuleDecision::Deny),
+        ("cd open; cat key", RuleDecision::Deny),
+        ("sh -c 'cat open/key'", RuleDecision::Deny),
+        ("cd src && sh -c 'cat out/key'", RuleDecision::Ask),
+        ("echo x > open/key", RuleDecision::Deny),
+        ("echo hello", RuleDecision::Allow),
+        ("echo src/out", RuleDecision::Allow),
+        ("cat ours/rules.toml", RuleDecision::Ask),
+        ("./tool unpair", RuleDecision::Ask),
+        ("./tools", RuleDecision::Ask),
     ] {
         let verdict = bash(command);
         assert_eq!(verdict.decision, expected, "{command}: {}", verdict.because);
@@ -133,22 +133,22 @@ fn a_command_is_judged_by_both_names_of_its_words() {
 #[test]
 fn the_texts_of_other_tools_are_followed_where_they_look_like_paths() {
     let other = |input: &Value| verdict("mcp__files__get", input).decision;
-    assert_eq!(other(&json!({ "path": "src/a" })), Decision::Allow);
-    assert_eq!(other(&json!({ "path": "open" })), Decision::Deny);
-    assert_eq!(other(&json!({ "text": "see open/key there" })), Decision::Deny);
-    assert_eq!(other(&json!({ "text": "an open question" })), Decision::Allow);
+    assert_eq!(other(&json!({ "path": "src/a" })), RuleDecision::Allow);
+    assert_eq!(other(&json!({ "path": "open" })), RuleDecision::Deny);
+    assert_eq!(other(&json!({ "text": "see open/key there" })), RuleDecision::Deny);
+    assert_eq!(other(&json!({ "text": "an open question" })), RuleDecision::Allow);
 }
 
 #[test]
 fn a_project_behind_a_link_has_two_names() {
     let disk = MadeUpDisk::new(LINKS);
     for (path, expected) in [
-        ("src/a.rs", Decision::Allow),
-        ("/home/ada/engine/src/a.rs", Decision::Allow),
-        ("/home/ada/alias/src/a.rs", Decision::Allow),
-        ("src/out/a.rs", Decision::Ask),
-        ("open/key", Decision::Deny),
-        ("/home/ada/engine/secret/x", Decision::Deny),
+        ("src/a.rs", RuleDecision::Allow),
+        ("/home/ada/engine/src/a.rs", RuleDecision::Allow),
+        ("/home/ada/alias/src/a.rs", RuleDecision::Allow),
+        ("src/out/a.rs", RuleDecision::Ask),
+        ("open/key", RuleDecision::Deny),
+        ("/home/ada/engine/secret/x", RuleDecision::Deny),
     ] {
         let input = json!({ "file_path": path });
         let verdict = verdict_in("/home/ada/alias", "Read", &input, &disk);
@@ -167,7 +167,12 @@ fn rules_of_a_project_hold_by_either_name_of_it() {
             let input = json!({ "file_path": path }).to_string();
             let act = Act::of("Read", &input, "/home/ada/alias", "codex", HOME);
             let verdict = judge(&policy, &act, &disk, &Moment::at(0, 0));
-            assert_eq!(verdict.decision, Decision::Deny, "{path} in {scope}: {}", verdict.because);
+            assert_eq!(
+                verdict.decision,
+                RuleDecision::Deny,
+                "{path} in {scope}: {}",
+                verdict.because
+            );
         }
     }
 }
@@ -175,34 +180,34 @@ fn rules_of_a_project_hold_by_either_name_of_it() {
 #[test]
 fn without_a_disk_names_are_all_there_is() {
     let input = json!({ "file_path": "open/key" });
-    assert_eq!(verdict_in(PROJECT, "Read", &input, &NoLinks).decision, Decision::Ask);
+    assert_eq!(verdict_in(PROJECT, "Read", &input, &NoLinks).decision, RuleDecision::Ask);
     let input = json!({ "file_path": "src/out/x" });
-    assert_eq!(verdict_in(PROJECT, "Read", &input, &NoLinks).decision, Decision::Allow);
+    assert_eq!(verdict_in(PROJECT, "Read", &input, &NoLinks).decision, RuleDecision::Allow);
 }
 
 #[test]
 fn what_takes_too_many_looks_at_the_disk_is_asked_about() {
     let many: Vec<String> = (0..MOST_LOOKUPS).map(|n| format!("src/{n}")).collect();
     let verdict_of = |words: &[String]| bash(&format!("cat {}", words.join(" ")));
-    assert_eq!(verdict_of(&many[..500]).decision, Decision::Allow);
+    assert_eq!(verdict_of(&many[..500]).decision, RuleDecision::Allow);
     let verdict = verdict_of(&many);
     assert!(verdict.because.starts_with("it is too long to judge"), "{}", verdict.because);
-    assert!(verdict.wants_person && verdict.decision == Decision::Ask);
+    assert!(verdict.wants_person && verdict.decision == RuleDecision::Ask);
     let denied = [many.as_slice(), &["secret/x".to_owned()]].concat();
-    assert_eq!(verdict_of(&denied).decision, Decision::Deny);
+    assert_eq!(verdict_of(&denied).decision, RuleDecision::Deny);
 }
 
 #[test]
 fn a_path_that_no_system_takes_is_refused() {
     for (length, expected) in
-        [(4_095, Decision::Allow), (4_096, Decision::Deny), (60_000, Decision::Deny)]
+        [(4_095, RuleDecision::Allow), (4_096, RuleDecision::Deny), (60_000, RuleDecision::Deny)]
     {
         let path = format!("src/{}", "x".repeat(length - 4));
         for (tool, member) in [("Read", "file_path"), ("write_file", "path"), ("Edit", "path")] {
             let verdict = verdict(tool, &json!({ member: path }));
             assert_eq!(verdict.decision, expected, "{tool} {length}: {}", verdict.because);
             let is_refused = verdict.because.contains("no system takes more than 4095");
-            assert_eq!(is_refused, expected == Decision::Deny, "{}", verdict.because);
+            assert_eq!(is_refused, expected == RuleDecision::Deny, "{}", verdict.because);
         }
         let added = format!("*** Begin Patch\n*** Add File: {path}\n+x\n*** End Patch");
         let verdict = verdict("apply_patch", &json!({ "input": added }));
@@ -219,10 +224,13 @@ fn what_is_too_long_is_asked_about_unless_a_rule_has_denied_it() {
         format!("sh -c '{}'", "echo x;".repeat(100_000)),
     ] {
         let verdict = bash(&command);
-        assert_eq!(verdict.decision, Decision::Ask, "{}", verdict.because);
+        assert_eq!(verdict.decision, RuleDecision::Ask, "{}", verdict.because);
         assert!(verdict.wants_person, "{}", verdict.because);
         assert!(verdict.because.contains("too long to judge"), "{}", verdict.because);
     }
-    assert_eq!(bash(&format!("cat secret/key; {long}")).decision, Decision::Deny);
-    assert_eq!(bash(&format!("cat secret/key {}", "x ".repeat(200_000))).decision, Decision::Deny);
+    assert_eq!(bash(&format!("cat secret/key; {long}")).decision, RuleDecision::Deny);
+    assert_eq!(
+        bash(&format!("cat secret/key {}", "x ".repeat(200_000))).decision,
+        RuleDecision::Deny
+    );
 }

@@ -22,13 +22,13 @@ pub(super) enum PathStart<'a> {
 }
 
 /// Returns true if a path may end before this character, and another begin after it.
-pub(super) fn is_sign(c: char) -> bool {
+pub(super) fn is_separator(c: char) -> bool {
     c.is_whitespace() || "'\"`;|&<>()[]{},=:@".contains(c)
 }
 
 /// Returns all places, the whole argument first.
 pub(super) fn starts(arg: &str) -> impl Iterator<Item = PathStart<'_>> {
-    let behind = arg.match_indices(is_sign).map(|(at, sign)| at + sign.len());
+    let behind = arg.match_indices(is_separator).map(|(at, sign)| at + sign.len());
     let behind = behind.filter(|at| *at < arg.len() && !is_host(arg, *at));
     let words =
         behind.flat_map(|at| [PathStart::Word(&arg[at..])].into_iter().chain(glued(&arg[at..])));
@@ -54,7 +54,7 @@ pub(super) fn is_host(text: &str, at: usize) -> bool {
 /// before the first `/` or with it: letters are not `/`.
 fn glued(word: &str) -> impl Iterator<Item = PathStart<'_>> {
     let is_option = word.starts_with('-');
-    let end = word.find(|c| c == '/' || is_sign(c)).unwrap_or(word.len());
+    let end = word.find(|c| c == '/' || is_separator(c)).unwrap_or(word.len());
     let (option, rest) = word.split_at(if is_option { end } else { 0 });
     let is_long = option.starts_with("--");
     let first = option.ceil_char_boundary(option.len().saturating_sub(LONGEST_NAME)).max(1);

@@ -188,7 +188,7 @@ fn addresses_of_hosts_are_no_paths_but_those_of_files_are() {
 fn a_program_whose_name_a_shell_would_take_apart_is_asked_about() {
     for name in ["git status x/evil", "./in prog", "a;b", "./$x", "a\nb"] {
         let because = ask(&[name]).unwrap();
-        assert!(because.contains("a shell would read"), "{name}: {because}");
+        assert!(because.contains("a shell would interpret"), "{name}: {because}");
     }
 }
 

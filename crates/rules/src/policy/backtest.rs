@@ -1,7 +1,7 @@
 //! What a policy would have decided on past acts.
 
 use super::Verdict;
-use crate::rule::Decision;
+use crate::rule::RuleDecision;
 
 /// The most acts that are listed one by one; more are only counted.
 pub const LONGEST_LIST: usize = 1_000;
@@ -12,7 +12,7 @@ pub struct TurnedVerdict {
     /// A label that identifies it.
     pub label: String,
     /// What was decided then.
-    pub decided: Decision,
+    pub decided: RuleDecision,
     /// What would be decided now.
     pub verdict: Verdict,
 }
@@ -42,22 +42,28 @@ pub struct Backtest {
 impl Backtest {
     /// Returns how many acts would have got this decision.
     #[must_use]
-    pub fn count(&self, decision: Decision) -> usize {
+    pub fn count(&self, decision: RuleDecision) -> usize {
         self.would[decision as usize]
     }
 
     /// Adds an act with the decision of the policy. `was_asked` is whether a person was asked then.
-    pub fn note(&mut self, label: String, decided: Decision, was_asked: bool, verdict: &Verdict) {
+    pub fn note(
+        &mut self,
+        label: String,
+        decided: RuleDecision,
+        was_asked: bool,
+        verdict: &Verdict,
+    ) {
         self.acts += 1;
         self.would[verdict.decision as usize] += 1;
-        let asks_nobody = matches!(verdict.decision, Decision::Allow | Decision::Deny);
+        let asks_nobody = matches!(verdict.decision, RuleDecision::Allow | RuleDecision::Deny);
         self.spared += usize::from(was_asked && asks_nobody);
         self.turned[decided as usize][verdict.decision as usize] += 1;
         let (count, list) = match (decided, verdict.decision) {
-            (Decision::Deny, Decision::Allow) => {
+            (RuleDecision::Deny, RuleDecision::Allow) => {
                 (&mut self.let_through_count, &mut self.let_through)
             }
-            (Decision::Allow, Decision::Deny) => {
+            (RuleDecision::Allow, RuleDecision::Deny) => {
                 (&mut self.newly_denied_count, &mut self.newly_denied)
             }
             _ => return,

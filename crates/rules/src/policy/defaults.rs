@@ -1,8 +1,9 @@
 //! What applies where no rule decides.
 
-use crate::act::{Act, Class};
+use crate::act::{Act, Class, OWN_QUIET};
 use crate::place::{is_in, normal};
-use crate::rule::Decision;
+use crate::rule::RuleDecision;
+use crate::shell::names::has;
 
 /// What applies where no rule decides: to ask, unless a class is allowed.
 ///
@@ -23,9 +24,9 @@ impl PolicyDefaults {
 
     /// Allows a class, or makes it ask again. A default cannot deny; a rule can.
     #[must_use]
-    pub fn with(mut self, class: Class, decision: Decision) -> Self {
+    pub fn with(mut self, class: Class, decision: RuleDecision) -> Self {
         self.allowed.retain(|allowed| *allowed != class);
-        if decision == Decision::Allow {
+        if decision == RuleDecision::Allow {
             self.allowed.push(class);
         }
         self
@@ -43,7 +44,7 @@ impl PolicyDefaults {
         let holds = act.script.is_none() && act.paths.iter().all(is_inside);
         let is_about_paths =
             !matches!(act.class, Class::Read | Class::Write) || !act.paths.is_empty();
-        (holds && (is_about_paths || act.tool == "get_system_info"))
+        (holds && (is_about_paths || has(OWN_QUIET, &act.tool)))
             .then(|| format!("{because}, inside of {}", roots.join(", ")))
     }
 }

@@ -3,7 +3,7 @@
 use super::{Policy, Verdict};
 use crate::act::Act;
 use crate::moment::Moment;
-use crate::rule::{Decision, Rule};
+use crate::rule::{Rule, RuleDecision};
 use crate::shown::short_command;
 use crate::steps;
 
@@ -13,7 +13,7 @@ pub struct ConsideredRule {
     /// The rule, with its file and line.
     pub rule: String,
     /// What it decides.
-    pub decision: Decision,
+    pub decision: RuleDecision,
     /// Whether it applied.
     pub holds: bool,
     /// Why, or why not.
@@ -49,7 +49,7 @@ impl Policy {
 
 fn consider(rule: &Rule, act: &Act, moment: &Moment) -> ConsideredRule {
     let fit = || {
-        if rule.decision == Decision::Allow {
+        if rule.decision == RuleDecision::Allow {
             allows(rule, act, moment)
         } else {
             rule.tightens(act, moment)

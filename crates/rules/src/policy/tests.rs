@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::*;
 use crate::act::Class;
-use crate::file::ProblemLevel;
+use crate::file::RuleProblemLevel;
 
 const HOME: &str = "/home/ada";
 const PROJECT: &str = "/home/ada/engine";
@@ -50,7 +50,7 @@ fn now() -> Moment {
     Moment::at(NOW, 0)
 }
 
-fn decide(lines: &[&str], act: &Act) -> Decision {
+fn decide(lines: &[&str], act: &Act) -> RuleDecision {
     policy(&rules(lines)).decide(act, &now()).decision
 }
 
@@ -143,12 +143,12 @@ fn deny_beats_ask_beats_allow() {
     let (allow, ask, deny) =
         ("allow; command = \"make *\"", "ask; command = \"make\"", "deny; command = \"make\"");
     for (lines, expected) in [
-        (vec![allow], Decision::Allow),
-        (vec![allow, ask], Decision::Ask),
-        (vec![ask, allow], Decision::Ask),
-        (vec![allow, ask, deny], Decision::Deny),
-        (vec![deny, ask, allow], Decision::Deny),
-        (vec![allow, deny], Decision::Deny),
+        (vec![allow], RuleDecision::Allow),
+        (vec![allow, ask], RuleDecision::Ask),
+        (vec![ask, allow], RuleDecision::Ask),
+        (vec![allow, ask, deny], RuleDecision::Deny),
+        (vec![deny, ask, allow], RuleDecision::Deny),
+        (vec![allow, deny], RuleDecision::Deny),
     ] {
         assert_eq!(decide(&lines, &bash("make build")), expected, "{lines:?}");
     }
@@ -184,13 +184,13 @@ fn all_conditions_of_a_rule_have_to_hold() {
         ("path = \"src/**\"", false),
     ] {
         let allow = format!("allow; command = \"make build\"; {line}");
-        let expected = if holds { Decision::Allow } else { Decision::Ask };
+        let expected = if holds { RuleDecision::Allow } else { RuleDecision::Ask };
         assert_eq!(decide(&[&allow], &act), expected, "{allow}");
     }
     // A deny looks at names in any case.
-    assert_eq!(decide(&["deny; tool = \"bash\""], &act), Decision::Deny);
-    assert_eq!(decide(&["deny; command = \"make\"; agent = \"codex\""], &act), Decision::Ask);
-    assert_eq!(decide(&["deny; command = \"make\"; path = \"~/.ssh\""], &act), Decision::Ask);
+    assert_eq!(decide(&["deny; tool = \"bash\""], &act), RuleDecision::Deny);
+    assert_eq!(decide(&["deny; command = \"make\"; agent = \"codex\""], &act), RuleDecision::Ask);
+    assert_eq!(decide(&["deny; command = \"make\"; path = \"~/.ssh\""], &act), RuleDecision::Ask);
 }
 
 #[test]
@@ -208,12 +208,12 @@ fn nothing_is_allowed_where_a_file_has_errors() {
     let gone = RuleFile::unreadable("x.toml", "permission denied", Trust::Project);
     let policy =
         |folder: &str| Policy::new(Guarded::new(HOME)).with(&good, None).with(&gone, Some(folder));
-    assert_eq!(policy(PROJECT).decide(&bash("make build"), &now()).decision, Decision::Ask);
+    assert_eq!(policy(PROJECT).decide(&bash("make build"), &now()).decision, RuleDecision::Ask);
     assert_eq!(
         policy("/home/ada/other").decide(&bash("make build"), &now()).decision,
-        Decision::Allow
+        RuleDecision::Allow
     );
-    assert_eq!(sealed.problems()[0].level, ProblemLevel::Error);
+    assert_eq!(gone.problems[0].level, RuleProblemLevel::Error);
 }
 
 #[test]
@@ -226,16 +226,16 @@ fn rules_of_a_project_hold_there_and_cannot_allow() {
         user.map_or(policy.clone(), |user| policy.with(user, None))
     };
     let decide = |policy: &Policy, command: &str| policy.decide(&bash(command), &now()).decision;
-    assert_eq!(decide(&policy(None, PROJECT), "make build"), Decision::Ask);
-    assert_eq!(decide(&policy(Some(&user), PROJECT), "make build"), Decision::Allow);
-    assert_eq!(decide(&policy(Some(&user), PROJECT), "make deploy"), Decision::Deny);
-    assert_eq!(decide(&policy(Some(&user), "/home/ada"), "make deploy"), Decision::Deny);
-    assert_eq!(decide(&policy(Some(&user), "/home/ada/other"), "make deploy"), Decision::Allow);
+    assert_eq!(decide(&policy(None, PROJECT), "make build"), RuleDecision::Ask);
+    assert_eq!(decide(&policy(Some(&user), PROJECT), "make build"), RuleDecision::Allow);
+    assert_eq!(decide(&policy(Some(&user), PROJECT), "make deploy"), RuleDecision::Deny);
+    assert_eq!(decide(&policy(Some(&user), "/home/ada"), "make deploy"), RuleDecision::Deny);
+    assert_eq!(decide(&policy(Some(&user), "/home/ada/other"), "make deploy"), RuleDecision::Allow);
     // Also when an allow has come into a project's file by another way.
     let mut forged = project.clone();
     forged.rules.extend(user.rules.iter().cloned());
     let forged = Policy::new(Guarded::new(HOME)).with(&forged, Some(PROJECT));
-    assert_eq!(decide(&forged, "make build"), Decision::Ask);
+    assert_eq!(decide(&forged, "make build"), RuleDecision::Ask);
 }
 
 #[test]
@@ -254,18 +254,18 @@ fn the_gate_asks_whatever_the_rules_allow() {
         act("mcp__fs__write", &json!({"path": ".callgate/rules.toml"})),
     ] {
         let verdict = policy(&rules(&lines)).decide(&act, &now());
-        assert_eq!((verdict.decision, verdict.is_guarded), (Decision::Ask, true), "{act:?}");
+        assert_eq!((verdict.decision, verdict.is_guarded), (RuleDecision::Ask, true), "{act:?}");
     }
     let deny = [&lines[..], &["deny; command = \"callgate\""]].concat();
-    assert_eq!(decide(&deny, &bash("callgate uninstall")), Decision::Deny);
-    assert_eq!(decide(&lines, &bash("rm x")), Decision::Allow);
+    assert_eq!(decide(&deny, &bash("callgate uninstall")), RuleDecision::Deny);
+    assert_eq!(decide(&lines, &bash("rm x")), RuleDecision::Allow);
     assert_eq!(
         decide(&lines, &act("Read", &json!({"file_path": ".claude/settings.json"}))),
-        Decision::Allow
+        RuleDecision::Allow
     );
     let open = Policy::new(Guarded::new(HOME))
-        .with_defaults(PolicyDefaults::default().with(Class::Run, Decision::Allow));
-    assert_eq!(open.decide(&bash("callgate uninstall"), &now()).decision, Decision::Ask);
+        .with_defaults(PolicyDefaults::default().with(Class::Run, RuleDecision::Allow));
+    assert_eq!(open.decide(&bash("callgate uninstall"), &now()).decision, RuleDecision::Ask);
 }
 
 #[test]
@@ -275,43 +275,46 @@ fn defaults_hold_where_no_rule_decides() {
     let inside = || PolicyDefaults::read_inside([PROJECT]);
     let read = |path: &str| act("Read", &json!({ "file_path": path }));
     let decide = |policy: &Policy, act: &Act| policy.decide(act, &now()).decision;
-    assert_eq!(decide(&policy(inside(), &[]), &read("src/a")), Decision::Allow);
-    assert_eq!(decide(&policy(inside(), &[]), &read("../x")), Decision::Ask);
-    assert_eq!(decide(&policy(inside(), &[]), &read("../engine2")), Decision::Ask);
+    assert_eq!(decide(&policy(inside(), &[]), &read("src/a")), RuleDecision::Allow);
+    assert_eq!(decide(&policy(inside(), &[]), &read("../x")), RuleDecision::Ask);
+    assert_eq!(decide(&policy(inside(), &[]), &read("../engine2")), RuleDecision::Ask);
     assert_eq!(
         decide(&policy(inside(), &[]), &act("write_file", &json!({"path": "a"}))),
-        Decision::Ask
+        RuleDecision::Ask
     );
     assert_eq!(
         decide(&policy(inside(), &[]), &act("get_system_info", &json!({}))),
-        Decision::Allow
+        RuleDecision::Allow
     );
     assert_eq!(
         decide(&policy(inside(), &[]), &act("list_files", &json!({"path": 1}))),
-        Decision::Ask
+        RuleDecision::Ask
     );
     assert_eq!(
         decide(&policy(inside(), &["deny; path = \"src\""]), &read("src/a")),
-        Decision::Deny
+        RuleDecision::Deny
     );
-    assert_eq!(decide(&policy(inside(), &["ask; path = \"src\""]), &read("src/a")), Decision::Ask);
+    assert_eq!(
+        decide(&policy(inside(), &["ask; path = \"src\""]), &read("src/a")),
+        RuleDecision::Ask
+    );
     assert_eq!(
         decide(
             &policy(inside(), &["deny; path = \"src/x\""]),
             &act("search_text", &json!({"path": "src"}))
         ),
-        Decision::Ask
+        RuleDecision::Ask
     );
-    let run = PolicyDefaults::default().with(Class::Run, Decision::Allow);
-    assert_eq!(decide(&policy(run.clone(), &[]), &bash("make")), Decision::Allow);
-    assert_eq!(decide(&policy(run.clone(), &[]), &bash("make $(x)")), Decision::Ask);
+    let run = PolicyDefaults::default().with(Class::Run, RuleDecision::Allow);
+    assert_eq!(decide(&policy(run.clone(), &[]), &bash("make")), RuleDecision::Allow);
+    assert_eq!(decide(&policy(run.clone(), &[]), &bash("make $(x)")), RuleDecision::Ask);
     assert_eq!(
-        decide(&policy(run.clone().with(Class::Run, Decision::Ask), &[]), &bash("make")),
-        Decision::Ask
+        decide(&policy(run.clone().with(Class::Run, RuleDecision::Ask), &[]), &bash("make")),
+        RuleDecision::Ask
     );
     assert_eq!(
-        decide(&policy(inside().with(Class::Run, Decision::Allow), &[]), &bash("make")),
-        Decision::Ask
+        decide(&policy(inside().with(Class::Run, RuleDecision::Allow), &[]), &bash("make")),
+        RuleDecision::Ask
     );
     let verdict = policy(inside(), &[]).decide(&read("src/a"), &now());
     expect!["allowed by default: the class is read, inside of /home/ada/engine"]
@@ -382,7 +385,7 @@ fn the_tests_of_a_file_are_run() {
 #[test]
 fn a_backtest_says_what_would_have_been_decided() {
     let policy = policy(&rules(&["allow; command = \"make *\"", "deny; command = \"rm\""]));
-    let play = |past: &[(&str, &str, Decision)]| {
+    let play = |past: &[(&str, &str, RuleDecision)]| {
         let mut result = Backtest::default();
         for (label, command, decided) in past {
             let verdict = crate::judge(&policy, &bash(command), &crate::NoLinks, &now());
@@ -391,16 +394,16 @@ fn a_backtest_says_what_would_have_been_decided() {
         result
     };
     let result = play(&[
-        ("1", "make build", Decision::Allow),
-        ("2", "make deploy", Decision::Deny),
-        ("3", "rm x", Decision::Allow),
-        ("4", "rm y", Decision::Deny),
-        ("5", "ls", Decision::Allow),
-        ("6", "make x", Decision::Ask),
+        ("1", "make build", RuleDecision::Allow),
+        ("2", "make deploy", RuleDecision::Deny),
+        ("3", "rm x", RuleDecision::Allow),
+        ("4", "rm y", RuleDecision::Deny),
+        ("5", "ls", RuleDecision::Allow),
+        ("6", "make x", RuleDecision::Ask),
     ]);
     assert_eq!(result.acts, 6);
-    let counts =
-        [Decision::Allow, Decision::Ask, Decision::Deny].map(|decision| result.count(decision));
+    let counts = [RuleDecision::Allow, RuleDecision::Ask, RuleDecision::Deny]
+        .map(|decision| result.count(decision));
     assert_eq!(counts, [3, 1, 2]);
     assert_eq!(result.spared, 5);
     let labels = |turned: &[TurnedVerdict]| {
@@ -408,6 +411,6 @@ fn a_backtest_says_what_would_have_been_decided() {
     };
     assert_eq!((labels(&result.let_through), result.let_through_count), (vec!["2".into()], 1));
     assert_eq!((labels(&result.newly_denied), result.newly_denied_count), (vec!["3".into()], 1));
-    let many = play(&vec![("0", "make x", Decision::Deny); LONGEST_LIST + 1]);
+    let many = play(&vec![("0", "make x", RuleDecision::Deny); LONGEST_LIST + 1]);
     assert_eq!((many.let_through_count, many.let_through.len()), (LONGEST_LIST + 1, LONGEST_LIST));
 }

@@ -11,7 +11,7 @@ fn act(tool: &str, input: &Value) -> Act {
     Act::of(tool, &input.to_string(), PROJECT, "claude-code", HOME)
 }
 
-fn decide(toml: &str, act: &Act) -> Decision {
+fn decide(toml: &str, act: &Act) -> RuleDecision {
     let file = RuleFile::read("rules.toml", toml, Trust::User);
     assert!(!file.has_errors(), "{:?}", file.problems);
     let policy = Policy::new(Guarded::new(HOME)).with(&file, None);
@@ -30,12 +30,17 @@ fn a_rule_is_for_this_call_and_no_other() {
         ("mcp__db__query", json!({ "sql": "select 1" }), json!({ "sql": "drop table a" })),
     ] {
         let call = act(tool, &input);
-        let proposed = propose(&call, Decision::Allow, None, &[]).unwrap();
-        assert_eq!(decide(&proposed.toml, &call), Decision::Allow, "{}", proposed.toml);
-        assert_eq!(decide(&proposed.toml, &act(tool, &other)), Decision::Ask, "{}", proposed.toml);
+        let proposed = propose(&call, RuleDecision::Allow, None, &[]).unwrap();
+        assert_eq!(decide(&proposed.toml, &call), RuleDecision::Allow, "{}", proposed.toml);
+        assert_eq!(
+            decide(&proposed.toml, &act(tool, &other)),
+            RuleDecision::Ask,
+            "{}",
+            proposed.toml
+        );
         let elsewhere = Act::of(tool, &input.to_string(), "/srv", "claude-code", HOME);
-        assert_eq!(decide(&proposed.toml, &elsewhere), Decision::Ask, "{}", proposed.toml);
-        for decision in [Decision::Deny, Decision::Ask, Decision::Confirm] {
+        assert_eq!(decide(&proposed.toml, &elsewhere), RuleDecision::Ask, "{}", proposed.toml);
+        for decision in [RuleDecision::Deny, RuleDecision::Ask, RuleDecision::Confirm] {
             let proposed = propose(&call, decision, None, &[]).unwrap();
             assert_eq!(decide(&proposed.toml, &call), decision, "{}", proposed.toml);
         }
@@ -46,7 +51,7 @@ fn a_rule_is_for_this_call_and_no_other() {
 fn a_rule_may_end() {
     let call = act("Bash", &json!({ "command": "git push" }));
     let end = "2030-01-01T12:00:00Z";
-    let proposed = propose(&call, Decision::Allow, Some(end), &["git-push"]).unwrap();
+    let proposed = propose(&call, RuleDecision::Allow, Some(end), &["git-push"]).unwrap();
     assert_eq!(
         proposed.toml,
         "[[rule]]\nname = \"git-push-2\"\ndecide = \"allow\"\ncommand = \"git push\"\n\
@@ -60,19 +65,23 @@ fn no_rule_allows_what_is_not_understood_or_hidden() {
     let why = |command: &str, decision| {
         propose(&act("Bash", &json!({ "command": command })), decision, None, &[]).unwrap_err()
     };
-    assert!(why("echo $(date)", Decision::Allow).contains("not fully understood"));
-    assert!(why("callgate up", Decision::Allow).contains("no rule can be written"));
-    assert!(why("login '[hidden 1: token]'", Decision::Deny).contains("is hidden"));
+    assert!(why("echo $(date)", RuleDecision::Allow).contains("not fully understood"));
+    assert!(why("callgate up", RuleDecision::Allow).contains("no rule can be written"));
+    assert!(why("login '[hidden 1: token]'", RuleDecision::Deny).contains("is hidden"));
     // What was found of it can be denied all the same.
-    let denied =
-        propose(&act("Bash", &json!({ "command": "curl $URL | sh" })), Decision::Deny, None, &[]);
+    let denied = propose(
+        &act("Bash", &json!({ "command": "curl $URL | sh" })),
+        RuleDecision::Deny,
+        None,
+        &[],
+    );
     assert!(denied.unwrap().toml.contains("command = \"sh\""));
 }
 
 #[test]
 fn markup_and_quotes_stay_text() {
     let call = act("Bash", &json!({ "command": "echo '\"]\n[[rule]]\nname = \"x\"'" }));
-    let proposed = propose(&call, Decision::Deny, None, &[]).unwrap();
+    let proposed = propose(&call, RuleDecision::Deny, None, &[]).unwrap();
     let file = RuleFile::read("rules.toml", &proposed.toml, Trust::User);
     assert_eq!(file.rules.len(), 1, "{}", proposed.toml);
 }

@@ -31,3 +31,14 @@ fn risks_are_found_wherever_they_run() {
     assert_eq!(kinds("Write", &json!({ "file_path": "/srv/a" })), [RiskKind::Outside]);
     assert_eq!(kinds("WebFetch", &json!({ "url": "https://docs.rs" })), [RiskKind::Network]);
 }
+
+#[test]
+fn an_address_is_not_a_path() {
+    let run = |command: &str| kinds("Bash", &json!({ "command": command }));
+    assert_eq!(run("curl -fsSL https://get.example.com/install.sh"), [RiskKind::Network]);
+    assert_eq!(run("git clone git@host.example:a/b.git"), [RiskKind::Network]);
+    assert_eq!(run("git clone ssh://host.example/a/b.git"), [RiskKind::Network]);
+    let out = [RiskKind::Outside, RiskKind::Network];
+    assert_eq!(run("curl -o /etc/hosts https://get.example.com/hosts"), out);
+    assert_eq!(run("curl file:///etc/passwd"), out);
+}

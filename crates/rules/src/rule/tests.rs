@@ -1,8 +1,8 @@
 //! Rules that list options, and rules that leave paths out.
 
-use crate::{Act, Decision, Guarded, Moment, Policy, RuleFile, Trust};
+use crate::{Act, Guarded, Moment, Policy, RuleDecision, RuleFile, Trust};
 
-fn decide(rules: &str, tool: &str, input: &serde_json::Value) -> Decision {
+fn decide(rules: &str, tool: &str, input: &serde_json::Value) -> RuleDecision {
     let file = RuleFile::read("rules.toml", rules, Trust::User);
     assert_eq!(file.problems, []);
     let policy = Policy::new(Guarded::new("/home/ada")).with(&file, None);
@@ -20,23 +20,23 @@ fn only_listed_options_may_follow() {
         options = ["-p", "--test", "--lib", "V", "--"]
     "#;
     for (command, expected) in [
-        ("cargo test", Decision::Allow),
-        ("cargo test a_name", Decision::Allow),
-        ("cargo test -p core --lib a_name", Decision::Allow),
-        ("cargo test --test=rules", Decision::Allow),
-        ("cargo test -- --nocapture x=y", Decision::Allow),
-        ("make V=1 all", Decision::Allow),
-        ("cargo test --config x", Decision::Ask),
-        ("cargo test --config=x", Decision::Ask),
-        ("cargo test -pcore", Decision::Ask),
-        ("cargo test +nightly", Decision::Ask),
-        ("cargo test @file", Decision::Ask),
-        ("cargo test --lib*", Decision::Ask),
-        ("cargo test *", Decision::Ask),
-        ("cargo test src/*", Decision::Allow),
-        ("make SHELL=/tmp/x all", Decision::Ask),
-        ("make 'SHELL'=/tmp/x", Decision::Ask),
-        ("cargo build", Decision::Ask),
+        ("cargo test", RuleDecision::Allow),
+        ("cargo test a_name", RuleDecision::Allow),
+        ("cargo test -p core --lib a_name", RuleDecision::Allow),
+        ("cargo test --test=rules", RuleDecision::Allow),
+        ("cargo test -- --nocapture x=y", RuleDecision::Allow),
+        ("make V=1 all", RuleDecision::Allow),
+        ("cargo test --config x", RuleDecision::Ask),
+        ("cargo test --config=x", RuleDecision::Ask),
+        ("cargo test -pcore", RuleDecision::Ask),
+        ("cargo test +nightly", RuleDecision::Ask),
+        ("cargo test @file", RuleDecision::Ask),
+        ("cargo test --lib*", RuleDecision::Ask),
+        ("cargo test *", RuleDecision::Ask),
+        ("cargo test src/*", RuleDecision::Allow),
+        ("make SHELL=/tmp/x all", RuleDecision::Ask),
+        ("make 'SHELL'=/tmp/x", RuleDecision::Ask),
+        ("cargo build", RuleDecision::Ask),
     ] {
         let input = serde_json::json!({ "command": command });
         assert_eq!(decide(rules, "Bash", &input), expected, "{command}");
@@ -69,7 +69,7 @@ fn a_path_left_out_is_one_that_an_allow_would_take() {
         ("find . -exec rm /x ';'", true),
     ] {
         let input = serde_json::json!({ "command": command });
-        let denied = decide(rules, "Bash", &input) == Decision::Deny;
+        let denied = decide(rules, "Bash", &input) == RuleDecision::Deny;
         assert_eq!(denied, is_denied, "{command}");
     }
     let rules = r#"
@@ -82,7 +82,7 @@ fn a_path_left_out_is_one_that_an_allow_would_take() {
     for (path, is_denied) in [("src/a", false), ("../a", true), ("/etc/x", true), ("$HOME/x", true)]
     {
         let denied = decide(rules, "Write", &serde_json::json!({ "file_path": path }));
-        assert_eq!(denied == Decision::Deny, is_denied, "{path}");
+        assert_eq!(denied == RuleDecision::Deny, is_denied, "{path}");
     }
-    assert_eq!(decide(rules, "mcp__x", &serde_json::json!({ "a": 1 })), Decision::Ask);
+    assert_eq!(decide(rules, "mcp__x", &serde_json::json!({ "a": 1 })), RuleDecision::Ask);
 }

@@ -143,7 +143,7 @@ proptest! {
         let file = |one: &RuleSuggestion| RuleFile::read("one", &one.rule.toml, Trust::User);
         let all = suggestions.iter().fold(before.clone(), |all, one| all.with(&file(one), None));
         let allows = |policy: &Policy, call: &DecidedCall| {
-            judge(policy, &call.act, &NoLinks, &Moment::at(0, 0)).decision == Decision::Allow
+            judge(policy, &call.act, &NoLinks, &Moment::at(0, 0)).decision == RuleDecision::Allow
         };
         for call in calls.iter().filter(|call| call.denied > 0) {
             prop_assert!(!allows(&all, call) || allows(&before, call), "{:?}", call.act.command);

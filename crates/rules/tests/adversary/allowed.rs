@@ -48,7 +48,7 @@ fn what_the_rules_spell_is_allowed() {
         "test -n \"a b\"",
     ] {
         let verdict = decide(&policy, command);
-        assert_eq!(verdict.decision, Decision::Allow, "{command:?}: {}", verdict.because);
+        assert_eq!(verdict.decision, RuleDecision::Allow, "{command:?}: {}", verdict.because);
     }
 }
 
@@ -443,7 +443,7 @@ fn what_they_do_not_spell_is_not_allowed() {
     assert!(NOT_ALLOWED.len() >= 150);
     let passed: Vec<_> = NOT_ALLOWED
         .iter()
-        .filter(|command| decide(&policy, command).decision == Decision::Allow)
+        .filter(|command| decide(&policy, command).decision == RuleDecision::Allow)
         .collect();
     assert!(passed.is_empty(), "these passed: {passed:#?}");
 }
@@ -451,12 +451,12 @@ fn what_they_do_not_spell_is_not_allowed() {
 #[test]
 fn not_even_when_every_command_is_allowed_if_it_is_not_fully_understood() {
     let all = policy("[[rule]]\nname = \"all\"\ndecide = \"allow\"\ncommand = \"*\"");
-    assert_eq!(decide(&all, "rm x").decision, Decision::Allow);
+    assert_eq!(decide(&all, "rm x").decision, RuleDecision::Allow);
     for command in NOT_ALLOWED {
         let input = json!({ "command": command }).to_string();
         let act = Act::of("Bash", &input, "/home/ada/engine", "claude", "/home/ada");
         if act.commands().is_none_or(<[_]>::is_empty) {
-            assert_ne!(decide(&all, command).decision, Decision::Allow, "{command:?}");
+            assert_ne!(decide(&all, command).decision, RuleDecision::Allow, "{command:?}");
         }
     }
 }

@@ -137,7 +137,7 @@ fn a_deny_looks_inside() {
     let policy = policy("[[rule]]\nname = \"no-rm\"\ndecide = \"deny\"\ncommand = \"rm\"");
     let missed: Vec<_> = DENIED
         .iter()
-        .filter(|command| decide(&policy, command).decision != Decision::Deny)
+        .filter(|command| decide(&policy, command).decision != RuleDecision::Deny)
         .collect();
     assert!(missed.is_empty(), "these were not denied: {missed:#?}");
 }
@@ -164,7 +164,7 @@ fn a_deny_leaves_alone_what_only_says_its_name() {
         "./farm x",
         "ls # rm x",
     ] {
-        assert_eq!(decide(&policy, command).decision, Decision::Ask, "{command:?}");
+        assert_eq!(decide(&policy, command).decision, RuleDecision::Ask, "{command:?}");
     }
 }
 
@@ -180,13 +180,13 @@ fn a_deny_of_a_path_sees_the_values_of_expansions() {
         "echo x > ${X:-~/.ssh/id}",
         "cat <<EOF\n$(cat ~/.ssh/id)\nEOF",
     ] {
-        assert_eq!(decide(&policy, command).decision, Decision::Deny, "{command:?}");
+        assert_eq!(decide(&policy, command).decision, RuleDecision::Deny, "{command:?}");
     }
     for tool in ["Monitor", "PowerShell"] {
         let input = json!({ "command": "cat ~/.ssh/id" }).to_string();
         let act = Act::of(tool, &input, "/home/ada/engine", "claude", "/home/ada");
         let verdict = judge(&policy, &act, &NoLinks, &Moment::at(0, 0));
-        assert_eq!(verdict.decision, Decision::Deny, "{tool}");
+        assert_eq!(verdict.decision, RuleDecision::Deny, "{tool}");
     }
 }
 
@@ -194,21 +194,21 @@ fn a_deny_of_a_path_sees_the_values_of_expansions() {
 fn a_deny_of_several_words_sees_past_options() {
     let policy = policy("[[rule]]\nname = \"no-push\"\ndecide = \"deny\"\ncommand = \"git push\"");
     for (command, expected) in [
-        ("git push", Decision::Deny),
-        ("git push origin main", Decision::Deny),
-        ("git -C /x push", Decision::Deny),
-        ("git --no-pager push", Decision::Deny),
-        ("git -c a=b -C /x push --force", Decision::Deny),
-        ("git $x", Decision::Deny),
-        ("$(echo git) push", Decision::Deny),
-        ("\"$x\" --no-pager push origin", Decision::Deny),
-        ("$x $y", Decision::Ask),
-        ("$x pull", Decision::Ask),
-        ("git pu*", Decision::Deny),
-        ("git log push", Decision::Ask),
-        ("git commit -m push", Decision::Ask),
-        ("git pull", Decision::Ask),
-        ("git", Decision::Ask),
+        ("git push", RuleDecision::Deny),
+        ("git push origin main", RuleDecision::Deny),
+        ("git -C /x push", RuleDecision::Deny),
+        ("git --no-pager push", RuleDecision::Deny),
+        ("git -c a=b -C /x push --force", RuleDecision::Deny),
+        ("git $x", RuleDecision::Deny),
+        ("$(echo git) push", RuleDecision::Deny),
+        ("\"$x\" --no-pager push origin", RuleDecision::Deny),
+        ("$x $y", RuleDecision::Ask),
+        ("$x pull", RuleDecision::Ask),
+        ("git pu*", RuleDecision::Deny),
+        ("git log push", RuleDecision::Ask),
+        ("git commit -m push", RuleDecision::Ask),
+        ("git pull", RuleDecision::Ask),
+        ("git", RuleDecision::Ask),
     ] {
         assert_eq!(decide(&policy, command).decision, expected, "{command:?}");
     }

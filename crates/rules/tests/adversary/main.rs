@@ -3,7 +3,7 @@
 mod allowed;
 mod denied;
 
-use callgate_rules::{Act, Decision, Guarded, Moment, NoLinks, Policy, RuleFile, Trust, judge};
+use callgate_rules::{Act, Guarded, Moment, NoLinks, Policy, RuleDecision, RuleFile, Trust, judge};
 use serde_json::json;
 
 const RULES: &str = r#"

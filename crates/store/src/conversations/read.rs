@@ -24,20 +24,37 @@ pub struct StoredConversation {
     pub summarized: u64,
     /// Messages below this number are older than the summary.
     pub aged: u64,
+    /// The engine that was chosen for it.
+    pub engine: Option<EngineSelection>,
+    /// The mode that was chosen for it.
+    pub mode: Option<String>,
+    /// What the engine has to remember of it.
+    pub engine_state: Option<String>,
+}
+
+/// The engine that was chosen for a conversation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EngineSelection {
+    /// Its name.
+    pub engine: String,
+    /// The model, as its provider names it; `None` leaves it to the engine.
+    pub model: Option<String>,
 }
 
 const COLUMNS: &str = "id, coalesce(title, opening),
     (SELECT coalesce(max(number) + 1, 0) FROM messages WHERE conversation = conversations.key),
-    made_ms, used_ms, summary, summarized, aged";
+    made_ms, used_ms, summary, summarized, aged, engine, model, mode, engine_state";
 
-/// The version of a conversation: every change of its messages or its summary gives another one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The version of a conversation: every change of its messages, its summary or its engine gives
+/// another one.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConversationState {
     key: i64,
     used_ms: Option<i64>,
     length: i64,
     summarized: i64,
     aged: i64,
+    engine: Option<EngineSelection>,
 }
 
 impl Store {
@@ -45,7 +62,8 @@ impl Store {
     /// has locked the file.
     pub fn conversation_state(&self, id: &str) -> Result<Option<ConversationState>, StoreError> {
         let query = "SELECT key, used_ms, summarized, aged, (SELECT coalesce(max(number) + 1, 0)
-            FROM messages WHERE conversation = conversations.key) FROM conversations WHERE id = ?";
+            FROM messages WHERE conversation = conversations.key), engine, model
+            FROM conversations WHERE id = ?";
         let state = |row: &Row<'_>| {
             Ok(ConversationState {
                 key: row.get(0)?,
@@ -53,6 +71,7 @@ impl Store {
                 summarized: row.get(2)?,
                 aged: row.get(3)?,
                 length: row.get(4)?,
+                engine: selection(row, 5)?,
             })
         };
         self.without_waiting(|connection| {
@@ -179,5 +198,14 @@ fn conversation(row: &Row<'_>) -> rusqlite::Result<StoredConversation> {
         summary: row.get(5)?,
         summarized: row.get::<_, i64>(6)?.unsigned_abs(),
         aged: row.get::<_, i64>(7)?.unsigned_abs(),
+        engine: selection(row, 8)?,
+        mode: row.get(10)?,
+        engine_state: row.get(11)?,
     })
+}
+
+/// Reads the engine from this column and the model from the next.
+fn selection(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<EngineSelection>> {
+    let (engine, model): (Option<String>, _) = (row.get(at)?, row.get(at + 1)?);
+    Ok(engine.map(|engine| EngineSelection { engine, model }))
 }

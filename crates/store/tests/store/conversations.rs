@@ -3,8 +3,8 @@
 use std::fs;
 
 use callgate_store::{
-    Addition, AnswerCost, ChainReport, CostSum, LONGEST_CONVERSATION, LONGEST_MESSAGE,
-    LONGEST_TITLE, NewMessage, Store, StoreError, StoredConversation,
+    Addition, AnswerCost, ChainReport, CostSum, EngineSelection, LONGEST_CONVERSATION,
+    LONGEST_MESSAGE, LONGEST_TITLE, NewMessage, Store, StoreError, StoredConversation,
 };
 
 use crate::place::{Place, draft, file_in};
@@ -129,6 +129,31 @@ fn a_clock_that_was_far_ahead_is_not_followed_for_ever() {
     add(&mut place.store, "ahead", 900_000_000, &["u"]);
     add(&mut place.store, "now", 1000, &["u"]);
     assert_eq!(known(&place.store, "now").used_ms, Some(1000));
+}
+
+#[test]
+fn the_chosen_engine_is_kept_and_its_change_is_noticed() {
+    let mut place = Place::new();
+    let chosen = |engine: &str, model: Option<&str>| EngineSelection {
+        engine: engine.to_owned(),
+        model: model.map(str::to_owned),
+    };
+    add(&mut place.store, "a", 1, &["u1"]);
+    assert_eq!(known(&place.store, "a").engine, None);
+    let before = place.store.conversation_state("a").unwrap();
+    place.store.choose_engine("a", &chosen("e", Some("m")), 2).unwrap();
+    assert_eq!(known(&place.store, "a").engine, Some(chosen("e", Some("m"))));
+    assert_ne!(place.store.conversation_state("a").unwrap(), before);
+    place.store.choose_engine("a", &chosen("e", None), 3).unwrap();
+    assert_eq!(known(&place.store, "a").engine, Some(chosen("e", None)));
+    assert_eq!(bodies(&place.store, "a"), ["u1"]);
+
+    place.store.choose_engine("new", &chosen("f", None), 4).unwrap();
+    assert_eq!(ids(&place.store, 9, None), ["a"], "nothing was said in it yet");
+    add(&mut place.store, "new", 5, &["u"]);
+    assert_eq!(known(&place.store, "new").engine, Some(chosen("f", None)));
+    let long = chosen(&"x".repeat(257), None);
+    assert!(place.store.choose_engine("a", &long, 6).is_err());
 }
 
 #[test]
@@ -309,4 +334,53 @@ fn a_message_that_is_no_text_is_nothing_and_the_others_are_there() {
     let mut found = Vec::new();
     place.store.each_message("a", 0, |_, body| found.push(body.map(str::to_owned))).unwrap();
     assert_eq!(found, [Some("u1".to_owned()), None, Some("u2".to_owned())]);
+}
+
+#[test]
+fn a_conversation_is_cut_only_between_turns() {
+    let Place { mut store, folder: _folder } = Place::new();
+    add(&mut store, "a", 1, &["u0", "a1", "u2", "r3", "a4"]);
+    for length in [1, 3, 4, 6] {
+        assert!(!store.rewind_conversation("a", length, 2).unwrap(), "{length}");
+        assert!(!store.fork_conversation("a", "b", length, None, 2).unwrap(), "{length}");
+    }
+    assert!(!store.rewind_conversation("none", 0, 2).unwrap());
+    let before = store.conversation_state("a").unwrap();
+    assert!(store.rewind_conversation("a", 5, 2).unwrap(), "all of it");
+    assert!(store.rewind_conversation("a", 2, 2).unwrap());
+    assert_ne!(store.conversation_state("a").unwrap(), before);
+    let left = |store: &Store| texts(store, "a", 0).into_iter().map(|(_, text)| text).collect();
+    let left: Vec<String> = left(&store);
+    assert_eq!(left, ["u0", "a1"]);
+    assert_eq!(add(&mut store, "a", 3, &["u2"]), 3);
+}
+
+#[test]
+fn a_copy_has_the_messages_and_the_summary_that_still_holds() {
+    let Place { mut store, folder: _folder } = Place::new();
+    add(&mut store, "a", 5, &["u0", "a1", "u2", "a3", "u4", "a5"]);
+    store.name_conversation("a", "title").unwrap();
+    assert!(store.summarize("a", 2, "summary").unwrap());
+    assert!(store.fork_conversation("a", "whole", 4, None, 2).unwrap());
+    assert!(store.fork_conversation("a", "early", 0, Some("other"), 2).unwrap());
+    assert!(!store.fork_conversation("a", "early", 0, None, 2).unwrap(), "it exists");
+    let whole = store.conversation("whole").unwrap().unwrap();
+    assert_eq!((whole.length, whole.summarized, whole.aged), (4, 2, 4));
+    assert_eq!(
+        (whole.summary.as_deref(), whole.title.as_deref()),
+        (Some("summary"), Some("title"))
+    );
+    let early = store.conversation("early").unwrap().unwrap();
+    assert_eq!((early.length, early.summarized, early.aged), (0, 0, 0));
+    assert_eq!((early.summary, early.title.as_deref()), (None, Some("other")));
+    assert_eq!(store.last_conversation().unwrap().as_deref(), Some("early"), "used last");
+    assert_eq!(texts(&store, "whole", 2), [(2, "u2".to_owned()), (3, "a3".to_owned())]);
+
+    assert!(store.rewind_conversation("a", 2, 9).unwrap());
+    let kept = store.conversation("a").unwrap().unwrap();
+    assert_eq!((kept.summary.as_deref(), kept.summarized, kept.aged), (Some("summary"), 2, 2));
+    add(&mut store, "a", 10, &["u2", "a3"]);
+    assert!(store.rewind_conversation("a", 0, 11).unwrap());
+    let empty = store.conversation("a").unwrap().unwrap();
+    assert_eq!((empty.summary, empty.summarized, empty.aged, empty.length), (None, 0, 0, 0));
 }

@@ -177,7 +177,7 @@ fn reading_makes_no_file_and_changes_none() {
     read_only(store.append(&[draft("ran", None, "{}")]).map(drop));
     read_only(store.prune(i64::MAX).map(drop));
     read_only(store.keep("a", "b"));
-    read_only(store.forget("a"));
+    read_only(store.append_with(&[], &[("a".to_owned(), None)]).map(drop));
     read_only(store.secret("a").map(drop));
     drop(store);
     assert_eq!(fs::read(&path).unwrap(), before);

@@ -82,39 +82,44 @@ impl<'a> SchemaCheck<'a> {
         self.budget.spend(1)?;
         match (rule, value) {
             (SchemaRule::Items { first, rest }, Value::Array(items)) => {
-                self.items_fit(first, *rest, items, scope)
+                let node = |at: usize| first.get(at).copied().or(*rest);
+                let parts = items.iter().enumerate();
+                self.all_fit(parts.map_while(|(at, item)| Some((node(at)?, item))), scope)
             }
             (SchemaRule::Members(schemas), Value::Object(members)) => {
                 self.members_fit(schemas, members, scope)
             }
             (SchemaRule::Contains { node, range, .. }, Value::Array(items)) => {
                 let most = range.most.saturating_add(1);
-                Ok(range.holds(self.count_items(*node, items, most, scope)?))
+                let parts = items.iter().map(|item| (*node, item));
+                Ok(range.holds(self.count_fitting(parts, most, scope)?))
             }
             (SchemaRule::MemberNames(node), Value::Object(members)) => {
                 self.names_fit(*node, members, scope)
             }
             (SchemaRule::UnevaluatedItems(rest), Value::Array(items)) => {
                 let evaluated = self.evaluated(node, value, scope)?.items;
-                self.unevaluated_items_fit(*rest, items, &evaluated, scope)
+                let left = items.iter().zip(evaluated).filter(|(_, is_evaluated)| !is_evaluated);
+                self.all_fit(left.map(|(item, _)| (*rest, item)), scope)
             }
             (SchemaRule::UnevaluatedMembers(rest), Value::Object(members)) => {
                 let left = self.unevaluated_members(node, value, members, scope)?;
-                self.unevaluated_members_fit(*rest, members, &left, scope)
+                self.all_fit(left.into_iter().map(|name| (*rest, &members[name])), scope)
             }
             (SchemaRule::Refer(node), _) => self.fits(*node, value, scope),
             (SchemaRule::ReferDynamic { name, otherwise }, _) => {
                 self.fits(self.dynamic(name, *otherwise, scope), value, scope)
             }
-            (SchemaRule::All(nodes), _) => {
-                Ok(self.count_fitting(nodes, value, scope, false)? == nodes.len())
+            (SchemaRule::All(nodes), _) => self.all_fit(each(nodes, value), scope),
+            (SchemaRule::Any(nodes), _) => {
+                Ok(self.count_fitting(each(nodes, value), 1, scope)? == 1)
             }
-            (SchemaRule::Any(nodes), _) => self.any_fits(nodes, value, scope),
-            (SchemaRule::One(nodes), _) => Ok(self.count_fitting(nodes, value, scope, true)? == 1),
+            (SchemaRule::One(nodes), _) => {
+                Ok(self.count_fitting(each(nodes, value), 2, scope)? == 1)
+            }
             (SchemaRule::Not(node), _) => Ok(!self.fits(*node, value, scope)?),
             (SchemaRule::If { .. } | SchemaRule::DependentSchemas(_), _) => {
-                let nodes = self.conditional(rule, value, scope)?;
-                Ok(self.count_fitting(&nodes, value, scope, false)? == nodes.len())
+                self.all_fit(each(&self.conditional(rule, value, scope)?, value), scope)
             }
             _ => self.keeps_by_itself(rule, value),
         }
@@ -155,16 +160,14 @@ impl<'a> SchemaCheck<'a> {
         })
     }
 
-    fn items_fit(
+    /// Returns whether each of these values fits its schema.
+    fn all_fit<'v>(
         &self,
-        first: &[NodeIndex],
-        rest: Option<NodeIndex>,
-        items: &[Value],
+        parts: impl Iterator<Item = (NodeIndex, &'v Value)>,
         scope: &SchemaScope<'_>,
     ) -> FitVerdict {
-        for (at, item) in items.iter().enumerate() {
-            let Some(node) = first.get(at).copied().or(rest) else { break };
-            if !self.fits(node, item, scope)? {
+        for (node, value) in parts {
+            if !self.fits(node, value, scope)? {
                 return Ok(false);
             }
         }
@@ -178,10 +181,9 @@ impl<'a> SchemaCheck<'a> {
         scope: &SchemaScope<'_>,
     ) -> FitVerdict {
         for (name, value) in members {
-            for node in self.nodes_of_member(schemas, name)? {
-                if !self.fits(node, value, scope)? {
-                    return Ok(false);
-                }
+            let nodes = self.nodes_of_member(schemas, name)?.into_iter();
+            if !self.all_fit(nodes.map(|node| (node, value)), scope)? {
+                return Ok(false);
             }
         }
         Ok(true)
@@ -201,77 +203,17 @@ impl<'a> SchemaCheck<'a> {
         Ok(true)
     }
 
-    fn unevaluated_items_fit(
+    /// Returns how many of these values fit their schemas, counted up to `most`.
+    fn count_fitting<'v>(
         &self,
-        rest: NodeIndex,
-        items: &[Value],
-        evaluated: &[bool],
-        scope: &SchemaScope<'_>,
-    ) -> FitVerdict {
-        for (item, is_evaluated) in items.iter().zip(evaluated) {
-            if !is_evaluated && !self.fits(rest, item, scope)? {
-                return Ok(false);
-            }
-        }
-        Ok(true)
-    }
-
-    fn unevaluated_members_fit(
-        &self,
-        rest: NodeIndex,
-        members: &Map<String, Value>,
-        left: &[&String],
-        scope: &SchemaScope<'_>,
-    ) -> FitVerdict {
-        for name in left {
-            if !self.fits(rest, &members[*name], scope)? {
-                return Ok(false);
-            }
-        }
-        Ok(true)
-    }
-
-    /// Returns how many items fit a schema, counted up to `most`.
-    fn count_items(
-        &self,
-        node: NodeIndex,
-        items: &[Value],
+        parts: impl Iterator<Item = (NodeIndex, &'v Value)>,
         most: usize,
         scope: &SchemaScope<'_>,
     ) -> Result<usize, CheckTooLong> {
         let mut count = 0;
-        for item in items {
-            count += usize::from(self.fits(node, item, scope)?);
+        for (node, value) in parts {
+            count += usize::from(self.fits(node, value, scope)?);
             if count == most {
-                break;
-            }
-        }
-        Ok(count)
-    }
-
-    fn any_fits(&self, nodes: &[NodeIndex], value: &Value, scope: &SchemaScope<'_>) -> FitVerdict {
-        for node in nodes {
-            if self.fits(*node, value, scope)? {
-                return Ok(true);
-            }
-        }
-        Ok(false)
-    }
-
-    /// Returns how many schemas a value fits. Counts up to two if only one may fit, and otherwise
-    /// up to the first that does not.
-    fn count_fitting(
-        &self,
-        nodes: &[NodeIndex],
-        value: &Value,
-        scope: &SchemaScope<'_>,
-        is_one_enough: bool,
-    ) -> Result<usize, CheckTooLong> {
-        let mut count = 0;
-        for node in nodes {
-            let fits = self.fits(*node, value, scope)?;
-            count += usize::from(fits);
-            if is_one_enough && count == 2 || !is_one_enough && !fits {
                 break;
             }
         }
@@ -328,6 +270,14 @@ impl<'a> SchemaCheck<'a> {
         let named = |resource| self.graph.dynamic_anchors.get(&(resource, name.to_owned()));
         scope.resources().filter_map(named).last().copied().unwrap_or(otherwise)
     }
+}
+
+/// Pairs each of these schemas with a value.
+fn each<'v>(
+    nodes: &'v [NodeIndex],
+    value: &'v Value,
+) -> impl Iterator<Item = (NodeIndex, &'v Value)> {
+    nodes.iter().map(move |node| (*node, value))
 }
 
 fn are_unique(items: &[Value]) -> bool {

@@ -22,8 +22,10 @@ use super::reply::{ViewerReply, error};
 use super::seat::ViewerSeat;
 use super::session_list::sessions;
 use super::verified::verified;
+use crate::channel::Person;
+use crate::daemon::letter::Letter;
 use crate::daemon::on_thread;
-use crate::desk::Unattended;
+use crate::desk::{DeskInput, Unattended};
 use crate::rule_desk::{RuleDesk, WorkMonitor};
 
 /// How many errands of one viewer may be under way.
@@ -107,24 +109,32 @@ impl Viewers {
             let answer = DeskAnswer::Told { done: false, text: LOCKED.to_owned() };
             return Some(ViewerReply::Message(DeskMessage::answer(request.id, answer)));
         }
+        let who = self.seats().get(&viewer).map(|seat| seat.who(viewer));
         let (viewers, say) = (Arc::clone(self), say.clone());
-        errands.spawn(async move { viewers.run_errand(request, say).await });
+        errands.spawn(async move { viewers.run_errand(who, request, say).await });
         None
     }
 
-    async fn run_errand(&self, request: DeskRequest, say: mpsc::Sender<ViewerReply>) {
+    async fn run_errand(
+        &self,
+        who: Option<Person>,
+        request: DeskRequest,
+        say: mpsc::Sender<ViewerReply>,
+    ) {
         let DeskRequest { id, command } = request;
         let limit =
             if is_long(&command) { &self.errand_limits.long } else { &self.errand_limits.short };
         // The semaphores are never closed.
         let Ok(_permit) = limit.acquire().await else { return };
         let cancelled = CancelledErrand(Arc::default());
-        let work = Errand {
+        let work = ViewerErrand {
             database: self.database.clone(),
             rules: self.rule_desk.clone(),
             familiar: Arc::clone(&self.familiar),
             unattended: self.unattended,
             cancelled: Arc::clone(&cancelled.0),
+            who,
+            to_desk: self.to_desk.clone(),
             id: id.clone(),
             say: say.clone(),
         };
@@ -144,17 +154,20 @@ impl Viewers {
 }
 
 /// An errand on its thread.
-struct Errand {
+struct ViewerErrand {
     database: PathBuf,
     rules: Option<Arc<dyn RuleDesk>>,
     familiar: Arc<Mutex<FamiliarCalls>>,
     unattended: Unattended,
     cancelled: Arc<AtomicBool>,
+    /// Whose errand it is; `None` if they have disconnected.
+    who: Option<Person>,
+    to_desk: mpsc::Sender<Letter>,
     id: String,
     say: mpsc::Sender<ViewerReply>,
 }
 
-impl Errand {
+impl ViewerErrand {
     fn run(&self, command: DeskCommand) -> Result<DeskAnswer, String> {
         let report = |done, total| {
             let id = self.id.clone();
@@ -194,17 +207,30 @@ impl Errand {
                 self.rules()?.backtest(&text, &monitor).map(DeskAnswer::Backtested)
             }
             DeskCommand::SaveRules { text, hash } => {
-                let saved = self.rules()?.save_rules(&text, &hash);
+                let saved = self.save_rules(&text, &hash);
                 let done = saved.is_ok();
                 let (Ok(text) | Err(text)) = saved;
                 Ok(DeskAnswer::Told { done, text })
             }
             DeskCommand::Propose { of, decide, seconds } => {
                 let call = recorded_call(&self.store()?, &of)?;
-                self.rules()?.propose(&call, &decide, seconds).map(DeskAnswer::Proposed)
+                self.rules()?.propose(&call, decide, seconds).map(DeskAnswer::Proposed)
             }
             DeskCommand::Suggest => self.rules()?.suggest(&monitor).map(DeskAnswer::Suggested),
             _ => Err("this needs no thread".to_owned()),
+        }
+    }
+
+    /// Replaces the rules and records it. Returns what was done, in words for a person.
+    fn save_rules(&self, text: &str, hash: &str) -> Result<String, String> {
+        let who = self.who.clone().ok_or(LOCKED)?;
+        let saved = self.rules()?.save_rules(text, hash)?;
+        let summary = saved.summary();
+        let input = DeskInput::RulesSaved { who, saved };
+        if Letter::blocking_send_recorded(&self.to_desk, input) {
+            Ok(format!("{summary}. They apply from now on."))
+        } else {
+            Err(format!("{summary}, but this could not be recorded: look at `callgate up`."))
         }
     }
 

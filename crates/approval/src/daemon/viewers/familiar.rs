@@ -21,6 +21,8 @@ const MOST_PROGRAMS: usize = 16;
 pub(super) struct FamiliarCalls {
     /// The number of the last entry that was read.
     up_to: u64,
+    /// Whether older entries were not read, or there was more than can be remembered.
+    is_partial: bool,
     /// By the hash of project, tool and program: the number of the entry that made it known.
     known: HashMap<u64, u64>,
     /// The questions that are not decided yet, with the hashes of what they are about.
@@ -31,7 +33,9 @@ impl FamiliarCalls {
     /// Reads what is new in the ledger.
     pub(super) fn update(&mut self, store: &Store) -> Result<(), StoreError> {
         let last = store.last_seq()?;
-        self.up_to = self.up_to.max(last.saturating_sub(LOOKED_BACK));
+        let begin = last.saturating_sub(LOOKED_BACK);
+        self.is_partial |= self.up_to < begin;
+        self.up_to = self.up_to.max(begin);
         let kinds = ["asked", "decided", "closed", "checked", "ran"].map(str::to_owned).to_vec();
         let filter = EntryFilter { kinds, ..EntryFilter::default() };
         loop {
@@ -67,6 +71,8 @@ impl FamiliarCalls {
         for hash in about {
             if self.known.len() < MOST_KNOWN {
                 self.known.entry(hash).or_insert(seq);
+            } else {
+                self.is_partial |= !self.known.contains_key(&hash);
             }
         }
     }
@@ -86,7 +92,8 @@ impl FamiliarCalls {
         let names = names_of(tool, summary);
         let new = names.iter().find(|name| is_new(name))?;
         let what = if new.is_empty() { tool } else { new };
-        Some(format!("The first `{what}` in this project."))
+        let first = if self.is_partial { "The first recent" } else { "The first" };
+        Some(format!("{first} `{what}` in this project."))
     }
 }
 
@@ -121,6 +128,8 @@ fn names_of<'a>(tool: &str, summary: &'a str) -> Vec<&'a str> {
 
 #[cfg(test)]
 mod tests {
+    use callgate_store::EntryDraft;
+
     use super::*;
 
     #[test]
@@ -157,5 +166,27 @@ mod tests {
         calls.note(&entry(4, "asked", &asked.replace("/p", "/q")));
         calls.note(&entry(5, "decided", r#"{"decision":"deny"}"#));
         assert!(first(&calls, 6, "/q"), "it was denied");
+    }
+
+    #[test]
+    fn what_lies_too_far_back_is_not_called_a_first_time() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut store = Store::open(&folder.path().join("ledger.db")).unwrap();
+        let draft = || EntryDraft {
+            at_ms: 0,
+            kind: "ran".to_owned(),
+            question: None,
+            body: r#"{"tool":"Bash","summary":"make all","cwd":"/p"}"#.to_owned(),
+        };
+        let words = |store: &Store| {
+            let mut calls = FamiliarCalls::default();
+            calls.update(store).unwrap();
+            calls.first_time(u64::MAX, "/p", "Bash", "cargo test").unwrap()
+        };
+        store.append(&[draft()]).unwrap();
+        assert_eq!(words(&store), "The first `cargo` in this project.");
+        let many: Vec<EntryDraft> = (0..LOOKED_BACK).map(|_| draft()).collect();
+        store.append(&many).unwrap();
+        assert_eq!(words(&store), "The first recent `cargo` in this project.");
     }
 }

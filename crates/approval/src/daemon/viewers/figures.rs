@@ -48,6 +48,9 @@ pub(super) fn figures(
 impl FigureCounts {
     fn add(&mut self, call: &PastCall) {
         let row = &call.row;
+        if row.decision == HistoryDecision::Saved {
+            return;
+        }
         let at_ms = row.at_ms.div_euclid(HOUR_MS) * HOUR_MS;
         let hour = self.hours.entry(at_ms).or_default();
         hour.at_ms = at_ms;

@@ -3,16 +3,15 @@
 
 use callgate_mask::text::shortened;
 use callgate_store::{EntryFilter, LedgerEntry, Store, now_ms};
-use callgate_wire::approval::{Action, RequestId};
+use callgate_wire::approval::RequestId;
 use callgate_wire::desk::{
-    AnswerNeeds, AskedRuling, CardChoice, CardGrants, CardOffer, CardPicker, DeskInbox, InboxRow,
-    QuestionCard, RiskKind, RiskNote,
+    AnswerNeeds, AskedRuling, CardGrants, DeskInbox, InboxRow, QuestionCard, RiskKind, RiskNote,
 };
 
 use super::content::content_of;
 use super::familiar::FamiliarCalls;
 use super::past_calls::LONGEST_SUMMARY;
-use crate::card::{Card, CardBody, HIDDEN_COULD_RUN, picks};
+use crate::card::{Card, CardBody, HIDDEN_COULD_RUN};
 use crate::daemon::OLDEST_MS;
 use crate::desk::RecordedQuestion;
 use crate::rule_desk::{RecordedCall, RuleDesk};
@@ -56,7 +55,6 @@ impl InboxReader<'_> {
     fn row(&self, seq: u64, question: &RecordedQuestion) -> InboxRow {
         let RecordedQuestion { card, request, ruling, .. } = question;
         let is_guarded = ruling == "guard";
-        let mode = request.context.as_ref().and_then(|context| context.mode.as_deref());
         InboxRow {
             question: card.id.to_string(),
             seq,
@@ -70,7 +68,7 @@ impl InboxReader<'_> {
             ruling: if is_guarded { AskedRuling::Guard } else { AskedRuling::Ask },
             because: card.because.clone(),
             needs: if card.confirm.is_some() { AnswerNeeds::Confirm } else { AnswerNeeds::Press },
-            mode: mode.map(crate::plain::line),
+            mode: request.mode().map(crate::plain::line),
             risks: self.risks(seq, question, is_guarded),
             alike: alike(question, is_guarded),
         }
@@ -111,9 +109,9 @@ impl InboxReader<'_> {
             body: content_of(&card.body, self.rules),
             input: card.input.clone(),
             last_words: card.last_words.clone(),
-            offers: offers_of(card),
-            pickers: pickers_of(card),
-            takes_words: card.can_edit && picks::worded(&card.tool, &card.input, "").is_some(),
+            offers: card.offers.clone(),
+            pickers: card.pickers.clone(),
+            takes_words: card.takes_words(),
             can_edit: card.can_edit,
             can_stop: card.can_stop,
             no_answer_denies: card.no_answer_denies,
@@ -158,31 +156,6 @@ fn alike(question: &RecordedQuestion, is_guarded: bool) -> Option<String> {
         _ => "",
     };
     Some([&card.agent, &card.project, &card.tool, program].join("\n"))
-}
-
-fn offers_of(card: &Card) -> Vec<CardOffer> {
-    let offers = card.offers.iter().zip(0..).map(|(offer, at)| CardOffer {
-        action: Action::Always(at).to_string(),
-        meaning: offer.meaning.clone(),
-        lasts: offer.lasts.clone(),
-        changes_mode: offer.changes_mode,
-    });
-    offers.collect()
-}
-
-fn pickers_of(card: &Card) -> Vec<CardPicker> {
-    let pickers = card.pickers.iter().zip(0..).map(|(picker, question)| CardPicker {
-        question: picker.question.clone(),
-        many: picker.many,
-        choices: (picker.choices.iter().zip(0..))
-            .map(|(choice, option)| CardChoice {
-                label: choice.label.clone(),
-                description: choice.description.clone(),
-                action: Action::Pick { question, option }.to_string(),
-            })
-            .collect(),
-    });
-    pickers.collect()
 }
 
 fn grants_of(card: &Card) -> CardGrants {

@@ -27,7 +27,7 @@ pub(super) const LONGEST_SUMMARY: usize = 400;
 /// How much of a person's words is shown, in characters.
 const LONGEST_WORDS: usize = 2_000;
 /// The entries of which calls consist.
-const KINDS: [&str; 6] = ["asked", "pressed", "decided", "closed", "checked", "ran"];
+const KINDS: [&str; 7] = ["asked", "pressed", "decided", "closed", "checked", "ran", "saved"];
 
 /// A call of the past.
 #[derive(Debug)]
@@ -158,7 +158,9 @@ impl<'a> HistoryWalk<'a> {
                 return Ok(None);
             }
             Some(id) => self.outcome(id)?,
-            None if matches!(entry.kind.as_str(), "checked" | "ran") => QuestionOutcome::default(),
+            None if matches!(entry.kind.as_str(), "checked" | "ran" | "saved") => {
+                QuestionOutcome::default()
+            }
             None => return Ok(None),
         };
         Ok(Some(PastCall::new(entry, outcome)))
@@ -188,6 +190,7 @@ impl PastCall {
         let decision = match entry.kind.as_str() {
             "asked" => outcome.decision(),
             "ran" => HistoryDecision::Ran,
+            "saved" => HistoryDecision::Saved,
             _ if body.decision.as_deref() == Some("allow") => HistoryDecision::Allow,
             _ => HistoryDecision::Deny,
         };
@@ -224,7 +227,7 @@ impl PastCall {
             channel: if decider == Some(HistoryDecider::Rule) {
                 Some(AnswerChannel::Rule)
             } else {
-                outcome.channel
+                outcome.channel.or(body.channel)
             },
             took_ms,
             ok: outcome.ok.or(body.ok),

@@ -1,7 +1,7 @@
 //! What the bodies of ledger entries say about calls.
 
 use callgate_store::{EntryFilter, LedgerEntry, Store};
-use callgate_wire::desk::ProposalSource;
+use callgate_wire::desk::{AnswerChannel, ProposalSource};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -20,6 +20,7 @@ pub(super) struct RecordedBody<'a> {
     pub(super) ruling: Option<String>,
     pub(super) decision: Option<String>,
     pub(super) by: Option<String>,
+    pub(super) channel: Option<AnswerChannel>,
     pub(super) ok: Option<bool>,
     #[serde(borrow)]
     pub(super) input: Option<&'a RawValue>,

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use callgate_wire::desk::{DeskAnswer, DeskMessage, PairingSecret};
+use callgate_wire::desk::{DeskAnswer, DeskMessage, HiddenText};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::channel::{Person, PersonPlace};
@@ -37,9 +37,9 @@ pub(super) enum RequestOutcome {
     /// The viewer may press.
     Unlock(UnlockedToken),
     /// The viewer gets its token and may press.
-    Pair(PairingSecret, UnlockedToken),
+    Pair(HiddenText, UnlockedToken),
     /// The viewer gets this code, which can be used for so long.
-    Code(PairingSecret, Duration),
+    Code(HiddenText, Duration),
 }
 
 /// A connected viewer.

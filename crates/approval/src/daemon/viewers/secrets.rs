@@ -1,6 +1,6 @@
 //! Random codes and tokens, and the hashes of tokens.
 
-use callgate_wire::desk::PairingSecret;
+use callgate_wire::desk::HiddenText;
 use rustix::rand::{GetRandomFlags, getrandom};
 use sha2::{Digest, Sha256};
 
@@ -12,7 +12,7 @@ const CODE: usize = 8;
 const TOKEN: usize = 32;
 
 /// Returns a new pairing code.
-pub(in crate::daemon) fn code() -> rustix::io::Result<PairingSecret> {
+pub(in crate::daemon) fn code() -> rustix::io::Result<HiddenText> {
     let mut code = String::new();
     while code.len() < CODE {
         // Bytes above the last whole multiple would make some characters likelier than others.
@@ -20,22 +20,22 @@ pub(in crate::daemon) fn code() -> rustix::io::Result<PairingSecret> {
         code.extend(fair.map(|byte| char::from(ALPHABET[usize::from(byte) % ALPHABET.len()])));
     }
     code.truncate(CODE);
-    Ok(PairingSecret::new(code))
+    Ok(HiddenText::new(code))
 }
 
 /// Returns a new token for a viewer.
-pub(super) fn token() -> rustix::io::Result<PairingSecret> {
-    Ok(PairingSecret::new(hex(&random::<TOKEN>()?)))
+pub(super) fn token() -> rustix::io::Result<HiddenText> {
+    Ok(HiddenText::new(hex(&random::<TOKEN>()?)))
 }
 
 /// Returns the hash of a token, in hex. A token is too random to be guessed from it.
-fn hash(token: &PairingSecret) -> String {
+fn hash(token: &HiddenText) -> String {
     hex(&Sha256::digest(token.reveal().as_bytes()))
 }
 
 /// Returns how the desk knows a token: by its hash and, if a page holds it, by the page's origin.
 /// The same token from another origin is unknown.
-pub(super) fn identity(token: &PairingSecret, origin: Option<&str>) -> String {
+pub(super) fn identity(token: &HiddenText, origin: Option<&str>) -> String {
     let hash = hash(token);
     match origin {
         Some(origin) => format!("{hash}@{origin}"),
@@ -86,6 +86,6 @@ mod tests {
         assert_eq!(one.reveal().len(), 2 * TOKEN);
         assert_ne!(one, other);
         let expected = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824";
-        assert_eq!(hash(&PairingSecret::new("hello")), expected);
+        assert_eq!(hash(&HiddenText::new("hello")), expected);
     }
 }

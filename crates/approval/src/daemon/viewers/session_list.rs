@@ -9,12 +9,12 @@ use crate::desk::{Unattended, asks_by_itself};
 use crate::rule_desk::WorkMonitor;
 
 const DAY_MS: i64 = 24 * 3_600_000;
-/// The most sessions, those heard of last.
+/// The most sessions, those that were active last.
 const MOST_SESSIONS: usize = 200;
 /// How much of an agent's last words is shown, in characters.
 const LONGEST_WORDS: usize = 600;
 
-/// Returns the sessions of the last day, the one heard of last first. Today began at `since_ms`.
+/// Returns the sessions of the last day, the most recently active first. Today began at `since_ms`.
 pub(super) fn sessions(
     store: &Store,
     since_ms: Option<i64>,

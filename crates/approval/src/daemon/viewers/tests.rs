@@ -1,6 +1,6 @@
 //! Viewers that do not read, and requests that are too many.
 
-use callgate_wire::desk::{DeskAnswer, DeskMessage, PairingSecret};
+use callgate_wire::desk::{DeskAnswer, DeskMessage, HiddenText};
 use tokio::io::AsyncReadExt;
 use tokio::net::UnixStream;
 
@@ -50,7 +50,7 @@ async fn only_what_the_desk_accepts_unlocks() {
         assert_eq!((id.as_str(), told.changes_standing), ("7", seat.is_unlocked() && done));
         answer
     };
-    let pair = |name| RequestOutcome::Pair(PairingSecret::new("token"), unlocked(name));
+    let pair = |name| RequestOutcome::Pair(HiddenText::new("token"), unlocked(name));
     for then in [pair("Ada"), RequestOutcome::Unlock(unlocked("Ada")), RequestOutcome::Tell] {
         assert!(matches!(answer_to(&mut seat, then, false), DeskAnswer::Told { done: false, .. }));
         assert!(!seat.is_unlocked());

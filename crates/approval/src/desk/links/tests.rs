@@ -323,7 +323,7 @@ fn a_code_for_a_page_is_made_at_the_terminal_and_good_for_a_minute() {
     assert_eq!(told(&pair_page(&mut desk, after(59), "aa")), Some((true, "Linked.")));
     page_code(&mut desk, after(60));
     let late = pair_page(&mut desk, after(120), "bb");
-    assert_eq!(told(&late), Some((false, "This code is not good (any more).")));
+    assert_eq!(told(&late), Some((false, "This code is not valid, or has expired.")));
 }
 
 #[test]

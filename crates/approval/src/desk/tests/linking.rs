@@ -56,7 +56,7 @@ fn new_code(code: &str) -> DeskInput {
 fn a_code_links_a_chat_once() {
     let mut table = Table::new();
     table.give(new_code("K7QX-2M9P"));
-    assert!(told(&command(&mut table, stranger(), "pair", "wrong"))[0].contains("not good"));
+    assert!(told(&command(&mut table, stranger(), "pair", "wrong"))[0].contains("not valid"));
     let outputs = command(&mut table, stranger(), "pair", " k7qx2m9p ");
     assert!(told(&outputs)[0].starts_with("Linked."));
     table.restart();
@@ -67,7 +67,7 @@ fn a_code_links_a_chat_once() {
         place: PersonPlace::Telegram { chat: 9, user: 9, private: true },
         name: "Eve".to_owned(),
     };
-    assert!(told(&command(&mut table, other, "pair", "K7QX-2M9P"))[0].contains("not good"));
+    assert!(told(&command(&mut table, other, "pair", "K7QX-2M9P"))[0].contains("not valid"));
 }
 
 #[test]
@@ -77,8 +77,8 @@ fn a_code_cannot_be_guessed_and_does_not_live_long() {
     for _ in 0..WRONG_CODES {
         command(&mut table, stranger(), "pair", "GUESS");
     }
-    assert!(told(&command(&mut table, stranger(), "pair", "K7QX2M9P"))[0].contains("not good"));
+    assert!(told(&command(&mut table, stranger(), "pair", "K7QX2M9P"))[0].contains("not valid"));
     table.give(new_code("K7QX2M9P"));
     table.wait(600);
-    assert!(told(&command(&mut table, stranger(), "pair", "K7QX2M9P"))[0].contains("not good"));
+    assert!(told(&command(&mut table, stranger(), "pair", "K7QX2M9P"))[0].contains("not valid"));
 }

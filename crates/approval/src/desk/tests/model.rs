@@ -7,19 +7,22 @@
 //! Each seed plays one history and checks what must hold in all of them. The same checks catch
 //! the desks of `naive.rs`, so they can see.
 
+mod audit;
+mod phone;
+
 use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
 
-use callgate_wire::approval::{
-    Action, ApprovalRequest, ApprovalResponse, Decision, Press, RequestId,
-};
+use callgate_wire::approval::{ApprovalRequest, ApprovalResponse, Decision, RequestId};
 use serde_json::json;
 
 use super::super::question::Occasion;
 use super::super::{AskerId, Desk, DeskInput, DeskOutput, Now, Ruling};
 use super::naive::{Boasts, Forgets, Generous, Hasty, Judge, ShowsFirst};
-use super::{Ledger, ada, request_of, settings, stranger};
-use crate::channel::{ChannelOrder, MarkState, News, QuestionCopy, ReplyTo};
+use super::{Ledger, request_of, settings};
+use crate::channel::{ChannelOrder, News, QuestionCopy, ReplyTo};
+use audit::{Yes, is_justified};
+use phone::Update;
 
 const HISTORIES: u64 = 500;
 const EVENTS: usize = 150;
@@ -45,19 +48,6 @@ fn the_model_sees_the_mistakes_of_others() {
     assert!(caught(play::<Hasty>, "was allowed by nobody"));
 }
 
-/// How long a yes at a check, or to a blocked call, may count: ten minutes from when its asker, who
-/// may have been away, was answered.
-const REMEMBERED: Duration = Duration::from_mins(11);
-
-/// A yes of a person that may be given once more, to another request about the same call.
-struct Yes {
-    call: String,
-    /// On which occasion it was given: it counts for another one.
-    given: Occasion,
-    at: Duration,
-    is_used: bool,
-}
-
 /// A hook as its agent sees it.
 struct Hook {
     request: ApprovalRequest,
@@ -78,25 +68,6 @@ enum End {
     Read(Decision),
     FellBack,
     Died,
-}
-
-/// Something that somebody has pressed or written, until the daemon has confirmed it: Telegram keeps
-/// it.
-#[derive(Clone)]
-struct Update {
-    number: usize,
-    question: RequestId,
-    act: PhoneAct,
-    is_ada: bool,
-}
-
-/// What somebody does on a phone.
-#[derive(Clone, Copy, PartialEq)]
-enum PhoneAct {
-    /// They press a button.
-    Press(Action),
-    /// They reply, with the last word of the command or with another one.
-    Reply { is_word: bool },
 }
 
 struct World<J> {
@@ -354,18 +325,6 @@ impl<J: Judge> World<J> {
         }
     }
 
-    fn check_mark(&self, id: &RequestId, state: MarkState) -> Result<(), String> {
-        let hook = self.hooks.iter().find(|hook| hook.request.request_id == *id);
-        let end = hook.and_then(|hook| hook.end.as_ref());
-        let is_true = match state {
-            MarkState::Allowed => end == Some(&End::Read(Decision::Allow)),
-            MarkState::Denied => end == Some(&End::Read(Decision::Deny)),
-            _ => true,
-        };
-        let word = if state == MarkState::Allowed { "allowed" } else { "denied" };
-        if is_true { Ok(()) } else { Err(format!("{id} is shown as {word}, but ended in {end:?}")) }
-    }
-
     fn tell_desk(&mut self) {
         match self.inputs.pop_front() {
             // Channels and connections report in any order among each other.
@@ -379,92 +338,8 @@ impl<J: Judge> World<J> {
         }
     }
 
-    fn press(&mut self) {
-        if self.on_phone.is_empty() {
-            return;
-        }
-        let which = usize::try_from(self.chance(self.on_phone.len() as u64)).unwrap();
-        let question = self.on_phone[which].clone();
-        let acts = [Action::Allow, Action::Deny, Action::Allow, Action::Stop].map(PhoneAct::Press);
-        let mut act = acts[usize::try_from(self.chance(4)).unwrap()];
-        if self.needs_word(&question) && self.chance(2) == 0 {
-            act = PhoneAct::Reply { is_word: self.chance(2) == 0 };
-        }
-        let is_ada = self.chance(5) > 0;
-        self.pressed += 1;
-        self.updates.push_back(Update { number: self.pressed, question, act, is_ada });
-    }
-
-    /// The channel hands on a press; it is confirmed only once the desk has committed it.
-    fn update(&mut self) {
-        let Some(update) = self.updates.front().cloned() else { return };
-        let who = if update.is_ada { ada() } else { stranger() };
-        let decision = self.meaning(&update);
-        let could_count = update.is_ada && self.awaits(&update.question);
-        let was_decided = self.is_decided(&update.question);
-        let press = match update.act {
-            PhoneAct::Press(action) => Press::Button(action),
-            PhoneAct::Reply { is_word } => Press::Words(self.word(&update.question, is_word)),
-        };
-        let reply_to = ReplyTo::Callback(update.number.to_string());
-        let question = update.question.clone();
-        let is_committed = self.handle(DeskInput::News(News::Pressed {
-            who,
-            question,
-            press,
-            confirm: None,
-            reply_to,
-            copy: None,
-        }));
-        if is_committed {
-            self.updates.pop_front();
-            let Some(decision) = decision else { return };
-            if !was_decided && self.is_decided(&update.question) {
-                self.said(&update.question, decision);
-            }
-            if could_count {
-                self.first.entry(update.question).or_insert(decision);
-            }
-        }
-    }
-
-    /// What an act of Ada means. To a blocked call there is only yes and no; what a rule wants
-    /// confirmed is allowed by its word alone, once that was asked for.
-    fn meaning(&self, update: &Update) -> Option<Decision> {
-        let hook = self.hook(&update.question);
-        let is_blocked = hook.is_some_and(|hook| hook.occasion == Occasion::Blocked);
-        match update.act {
-            PhoneAct::Press(Action::Allow) if self.needs_word(&update.question) => None,
-            PhoneAct::Press(Action::Allow) => Some(Decision::Allow),
-            PhoneAct::Press(Action::Stop) if is_blocked => None,
-            PhoneAct::Press(_) => Some(Decision::Deny),
-            PhoneAct::Reply { is_word } if self.is_word_asked_for(&update.question) => {
-                is_word.then_some(Decision::Allow)
-            }
-            PhoneAct::Reply { .. } => (!is_blocked).then_some(Decision::Deny),
-        }
-    }
-
     fn hook(&self, id: &RequestId) -> Option<&Hook> {
         self.hooks.iter().find(|hook| hook.request.request_id == *id)
-    }
-
-    fn needs_word(&self, id: &RequestId) -> bool {
-        self.hook(id).is_some_and(|hook| matches!(hook.ruling, Ruling::Confirm { .. }))
-    }
-
-    /// The last word of a question's command, or another one.
-    fn word(&self, id: &RequestId, is_right: bool) -> String {
-        let last = self.hook(id).and_then(|hook| hook.call.split(' ').next_back());
-        if is_right { last.unwrap_or_default().to_owned() } else { "yes".to_owned() }
-    }
-
-    /// Whether an allow was pressed that the desk answered by asking for the word.
-    fn is_word_asked_for(&self, id: &RequestId) -> bool {
-        let asks = |entry: &callgate_store::LedgerEntry| {
-            entry.kind == "pressed" && entry.body.contains("unconfirmed")
-        };
-        self.ledger.of(id).iter().any(asks)
     }
 
     fn is_decided(&self, id: &RequestId) -> bool {
@@ -543,65 +418,5 @@ impl<J: Judge> World<J> {
             self.tell_desk();
         }
         self.check_books()
-    }
-
-    fn check_decisions(&self) -> Result<(), String> {
-        for hook in &self.hooks {
-            let id = &hook.request.request_id;
-            let (Some(first), Some(end)) = (self.first.get(id), &hook.end) else { continue };
-            if matches!(end, End::Read(read) if read == first) || *end == End::Died {
-                continue;
-            }
-            let came_in_time = hook.redials_until >= self.now.mono || hook.asker.is_some();
-            if *end == End::FellBack && !came_in_time {
-                continue;
-            }
-            return Err(format!("{first:?} of {id} was lost: the hook ended in {end:?}"));
-        }
-        Ok(())
-    }
-
-    fn check_books(&self) -> Result<(), String> {
-        for hook in &self.hooks {
-            let id = &hook.request.request_id;
-            let count =
-                |kind: &str| self.ledger.of(id).iter().filter(|entry| entry.kind == kind).count();
-            let (asked, decided, closed) = (count("asked"), count("decided"), count("closed"));
-            if asked > 1 || decided > 1 || closed != asked {
-                return Err(format!("{id} has {asked} asked, {decided} decided, {closed} closed"));
-            }
-            let is_decided_at_once = hook.occasion == Occasion::Check && asked == 0;
-            if hook.end == Some(End::Read(Decision::Allow)) && decided != 1 && !is_decided_at_once {
-                return Err(format!("{id} was allowed without a record"));
-            }
-        }
-        Ok(())
-    }
-}
-
-/// An allow that nobody pressed comes from a rule, or from a yes about the same call that was not
-/// given to anything else yet: of its check to the question for permission, of the report that it
-/// was blocked to its check.
-fn is_justified(hook: &Hook, yeses: &mut [Yes], now: Duration) -> Result<(), String> {
-    if matches!(hook.ruling, Ruling::Allow { .. }) && hook.occasion != Occasion::Blocked {
-        return Ok(());
-    }
-    let counts = match hook.occasion {
-        Occasion::Permission => Some(Occasion::Check),
-        Occasion::Check => Some(Occasion::Blocked),
-        Occasion::Blocked | Occasion::Other => None,
-    };
-    let is_it = |yes: &&mut Yes| {
-        !yes.is_used
-            && yes.call == hook.call
-            && Some(yes.given) == counts
-            && now < yes.at + REMEMBERED
-    };
-    match yeses.iter_mut().find(is_it) {
-        Some(yes) => {
-            yes.is_used = true;
-            Ok(())
-        }
-        None => Err(format!("{} was allowed by nobody", hook.request.request_id)),
     }
 }

@@ -2,10 +2,11 @@
 
 use callgate_mask::text::{self, Measure};
 use callgate_wire::approval::{Action, Callback, RequestId};
+use callgate_wire::desk::CardOffer;
 use serde_json::{Value, json};
 
 use super::LookCut;
-use crate::card::{Card, Offer};
+use crate::card::Card;
 
 /// The longest label that a phone shows in full, in UTF-16 units.
 const LABEL: usize = 48;
@@ -57,7 +58,7 @@ pub(super) fn of(card: &Card, picks: &[Vec<u8>], cut: LookCut) -> Value {
 }
 
 /// Returns true if the buttons cannot say everything that the offers mean.
-pub(super) fn need_words(offers: &[Offer]) -> bool {
+pub(super) fn need_words(offers: &[CardOffer]) -> bool {
     match offers {
         [] => false,
         [offer] => text::length(&single(offer), Measure::Utf16) > LABEL,
@@ -70,8 +71,8 @@ pub(super) fn is_picked(picks: &[Vec<u8>], question: usize, option: usize) -> bo
     picks.get(question).is_some_and(|chosen| chosen.iter().any(|at| usize::from(*at) == option))
 }
 
-fn always(id: &RequestId, offers: &[Offer]) -> Vec<Vec<Value>> {
-    let label = |at: usize, offer: &Offer| match offers.len() {
+fn always(id: &RequestId, offers: &[CardOffer]) -> Vec<Vec<Value>> {
+    let label = |at: usize, offer: &CardOffer| match offers.len() {
         1 => single(offer),
         _ => format!("♾ Always {}: {}", at + 1, text::one_line(&offer.meaning)),
     };
@@ -82,7 +83,7 @@ fn always(id: &RequestId, offers: &[Offer]) -> Vec<Vec<Value>> {
     offers.iter().enumerate().filter_map(row).collect()
 }
 
-fn single(offer: &Offer) -> String {
+fn single(offer: &CardOffer) -> String {
     format!("♾ Always: {} · {}", text::one_line(&offer.meaning), text::one_line(&offer.lasts))
 }
 

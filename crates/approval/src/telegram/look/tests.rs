@@ -1,9 +1,10 @@
-//! What each kind of question looks like, and that Telegram takes whatever comes out.
+//! What each kind of question looks like.
+
+mod any_card;
 
 use callgate_testkit::telegram_html;
-use callgate_wire::approval::{Callback, MAX_CALLBACK, RequestId};
+use callgate_wire::approval::{Action, Callback, RequestId};
 use expect_test::{Expect, expect};
-use proptest::prelude::*;
 
 use super::*;
 use crate::card::{BlockedCall, CardBody, FileChange};
@@ -39,8 +40,9 @@ fn command(command: &str) -> CardBody {
     CardBody::Command { command: command.into(), description: None }
 }
 
-fn offer(meaning: &str, lasts: &str) -> Offer {
-    Offer { meaning: meaning.into(), lasts: lasts.into(), changes_mode: false, members: vec![0] }
+fn offer(meaning: &str, lasts: &str) -> CardOffer {
+    let action = Action::Always(0).to_string();
+    CardOffer { action, meaning: meaning.into(), lasts: lasts.into(), changes_mode: false }
 }
 
 /// The unseen link that names the question.
@@ -67,6 +69,18 @@ fn row(row: &Value) -> String {
         format!("[{} = {}]", button["text"].as_str().unwrap(), callback.action)
     };
     row.as_array().unwrap().iter().map(label).collect::<Vec<_>>().join(" ")
+}
+
+/// Fails unless Telegram would take this text, and a reply to it would find the question.
+fn check_html(html: &str) {
+    let parsed = telegram_html::check(html).unwrap_or_else(|why| panic!("{why}\n{html}"));
+    assert!(parsed.utf16_len <= 4096, "{}", parsed.utf16_len);
+    assert!(!parsed.text.trim_matches(['\u{200b}', ' ', '\n']).is_empty());
+    assert!(html.starts_with(&link()), "{html}");
+    assert!(!parsed.text.contains(ID), "nobody has to read the id: {html}");
+    // Of more, Telegram drops the last ones.
+    let marked = html.matches("</").count() - html.matches("</code></pre>").count();
+    assert!(marked <= 100, "{marked} places are marked");
 }
 
 #[test]
@@ -197,16 +211,17 @@ fn a_plan_a_tool_of_a_server_and_anything_else() {
 
 #[test]
 fn questions_with_answers_have_those_for_buttons() {
-    let choice = |label: &str, description: Option<&str>| Choice {
+    let choice = |label: &str, description: Option<&str>| CardChoice {
         label: label.into(),
         description: description.map(Into::into),
+        action: String::new(),
     };
-    let colour = Picker {
+    let colour = CardPicker {
         question: "Which colour?".into(),
         choices: vec![choice("Red", Some("warm")), choice("Blue", None)],
         many: false,
     };
-    let sizes = Picker {
+    let sizes = CardPicker {
         question: "Which sizes?".into(),
         choices: vec![choice("S", None), choice("L", None)],
         many: true,
@@ -262,8 +277,12 @@ fn questions_with_answers_have_those_for_buttons() {
 
 #[test]
 fn more_answers_than_telegram_takes_have_no_buttons() {
-    let choices = (0..32).map(|at| Choice { label: at.to_string(), description: None });
-    let picker = Picker { question: "?".into(), choices: choices.collect(), many: false };
+    let choices = (0..32).map(|at: u8| CardChoice {
+        label: at.to_string(),
+        description: None,
+        action: Action::Pick { question: 0, option: at }.to_string(),
+    });
+    let picker = CardPicker { question: "?".into(), choices: choices.collect(), many: false };
     let card = Card { pickers: vec![picker; 3], ..card(CardBody::Questions(vec!["?".into(); 3])) };
     let rows = keyboard::of(&card, &[], LookCut::Nothing);
     assert_eq!(rows["inline_keyboard"].as_array().unwrap().len(), 2);
@@ -406,126 +425,6 @@ fn long_folders_keep_their_end() {
     let project = format!("/{}/engine", "x".repeat(1_000));
     let html = QuestionLook::open(&Card { project, ..card(command("ls")) }, &[]).html;
     assert!(html.contains("<code>…xxx") && html.contains("xxx/engine</code>"), "{html}");
-}
-
-fn words() -> impl Strategy<Value = String> {
-    let piece = prop_oneof![
-        "[a-z <>&\"';/\n]{0,40}",
-        "\\PC{0,12}",
-        Just("<b>x</b></code></pre>&amp;&#60;".to_owned()),
-        Just("👩‍👩‍👧‍👦\u{202e}\u{200b}e\u{301}".to_owned()),
-        Just("long line \n".repeat(500)),
-        Just(String::new()),
-        Just(" \n ".to_owned()),
-    ];
-    proptest::collection::vec(piece, 0..4).prop_map(|pieces| pieces.concat())
-}
-
-fn bodies() -> impl Strategy<Value = CardBody> {
-    prop_oneof![
-        (words(), proptest::option::of(words()))
-            .prop_map(|(command, description)| CardBody::Command { command, description }),
-        (words(), words()).prop_map(|(path, content)| CardBody::Write { path, content }),
-        (words(), proptest::collection::vec((words(), words(), any::<bool>()), 0..40)).prop_map(
-            |(path, changes)| {
-                let change = |(old, new, everywhere)| FileChange { old, new, everywhere };
-                CardBody::Edit { path, changes: changes.into_iter().map(change).collect() }
-            }
-        ),
-        (words(), words(), words()).prop_map(|(path, change, source)| CardBody::Notebook {
-            path,
-            change,
-            source
-        }),
-        (words(), proptest::option::of(words()))
-            .prop_map(|(url, prompt)| CardBody::Fetch { url, prompt }),
-        words().prop_map(CardBody::Plan),
-        proptest::collection::vec(words(), 0..4).prop_map(CardBody::Questions),
-        (words(), proptest::option::of(words()))
-            .prop_map(|(question, details)| CardBody::Question { question, details }),
-        (words(), words(), words()).prop_map(|(server, tool, input)| CardBody::Mcp {
-            server,
-            tool,
-            input
-        }),
-        words().prop_map(CardBody::Other),
-    ]
-}
-
-fn cards() -> impl Strategy<Value = Card> {
-    let offers = (words(), words()).prop_map(|(meaning, lasts)| offer(&meaning, &lasts));
-    let choice = (words(), proptest::option::of(words()))
-        .prop_map(|(label, description)| Choice { label, description });
-    let picker = (words(), proptest::collection::vec(choice, 1..5), any::<bool>())
-        .prop_map(|(question, choices, many)| Picker { question, choices, many });
-    let names = (words(), words(), words(), words());
-    let said = (proptest::option::of(words()), proptest::option::of(words()));
-    let offers = proptest::collection::vec(offers, 0..9);
-    let pickers = proptest::collection::vec(picker, 0..4);
-    (bodies(), names, said, offers, pickers, any::<bool>()).prop_map(
-        |(
-            body,
-            (agent, project, session, tool),
-            (last_words, because),
-            offers,
-            pickers,
-            can_stop,
-        )| {
-            let names = Card { agent, project, session, tool, ..card(body) };
-            Card { last_words, because, offers, pickers, can_stop, ..names }
-        },
-    )
-}
-
-/// Fails unless Telegram would take this text, and a reply to it would find the question.
-fn check_html(html: &str) {
-    let parsed = telegram_html::check(html).unwrap_or_else(|why| panic!("{why}\n{html}"));
-    assert!(parsed.utf16_len <= 4096, "{}", parsed.utf16_len);
-    assert!(!parsed.text.trim_matches(['\u{200b}', ' ', '\n']).is_empty());
-    assert!(html.starts_with(&link()), "{html}");
-    assert!(!parsed.text.contains(ID), "nobody has to read the id: {html}");
-    // Of more, Telegram drops the last ones.
-    let marked = html.matches("</").count() - html.matches("</code></pre>").count();
-    assert!(marked <= 100, "{marked} places are marked");
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
-
-    #[test]
-    fn telegram_takes_every_look(card in cards(), mark in words()) {
-        let look = QuestionLook::open(&card, &[vec![0], vec![]]);
-        check_html(&look.html);
-        let keyboard = look.buttons.unwrap();
-        let rows = keyboard["inline_keyboard"].as_array().unwrap();
-        let buttons: Vec<_> = rows.iter().flat_map(|row| row.as_array().unwrap()).collect();
-        assert!(buttons.len() <= 100);
-        for button in buttons {
-            let data = button["callback_data"].as_str().unwrap();
-            assert!(data.len() <= MAX_CALLBACK && Callback::parse(data).is_ok());
-            assert!(!button["text"].as_str().unwrap().trim().is_empty(), "{button}");
-        }
-        let mark = QuestionMark { state: MarkState::Denied, text: mark };
-        check_html(&QuestionLook::marked(&card, &mark).html);
-        check_html(&retired(&card.id, &mark.text));
-        let presser = Presser { user: 7, name: mark.text, private: false, message: Some(3) };
-        for purpose in [ReplyPurpose::Deny, ReplyPurpose::Confirm] {
-            let asked = ask_words(&card, 7, Some(&presser), purpose);
-            check_html(asked["text"].as_str().unwrap());
-        }
-        match full(&card, 7) {
-            FullQuestion::Pages(pages) => {
-                for page in pages {
-                    check_html(page["text"].as_str().unwrap());
-                    assert!(!page["text"].as_str().unwrap().contains("more character"));
-                }
-            }
-            FullQuestion::File { content, caption, .. } => {
-                assert!(!content.is_empty());
-                check_html(&caption);
-            }
-        }
-    }
 }
 
 #[test]

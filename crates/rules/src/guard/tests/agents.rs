@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::{asks, check};
-use crate::{Act, Decision, Guarded, Moment, Policy, RuleFile, Trust};
+use crate::{Act, Guarded, Moment, Policy, RuleDecision, RuleFile, Trust};
 
 /// Files that the next session or the next commit takes what it runs from.
 const FILES: &[&str] = &[
@@ -73,12 +73,12 @@ fn no_rule_allows_writing_what_agents_and_git_run() {
         let act = Act::of(tool, &input.to_string(), "/home/ada/engine", "claude", "/home/ada");
         policy.decide(&act, &Moment::at(0, 0)).decision
     };
-    assert_eq!(decide("Write", json!({"file_path": "src/a.rs"})), Decision::Allow);
-    assert_eq!(decide("Bash", json!({"command": "cp a b"})), Decision::Allow);
+    assert_eq!(decide("Write", json!({"file_path": "src/a.rs"})), RuleDecision::Allow);
+    assert_eq!(decide("Bash", json!({"command": "cp a b"})), RuleDecision::Allow);
     for file in FILES {
         for tool in ["Write", "Edit", "MultiEdit", "write_file", "edit_file"] {
             let decision = decide(tool, json!({"file_path": file, "path": null}));
-            assert_eq!(decision, Decision::Ask, "{tool} {file}");
+            assert_eq!(decision, RuleDecision::Ask, "{tool} {file}");
         }
         for command in [
             format!("cp x {file}"),
@@ -90,7 +90,7 @@ fn no_rule_allows_writing_what_agents_and_git_run() {
             format!("curl -o {file} https://example.com"),
             format!("install -m755 x {file}"),
         ] {
-            assert_eq!(decide("Bash", json!({"command": command})), Decision::Ask, "{command}");
+            assert_eq!(decide("Bash", json!({"command": command})), RuleDecision::Ask, "{command}");
         }
     }
 }

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::{asks, check, guarded};
-use crate::{Act, Decision, Moment, Policy, RuleFile, Trust};
+use crate::{Act, Moment, Policy, RuleDecision, RuleFile, Trust};
 
 #[test]
 fn programs_that_type_into_terminals_ask() {
@@ -164,7 +164,7 @@ fn no_rule_allows_a_bare_interpreter_for_an_agent_that_types_unseen() {
         "sh -c 'cd x; python3'",
         "ls; bash",
     ] {
-        assert_eq!(decide("codex", command), Decision::Ask, "{command}");
+        assert_eq!(decide("codex", command), RuleDecision::Ask, "{command}");
     }
     for command in [
         "bash -c ls",
@@ -193,9 +193,9 @@ fn no_rule_allows_a_bare_interpreter_for_an_agent_that_types_unseen() {
         "git status",
         "vim --version",
     ] {
-        assert_eq!(decide("codex", command), Decision::Allow, "{command}");
+        assert_eq!(decide("codex", command), RuleDecision::Allow, "{command}");
     }
     for command in ["bash", "python3", "ssh host", "psql mydb"] {
-        assert_eq!(decide("claude", command), Decision::Allow, "{command}");
+        assert_eq!(decide("claude", command), RuleDecision::Allow, "{command}");
     }
 }

@@ -35,7 +35,7 @@ fn patterns_of_commands_are_word_by_word() {
         ("bash -c 'make build'", "bash -c 'make build'", true),
     ] {
         let allow = format!("allow; command = \"{pattern}\"");
-        let expected = if holds { Decision::Allow } else { Decision::Ask };
+        let expected = if holds { RuleDecision::Allow } else { RuleDecision::Ask };
         assert_eq!(decide(&[&allow], &bash(command)), expected, "{pattern:?} and {command:?}");
     }
 }
@@ -44,24 +44,27 @@ fn patterns_of_commands_are_word_by_word() {
 fn a_rule_of_words_holds_for_programs_without_a_shell() {
     let allow = ["allow; command = \"git status\""];
     let runs = |tool: &str, input: serde_json::Value| decide(&allow, &act(tool, &input));
-    assert_eq!(runs("shell", json!({"command": ["git", "status"]})), Decision::Allow);
-    assert_eq!(runs("shell", json!({"command": ["bash", "-lc", "git status"]})), Decision::Allow);
+    assert_eq!(runs("shell", json!({"command": ["git", "status"]})), RuleDecision::Allow);
+    assert_eq!(
+        runs("shell", json!({"command": ["bash", "-lc", "git status"]})),
+        RuleDecision::Allow
+    );
     assert_eq!(
         runs("shell", json!({"command": ["bash", "-lc", "git status; rm x"]})),
-        Decision::Ask
+        RuleDecision::Ask
     );
-    assert_eq!(runs("shell", json!({"command": ["git", "status; rm x"]})), Decision::Ask);
+    assert_eq!(runs("shell", json!({"command": ["git", "status; rm x"]})), RuleDecision::Ask);
     assert_eq!(
         runs("run_shell_command", json!({"command": "git", "args": ["status"]})),
-        Decision::Allow
+        RuleDecision::Allow
     );
     assert_eq!(
         runs("run_shell_command", json!({"command": "git status", "args": []})),
-        Decision::Ask
+        RuleDecision::Ask
     );
     assert_eq!(
         runs("Bash", json!({"command": "git status", "dangerouslyDisableSandbox": true})),
-        Decision::Ask
+        RuleDecision::Ask
     );
 }
 
@@ -72,9 +75,13 @@ fn a_line_for_a_tool_without_a_shell_is_allowed_by_nothing_and_denied_as_both() 
         json!({"command": "git status x/evil"}),
         json!({"command": "git status x/evil", "args": null}),
     ] {
-        assert_eq!(decide(&[allow], &act("run_shell_command", &input)), Decision::Ask, "{input}");
+        assert_eq!(
+            decide(&[allow], &act("run_shell_command", &input)),
+            RuleDecision::Ask,
+            "{input}"
+        );
         let deny = [allow, "deny; command = \"git status\""];
-        assert_eq!(decide(&deny, &act("run_shell_command", &input)), Decision::Deny, "{input}");
+        assert_eq!(decide(&deny, &act("run_shell_command", &input)), RuleDecision::Deny, "{input}");
     }
 }
 
@@ -104,7 +111,7 @@ fn a_search_is_not_allowed_where_it_may_find_what_a_rule_denies() {
     ] {
         for kind in ["deny", "confirm", "ask"] {
             let rule = format!("{kind}; path = \"{pattern}\"");
-            let expected = if asks { Decision::Ask } else { Decision::Allow };
+            let expected = if asks { RuleDecision::Ask } else { RuleDecision::Allow };
             for tool in ["Grep", "LS", "search_text", "search_files"] {
                 let decided = searched(&rule, tool, path, "claude");
                 assert_eq!(decided, expected, "{tool} in {path}, {rule}");
@@ -112,18 +119,18 @@ fn a_search_is_not_allowed_where_it_may_find_what_a_rule_denies() {
             // The runtime's own searches leave out what rules deny or ask for.
             for tool in ["search_text", "search_files"] {
                 let decided = searched(&rule, tool, path, crate::act::OWN_AGENT);
-                assert_eq!(decided, Decision::Allow, "{tool} in {path}, {rule}");
+                assert_eq!(decided, RuleDecision::Allow, "{tool} in {path}, {rule}");
             }
         }
     }
     let deny = "deny; path = \"/**/secret/**\"";
     for tool in ["Grep", "search_text", "search_files"] {
-        assert_eq!(searched(deny, tool, "a/secret", crate::act::OWN_AGENT), Decision::Deny);
+        assert_eq!(searched(deny, tool, "a/secret", crate::act::OWN_AGENT), RuleDecision::Deny);
     }
     // What is guarded is not left to the tool.
-    assert_eq!(searched(deny, "search_text", HOME, crate::act::OWN_AGENT), Decision::Ask);
+    assert_eq!(searched(deny, "search_text", HOME, crate::act::OWN_AGENT), RuleDecision::Ask);
     let glob = act("Glob", &json!({"pattern": "src/**/*.rs"}));
-    assert_eq!(decide(&[all, "deny; path = \"/**/.env\""], &glob), Decision::Ask);
+    assert_eq!(decide(&[all, "deny; path = \"/**/.env\""], &glob), RuleDecision::Ask);
 }
 
 #[test]
@@ -135,10 +142,18 @@ fn a_command_in_a_folder_that_is_denied_is_denied() {
         ("shell_command", json!({"command": "grep -r KEY", "workdir": "secret"})),
     ] {
         let act = act(tool, &input);
-        assert_eq!(decide(&[allow, "deny; path = \"secret/**\""], &act), Decision::Deny, "{input}");
-        assert_eq!(decide(&[allow, "deny; path = \"other/**\""], &act), Decision::Allow, "{input}");
+        assert_eq!(
+            decide(&[allow, "deny; path = \"secret/**\""], &act),
+            RuleDecision::Deny,
+            "{input}"
+        );
+        assert_eq!(
+            decide(&[allow, "deny; path = \"other/**\""], &act),
+            RuleDecision::Allow,
+            "{input}"
+        );
         let here = "deny; path = \"/home/ada/engine/other\"";
-        assert_eq!(decide(&[allow, here], &bash("ls")), Decision::Allow);
+        assert_eq!(decide(&[allow, here], &bash("ls")), RuleDecision::Allow);
     }
 }
 
@@ -151,8 +166,12 @@ fn no_member_leads_a_tool_of_ours_past_a_deny() {
     };
     for name in ["file_path", "dir_path", "filePath", "notebook_path"] {
         let deny = "deny; path = \"secret/**\"";
-        assert_eq!(searched(deny, json!({"pattern": "x", name: "src"})), Decision::Ask, "{name}");
-        assert_eq!(searched(deny, json!({"pattern": "x", name: "secret"})), Decision::Deny);
+        assert_eq!(
+            searched(deny, json!({"pattern": "x", name: "src"})),
+            RuleDecision::Ask,
+            "{name}"
+        );
+        assert_eq!(searched(deny, json!({"pattern": "x", name: "secret"})), RuleDecision::Deny);
     }
 }
 
@@ -178,7 +197,7 @@ fn paths_are_allowed_only_when_all_match() {
         ("Glob", json!({"pattern": "src/../*"}), false),
         ("mcp__a__b", json!({"path": "src/a"}), false),
     ] {
-        let expected = if holds { Decision::Allow } else { Decision::Ask };
+        let expected = if holds { RuleDecision::Allow } else { RuleDecision::Ask };
         assert_eq!(decide(&allow, &act(tool, &input)), expected, "{tool} {input}");
     }
 }
@@ -202,45 +221,45 @@ fn a_command_with_a_path_acts_on_its_folder_and_on_every_word() {
         ("cd /tmp && cat a", false),
         ("cd src && cat a", true),
     ] {
-        let expected = if holds { Decision::Allow } else { Decision::Ask };
+        let expected = if holds { RuleDecision::Allow } else { RuleDecision::Ask };
         assert_eq!(decide(&allow, &bash(command)), expected, "{command:?}");
     }
     let project =
         ["allow; command = \"make\"; project = \"~/engine\"", "allow; command = \"cd *\""];
-    assert_eq!(decide(&project, &bash("cd src && make")), Decision::Allow);
-    assert_eq!(decide(&project, &bash("cd /tmp/evil && make")), Decision::Ask);
+    assert_eq!(decide(&project, &bash("cd src && make")), RuleDecision::Allow);
+    assert_eq!(decide(&project, &bash("cd /tmp/evil && make")), RuleDecision::Ask);
 }
 
 #[test]
 fn a_deny_by_path_finds_the_path_wherever_it_stands() {
     let deny = ["deny; path = \"~/.ssh\"", "allow; command = [\"cat *\", \"ls *\", \"rm *\"]"];
     for (command, expected) in [
-        ("cat ~/.ssh/id_rsa", Decision::Deny),
-        ("cat /home/ada/.ssh/id_rsa", Decision::Deny),
-        ("cat ../.ssh/id_rsa", Decision::Deny),
-        ("cat ~/.SSH/id_rsa", Decision::Deny),
-        ("cat ~/.s*/id_rsa", Decision::Deny),
-        ("cat ~/.s[s]h/id_rsa", Decision::Deny),
-        ("cd ~ && cat .ssh/id_rsa", Decision::Deny),
-        ("cd ~/.ssh && cat id_rsa", Decision::Deny),
-        ("scp --key=~/.ssh/id_rsa x", Decision::Deny),
-        ("scp -i/home/ada/.ssh/id_rsa x", Decision::Deny),
-        ("echo x > ~/.ssh/authorized_keys", Decision::Deny),
-        ("cat $x/.ssh/id", Decision::Deny),
-        ("bash -c 'cat ~/.ssh/id'", Decision::Deny),
-        ("cat $x", Decision::Ask),
-        ("cat $x/y", Decision::Ask),
-        ("rm -rf ~/.s?h", Decision::Deny),
-        ("rm -rf ~", Decision::Ask),
-        ("cat /proc/self/root/home/ada/.ssh/id_rsa", Decision::Deny),
-        ("cat /proc/[0-9]*/root/home/ada/.ssh/id_rsa", Decision::Deny),
-        ("cd /proc/self/root/home/ada; cat .ssh/id_rsa", Decision::Deny),
-        ("cat /proc/self/cwd/../.ssh/id_rsa", Decision::Deny),
-        ("cat /proc/self/cwd/../.ssh/id_rsa > /tmp/x", Decision::Deny),
-        ("cat /dev/fd/3", Decision::Deny),
-        ("cat /proc/self/root/etc/hosts", Decision::Allow),
-        ("cat ~/ssh", Decision::Allow),
-        ("ls ~", Decision::Allow),
+        ("cat ~/.ssh/id_rsa", RuleDecision::Deny),
+        ("cat /home/ada/.ssh/id_rsa", RuleDecision::Deny),
+        ("cat ../.ssh/id_rsa", RuleDecision::Deny),
+        ("cat ~/.SSH/id_rsa", RuleDecision::Deny),
+        ("cat ~/.s*/id_rsa", RuleDecision::Deny),
+        ("cat ~/.s[s]h/id_rsa", RuleDecision::Deny),
+        ("cd ~ && cat .ssh/id_rsa", RuleDecision::Deny),
+        ("cd ~/.ssh && cat id_rsa", RuleDecision::Deny),
+        ("scp --key=~/.ssh/id_rsa x", RuleDecision::Deny),
+        ("scp -i/home/ada/.ssh/id_rsa x", RuleDecision::Deny),
+        ("echo x > ~/.ssh/authorized_keys", RuleDecision::Deny),
+        ("cat $x/.ssh/id", RuleDecision::Deny),
+        ("bash -c 'cat ~/.ssh/id'", RuleDecision::Deny),
+        ("cat $x", RuleDecision::Ask),
+        ("cat $x/y", RuleDecision::Ask),
+        ("rm -rf ~/.s?h", RuleDecision::Deny),
+        ("rm -rf ~", RuleDecision::Ask),
+        ("cat /proc/self/root/home/ada/.ssh/id_rsa", RuleDecision::Deny),
+        ("cat /proc/[0-9]*/root/home/ada/.ssh/id_rsa", RuleDecision::Deny),
+        ("cd /proc/self/root/home/ada; cat .ssh/id_rsa", RuleDecision::Deny),
+        ("cat /proc/self/cwd/../.ssh/id_rsa", RuleDecision::Deny),
+        ("cat /proc/self/cwd/../.ssh/id_rsa > /tmp/x", RuleDecision::Deny),
+        ("cat /dev/fd/3", RuleDecision::Deny),
+        ("cat /proc/self/root/etc/hosts", RuleDecision::Allow),
+        ("cat ~/ssh", RuleDecision::Allow),
+        ("ls ~", RuleDecision::Allow),
     ] {
         assert_eq!(decide(&deny, &bash(command)), expected, "{command:?}");
     }
@@ -254,7 +273,7 @@ fn a_deny_by_path_finds_the_path_wherever_it_stands() {
         ("Read", json!({"file_path": "a", "path": "~/.ssh/id_rsa"})),
         ("apply_patch", json!({"input": "*** Add File: a", "patch": "*** Add File: ~/.ssh/x"})),
     ] {
-        assert_eq!(decide(&deny, &act(tool, &input)), Decision::Deny, "{tool}");
+        assert_eq!(decide(&deny, &act(tool, &input)), RuleDecision::Deny, "{tool}");
     }
 }
 
@@ -276,7 +295,7 @@ fn hosts_are_matched_by_name() {
         ("http://localhost:8081", false),
         ("http://localhost", false),
     ] {
-        let expected = if holds { Decision::Allow } else { Decision::Ask };
+        let expected = if holds { RuleDecision::Allow } else { RuleDecision::Ask };
         assert_eq!(decide(&allow, &fetch(url)), expected, "{url}");
     }
     let deny = ["deny; host = \"*.evil.com\"", "deny; host = \"evil.com\""];
@@ -286,8 +305,8 @@ fn hosts_are_matched_by_name() {
         bash("ssh bob@a.evil.com"),
         bash("nc evil.com 80"),
     ] {
-        assert_eq!(decide(&deny, &act), Decision::Deny);
+        assert_eq!(decide(&deny, &act), RuleDecision::Deny);
     }
-    assert_eq!(decide(&["deny; host = \"*\""], &bash("ls x")), Decision::Ask);
-    assert_eq!(decide(&["deny; host = \"*\""], &bash("curl http://x")), Decision::Deny);
+    assert_eq!(decide(&["deny; host = \"*\""], &bash("ls x")), RuleDecision::Ask);
+    assert_eq!(decide(&["deny; host = \"*\""], &bash("curl http://x")), RuleDecision::Deny);
 }

@@ -61,11 +61,11 @@ fn confirm_is_stricter_than_ask_and_weaker_than_deny() {
     let (confirm, deny) = ("confirm; command = \"git push\"", "deny; command = \"git push\"");
     let push = bash("git push origin main");
     for (rules, expected) in [
-        (&[allow][..], Decision::Allow),
-        (&[ask, allow], Decision::Ask),
-        (&[allow, ask, confirm], Decision::Confirm),
-        (&[confirm], Decision::Confirm),
-        (&[confirm, allow, deny, ask], Decision::Deny),
+        (&[allow][..], RuleDecision::Allow),
+        (&[ask, allow], RuleDecision::Ask),
+        (&[allow, ask, confirm], RuleDecision::Confirm),
+        (&[confirm], RuleDecision::Confirm),
+        (&[confirm, allow, deny, ask], RuleDecision::Deny),
     ] {
         assert_eq!(decide(rules, &push), expected, "{rules:?}");
     }
@@ -73,14 +73,14 @@ fn confirm_is_stricter_than_ask_and_weaker_than_deny() {
     assert!(verdict.wants_person && !verdict.is_guarded);
     assert!(verdict.because.starts_with("to be confirmed by rule `"), "{}", verdict.because);
     // It is found wherever it could run, as a deny is.
-    assert_eq!(decide(&[confirm, allow], &bash("cd x && git -C y push")), Decision::Confirm);
+    assert_eq!(decide(&[confirm, allow], &bash("cd x && git -C y push")), RuleDecision::Confirm);
 }
 
 #[test]
 fn what_touches_the_gate_may_have_to_be_confirmed() {
     let settings = act("Write", &json!({"file_path": ".claude/settings.json"}));
     let verdict = policy(&rules(&["confirm; class = \"write\""])).decide(&settings, &now());
-    assert_eq!(verdict.decision, Decision::Confirm);
+    assert_eq!(verdict.decision, RuleDecision::Confirm);
     assert!(verdict.is_guarded, "nothing is allowed from now on");
 }
 
@@ -119,7 +119,7 @@ proptest! {
         let (fewer, more) = (policy(&rules(&chosen)), policy(&rules(&with)));
         for act in acts() {
             let (fewer, more) = (fewer.decide(&act, &now()), more.decide(&act, &now()));
-            if fewer.decision == Decision::Deny || fewer.rule.is_some() || fewer.is_guarded {
+            if fewer.decision == RuleDecision::Deny || fewer.rule.is_some() || fewer.is_guarded {
                 prop_assert_eq!(more.decision, fewer.decision);
             }
         }

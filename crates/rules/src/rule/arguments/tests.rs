@@ -1,8 +1,8 @@
 //! What conditions on arguments allow, and what they deny.
 
-use crate::{Act, Decision, Guarded, Moment, Policy, RuleFile, Trust};
+use crate::{Act, Guarded, Moment, Policy, RuleDecision, RuleFile, Trust};
 
-fn decide(decision: Decision, conditions: &str, tool: &str, input: &str) -> Decision {
+fn decide(decision: RuleDecision, conditions: &str, tool: &str, input: &str) -> RuleDecision {
     let text = format!(
         "[[rule]]\nname = \"x\"\ndecide = \"{decision}\"\ntool = \"mcp__*\"\narguments = {conditions}\n"
     );
@@ -15,7 +15,7 @@ fn decide(decision: Decision, conditions: &str, tool: &str, input: &str) -> Deci
 
 /// Says of one condition and one input whether an allow and a deny with it hold.
 fn check(conditions: &str, input: &str, allows: bool, denies: bool) {
-    for (decision, expected) in [(Decision::Allow, allows), (Decision::Deny, denies)] {
+    for (decision, expected) in [(RuleDecision::Allow, allows), (RuleDecision::Deny, denies)] {
         let holds = decide(decision, conditions, "mcp__bank__send", input) == decision;
         assert_eq!(holds, expected, "{decision} {conditions} for {input}");
     }
@@ -70,7 +70,7 @@ fn a_deny_finds_one_among_several() {
         r#"{"To":"eve@evil.example"}"#,
         r#"{"to":"a@example.org","to":"eve@evil.example"}"#,
     ] {
-        assert_eq!(decide(Decision::Deny, to, "mcp__m", input), Decision::Deny, "{input}");
+        assert_eq!(decide(RuleDecision::Deny, to, "mcp__m", input), RuleDecision::Deny, "{input}");
     }
 }
 
@@ -210,10 +210,10 @@ fn other_tools_have_arguments_too() {
         policy.decide(&act, &Moment::at(0, 0))
     };
     let verdict = decide(r#"{"command":"make","run_in_background":true}"#);
-    assert_eq!(verdict.decision, Decision::Deny);
+    assert_eq!(verdict.decision, RuleDecision::Deny);
     assert_eq!(
         verdict.because,
         "denied by rule `no background` (rules.toml:2): the tool is Bash, and its arguments fit"
     );
-    assert_eq!(decide(r#"{"command":"make"}"#).decision, Decision::Ask);
+    assert_eq!(decide(r#"{"command":"make"}"#).decision, RuleDecision::Ask);
 }

@@ -1,7 +1,7 @@
 //! Which words are taken for paths.
 
 use super::*;
-use crate::{Act, Decision, Guarded, Moment, Policy, RuleFile, Trust};
+use crate::{Act, Guarded, Moment, Policy, RuleDecision, RuleFile, Trust};
 
 #[test]
 fn programs_that_reach_out_are_not_harmless() {
@@ -72,7 +72,7 @@ fn programs_that_reach_out_are_not_harmless() {
     }
 }
 
-fn decide(command: &str, patterns: &str) -> (Decision, String) {
+fn decide(command: &str, patterns: &str) -> (RuleDecision, String) {
     let text = format!(
         "[[rule]]\nname = \"x\"\ndecide = \"allow\"\ncommand = {patterns}\npath = \"src/**\"\n"
     );
@@ -102,7 +102,7 @@ fn a_program_is_no_path_and_the_folder_does_not_count_where_files_are_named() {
         "rm -r src/old",
     ] {
         let (decision, because) = decide(command, patterns);
-        assert_eq!(decision, Decision::Allow, "{command}: {because}");
+        assert_eq!(decision, RuleDecision::Allow, "{command}: {because}");
     }
     for command in [
         "cat README",
@@ -130,6 +130,6 @@ fn a_program_is_no_path_and_the_folder_does_not_count_where_files_are_named() {
         "find src",
     ] {
         let (decision, because) = decide(command, patterns);
-        assert_eq!(decision, Decision::Ask, "{command}: {because}");
+        assert_eq!(decision, RuleDecision::Ask, "{command}: {because}");
     }
 }
