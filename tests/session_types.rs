@@ -42,6 +42,8 @@ const GOOD: &[&str] = &[
     r#"{"id":"1","kind":"regenerate","metadata":{"conversationId":"c"}}"#,
     r#"{"id":"1","kind":"edit_last","message":"","attachments":[{"path":"a","mime":"b"}]}"#,
     r#"{"id":"1","kind":"replay","fromSeq":0}"#,
+    r#"{"id":"1","kind":"list_models","engine":"e"}"#,
+    r#"{"id":"1","kind":"set_engine","engine":"e","metadata":{"conversationId":"c"}}"#,
     r#"{"type":"ready","timestamp":0}"#,
     r#"{"type":"ready","version":"9","capabilities":["new"],"timestamp":0,"seq":1}"#,
     r#"{"type":"token","id":"","token":"","timestamp":0,"seq":2}"#,
@@ -58,6 +60,7 @@ const GOOD: &[&str] = &[
     r#"{"type":"done","id":"1","data":{"kind":"list_conversations","conversations":[],"current":null},"timestamp":0}"#,
     r#"{"type":"done","id":"1","data":{"kind":"load_conversation","conversationId":"c","messages":[{"role":"assistant","content":[{"type":"another","a":1}]}],"first":0,"length":1},"timestamp":0}"#,
     r#"{"type":"done","id":"1","data":{"kind":"load_conversation","conversationId":"c","first":0,"length":1},"timestamp":0}"#,
+    r#"{"type":"done","id":"1","data":{"kind":"list_models","engines":[],"engine":"e","model":null},"timestamp":0}"#,
     r#"{"type":"done","id":"1","timestamp":0}"#,
     r#"{"type":"error","id":null,"error":"","timestamp":0,"seq":3}"#,
     r#"{"type":"error","id":"1","error":"","data":{"kind":"another","status":529,"retryable":true},"timestamp":0}"#,
@@ -105,6 +108,9 @@ const BAD: &[&str] = &[
     r#"{"id":"1","kind":"edit_last"}"#,
     r#"{"id":"1","kind":"replay"}"#,
     r#"{"id":"1","kind":"replay","fromSeq":"7"}"#,
+    r#"{"id":"1","kind":"list_models","engine":7}"#,
+    r#"{"id":"1","kind":"set_engine"}"#,
+    r#"{"id":"1","kind":"set_engine","engine":"e","model":7}"#,
     r#"{"type":"fly","id":"1","timestamp":0}"#,
     r#"{"type":"ready"}"#,
     r#"{"type":"ready","capabilities":"all","timestamp":0}"#,
@@ -185,7 +191,9 @@ export function shown(response: AgentResponse): string {
     case 'user_message': return response.data.message;
     case 'tool_use': return response.data.kind ?? response.data.toolName;
     case 'tool_result': return response.data.isError ? 'failed' : 'fine';
+    case 'tool_input': return response.data.text;
     case 'tool_progress': return response.data.text;
+    case 'usage': return String(response.data.cost ?? response.data.contextTokens);
     case 'permission_request': return response.data.diff ?? response.data.title;
     case 'permission_resolved': return response.data.text;
     case 'notice': return response.data.text;
@@ -204,6 +212,11 @@ function end(response: DoneResponse): string {
     case 'new_conversation': return data.conversationId;
     case 'list_conversations': return data.conversations[0]?.title ?? '';
     case 'load_conversation': return String(data.messages?.length ?? data.length);
+    case 'list_models': return data.engines[0]?.models[0]?.id ?? data.engine;
+    case 'set_engine': return data.model;
+    case 'fork_conversation': return data.conversationId;
+    case 'rewind': return String(data.length);
+    case 'set_mode': return data.mode;
     case 'replay': return String(data.toSeq);
     case undefined: return '';
     default: { const none: never = data; return none; }

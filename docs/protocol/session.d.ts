@@ -20,8 +20,13 @@ export type ExtensionRequest =
   | LoadConversationRequest
   | RenameConversationRequest
   | DeleteConversationRequest
+  | ForkConversationRequest
+  | RewindRequest
+  | SetModeRequest
   | RegenerateRequest
   | EditLastRequest
+  | ListModelsRequest
+  | SetEngineRequest
   | ReplayRequest;
 
 /** A response of a runtime. A front end ignores unknown types. */
@@ -40,7 +45,9 @@ export type EndResponse = DoneResponse | ErrorResponse | StatusResponse;
 export type ExtensionResponse =
   | UserMessageResponse
   | ThinkingResponse
+  | ToolInputResponse
   | ToolProgressResponse
+  | UsageResponse
   | PermissionRequestResponse
   | PermissionResolvedResponse
   | NoticeResponse;
@@ -65,6 +72,14 @@ export type Capability = Word<
   | 'tool_progress'
   | 'notice'
   | 'replay'
+  | 'set_engine'
+  | 'list_models'
+  | 'modes'
+  | 'steer'
+  | 'fork'
+  | 'rewind'
+  | 'usage'
+  | 'tool_input'
 >;
 
 /**
@@ -118,7 +133,10 @@ export interface Said {
   metadata?: Metadata;
 }
 
-export interface UserMessageRequest extends Requested<'user_message'>, Said {}
+export interface UserMessageRequest extends Requested<'user_message'>, Said {
+  /** For the turn that runs in the conversation, which reads it in its next round. */
+  steer?: boolean;
+}
 
 export interface ClearHistoryRequest extends Requested<'clear_history'> {
   metadata?: Metadata;
@@ -127,7 +145,7 @@ export interface ClearHistoryRequest extends Requested<'clear_history'> {
 export interface GetStatusRequest extends Requested<'get_status'> {}
 
 export interface HelloRequest extends Requested<'hello'> {
-  /** What the front end accepts: `thinking`, `tool_progress`, `permission`, `notice`. */
+  /** What the front end accepts: `thinking`, `tool_input`, `tool_progress`, `usage`, `permission`, `notice`. */
   capabilities: Capability[];
 }
 
@@ -189,11 +207,46 @@ export interface DeleteConversationRequest extends Requested<'delete_conversatio
   conversationId: string;
 }
 
+export interface ForkConversationRequest extends Requested<'fork_conversation'> {
+  conversationId: string;
+  /** How many messages to copy; all by default. */
+  length?: number;
+  title?: string;
+}
+
+export interface RewindRequest extends Requested<'rewind'> {
+  conversationId?: string;
+  /** How many messages stay. */
+  length: number;
+}
+
+/** Who decides about a tool call that no rule decides. */
+export type PermissionMode = 'ask' | 'plan' | 'auto';
+
+export interface SetModeRequest extends Requested<'set_mode'> {
+  conversationId?: string;
+  mode: PermissionMode;
+}
+
 export interface RegenerateRequest extends Requested<'regenerate'> {
   metadata?: Metadata;
 }
 
 export interface EditLastRequest extends Requested<'edit_last'>, Said {}
+
+export interface ListModelsRequest extends Requested<'list_models'> {
+  /** Only this engine. */
+  engine?: string;
+}
+
+export interface SetEngineRequest extends Requested<'set_engine'> {
+  /** Another conversation than the current one; `metadata.conversationId` names it, too. */
+  conversationId?: string;
+  engine: string;
+  /** The model, as its provider names it; without it, the engine chooses. */
+  model?: string;
+  metadata?: Metadata;
+}
 
 export interface ReplayRequest extends Requested<'replay'> {
   /** The number of the first response to send again. */
@@ -220,7 +273,7 @@ export interface ReadyResponse extends Numbered<'ready'> {
   capabilities?: Capability[];
 }
 
-/** The user's message, in a conversation that is loaded as events. */
+/** The user's message, in a conversation that is loaded as events, or one that steers the turn. */
 export interface UserMessageResponse extends Reply<'user_message'> {
   data: {
     message: string;
@@ -277,6 +330,27 @@ export interface ToolResultResponse extends Reply<'tool_result'> {
     result: unknown;
     /** Whether the tool failed or did not run; present after `hello`. */
     isError?: boolean;
+  };
+}
+
+export interface ToolInputResponse extends Reply<'tool_input'> {
+  data: {
+    toolId: string;
+    toolName: string;
+    /** To be appended: a piece of the JSON of the input. */
+    text: string;
+  };
+}
+
+/** What the turn has taken so far. */
+export interface UsageResponse extends Reply<'usage'> {
+  data: Usage & {
+    /** In US dollars; `null` if it is not known. */
+    cost: number | null;
+    /** The tokens of the conversation. */
+    contextTokens: number;
+    /** How many tokens the model can read; `null` if it is not known. */
+    contextWindow: number | null;
   };
 }
 
@@ -346,6 +420,11 @@ export interface DoneDataByKind {
   new_conversation: Created;
   list_conversations: Listed;
   load_conversation: Loaded | LoadedAsEvents;
+  list_models: ModelList;
+  set_engine: EngineSet;
+  fork_conversation: Trimmed;
+  rewind: Trimmed;
+  set_mode: ModeSet;
   replay: Replayed;
 }
 
@@ -368,6 +447,8 @@ export interface StatusResponse extends Reply<'status'> {
     engineReason?: string;
     model?: string;
     conversationId?: string;
+    /** The mode of the current conversation; present after `hello`. */
+    mode?: PermissionMode;
     /** The open requests; present after `hello`. */
     requests?: OpenRequest[];
     /** The questions that wait for an answer, as they were asked; present after `hello`. */
@@ -400,7 +481,9 @@ export interface ErrorData {
 
 /** To `user_message`, `regenerate` and `edit_last`. */
 export interface TurnEnd {
-  stopReason: Word<'end_turn' | 'max_tokens' | 'max_turn_requests' | 'refusal' | 'cancelled'>;
+  stopReason: Word<
+    'end_turn' | 'max_tokens' | 'max_turn_requests' | 'refusal' | 'cancelled' | 'steered'
+  >;
   usage: Usage;
   /** In US dollars; `null` if it is not known. */
   cost: number | null;
@@ -416,6 +499,20 @@ export interface Usage {
 /** To `new_conversation`. */
 export interface Created {
   conversationId: string;
+}
+
+/** To `fork_conversation` and `rewind`. */
+export interface Trimmed {
+  /** The new conversation, or the one that was cut. */
+  conversationId: string;
+  /** The number of its messages. */
+  length: number;
+}
+
+/** To `set_mode`. */
+export interface ModeSet {
+  conversationId: string;
+  mode: PermissionMode;
 }
 
 /** To `list_conversations`. */
@@ -465,6 +562,38 @@ export interface PastMessage {
 export interface Block {
   type: string;
   [field: string]: unknown;
+}
+
+/** To `list_models`. */
+export interface ModelList {
+  engines: EngineListing[];
+  /** The engine of the current conversation. */
+  engine: string;
+  /** The model of the current conversation; `null` if it is not known. */
+  model: string | null;
+}
+
+export interface EngineListing {
+  name: Word<'anthropic' | 'openai' | 'claude-code' | 'offline'>;
+  /** Whether it can answer now. */
+  isAvailable: boolean;
+  /** Where it was found, or why it cannot answer and what to do. */
+  reason?: string;
+  models: ModelListing[];
+}
+
+export interface ModelListing {
+  id: string;
+  title?: string;
+  /** In tokens. */
+  contextWindow?: number;
+}
+
+/** To `set_engine`. */
+export interface EngineSet {
+  conversationId: string;
+  engine: string;
+  model: string;
 }
 
 /** To `replay`. */

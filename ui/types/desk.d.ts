@@ -1,6 +1,6 @@
 // The types of the desk protocol as the page uses it. docs/protocol/desk.md describes them.
 
-export type Decision = "allow" | "deny" | "timeout" | "withdrawn" | "open" | "ran";
+export type Decision = "allow" | "deny" | "timeout" | "withdrawn" | "open" | "ran" | "saved";
 export type Channel = "terminal" | "telegram" | "viewer" | "rule";
 
 export interface Filter {

@@ -1,6 +1,7 @@
 //! A client of a runtime.
 
 mod conversations;
+mod engines;
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::Arc;
@@ -18,7 +19,7 @@ use tokio::time::timeout;
 
 use crate::core::{CoreInput, is_turn};
 use crate::pump::{self, RuntimeLauncher};
-use crate::settings::{MOST_ERRANDS, MOST_TURNS};
+use crate::settings::{MOST_OTHER_REQUESTS, MOST_TURNS};
 use crate::shared::{ClientHandle, ClientShared, RequestPermits};
 use crate::{
     ClientError, ClientSettings, PassedOver, RuntimeState, SentRequest, SessionWatch, WatchStart,
@@ -117,6 +118,13 @@ impl Client {
         self.send(SessionCommand::UserMessage(message)).await
     }
 
+    /// Sends a message for the turn that runs in the current conversation, which reads it in its next
+    /// round. Without such a turn it is an ordinary message.
+    pub async fn steer(&self, text: impl Into<String>) -> SentRequest {
+        let message = UserMessage { steer: true, ..UserMessage::new(text) };
+        self.send(SessionCommand::UserMessage(message)).await
+    }
+
     /// Sends a message in the conversation with this id.
     pub async fn user_message_in(
         &self,
@@ -181,7 +189,7 @@ impl Client {
         let (open, most) = if is_turn(command) {
             (&shared.turns, MOST_TURNS)
         } else {
-            (&shared.errands, MOST_ERRANDS)
+            (&shared.other_requests, MOST_OTHER_REQUESTS)
         };
         let limit = shared.settings.taken;
         let open = timeout(limit, Semaphore::acquire_owned(Arc::clone(open))).await;

@@ -49,7 +49,7 @@ pub(crate) enum CoreInput<'a> {
     /// The process was started.
     Started,
     /// The process could not be started.
-    NotStarted { why: String },
+    NotStarted { reason: String },
     /// One of the pipes to and from the process is closed.
     PipeClosed,
     /// The process has ended.
@@ -96,7 +96,7 @@ pub(crate) struct ClientCore {
     /// The open requests, in the order in which they were sent.
     open: Vec<PendingRequest>,
     numbers: SequenceNumbers,
-    errands: u64,
+    own_requests: u64,
     paused: Option<Duration>,
     pub(crate) passed_over: PassedOver,
     outputs: Vec<CoreOutput>,
@@ -114,7 +114,7 @@ impl ClientCore {
             is_leaving: false,
             open: Vec::new(),
             numbers: SequenceNumbers::default(),
-            errands: 0,
+            own_requests: 0,
             paused: None,
             passed_over: PassedOver::default(),
             outputs: Vec::new(),
@@ -137,7 +137,7 @@ impl ClientCore {
             CoreInput::Paused => self.paused = Some(now),
             CoreInput::Resumed => self.resumed(now),
             CoreInput::Started => self.started(now),
-            CoreInput::NotStarted { why } => self.not_started(now, &why),
+            CoreInput::NotStarted { reason } => self.not_started(now, &reason),
             CoreInput::PipeClosed => self.pipe_closed(now),
             CoreInput::Exited { status, last_words } => self.exited(now, status, last_words),
             CoreInput::Restart => self.restart(now),
@@ -202,9 +202,9 @@ impl ClientCore {
         let last = self.open.len() - 1;
         match &self.life {
             _ if self.is_leaving => self.fail(now, last, ClientError::Closed),
-            RuntimeLife::GivenUp { why } => {
-                let (deaths, why) = (self.deaths, Arc::clone(why));
-                self.fail(now, last, ClientError::GivenUp { deaths, why });
+            RuntimeLife::GivenUp { reason } => {
+                let (deaths, reason) = (self.deaths, Arc::clone(reason));
+                self.fail(now, last, ClientError::GivenUp { deaths, reason });
             }
             RuntimeLife::Ready { .. } => self.send(now, last),
             _ => {}
@@ -289,8 +289,8 @@ impl ClientCore {
 
     /// Writes a request of the client's own and returns its id.
     fn errand(&mut self, command: SessionCommand) -> String {
-        self.errands += 1;
-        let id = format!("{}-own-{}", self.name, self.errands);
+        self.own_requests += 1;
+        let id = format!("{}-own-{}", self.name, self.own_requests);
         let line = SessionRequest { id: id.clone(), command }.to_line();
         self.outputs.push(CoreOutput::Write { line, of: None });
         id

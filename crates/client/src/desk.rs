@@ -10,13 +10,11 @@
 
 mod routes;
 
-use std::io;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use callgate_link::socket::{self, SocketError};
 use callgate_wire::desk::{DeskAnswer, DeskCommand, DeskMessage, DeskRequest};
 use tokio::io::AsyncWriteExt;
 use tokio::net::UnixStream;
@@ -25,36 +23,13 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
+use crate::desk_error::{DeskError, dial};
 use routes::MessageRoutes;
 
 /// How long an answer may take that needs no person.
 pub const ANSWERED_WITHIN: Duration = Duration::from_secs(10);
 /// How many requests may wait to be sent.
 const UNSENT: usize = 16;
-
-/// Why the desk could not be used.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum DeskClientError {
-    /// The desk could not be reached.
-    #[error(transparent)]
-    Socket(#[from] SocketError),
-    /// The connection could not be set up.
-    #[error("cannot talk to the desk: {0}")]
-    Io(#[from] io::Error),
-    /// The connection has ended.
-    #[error("the connection to the desk has ended: {0}")]
-    Closed(String),
-    /// The desk did not answer in time.
-    #[error("the desk gave no answer within {} s", .0.as_secs())]
-    TimedOut(Duration),
-    /// The desk's answer does not belong to the request.
-    #[error("the desk's answer does not fit the request: is it of another version?")]
-    Unexpected,
-    /// The desk cannot serve the request.
-    #[error("the desk cannot do that: {0}")]
-    Refused(String),
-}
 
 /// A connection to the desk.
 #[derive(Debug)]
@@ -86,8 +61,8 @@ pub struct DeskWatch {
 impl DeskClient {
     /// Connects to the desk. Returns an error at once if there is none. Needs a running tokio
     /// runtime.
-    pub fn connect(path: &Path) -> Result<Self, DeskClientError> {
-        let stream = socket::connect(path)?;
+    pub fn connect(path: &Path) -> Result<Self, DeskError> {
+        let stream = dial(path)?;
         stream.set_nonblocking(true)?;
         let (input, output) = UnixStream::from_std(stream)?.into_split();
         let routes = Arc::new(MessageRoutes::default());
@@ -100,7 +75,7 @@ impl DeskClient {
     }
 
     /// Sends a request. Its messages come from [`DeskReplies::next`].
-    pub async fn request(&self, command: DeskCommand) -> Result<DeskReplies, DeskClientError> {
+    pub async fn request(&self, command: DeskCommand) -> Result<DeskReplies, DeskError> {
         self.send(self.fresh_id(), command).await
     }
 
@@ -108,7 +83,7 @@ impl DeskClient {
         self.next_id.fetch_add(1, Ordering::Relaxed).to_string()
     }
 
-    async fn send(&self, id: String, command: DeskCommand) -> Result<DeskReplies, DeskClientError> {
+    async fn send(&self, id: String, command: DeskCommand) -> Result<DeskReplies, DeskError> {
         let messages = self.routes.add(&id)?;
         // From here on, whatever becomes of the request, its route is removed.
         let replies = DeskReplies {
@@ -123,23 +98,19 @@ impl DeskClient {
     }
 
     /// Sends a request and returns its answer, which must come within [`ANSWERED_WITHIN`].
-    pub async fn ask(&self, command: DeskCommand) -> Result<DeskAnswer, DeskClientError> {
+    pub async fn ask(&self, command: DeskCommand) -> Result<DeskAnswer, DeskError> {
         self.ask_as(self.fresh_id(), command).await
     }
 
-    async fn ask_as(
-        &self,
-        id: String,
-        command: DeskCommand,
-    ) -> Result<DeskAnswer, DeskClientError> {
+    async fn ask_as(&self, id: String, command: DeskCommand) -> Result<DeskAnswer, DeskError> {
         let asked = async { self.send(id, command).await?.answer().await };
         let in_time = timeout(ANSWERED_WITHIN, asked).await;
-        in_time.unwrap_or(Err(DeskClientError::TimedOut(ANSWERED_WITHIN)))
+        in_time.unwrap_or(Err(DeskError::TimedOut(ANSWERED_WITHIN)))
     }
 
     /// Watches the ledger from this number on, or from now on. It replaces an earlier watch on this
     /// connection.
-    pub async fn watch(&self, from: Option<u64>) -> Result<DeskWatch, DeskClientError> {
+    pub async fn watch(&self, from: Option<u64>) -> Result<DeskWatch, DeskError> {
         let id = self.fresh_id();
         // Before the request is sent, so that no entry is missed.
         let messages = self.routes.watch(&id);
@@ -147,7 +118,7 @@ impl DeskClient {
             DeskAnswer::Watching { head } => {
                 Ok(DeskWatch { head, messages, routes: Arc::clone(&self.routes) })
             }
-            _ => Err(DeskClientError::Unexpected),
+            _ => Err(DeskError::Unexpected),
         }
     }
 
@@ -176,7 +147,7 @@ async fn write(mut output: OwnedWriteHalf, mut unsent: mpsc::Receiver<Vec<u8>>) 
 impl DeskReplies {
     /// Returns the next message; the last one is the answer, or an error of the desk. Returns
     /// `None` after that.
-    pub async fn next(&mut self) -> Result<Option<DeskMessage>, DeskClientError> {
+    pub async fn next(&mut self) -> Result<Option<DeskMessage>, DeskError> {
         if self.is_answered {
             return Ok(None);
         }
@@ -187,15 +158,15 @@ impl DeskReplies {
     }
 
     /// Waits for the answer, and ignores what precedes it.
-    pub async fn answer(mut self) -> Result<DeskAnswer, DeskClientError> {
+    pub async fn answer(mut self) -> Result<DeskAnswer, DeskError> {
         loop {
             match self.next().await? {
                 Some(DeskMessage::Answer { answer, .. }) => return Ok(answer),
                 Some(DeskMessage::Error { text, .. }) => {
-                    return Err(DeskClientError::Refused(text));
+                    return Err(DeskError::Refused(text));
                 }
                 Some(_) => {}
-                None => return Err(DeskClientError::Unexpected),
+                None => return Err(DeskError::Unexpected),
             }
         }
     }
@@ -216,9 +187,9 @@ impl DeskWatch {
 
     /// Waits for the next message: an entry, or the notice that the connection was locked. Dropping
     /// the future loses nothing.
-    pub async fn next(&mut self) -> Result<DeskMessage, DeskClientError> {
+    pub async fn next(&mut self) -> Result<DeskMessage, DeskError> {
         match self.messages.recv().await {
-            Some(DeskMessage::Error { text, .. }) => Err(DeskClientError::Refused(text)),
+            Some(DeskMessage::Error { text, .. }) => Err(DeskError::Refused(text)),
             Some(message) => Ok(message),
             None => Err(self.routes.closed()),
         }

@@ -13,18 +13,18 @@ pub enum ClientError {
     #[error("there is no tokio runtime here: start the client inside one")]
     NoTokio,
     /// The runtime died, could not be started, or had to be ended.
-    #[error("{why}; it is being restarted: send the request again")]
+    #[error("{reason}; it is being restarted: send the request again")]
     Died {
         /// The reason, for a person.
-        why: Arc<str>,
+        reason: Arc<str>,
     },
     /// The runtime has died so often that it is not started again.
-    #[error("the runtime has died {deaths} times in a row and is not restarted: {why}")]
+    #[error("the runtime has died {deaths} times in a row and is not restarted: {reason}")]
     GivenUp {
         /// How often.
         deaths: u32,
         /// How it died last.
-        why: Arc<str>,
+        reason: Arc<str>,
     },
     /// The request had no event for too long and was cancelled.
     #[error("no event for {}", seconds(*after))]

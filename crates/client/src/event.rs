@@ -40,7 +40,7 @@ pub enum RuntimeState {
         /// Its exit status, if known.
         status: Option<ExitStatus>,
         /// The reason, for a person.
-        why: Arc<str>,
+        reason: Arc<str>,
         /// The last line that it wrote to stderr, with secrets masked.
         last_words: Option<String>,
     },

@@ -49,6 +49,7 @@
 mod client;
 mod core;
 pub mod desk;
+mod desk_error;
 mod error;
 mod event;
 mod outbox;
@@ -64,11 +65,12 @@ pub mod viewer;
 mod watch;
 
 pub use client::Client;
+pub use desk_error::DeskError;
 pub use error::ClientError;
 pub use event::{PassedOver, RequestEvent, RuntimeState, WatchedEvent, WatchedItem};
 pub use request::SentRequest;
 pub use ring::WatchStart;
 pub use settings::{
-    ClientSettings, MOST_ERRANDS, MOST_TURNS, MOST_UNSENT, RestartBackOff, StderrTarget,
+    ClientSettings, MOST_OTHER_REQUESTS, MOST_TURNS, MOST_UNSENT, RestartBackOff, StderrTarget,
 };
 pub use watch::SessionWatch;

@@ -148,7 +148,7 @@ impl SessionPump {
             }
             PumpWake::Started(Err(error)) => {
                 self.starting = None;
-                self.shared.tell(CoreInput::NotStarted { why: error.to_string() });
+                self.shared.tell(CoreInput::NotStarted { reason: error.to_string() });
             }
             PumpWake::Exited((status, last_words)) => {
                 self.life_mut(|life| life.exit = None);

@@ -11,7 +11,7 @@ use callgate_wire::session::capability;
 /// The most turns (messages, edits, `clear_history`) that may be open at once; one more waits.
 pub const MOST_TURNS: usize = 192;
 /// The most other requests that may be open at once; one more waits.
-pub const MOST_ERRANDS: usize = 64;
+pub const MOST_OTHER_REQUESTS: usize = 64;
 /// The most bytes of requests that wait for the runtime to read them; one more waits.
 pub const MOST_UNSENT: usize = 16 * 1024 * 1024;
 
@@ -79,7 +79,9 @@ impl ClientSettings {
     pub fn new(program: impl Into<PathBuf>) -> Self {
         let capabilities = [
             capability::THINKING,
+            capability::TOOL_INPUT,
             capability::TOOL_PROGRESS,
+            capability::USAGE,
             capability::PERMISSION,
             capability::NOTICE,
         ];

@@ -13,7 +13,7 @@ use crate::event::{PassedOver, RuntimeState, WatchedEvent, WatchedItem};
 use crate::outbox::{LineOutbox, OutgoingLine};
 use crate::queue::EventQueue;
 use crate::ring::{EventRing, WatchStart};
-use crate::settings::{MOST_ERRANDS, MOST_TURNS, MOST_UNSENT};
+use crate::settings::{MOST_OTHER_REQUESTS, MOST_TURNS, MOST_UNSENT};
 use crate::{ClientError, ClientSettings};
 
 /// The state that the handles of a client share with its task.
@@ -28,7 +28,7 @@ pub(crate) struct ClientShared {
     /// The bytes of all unread events.
     pub(crate) unread: Arc<AtomicUsize>,
     pub(crate) turns: Arc<Semaphore>,
-    pub(crate) errands: Arc<Semaphore>,
+    pub(crate) other_requests: Arc<Semaphore>,
     pub(crate) unsent: Arc<Semaphore>,
     pub(crate) settings: ClientSettings,
 }
@@ -92,7 +92,7 @@ impl ClientShared {
             seen: watch::Sender::new(0),
             unread: Arc::default(),
             turns: Arc::new(Semaphore::new(MOST_TURNS)),
-            errands: Arc::new(Semaphore::new(MOST_ERRANDS)),
+            other_requests: Arc::new(Semaphore::new(MOST_OTHER_REQUESTS)),
             unsent: Arc::new(Semaphore::new(MOST_UNSENT)),
             settings,
         }
@@ -208,7 +208,7 @@ impl ClientShared {
         self.tell(CoreInput::Leave);
         // The thread of the process ends it, should it still run.
         self.tell(CoreInput::Exited { status: None, last_words: None });
-        self.tell(CoreInput::NotStarted { why: "the session is closed".to_owned() });
+        self.tell(CoreInput::NotStarted { reason: "the session is closed".to_owned() });
     }
 
     fn lock(&self) -> MutexGuard<'_, ClientInner> {

@@ -3,57 +3,22 @@
 use std::collections::VecDeque;
 use std::io::{self, Write};
 use std::os::unix::net::UnixStream;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use callgate_link::blocking::fill_lines;
-use callgate_link::socket::{self, SocketError};
 use callgate_wire::desk::{
-    DeskAnswer, DeskCommand, DeskMessage, DeskRequest, DeskStatus, MAX_MESSAGE, NamedLink,
-    PairingSecret, Unreadable, UnreadableReason,
+    DeskAnswer, DeskCommand, DeskMessage, DeskRequest, DeskStatus, HiddenText, MAX_MESSAGE,
+    NamedLink,
 };
-use callgate_wire::frame::{DecodedLine, LineDecoder};
+use callgate_wire::frame::LineDecoder;
+
+use crate::desk_error::{DeskError, dial, next_message};
 
 /// How long an answer may take that needs no person.
 pub const PATIENCE: Duration = Duration::from_secs(10);
 /// How many other messages are kept while waiting for an answer.
 const MOST_KEPT: usize = 1024;
-
-/// Why the desk could not be used.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum ViewerError {
-    /// No desk is listening.
-    #[error("no desk listens at {0}: start one with `callgate up`")]
-    NoDesk(PathBuf),
-    /// The socket cannot be used.
-    #[error(transparent)]
-    Socket(SocketError),
-    /// The connection failed.
-    #[error("cannot talk to the desk: {0}")]
-    Io(#[from] io::Error),
-    /// The desk has ended, or has disconnected the viewer.
-    #[error("the desk closed the connection: look at `callgate up`")]
-    Closed,
-    /// The desk did not answer in time.
-    #[error("the desk gave no answer within {} s: look at `callgate up`", .0.as_secs())]
-    TimedOut(Duration),
-    /// The desk sent something that is not a valid message.
-    #[error("the desk's message cannot be used ({0}): is another program at its socket?")]
-    Unreadable(#[from] Unreadable),
-    /// The desk's message is too long.
-    #[error("the desk's message has more than {MAX_MESSAGE} bytes: is another program there?")]
-    TooLong,
-    /// The desk's answer does not belong to the request.
-    #[error("the desk's answer does not fit the question: is it of another version?")]
-    Unexpected,
-    /// Too many other messages came before the answer.
-    #[error("the desk sent {MOST_KEPT} messages before its answer")]
-    TooMany,
-    /// The desk cannot serve the request.
-    #[error("the desk cannot do that: {0}")]
-    Refused(String),
-}
 
 /// A connection to the desk.
 #[derive(Debug)]
@@ -67,19 +32,14 @@ pub struct Viewer {
 
 impl Viewer {
     /// Connects to the desk. Returns an error at once if there is none.
-    pub fn connect(path: &Path) -> Result<Self, ViewerError> {
-        let stream = socket::connect(path).map_err(|error| match &error {
-            SocketError::Io { source, .. } if is_absent(source) => {
-                ViewerError::NoDesk(path.to_owned())
-            }
-            _ => ViewerError::Socket(error),
-        })?;
+    pub fn connect(path: &Path) -> Result<Self, DeskError> {
+        let stream = dial(path)?;
         stream.set_write_timeout(Some(PATIENCE))?;
         Ok(Self { stream, lines: LineDecoder::new(MAX_MESSAGE), next_id: 1, kept: VecDeque::new() })
     }
 
     /// Sends a request and returns its id; the answer comes from [`next`](Self::next).
-    pub fn send(&mut self, command: DeskCommand) -> Result<String, ViewerError> {
+    pub fn send(&mut self, command: DeskCommand) -> Result<String, DeskError> {
         let id = self.next_id.to_string();
         self.next_id += 1;
         let line = DeskRequest { id: id.clone(), command }.to_line();
@@ -88,11 +48,7 @@ impl Viewer {
     }
 
     /// Sends a request and waits for its answer. Other messages are kept meanwhile.
-    pub fn ask(
-        &mut self,
-        command: DeskCommand,
-        within: Duration,
-    ) -> Result<DeskAnswer, ViewerError> {
+    pub fn ask(&mut self, command: DeskCommand, within: Duration) -> Result<DeskAnswer, DeskError> {
         self.ask_people(command, within, &mut |_| {})
     }
 
@@ -103,11 +59,11 @@ impl Viewer {
         command: DeskCommand,
         mut within: Duration,
         waiting: &mut dyn FnMut(&str),
-    ) -> Result<DeskAnswer, ViewerError> {
+    ) -> Result<DeskAnswer, DeskError> {
         let id = self.send(command)?;
         let mut end = Instant::now() + within;
         loop {
-            let message = self.receive(end)?.ok_or(ViewerError::TimedOut(within))?;
+            let message = self.receive(end)?.ok_or(DeskError::TimedOut(within))?;
             match message {
                 DeskMessage::Waiting { id: of, text, seconds } if of == id => {
                     waiting(&text);
@@ -117,39 +73,30 @@ impl Viewer {
                 }
                 DeskMessage::Answer { id: of, answer } if of == id => return Ok(answer),
                 DeskMessage::Error { id: of, text } if of.as_ref().is_none_or(|of| *of == id) => {
-                    return Err(ViewerError::Refused(text));
+                    return Err(DeskError::Refused(text));
                 }
-                _ if self.kept.len() >= MOST_KEPT => return Err(ViewerError::TooMany),
+                _ if self.kept.len() >= MOST_KEPT => return Err(DeskError::TooMany(MOST_KEPT)),
                 other => self.kept.push_back(other),
             }
         }
     }
 
     /// Returns the next message, or `None` if none comes until `end`.
-    pub fn next(&mut self, end: Instant) -> Result<Option<DeskMessage>, ViewerError> {
+    pub fn next(&mut self, end: Instant) -> Result<Option<DeskMessage>, DeskError> {
         match self.kept.pop_front() {
             Some(message) => Ok(Some(message)),
             None => self.receive(end),
         }
     }
 
-    fn receive(&mut self, end: Instant) -> Result<Option<DeskMessage>, ViewerError> {
+    fn receive(&mut self, end: Instant) -> Result<Option<DeskMessage>, DeskError> {
         loop {
-            match self.lines.next_frame() {
-                Some(DecodedLine::Whole(line)) => match DeskMessage::decode(line) {
-                    // A later version of the desk may have more messages.
-                    Err(Unreadable { reason: UnreadableReason::UnknownKind(_), .. }) => continue,
-                    message => return Ok(Some(message?)),
-                },
-                Some(DecodedLine::TooLong(_)) => return Err(ViewerError::TooLong),
-                None => {}
-            }
-            if self.lines.is_dropping() {
-                return Err(ViewerError::TooLong);
+            if let Some(message) = next_message(&mut self.lines)? {
+                return Ok(Some(message));
             }
             match self.fill(end)? {
                 None => return Ok(None),
-                Some(0) => return Err(ViewerError::Closed),
+                Some(0) => return Err(DeskError::Closed("look at `callgate up`".to_owned())),
                 Some(_) => {}
             }
         }
@@ -157,7 +104,7 @@ impl Viewer {
 
     /// Waits for bytes from the desk. Returns how many came, 0 if the connection has ended, and
     /// `None` if nothing came until `end`.
-    fn fill(&mut self, end: Instant) -> Result<Option<usize>, ViewerError> {
+    fn fill(&mut self, end: Instant) -> Result<Option<usize>, DeskError> {
         // A timeout of zero would mean none.
         let left = end.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
         self.stream.set_read_timeout(Some(left))?;
@@ -170,24 +117,24 @@ impl Viewer {
     }
 
     /// Returns the status of the desk.
-    pub fn status(&mut self) -> Result<DeskStatus, ViewerError> {
+    pub fn status(&mut self) -> Result<DeskStatus, DeskError> {
         match self.ask(DeskCommand::Status, PATIENCE)? {
             DeskAnswer::Status { status } => Ok(status),
-            _ => Err(ViewerError::Unexpected),
+            _ => Err(DeskError::Unexpected),
         }
     }
 
     /// Watches the ledger from this number on, or from now on. Returns the number of the last
     /// entry.
-    pub fn watch(&mut self, from: Option<u64>) -> Result<u64, ViewerError> {
+    pub fn watch(&mut self, from: Option<u64>) -> Result<u64, DeskError> {
         match self.ask(DeskCommand::Watch { from }, PATIENCE)? {
             DeskAnswer::Watching { head } => Ok(head),
-            _ => Err(ViewerError::Unexpected),
+            _ => Err(DeskError::Unexpected),
         }
     }
 
     /// Returns a code for pairing, and how long it can be used.
-    pub fn code(&mut self) -> Result<(PairingSecret, Duration), ViewerError> {
+    pub fn code(&mut self) -> Result<(HiddenText, Duration), DeskError> {
         self.code_when_allowed(&mut |_| {})
     }
 
@@ -195,11 +142,11 @@ impl Viewer {
     pub fn code_when_allowed(
         &mut self,
         waiting: &mut dyn FnMut(&str),
-    ) -> Result<(PairingSecret, Duration), ViewerError> {
+    ) -> Result<(HiddenText, Duration), DeskError> {
         match self.ask_people(DeskCommand::Code { page: false }, PATIENCE, waiting)? {
             DeskAnswer::Code { code, seconds } => Ok((code, Duration::from_secs(seconds))),
-            DeskAnswer::Told { text, .. } => Err(ViewerError::Refused(text)),
-            _ => Err(ViewerError::Unexpected),
+            DeskAnswer::Told { text, .. } => Err(DeskError::Refused(text)),
+            _ => Err(DeskError::Unexpected),
         }
     }
 
@@ -208,36 +155,32 @@ impl Viewer {
         &mut self,
         link: &str,
         waiting: &mut dyn FnMut(&str),
-    ) -> Result<(bool, String), ViewerError> {
+    ) -> Result<(bool, String), DeskError> {
         let command = DeskCommand::Unpair { link: link.to_owned() };
         match self.ask_people(command, PATIENCE, waiting)? {
             DeskAnswer::Told { done, text } => Ok((done, text)),
-            _ => Err(ViewerError::Unexpected),
+            _ => Err(DeskError::Unexpected),
         }
     }
 
     /// Returns all links.
-    pub fn links(&mut self) -> Result<Vec<NamedLink>, ViewerError> {
+    pub fn links(&mut self) -> Result<Vec<NamedLink>, DeskError> {
         match self.ask(DeskCommand::Links, PATIENCE)? {
             DeskAnswer::Links { links } => Ok(links),
-            _ => Err(ViewerError::Unexpected),
+            _ => Err(DeskError::Unexpected),
         }
     }
 
     /// Sends a request whose answer is a reply in words. Returns whether it was done, and the
     /// reply.
-    pub fn told(&mut self, command: DeskCommand) -> Result<(bool, String), ViewerError> {
+    pub fn told(&mut self, command: DeskCommand) -> Result<(bool, String), DeskError> {
         match self.ask(command, PATIENCE)? {
             DeskAnswer::Told { done, text } => Ok((done, text)),
-            _ => Err(ViewerError::Unexpected),
+            _ => Err(DeskError::Unexpected),
         }
     }
 }
 
 fn is_timeout(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut)
-}
-
-fn is_absent(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused)
 }

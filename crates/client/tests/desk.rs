@@ -4,7 +4,8 @@
 
 use std::path::PathBuf;
 
-use callgate_client::desk::{DeskClient, DeskClientError};
+use callgate_client::DeskError;
+use callgate_client::desk::DeskClient;
 use callgate_wire::desk::{DeskAnswer, DeskCommand, DeskMessage, DeskRequest, WatchedEntry};
 use callgate_wire::frame::{DecodedLine, LineDecoder};
 use serde_json::value::RawValue;
@@ -140,7 +141,7 @@ async fn a_watch_that_fails_later_says_why() {
     });
     desk.send(&DeskMessage::Error { id: Some(id), text: "no ledger".to_owned() }).await;
     match watch.unwrap().next().await.unwrap_err() {
-        DeskClientError::Refused(text) => assert_eq!(text, "no ledger"),
+        DeskError::Refused(text) => assert_eq!(text, "no ledger"),
         other => panic!("{other:?}"),
     }
 }
@@ -153,8 +154,8 @@ async fn a_desk_that_goes_away_fails_everything_with_its_last_words() {
     let text = "64 viewers are connected already".to_owned();
     desk.send(&DeskMessage::Error { id: None, text: text.clone() }).await;
     drop(desk);
-    let is_told = |error: DeskClientError| match error {
-        DeskClientError::Closed(why) => assert_eq!(why, text),
+    let is_told = |error: DeskError| match error {
+        DeskError::Closed(reason) => assert_eq!(reason, text),
         other => panic!("{other:?}"),
     };
     is_told(waits.answer().await.unwrap_err());
@@ -166,5 +167,5 @@ async fn a_desk_that_goes_away_fails_everything_with_its_last_words() {
 async fn no_desk_is_an_error_at_once() {
     let folder = tempfile::tempdir().unwrap();
     let error = DeskClient::connect(&folder.path().join("desk.sock")).unwrap_err();
-    assert!(matches!(error, DeskClientError::Socket(_)), "{error:?}");
+    assert!(matches!(error, DeskError::NoDesk(_)), "{error:?}");
 }

@@ -21,8 +21,8 @@ use crate::raw::Members;
 
 pub use crate::fields::Malformed;
 pub use context::{AnswerExtra, Prompter, RequestContext, RequestKind};
-pub use press::{Action, Callback, MAX_CALLBACK, NotCallback, Press};
-pub use request_id::{NotUuid, RequestId};
+pub use press::{Action, Callback, MAX_CALLBACK, Press};
+pub use request_id::RequestId;
 
 /// The socket of the first contract. The desk serves it beside its own where it is free.
 pub const LEGACY_SOCKET: &str = "/tmp/vibe-reachout.sock";
@@ -119,6 +119,18 @@ impl Decision {
 }
 
 impl ApprovalRequest {
+    /// Returns the agent's name of the event that led to this request, if it is known.
+    #[must_use]
+    pub fn event(&self) -> Option<&str> {
+        self.context.as_ref()?.event.as_deref()
+    }
+
+    /// Returns the permission mode in which the agent runs, if it is known.
+    #[must_use]
+    pub fn mode(&self) -> Option<&str> {
+        self.context.as_ref()?.mode.as_deref()
+    }
+
     /// Returns true if an answer to this request may carry `extra`.
     #[must_use]
     pub fn takes(&self, extra: AnswerExtra) -> bool {
@@ -131,7 +143,7 @@ impl ApprovalRequest {
         let members = members_of(line)?;
         let suggestions = list(&members, "permission_suggestions")?;
         Ok(Self {
-            request_id: RequestId::read(&members)?,
+            request_id: RequestId::read(&members, "request_id")?,
             tool_name: required(&members, "tool_name", "a string")?,
             tool_input: optional_object(&members, "tool_input")?
                 .ok_or(Malformed::wrong("tool_input", "an object"))?,
@@ -173,7 +185,7 @@ impl ApprovalResponse {
     pub fn decode(line: &[u8]) -> Result<Self, Malformed> {
         let members = members_of(line)?;
         Ok(Self {
-            request_id: RequestId::read(&members)?,
+            request_id: RequestId::read(&members, "request_id")?,
             decision: optional_word(&members, "decision", DECISION)?
                 .ok_or(Malformed::wrong("decision", DECISION))?,
             message: optional(&members, "message", "a string")?,

@@ -13,7 +13,6 @@ mod message;
 mod question;
 mod request;
 mod rules;
-mod secret;
 mod segment;
 mod session_view;
 mod status;
@@ -23,6 +22,7 @@ mod tests;
 use crate::fields::required;
 use crate::raw::Members;
 
+pub use crate::hidden_text::HiddenText;
 pub use crate::unreadable::{Unreadable, UnreadableReason};
 pub use answer::DeskAnswer;
 pub use card::{
@@ -39,10 +39,9 @@ pub use message::{DeskMessage, WatchedEntry};
 pub use request::{DeskCommand, DeskRequest};
 pub use rules::{
     BacktestReport, BeyondCall, ExplainQuery, ExplainedDecision, ProjectRules, ProposalSource,
-    ProposedRule, RuleExplanation, RuleMatch, RuleProblem, RuleProblemLevel, RuleView, RulesView,
-    SuggestedRule, SuggestedRules, TurnedCall, TurnedCount,
+    ProposedRule, RuleDecision, RuleExplanation, RuleMatch, RuleProblem, RuleProblemLevel,
+    RuleView, RulesView, SuggestedRule, SuggestedRules, TurnedCall, TurnedCount,
 };
-pub use secret::PairingSecret;
 pub use segment::{CommandSegment, SegmentStyle};
 pub use session_view::SessionView;
 pub use status::{DeskStatus, NamedLink, PhoneStatus, Reach, ViewerCount};

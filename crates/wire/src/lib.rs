@@ -10,6 +10,7 @@ pub mod control;
 pub mod desk;
 mod fields;
 pub mod frame;
+mod hidden_text;
 pub mod hook;
 pub mod mcp;
 pub mod raw;
@@ -17,3 +18,5 @@ pub mod scan;
 pub mod session;
 pub mod tools;
 mod unreadable;
+
+pub use hidden_text::HiddenText;

@@ -12,8 +12,10 @@ mod attachment;
 pub mod capability;
 mod command;
 mod conversation;
+mod engine;
 mod event;
 mod message;
+mod mode;
 mod permission;
 mod request;
 mod response;
@@ -31,22 +33,24 @@ pub use attachment::Attachment;
 pub use command::{LoadAs, SessionCommand};
 pub use conversation::{
     ConversationCreated, ConversationEvents, ConversationList, ConversationMessages,
-    ConversationSummary, PastMessage,
+    ConversationSummary, ConversationTrimmed, PastMessage,
 };
+pub use engine::{ConversationEngine, EngineListing, ModelList, ModelListing};
 pub use event::{Notice, SessionEvent};
 pub use message::{PastAttachment, PastUserMessage, UserMessage};
+pub use mode::{ConversationMode, ModeSet};
 pub use permission::{PermissionAnswer, PermissionRequest, PermissionResolved};
 pub use request::SessionRequest;
 pub use response::{RuntimeReady, SessionReply, SessionResponse};
 pub use status::{OpenQuestion, OpenRequest, RuntimeStatus, request_state};
-pub use tool::{ToolLocation, ToolProgress, ToolResult, ToolStream, ToolUse, tool_kind};
-pub use turn::{ErrorData, ReplayedRange, TokenUsage, TurnEnd};
+pub use tool::{ToolInput, ToolLocation, ToolProgress, ToolResult, ToolStream, ToolUse, tool_kind};
+pub use turn::{ErrorData, ReplayedRange, TokenUsage, TurnEnd, UsageReport};
 
 /// The protocol version that [`RuntimeReady`] announces.
 pub const VERSION: &str = "1.0.0";
 
 /// The capabilities of this version of the protocol, as [`RuntimeReady`] announces them.
-pub const CAPABILITIES: [&str; 15] = [
+pub const CAPABILITIES: [&str; 23] = [
     capability::STREAMING,
     capability::TOOLS,
     capability::ATTACHMENTS,
@@ -62,6 +66,14 @@ pub const CAPABILITIES: [&str; 15] = [
     capability::TOOL_PROGRESS,
     capability::NOTICE,
     capability::REPLAY,
+    capability::SET_ENGINE,
+    capability::LIST_MODELS,
+    capability::MODES,
+    capability::STEER,
+    capability::FORK,
+    capability::REWIND,
+    capability::USAGE,
+    capability::TOOL_INPUT,
 ];
 
 /// The longest line, without its newline, that either side may send.
@@ -79,6 +91,12 @@ pub const LONGEST_QUESTION: usize = 256;
 
 /// The longest id of a conversation, in bytes.
 pub const LONGEST_CONVERSATION_ID: usize = 128;
+
+/// The longest name of an engine, in bytes.
+pub const LONGEST_ENGINE: usize = 64;
+
+/// The longest name of a model, in bytes.
+pub const LONGEST_MODEL: usize = 256;
 
 /// The longest title of a conversation, in characters.
 pub const LONGEST_TITLE: usize = 256;

@@ -1,7 +1,8 @@
-//! Creating, listing, loading, renaming and deleting conversations.
+//! Creating, listing, loading, copying, cutting, renaming and deleting conversations.
 
 use callgate_wire::session::{
-    ConversationCreated, ConversationList, ConversationMessages, LoadAs, SessionCommand,
+    ConversationCreated, ConversationList, ConversationMessages, ConversationMode,
+    ConversationTrimmed, LoadAs, ModeSet, SessionCommand,
 };
 use serde::de::DeserializeOwned;
 
@@ -50,6 +51,29 @@ impl Client {
         self.send(load(conversation, limit, before, LoadAs::Events)).await
     }
 
+    /// Copies the first `length` messages of a conversation, or all of them, to a new conversation,
+    /// which becomes the current one. A turn must begin after those messages.
+    pub async fn fork_conversation(
+        &self,
+        conversation: &str,
+        length: Option<u64>,
+        title: Option<&str>,
+    ) -> Result<ConversationTrimmed, ClientError> {
+        let (conversation_id, title) = (conversation.to_owned(), title.map(str::to_owned));
+        self.told(SessionCommand::ForkConversation { conversation_id, length, title }).await
+    }
+
+    /// Removes all messages of the current conversation but the first `length`, after the requests
+    /// before it. A turn must begin after those messages.
+    pub async fn rewind(&self, length: u64) -> Result<ConversationTrimmed, ClientError> {
+        self.told(SessionCommand::Rewind { conversation_id: None, length }).await
+    }
+
+    /// Sets who decides about the tool calls of the current conversation, from the next call on.
+    pub async fn set_mode(&self, mode: ConversationMode) -> Result<ModeSet, ClientError> {
+        self.told(SessionCommand::SetMode { conversation_id: None, mode }).await
+    }
+
     /// Renames a conversation.
     pub async fn rename_conversation(
         &self,
@@ -72,7 +96,10 @@ impl Client {
     }
 
     /// Sends a request and returns the data of its `done`.
-    async fn told<T: DeserializeOwned>(&self, command: SessionCommand) -> Result<T, ClientError> {
+    pub(super) async fn told<T: DeserializeOwned>(
+        &self,
+        command: SessionCommand,
+    ) -> Result<T, ClientError> {
         let kind = command.kind();
         let reply = self.request(command).await?;
         reply.event.done_data().ok_or(ClientError::Unexpected { kind })

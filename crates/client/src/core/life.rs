@@ -32,11 +32,11 @@ pub(super) enum RuntimeLife {
     /// It is at work.
     Ready { since: Duration, ready: Arc<RuntimeReady>, fading: FadingSigns },
     /// It was asked to end.
-    Ending { since: Duration, until: Duration, why: Arc<str>, at_once: bool },
+    Ending { since: Duration, until: Duration, reason: Arc<str>, at_once: bool },
     /// It has died, and will be started again.
     Waiting { until: Duration },
     /// It is not started again, unless somebody asks for it.
-    GivenUp { why: Arc<str> },
+    GivenUp { reason: Arc<str> },
     /// The client has ended.
     Over,
 }
@@ -115,14 +115,14 @@ impl ClientCore {
         }
     }
 
-    pub(super) fn not_started(&mut self, now: Duration, why: &str) {
+    pub(super) fn not_started(&mut self, now: Duration, reason: &str) {
         if !matches!(self.life, RuntimeLife::Spawning) {
             return;
         }
         let program = self.settings.program.display();
-        let why = Arc::from(format!("the runtime {program} cannot be started: {why}"));
-        self.fail_all(now, &ClientError::Died { why: Arc::clone(&why) });
-        self.died(now, ExitDetails::default(), why, false);
+        let reason = Arc::from(format!("the runtime {program} cannot be started: {reason}"));
+        self.fail_all(now, &ClientError::Died { reason: Arc::clone(&reason) });
+        self.died(now, ExitDetails::default(), reason, false);
     }
 
     /// Handles `ready`. A second one is ignored.
@@ -158,9 +158,9 @@ impl ClientCore {
         last_words: Option<String>,
     ) {
         let exited = ExitDetails { status, last_words };
-        if let RuntimeLife::Ending { why, at_once, .. } = &self.life {
-            let (why, at_once) = (Arc::clone(why), *at_once);
-            return self.died(now, exited, why, at_once);
+        if let RuntimeLife::Ending { reason, at_once, .. } = &self.life {
+            let (reason, at_once) = (Arc::clone(reason), *at_once);
+            return self.died(now, exited, reason, at_once);
         }
         let Some(fading) = self.life.fading() else { return };
         fading.exited = Some(exited);
@@ -180,34 +180,34 @@ impl ClientCore {
         let Some(exited) = fading.exited.take() else {
             return self.end_process(now, "the runtime has closed its pipes", false);
         };
-        let why = Arc::from(exited.text());
+        let reason = Arc::from(exited.text());
         self.numbers.reset();
-        self.fail_all(now, &ClientError::Died { why: Arc::clone(&why) });
+        self.fail_all(now, &ClientError::Died { reason: Arc::clone(&reason) });
         self.outputs.push(CoreOutput::End);
-        self.died(now, exited, why, false);
+        self.died(now, exited, reason, false);
     }
 
-    fn end_process(&mut self, now: Duration, why: &str, at_once: bool) {
-        let why: Arc<str> = Arc::from(why);
+    fn end_process(&mut self, now: Duration, reason: &str, at_once: bool) {
+        let reason: Arc<str> = Arc::from(reason);
         let error = if self.is_leaving {
             ClientError::Closed
         } else {
-            ClientError::Died { why: Arc::clone(&why) }
+            ClientError::Died { reason: Arc::clone(&reason) }
         };
         self.fail_all(now, &error);
         let (since, until) = (self.life.since(now), now + ENDING);
         self.numbers.reset();
-        self.life = RuntimeLife::Ending { since, until, why, at_once };
+        self.life = RuntimeLife::Ending { since, until, reason, at_once };
         self.outputs.push(CoreOutput::End);
     }
 
     /// Decides what to do after the process is gone.
-    fn died(&mut self, now: Duration, exited: ExitDetails, why: Arc<str>, at_once: bool) {
+    fn died(&mut self, now: Duration, exited: ExitDetails, reason: Arc<str>, at_once: bool) {
         let ExitDetails { status, last_words } = exited;
         if self.is_leaving {
             return self.over(now);
         }
-        self.change(RuntimeState::Died { status, why: Arc::clone(&why), last_words });
+        self.change(RuntimeState::Died { status, reason: Arc::clone(&reason), last_words });
         let has_lived = now.saturating_sub(self.life.since(now));
         if at_once || has_lived >= self.settings.back_off.reset_after {
             self.deaths = 0;
@@ -221,15 +221,15 @@ impl ClientCore {
                 self.life = RuntimeLife::Waiting { until: now.saturating_add(within) };
                 self.change(RuntimeState::Restarting { within });
             }
-            None => self.give_up_runtime(now, why),
+            None => self.give_up_runtime(now, reason),
         }
     }
 
-    fn give_up_runtime(&mut self, now: Duration, why: Arc<str>) {
+    fn give_up_runtime(&mut self, now: Duration, reason: Arc<str>) {
         self.change(RuntimeState::GivenUp);
         let deaths = self.deaths;
-        self.fail_all(now, &ClientError::GivenUp { deaths, why: Arc::clone(&why) });
-        self.life = RuntimeLife::GivenUp { why };
+        self.fail_all(now, &ClientError::GivenUp { deaths, reason: Arc::clone(&reason) });
+        self.life = RuntimeLife::GivenUp { reason };
     }
 
     pub(super) fn restart(&mut self, now: Duration) {
@@ -276,13 +276,13 @@ impl ClientCore {
             RuntimeLife::Waiting { .. } => self.spawn(),
             RuntimeLife::Starting { fading, .. } if fading.until.is_none() => {
                 let limit = self.settings.start;
-                let why = format!("the runtime did not become ready within {limit:?}");
-                self.end_process(now, &why, false);
+                let reason = format!("the runtime did not become ready within {limit:?}");
+                self.end_process(now, &reason, false);
             }
             RuntimeLife::Starting { .. } | RuntimeLife::Ready { .. } => self.fade(now),
-            RuntimeLife::Ending { why, at_once, .. } => {
-                let (why, at_once) = (Arc::clone(why), *at_once);
-                self.died(now, ExitDetails::default(), why, at_once);
+            RuntimeLife::Ending { reason, at_once, .. } => {
+                let (reason, at_once) = (Arc::clone(reason), *at_once);
+                self.died(now, ExitDetails::default(), reason, at_once);
             }
             _ => {}
         }

@@ -125,7 +125,9 @@ pub(crate) fn is_turn(command: &SessionCommand) -> bool {
         command,
         SessionCommand::UserMessage(_)
             | SessionCommand::ClearHistory { .. }
+            | SessionCommand::Rewind { .. }
             | SessionCommand::Regenerate { .. }
             | SessionCommand::EditLast(_)
+            | SessionCommand::SetEngine { .. }
     )
 }

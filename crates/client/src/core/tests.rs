@@ -94,11 +94,7 @@ impl Bench {
 
 pub(super) fn message(conversation: Option<&str>) -> SessionCommand {
     let metadata = conversation.map(|id| to_raw_value(&json!({"conversationId": id})).unwrap());
-    SessionCommand::UserMessage(UserMessage {
-        message: "hi".into(),
-        attachments: Vec::new(),
-        metadata,
-    })
+    SessionCommand::UserMessage(UserMessage { metadata, ..UserMessage::new("hi") })
 }
 
 fn show(output: &CoreOutput) -> Option<String> {
@@ -127,7 +123,7 @@ fn show(output: &CoreOutput) -> Option<String> {
         CoreOutput::Seen { what: WatchedItem::State(state), .. } => match state {
             RuntimeState::Starting => "starting".to_owned(),
             RuntimeState::Ready(_) => "ready".to_owned(),
-            RuntimeState::Died { why, .. } => format!("died: {why}"),
+            RuntimeState::Died { reason, .. } => format!("died: {reason}"),
             RuntimeState::Restarting { within } => format!("restarting in {within:?}"),
             RuntimeState::GivenUp => "given up".to_owned(),
             RuntimeState::Ended => "ended".to_owned(),
@@ -386,18 +382,18 @@ fn a_process_without_its_pipes_is_ended_before_another_starts() {
     let mut bench = Bench::ready(ALL);
     bench.send("a", None);
     assert_eq!(bench.tell(CoreInput::PipeClosed), "");
-    let why = "the runtime has closed its pipes";
-    let failed = format!("a: {why}; it is being restarted: send the request again");
+    let reason = "the runtime has closed its pipes";
+    let failed = format!("a: {reason}; it is being restarted: send the request again");
     assert_eq!(bench.after(1), format!("{failed}; end"));
     assert_eq!(bench.say("a", "token", None), "");
     assert_eq!(bench.ask("b", message(None)), "", "it waits for the next process");
-    assert_eq!(bench.exit(15), format!("died: {why}; restarting in 200ms"));
+    assert_eq!(bench.exit(15), format!("died: {reason}; restarting in 200ms"));
     assert_eq!(bench.after(1), "starting; start");
     // One that cannot be ended is left behind.
     let mut bench = Bench::ready(ALL);
     bench.tell(CoreInput::PipeClosed);
     assert_eq!(bench.after(1), "end");
-    assert_eq!(bench.after(20), format!("died: {why}; restarting in 200ms"));
+    assert_eq!(bench.after(20), format!("died: {reason}; restarting in 200ms"));
 }
 
 #[test]
@@ -406,10 +402,10 @@ fn a_runtime_that_is_never_ready_is_ended() {
     bench.tell(CoreInput::Begin);
     bench.tell(CoreInput::Started);
     bench.ask("a", message(None));
-    let why = "the runtime did not become ready within 20s";
-    let failed = format!("a: {why}; it is being restarted: send the request again");
+    let reason = "the runtime did not become ready within 20s";
+    let failed = format!("a: {reason}; it is being restarted: send the request again");
     assert_eq!(bench.after(20), format!("{failed}; end"));
-    assert_eq!(bench.exit(15), format!("died: {why}; restarting in 200ms"));
+    assert_eq!(bench.exit(15), format!("died: {reason}; restarting in 200ms"));
 }
 
 #[test]
@@ -418,7 +414,7 @@ fn deaths_in_a_row_are_waited_for_longer() {
     bench.tell(CoreInput::Begin);
     let mut waits = Vec::new();
     for _ in 0..9 {
-        let text = bench.tell(CoreInput::NotStarted { why: "no such file".to_owned() });
+        let text = bench.tell(CoreInput::NotStarted { reason: "no such file".to_owned() });
         waits.push(text.rsplit_once("in ").unwrap().1.to_owned());
         assert_eq!(bench.after(30), "starting; start");
     }
@@ -438,13 +434,13 @@ fn a_runtime_may_be_given_up_and_started_by_hand() {
     bench.core.settings.back_off =
         RestartBackOff { most_restarts: Some(1), ..RestartBackOff::default() };
     bench.tell(CoreInput::Begin);
-    bench.tell(CoreInput::NotStarted { why: "no".to_owned() });
+    bench.tell(CoreInput::NotStarted { reason: "no".to_owned() });
     bench.after(1);
-    let why = "the runtime runtime cannot be started: no";
-    let text = bench.tell(CoreInput::NotStarted { why: "no".to_owned() });
-    assert_eq!(text, format!("died: {why}; given up"));
+    let reason = "the runtime runtime cannot be started: no";
+    let text = bench.tell(CoreInput::NotStarted { reason: "no".to_owned() });
+    assert_eq!(text, format!("died: {reason}; given up"));
     let failed = "the runtime has died 2 times in a row and is not restarted";
-    assert_eq!(bench.ask("a", message(None)), format!("a: {failed}: {why}"));
+    assert_eq!(bench.ask("a", message(None)), format!("a: {failed}: {reason}"));
     assert_eq!(bench.core.deadline(), None);
     assert_eq!(bench.tell(CoreInput::Restart), "starting; start");
 }
@@ -453,10 +449,10 @@ fn a_runtime_may_be_given_up_and_started_by_hand() {
 fn a_restart_on_request_is_not_waited_for() {
     let mut bench = Bench::ready(ALL);
     bench.send("a", None);
-    let why = "the runtime was ended on request";
-    let failed = format!("a: {why}; it is being restarted: send the request again");
+    let reason = "the runtime was ended on request";
+    let failed = format!("a: {reason}; it is being restarted: send the request again");
     assert_eq!(bench.tell(CoreInput::Restart), format!("{failed}; end"));
-    assert_eq!(bench.exit(0), format!("died: {why}; starting; start"));
+    assert_eq!(bench.exit(0), format!("died: {reason}; starting; start"));
 }
 
 #[test]
@@ -476,7 +472,7 @@ fn leaving_ends_everything() {
     assert_eq!(bench.exit(0), "ended; over");
     let mut bench = Bench::new();
     bench.tell(CoreInput::Begin);
-    bench.tell(CoreInput::NotStarted { why: "no".to_owned() });
+    bench.tell(CoreInput::NotStarted { reason: "no".to_owned() });
     assert_eq!(bench.tell(CoreInput::Leave), "ended; over");
     for input in [CoreInput::Leave, CoreInput::Restart, CoreInput::Tick, CoreInput::Started] {
         assert_eq!(bench.tell(input), "");

@@ -4,12 +4,12 @@ use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard};
 
 use callgate_link::sync::lock;
-use callgate_wire::desk::{DeskMessage, MAX_MESSAGE, Unreadable, UnreadableReason};
-use callgate_wire::frame::{DecodedLine, LineDecoder};
+use callgate_wire::desk::{DeskMessage, MAX_MESSAGE};
+use callgate_wire::frame::LineDecoder;
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::sync::mpsc;
 
-use super::DeskClientError;
+use crate::desk_error::{DeskError, next_message};
 
 /// How many messages may wait for the reader of one request.
 const UNREAD: usize = 8;
@@ -35,10 +35,10 @@ struct OpenRoutes {
 
 impl MessageRoutes {
     /// Adds a request.
-    pub(super) fn add(&self, id: &str) -> Result<mpsc::Receiver<DeskMessage>, DeskClientError> {
+    pub(super) fn add(&self, id: &str) -> Result<mpsc::Receiver<DeskMessage>, DeskError> {
         let mut open = self.open();
-        if let Some(why) = &open.ended {
-            return Err(DeskClientError::Closed(why.clone()));
+        if let Some(reason) = &open.ended {
+            return Err(DeskError::Closed(reason.clone()));
         }
         let (sender, receiver) = mpsc::channel(UNREAD);
         open.replies.insert(id.to_owned(), sender);
@@ -66,17 +66,17 @@ impl MessageRoutes {
     }
 
     /// Returns the error for whoever still waits for something.
-    pub(super) fn closed(&self) -> DeskClientError {
-        let why = self.open().ended.clone();
-        DeskClientError::Closed(why.unwrap_or_else(|| "nothing can be sent".to_owned()))
+    pub(super) fn closed(&self) -> DeskError {
+        let reason = self.open().ended.clone();
+        DeskError::Closed(reason.unwrap_or_else(|| "nothing can be sent".to_owned()))
     }
 
     /// Reads messages until the connection ends, and notes why.
     pub(super) async fn read(&self, input: impl AsyncRead + Unpin) {
-        let why = self.read_all(input).await;
+        let reason = self.read_all(input).await;
         let mut open = self.open();
         // An error that was about no request says more.
-        open.ended.get_or_insert(why);
+        open.ended.get_or_insert(reason);
         open.replies.clear();
         open.watch = None;
     }
@@ -84,20 +84,12 @@ impl MessageRoutes {
     async fn read_all(&self, mut input: impl AsyncRead + Unpin) -> String {
         let mut lines = LineDecoder::new(MAX_MESSAGE);
         loop {
-            while let Some(line) = lines.next_frame() {
-                let message = match line {
-                    DecodedLine::Whole(line) => DeskMessage::decode(line),
-                    DecodedLine::TooLong(_) => return too_long(),
-                };
-                match message {
-                    Ok(message) => self.route(message).await,
-                    // A later version of the desk may have more messages.
-                    Err(Unreadable { reason: UnreadableReason::UnknownKind(_), .. }) => {}
-                    Err(wrong) => return format!("its message cannot be used ({wrong})"),
+            loop {
+                match next_message(&mut lines) {
+                    Ok(Some(message)) => self.route(message).await,
+                    Ok(None) => break,
+                    Err(error) => return error.to_string(),
                 }
-            }
-            if lines.is_dropping() {
-                return too_long();
             }
             match input.read(lines.space()).await {
                 Ok(0) => return "the desk closed it".to_owned(),
@@ -153,8 +145,4 @@ impl OpenRoutes {
             None => self.watch.as_ref().is_some_and(|(watch, _)| watch == id).then_some(message),
         }
     }
-}
-
-fn too_long() -> String {
-    format!("its message has more than {MAX_MESSAGE} bytes")
 }

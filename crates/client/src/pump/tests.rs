@@ -404,7 +404,7 @@ fn without_tokio_there_is_an_error_and_its_end_is_the_end() {
 #[tokio::test(start_paused = true)]
 async fn garbage_is_counted_and_nothing_else() {
     let (client, _processes, mut runtime) = ready(settings()).await;
-    let message = UserMessage { message: "hi".into(), attachments: Vec::new(), metadata: None };
+    let message = UserMessage::new("hi");
     let mut request = client.send(SessionCommand::UserMessage(message)).await;
     let id = runtime.asked().await.unwrap().id;
     runtime.write(b"no json\n\xff\xfe\n\n{\"type\":\"dance\",\"id\":\"1\"}\n").await;

@@ -88,8 +88,8 @@ async fn death(
     watch: &mut SessionWatch,
 ) -> (Option<std::process::ExitStatus>, String, Option<String>) {
     let died = |seen: &WatchedItem| match seen {
-        WatchedItem::State(RuntimeState::Died { status, why, last_words }) => {
-            Some((*status, why.to_string(), last_words.clone()))
+        WatchedItem::State(RuntimeState::Died { status, reason, last_words }) => {
+            Some((*status, reason.to_string(), last_words.clone()))
         }
         _ => None,
     };

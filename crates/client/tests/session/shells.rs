@@ -29,11 +29,11 @@ fn a_program_that_is_not_there_is_named() {
             settings.back_off = RestartBackOff { most_restarts: Some(1), ..settings.back_off };
             let client = Client::start(settings).unwrap();
             let (_, end) = say(&client, "hello").await;
-            let why = "the runtime /nowhere/runtime cannot be started: No such file";
-            assert!(end.starts_with(why), "{end}");
+            let reason = "the runtime /nowhere/runtime cannot be started: No such file";
+            assert!(end.starts_with(reason), "{end}");
             let mut watch = client.watch(WatchStart::Oldest);
             for _ in 0..2 {
-                assert!(death(&mut watch).await.1.starts_with(why));
+                assert!(death(&mut watch).await.1.starts_with(reason));
             }
             let (_, end) = say(&client, "hello").await;
             assert!(end.starts_with("the runtime has died 2 times in a row"), "{end}");

@@ -32,17 +32,6 @@ impl RequestKind {
     pub fn is_answered(self) -> bool {
         matches!(self, Self::Ask | Self::Check)
     }
-
-    /// Returns the kind's name in a request.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Ask => "ask",
-            Self::Settle => "settle",
-            Self::Notify => "notify",
-            Self::Check => "check",
-        }
-    }
 }
 
 /// Something that an answer may carry beyond allow and deny, and that not every asker accepts.

@@ -2,14 +2,17 @@
 
 use std::fmt;
 
+use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
-use super::{NotUuid, RequestId};
+use super::RequestId;
 
 /// A person's answer to a question, on whichever channel they give it.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Press {
     /// A button.
+    #[serde(rename = "action")]
     Button(Action),
     /// Words of their own. They deny the call, or answer a question that asks for words.
     Words(String),
@@ -68,15 +71,12 @@ pub enum Action {
 }
 
 impl Callback {
-    /// Parses callback data of the form `{request_id}:{action}`.
-    pub fn parse(data: &str) -> Result<Self, NotCallback> {
-        if data.len() > MAX_CALLBACK {
-            return Err(NotCallback::TooLong);
-        }
-        let (id, action) = data.split_once(':').ok_or(NotCallback::NoAction)?;
-        let request_id = RequestId::parse(id).map_err(|NotUuid| NotCallback::NoRequestId)?;
-        let action = Action::parse(action).ok_or(NotCallback::UnknownAction)?;
-        Ok(Self { request_id, action })
+    /// Parses callback data of the form `{request_id}:{action}`. Returns `None` for data that none
+    /// of our buttons carries.
+    #[must_use]
+    pub fn parse(data: &str) -> Option<Self> {
+        let (id, action) = data.split_once(':').filter(|_| data.len() <= MAX_CALLBACK)?;
+        Some(Self { request_id: RequestId::parse(id)?, action: Action::parse(action)? })
     }
 
     /// Returns the callback data, which is never longer than [`MAX_CALLBACK`].
@@ -100,6 +100,12 @@ impl fmt::Display for Action {
             Self::Done => f.write_str("done"),
             Self::More => f.write_str("more"),
         }
+    }
+}
+
+impl Serialize for Action {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
     }
 }
 
@@ -128,29 +134,3 @@ impl Action {
         Some(Self::Pick { question: question.parse().ok()?, option: option.parse().ok()? })
     }
 }
-
-/// The error for callback data that none of our buttons carries.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum NotCallback {
-    /// The data is longer than [`MAX_CALLBACK`].
-    TooLong,
-    /// There is no colon, so there is no action.
-    NoAction,
-    /// The text before the colon is not a request id.
-    NoRequestId,
-    /// The text after the colon is not an action.
-    UnknownAction,
-}
-
-impl fmt::Display for NotCallback {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::TooLong => "the callback data is longer than 64 bytes",
-            Self::NoAction => "the callback data has no action after a colon",
-            Self::NoRequestId => "the callback data does not begin with a UUID of version 4",
-            Self::UnknownAction => "the callback data has an unknown action",
-        })
-    }
-}
-
-impl std::error::Error for NotCallback {}

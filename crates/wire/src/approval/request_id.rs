@@ -13,15 +13,16 @@ pub struct RequestId(String);
 
 impl RequestId {
     /// Parses a UUID of version 4 in its hyphenated form.
-    pub fn parse(text: &str) -> Result<Self, NotUuid> {
-        if is_uuid_v4(text.as_bytes()) { Ok(Self(text.to_owned())) } else { Err(NotUuid) }
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        is_uuid_v4(text.as_bytes()).then(|| Self(text.to_owned()))
     }
 
-    /// Reads the field `request_id`.
-    pub(crate) fn read(members: &Members) -> Result<Self, Malformed> {
+    /// Reads a field that holds an id.
+    pub(crate) fn read(members: &Members, field: &'static str) -> Result<Self, Malformed> {
         const EXPECTED: &str = "a UUID of version 4";
-        let text: String = required(members, "request_id", EXPECTED)?;
-        Self::parse(&text).map_err(|NotUuid| Malformed::wrong("request_id", EXPECTED))
+        let text: String = required(members, field, EXPECTED)?;
+        Self::parse(&text).ok_or(Malformed::wrong(field, EXPECTED))
     }
 
     /// Returns the id as text.
@@ -46,15 +47,3 @@ fn is_uuid_v4(text: &[u8]) -> bool {
             _ => byte.is_ascii_hexdigit(),
         })
 }
-
-/// The error for a request id that is not a UUID of version 4.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct NotUuid;
-
-impl fmt::Display for NotUuid {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the request id is not a UUID of version 4")
-    }
-}
-
-impl std::error::Error for NotUuid {}

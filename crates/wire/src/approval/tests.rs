@@ -30,13 +30,13 @@ fn response(line: &str) -> String {
 
 fn callback(data: &str) -> String {
     match Callback::parse(data) {
-        Ok(callback) => format!("{:?} = {:?}", callback.action, callback.to_data()),
-        Err(refused) => refused.to_string(),
+        Some(callback) => format!("{:?} = {:?}", callback.action, callback.to_data()),
+        None => "nothing".to_owned(),
     }
 }
 
 fn request_id(id: &str) -> String {
-    RequestId::parse(id).map_or_else(|refused| refused.to_string(), |id| format!("{id:?}"))
+    RequestId::parse(id).map_or_else(|| "nothing".to_owned(), |id| format!("{id:?}"))
 }
 
 #[test]
@@ -246,13 +246,13 @@ fn request_ids() {
         &expect![[r#"
             RequestId("ID")
             RequestId("550E8400-E29B-41D4-B716-446655440000")
-            the request id is not a UUID of version 4
-            the request id is not a UUID of version 4
-            the request id is not a UUID of version 4
-            the request id is not a UUID of version 4
-            the request id is not a UUID of version 4
-            the request id is not a UUID of version 4
-            the request id is not a UUID of version 4
+            nothing
+            nothing
+            nothing
+            nothing
+            nothing
+            nothing
+            nothing
         "#]],
     );
 }
@@ -291,20 +291,20 @@ fn callbacks() {
             Reply = "ID:reply"
             Always(0) = "ID:always"
             Always(2) = "ID:always2"
-            the callback data has an unknown action
-            the callback data has an unknown action
-            the callback data has an unknown action
+            nothing
+            nothing
+            nothing
             Pick { question: 0, option: 3 } = "ID:pick0.3"
-            the callback data has an unknown action
-            the callback data has an unknown action
+            nothing
+            nothing
             Done = "ID:done"
             More = "ID:more"
-            the callback data has an unknown action
-            the callback data has an unknown action
-            the callback data has no action after a colon
-            the callback data does not begin with a UUID of version 4
-            the callback data has no action after a colon
-            the callback data is longer than 64 bytes
+            nothing
+            nothing
+            nothing
+            nothing
+            nothing
+            nothing
         "#]],
     );
 }

@@ -5,16 +5,16 @@ use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
 use super::{
-    BacktestReport, DeskHistory, DeskInbox, DeskStatus, ExportedPage, LedgerFigures, NamedLink,
-    PairingSecret, ProposedRule, QuestionCard, RuleExplanation, RuleProblem, RulesView,
-    SessionView, SuggestedRules, UnreadableReason, VerifiedLedger,
+    BacktestReport, DeskHistory, DeskInbox, DeskStatus, ExportedPage, HiddenText, LedgerFigures,
+    NamedLink, ProposedRule, QuestionCard, RuleExplanation, RuleProblem, RulesView, SessionView,
+    SuggestedRules, UnreadableReason, VerifiedLedger,
 };
 use crate::fields::{Malformed, list, required, required_object};
 use crate::raw::{Members, from_object};
 
 /// The kinds of answers.
 #[derive(Debug, Clone, Serialize)]
-#[serde(untagged)]
+#[serde(tag = "kind", rename_all = "snake_case")]
 pub enum DeskAnswer {
     /// To `watch`: entries follow.
     Watching {
@@ -32,14 +32,14 @@ pub enum DeskAnswer {
     /// To `code`.
     Code {
         /// The code.
-        code: PairingSecret,
+        code: HiddenText,
         /// How long it can be used.
         seconds: u64,
     },
     /// To a `pair` that was accepted. The connection is unlocked by that.
     Paired {
         /// What to unlock later connections with.
-        token: PairingSecret,
+        token: HiddenText,
     },
     /// To `links`.
     Links {
@@ -68,7 +68,7 @@ pub enum DeskAnswer {
     Verified(VerifiedLedger),
     /// To `sessions`.
     Sessions {
-        /// The sessions, the one heard of last first.
+        /// The sessions, the most recently active first.
         sessions: Vec<SessionView>,
     },
     /// To `rules`.
@@ -88,43 +88,18 @@ pub enum DeskAnswer {
     Suggested(SuggestedRules),
 }
 
-/// An answer as it is written: its fields beside the id and the kind.
+/// An answer as it is written: its fields beside the id.
 #[derive(Serialize)]
 struct AnswerLine<'a> {
     id: &'a str,
-    kind: &'static str,
     #[serde(flatten)]
-    fields: &'a DeskAnswer,
+    answer: &'a DeskAnswer,
 }
 
 impl DeskAnswer {
-    fn kind(&self) -> &'static str {
-        match self {
-            Self::Watching { .. } => "watching",
-            Self::Told { .. } => "told",
-            Self::Code { .. } => "code",
-            Self::Paired { .. } => "paired",
-            Self::Links { .. } => "links",
-            Self::Status { .. } => "status",
-            Self::Inbox(_) => "inbox",
-            Self::Card { .. } => "card",
-            Self::History(_) => "history",
-            Self::Figures(_) => "figures",
-            Self::Exported(_) => "exported",
-            Self::Verified(_) => "verified",
-            Self::Sessions { .. } => "sessions",
-            Self::Rules(_) => "rules",
-            Self::Problems { .. } => "problems",
-            Self::Explained(_) => "explained",
-            Self::Backtested(_) => "backtested",
-            Self::Proposed(_) => "proposed",
-            Self::Suggested(_) => "suggested",
-        }
-    }
-
     /// Writes the whole message that answers the request `id`.
     pub(super) fn write<S: Serializer>(&self, id: &str, to: S) -> Result<S::Ok, S::Error> {
-        AnswerLine { id, kind: self.kind(), fields: self }.serialize(to)
+        AnswerLine { id, answer: self }.serialize(to)
     }
 
     pub(super) fn read(
@@ -163,9 +138,9 @@ impl DeskAnswer {
     }
 }
 
-const STATUS: &str = "an object with version, pid and how things stand";
+const STATUS: &str = "an object with version, pid and the state of the desk";
 const LINKS: &str = "an array of objects with link and name";
-const FIELDS: &str = "accompanied by all fields of this kind, each as it has to be";
+const FIELDS: &str = "accompanied by all fields of this kind, each with a valid value";
 
 /// Reads an answer whose fields are those of `T`.
 fn fields<T: DeserializeOwned>(line: &[u8]) -> Result<T, Malformed> {
@@ -179,6 +154,6 @@ fn links(members: &Members) -> Result<Vec<NamedLink>, Malformed> {
     read.map_err(|_| Malformed::wrong("links", LINKS))
 }
 
-fn secret(members: &Members, field: &'static str) -> Result<PairingSecret, Malformed> {
-    required(members, field, "a string").map(|text: String| PairingSecret::new(text))
+fn secret(members: &Members, field: &'static str) -> Result<HiddenText, Malformed> {
+    required(members, field, "a string").map(|text: String| HiddenText::new(text))
 }

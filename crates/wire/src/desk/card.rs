@@ -6,7 +6,7 @@ use super::{CommandSegment, InboxRow};
 
 /// A question in full. Every text in it is masked and safe to show.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[allow(clippy::struct_excessive_bools, reason = "each is a fact of its own that faces show")]
+#[allow(clippy::struct_excessive_bools, reason = "each is a separate fact that is shown")]
 pub struct QuestionCard {
     /// The question as it is in the list.
     #[serde(flatten)]

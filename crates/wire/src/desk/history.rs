@@ -53,6 +53,8 @@ pub enum HistoryDecision {
     Open,
     /// It ran, and callgate learned of it afterwards.
     Ran,
+    /// It was no call: somebody saved the rules.
+    Saved,
 }
 
 /// Who decided about a call.

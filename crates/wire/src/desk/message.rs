@@ -38,7 +38,7 @@ pub enum DeskMessage {
         /// How much there is to do.
         total: u64,
     },
-    /// The token that unlocked this connection is not good any more.
+    /// The token that unlocked this connection is no longer valid.
     Locked {
         /// Why, in words for a person.
         text: String,

@@ -1,35 +1,35 @@
 //! What a viewer asks of the desk.
 
-use serde::ser::SerializeMap;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use super::{
-    ExplainQuery, ExportFormat, HistoryFilter, LONGEST_CONFIRM, LONGEST_ID, LONGEST_NAME,
-    LONGEST_ORIGIN, LONGEST_SECRET, PairingSecret, ProposalSource, SHORTEST_GATE, Unreadable,
-    UnreadableReason, text,
+    ExplainQuery, ExportFormat, HiddenText, HistoryFilter, LONGEST_CONFIRM, LONGEST_ID,
+    LONGEST_NAME, LONGEST_ORIGIN, LONGEST_SECRET, ProposalSource, RuleDecision, SHORTEST_GATE,
+    Unreadable, UnreadableReason, text,
 };
 use crate::approval::{Action, Press, RequestId};
-use crate::fields::{
-    Malformed, members_of, one_line, optional, optional_object, required, write_optional,
-};
+use crate::fields::{Malformed, members_of, one_line, optional, optional_object, required};
 use crate::raw::Members;
 
 /// What a viewer asks of the desk.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize)]
 pub struct DeskRequest {
     /// Chosen by the viewer; the answer repeats it.
     pub id: String,
     /// What is to be done.
+    #[serde(flatten)]
     pub command: DeskCommand,
 }
 
 /// The kinds of [`DeskRequest`].
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
 pub enum DeskCommand {
     /// Send the ledger's entries from this number on, and each new one when it is written;
     /// without a number, the new ones.
     Watch {
         /// The first number.
+        #[serde(skip_serializing_if = "Option::is_none")]
         from: Option<u64>,
     },
     /// Answer a question.
@@ -37,30 +37,35 @@ pub enum DeskCommand {
         /// The question.
         request_id: RequestId,
         /// The answer.
+        #[serde(flatten)]
         press: Press,
         /// The typed word, for a question that needs one.
+        #[serde(skip_serializing_if = "Option::is_none")]
         confirm: Option<String>,
     },
     /// Prove that this viewer was paired.
     Unlock {
         /// What it was given then.
-        token: PairingSecret,
+        token: HiddenText,
         /// The web origin that holds the token, if a page does.
+        #[serde(skip_serializing_if = "Option::is_none")]
         origin: Option<String>,
     },
     /// Become a paired viewer.
     Pair {
         /// A code from [`DeskCommand::Code`].
-        code: PairingSecret,
+        code: HiddenText,
         /// The viewer's name for itself.
         name: String,
         /// The web origin that will hold the token, if a page does. The token counts only there.
+        #[serde(skip_serializing_if = "Option::is_none")]
         origin: Option<String>,
     },
     /// Make a code with which one chat or one viewer can be linked.
     Code {
         /// Whether it is for a page: it can be used for a short time, and if it is used twice, both
         /// uses are void.
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
         page: bool,
     },
     /// Who was linked with a code?
@@ -75,7 +80,7 @@ pub enum DeskCommand {
     Gate {
         /// The value, as long as a secret may be and at least [`SHORTEST_GATE`](super::SHORTEST_GATE)
         /// bytes long.
-        value: PairingSecret,
+        value: HiddenText,
     },
     /// How is the desk?
     Status,
@@ -91,8 +96,10 @@ pub enum DeskCommand {
         /// Which rows.
         filter: HistoryFilter,
         /// Only rows with a lower number.
+        #[serde(skip_serializing_if = "Option::is_none")]
         before: Option<u64>,
         /// At most this many rows, and at most [`MOST_HISTORY_ROWS`](super::MOST_HISTORY_ROWS).
+        #[serde(skip_serializing_if = "Option::is_none")]
         limit: Option<u64>,
     },
     /// Counts and times over the history.
@@ -107,6 +114,7 @@ pub enum DeskCommand {
         /// Which rows.
         filter: HistoryFilter,
         /// Only rows with a lower number.
+        #[serde(skip_serializing_if = "Option::is_none")]
         before: Option<u64>,
     },
     /// Is the ledger's chain whole?
@@ -114,6 +122,7 @@ pub enum DeskCommand {
     /// Which agents work where?
     Sessions {
         /// When today began, in milliseconds since 1970; without it, a day ago.
+        #[serde(skip_serializing_if = "Option::is_none")]
         since_ms: Option<i64>,
     },
     /// Which rules apply?
@@ -140,10 +149,12 @@ pub enum DeskCommand {
     /// Write a rule for a call.
     Propose {
         /// The call.
+        #[serde(flatten)]
         of: ProposalSource,
-        /// The rule's decision: `allow`, `deny`, `ask` or `confirm`.
-        decide: String,
+        /// The rule's decision.
+        decide: RuleDecision,
         /// How long the rule holds; without it, for good.
+        #[serde(skip_serializing_if = "Option::is_none")]
         seconds: Option<u64>,
     },
     /// Which rules would have saved the most questions?
@@ -175,70 +186,7 @@ impl DeskRequest {
     }
 }
 
-impl Serialize for DeskRequest {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("id", &self.id)?;
-        map.serialize_entry("kind", self.command.kind())?;
-        match &self.command {
-            DeskCommand::Watch { from: Some(from) } => map.serialize_entry("from", from)?,
-            DeskCommand::Press { request_id, press, confirm } => {
-                map.serialize_entry("request_id", request_id)?;
-                match press {
-                    Press::Button(action) => map.serialize_entry("action", &action.to_string())?,
-                    Press::Words(words) => map.serialize_entry("words", words)?,
-                    Press::Input(input) => map.serialize_entry("input", input)?,
-                }
-                write_optional(&mut map, "confirm", confirm.as_ref())?;
-            }
-            DeskCommand::Unlock { token, origin } => {
-                map.serialize_entry("token", token)?;
-                write_optional(&mut map, "origin", origin.as_ref())?;
-            }
-            DeskCommand::Pair { code, name, origin } => {
-                map.serialize_entry("code", code)?;
-                map.serialize_entry("name", name)?;
-                write_optional(&mut map, "origin", origin.as_ref())?;
-            }
-            DeskCommand::Code { page: true } => map.serialize_entry("page", &true)?,
-            DeskCommand::Gate { value } => map.serialize_entry("value", value)?,
-            DeskCommand::Unpair { link } => map.serialize_entry("link", link)?,
-            other => other.write_question(&mut map)?,
-        }
-        map.end()
-    }
-}
-
 impl DeskCommand {
-    fn kind(&self) -> &'static str {
-        match self {
-            Self::Watch { .. } => "watch",
-            Self::Press { .. } => "press",
-            Self::Unlock { .. } => "unlock",
-            Self::Pair { .. } => "pair",
-            Self::Code { .. } => "code",
-            Self::Links => "links",
-            Self::Unpair { .. } => "unpair",
-            Self::Gate { .. } => "gate",
-            Self::Status => "status",
-            Self::Inbox => "inbox",
-            Self::Card { .. } => "card",
-            Self::History { .. } => "history",
-            Self::Figures { .. } => "figures",
-            Self::Export { .. } => "export",
-            Self::Verify => "verify",
-            Self::Sessions { .. } => "sessions",
-            Self::Rules => "rules",
-            Self::CheckRules { .. } => "check_rules",
-            Self::Explain(_) => "explain",
-            Self::Backtest { .. } => "backtest",
-            Self::SaveRules { .. } => "save_rules",
-            Self::Propose { .. } => "propose",
-            Self::Suggest => "suggest",
-            Self::Try => "try",
-        }
-    }
-
     fn read(members: &Members) -> Result<Self, UnreadableReason> {
         let kind = text(members, "kind").ok_or(UnreadableReason::NoKind)?;
         Ok(match kind.as_str() {
@@ -265,7 +213,7 @@ impl DeskCommand {
 
     fn press(members: &Members) -> Result<Self, Malformed> {
         const ONE: &str = "given alone, or words or input instead";
-        let request_id = RequestId::read(members)?;
+        let request_id = RequestId::read(members, "request_id")?;
         let action: Option<String> = optional(members, "action", "one of the buttons")?;
         let words = optional(members, "words", "a string")?;
         let input = optional_object(members, "input")?;
@@ -287,15 +235,15 @@ fn action(name: &str) -> Result<Action, Malformed> {
     Action::parse(name).ok_or(Malformed::wrong("action", "one of the buttons"))
 }
 
-fn secret(members: &Members, field: &'static str) -> Result<PairingSecret, Malformed> {
-    bounded(members, field, LONGEST_SECRET, "a string of at most 128 bytes").map(PairingSecret::new)
+fn secret(members: &Members, field: &'static str) -> Result<HiddenText, Malformed> {
+    bounded(members, field, LONGEST_SECRET, "a string of at most 128 bytes").map(HiddenText::new)
 }
 
-fn gate(members: &Members) -> Result<PairingSecret, Malformed> {
+fn gate(members: &Members) -> Result<HiddenText, Malformed> {
     const EXPECTED: &str = "a string of 32 to 128 bytes";
     let value = bounded(members, "value", LONGEST_SECRET, EXPECTED)?;
     let is_long = value.len() >= SHORTEST_GATE;
-    if is_long { Ok(PairingSecret::new(value)) } else { Err(Malformed::wrong("value", EXPECTED)) }
+    if is_long { Ok(HiddenText::new(value)) } else { Err(Malformed::wrong("value", EXPECTED)) }
 }
 
 fn name(members: &Members) -> Result<String, Malformed> {

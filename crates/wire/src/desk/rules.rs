@@ -1,10 +1,48 @@
 //! The rules as a viewer sees them, and what they would decide.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::CommandSegment;
 use crate::approval::RequestId;
+
+/// What a rule decides about a call. The later of these beat the earlier.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RuleDecision {
+    /// It may run.
+    Allow,
+    /// Somebody has to be asked.
+    Ask,
+    /// Somebody has to be asked, and to type a word of what they allow.
+    Confirm,
+    /// It may not run.
+    Deny,
+}
+
+impl RuleDecision {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Allow, Self::Ask, Self::Confirm, Self::Deny];
+
+    /// Returns the decision's name in rules.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Allow => "allow",
+            Self::Ask => "ask",
+            Self::Confirm => "confirm",
+            Self::Deny => "deny",
+        }
+    }
+}
+
+impl fmt::Display for RuleDecision {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
 
 /// The rules that apply now: the user's file whole, the files of projects as lists.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,8 +66,8 @@ pub struct RulesView {
 pub struct RuleView {
     /// The rule's name.
     pub name: String,
-    /// Its decision: `allow`, `deny`, `ask` or `confirm`.
-    pub decide: String,
+    /// Its decision.
+    pub decide: RuleDecision,
     /// The line of its file on which it begins, from 1.
     pub line: u64,
     /// The rule as it is written.
@@ -79,17 +117,21 @@ pub enum RuleProblemLevel {
 }
 
 /// A call about which a viewer asks what the rules would decide.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize)]
 pub struct ExplainQuery {
     /// The tool; a shell if it is absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
     /// A shell command, instead of an input.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
     /// The tool's input: an object.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub input: Option<Box<RawValue>>,
     /// The folder the agent works in.
     pub project: String,
     /// The agent.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
 }
 
@@ -163,28 +205,30 @@ pub struct TurnedCall {
     /// The folder the agent worked in.
     pub project: String,
     /// What was decided.
-    pub was: String,
+    pub was: RuleDecision,
     /// What the rules would decide.
-    pub would: String,
+    pub would: RuleDecision,
 }
 
 /// How many decisions would change in the same way.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TurnedCount {
     /// What was decided.
-    pub from: String,
+    pub from: RuleDecision,
     /// What the rules would decide.
-    pub to: String,
+    pub to: RuleDecision,
     /// How many.
     pub count: u64,
 }
 
 /// What a rule is proposed for.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub enum ProposalSource {
     /// An open or past question.
+    #[serde(rename = "question")]
     Question(RequestId),
     /// A row of the history, by its number.
+    #[serde(rename = "seq")]
     Entry(u64),
 }
 

@@ -17,7 +17,7 @@ pub struct SessionView {
     /// Its last words before its last question.
     #[serde(default)]
     pub last_words: Option<String>,
-    /// When anything was last heard of it, in milliseconds since 1970.
+    /// When it was last active, in milliseconds since 1970.
     pub last_ms: i64,
     /// How many of its questions are open.
     pub waiting: u64,

@@ -66,9 +66,9 @@ fn requests() {
               = "{\"id\":\"2\",\"kind\":\"press\",\"request_id\":\"ID\",\"words\":\"no, \\n thanks\"}\n"
             DeskRequest { id: "2", command: Press { request_id: RequestId("ID"), press: Input(RawValue({ "b":1.0,␊"a":2})), confirm: None } }
               = "{\"id\":\"2\",\"kind\":\"press\",\"request_id\":\"ID\",\"input\":{ \"b\":1.0, \"a\":2}}\n"
-            DeskRequest { id: "3", command: Unlock { token: Secret(…), origin: None } }
+            DeskRequest { id: "3", command: Unlock { token: HiddenText(…), origin: None } }
               = "{\"id\":\"3\",\"kind\":\"unlock\",\"token\":\"hush\"}\n"
-            DeskRequest { id: "4", command: Pair { code: Secret(…), name: "Ada's page", origin: None } }
+            DeskRequest { id: "4", command: Pair { code: HiddenText(…), name: "Ada's page", origin: None } }
               = "{\"id\":\"4\",\"kind\":\"pair\",\"code\":\"7KQM2XWA\",\"name\":\"Ada's page\"}\n"
             DeskRequest { id: "5", command: Code { page: false } }
               = "{\"id\":\"5\",\"kind\":\"code\"}\n"
@@ -78,13 +78,13 @@ fn requests() {
               = "{\"id\":\"7\",\"kind\":\"unpair\",\"link\":\"chat/-100\"}\n"
             DeskRequest { id: "8", command: Status }
               = "{\"id\":\"8\",\"kind\":\"status\"}\n"
-            DeskRequest { id: "9", command: Gate { value: Secret(…) } }
+            DeskRequest { id: "9", command: Gate { value: HiddenText(…) } }
               = "{\"id\":\"9\",\"kind\":\"gate\",\"value\":\"0123456789abcdef0123456789abcdef\"}\n"
             DeskRequest { id: "2", command: Press { request_id: RequestId("ID"), press: Button(Allow), confirm: Some("prod") } }
               = "{\"id\":\"2\",\"kind\":\"press\",\"request_id\":\"ID\",\"action\":\"allow\",\"confirm\":\"prod\"}\n"
-            DeskRequest { id: "3", command: Unlock { token: Secret(…), origin: Some("http://127.0.0.1:7420") } }
+            DeskRequest { id: "3", command: Unlock { token: HiddenText(…), origin: Some("http://127.0.0.1:7420") } }
               = "{\"id\":\"3\",\"kind\":\"unlock\",\"token\":\"hush\",\"origin\":\"http://127.0.0.1:7420\"}\n"
-            DeskRequest { id: "4", command: Pair { code: Secret(…), name: "", origin: Some("http://127.0.0.1:7420") } }
+            DeskRequest { id: "4", command: Pair { code: HiddenText(…), name: "", origin: Some("http://127.0.0.1:7420") } }
               = "{\"id\":\"4\",\"kind\":\"pair\",\"code\":\"A\",\"name\":\"\",\"origin\":\"http://127.0.0.1:7420\"}\n"
             DeskRequest { id: "5", command: Code { page: true } }
               = "{\"id\":\"5\",\"kind\":\"code\",\"page\":true}\n"
@@ -145,9 +145,9 @@ fn questions() {
               = "{\"id\":\"11\",\"kind\":\"backtest\",\"text\":\"\"}\n"
             DeskRequest { id: "12", command: SaveRules { text: "", hash: "00" } }
               = "{\"id\":\"12\",\"kind\":\"save_rules\",\"text\":\"\",\"hash\":\"00\"}\n"
-            DeskRequest { id: "13", command: Propose { of: Question(RequestId("ID")), decide: "allow", seconds: Some(60) } }
+            DeskRequest { id: "13", command: Propose { of: Question(RequestId("ID")), decide: Allow, seconds: Some(60) } }
               = "{\"id\":\"13\",\"kind\":\"propose\",\"question\":\"ID\",\"decide\":\"allow\",\"seconds\":60}\n"
-            DeskRequest { id: "13", command: Propose { of: Entry(7), decide: "confirm", seconds: None } }
+            DeskRequest { id: "13", command: Propose { of: Entry(7), decide: Confirm, seconds: None } }
               = "{\"id\":\"13\",\"kind\":\"propose\",\"seq\":7,\"decide\":\"confirm\"}\n"
             DeskRequest { id: "14", command: Suggest }
               = "{\"id\":\"14\",\"kind\":\"suggest\"}\n"
@@ -190,8 +190,8 @@ fn unreadable_questions() {
             Some("1"): `limit` must be a whole number from 1 to 200
             Some("1"): `limit` must be a whole number from 1 to 200
             Some("1"): `before` must be a whole number
-            Some("1"): `filter` must be an object with text, tool, agent, project, session, decision, by, since_ms and until_ms, each as it has to be
-            Some("1"): `filter` must be an object with text, tool, agent, project, session, decision, by, since_ms and until_ms, each as it has to be
+            Some("1"): `filter` must be an object with text, tool, agent, project, session, decision, by, since_ms and until_ms, each with a valid value
+            Some("1"): `filter` must be an object with text, tool, agent, project, session, decision, by, since_ms and until_ms, each with a valid value
             Some("1"): `format` must be jsonl or csv
             Some("1"): `format` must be jsonl or csv
             Some("1"): `text` must be a string
@@ -313,9 +313,9 @@ fn messages() {
               = "{\"id\":\"1\",\"kind\":\"watching\",\"head\":7}\n"
             Answer { id: "2", answer: Told { done: true, text: "Allowed by Ada" } }
               = "{\"id\":\"2\",\"kind\":\"told\",\"done\":true,\"text\":\"Allowed by Ada\"}\n"
-            Answer { id: "3", answer: Code { code: Secret(…), seconds: 600 } }
+            Answer { id: "3", answer: Code { code: HiddenText(…), seconds: 600 } }
               = "{\"id\":\"3\",\"kind\":\"code\",\"code\":\"7KQM2XWA\",\"seconds\":600}\n"
-            Answer { id: "4", answer: Paired { token: Secret(…) } }
+            Answer { id: "4", answer: Paired { token: HiddenText(…) } }
               = "{\"id\":\"4\",\"kind\":\"paired\",\"token\":\"hush\"}\n"
             Answer { id: "5", answer: Links { links: [NamedLink { link: "chat/7", name: "Ada" }] } }
               = "{\"id\":\"5\",\"kind\":\"links\",\"links\":[{\"link\":\"chat/7\",\"name\":\"Ada\"}]}\n"
@@ -377,11 +377,11 @@ fn unreadable_messages() {
             Some("1"): `text` must be a string
             Some("1"): `links` must be an array of objects with link and name
             Some("1"): `links` must be an array of objects with link and name
-            Some("1"): `status` must be an object with version, pid and how things stand
+            Some("1"): `status` must be an object with version, pid and the state of the desk
             Some("1"): `total` must be a whole number
-            Some("1"): `kind` must be accompanied by all fields of this kind, each as it has to be
-            Some("1"): `card` must be accompanied by all fields of this kind, each as it has to be
-            Some("1"): `sessions` must be accompanied by all fields of this kind, each as it has to be
+            Some("1"): `kind` must be accompanied by all fields of this kind, each with a valid value
+            Some("1"): `card` must be accompanied by all fields of this kind, each with a valid value
+            Some("1"): `sessions` must be accompanied by all fields of this kind, each with a valid value
         "#]],
     );
 }
@@ -394,7 +394,7 @@ proptest! {
         let link = link.chars().take(LONGEST_SECRET / 4).collect();
         for command in [
             DeskCommand::Press { request_id, press: Press::Words(words), confirm: None },
-            DeskCommand::Pair { code: PairingSecret::new("A"), name, origin: None },
+            DeskCommand::Pair { code: HiddenText::new("A"), name, origin: None },
             DeskCommand::Unpair { link },
         ] {
             let request = DeskRequest { id: "1".to_owned(), command };

@@ -60,7 +60,8 @@ fn recorded_inputs_become_requests() {
         assert_eq!(context.prompt_id, members.string("prompt_id").map(Into::into));
         assert_eq!(context.agent_id, members.string("agent_id").map(Into::into));
         let RequestContext { event, takes, ok, last_words, .. } = context;
-        let (kind, event, tool) = (kind.name(), event.unwrap(), request.tool_name);
+        let (kind, tool) = (serde_json::to_value(kind).unwrap(), request.tool_name);
+        let (kind, event) = (kind.as_str().unwrap(), event.unwrap());
         let said = last_words.map(|words| words.len());
         writeln!(told, "{kind} {event} {tool}, takes {takes:?}, ok {ok:?}, said {said:?}").unwrap();
     }

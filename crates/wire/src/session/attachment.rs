@@ -2,16 +2,16 @@
 
 use std::borrow::Cow;
 
-use serde::ser::SerializeMap;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::LONGEST_FILE_NAME;
-use crate::fields::{Malformed, write_optional};
+use crate::fields::Malformed;
 use crate::raw::{Json, Members};
 
 /// A file that the user attached to a message.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
 pub enum Attachment {
     /// A file that the runtime reads.
     File {
@@ -28,6 +28,7 @@ pub enum Attachment {
         /// Its media type.
         mime: String,
         /// Its name, in at most [`LONGEST_FILE_NAME`] characters.
+        #[serde(skip_serializing_if = "Option::is_none")]
         name: Option<String>,
     },
 }
@@ -58,24 +59,6 @@ impl Attachment {
             }
             _ => Err(wrong),
         }
-    }
-}
-
-impl Serialize for Attachment {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        match self {
-            Self::File { path, mime } => {
-                map.serialize_entry("path", path)?;
-                map.serialize_entry("mime", mime)?;
-            }
-            Self::Inline { data, mime, name } => {
-                map.serialize_entry("data", data)?;
-                map.serialize_entry("mime", mime)?;
-                write_optional(&mut map, "name", name.as_ref())?;
-            }
-        }
-        map.end()
     }
 }
 

@@ -45,3 +45,27 @@ pub const NOTICE: &str = "notice";
 
 /// `replay` is understood.
 pub const REPLAY: &str = "replay";
+
+/// `set_engine` is understood.
+pub const SET_ENGINE: &str = "set_engine";
+
+/// `list_models` is understood.
+pub const LIST_MODELS: &str = "list_models";
+
+/// `set_mode` is understood.
+pub const MODES: &str = "modes";
+
+/// A message may steer a running turn.
+pub const STEER: &str = "steer";
+
+/// `fork_conversation` is understood.
+pub const FORK: &str = "fork";
+
+/// `rewind` is understood.
+pub const REWIND: &str = "rewind";
+
+/// In `hello`: the front end accepts `usage`.
+pub const USAGE: &str = "usage";
+
+/// In `hello`: the front end accepts `tool_input`.
+pub const TOOL_INPUT: &str = "tool_input";

@@ -1,6 +1,5 @@
 //! The kinds of requests.
 
-use serde::ser::SerializeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -8,20 +7,22 @@ use super::conversation::{
     conversation_id, metadata, of_metadata, optional_conversation_id, title,
 };
 use super::{
-    Attachment, LONGEST_ID, PermissionAnswer, UnreadableReason, UserMessage, WHOLE_NUMBER, bounded,
-    capability, text,
+    Attachment, ConversationMode, LONGEST_ENGINE, LONGEST_ID, LONGEST_MODEL, PermissionAnswer,
+    UnreadableReason, UserMessage, WHOLE_NUMBER, bounded, capability, text,
 };
-use crate::fields::{Malformed, optional, required, write_optional};
+use crate::fields::{Malformed, optional, required};
 use crate::raw::Members;
 
 /// The kinds of [`SessionRequest`](super::SessionRequest).
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case", rename_all_fields = "camelCase")]
 pub enum SessionCommand {
     /// A message of the user's, which the model answers.
     UserMessage(UserMessage),
     /// Removes all messages of the conversation.
     ClearHistory {
         /// A JSON object that only the front end understands, unchanged.
+        #[serde(skip_serializing_if = "Option::is_none")]
         metadata: Option<Box<RawValue>>,
     },
     /// Asks for the status of the runtime.
@@ -41,16 +42,20 @@ pub enum SessionCommand {
     /// Creates a conversation and makes it the current one.
     NewConversation {
         /// Its id. Without one, the runtime chooses it.
+        #[serde(skip_serializing_if = "Option::is_none")]
         conversation_id: Option<String>,
         /// Its title.
+        #[serde(skip_serializing_if = "Option::is_none")]
         title: Option<String>,
     },
     /// Lists the conversations.
     ListConversations {
         /// The most conversations to list.
+        #[serde(skip_serializing_if = "Option::is_none")]
         limit: Option<u32>,
         /// Lists only those that were last changed before this time, in milliseconds since the Unix
         /// epoch.
+        #[serde(skip_serializing_if = "Option::is_none")]
         before: Option<u64>,
     },
     /// Loads a conversation and makes it the current one.
@@ -58,10 +63,13 @@ pub enum SessionCommand {
         /// The conversation.
         conversation_id: String,
         /// The most messages to load.
+        #[serde(skip_serializing_if = "Option::is_none")]
         limit: Option<u32>,
         /// Loads only messages before the one with this number.
+        #[serde(skip_serializing_if = "Option::is_none")]
         before: Option<u64>,
         /// The form in which the messages are sent.
+        #[serde(rename = "as", skip_serializing_if = "LoadAs::is_default")]
         load_as: LoadAs,
     },
     /// Renames a conversation.
@@ -76,13 +84,61 @@ pub enum SessionCommand {
         /// The conversation.
         conversation_id: String,
     },
+    /// Copies a conversation, and makes the copy the current one.
+    ForkConversation {
+        /// The conversation to copy.
+        conversation_id: String,
+        /// How many of its messages to copy; all if `None`.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        length: Option<u64>,
+        /// The title of the copy; the same as before if `None`.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        title: Option<String>,
+    },
+    /// Removes the last messages of a conversation.
+    Rewind {
+        /// The conversation; the current one if `None`.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        conversation_id: Option<String>,
+        /// How many messages stay.
+        length: u64,
+    },
+    /// Sets who decides about tool calls.
+    SetMode {
+        /// The conversation; the current one if `None`.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        conversation_id: Option<String>,
+        /// Its mode from now on.
+        mode: ConversationMode,
+    },
     /// Has the model answer the last message again.
     Regenerate {
         /// A JSON object that only the front end understands, unchanged.
+        #[serde(skip_serializing_if = "Option::is_none")]
         metadata: Option<Box<RawValue>>,
     },
     /// Replaces the last message and has the model answer it.
     EditLast(UserMessage),
+    /// Lists the engines and their models.
+    ListModels {
+        /// Lists only this engine.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        engine: Option<String>,
+    },
+    /// Chooses the engine and the model of a conversation.
+    SetEngine {
+        /// The conversation, if it is not the one in the metadata or the current one.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        conversation_id: Option<String>,
+        /// The engine.
+        engine: String,
+        /// The model, as its provider names it. Without one, the engine chooses.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        model: Option<String>,
+        /// A JSON object that only the front end understands, unchanged.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        metadata: Option<Box<RawValue>>,
+    },
     /// Sends responses again.
     Replay {
         /// The number of the first response.
@@ -101,6 +157,13 @@ pub enum LoadAs {
     Events,
 }
 
+impl LoadAs {
+    #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
 impl SessionCommand {
     /// Returns its name in the protocol.
     #[must_use]
@@ -117,8 +180,13 @@ impl SessionCommand {
             Self::LoadConversation { .. } => "load_conversation",
             Self::RenameConversation { .. } => "rename_conversation",
             Self::DeleteConversation { .. } => "delete_conversation",
+            Self::ForkConversation { .. } => "fork_conversation",
+            Self::Rewind { .. } => "rewind",
+            Self::SetMode { .. } => "set_mode",
             Self::Regenerate { .. } => "regenerate",
             Self::EditLast(_) => "edit_last",
+            Self::ListModels { .. } => "list_models",
+            Self::SetEngine { .. } => "set_engine",
             Self::Replay { .. } => "replay",
         }
     }
@@ -143,6 +211,12 @@ impl SessionCommand {
                 Some(capability::INLINE_ATTACHMENTS)
             }
             Self::LoadConversation { load_as: LoadAs::Events, .. } => Some(capability::LOAD_EVENTS),
+            Self::ListModels { .. } => Some(capability::LIST_MODELS),
+            Self::SetEngine { .. } => Some(capability::SET_ENGINE),
+            Self::UserMessage(said) if said.steer => Some(capability::STEER),
+            Self::ForkConversation { .. } => Some(capability::FORK),
+            Self::Rewind { .. } => Some(capability::REWIND),
+            Self::SetMode { .. } => Some(capability::MODES),
             _ => None,
         }
     }
@@ -155,8 +229,14 @@ impl SessionCommand {
             Self::ClearHistory { metadata } | Self::Regenerate { metadata } => {
                 of_metadata(metadata.as_deref()).ok().flatten()
             }
-            Self::NewConversation { conversation_id, .. } => conversation_id.clone(),
+            Self::NewConversation { conversation_id, .. }
+            | Self::Rewind { conversation_id, .. }
+            | Self::SetMode { conversation_id, .. } => conversation_id.clone(),
+            Self::SetEngine { conversation_id, metadata, .. } => {
+                conversation_id.clone().or_else(|| of_metadata(metadata.as_deref()).ok().flatten())
+            }
             Self::LoadConversation { conversation_id, .. }
+            | Self::ForkConversation { conversation_id, .. }
             | Self::RenameConversation { conversation_id, .. }
             | Self::DeleteConversation { conversation_id } => Some(conversation_id.clone()),
             _ => None,
@@ -195,55 +275,61 @@ impl SessionCommand {
             "delete_conversation" => {
                 Self::DeleteConversation { conversation_id: conversation_id(members)? }
             }
+            "fork_conversation" => Self::ForkConversation {
+                conversation_id: conversation_id(members)?,
+                length: optional(members, "length", WHOLE_NUMBER)?,
+                title: optional_title(members)?,
+            },
+            "rewind" => Self::Rewind {
+                conversation_id: optional_conversation_id(members)?,
+                length: required(members, "length", WHOLE_NUMBER)?,
+            },
+            "set_mode" => Self::SetMode {
+                conversation_id: optional_conversation_id(members)?,
+                mode: required(members, "mode", "ask, plan or auto")?,
+            },
             "regenerate" => Self::Regenerate { metadata: metadata(members)? },
             "edit_last" => Self::EditLast(UserMessage::read(members)?),
+            "list_models" => Self::ListModels { engine: optional_engine(members)? },
+            "set_engine" => Self::SetEngine {
+                conversation_id: optional_conversation_id(members)?,
+                engine: name(members, "engine", LONGEST_ENGINE, ENGINE)?,
+                model: optional_model(members)?,
+                metadata: metadata(members)?,
+            },
             "replay" => Self::Replay { from_seq: required(members, "fromSeq", WHOLE_NUMBER)? },
             _ => return Err(UnreadableReason::unknown(&kind)),
         })
-    }
-
-    /// Writes all fields except the id and the kind.
-    pub(super) fn write<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
-        match self {
-            Self::UserMessage(said) | Self::EditLast(said) => said.write(map),
-            Self::ClearHistory { metadata } | Self::Regenerate { metadata } => {
-                write_optional(map, "metadata", metadata.as_ref())
-            }
-            Self::GetStatus => Ok(()),
-            Self::Hello { capabilities } => map.serialize_entry("capabilities", capabilities),
-            Self::Cancel { target } => map.serialize_entry("target", target),
-            Self::PermissionAnswer(answer) => answer.write(map),
-            Self::NewConversation { conversation_id, title } => {
-                write_optional(map, "conversationId", conversation_id.as_ref())?;
-                write_optional(map, "title", title.as_ref())
-            }
-            Self::ListConversations { limit, before } => {
-                write_optional(map, "limit", limit.as_ref())?;
-                write_optional(map, "before", before.as_ref())
-            }
-            Self::LoadConversation { conversation_id, limit, before, load_as } => {
-                map.serialize_entry("conversationId", conversation_id)?;
-                write_optional(map, "limit", limit.as_ref())?;
-                write_optional(map, "before", before.as_ref())?;
-                match load_as {
-                    LoadAs::Messages => Ok(()),
-                    LoadAs::Events => map.serialize_entry("as", load_as),
-                }
-            }
-            Self::RenameConversation { conversation_id, title } => {
-                map.serialize_entry("conversationId", conversation_id)?;
-                map.serialize_entry("title", title)
-            }
-            Self::DeleteConversation { conversation_id } => {
-                map.serialize_entry("conversationId", conversation_id)
-            }
-            Self::Replay { from_seq } => map.serialize_entry("fromSeq", from_seq),
-        }
     }
 }
 
 fn limit(members: &Members) -> Result<Option<u32>, Malformed> {
     optional(members, "limit", "a whole number of at most 4294967295")
+}
+
+const ENGINE: &str = "a string of 1 to 64 bytes without control characters";
+const MODEL: &str = "a string of 1 to 256 bytes without control characters";
+
+fn optional_engine(members: &Members) -> Result<Option<String>, Malformed> {
+    let read = |_| name(members, "engine", LONGEST_ENGINE, ENGINE);
+    members.some("engine").map(read).transpose()
+}
+
+fn optional_model(members: &Members) -> Result<Option<String>, Malformed> {
+    let read = |_| name(members, "model", LONGEST_MODEL, MODEL);
+    members.some("model").map(read).transpose()
+}
+
+/// Returns the name of an engine or a model, which is not empty.
+fn name(
+    members: &Members,
+    field: &'static str,
+    limit: usize,
+    expected: &'static str,
+) -> Result<String, Malformed> {
+    let name: String = required(members, field, expected)?;
+    let is_good = (1..=limit).contains(&name.len()) && !name.contains(char::is_control);
+    if is_good { Ok(name) } else { Err(Malformed::wrong(field, expected)) }
 }
 
 fn optional_title(members: &Members) -> Result<Option<String>, Malformed> {

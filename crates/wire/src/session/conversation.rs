@@ -32,6 +32,16 @@ pub struct ConversationCreated {
     pub conversation_id: String,
 }
 
+/// The data of the `done` of `fork_conversation` and `rewind`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ConversationTrimmed {
+    /// The conversation: the new one after `fork_conversation`, which is now the current one.
+    pub conversation_id: String,
+    /// How many messages it has.
+    pub length: u64,
+}
+
 /// The data of the `done` of `list_conversations`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ConversationList {

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 
 use super::{
-    ErrorData, PastUserMessage, PermissionRequest, PermissionResolved, RuntimeStatus, ToolProgress,
-    ToolResult, ToolUse, UnreadableReason,
+    ErrorData, PastUserMessage, PermissionRequest, PermissionResolved, RuntimeStatus, ToolInput,
+    ToolProgress, ToolResult, ToolUse, UnreadableReason, UsageReport,
 };
 use crate::fields::{Malformed, optional_object, required, write_optional};
 use crate::raw::{Members, from_object, quoted};
@@ -15,7 +15,8 @@ use crate::raw::{Members, from_object, quoted};
 /// The kinds of [`SessionReply`](super::SessionReply).
 #[derive(Debug, Clone)]
 pub enum SessionEvent {
-    /// A message of the user's, in a conversation that is loaded as events.
+    /// A message of the user's, in a conversation that is loaded as events, or one that steers the
+    /// turn.
     UserMessage(PastUserMessage),
     /// A piece of the model's text, to be appended.
     Token(String),
@@ -27,6 +28,10 @@ pub enum SessionEvent {
     ToolResult(ToolResult),
     /// A running tool has written output.
     ToolProgress(ToolProgress),
+    /// A piece of a tool's input, while the model writes it.
+    ToolInput(ToolInput),
+    /// What the turn has taken so far.
+    Usage(UsageReport),
     /// A person is asked whether a tool may run.
     PermissionRequest(PermissionRequest),
     /// A question was answered or withdrawn.
@@ -110,6 +115,8 @@ impl SessionEvent {
             Self::ToolUse(_) => "tool_use",
             Self::ToolResult(_) => "tool_result",
             Self::ToolProgress(_) => "tool_progress",
+            Self::ToolInput(_) => "tool_input",
+            Self::Usage(_) => "usage",
             Self::PermissionRequest(_) => "permission_request",
             Self::PermissionResolved(_) => "permission_resolved",
             Self::Notice(_) => "notice",
@@ -127,6 +134,8 @@ impl SessionEvent {
             "tool_use" => Self::ToolUse(data(members, TOOL_USE)?),
             "tool_result" => Self::ToolResult(data(members, TOOL_RESULT)?),
             "tool_progress" => Self::ToolProgress(data(members, TOOL_PROGRESS)?),
+            "tool_input" => Self::ToolInput(data(members, TOOL_INPUT)?),
+            "usage" => Self::Usage(data(members, USAGE)?),
             "permission_request" => Self::PermissionRequest(data(members, REQUEST)?),
             "permission_resolved" => Self::PermissionResolved(data(members, RESOLVED)?),
             "notice" => Self::Notice(data(members, NOTICE)?),
@@ -148,6 +157,8 @@ impl SessionEvent {
             Self::ToolUse(data) => map.serialize_entry("data", data),
             Self::ToolResult(data) => map.serialize_entry("data", data),
             Self::ToolProgress(data) => map.serialize_entry("data", data),
+            Self::ToolInput(data) => map.serialize_entry("data", data),
+            Self::Usage(data) => map.serialize_entry("data", data),
             Self::PermissionRequest(data) => map.serialize_entry("data", data),
             Self::PermissionResolved(data) => map.serialize_entry("data", data),
             Self::Notice(data) => map.serialize_entry("data", data),
@@ -165,6 +176,8 @@ const USER_MESSAGE: &str = "an object with message and attachments";
 const TOOL_USE: &str = "an object with toolId, toolName and input";
 const TOOL_RESULT: &str = "an object with toolId, toolName and result";
 const TOOL_PROGRESS: &str = "an object with toolId, stream and text";
+const TOOL_INPUT: &str = "an object with toolId, toolName and text";
+const USAGE: &str = "an object with numbers of tokens";
 const REQUEST: &str = "an object with question, toolId, toolName, input and title";
 const RESOLVED: &str = "an object with question, decision and text";
 const NOTICE: &str = "an object with kind and text";

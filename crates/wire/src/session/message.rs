@@ -1,23 +1,28 @@
 //! Messages of the user's.
 
-use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 
 use super::attachment::{Attachment, attachments, images};
 use super::conversation::{metadata, of_metadata};
-use crate::fields::{Malformed, required, write_optional};
+use crate::fields::{Malformed, optional, required};
 use crate::raw::Members;
 
 /// A message of the user's, with attachments.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize)]
 pub struct UserMessage {
     /// The text of the message.
     pub message: String,
     /// The attached files.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub attachments: Vec<Attachment>,
     /// A JSON object that only the front end understands, unchanged.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Box<RawValue>>,
+    /// Whether the message is for the turn that runs in its conversation, which reads it in its
+    /// next round. Without such a turn it is an ordinary message.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub steer: bool,
 }
 
 /// A message of the user's in a conversation that is loaded as events.
@@ -49,7 +54,7 @@ impl UserMessage {
     /// Returns a message without files that names no conversation.
     #[must_use]
     pub fn new(message: impl Into<String>) -> Self {
-        Self { message: message.into(), attachments: Vec::new(), metadata: None }
+        Self { message: message.into(), attachments: Vec::new(), metadata: None, steer: false }
     }
 
     /// Returns the conversation that the message belongs to, if it names one.
@@ -63,15 +68,8 @@ impl UserMessage {
         let message = required(members, "message", "a string")?;
         let mut attachments = attachments(members)?;
         attachments.extend(images(members)?);
-        Ok(Self { message, attachments, metadata })
-    }
-
-    pub(super) fn write<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
-        map.serialize_entry("message", &self.message)?;
-        if !self.attachments.is_empty() {
-            map.serialize_entry("attachments", &self.attachments)?;
-        }
-        write_optional(map, "metadata", self.metadata.as_ref())
+        let steer = optional(members, "steer", "true or false")?.unwrap_or_default();
+        Ok(Self { message, attachments, metadata, steer })
     }
 }
 

@@ -1,7 +1,7 @@
 //! Questions about whether a tool may run, and their answers.
 
 use serde::ser::SerializeMap;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::value::RawValue;
 
 use super::{LONGEST_QUESTION, bounded};
@@ -80,9 +80,10 @@ impl PermissionAnswer {
         };
         Ok(Self { question, press })
     }
+}
 
-    pub(super) fn write<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
-        map.serialize_entry("question", &self.question)?;
+impl Serialize for PermissionAnswer {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let (decision, message, input) = match &self.press {
             Press::Button(Action::Allow) => ("allow", None, None),
             Press::Button(Action::Always(_)) => ("allow_always", None, None),
@@ -90,8 +91,11 @@ impl PermissionAnswer {
             Press::Words(message) => ("deny", Some(message), None),
             Press::Input(input) => ("allow", None, Some(input)),
         };
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("question", &self.question)?;
         map.serialize_entry("decision", decision)?;
-        write_optional(map, "message", message)?;
-        write_optional(map, "input", input)
+        write_optional(&mut map, "message", message)?;
+        write_optional(&mut map, "input", input)?;
+        map.end()
     }
 }

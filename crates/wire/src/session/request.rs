@@ -1,7 +1,6 @@
 //! Requests of the front end.
 
-use serde::ser::SerializeMap;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use super::{
     LONGEST_ID, LONGEST_REFUSED_ID, STRING_256, SessionCommand, Unreadable, UnreadableReason, text,
@@ -9,11 +8,12 @@ use super::{
 use crate::fields::{Malformed, members_of, one_line};
 
 /// A request of the front end.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize)]
 pub struct SessionRequest {
     /// The id, chosen by the front end. Every response to this request repeats it.
     pub id: String,
     /// What the request asks for.
+    #[serde(flatten)]
     pub command: SessionCommand,
 }
 
@@ -40,15 +40,5 @@ impl SessionRequest {
     #[must_use]
     pub fn to_line(&self) -> Vec<u8> {
         one_line(self)
-    }
-}
-
-impl Serialize for SessionRequest {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("id", &self.id)?;
-        map.serialize_entry("kind", self.command.kind())?;
-        self.command.write(&mut map)?;
-        map.end()
     }
 }

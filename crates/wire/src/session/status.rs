@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::PermissionRequest;
+use super::{ConversationMode, PermissionRequest};
 
 /// The values of [`OpenRequest::state`]. A reader accepts other words.
 pub mod request_state {
@@ -34,6 +34,9 @@ pub struct RuntimeStatus {
     /// The current conversation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub conversation_id: Option<String>,
+    /// The mode of the current conversation. Not sent before `hello`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mode: Option<ConversationMode>,
     /// The open requests, in the order in which they arrived. Not sent before `hello`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requests: Option<Vec<OpenRequest>>,

@@ -41,6 +41,18 @@ pub struct ToolUse {
     pub locations: Option<Vec<ToolLocation>>,
 }
 
+/// A piece of a tool's input while the model writes it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ToolInput {
+    /// The id of the call, which its [`ToolUse`] repeats.
+    pub tool_id: String,
+    /// The tool.
+    pub tool_name: String,
+    /// The JSON of the input, to be appended.
+    pub text: String,
+}
+
 /// A file or folder that a call is about.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolLocation {

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TurnEnd {
-    /// Why the answer ended here: `end_turn`, `max_tokens`, `max_turn_requests`, `refusal` or
-    /// `cancelled`. A reader accepts other words.
+    /// Why the answer ended here: `end_turn`, `max_tokens`, `max_turn_requests`, `refusal`,
+    /// `cancelled` or `steered`. A reader accepts other words.
     pub stop_reason: String,
     /// The tokens that it took.
     #[serde(default)]
@@ -48,6 +48,24 @@ impl Add for TokenUsage {
             cache_write: self.cache_write + other.cache_write,
         }
     }
+}
+
+/// The tokens that a turn has taken so far, and how full the model's context is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct UsageReport {
+    /// The tokens that the turn has taken so far.
+    #[serde(flatten)]
+    pub usage: TokenUsage,
+    /// Their price in US dollars, if known.
+    #[serde(default)]
+    pub cost: Option<f64>,
+    /// How many tokens the conversation has, as far as the model has told.
+    #[serde(default)]
+    pub context_tokens: u64,
+    /// How many tokens the model can read, if known.
+    #[serde(default)]
+    pub context_window: Option<u64>,
 }
 
 /// The data of an `error`.

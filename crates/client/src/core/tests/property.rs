@@ -177,7 +177,7 @@ impl Trial {
                 let id = self.some_id();
                 self.tell(CoreInput::NotRead { id: &id });
             }
-            32 => self.tell(CoreInput::NotStarted { why: String::new() }),
+            32 => self.tell(CoreInput::NotStarted { reason: String::new() }),
             33 => self.tell(CoreInput::Paused),
             34 => self.tell(CoreInput::Resumed),
             35 if self.dice.roll(4) == 0 => self.tell(CoreInput::Restart),

@@ -17,6 +17,10 @@ fn conversation() -> impl Strategy<Value = String> + Clone {
     "[^\\pC]{1,30}"
 }
 
+fn engine() -> impl Strategy<Value = String> + Clone {
+    "[^\\pC]{1,16}"
+}
+
 fn object() -> impl Strategy<Value = Box<RawValue>> + Clone {
     (text(), text()).prop_map(|pair| raw(&std::collections::BTreeMap::from([pair])))
 }
@@ -39,8 +43,14 @@ fn said() -> impl Strategy<Value = UserMessage> {
             name
         }),
     ];
-    (text(), vec(attachment, 0..3), metadata())
-        .prop_map(|(message, attachments, metadata)| UserMessage { message, attachments, metadata })
+    (text(), vec(attachment, 0..3), metadata(), any::<bool>()).prop_map(
+        |(message, attachments, metadata, steer)| UserMessage {
+            message,
+            attachments,
+            metadata,
+            steer,
+        },
+    )
 }
 
 fn answer() -> impl Strategy<Value = PermissionAnswer> {
@@ -81,15 +91,37 @@ fn command() -> impl Strategy<Value = SessionCommand> {
         }),
         conversation()
             .prop_map(|conversation_id| SessionCommand::DeleteConversation { conversation_id }),
+        of(engine()).prop_map(|engine| SessionCommand::ListModels { engine }),
+        (of(conversation()), engine(), of(conversation()), metadata()).prop_map(
+            |(conversation_id, engine, model, metadata)| {
+                SessionCommand::SetEngine { conversation_id, engine, model, metadata }
+            }
+        ),
+        (conversation(), any::<Option<u64>>(), of(text())).prop_map(
+            |(conversation_id, length, title)| SessionCommand::ForkConversation {
+                conversation_id,
+                length,
+                title
+            }
+        ),
+        (of(conversation()), any::<u64>()).prop_map(|(conversation_id, length)| {
+            SessionCommand::Rewind { conversation_id, length }
+        }),
+        (of(conversation()), mode())
+            .prop_map(|(conversation_id, mode)| SessionCommand::SetMode { conversation_id, mode }),
         any::<u64>().prop_map(|from_seq| SessionCommand::Replay { from_seq }),
     ]
 }
 
+fn mode() -> impl Strategy<Value = ConversationMode> {
+    prop::sample::select(ConversationMode::ALL.as_slice())
+}
+
 fn status() -> impl Strategy<Value = RuntimeStatus> {
     let named = (of(text()), of(text()), of(text()), of(text()));
-    let open = (of(vec(open_request(), 0..3)), of(vec(open_question(), 0..3)));
+    let open = (of(mode()), of(vec(open_request(), 0..3)), of(vec(open_question(), 0..3)));
     (text(), any::<u64>(), any::<u64>(), named, open).prop_map(
-        |(state, conversation_length, uptime, named, (requests, questions))| {
+        |(state, conversation_length, uptime, named, (mode, requests, questions))| {
             let (engine, engine_reason, model, conversation_id) = named;
             RuntimeStatus {
                 state,
@@ -99,6 +131,7 @@ fn status() -> impl Strategy<Value = RuntimeStatus> {
                 engine_reason,
                 model,
                 conversation_id,
+                mode,
                 requests,
                 questions,
             }
@@ -168,6 +201,20 @@ fn failure() -> impl Strategy<Value = SessionEvent> {
     (text(), of(data)).prop_map(|(error, data)| SessionEvent::Error { error, data })
 }
 
+fn usage() -> impl Strategy<Value = UsageReport> {
+    let cents = any::<Option<u32>>();
+    (any::<[u64; 4]>(), cents, any::<u64>(), any::<Option<u64>>()).prop_map(
+        |([input, output, cache_read, cache_write], cents, context_tokens, context_window)| {
+            UsageReport {
+                usage: TokenUsage { input, output, cache_read, cache_write },
+                cost: cents.map(|cents| f64::from(cents) / 100.0),
+                context_tokens,
+                context_window,
+            }
+        },
+    )
+}
+
 fn tool_event() -> impl Strategy<Value = SessionEvent> {
     let stream = prop_oneof![Just(ToolStream::Stdout), Just(ToolStream::Stderr)];
     prop_oneof![
@@ -184,6 +231,10 @@ fn tool_event() -> impl Strategy<Value = SessionEvent> {
         (text(), stream, text()).prop_map(|(tool_id, stream, text)| {
             SessionEvent::ToolProgress(ToolProgress { tool_id, stream, text })
         }),
+        (text(), text(), text()).prop_map(|(tool_id, tool_name, text)| {
+            SessionEvent::ToolInput(ToolInput { tool_id, tool_name, text })
+        }),
+        usage().prop_map(SessionEvent::Usage),
         question().prop_map(SessionEvent::PermissionRequest),
         (text(), text(), text()).prop_map(|(question, decision, text)| {
             SessionEvent::PermissionResolved(PermissionResolved { question, decision, text })

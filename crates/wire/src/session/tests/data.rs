@@ -31,6 +31,41 @@ fn ends_say_what_came_of_the_request() {
 }
 
 #[test]
+fn models_are_listed_and_chosen() {
+    let plain = ModelListing { id: "m".to_owned(), ..ModelListing::default() };
+    let full =
+        ModelListing { title: Some("M".to_owned()), context_window: Some(8), ..plain.clone() };
+    let engine = EngineListing {
+        name: "e".to_owned(),
+        is_available: true,
+        reason: None,
+        models: vec![plain, full],
+    };
+    let away = EngineListing {
+        is_available: false,
+        reason: Some("no key".to_owned()),
+        models: vec![],
+        ..engine.clone()
+    };
+    check(
+        &ModelList {
+            engines: vec![engine, away],
+            engine: "e".to_owned(),
+            model: Some("m".to_owned()),
+        },
+        r#"{"engines":[{"name":"e","isAvailable":true,"models":[{"id":"m"},{"id":"m","title":"M","contextWindow":8}]},{"name":"e","isAvailable":false,"reason":"no key","models":[]}],"engine":"e","model":"m"}"#,
+    );
+    check(
+        &ConversationEngine {
+            conversation_id: "c".to_owned(),
+            engine: "e".to_owned(),
+            model: "m".to_owned(),
+        },
+        r#"{"conversationId":"c","engine":"e","model":"m"}"#,
+    );
+}
+
+#[test]
 fn conversations_are_listed_and_loaded() {
     let conversation = ConversationSummary {
         conversation_id: "c".to_owned(),

@@ -29,6 +29,10 @@ fn requests() {
             r#"{"id":"1","kind":"regenerate"}"#,
             r#"{"id":"1","kind":"regenerate","metadata":{"conversationId":"c"}}"#,
             r#"{"id":"1","kind":"edit_last","message":"Hi","attachments":[{"path":"a","mime":"b"}],"metadata":{}}"#,
+            r#"{"id":"1","kind":"list_models"}"#,
+            r#"{"id":"1","kind":"list_models","engine":"openai"}"#,
+            r#"{"id":"1","kind":"set_engine","engine":"openai"}"#,
+            r#"{"id":"1","kind":"set_engine","conversationId":"c","engine":"e","model":"m","metadata":{}}"#,
             r#"{"id":"1","kind":"replay","fromSeq":7}"#,
             r#"{"id":"1","kind":"clear_history","metadata":{"conversationId":"c"}}"#,
         ],
@@ -69,8 +73,16 @@ fn requests() {
               = "{\"id\":\"1\",\"kind\":\"regenerate\"}\n"
             SessionRequest { id: "1", command: Regenerate { metadata: Some(RawValue({"conversationId":"c"})) } }
               = "{\"id\":\"1\",\"kind\":\"regenerate\",\"metadata\":{\"conversationId\":\"c\"}}\n"
-            SessionRequest { id: "1", command: EditLast(UserMessage { message: "Hi", attachments: [File { path: "a", mime: "b" }], metadata: Some(RawValue({})) }) }
+            SessionRequest { id: "1", command: EditLast(UserMessage { message: "Hi", attachments: [File { path: "a", mime: "b" }], metadata: Some(RawValue({})), steer: false }) }
               = "{\"id\":\"1\",\"kind\":\"edit_last\",\"message\":\"Hi\",\"attachments\":[{\"path\":\"a\",\"mime\":\"b\"}],\"metadata\":{}}\n"
+            SessionRequest { id: "1", command: ListModels { engine: None } }
+              = "{\"id\":\"1\",\"kind\":\"list_models\"}\n"
+            SessionRequest { id: "1", command: ListModels { engine: Some("openai") } }
+              = "{\"id\":\"1\",\"kind\":\"list_models\",\"engine\":\"openai\"}\n"
+            SessionRequest { id: "1", command: SetEngine { conversation_id: None, engine: "openai", model: None, metadata: None } }
+              = "{\"id\":\"1\",\"kind\":\"set_engine\",\"engine\":\"openai\"}\n"
+            SessionRequest { id: "1", command: SetEngine { conversation_id: Some("c"), engine: "e", model: Some("m"), metadata: Some(RawValue({})) } }
+              = "{\"id\":\"1\",\"kind\":\"set_engine\",\"conversationId\":\"c\",\"engine\":\"e\",\"model\":\"m\",\"metadata\":{}}\n"
             SessionRequest { id: "1", command: Replay { from_seq: 7 } }
               = "{\"id\":\"1\",\"kind\":\"replay\",\"fromSeq\":7}\n"
             SessionRequest { id: "1", command: ClearHistory { metadata: Some(RawValue({"conversationId":"c"})) } }
@@ -141,6 +153,10 @@ fn unreadable_requests() {
             r#"{"id":"1","kind":"clear_history","metadata":{"conversationId":["c"]}}"#,
             r#"{"id":"1","kind":"replay"}"#,
             r#"{"id":"1","kind":"replay","fromSeq":"7"}"#,
+            r#"{"id":"1","kind":"list_models","engine":7}"#,
+            r#"{"id":"1","kind":"set_engine"}"#,
+            r#"{"id":"1","kind":"set_engine","engine":""}"#,
+            r#"{"id":"1","kind":"set_engine","engine":"e","model":"a\nb"}"#,
         ],
         &expect![[r#"
             Some("1"): `capabilities` must be an array of strings
@@ -171,6 +187,10 @@ fn unreadable_requests() {
             Some("1"): `metadata.conversationId` must be a string of 1 to 128 bytes without control characters
             Some("1"): `fromSeq` must be a whole number
             Some("1"): `fromSeq` must be a whole number
+            Some("1"): `engine` must be a string of 1 to 64 bytes without control characters
+            Some("1"): `engine` must be a string of 1 to 64 bytes without control characters
+            Some("1"): `engine` must be a string of 1 to 64 bytes without control characters
+            Some("1"): `model` must be a string of 1 to 256 bytes without control characters
         "#]],
     );
 }
@@ -267,9 +287,9 @@ fn responses() {
               = "{\"type\":\"error\",\"id\":\"1\",\"error\":\"no\",\"data\":{\"kind\":\"server\",\"status\":500,\"retryable\":true},\"timestamp\":2}\n"
             Reply(SessionReply { id: Some("1"), event: Error { error: "no", data: Some(ErrorData { kind: "cut", status: None, retryable: true }) }, timestamp: 2, seq: None })
               = "{\"type\":\"error\",\"id\":\"1\",\"error\":\"no\",\"data\":{\"kind\":\"cut\",\"status\":null,\"retryable\":true},\"timestamp\":2}\n"
-            Reply(SessionReply { id: Some("1"), event: Status(RuntimeStatus { state: "idle", conversation_length: 1, uptime: 7, engine: Some("offline"), engine_reason: Some("no key"), model: Some("m"), conversation_id: Some("c"), requests: None, questions: None }), timestamp: 8, seq: None })
+            Reply(SessionReply { id: Some("1"), event: Status(RuntimeStatus { state: "idle", conversation_length: 1, uptime: 7, engine: Some("offline"), engine_reason: Some("no key"), model: Some("m"), conversation_id: Some("c"), mode: None, requests: None, questions: None }), timestamp: 8, seq: None })
               = "{\"type\":\"status\",\"id\":\"1\",\"data\":{\"state\":\"idle\",\"conversationLength\":1,\"uptime\":7,\"engine\":\"offline\",\"engineReason\":\"no key\",\"model\":\"m\",\"conversationId\":\"c\"},\"timestamp\":8}\n"
-            Reply(SessionReply { id: Some("1"), event: Status(RuntimeStatus { state: "busy", conversation_length: 1, uptime: 7, engine: None, engine_reason: None, model: None, conversation_id: None, requests: Some([OpenRequest { id: "0", kind: "user_message", state: "queued", since: 4, from_seq: 5, conversation_id: Some("c"), message: Some("Hi") }, OpenRequest { id: "2", kind: "replay", state: "working", since: 4, from_seq: 5, conversation_id: None, message: None }]), questions: Some([OpenQuestion { id: "0", data: PermissionRequest { question: "q", tool_id: "t", tool_name: "run", input: RawValue({ "a":1.0 }), title: "Run it", reason: None, can_allow_always: None, deadline: None, diff: None }, timestamp: 6 }]) }), timestamp: 8, seq: None })
+            Reply(SessionReply { id: Some("1"), event: Status(RuntimeStatus { state: "busy", conversation_length: 1, uptime: 7, engine: None, engine_reason: None, model: None, conversation_id: None, mode: None, requests: Some([OpenRequest { id: "0", kind: "user_message", state: "queued", since: 4, from_seq: 5, conversation_id: Some("c"), message: Some("Hi") }, OpenRequest { id: "2", kind: "replay", state: "working", since: 4, from_seq: 5, conversation_id: None, message: None }]), questions: Some([OpenQuestion { id: "0", data: PermissionRequest { question: "q", tool_id: "t", tool_name: "run", input: RawValue({ "a":1.0 }), title: "Run it", reason: None, can_allow_always: None, deadline: None, diff: None }, timestamp: 6 }]) }), timestamp: 8, seq: None })
               = "{\"type\":\"status\",\"id\":\"1\",\"data\":{\"state\":\"busy\",\"conversationLength\":1,\"uptime\":7,\"requests\":[{\"id\":\"0\",\"kind\":\"user_message\",\"state\":\"queued\",\"since\":4,\"fromSeq\":5,\"conversationId\":\"c\",\"message\":\"Hi\"},{\"id\":\"2\",\"kind\":\"replay\",\"state\":\"working\",\"since\":4,\"fromSeq\":5}],\"questions\":[{\"type\":\"permission_request\",\"id\":\"0\",\"data\":{\"question\":\"q\",\"toolId\":\"t\",\"toolName\":\"run\",\"input\":{ \"a\":1.0 },\"title\":\"Run it\"},\"timestamp\":6}]},\"timestamp\":8}\n"
         "#]],
     );
@@ -334,6 +354,9 @@ fn the_conversation_that_a_request_names() {
     check(r#""load_conversation","conversationId":"c""#, Some("c"));
     check(r#""rename_conversation","conversationId":"c","title":"""#, Some("c"));
     check(r#""delete_conversation","conversationId":"c""#, Some("c"));
+    check(r#""set_engine","engine":"e","conversationId":"c""#, Some("c"));
+    check(r#""set_engine","engine":"e","metadata":{"conversationId":"c"}"#, Some("c"));
+    check(r#""set_engine","engine":"e""#, None);
     check(r#""get_status""#, None);
 }
 
@@ -359,4 +382,6 @@ fn only_hello_opens_the_extensions() {
     check(r#""regenerate""#, true);
     check(r#""edit_last","message":"""#, true);
     check(r#""replay","fromSeq":1"#, true);
+    check(r#""list_models""#, true);
+    check(r#""set_engine","engine":"e""#, true);
 }
