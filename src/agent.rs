@@ -1,6 +1,8 @@
 //! `callgate agent`: the agent runtime on standard input and output.
 
+mod engines;
 mod gate;
+mod tools;
 mod watch;
 
 use std::ffi::OsString;
@@ -10,14 +12,10 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use callgate_agent::anthropic::{self, Anthropic};
-use callgate_agent::engine::Engine;
-use callgate_agent::files::{self, AllowedFolders};
+use callgate_agent::engine_registry::EngineRegistry;
 use callgate_agent::history::{History, HistoryLocation};
-use callgate_agent::offline::Offline;
 use callgate_agent::session::{self, LogLevel, SessionLog, Shutdown};
 use callgate_agent::tool::AgentTool;
-use callgate_agent::{run, system};
 use callgate_approval::asker;
 use callgate_mask::text;
 use jiff::Zoned;
@@ -118,7 +116,7 @@ async fn serve(config: &Config) -> Result<(), Failure> {
 
 /// The parts of the runtime that may fail to start, which is reported before anything is served.
 struct RuntimeParts {
-    engine: Arc<dyn Engine>,
+    engines: EngineRegistry,
     gate: Gatekeeper,
     tools: Vec<Arc<dyn AgentTool>>,
     system: String,
@@ -131,8 +129,8 @@ impl RuntimeParts {
         let log = log(settings.log_level);
         let warn = Arc::new(move |what: &str| log.say(LogLevel::Warn, what));
         let gate = Gatekeeper::new(config, warn);
-        let tools = tools(settings, gate.hidden())?;
-        Ok(Self { engine: engine(settings)?, gate, tools, system })
+        let tools = tools::built_in(settings, gate.hidden())?;
+        Ok(Self { engines: engines::registry(config)?, gate, tools, system })
     }
 }
 
@@ -147,9 +145,9 @@ fn options(config: &Config, parts: RuntimeParts) -> session::SessionOptions {
         }
     };
     session::SessionOptions {
-        engine: parts.engine,
-        engine_reason: settings.engine.because.clone(),
+        engines: parts.engines,
         tools: parts.tools,
+        sources: tools::sources(settings, &ledger),
         gate: Arc::new(parts.gate),
         history,
         ledger,
@@ -171,49 +169,6 @@ fn options(config: &Config, parts: RuntimeParts) -> session::SessionOptions {
 fn one(place: HistoryLocation) -> (History, History) {
     let history = History::start(place);
     (history.clone(), history)
-}
-
-fn engine(settings: &AgentSettings) -> Result<Arc<dyn Engine>, Failure> {
-    if !settings.engine.is_model {
-        return Ok(Arc::new(Offline));
-    }
-    let failed = |why: &dyn std::fmt::Display| Failure::Failed(why.to_string());
-    let none = "there is no API key: set ANTHROPIC_API_KEY";
-    let key = settings.api_key.as_ref().ok_or_else(|| failed(&none))?;
-    let key = key.read_key().map_err(|error| failed(&error))?;
-    let key = anthropic::ApiKey::new(key.reveal()).map_err(|error| failed(&error))?;
-    let engine = Anthropic::new(anthropic::AnthropicSettings {
-        base_url: settings.base_url.clone(),
-        proxy: proxy(settings),
-        ..anthropic::AnthropicSettings::new(key, settings.model.clone())
-    });
-    Ok(Arc::new(engine.map_err(|error| failed(&error))?))
-}
-
-/// Returns the proxy. It is for other machines, and those are reached by https only.
-fn proxy(settings: &AgentSettings) -> Option<String> {
-    let is_far = settings.base_url.starts_with("https://");
-    settings.proxy.as_ref().filter(|_| is_far).map(|proxy| proxy.reveal().to_owned())
-}
-
-fn tools(
-    settings: &AgentSettings,
-    hidden: files::HiddenFiles,
-) -> Result<Vec<Arc<dyn AgentTool>>, Failure> {
-    let roots = AllowedFolders::open(&settings.folder, &settings.roots)
-        .map_err(|error| Failure::Failed(format!("cannot use the folders for tools: {error}")))?;
-    let limits =
-        files::FileLimits { max_file: settings.max_file_size, ..files::FileLimits::default() };
-    let mut tools = files::tools(roots, limits, hidden);
-    let commands = run::RunSettings {
-        roots: settings.roots.clone(),
-        timeout: settings.command_timeout,
-        max_timeout: settings.command_timeout.max(run::LONGEST_TIMEOUT),
-        ..run::RunSettings::new(settings.folder.clone(), std::env::vars_os().collect())
-    };
-    tools.push(system::tool(&commands));
-    tools.push(run::tool(commands));
-    Ok(tools)
 }
 
 fn system_prompt(settings: &AgentSettings) -> Result<String, Failure> {

@@ -8,6 +8,7 @@ mod agent;
 mod check;
 mod choices;
 mod flags;
+mod key_names;
 mod keys;
 mod problem;
 mod raw;
@@ -24,7 +25,7 @@ use callgate_approval::desk::Unattended;
 
 pub(crate) use agent::AgentSettings;
 use check::ConfigCheck;
-pub(crate) use choices::WhenAbsent;
+pub(crate) use choices::{EngineSetting, WhenAbsent};
 pub(crate) use flags::{AgentFlags, DeskFlags};
 use keys::SettingKey;
 pub(crate) use problem::{ConfigProblems, Setting, SettingOrigin};

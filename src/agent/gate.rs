@@ -41,16 +41,19 @@ use always::AllowedActs;
 use asking::{AskOutcome, QuestionToAsk};
 use board::{Board, FoundQuestion, PostedQuestion, PressRoute};
 use inside::InsideDesk;
-use rules::{AskReason, RulesVerdict, RuntimeRules};
+use rules::{RuntimeRules, ToolRuling};
 
 /// The agent's name in rules, at the desk and in the ledger.
 const AGENT: &str = callgate_rules::act::OWN_AGENT;
 /// Who answers at the front end, as the desk and the ledger know them.
-const SHELL: &str = "the shell of callgate agent";
+const FRONT_END: &str = "the user in the front end";
 /// How many questions are asked at once; more wait.
 const MOST_ASKING: usize = 16;
 /// Why something that a rule wants confirmed is not asked at the front end.
 const NEEDS_DESK: &str = "a rule wants it confirmed with a typed word: start `callgate up`";
+/// Why something is denied in the mode `auto`.
+const NOBODY_ASKED: &str = "no rule allows this, and nobody is asked in the mode `auto`. Do without \
+    it, or tell the user what you would need";
 /// The longest that the rules may take for one use of a tool.
 const RULED_WITHIN: Duration = Duration::from_secs(10);
 
@@ -97,16 +100,18 @@ impl Gatekeeper {
 
     async fn decide(&self, question: GateQuestion) -> ToolPermit {
         let GateQuestion { tool, input, conversation, .. } = &question;
-        let ask = match self.ruled(tool, input).await {
-            RulesVerdict::Allow { because } => return ToolPermit::Allowed { because, input: None },
-            RulesVerdict::Deny { because } => {
-                return ToolPermit::Denied { because, interrupt: false };
-            }
-            RulesVerdict::Ask(ask) => ask,
-        };
+        let ask = self.ruled(tool, input).await;
+        match ask.ruling {
+            Ruling::Allow { because } => return ToolPermit::Allowed { because, input: None },
+            Ruling::Deny { because } => return ToolPermit::Denied { because, interrupt: false },
+            Ruling::Ask { .. } | Ruling::Confirm { .. } => {}
+        }
         if ask.like.as_ref().is_some_and(|like| self.always.has(conversation, like)) {
             let because = "a person has allowed this for the rest of the conversation".to_owned();
             return ToolPermit::Allowed { because, input: None };
+        }
+        if !question.may_ask {
+            return ToolPermit::Denied { because: NOBODY_ASKED.to_owned(), interrupt: false };
         }
         match self.ask(&question, &ask).await {
             AskOutcome::Denied { text, interrupt } => {
@@ -124,11 +129,12 @@ impl Gatekeeper {
 
     /// Asks the rules, on another thread because a look at the disk may block, and no longer than
     /// a person would be waited for.
-    async fn ruled(&self, tool: &'static str, input: &RawValue) -> RulesVerdict {
-        let (rules, input) = (Arc::clone(&self.rules), input.to_owned());
-        let judging = tokio::task::spawn_blocking(move || rules.rule(tool, input.get()));
-        let denied = |why: &dyn Display| RulesVerdict::Deny {
-            because: format!("the rules could not be asked, so the tool did not run: {why}"),
+    async fn ruled(&self, tool: &str, input: &RawValue) -> ToolRuling {
+        let (rules, tool, input) = (Arc::clone(&self.rules), tool.to_owned(), input.to_owned());
+        let judging = tokio::task::spawn_blocking(move || rules.rule(&tool, input.get()));
+        let denied = |why: &dyn Display| {
+            let because = format!("the rules could not be asked, so the tool did not run: {why}");
+            ToolRuling { ruling: Ruling::Deny { because }, like: None }
         };
         match tokio::time::timeout(self.ruled_within, judging).await {
             Ok(Ok(said)) => said,
@@ -140,12 +146,12 @@ impl Gatekeeper {
     /// Allows what a person has allowed. Changed arguments are a new act, which a rule may deny.
     async fn allowed(
         &self,
-        tool: &'static str,
+        tool: &str,
         because: String,
         input: Option<Box<RawValue>>,
     ) -> ToolPermit {
         if let Some(changed) = &input
-            && let RulesVerdict::Deny { because } = self.ruled(tool, changed).await
+            && let Ruling::Deny { because } = self.ruled(tool, changed).await.ruling
         {
             return ToolPermit::Denied { because, interrupt: false };
         }
@@ -153,14 +159,16 @@ impl Gatekeeper {
     }
 
     /// Asks at the daemon's desk, else at our own.
-    async fn ask(&self, question: &GateQuestion, ask: &AskReason) -> AskOutcome {
+    async fn ask(&self, question: &GateQuestion, ask: &ToolRuling) -> AskOutcome {
         let request = self.request(question, ask);
         let Ok(_room) = self.room.acquire().await else {
             return lost("the runtime is ending");
         };
         let asked = shown(question, &request, ask).await;
         match self.ask_daemon(request.clone(), question, asked.clone()).await {
-            AskOutcome::Unreached(_) if ask.needs_word => lost(NEEDS_DESK),
+            AskOutcome::Unreached(_) if matches!(ask.ruling, Ruling::Confirm { .. }) => {
+                lost(NEEDS_DESK)
+            }
             AskOutcome::Unreached(error) if question.mirror.is_some() => {
                 self.ask_inside(request, question, ask, asked, &error).await
             }
@@ -184,7 +192,7 @@ impl Gatekeeper {
         &self,
         request: ApprovalRequest,
         question: &GateQuestion,
-        ask: &AskReason,
+        ask: &ToolRuling,
         asked: PermissionRequest,
         error: &NoAnswer,
     ) -> AskOutcome {
@@ -195,8 +203,7 @@ impl Gatekeeper {
             Ok(inside) => inside,
             Err(why) => return lost(&why),
         };
-        let AskReason { because, is_guarded, .. } = ask.clone();
-        inside.ruled(&request.request_id, Ruling::Ask { because, is_guarded });
+        inside.ruled(&request.request_id, ask.ruling.clone());
         let (route, mirror) = (inside.route(), question.mirror.clone());
         let posted = PostedQuestion { route, asked, mirror };
         let mut attended = self.attended.subscribe();
@@ -239,12 +246,12 @@ impl Gatekeeper {
         Ok(opened)
     }
 
-    fn request(&self, question: &GateQuestion, ask: &AskReason) -> ApprovalRequest {
+    fn request(&self, question: &GateQuestion, ask: &ToolRuling) -> ApprovalRequest {
         let GateQuestion { tool, input, conversation, .. } = question;
         let suggestion = ask.like.as_ref().and_then(always::RepeatableAct::suggestion);
         ApprovalRequest {
             request_id: asker::fresh_id(),
-            tool_name: (*tool).to_owned(),
+            tool_name: tool.to_string(),
             tool_input: input.clone(),
             cwd: self.folder.clone(),
             session_id: conversation.clone(),
@@ -255,7 +262,8 @@ impl Gatekeeper {
                 event: Some("PermissionRequest".to_owned()),
                 timeout_seconds: Some(self.config.timeout.as_secs()),
                 takes: Some(vec![AnswerExtra::Always, AnswerExtra::Edit, AnswerExtra::Interrupt]),
-                must_ask: ask.because.clone(),
+                // The daemon does not know the folders of this runtime, and might allow it.
+                must_ask: ask.ruling.because().map(str::to_owned),
                 ..RequestContext::default()
             }),
         }
@@ -263,7 +271,7 @@ impl Gatekeeper {
 
     async fn press(&self, answer: PermissionAnswer) -> Result<String, String> {
         const NONE: &str = "there is no such question: answer one that you were shown";
-        let id = RequestId::parse(&answer.question).map_err(|_| NONE.to_owned())?;
+        let id = RequestId::parse(&answer.question).ok_or(NONE)?;
         let (counted, text) = match self.board.find(&id).ok_or(NONE)? {
             FoundQuestion::Answerable { route, has_offer } => {
                 route(id, offered(answer.press, has_offer)).await?
@@ -299,7 +307,7 @@ impl PermissionGate for Gatekeeper {
 async fn shown(
     question: &GateQuestion,
     request: &ApprovalRequest,
-    ask: &AskReason,
+    ask: &ToolRuling,
 ) -> PermissionRequest {
     let masked = mask_json(request.tool_input.get()).into_shown();
     let title = Card::new(request, &masked, 0, 0).summary();
@@ -312,10 +320,10 @@ async fn shown(
     PermissionRequest {
         question: request.request_id.to_string(),
         tool_id: question.tool_id.clone(),
-        tool_name: question.tool.to_owned(),
+        tool_name: question.tool.to_string(),
         title,
         input,
-        reason: ask.because.clone(),
+        reason: ask.ruling.because().map(str::to_owned),
         can_allow_always: Some(!request.permission_suggestions.is_empty()),
         deadline: None,
         diff,

@@ -4,18 +4,23 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use callgate_agent::budget::Budget;
+use callgate_agent::mcp::{MOST_SERVERS, McpServerSettings};
 use callgate_agent::price::{self, TokenPrices};
 use callgate_agent::session::LogLevel;
+use callgate_wire::HiddenText;
 
 use super::check::ConfigCheck;
 use super::choices::{ENGINES, EngineSetting, LOG_LEVELS};
 use super::problem::{Setting, SettingOrigin};
 use super::raw::GivenSetting;
-use super::token::{HiddenText, TokenSource};
+use super::token::TokenSource;
 use super::value::SettingValue;
 
 /// Only one of these may say where the key is.
 const API_KEYS: &[&str] = &["agent.api_key", "agent.api_key_file", "agent.api_key_command"];
+/// The keys of which one may say where the key of Chat Completions is.
+const OPENAI_KEYS: &[&str] =
+    &["agent.openai_key", "agent.openai_key_file", "agent.openai_key_command"];
 /// The largest number of folders for tools.
 const MOST_ROOTS: usize = 64;
 /// The fewest thinking tokens that the API accepts.
@@ -33,6 +38,12 @@ pub(crate) struct AgentSettings {
     pub(crate) proxy: Option<HiddenText>,
     /// Where the key is; read it with [`TokenSource::read_key`].
     pub(crate) api_key: Option<TokenSource>,
+    pub(crate) openai_model: Option<String>,
+    /// `None` unless it is set.
+    pub(crate) openai_url: Option<String>,
+    pub(crate) openai_key: Option<TokenSource>,
+    pub(crate) local_ports: Vec<u16>,
+    pub(crate) claude_cli: Option<PathBuf>,
     pub(crate) max_tokens: u32,
     /// `None` turns thinking off.
     pub(crate) thinking_tokens: Option<u32>,
@@ -47,6 +58,9 @@ pub(crate) struct AgentSettings {
     /// In bytes.
     pub(crate) max_file_size: u64,
     pub(crate) command_timeout: Duration,
+    pub(crate) mcp_servers: Vec<McpServerSettings>,
+    /// Where the user's own tools are; `None` without a home folder.
+    pub(crate) tools_folder: Option<PathBuf>,
     /// `None` if conversations are not kept.
     pub(crate) history: Option<PathBuf>,
     pub(crate) resume: bool,
@@ -59,8 +73,9 @@ pub(crate) struct AgentSettings {
 /// The engine that answers, and why that one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ChosenEngine {
-    /// Whether it is a model behind the Messages API; otherwise the built-in engine.
-    pub(crate) is_model: bool,
+    /// The engine. [`EngineSetting::Auto`] is a model server if one is found on this machine, else
+    /// the built-in engine.
+    pub(crate) setting: EngineSetting,
     /// Why, in words that follow its name: "because …".
     pub(crate) because: String,
 }
@@ -69,12 +84,18 @@ impl ConfigCheck<'_> {
     /// Checks the section `[agent]`.
     pub(super) fn agent(&mut self, database: &Path) -> AgentSettings {
         let (api_key, roots) = (self.token(API_KEYS), self.roots());
+        let openai_key = self.token(OPENAI_KEYS);
         let settings = AgentSettings {
-            engine: self.engine(api_key.as_ref()),
+            engine: self.engine(api_key.as_ref(), openai_key.as_ref()),
             model: self.text("agent.model"),
             base_url: self.url("agent.base_url"),
             proxy: self.proxy(),
             api_key: api_key.map(|key| key.value),
+            openai_model: Some(self.text("agent.openai_model")).filter(|model| !model.is_empty()),
+            openai_url: self.is_set("agent.openai_url").then(|| self.url("agent.openai_url")),
+            openai_key: openai_key.map(|key| key.value),
+            local_ports: self.ports(),
+            claude_cli: self.path("agent.claude_cli"),
             max_tokens: self.count("agent.max_tokens").unwrap_or_default(),
             thinking_tokens: self.count("agent.thinking_tokens").filter(|tokens| *tokens > 0),
             context_tokens: self.whole("agent.context_tokens").unwrap_or_default(),
@@ -84,6 +105,8 @@ impl ConfigCheck<'_> {
             roots,
             max_file_size: self.whole("agent.max_file_size_mb").unwrap_or_default() * MEGABYTE,
             command_timeout: self.seconds("agent.command_timeout_seconds"),
+            mcp_servers: self.mcp_servers(),
+            tools_folder: self.around.config_folder().map(|folder| folder.join("tools")),
             history: self.history(database),
             resume: self.switch("agent.resume"),
             budget: Budget {
@@ -100,23 +123,41 @@ impl ConfigCheck<'_> {
         settings
     }
 
-    /// Chooses the engine: by the setting, else by whether there is a key.
-    fn engine(&mut self, key: Option<&Setting<TokenSource>>) -> ChosenEngine {
+    /// Chooses the engine: by the setting, else by whether there is a key or an address.
+    fn engine(
+        &mut self,
+        key: Option<&Setting<TokenSource>>,
+        openai_key: Option<&Setting<TokenSource>>,
+    ) -> ChosenEngine {
         let setting = self.word("agent.engine", ENGINES, EngineSetting::Auto);
-        let (is_model, because) = match (setting, key) {
-            (EngineSetting::Auto, Some(key)) => {
-                (true, format!("because there is an API key ({})", key.origin))
+        let has_key = |origin: &SettingOrigin| format!("because there is an API key ({origin})");
+        let (setting, because) = match (setting, key, openai_key) {
+            (EngineSetting::Auto, Some(key), _) => (EngineSetting::Anthropic, has_key(&key.origin)),
+            (EngineSetting::Auto, None, Some(key)) => (EngineSetting::OpenAi, has_key(&key.origin)),
+            (EngineSetting::Auto, None, None) if self.is_set("agent.openai_url") => {
+                let origin = self.origin("agent.openai_url");
+                (EngineSetting::OpenAi, format!("because there is an address ({origin})"))
             }
-            (EngineSetting::Auto, None) => {
-                let none = "because no API key was found: set ANTHROPIC_API_KEY for a real model";
-                (false, none.to_owned())
+            (EngineSetting::Auto, None, None) => {
+                (EngineSetting::Auto, "no API key was found".to_owned())
             }
-            (EngineSetting::Anthropic | EngineSetting::Offline, _) => (
-                setting == EngineSetting::Anthropic,
-                format!("because {} says so", self.origin("agent.engine")),
-            ),
+            _ => (setting, format!("because {} says so", self.origin("agent.engine"))),
         };
-        ChosenEngine { is_model, because }
+        ChosenEngine { setting, because }
+    }
+
+    fn is_set(&self, name: &str) -> bool {
+        self.raw.get(name).is_some()
+    }
+
+    fn ports(&mut self) -> Vec<u16> {
+        const NAME: &str = "agent.local_ports";
+        let Setting { value, origin } = self.ids(NAME);
+        let ports: Result<Vec<u16>, _> = value.into_iter().map(u16::try_from).collect();
+        ports.unwrap_or_else(|_| {
+            self.wrong(NAME, origin, "`agent.local_ports` must hold ports, from 1 to 65535");
+            Vec::new()
+        })
     }
 
     fn proxy(&self) -> Option<HiddenText> {
@@ -124,6 +165,38 @@ impl ConfigCheck<'_> {
             SettingValue::Secret(proxy) if !proxy.reveal().is_empty() => Some(proxy.clone()),
             _ => None,
         }
+    }
+
+    /// Returns the servers that can be used, and reports what is wrong with the others.
+    fn mcp_servers(&mut self) -> Vec<McpServerSettings> {
+        const NAME: &str = "agent.mcp_servers";
+        // Only the runtime has the variables that they may need.
+        if !self.raw.is_for_agent {
+            return Vec::new();
+        }
+        let Some(GivenSetting { value: SettingValue::Servers(servers), origin, .. }) =
+            self.raw.get(NAME)
+        else {
+            return Vec::new();
+        };
+        let variable = |name: &str| self.around.variable(name)?.into_string().ok();
+        let (mut usable, mut wrong) = (Vec::new(), Vec::new());
+        for (name, form) in servers.each() {
+            if let Some(member) = McpServerSettings::unknown_member(form) {
+                wrong.push(format!("the server `{name}` has no `{member}`"));
+            }
+            match McpServerSettings::read(name, form, &variable) {
+                Ok(server) => usable.push(server),
+                Err(why) => wrong.push(why),
+            }
+        }
+        if usable.len() > MOST_SERVERS {
+            wrong.push(format!("there may be {MOST_SERVERS} servers"));
+        }
+        for why in wrong {
+            self.wrong(NAME, origin.clone(), &format!("`{NAME}`: {why}"));
+        }
+        usable
     }
 
     fn history(&mut self, database: &Path) -> Option<PathBuf> {

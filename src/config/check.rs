@@ -246,7 +246,7 @@ impl<'a> ConfigCheck<'a> {
         self.value(name) == Some(SettingValue::Switch(true))
     }
 
-    fn ids(&mut self, name: &'static str) -> Setting<Vec<i64>> {
+    pub(super) fn ids(&mut self, name: &'static str) -> Setting<Vec<i64>> {
         let value = match self.value(name) {
             Some(SettingValue::Ids(ids)) => ids,
             _ => Vec::new(),

@@ -18,10 +18,14 @@ pub(crate) enum WhenAbsent {
 /// The engine that the settings ask for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum EngineSetting {
-    /// A model if there is a key for its API, else the built-in engine.
+    /// A model if there is a key for its API or a server on this machine, else the built-in engine.
     Auto,
     /// A model behind the Messages API.
     Anthropic,
+    /// A model behind Chat Completions.
+    OpenAi,
+    /// The Claude Code CLI.
+    ClaudeCode,
     /// The built-in engine.
     Offline,
 }
@@ -36,6 +40,8 @@ pub(crate) const WHEN_ABSENT: &[(&str, WhenAbsent)] =
 pub(crate) const ENGINES: &[(&str, EngineSetting)] = &[
     ("auto", EngineSetting::Auto),
     ("anthropic", EngineSetting::Anthropic),
+    ("openai", EngineSetting::OpenAi),
+    ("claude-code", EngineSetting::ClaudeCode),
     ("offline", EngineSetting::Offline),
 ];
 /// The words for `agent.log_level`, also those that other programs use.

@@ -30,6 +30,9 @@ impl<const FOR_AGENT: bool> SettingFlags<FOR_AGENT> {
     /// `None` if one is not UTF-8.
     pub(crate) fn words(&self, around: &Surroundings) -> Option<Vec<String>> {
         let word = |(key, text): &(&'static SettingKey, OsString)| {
+            if let KeyFlag::Fixed(name, ..) = key.flag {
+                return Some(format!("--{name}"));
+            }
             let is_path = matches!(key.kind, ValueKind::File | ValueKind::Socket);
             let path = Some(Path::new(text)).filter(|_| is_path && !text.is_empty());
             let value = path.map_or_else(|| text.clone(), |path| around.absolute(path).into());

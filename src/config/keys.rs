@@ -45,7 +45,7 @@ pub(crate) enum KeyFlag {
 
 const fn key(name: &'static str, kind: ValueKind) -> SettingKey {
     let flag = match kind {
-        ValueKind::Secret | ValueKind::Command => KeyFlag::None,
+        ValueKind::Secret | ValueKind::Command | ValueKind::Servers => KeyFlag::None,
         _ => KeyFlag::Value,
     };
     SettingKey { name, kind, about: "", note: "", default: "", common: None, flag }
@@ -87,10 +87,10 @@ impl SettingKey {
     }
 
     /// Returns the environment variable that sets the key. There is no one way to split a
-    /// variable into the words of a command, so a command has none.
+    /// variable into the words of a command, so a command has none, and neither have servers.
     pub(crate) fn variable(&self) -> Option<String> {
         let name = || format!("CALLGATE_{}", self.name.replace('.', "_").to_uppercase());
-        (!matches!(self.kind, ValueKind::Command)).then(name)
+        (!matches!(self.kind, ValueKind::Command | ValueKind::Servers)).then(name)
     }
 
     /// Returns the flag that sets the key, without its dashes.
@@ -181,7 +181,7 @@ const UNLIMITED: i64 = 1_000_000_000_000;
 const COUNT: (i64, i64) = (1, UNLIMITED);
 /// The highest budget or price, in dollars.
 const MOST_DOLLARS: u64 = 1_000_000;
-const ENGINE_WORDS: &str = "auto, anthropic or offline";
+const ENGINE_WORDS: &str = "auto, anthropic, openai, claude-code or offline";
 const LEVEL_WORDS: &str = "error, warn, info or debug";
 
 /// All keys, in the order of the help and the guide.
@@ -269,9 +269,12 @@ pub(crate) const KEYS: &[SettingKey] = &[
         .about("The ids of the users who may answer in a group")
         .note("empty means nobody"),
     text("agent.engine", "ENGINE", ENGINE_WORDS, |text| meaning_of(ENGINES, text).is_some())
-        .about("The engine that answers: auto, anthropic or offline")
+        .about("The engine that answers: auto, anthropic, openai, claude-code or offline")
         .default("auto")
-        .note("`auto` is `anthropic` where there is a key, else `offline`"),
+        .note(
+            "`auto` is `anthropic` or `openai` where there is a key or an address for it, else \
+             `openai` where a model server is found on this machine, else `offline`",
+        ),
     text("agent.model", "NAME", "the name of a model, such as claude-sonnet-5-5", is_model_name)
         .about("The model, as its provider names it")
         .default("claude-sonnet-5-5")
@@ -291,6 +294,29 @@ pub(crate) const KEYS: &[SettingKey] = &[
         .about("The file with the key of the model's API"),
     key("agent.api_key_command", ValueKind::Command)
         .about("A program, with its arguments, that prints the key"),
+    text("agent.openai_model", "NAME", "the name of a model, such as gpt-5", is_model_name)
+        .about("The model of the engine openai, as its server names it")
+        .note("without it, the first that the server lists")
+        .common("OPENAI_MODEL"),
+    key("agent.openai_url", ValueKind::Url { secret: "API key" })
+        .about("The address of a server with Chat Completions")
+        .default("https://api.openai.com/v1")
+        .note("`http://` for this machine only")
+        .common("OPENAI_BASE_URL"),
+    key("agent.openai_key", ValueKind::Secret)
+        .about("The key of that server itself")
+        .common("OPENAI_API_KEY"),
+    key("agent.openai_key_file", ValueKind::File)
+        .about("The file with the key of that server"),
+    key("agent.openai_key_command", ValueKind::Command)
+        .about("A program, with its arguments, that prints that key"),
+    key("agent.local_ports", ValueKind::Ids { least: 1 })
+        .about("The ports of this machine at which a model server is looked for")
+        .default("11434,1234,8080,8000")
+        .note("an empty list looks for none; in a variable or a flag, separated by commas"),
+    key("agent.claude_cli", ValueKind::File)
+        .about("The Claude Code CLI of the engine claude-code")
+        .default("`claude` on the PATH"),
     whole("agent.max_tokens", (1, 1_000_000), "TOKENS")
         .about("The length of the longest answer")
         .default("16384")
@@ -322,6 +348,9 @@ pub(crate) const KEYS: &[SettingKey] = &[
         .about("How long a command may run")
         .default("50")
         .note("the call may ask for another time"),
+    key("agent.mcp_servers", ValueKind::Servers)
+        .about("MCP servers whose tools the model may use")
+        .note("a table for each, see [the runtime](agent.md#mcp-servers); at most 32"),
     key("agent.history", ValueKind::File)
         .about("The file with the conversations")
         .default("the `database`"),
@@ -355,7 +384,7 @@ pub(crate) const KEYS: &[SettingKey] = &[
 ];
 
 /// The tables that hold keys.
-const TABLES: [&str; 4] = ["gate", "page", "telegram", "agent"];
+pub(super) const TABLES: [&str; 4] = ["gate", "page", "telegram", "agent"];
 
 /// Returns the key of this name.
 pub(crate) fn find(name: &str) -> Option<&'static SettingKey> {
@@ -367,67 +396,18 @@ pub(crate) fn is_table(name: &str) -> bool {
     TABLES.contains(&name)
 }
 
-/// Returns the key that was most likely meant, if any is similar.
-pub(crate) fn nearest(name: &str) -> Option<&'static str> {
-    let (table, last) = split(name);
-    let near = |key: &SettingKey| {
-        let (key_table, key_last) = split(key.name);
-        let distance = distance(last, key_last) + usize::from(table != key_table);
-        (distance <= 1 + last.chars().count() / 3).then_some((distance, key.name))
-    };
-    let nearest = KEYS.iter().filter_map(near).min_by_key(|(distance, _)| *distance);
-    let table = TABLES.into_iter().find(|table| strsim::damerau_levenshtein(name, table) <= 2);
-    nearest.map(|(_, name)| name).or(table)
-}
-
-/// Splits a name into its table, which may be empty, and the rest.
-fn split(name: &str) -> (&str, &str) {
-    name.rsplit_once('.').unwrap_or(("", name))
-}
-
-/// Returns how many characters differ; a part of a name (`timeout`, `chats`) differs by two.
-fn distance(name: &str, key: &str) -> usize {
-    let is_part = name.len() >= 3 && (key.starts_with(name) || key.ends_with(name));
-    let has_more = name.starts_with(key) || name.ends_with(key);
-    let characters = strsim::damerau_levenshtein(name, key);
-    if is_part || has_more { characters.min(2) } else { characters }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn a_wrong_name_leads_to_the_nearest_right_one() {
-        let check = |name: &str, expected: Option<&str>| {
-            assert_eq!(nearest(name), expected, "{name}");
-        };
-        check("timout_seconds", Some("timeout_seconds"));
-        check("timeout", Some("timeout_seconds"));
-        check("sokcet", Some("socket"));
-        check("Socket", Some("socket"));
-        check("desk-socket", Some("desk_socket"));
-        check("token", Some("telegram.token"));
-        check("telegram.tokenfile", Some("telegram.token_file"));
-        check("telegram.chats", Some("telegram.allowed_chats"));
-        check("allowed_users", Some("telegram.allowed_users"));
-        check("telegram.url", Some("telegram.api_url"));
-        check("database_path", Some("database"));
-        check("telgram", Some("telegram"));
-        check("agnet", Some("agent"));
-        check("agent.maxtokens", Some("agent.max_tokens"));
-        check("model", Some("agent.model"));
-        check("agent.root", Some("agent.roots"));
-        check("unattended", Some("gate.unattended"));
-        check("gate.absent", Some("gate.when_absent"));
-        check("colour", None);
-        check("x", None);
-    }
-
-    #[test]
     fn every_table_is_known() {
         for key in KEYS.iter().filter(|key| key.name.contains('.')) {
-            assert!(TABLES.contains(&split(key.name).0), "{}", key.name);
+            assert!(
+                key.name.split_once('.').is_some_and(|(table, _)| TABLES.contains(&table)),
+                "{}",
+                key.name
+            );
         }
     }
 }

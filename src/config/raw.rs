@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use super::key_names;
 use super::keys::{self, KEYS, SettingKey};
 use super::problem::{ConfigProblem, ProblemScope, Setting, SettingOrigin};
 use super::surroundings::Surroundings;
@@ -197,7 +198,7 @@ fn origin(path: &Path, text: &str, offset: usize) -> SettingOrigin {
 }
 
 fn unknown(name: &str, origin: SettingOrigin) -> ConfigProblem {
-    let text = match keys::nearest(name) {
+    let text = match key_names::nearest(name) {
         _ if keys::is_table(name) => format!("`{name}` is a table; write [{name}] on a line"),
         Some(nearest) => format!("there is no key `{name}`; did you mean `{nearest}`?"),
         None => {

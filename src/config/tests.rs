@@ -292,7 +292,7 @@ fn example(key: &SettingKey, number: usize) -> String {
         ValueKind::Switch => (key.default == "false").to_string(),
         ValueKind::Ids { .. } => "5,6".to_owned(),
         ValueKind::Secret => "5:AB".to_owned(),
-        ValueKind::Command => unreachable!("no variable holds a command"),
+        ValueKind::Command | ValueKind::Servers => unreachable!("no variable holds it"),
     }
 }
 

@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
+use callgate_wire::HiddenText;
+
 use crate::program;
 
 /// The longest token, in bytes.
@@ -29,28 +31,6 @@ const STORE: &str = "secret-tool store --label callgate service callgate key tel
 /// The command that stores the token in the keychain, after asking for it.
 #[cfg(target_os = "macos")]
 const STORE: &str = "security add-generic-password -s callgate -a telegram-token -w";
-
-/// Text that never shows itself: not in a log, not in an error, not with `{:?}`.
-#[derive(Clone, PartialEq, Eq)]
-pub(crate) struct HiddenText(String);
-
-impl HiddenText {
-    /// Hides `text`.
-    pub(crate) fn new(text: &str) -> Self {
-        Self(text.to_owned())
-    }
-
-    /// Returns the text, for the one place that needs it.
-    pub(crate) fn reveal(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Debug for HiddenText {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("HiddenText(***)")
-    }
-}
 
 /// What a secret is for: its name, where it comes from, and which characters it may have.
 #[derive(Debug, Clone, Copy)]

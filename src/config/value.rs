@@ -1,12 +1,14 @@
 //! The values of settings: their kinds, and how each is read from TOML, a variable or a flag.
 
 use std::ffi::OsStr;
+use std::fmt;
 use std::net::IpAddr;
 use std::path::PathBuf;
 
-use toml::de::DeValue;
-
-use super::token::HiddenText;
+use callgate_wire::HiddenText;
+use serde_json::{Map, Value};
+use toml::Spanned;
+use toml::de::{DeString, DeValue};
 
 /// What a key holds.
 #[derive(Debug)]
@@ -48,6 +50,8 @@ pub(crate) enum ValueKind {
     Dollars,
     /// True or false.
     Switch,
+    /// Servers by their names, each with a table of its own.
+    Servers,
     /// A list of whole numbers, none of them 0.
     Ids {
         /// The lowest that is allowed.
@@ -68,6 +72,8 @@ pub(crate) enum SettingValue {
     Dollars(u64),
     Switch(bool),
     Ids(Vec<i64>),
+    /// The descriptions of servers, by name.
+    Servers(HiddenServers),
 }
 
 impl ValueKind {
@@ -85,6 +91,9 @@ impl ValueKind {
             (Self::Folders, DeValue::Array(list)) => {
                 let paths = list.iter().map(|path| path.get_ref().as_str().map(PathBuf::from));
                 return Some(SettingValue::Paths(paths.collect::<Option<_>>()?));
+            }
+            (Self::Servers, DeValue::Table(_)) => {
+                return Some(SettingValue::Servers(HiddenServers(json(value)?)));
             }
             (Self::Whole { .. } | Self::Dollars, DeValue::Integer(_)) => whole(value)?.to_string(),
             (Self::Dollars, DeValue::Float(number)) => number.as_str().to_owned(),
@@ -121,7 +130,7 @@ impl ValueKind {
                 let ids = string()?.split(',').map(|id| id.trim().parse().ok());
                 Some(SettingValue::Ids(ids.collect::<Option<_>>()?))
             }
-            Self::Command => None,
+            Self::Command | Self::Servers => None,
         }
     }
 
@@ -136,6 +145,7 @@ impl ValueKind {
             Self::Ids { .. } => "a list of whole numbers, such as [1, 2]",
             Self::Command => "a list of words, such as [\"pass\", \"show\", \"callgate\"]",
             Self::Folders => "a list of paths, such as [\"~/engine\"]",
+            Self::Servers => "a table for each server, such as [agent.mcp_servers.files]",
         }
     }
 
@@ -160,8 +170,40 @@ impl ValueKind {
             Self::Dollars => "USD",
             Self::Switch => "SWITCH",
             Self::Ids { .. } => "IDS",
-            Self::Secret | Self::Command => "SECRET",
+            Self::Secret | Self::Command | Self::Servers => "SECRET",
         }
+    }
+}
+
+/// The descriptions of servers. Their variables and headers may be secret.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct HiddenServers(Value);
+
+impl HiddenServers {
+    /// Returns the descriptions by name.
+    pub(crate) fn each(&self) -> impl Iterator<Item = (&String, &Value)> {
+        self.0.as_object().into_iter().flatten()
+    }
+}
+
+impl fmt::Debug for HiddenServers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.each().map(|(name, _)| name)).finish()
+    }
+}
+
+/// Returns text, lists and tables of the settings file as JSON.
+fn json(value: &DeValue) -> Option<Value> {
+    match value {
+        DeValue::String(text) => Some(Value::String(text.to_string())),
+        DeValue::Array(list) => list.iter().map(|value| json(value.get_ref())).collect(),
+        DeValue::Table(table) => {
+            let member = |(name, value): (&Spanned<DeString>, &Spanned<DeValue>)| {
+                Some((name.get_ref().to_string(), json(value.get_ref())?))
+            };
+            table.iter().map(member).collect::<Option<Map<String, Value>>>().map(Value::Object)
+        }
+        _ => None,
     }
 }
 

@@ -122,3 +122,19 @@ fn an_answer_that_is_cancelled_is_paid_for() {
     assert!(is_over(&end_of(&mut agent, "one")));
     fake.assert_played();
 }
+
+/// The last answer cannot pass the limit by more than its input.
+#[test]
+fn an_answer_may_be_as_long_as_what_is_left_of_the_budget() {
+    let fake = texts(3);
+    let base = limited(&fake, "conversation_tokens = 100\nmax_tokens = 90");
+    let mut agent = start(&base);
+    for _ in 0..3 {
+        assert!(!is_over(&end_of(&mut agent, "one")));
+    }
+    // Each answer of the fake takes 15 tokens.
+    let longest: Vec<Value> =
+        fake.requests().iter().map(|request| request.body["max_tokens"].clone()).collect();
+    assert_eq!(longest, [90, 85, 70]);
+    fake.assert_played();
+}

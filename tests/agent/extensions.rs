@@ -135,8 +135,7 @@ fn a_running_command_is_heard_while_it_runs() {
         Turn::text("done"),
     ]);
     let script = "echo first; echo wrong >&2; read line < go; echo second";
-    let setup = Setup::on(&fake).runs().script("job", script);
-    rustix_mkfifo(&setup.work().join("go"));
+    let setup = Setup::on(&fake).runs().script("job", script).pipe("go");
     let mut agent = setup.start();
     agent.hello();
     agent.say("1", "run it");
@@ -151,11 +150,6 @@ fn a_running_command_is_heard_while_it_runs() {
     let result = agent.until("1", "tool_result");
     assert_eq!(result["data"]["result"]["stdout"], "first\nsecond\n");
     assert_eq!(agent.end("1")["type"], "done");
-}
-
-fn rustix_mkfifo(path: &std::path::Path) {
-    let status = std::process::Command::new("mkfifo").arg(path).status().unwrap();
-    assert!(status.success());
 }
 
 #[test]

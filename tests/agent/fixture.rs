@@ -25,7 +25,9 @@ impl Setup {
     pub(crate) fn new() -> Self {
         let home = Arc::new(TempDir::with_prefix("callgate-agent-").unwrap());
         fs::create_dir(home.path().join("work")).unwrap();
-        Self { home, env: Vec::new(), args: Vec::new() }
+        // What else listens on this machine is none of the test's business.
+        let env = vec![("CALLGATE_AGENT_LOCAL_PORTS".to_owned(), "1".to_owned())];
+        Self { home, env, args: Vec::new() }
     }
 
     /// Asks this fake of the Messages API.
@@ -100,6 +102,13 @@ impl Setup {
         setup
     }
 
+    /// Puts a named pipe into the folder in which the tools work.
+    pub(crate) fn pipe(self, name: &str) -> Self {
+        let status = Command::new("mkfifo").arg(self.work().join(name)).status().unwrap();
+        assert!(status.success());
+        self
+    }
+
     /// The command of the runtime.
     pub(crate) fn command(&self) -> Command {
         self.program(&["agent"])
@@ -150,9 +159,13 @@ impl Runtime {
         );
     }
 
-    /// Greets, with everything that a front end can take.
+    /// Greets, with all that most front ends take.
     pub(crate) fn hello(&mut self) {
-        let capabilities = ["thinking", "tool_progress", "permission", "notice"];
+        self.hello_with(&["thinking", "tool_progress", "permission", "notice"]);
+    }
+
+    /// Greets, with these capabilities.
+    pub(crate) fn hello_with(&mut self, capabilities: &[&str]) {
         self.send(&json!({"id": "hello", "kind": "hello", "capabilities": capabilities}));
         assert_eq!(self.end("hello")["type"], "done");
     }

@@ -4,15 +4,23 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a failed step is a failed test")]
 
 mod budgets;
+mod chat;
+mod claude_code;
 mod client;
 mod ending;
+mod engines;
 mod extensions;
 mod fixture;
 mod history;
 mod killed;
 mod lanes;
 mod limits;
+mod mcp;
+mod mcp_peers;
+mod one_message;
+mod own_tools;
 mod page;
 mod permission;
 mod protocol;
+mod steering;
 mod storage;

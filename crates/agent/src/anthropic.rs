@@ -1,43 +1,43 @@
 //! The engine for the Messages API.
 //!
 //! One answer is one streamed request. The request is serialised from the [`EngineCall`] without a
-//! tree of JSON in between (`request`), the bytes that arrive are split into events (`sse`), and
-//! these become pieces (`stream`); all three are pure. `answer` and `client` do the waiting, and
-//! `error_composer` describes what went wrong.
-//!
-//! The environment is not read here: neither the key nor the address nor the proxy comes from it.
+//! tree of JSON in between (`request`), and the events of its answer become pieces (`stream`); both
+//! are pure. The rest is shared with other engines.
 
-mod address;
-mod answer;
-mod client;
-mod error_composer;
 mod event;
-mod patience;
 mod request;
-mod sse;
 mod stream;
 
-use std::fmt;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use reqwest::header::HeaderValue;
+use callgate_wire::session::ModelListing;
+use reqwest::Url;
+use reqwest::header::{self, HeaderMap, HeaderName, HeaderValue};
 
 use crate::engine::{AnswerStream, Engine, EngineCall, EngineError};
-use address::ApiAddress;
-use answer::AnthropicAnswer;
-use client::LazyClient;
-use error_composer::ErrorComposer;
+use crate::model_api::{
+    ApiKey, ApiLink, ApiRequest, ApiWords, IDLE, StreamedAnswer, base_address, list_models,
+};
+use crate::{BoxFuture, compact};
 use request::WrittenTurns;
+use stream::PieceDecoder;
 
 /// The default address of the Messages API.
 pub const API_URL: &str = "https://api.anthropic.com";
 
-/// The default of [`AnthropicSettings::idle`].
-pub const IDLE: Duration = Duration::from_mins(2);
+/// The version of the API, which every server supports.
+const VERSION: HeaderValue = HeaderValue::from_static("2023-06-01");
+/// How long the server may take to list its models.
+const LISTED_WITHIN: Duration = Duration::from_secs(4);
 
-/// The longest key.
-const LONGEST_KEY: usize = 4096;
+const WORDS: ApiWords = ApiWords {
+    api: "Messages API",
+    key: "ANTHROPIC_API_KEY",
+    base_url: "ANTHROPIC_BASE_URL",
+    model: "ANTHROPIC_MODEL",
+    example: API_URL,
+};
 
 /// The settings of the engine.
 #[derive(Debug, Clone)]
@@ -64,50 +64,6 @@ impl AnthropicSettings {
     }
 }
 
-/// An API key. It is never shown.
-#[derive(Clone, PartialEq, Eq)]
-pub struct ApiKey(Arc<str>);
-
-impl ApiKey {
-    /// Checks a key as the provider issued it; surrounding white space is ignored.
-    pub fn new(text: &str) -> Result<Self, BadApiKey> {
-        let text = text.trim();
-        if text.is_empty()
-            || text.len() > LONGEST_KEY
-            || !text.bytes().all(|b| b.is_ascii_graphic())
-        {
-            return Err(BadApiKey);
-        }
-        Ok(Self(text.into()))
-    }
-
-    fn text(&self) -> &str {
-        &self.0
-    }
-
-    fn header(&self) -> HeaderValue {
-        // Every valid key is a valid header value.
-        let mut value =
-            HeaderValue::from_str(&self.0).unwrap_or_else(|_| HeaderValue::from_static(""));
-        value.set_sensitive(true);
-        value
-    }
-}
-
-impl fmt::Debug for ApiKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("ApiKey(…)")
-    }
-}
-
-/// The error for a text that is not a key.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "the API key is invalid: a key is a single word of plain characters; copy it again from the \
-     provider into ANTHROPIC_API_KEY"
-)]
-pub struct BadApiKey;
-
 /// The error for settings with which no engine can be created.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
@@ -116,23 +72,31 @@ pub struct BadAnthropicSettings(String);
 /// The engine.
 #[derive(Debug)]
 pub struct Anthropic {
-    link: Arc<ApiLink>,
+    server: Arc<MessagesServer>,
 }
 
 /// The state that all answers share.
 #[derive(Debug)]
-struct ApiLink {
+struct MessagesServer {
+    link: Arc<ApiLink>,
     settings: AnthropicSettings,
-    address: ApiAddress,
-    client: LazyClient,
-    errors: Arc<ErrorComposer>,
+    /// The URL to which messages are sent.
+    address: Url,
     /// The serialised messages of the last request.
     written: Mutex<WrittenTurns>,
 }
 
-impl ApiLink {
-    /// Serialises the body of a request.
-    fn body(&self, call: &EngineCall) -> Result<Vec<u8>, EngineError> {
+impl MessagesServer {
+    fn headers(&self) -> HeaderMap {
+        let key = self.settings.key.header();
+        HeaderMap::from_iter([
+            (HeaderName::from_static("x-api-key"), key),
+            (HeaderName::from_static("anthropic-version"), VERSION),
+        ])
+    }
+
+    /// Writes a request.
+    fn request(&self, call: &EngineCall) -> Result<ApiRequest, EngineError> {
         // A request that panicked may have left incomplete turns.
         let mut written = match self.written.lock() {
             Ok(written) => written,
@@ -142,7 +106,10 @@ impl ApiLink {
                 written
             }
         };
-        request::body(call, &self.settings.model, &mut written)
+        let mut headers = self.headers();
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        let body = request::body(call, &mut written)?;
+        Ok(ApiRequest { address: self.address.clone(), headers, body })
     }
 }
 
@@ -154,20 +121,24 @@ impl Anthropic {
                 "No model is set: set one in ANTHROPIC_MODEL".to_owned(),
             ));
         }
-        let address = ApiAddress::read(&settings.base_url).map_err(BadAnthropicSettings)?;
-        let client =
-            LazyClient::new(&address, settings.proxy.as_deref()).map_err(BadAnthropicSettings)?;
-        let errors = Arc::new(ErrorComposer::new(address.origin.clone(), settings.key.clone()));
-        Ok(Self {
-            link: Arc::new(ApiLink {
-                settings,
-                address,
-                client,
-                errors,
-                written: Mutex::default(),
-            }),
-        })
+        let address = address(&settings.base_url).map_err(BadAnthropicSettings)?;
+        let (proxy, key) = (settings.proxy.as_deref(), Some(settings.key.clone()));
+        let link = ApiLink::new(&address, proxy, key, &WORDS, settings.idle);
+        let link = Arc::new(link.map_err(BadAnthropicSettings)?);
+        let written = Mutex::default();
+        Ok(Self { server: Arc::new(MessagesServer { link, settings, address, written }) })
     }
+}
+
+/// Returns the URL to which messages are sent. The base URL may end with a slash or with the `/v1`
+/// that belongs to the call.
+fn address(base: &str) -> Result<Url, String> {
+    let mut url = base_address(base, &WORDS)?;
+    let path = url.path().trim_end_matches('/');
+    let path = path.strip_suffix("/v1/messages").or(path.strip_suffix("/v1")).unwrap_or(path);
+    let path = format!("{path}/v1/messages");
+    url.set_path(&path);
+    Ok(url)
 }
 
 impl Engine for Anthropic {
@@ -175,12 +146,45 @@ impl Engine for Anthropic {
         "anthropic"
     }
 
-    fn model(&self) -> &str {
-        &self.link.settings.model
+    fn default_model(&self) -> BoxFuture<'_, Result<Arc<str>, EngineError>> {
+        Box::pin(async { Ok(self.server.settings.model.as_str().into()) })
+    }
+
+    /// Returns what the server lists, and the configured model alone if it lists nothing.
+    fn models(&self) -> BoxFuture<'_, Result<Vec<ModelListing>, EngineError>> {
+        Box::pin(async {
+            let server = &self.server;
+            let address =
+                Url::parse(&server.address.as_str().replace("/v1/messages", "/v1/models"));
+            let listed = match address {
+                Ok(address) => {
+                    list_models(&server.link, address, server.headers(), LISTED_WITHIN).await
+                }
+                Err(_) => Ok(Vec::new()),
+            };
+            // Not every server that answers lists its models.
+            let mut models: Vec<ModelListing> =
+                listed.unwrap_or_default().into_iter().map(ModelListing::from).collect();
+            if models.is_empty() {
+                let id = server.settings.model.clone();
+                models.push(ModelListing { id, ..ModelListing::default() });
+            }
+            for model in &mut models {
+                model.context_window.get_or_insert(compact::window(&model.id));
+            }
+            Ok(models)
+        })
     }
 
     fn answer(&self, call: EngineCall) -> Box<dyn AnswerStream> {
-        Box::new(AnthropicAnswer::new(Arc::clone(&self.link), call))
+        let server = Arc::clone(&self.server);
+        Box::new(StreamedAnswer::new(async move {
+            let (request, streams_tool_input) = (server.request(&call)?, call.streams_tool_input);
+            drop(call);
+            let link = Arc::clone(&server.link);
+            let decoder = PieceDecoder::new(Arc::clone(&link.errors), streams_tool_input);
+            Ok((link, request, decoder))
+        }))
     }
 }
 

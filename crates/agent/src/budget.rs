@@ -114,8 +114,9 @@ impl Budget {
     /// conversation, and by all since midnight. `is_priced` says whether the price of `model` is
     /// known.
     ///
-    /// The cost of an answer is not known in advance, so the last one may exceed a limit; but no
-    /// other answer is started while it might.
+    /// The size of a request is only known when it is answered, so the input of the last one may
+    /// exceed a limit. Its output may not, see [`output_left`](Self::output_left), and no other
+    /// answer is started while it might.
     pub fn check(
         &self,
         spent: &CostTotals,
@@ -152,6 +153,29 @@ impl Budget {
         }
     }
 
+    /// Returns how many tokens an answer may have, given what was spent and reserved, and the price
+    /// of a million of its tokens in dollars, if that is known.
+    #[must_use]
+    pub fn output_left(&self, spent: &CostTotals, price: Option<f64>) -> u64 {
+        let CostTotals { conversation, all, reserved_conversation, reserved_all } = spent;
+        let (conversation, all) =
+            (plus(conversation, reserved_conversation), plus(all, reserved_all));
+        let in_tokens =
+            |limit: Option<u64>, sum: &CostSum| Some(limit?.saturating_sub(tokens(sum)));
+        let in_dollars = |limit: Option<f64>, sum: &CostSum| {
+            let left = u128::from(micro(limit?).saturating_sub(sum.micro_usd));
+            let tokens = (left * 1_000_000).checked_div(u128::from(micro(price?)))?;
+            Some(u64::try_from(tokens).unwrap_or(u64::MAX))
+        };
+        let limits = [
+            in_tokens(self.conversation_tokens, &conversation),
+            in_tokens(self.day_tokens, &all),
+            in_dollars(self.conversation_usd, &conversation),
+            in_dollars(self.day_usd, &all),
+        ];
+        limits.into_iter().flatten().min().unwrap_or(u64::MAX)
+    }
+
     /// Returns true if there is any budget in dollars.
     #[must_use]
     pub fn is_in_dollars(&self) -> bool {
@@ -183,10 +207,14 @@ fn over_cost(limit: Option<f64>, sum: &CostSum) -> Option<(f64, f64)> {
 }
 
 fn over_tokens(limit: Option<u64>, sum: &CostSum) -> Option<(u64, u64)> {
-    let limit = limit?;
-    let parts = [sum.input, sum.output, sum.cache_read, sum.cache_write];
-    let spent = parts.into_iter().fold(0, u64::saturating_add);
+    let (limit, spent) = (limit?, tokens(sum));
     (spent >= limit).then_some((spent, limit))
+}
+
+/// Returns the tokens of every kind together.
+fn tokens(sum: &CostSum) -> u64 {
+    let parts = [sum.input, sum.output, sum.cache_read, sum.cache_write];
+    parts.into_iter().fold(0, u64::saturating_add)
 }
 
 /// Counts requests within the last minute.

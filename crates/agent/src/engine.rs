@@ -3,20 +3,40 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use callgate_wire::session::TokenUsage;
+use callgate_wire::session::{ModelListing, TokenUsage};
 use serde_json::value::RawValue;
 
 use crate::BoxFuture;
+use crate::gate::ToolPermit;
 use crate::message::ChatMessage;
-use crate::tool::ToolSpec;
+use crate::tool::{CallOutcome, ToolSpec};
 
 /// Something that answers messages, such as a model.
 pub trait Engine: Send + Sync {
-    /// Returns its name: `anthropic` or `offline`.
+    /// Returns its name, such as `anthropic`.
     fn name(&self) -> &'static str;
 
-    /// Returns the model, as the provider names it.
-    fn model(&self) -> &str;
+    /// Returns the model for conversations that name none, as the provider names it. A server may
+    /// have to be asked.
+    fn default_model(&self) -> BoxFuture<'_, Result<Arc<str>, EngineError>>;
+
+    /// Returns the models that are known. A server may have to be asked.
+    fn models(&self) -> BoxFuture<'_, Result<Vec<ModelListing>, EngineError>>;
+
+    /// Returns where it is, if it was found and not configured.
+    fn place(&self) -> Option<String> {
+        None
+    }
+
+    /// Returns true if its answers cost nothing.
+    fn is_free(&self) -> bool {
+        false
+    }
+
+    /// Returns the context window of a model in tokens, if the engine has learnt it.
+    fn context_window(&self, _model: &str) -> Option<u64> {
+        None
+    }
 
     /// Returns true if it can summarise a conversation that has become too long.
     fn can_summarise(&self) -> bool {
@@ -27,9 +47,32 @@ pub trait Engine: Send + Sync {
     fn answer(&self, call: EngineCall) -> Box<dyn AnswerStream>;
 }
 
+/// What the runtime does for an engine that runs tools itself.
+pub trait ToolRunner: Send + Sync {
+    /// Returns whether a tool of the engine's own may run. `is_read_only` tells whether it changes
+    /// nothing. Dropping the future withdraws the question.
+    fn may(
+        &self,
+        id: String,
+        tool: String,
+        input: Box<RawValue>,
+        is_read_only: bool,
+    ) -> BoxFuture<'static, ToolPermit>;
+
+    /// Runs a tool of the runtime, if the gate permits it.
+    fn run(
+        &self,
+        id: String,
+        tool: String,
+        input: Box<RawValue>,
+    ) -> BoxFuture<'static, CallOutcome>;
+}
+
 /// A conversation that an engine is to answer.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct EngineCall {
+    /// The model, as the provider names it.
+    pub model: Arc<str>,
     /// The system prompt.
     pub system: Arc<str>,
     /// The conversation so far; the last message is the user's.
@@ -40,6 +83,13 @@ pub struct EngineCall {
     pub max_tokens: u32,
     /// How long the model may think, in tokens; it does not think if this is `None`.
     pub thinking: Option<u32>,
+    /// Whether to send the input of tools in pieces too, while the model writes it.
+    pub streams_tool_input: bool,
+    /// What the engine gave as [`AnswerPiece::EngineState`] with the last answer of this
+    /// conversation, if nothing else has changed the conversation since.
+    pub engine_state: Option<String>,
+    /// The runtime, for an engine that runs tools itself.
+    pub runner: Option<Arc<dyn ToolRunner>>,
 }
 
 /// An answer that is being received.
@@ -64,6 +114,16 @@ pub enum AnswerPiece {
     Signature(String),
     /// A thought that only the model can read.
     Redacted(String),
+    /// A piece of a tool's input, to be appended. The complete input follows in
+    /// [`ToolUse`](Self::ToolUse), unless the answer is cut off.
+    ToolInput {
+        /// The id of the call.
+        id: String,
+        /// The tool.
+        name: String,
+        /// A piece of its arguments.
+        text: String,
+    },
     /// A tool call of the model's, with its complete input.
     ToolUse {
         /// The id of the call.
@@ -75,6 +135,24 @@ pub enum AnswerPiece {
         /// What is wrong with the arguments, if `input` replaces them.
         fault: Option<String>,
     },
+    /// A tool call that the engine runs itself. Its result follows before the end of the answer.
+    OwnCall {
+        /// The id of the call.
+        id: String,
+        /// The tool.
+        name: String,
+        /// Its arguments: always a JSON object.
+        input: Box<RawValue>,
+    },
+    /// The result of a call that the engine has run itself.
+    OwnResult {
+        /// The id of the call.
+        id: String,
+        /// Its outcome.
+        outcome: CallOutcome,
+    },
+    /// What the engine wants to be told with the next call in this conversation.
+    EngineState(String),
     /// The tokens that the answer has taken so far; the last one counts.
     Usage(TokenUsage),
     /// The answer is complete.
@@ -96,6 +174,16 @@ pub enum ModelStop {
     ContextWindow,
     /// A reason that only the provider knows.
     Other(String),
+}
+
+/// The limit of a provider's own word for a stop, in characters.
+const LONGEST_REASON: usize = 64;
+
+impl ModelStop {
+    /// Returns the stop for a word that only the provider knows.
+    pub(crate) fn provider(reason: &str) -> Self {
+        Self::Other(reason.chars().take(LONGEST_REASON).collect())
+    }
 }
 
 /// Why an answer is missing or incomplete.

@@ -36,7 +36,9 @@ fn block_tokens(block: &Block) -> u64 {
             text_tokens(id) + text_tokens(name) + text_tokens(input.get())
         }
         Block::ToolResult { tool_use_id, content, .. } => {
-            text_tokens(tool_use_id) + text_tokens(content)
+            text_tokens(tool_use_id)
+                + text_tokens(&content.text)
+                + PICTURE * content.images.len() as u64
         }
     }
 }

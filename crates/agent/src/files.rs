@@ -7,6 +7,7 @@
 //! When the future of a running tool is dropped, the tool stops: a search at its next entry, and a
 //! write before it takes effect.
 
+mod analyze_image;
 mod attributes;
 mod beneath;
 mod draft;
@@ -44,7 +45,7 @@ use self::error_text::cannot;
 use self::input::FileToolInput;
 use crate::BoxFuture;
 use crate::tool::{AgentTool, CallOutcome, ToolInvocation, ToolSpec};
-use preview::PreviewFunction;
+use preview::{PreviewFunction, PreviewedChange};
 
 #[cfg(test)]
 mod tests;
@@ -71,8 +72,8 @@ impl Default for FileLimits {
     }
 }
 
-/// Returns the file tools: `list_files`, `read_file`, `write_file`, `edit_file`, `search_files` and
-/// `search_text`. The two searches skip what is `hidden`.
+/// Returns the file tools: `list_files`, `read_file`, `write_file`, `edit_file`, `search_files`,
+/// `search_text` and `analyze_image`. The two searches skip what is `hidden`.
 #[must_use]
 pub fn tools(
     roots: AllowedFolders,
@@ -80,13 +81,14 @@ pub fn tools(
     hidden: HiddenFiles,
 ) -> Vec<Arc<dyn AgentTool>> {
     let context = Arc::new(FileContext { roots, limits, hidden, writing: Mutex::new(()) });
-    let all: [(ToolSpec, ToolFunction, Option<PreviewFunction>); 6] = [
+    let all: [(ToolSpec, ToolFunction, Option<PreviewFunction>); 7] = [
         (specs::list_files(), list_files::list_files, None),
         (specs::read_file(), read_file::read_file, None),
         (specs::write_file(), write_file::write_file, Some(preview::write_file)),
         (specs::edit_file(), edit_file::edit_file, Some(preview::edit_file)),
         (specs::search_files(), search_files::search_files, None),
         (specs::search_text(), search_text::search_text, None),
+        (specs::analyze_image(), analyze_image::analyze_image, None),
     ];
     all.into_iter()
         .map(|(spec, work, compute)| {
@@ -136,10 +138,11 @@ impl AgentTool for FileTool {
         })
     }
 
-    fn run(&self, use_: ToolInvocation) -> BoxFuture<'_, CallOutcome> {
+    fn run(&self, invocation: ToolInvocation) -> BoxFuture<'_, CallOutcome> {
         let (context, work) = (self.context.clone(), self.work);
         let members = specs::members(&self.spec);
-        let task = cancellable(move |stop| answer(&context, work, &use_.input, &members, stop));
+        let task =
+            cancellable(move |stop| answer(&context, work, &invocation.input, &members, stop));
         Box::pin(async {
             task.await.unwrap_or_else(|| CallOutcome::failed("the file tool broke off: try again"))
         })
@@ -160,13 +163,29 @@ impl AgentTool for FileTool {
         vec![ToolLocation { path, line }]
     }
 
+    fn first_line(&self, input: &RawValue) -> BoxFuture<'static, Option<u64>> {
+        self.previewed(input, |_, change| preview::first_line(&change))
+    }
+
     fn preview(&self, input: &RawValue) -> BoxFuture<'static, Option<String>> {
+        self.previewed(input, preview::diff)
+    }
+}
+
+impl FileTool {
+    /// Computes what a call with this input would change, and returns what `shown` makes of it.
+    fn previewed<T: Send + 'static>(
+        &self,
+        input: &RawValue,
+        shown: fn(&FileToolInput, PreviewedChange) -> Option<T>,
+    ) -> BoxFuture<'static, Option<T>> {
         let Some(compute) = self.compute else { return Box::pin(async { None }) };
         let (context, input) = (self.context.clone(), input.to_owned());
         let members = specs::members(&self.spec);
         let task = cancellable(move |stop| {
             let input = FileToolInput::read(input.get()).and_then(|input| input.only(&members));
-            preview::diff(&context, compute, &input.ok()?, stop)
+            let input = input.ok()?;
+            shown(&input, compute(&context, &input, stop).ok()?)
         });
         Box::pin(async { task.await.flatten() })
     }

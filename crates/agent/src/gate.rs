@@ -1,5 +1,6 @@
 //! The gate that decides whether a tool may run. Whoever starts the runtime provides it.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use callgate_wire::session::{PermissionAnswer, SessionEvent};
@@ -29,11 +30,13 @@ pub struct GateQuestion {
     /// The id of the call.
     pub tool_id: String,
     /// The tool.
-    pub tool: &'static str,
+    pub tool: Cow<'static, str>,
     /// Its arguments.
     pub input: Box<RawValue>,
     /// The conversation.
     pub conversation: String,
+    /// Whether a person may be asked. If not, what no rule allows is denied.
+    pub may_ask: bool,
     /// Shows the question to the front end, if it accepts questions.
     pub mirror: Option<QuestionMirror>,
     /// Previews what the tool would change, for the person who decides.

@@ -9,6 +9,7 @@ mod error;
 mod held_conversation;
 mod lock;
 mod mender;
+mod page;
 mod process_mark;
 mod reservation;
 mod sendable;
@@ -24,15 +25,14 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use callgate_store::{EntryDraft, LONGEST_CONVERSATION, Settlement, StoredConversation, now_ms};
-use callgate_wire::session;
+use callgate_wire::session::{self, ConversationMode};
 use uuid::Uuid;
 
-use crate::message::{Block, ChatMessage, StoredToolResult};
-
-pub use callgate_store::{CostSum, CostTotals};
+pub use callgate_store::{CostSum, CostTotals, EngineSelection};
 pub use error::HistoryError;
 pub use held_conversation::{HeldConversation, HistoryStep};
 pub use mender::without_thoughts;
+pub use page::HistoryPage;
 pub use reservation::{PricedUsage, Reservation};
 pub use store::HistoryLocation;
 pub use title::LONGEST_OPENING;
@@ -57,21 +57,6 @@ const LONGEST_WAIT: Duration = Duration::from_millis(100);
 /// [`HeldConversation`] are dropped, everything is written and the thread has ended.
 #[derive(Clone)]
 pub struct History(Arc<HistoryThread>);
-
-/// A part of a conversation, for a front end.
-#[derive(Debug, Clone)]
-pub struct HistoryPage {
-    /// Its title.
-    pub title: Option<String>,
-    /// The number of the first message. The first message of a conversation has the number 0.
-    pub first: u64,
-    /// How many messages the conversation has.
-    pub length: u64,
-    /// The messages, as they were stored.
-    pub messages: Vec<ChatMessage>,
-    /// For each of them, the stored results that its tools gave the front end.
-    pub results: Vec<Vec<StoredToolResult>>,
-}
 
 impl History {
     /// Begins to open the store and returns at once. While it cannot be opened, every call returns
@@ -187,6 +172,29 @@ impl History {
         .await
     }
 
+    /// Copies the first `length` messages of a conversation, after which a turn must begin, or all
+    /// of them, to the new conversation `to`. Returns how many were copied.
+    pub async fn fork(
+        &self,
+        id: &str,
+        to: &str,
+        length: Option<u64>,
+        title: Option<&str>,
+    ) -> Result<u64, HistoryError> {
+        let (id, to) = (checked_id(id)?, checked_id(to)?);
+        let title = title.map(checked_title).transpose()?;
+        self.ask(move |stores| {
+            let unknown = || HistoryError::Unknown(id.to_string());
+            let known = stores.store.conversation(&id)?.ok_or_else(unknown)?;
+            let length = length.unwrap_or(known.length);
+            if !stores.store.fork_conversation(&id, &to, length, title.as_deref(), now_ms())? {
+                return Err(HistoryError::NoTurn(length));
+            }
+            Ok(length)
+        })
+        .await
+    }
+
     /// Deletes a conversation, unless somebody works on it. Its costs still count for their day.
     pub async fn delete(&self, id: &str) -> Result<(), HistoryError> {
         let id = checked_id(id)?;
@@ -213,6 +221,26 @@ impl History {
         Ok(known.map_or(0, |known| known.length))
     }
 
+    /// Returns the mode that was chosen for a conversation.
+    pub async fn mode(&self, id: &str) -> Result<Option<ConversationMode>, HistoryError> {
+        let id = checked_id(id)?;
+        let known = self.ask(move |stores| Ok(stores.store.conversation(&id)?)).await?;
+        Ok(known.and_then(|known| ConversationMode::named(known.mode.as_deref()?)))
+    }
+
+    /// Chooses the mode of a conversation.
+    pub async fn choose_mode(&self, id: &str, mode: ConversationMode) -> Result<(), HistoryError> {
+        let id = checked_id(id)?;
+        self.ask(move |stores| Ok(stores.store.choose_mode(&id, mode.name(), now_ms())?)).await
+    }
+
+    /// Returns the engine that was chosen for a conversation.
+    pub async fn engine(&self, id: &str) -> Result<Option<EngineSelection>, HistoryError> {
+        let id = checked_id(id)?;
+        let known = self.ask(move |stores| Ok(stores.store.conversation(&id)?)).await?;
+        Ok(known.and_then(|known| known.engine))
+    }
+
     /// Returns the last messages of a conversation before the number `before`. At most
     /// [`MOST_ON_PAGE`], and about [`LARGEST_PAGE`].
     pub async fn page(
@@ -222,7 +250,7 @@ impl History {
         before: Option<u64>,
     ) -> Result<HistoryPage, HistoryError> {
         let id = checked_id(id)?;
-        self.ask(move |stores| page(stores, &id, limit, before)).await
+        self.ask(move |stores| page::read(stores, &id, limit, before)).await
     }
 
     /// Prepares the statements for the next entries of the ledger.
@@ -233,6 +261,18 @@ impl History {
             Ok(())
         };
         self.ask(prepare).await.ok();
+    }
+
+    /// Returns the value that is kept under `key` beside the ledger.
+    pub(crate) async fn kept(&self, key: &str) -> Result<Option<String>, HistoryError> {
+        let key = key.to_owned();
+        self.ask(move |stores| Ok(stores.ledger().kept(&key)?)).await
+    }
+
+    /// Keeps a value under `key` beside the ledger, replacing what was there.
+    pub(crate) async fn keep(&self, key: &str, value: &str) -> Result<(), HistoryError> {
+        let (key, value) = (key.to_owned(), value.to_owned());
+        self.ask(move |stores| Ok(stores.ledger().keep(&key, &value)?)).await
     }
 
     /// Writes entries to the ledger. When it returns, they are committed.
@@ -307,41 +347,6 @@ fn listed(known: StoredConversation) -> session::ConversationSummary {
         created_at: unsigned(known.made_ms),
         updated_at: unsigned(known.used_ms.unwrap_or(known.made_ms)),
     }
-}
-
-fn page(
-    stores: &HistoryStore,
-    id: &str,
-    limit: usize,
-    before: Option<u64>,
-) -> Result<HistoryPage, HistoryError> {
-    let unknown = || HistoryError::Unknown(id.to_owned());
-    let known = stores.store.conversation(id)?.ok_or_else(unknown)?;
-    let before = before.map_or(known.length, |before| before.min(known.length));
-    let (limit, mut bytes) = (limit.min(MOST_ON_PAGE), 0);
-    let (mut first, mut messages, mut results) = (before, Vec::new(), Vec::new());
-    let each = |number, body: Option<&str>| {
-        bytes += body.map_or(0, str::len);
-        if messages.len() >= limit || (bytes > LARGEST_PAGE && !messages.is_empty()) {
-            return false;
-        }
-        first = number;
-        messages.push(
-            body.and_then(stored_message::message).map_or_else(unreadable, |read| read.message),
-        );
-        results.push(body.map(stored_message::results).unwrap_or_default());
-        true
-    };
-    stores.store.each_message_before(id, before, each)?;
-    messages.reverse();
-    results.reverse();
-    let StoredConversation { title, length, .. } = known;
-    Ok(HistoryPage { title, first, length, messages, results })
-}
-
-/// Returns the message that replaces an unreadable one.
-fn unreadable() -> ChatMessage {
-    ChatMessage::user(vec![Block::text("[this message cannot be read any more]")])
 }
 
 fn checked_id(id: &str) -> Result<Arc<str>, HistoryError> {

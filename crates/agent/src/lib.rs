@@ -6,19 +6,28 @@
 
 pub mod anthropic;
 pub mod budget;
+pub mod claude_code;
 pub mod compact;
+pub mod custom;
+pub mod desktop;
 pub mod engine;
+pub mod engine_registry;
 mod estimate;
 pub mod failure;
 pub mod files;
 pub mod gate;
 pub mod history;
+pub mod mcp;
 pub mod message;
+pub mod model_api;
 pub mod offline;
+pub mod openai;
+mod picture;
 pub mod price;
 pub mod run;
 pub mod session;
 pub mod system;
+pub mod todo;
 pub mod tool;
 pub mod turn;
 

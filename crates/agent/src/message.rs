@@ -1,7 +1,9 @@
 //! The messages of a conversation. Their JSON is that of the Messages API, in which they are also
 //! stored.
 
-use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::value::RawValue;
 
 /// One message of a conversation.
@@ -82,8 +84,8 @@ pub enum Block {
     ToolResult {
         /// The id of the call.
         tool_use_id: String,
-        /// The text for the model.
-        content: String,
+        /// What the model reads.
+        content: ResultContent,
         /// Whether the tool failed.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         is_error: bool,
@@ -101,6 +103,86 @@ pub enum MediaSource {
         /// The bytes in base64.
         data: String,
     },
+}
+
+/// What a model reads of a tool's result: a text, and pictures after it. Its JSON is a string, or a
+/// list of blocks if there are pictures.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(from = "ResultContentForm")]
+pub struct ResultContent {
+    /// The text.
+    pub text: String,
+    /// The pictures.
+    pub images: Vec<MediaSource>,
+}
+
+/// The two forms of [`ResultContent`] in JSON.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum ResultContentForm {
+    Text(String),
+    Parts(Vec<ResultContentPart<'static>>),
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum ResultContentPart<'a> {
+    Text { text: Cow<'a, str> },
+    Image { source: Cow<'a, MediaSource> },
+}
+
+impl From<ResultContentForm> for ResultContent {
+    fn from(form: ResultContentForm) -> Self {
+        let parts = match form {
+            ResultContentForm::Text(text) => return text.into(),
+            ResultContentForm::Parts(parts) => parts,
+        };
+        let mut content = Self::default();
+        for part in parts {
+            match part {
+                ResultContentPart::Text { text } => content.text.push_str(&text),
+                ResultContentPart::Image { source } => content.images.push(source.into_owned()),
+            }
+        }
+        content
+    }
+}
+
+impl Serialize for ResultContent {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self { text, images } = self;
+        if images.is_empty() {
+            return serializer.serialize_str(text);
+        }
+        // The API accepts no empty text.
+        let text = (!text.is_empty()).then(|| ResultContentPart::Text { text: text.into() });
+        let image = |source| ResultContentPart::Image { source: Cow::Borrowed(source) };
+        serializer.collect_seq(text.into_iter().chain(images.iter().map(image)))
+    }
+}
+
+impl From<String> for ResultContent {
+    fn from(text: String) -> Self {
+        Self { text, images: Vec::new() }
+    }
+}
+
+impl From<&str> for ResultContent {
+    fn from(text: &str) -> Self {
+        text.to_owned().into()
+    }
+}
+
+impl ResultContent {
+    /// Returns true if there is nothing to read.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.text.is_empty() && self.images.is_empty()
+    }
+
+    /// Returns its size in bytes.
+    pub(crate) fn size(&self) -> usize {
+        self.text.len() + self.images.iter().map(MediaSource::size).sum::<usize>()
+    }
 }
 
 /// The result that a tool gave the front end, stored beside the text for the model.
@@ -150,5 +232,30 @@ impl Block {
     #[must_use]
     pub fn text(text: impl Into<String>) -> Self {
         Self::Text { text: text.into() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_result_is_text_alone_or_text_and_pictures() {
+        let source =
+            MediaSource::Base64 { media_type: "image/png".to_owned(), data: "AAAA".to_owned() };
+        let image = json!({
+            "type": "image",
+            "source": {"type": "base64", "media_type": "image/png", "data": "AAAA"},
+        });
+        let check = |text: &str, images: Vec<MediaSource>, expected: serde_json::Value| {
+            let content = ResultContent { text: text.to_owned(), images };
+            assert_eq!(serde_json::to_value(&content).unwrap(), expected);
+            assert_eq!(serde_json::from_value::<ResultContent>(expected).unwrap(), content);
+        };
+        check("", Vec::new(), json!(""));
+        check("a", Vec::new(), json!("a"));
+        check("", vec![source.clone()], json!([image]));
+        check("a", vec![source], json!([{"type": "text", "text": "a"}, image]));
     }
 }

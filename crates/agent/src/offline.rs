@@ -9,7 +9,7 @@ mod form;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use callgate_wire::session::TokenUsage;
+use callgate_wire::session::{ModelListing, TokenUsage};
 
 use crate::BoxFuture;
 use crate::engine::{AnswerPiece, AnswerStream, Engine, EngineCall, EngineError, ModelStop};
@@ -39,8 +39,14 @@ impl Engine for Offline {
         "offline"
     }
 
-    fn model(&self) -> &'static str {
-        MODEL
+    fn default_model(&self) -> BoxFuture<'_, Result<Arc<str>, EngineError>> {
+        Box::pin(async { Ok(MODEL.into()) })
+    }
+
+    fn models(&self) -> BoxFuture<'_, Result<Vec<ModelListing>, EngineError>> {
+        let title = Some("A demonstration without a model".to_owned());
+        let model = ModelListing { id: MODEL.to_owned(), title, context_window: None };
+        Box::pin(async { Ok(vec![model]) })
     }
 
     fn can_summarise(&self) -> bool {
@@ -79,7 +85,7 @@ fn answer(call: &EngineCall) -> Vec<AnswerPiece> {
     }
     let request = match call.messages.last().map(|message| message.content.as_slice()) {
         Some([Block::ToolResult { content, is_error, .. }, ..]) => {
-            text.push_str(&report(content, *is_error));
+            text.push_str(&report(&content.text, *is_error));
             None
         }
         Some(content) => request_of(content, call).map_err(|words| text.push_str(&words)).ok(),

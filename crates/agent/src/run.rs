@@ -17,6 +17,7 @@ mod watch;
 
 use std::collections::HashMap;
 use std::ffi::OsString;
+use std::fs::File;
 use std::io::{PipeReader, pipe};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -30,7 +31,8 @@ use serde_json::value::RawValue;
 use crate::BoxFuture;
 use crate::tool::{AgentTool, CallOutcome, ProgressSink, ToolInvocation, ToolSpec, raw_json};
 
-pub(crate) use program::{find, folders};
+use compose::ExpectedEnd;
+pub(crate) use program::{find, folders, locate, not_started};
 pub use scrub::scrub;
 
 /// The default time limit of a command. Front ends give up a request after about 60 seconds of
@@ -81,12 +83,18 @@ impl RunSettings {
             keep: Vec::new(),
         }
     }
+
+    /// Removes the secrets from the environment.
+    pub(crate) fn scrubbed(mut self) -> Self {
+        self.env = scrub(self.env, &self.keep);
+        self
+    }
 }
 
 /// Returns the tool `run_shell_command`.
 #[must_use]
-pub fn tool(mut settings: RunSettings) -> Arc<dyn AgentTool> {
-    settings.env = scrub(settings.env, &settings.keep);
+pub fn tool(settings: RunSettings) -> Arc<dyn AgentTool> {
+    let settings = settings.scrubbed();
     let spec = spec(settings.timeout.min(settings.max_timeout), settings.max_timeout);
     Arc::new(RunTool { spec, settings: Arc::new(settings) })
 }
@@ -144,7 +152,13 @@ fn spec(usual: Duration, longest: Duration) -> ToolSpec {
         "additionalProperties": false
     });
     let (input_schema, kind) = (raw_json(&schema), tool_kind::EXECUTE);
-    ToolSpec { name: NAME, description: DESCRIPTION, input_schema, is_read_only: false, kind }
+    ToolSpec {
+        name: NAME.into(),
+        description: DESCRIPTION.into(),
+        input_schema,
+        is_read_only: false,
+        kind,
+    }
 }
 
 impl AgentTool for RunTool {
@@ -164,25 +178,60 @@ impl AgentTool for RunTool {
         })
     }
 
-    fn run(&self, use_: ToolInvocation) -> BoxFuture<'_, CallOutcome> {
+    fn run(&self, invocation: ToolInvocation) -> BoxFuture<'_, CallOutcome> {
         let settings = Arc::clone(&self.settings);
         Box::pin(async move {
-            let input = match read(&use_.input) {
+            let input = match read(&invocation.input) {
                 Ok(input) => input,
                 Err(error) => return CallOutcome::failed(unreadable(&error)),
             };
-            // When this future is dropped, the pipe tells the thread to end the command.
-            let (cancel, alive) = match pipe() {
-                Ok(ends) => ends,
-                Err(error) => return CallOutcome::failed(format!("cannot make a pipe: {error}")),
-            };
-            let work = move || start(&settings, input, use_.progress, &cancel);
-            let outcome = tokio::task::spawn_blocking(work).await;
-            drop(alive);
-            outcome
-                .unwrap_or_else(|error| CallOutcome::failed(format!("the command failed: {error}")))
+            on_thread(move |cancel| start(&settings, input, invocation.progress, cancel)).await
         })
     }
+}
+
+/// A program that a tool of another name runs, with all that the model does not choose.
+pub(crate) struct FixedProgram {
+    pub(crate) program: PathBuf,
+    /// Its standard input.
+    pub(crate) input: File,
+    /// Its time limit, if it is not the default.
+    pub(crate) limit: Option<Duration>,
+}
+
+/// Runs a program in the working folder, like a command. An exit code other than 0 is a failure.
+/// The settings have to be scrubbed.
+pub(crate) async fn run_program(
+    settings: &Arc<RunSettings>,
+    program: FixedProgram,
+    progress: ProgressSink,
+) -> CallOutcome {
+    let settings = Arc::clone(settings);
+    let FixedProgram { program, input, limit } = program;
+    let job = watch::CommandJob {
+        name: program.to_string_lossy().into_owned(),
+        program,
+        args: Vec::new(),
+        cwd: settings.cwd.clone(),
+        env: command_env(&settings.env).collect(),
+        input: Some(input),
+        limit: limit.unwrap_or(settings.timeout).min(settings.max_timeout),
+        most: settings.max_output,
+        progress,
+    };
+    on_thread(move |cancel| finish(&job, cancel, ExpectedEnd::Success)).await
+}
+
+/// Runs a command on a thread that may block. When this future is dropped, the pipe tells the thread
+/// to end the command.
+async fn on_thread(work: impl FnOnce(&PipeReader) -> CallOutcome + Send + 'static) -> CallOutcome {
+    let (cancel, alive) = match pipe() {
+        Ok(ends) => ends,
+        Err(error) => return CallOutcome::failed(format!("cannot make a pipe: {error}")),
+    };
+    let outcome = tokio::task::spawn_blocking(move || work(&cancel)).await;
+    drop(alive);
+    outcome.unwrap_or_else(|error| CallOutcome::failed(format!("the command failed: {error}")))
 }
 
 /// Parses an object, and nothing else: serde would accept a list of the values as well, but the
@@ -210,8 +259,13 @@ fn start(
         Ok(job) => job,
         Err(reason) => return CallOutcome::failed(reason),
     };
-    match watch::run(&job, cancel) {
-        Ok(Some(mut ended)) => compose::outcome(&mut ended, job.limit, settings.max_output),
+    finish(&job, cancel, ExpectedEnd::AnyCode)
+}
+
+/// Runs a job to its end.
+fn finish(job: &watch::CommandJob, cancel: &PipeReader, expected: ExpectedEnd) -> CallOutcome {
+    match watch::run(job, cancel) {
+        Ok(Some(mut ended)) => compose::outcome(&mut ended, job.limit, job.most, expected),
         // Nobody reads it.
         Ok(None) => CallOutcome::failed("the command was cancelled"),
         Err(error) => CallOutcome::failed(program::not_started(&job.name, &error)),
@@ -231,6 +285,7 @@ fn prepare(
         args: input.args.unwrap_or_default(),
         cwd,
         env: command_env(&settings.env).collect(),
+        input: None,
         limit: limit(settings, input.timeout_seconds)?,
         most: settings.max_output,
         progress,

@@ -8,14 +8,20 @@ mod attachments;
 mod commands;
 mod drive;
 mod endings;
+mod engine_tools;
 mod intake;
 mod jobs;
+mod lanes;
 mod log;
+mod modes;
 mod options;
 mod order;
 mod output;
 mod request_budget;
+mod session_tools;
+mod shutdown;
 mod tool_call;
+mod warming;
 
 use std::collections::HashMap;
 use std::io::{self, Read, Write};
@@ -29,60 +35,34 @@ use tokio::task::{Id, JoinError, JoinSet};
 
 use crate::budget::RequestRate;
 use crate::failure::RequestFailure;
-use crate::history::HistoryError;
-use crate::tool::{AgentTool, ToolSpec};
+use crate::history::{EngineSelection, HistoryError};
 use commands::CurrentConversation;
 use endings::ReportedEndings;
 use intake::IncomingLine;
-use jobs::{ConversationJob, ConversationLanes, JobKind};
+use lanes::{ConversationJob, ConversationLanes, JobKind, TurnControl};
 pub use log::{LogLevel, SessionLog};
+use modes::ConversationModes;
 pub use options::SessionOptions;
 pub use order::MOST_OPEN;
 use output::SessionOutput;
 pub use output::{Greeting, ROOM, greet};
+use session_tools::{SessionTools, ToolMap};
+pub use shutdown::Shutdown;
 
-/// How long writing the last lines may take once the runtime is asked to end.
-const LAST_WORDS: Duration = Duration::from_millis(500);
-/// How long turns may take to end once the runtime is asked to end.
-const LAST_DEEDS: Duration = Duration::from_millis(800);
 /// How long writing the last lines may take when all is done and the front end still reads.
 const ALL_SAID: Duration = Duration::from_mins(10);
-
-/// Why a runtime ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shutdown {
-    /// A signal: open turns are ended, and all lines are written first.
-    Asked,
-    /// The front end is gone.
-    Alone,
-}
-
-/// The tools by their names.
-type ToolMap = HashMap<&'static str, Arc<dyn AgentTool>>;
 
 /// What all tasks of a session share.
 struct SessionShared {
     options: SessionOptions,
-    tools: Arc<ToolMap>,
-    specs: Arc<[ToolSpec]>,
+    tools: SessionTools,
     output: SessionOutput,
     /// Counts the requests to the engine in the last minute.
     request_rate: Mutex<RequestRate>,
     endings: ReportedEndings,
+    modes: ConversationModes,
     /// Prepares the first use of a tool, once.
     warming: Once,
-}
-
-impl SessionShared {
-    /// Prepares what the first use of a tool would have to wait for. A runtime that nobody asks does
-    /// without it.
-    fn warm(&self) {
-        self.warming.call_once(|| {
-            let (gate, ledger) = (Arc::clone(&self.options.gate), self.options.ledger.clone());
-            tokio::task::spawn_blocking(move || gate.warm());
-            tokio::spawn(async move { ledger.warm().await });
-        });
-    }
 }
 
 /// Why a request has to stop.
@@ -144,6 +124,7 @@ pub async fn serve(
         }
     }
     output.close(|| SessionEvent::error("the runtime has ended"), ALL_SAID).await;
+    session.shared.tools.close().await;
     Ok(())
 }
 
@@ -158,17 +139,14 @@ async fn next(
 
 impl AgentSession {
     fn new(options: SessionOptions, output: SessionOutput) -> Self {
-        let tools: ToolMap =
-            options.tools.iter().map(|tool| (tool.spec().name, Arc::clone(tool))).collect();
-        let tools = Arc::new(tools);
-        let specs = options.tools.iter().map(|tool| tool.spec().clone()).collect();
+        let tools = SessionTools::new(options.tools.clone(), options.sources.clone());
         let shared = Arc::new(SessionShared {
             options,
             tools,
-            specs,
             output,
             request_rate: Mutex::default(),
             endings: ReportedEndings::default(),
+            modes: ConversationModes::default(),
             warming: Once::new(),
         });
         Self {
@@ -284,8 +262,15 @@ impl AgentSession {
             ref command @ SessionCommand::ClearHistory { .. } => {
                 self.queue(&id, command.conversation_id(), JobKind::Clear);
             }
+            SessionCommand::Rewind { conversation_id, length } => {
+                self.queue(&id, conversation_id, JobKind::Rewind(length));
+            }
             SessionCommand::DeleteConversation { conversation_id } => {
                 self.queue(&id, Some(conversation_id), JobKind::Delete);
+            }
+            ref command @ SessionCommand::SetEngine { ref engine, ref model, .. } => {
+                let chosen = EngineSelection { engine: engine.clone(), model: model.clone() };
+                self.queue(&id, command.conversation_id(), JobKind::SetEngine(chosen));
             }
             command => self.at_once(id, command),
         }
@@ -310,8 +295,9 @@ impl AgentSession {
         let (shared, current) = (Arc::clone(&self.shared), Arc::clone(&self.current));
         let (id, conversation) = (job.id.clone(), lane.clone());
         self.shared.output.place(&id, &lane, false);
+        let control = TurnControl { halt, waiting: self.lanes.waiting(&lane) };
         let task = self.jobs.spawn(async move {
-            jobs::run(&shared, &current, &conversation, job, halt).await;
+            jobs::run(&shared, &current, &conversation, job, control).await;
         });
         self.named.insert(task.id(), (id, Some(lane)));
     }
@@ -357,35 +343,5 @@ impl AgentSession {
             return output.say(id, RequestFailure::permanent("not_found", text).into());
         }
         output.say(id, SessionEvent::Done(None));
-    }
-
-    /// Ends all open requests and leaves, including those that were received but not handled yet.
-    async fn leave(
-        mut self,
-        ending: Shutdown,
-        mut requests: mpsc::Receiver<IncomingLine>,
-    ) -> io::Result<()> {
-        let text = "the runtime was told to end: send the message again once it is back";
-        let failure = RequestFailure::temporary("shutdown", text);
-        self.early = None;
-        while let Ok(incoming) = requests.try_recv() {
-            if let IncomingLine::Request(request) = incoming {
-                // Nobody waits for a request that is refused.
-                self.shared.output.begin(&request.id, &request.command).ok();
-            }
-        }
-        self.lanes.clear();
-        for halt in self.halts.values() {
-            halt.send_replace(Some(HaltReason::Failed(failure.clone())));
-        }
-        let all = async { while self.jobs.join_next().await.is_some() {} };
-        tokio::time::timeout(LAST_DEEDS, all).await.ok();
-        self.jobs.abort_all();
-        if ending == Shutdown::Asked {
-            self.shared.output.close(|| failure.clone().into(), LAST_WORDS).await;
-        }
-        self.shared.options.history.hurry();
-        self.shared.options.ledger.hurry();
-        Ok(())
     }
 }

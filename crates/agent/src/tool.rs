@@ -1,5 +1,6 @@
 //! Tools that a model may call.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use callgate_wire::session::{ToolLocation, ToolStream};
@@ -8,6 +9,8 @@ use serde_json::json;
 use serde_json::value::{RawValue, to_raw_value};
 
 use crate::BoxFuture;
+use crate::gate::{PermissionGate, QuestionMirror};
+use crate::message::MediaSource;
 
 /// A tool that the model may call.
 pub trait AgentTool: Send + Sync {
@@ -22,12 +25,18 @@ pub trait AgentTool: Send + Sync {
 
     /// Runs it. Errors are part of the [`CallOutcome`]. Dropping the future stops the tool, with
     /// every process that it started.
-    fn run(&self, use_: ToolInvocation) -> BoxFuture<'_, CallOutcome>;
+    fn run(&self, invocation: ToolInvocation) -> BoxFuture<'_, CallOutcome>;
 
     /// Returns the files and folders that a call with this input is about. It looks only at the
     /// input.
     fn locations(&self, _input: &RawValue) -> Vec<ToolLocation> {
         Vec::new()
+    }
+
+    /// Returns the first line, counted from 1, that a call with this input would change in its file,
+    /// or `None` if it changes no file, or a new one, or this is unknown.
+    fn first_line(&self, _input: &RawValue) -> BoxFuture<'static, Option<u64>> {
+        Box::pin(async { None })
     }
 
     /// Returns what a call with this input would change, as a unified diff with secrets masked, or
@@ -37,13 +46,42 @@ pub trait AgentTool: Send + Sync {
     }
 }
 
+/// Provides tools that may come and go while the runtime runs, such as those of a server.
+pub trait ToolSource: Send + Sync {
+    /// Prepares the tools for a turn. It may start processes and ask for permission. Dropping the
+    /// future withdraws the question.
+    fn prepare<'a>(&'a self, turn: TurnContext<'a>) -> BoxFuture<'a, ()>;
+
+    /// Returns a number that grows whenever the tools have changed.
+    fn revision(&self) -> u64;
+
+    /// Returns the tools that it provides now.
+    fn tools(&self) -> Vec<Arc<dyn AgentTool>>;
+
+    /// Ends everything that was started.
+    fn close(&self) -> BoxFuture<'_, ()>;
+}
+
+/// The turn for which a [`ToolSource`] is prepared.
+#[derive(Clone)]
+pub struct TurnContext<'a> {
+    /// The gate that decides whether something may be used.
+    pub gate: &'a dyn PermissionGate,
+    /// The conversation.
+    pub conversation: &'a str,
+    /// Whether a person may be asked.
+    pub may_ask: bool,
+    /// Shows questions to the front end, if it accepts them.
+    pub mirror: Option<QuestionMirror>,
+}
+
 /// The description of a tool for the model.
 #[derive(Debug, Clone, Serialize)]
 pub struct ToolSpec {
     /// Its name.
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     /// What it does.
-    pub description: &'static str,
+    pub description: Cow<'static, str>,
     /// The JSON Schema of its input.
     pub input_schema: Box<RawValue>,
     /// Whether it changes nothing, so that several may run in parallel.
@@ -74,6 +112,8 @@ pub struct CallOutcome {
     pub result: Box<RawValue>,
     /// The text for the model.
     pub text: String,
+    /// The pictures for the model, after the text.
+    pub images: Vec<MediaSource>,
     /// Whether it failed.
     pub is_error: bool,
 }
@@ -84,7 +124,7 @@ impl CallOutcome {
     #[must_use]
     pub fn done(result: &impl Serialize, text: impl Into<String>) -> Self {
         match to_raw_value(result) {
-            Ok(result) => Self { result, text: text.into(), is_error: false },
+            Ok(result) => Self { result, text: text.into(), images: Vec::new(), is_error: false },
             Err(error) => Self::failed(format!("the result cannot be written as JSON: {error}")),
         }
     }
@@ -94,7 +134,7 @@ impl CallOutcome {
     #[must_use]
     pub fn failed(text: impl Into<String>) -> Self {
         let text = text.into();
-        Self { result: error_json(&text), text, is_error: true }
+        Self { result: error_json(&text), text, images: Vec::new(), is_error: true }
     }
 }
 

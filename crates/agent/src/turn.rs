@@ -5,6 +5,8 @@
 //! one end, every announced tool has its result before that, and what is stored can be sent to the
 //! model again.
 
+mod action;
+mod attempts;
 mod partial_answer;
 mod round_calls;
 mod stop;
@@ -13,88 +15,21 @@ mod tests;
 
 use std::time::Duration;
 
-use callgate_wire::session::{SessionEvent, ToolUse};
+use callgate_wire::session::{SessionEvent, ToolInput, ToolUse};
 use serde_json::value::RawValue;
 
 use crate::engine::{AnswerPiece, EngineError, EngineErrorKind, ModelStop};
 use crate::failure::RequestFailure;
-use crate::message::{Block, ChatMessage, StoredToolResult};
-use crate::tool::CallOutcome;
+use crate::message::{Block, ChatMessage};
+pub use action::{FinishedCall, ToolCall, TurnAction, TurnLimits};
 use partial_answer::{PartialAnswer, size};
 use round_calls::RoundCalls;
 pub use stop::StopReason;
 
-/// The longest time that a provider may ask us to wait before another attempt.
-const LONGEST_WAIT: Duration = Duration::from_mins(1);
-/// The wait before the second attempt, unless the provider says otherwise; it doubles each time.
-const FIRST_WAIT: Duration = Duration::from_millis(500);
-/// The most attempts, and the most at a service that cannot be reached.
-const MOST_TRIES: u32 = 5;
-const MOST_DIALS: u32 = 3;
 /// The longest answer, in bytes.
 const LONGEST_ANSWER: usize = 32 * 1024 * 1024;
 /// The answer that is stored for a message that was stopped before any answer.
 const STOPPED: &str = "[The user stopped this answer.]";
-
-/// The limits of a turn.
-#[derive(Debug, Clone, Copy)]
-pub struct TurnLimits {
-    /// The most times that the model is asked.
-    pub most_rounds: u32,
-    /// Whether a message that was stopped before any answer is stored. One that replaces another is
-    /// not, because the other's answer would be lost.
-    pub keeps_unanswered: bool,
-}
-
-/// Something that the caller has to do.
-#[derive(Debug)]
-pub enum TurnAction {
-    /// Send the event to the front end.
-    Tell(SessionEvent),
-    /// Ask the model after this time. The conversation is what was stored, followed by
-    /// [`Turn::unkept`].
-    Ask(Duration),
-    /// Summarise what was stored, because the model cannot read so much, and ask again. If that is
-    /// not possible, [abandon](Turn::abandon) the turn with this failure.
-    Shorten(RequestFailure),
-    /// Drop the answer that is being received.
-    Drop,
-    /// Run a tool, if the gate permits it.
-    Run(ToolCall),
-    /// Stop these tools.
-    Stop(Vec<usize>),
-    /// Store these messages, all or none. The turn only continues when they are stored.
-    Keep {
-        /// The new messages.
-        messages: Vec<ChatMessage>,
-        /// The results that their tools gave the front end.
-        results: Vec<StoredToolResult>,
-    },
-    /// End the turn.
-    End(Result<StopReason, RequestFailure>),
-}
-
-/// A tool call that is to run.
-#[derive(Debug, Clone)]
-pub struct ToolCall {
-    /// Its index in this round, which [`Turn::ran`] expects.
-    pub index: usize,
-    /// The id of the call.
-    pub id: String,
-    /// The tool.
-    pub name: String,
-    /// Its arguments.
-    pub input: Box<RawValue>,
-}
-
-/// A tool call that has ended.
-#[derive(Debug)]
-pub struct FinishedCall {
-    /// Its outcome.
-    pub outcome: CallOutcome,
-    /// Whether a person has ended the whole turn.
-    pub interrupt: bool,
-}
 
 /// A turn that is running.
 #[derive(Debug)]
@@ -103,10 +38,14 @@ pub struct Turn {
     unkept: Vec<ChatMessage>,
     answer: PartialAnswer,
     calls: RoundCalls,
+    /// What the user has said since the turn began, for the next message to the model.
+    steering: Vec<Block>,
     rounds: u32,
     tries: u32,
     /// Whether the model was asked and its answer is not complete.
     asked: bool,
+    /// How many parts of the answer were stored while it goes on.
+    kept_parts: usize,
     /// Whether summarising was tried, which happens once.
     shortened: bool,
     over: bool,
@@ -126,9 +65,11 @@ impl Turn {
             unkept: vec![user],
             answer: PartialAnswer::default(),
             calls: RoundCalls::new(is_read_only),
+            steering: Vec::new(),
             rounds: 0,
             tries: 0,
             asked: false,
+            kept_parts: 0,
             shortened: false,
             over: false,
         }
@@ -154,6 +95,13 @@ impl Turn {
         if self.answer.size > LONGEST_ANSWER {
             return self.burst(todo);
         }
+        let is_content = matches!(
+            piece,
+            AnswerPiece::Text(_) | AnswerPiece::Thinking(_) | AnswerPiece::OwnCall { .. }
+        );
+        if is_content && self.calls.are_own_done() {
+            self.keep_part(todo);
+        }
         match piece {
             AnswerPiece::Text(text) => {
                 self.answer.text(&text);
@@ -165,19 +113,38 @@ impl Turn {
             }
             AnswerPiece::Signature(signature) => self.answer.signature(&signature),
             AnswerPiece::Redacted(data) => self.answer.block(Block::RedactedThinking { data }),
-            // Whoever asks the model counts what it takes.
-            AnswerPiece::Usage(_) => {}
+            AnswerPiece::ToolInput { id, name, text } => {
+                let (tool_id, tool_name) = (self.calls.next_id(&id), name);
+                let piece = ToolInput { tool_id, tool_name, text };
+                todo.push(TurnAction::Tell(SessionEvent::ToolInput(piece)));
+            }
+            // Whoever asks the model counts what it takes, and keeps its state.
+            AnswerPiece::Usage(_) | AnswerPiece::EngineState(_) => {}
+            AnswerPiece::OwnCall { id, name, input } => {
+                let id = self.calls.add_own(&id, name.clone(), input.clone());
+                self.announce(id, name, input, todo);
+            }
+            AnswerPiece::OwnResult { id, outcome } => self.calls.finish_own(&id, outcome, todo),
             AnswerPiece::ToolUse { id, name, input, fault } => {
                 let id = self.calls.add(&id, name.clone(), input.clone(), fault);
-                let block =
-                    Block::ToolUse { id: id.clone(), name: name.clone(), input: input.clone() };
-                self.answer.block(block);
-                let call =
-                    ToolUse { tool_id: id, tool_name: name, input, kind: None, locations: None };
-                todo.push(TurnAction::Tell(SessionEvent::ToolUse(call)));
+                self.announce(id, name, input, todo);
             }
             AnswerPiece::End(stop) => self.answered(stop, todo),
         }
+    }
+
+    /// Adds a call to the answer and tells the front end of it.
+    fn announce(
+        &mut self,
+        id: String,
+        name: String,
+        input: Box<RawValue>,
+        todo: &mut Vec<TurnAction>,
+    ) {
+        let block = Block::ToolUse { id: id.clone(), name: name.clone(), input: input.clone() };
+        self.answer.block(block);
+        let call = ToolUse { tool_id: id, tool_name: name, input, kind: None, locations: None };
+        todo.push(TurnAction::Tell(SessionEvent::ToolUse(call)));
     }
 
     /// Handles an error of the engine.
@@ -224,6 +191,17 @@ impl Turn {
             return self.end(Ok(StopReason::Cancelled), todo);
         }
         self.go_on(todo);
+    }
+
+    /// Returns true if the model is asked again as soon as this call has ended.
+    #[must_use]
+    pub fn ends_round(&self, index: usize) -> bool {
+        !self.over && self.calls.are_done_but(index)
+    }
+
+    /// Adds a message of the user's, which the model reads with the results of this round.
+    pub fn steer(&mut self, content: Vec<Block>) {
+        self.steering.extend(content);
     }
 
     /// Stops the turn on the user's request.
@@ -278,7 +256,8 @@ impl Turn {
     fn answered(&mut self, stop: ModelStop, todo: &mut Vec<TurnAction>) {
         self.asked = false;
         self.tries = 0;
-        if self.calls.is_empty() {
+        if self.calls.is_empty() || self.calls.are_own() {
+            self.calls.close("it has no result: the answer ended before", todo);
             self.keep_round(todo);
             return self.end(Ok(stop.into()), todo);
         }
@@ -315,17 +294,29 @@ impl Turn {
         todo.push(TurnAction::Ask(wait));
     }
 
+    /// Hands a part of the answer over to be stored, while the answer goes on.
+    fn keep_part(&mut self, todo: &mut Vec<TurnAction>) {
+        self.kept_parts += 1;
+        self.keep(true, todo);
+    }
+
     /// Hands the answer and the results of its tools over to be stored.
     fn keep_round(&mut self, todo: &mut Vec<TurnAction>) {
+        self.keep(false, todo);
+    }
+
+    fn keep(&mut self, is_part: bool, todo: &mut Vec<TurnAction>) {
         let content = std::mem::take(&mut self.answer).finish();
         if !content.is_empty() {
             self.unkept.push(ChatMessage::assistant(content));
         }
-        let (told, results) = self.calls.take_results();
+        let (mut told, results) = self.calls.take_results();
         if !told.is_empty() {
+            told.append(&mut self.steering);
             self.unkept.push(ChatMessage::user(told));
         }
-        todo.push(TurnAction::Keep { messages: std::mem::take(&mut self.unkept), results });
+        let messages = std::mem::take(&mut self.unkept);
+        todo.push(TurnAction::Keep { messages, results, is_part });
     }
 
     fn end(&mut self, end: Result<StopReason, RequestFailure>, todo: &mut Vec<TurnAction>) {
@@ -354,27 +345,9 @@ impl Turn {
         self.end(Err(failure), todo);
     }
 
-    /// Returns how long to wait before another attempt, or `None` if there is none. An answer of
-    /// which the front end has seen a part is never asked for again.
-    fn wait(&mut self, error: &EngineError) -> Option<Duration> {
-        let most = match error.kind {
-            EngineErrorKind::RateLimit | EngineErrorKind::Overloaded | EngineErrorKind::Server => {
-                MOST_TRIES
-            }
-            EngineErrorKind::Network | EngineErrorKind::Cut => MOST_DIALS,
-            _ => return None,
-        };
-        self.tries += 1;
-        if !self.is_unseen() || self.tries >= most {
-            return None;
-        }
-        let doubled = FIRST_WAIT * 2_u32.saturating_pow(self.tries - 1);
-        Some(error.retry_after.unwrap_or(doubled)).filter(|wait| *wait <= LONGEST_WAIT)
-    }
-
     /// Returns true if the front end has seen nothing of the answer.
     fn is_unseen(&self) -> bool {
-        self.answer.is_unseen() && self.calls.is_empty()
+        self.answer.is_unseen() && self.calls.is_empty() && self.kept_parts == 0
     }
 
     /// Converts an error of the engine. What was handed over before stays stored.

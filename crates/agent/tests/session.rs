@@ -12,13 +12,14 @@ use callgate_agent::compact::REQUEST;
 use callgate_agent::engine::{
     AnswerPiece, AnswerStream, Engine, EngineCall, EngineError, ModelStop,
 };
+use callgate_agent::engine_registry::{DefaultEngine, EngineRegistry};
 use callgate_agent::gate::{GateQuestion, PermissionGate, ToolPermit};
 use callgate_agent::history::{History, HistoryLocation};
 use callgate_agent::message::Block;
 use callgate_agent::session::{LogLevel, SessionLog, SessionOptions, Shutdown, greet, serve};
 use callgate_link::blocking::fill_lines;
 use callgate_wire::frame::{DecodedLine, LineDecoder};
-use callgate_wire::session::PermissionAnswer;
+use callgate_wire::session::{ModelListing, PermissionAnswer};
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
 
@@ -33,8 +34,12 @@ impl Engine for Silent {
         "silent"
     }
 
-    fn model(&self) -> &'static str {
-        "silent"
+    fn default_model(&self) -> BoxFuture<'_, Result<Arc<str>, EngineError>> {
+        Box::pin(async { Ok("silent".into()) })
+    }
+
+    fn models(&self) -> BoxFuture<'_, Result<Vec<ModelListing>, EngineError>> {
+        Box::pin(async { Ok(Vec::new()) })
     }
 
     fn answer(&self, call: EngineCall) -> Box<dyn AnswerStream> {
@@ -91,9 +96,13 @@ impl PermissionGate for Shut {
 fn options(answers_messages: bool) -> SessionOptions {
     let history = History::start(HistoryLocation::Memory);
     SessionOptions {
-        engine: Arc::new(Silent { answers_messages }),
-        engine_reason: String::new(),
+        engines: EngineRegistry::new(DefaultEngine::Fixed {
+            name: "silent",
+            because: String::new(),
+        })
+        .with_engine(Arc::new(Silent { answers_messages })),
         tools: Vec::new(),
+        sources: Vec::new(),
         gate: Arc::new(Shut),
         ledger: history.clone(),
         history,

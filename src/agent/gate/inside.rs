@@ -22,7 +22,7 @@ use callgate_wire::approval::{Press, RequestId};
 use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot};
 
-use super::SHELL;
+use super::FRONT_END;
 use super::board::{Board, PressRoute, QuestionTerms};
 use crate::config::Config;
 use private_folder::PrivateFolder;
@@ -121,7 +121,7 @@ impl InsideDesk {
         let _alone = self.pressing.lock().await;
         let (told, answer) = oneshot::channel();
         *lock(&self.told) = Some(told);
-        let who = Person { place: PersonPlace::Terminal, name: SHELL.to_owned() };
+        let who = Person { place: PersonPlace::Terminal, name: FRONT_END.to_owned() };
         let news = News::Pressed {
             who,
             question,
@@ -135,7 +135,7 @@ impl InsideDesk {
         }
         match tokio::time::timeout(PATIENCE, answer).await {
             Ok(Ok(heard)) => heard,
-            _ => (false, "The desk does not say what came of it.".to_owned()),
+            _ => (false, "The desk did not report the outcome.".to_owned()),
         }
     }
 }

@@ -7,8 +7,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use callgate_approval::daemon::Warn;
-use callgate_mask::mask_text;
-use callgate_rules::{Act, CommandBounds, Decision, Disk, Policy, PolicyDefaults, disk, judge};
+use callgate_approval::desk::Ruling;
+use callgate_rules::{Act, CommandBounds, Disk, Policy, PolicyDefaults, disk, judge};
 
 use rustix::fs::{Access, access};
 
@@ -16,37 +16,14 @@ use super::AGENT;
 use super::always::RepeatableAct;
 use crate::config::Config;
 use crate::disk::RealDisk;
-use crate::policy::{LiveRules, home, local_now};
+use crate::policy::{LiveRules, home, local_now, ruling_of};
 use hidden::SearchJudge;
 
-/// The verdict of the rules on a use of a tool.
+/// The ruling on a use of a tool.
 #[derive(Debug)]
-pub(super) enum RulesVerdict {
-    /// It may run.
-    Allow {
-        /// By which rule, and why.
-        because: String,
-    },
-    /// It may not.
-    Deny {
-        /// By which rule, and why.
-        because: String,
-    },
-    /// A person decides.
-    Ask(AskReason),
-}
-
-/// Why and how a person is asked.
-#[derive(Debug, Clone)]
-pub(super) struct AskReason {
-    /// The reason, if there is one besides that nothing allows it. The daemon gets it, because it
-    /// does not know the folders of this runtime and might allow it.
-    pub(super) because: Option<String>,
-    /// Whether it touches callgate itself.
-    pub(super) is_guarded: bool,
-    /// Whether the person has to type a word, which only the daemon's desk can ask for.
-    pub(super) needs_word: bool,
-    /// The act that may be allowed from now on, if any.
+pub(super) struct ToolRuling {
+    pub(super) ruling: Ruling,
+    /// The act that a person may allow from now on, if any.
     pub(super) like: Option<RepeatableAct>,
 }
 
@@ -69,26 +46,20 @@ impl RuntimeRules {
     }
 
     /// Judges a use of a tool. If the rule files are unchanged this only checks their metadata.
-    pub(super) fn rule(&self, tool: &str, input: &str) -> RulesVerdict {
+    pub(super) fn rule(&self, tool: &str, input: &str) -> ToolRuling {
         let (policy, home) = self.now();
         // A folder whose name is not UTF-8 makes an act that nothing allows.
         let folder = self.config.agent.folder.to_str().unwrap_or_default();
         let act = Act::of(tool, input, folder, AGENT, &home);
         let verdict = judge(&policy, &act, &*self.disk, &local_now());
-        let because = mask_text(&verdict.because).into_shown();
-        match verdict.decision {
-            Decision::Deny => RulesVerdict::Deny { because },
-            Decision::Allow => RulesVerdict::Allow { because },
-            Decision::Ask | Decision::Confirm => {
-                let places = act.places(&*self.disk);
-                let like =
-                    RepeatableAct::of(&act, &places, input).filter(|_| !verdict.wants_person);
-                let because = verdict.wants_person.then_some(because);
-                let is_guarded = verdict.is_guarded;
-                let needs_word = verdict.decision == Decision::Confirm;
-                RulesVerdict::Ask(AskReason { because, is_guarded, needs_word, like })
+        let ruling = ruling_of(&verdict);
+        let like = match &ruling {
+            Ruling::Ask { because: None, .. } => {
+                RepeatableAct::of(&act, &act.places(&*self.disk), input)
             }
-        }
+            _ => None,
+        };
+        ToolRuling { ruling, like }
     }
 
     /// Looks at another disk than that of this machine.

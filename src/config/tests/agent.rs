@@ -1,8 +1,10 @@
 //! The settings of the agent runtime.
 
 use callgate_agent::budget::Budget;
+use callgate_agent::mcp::McpTransport;
 use callgate_agent::price::TokenPrices;
 use callgate_agent::session::LogLevel;
+use callgate_wire::HiddenText;
 
 use super::*;
 use crate::config::agent::ChosenEngine;
@@ -32,7 +34,15 @@ fn every_key_has_a_flag_but_those_that_hold_secrets() {
     };
     let has_flag = |key: &&SettingKey| {
         (key.name.starts_with("agent.") || desk.contains(&key.name))
-            && !["agent.proxy", "agent.api_key", "agent.api_key_command"].contains(&key.name)
+            && ![
+                "agent.proxy",
+                "agent.api_key",
+                "agent.api_key_command",
+                "agent.openai_key",
+                "agent.openai_key_command",
+                "agent.mcp_servers",
+            ]
+            .contains(&key.name)
     };
     let expected: Vec<String> = KEYS.iter().filter(has_flag).map(|key| named(key.name)).collect();
     assert_eq!(flags, expected);
@@ -45,6 +55,41 @@ fn every_key_has_a_flag_but_those_that_hold_secrets() {
         }
         assert_ne!(home.load_for_agent().ok(), none, "{}", key.name);
     }
+}
+
+#[test]
+fn each_server_has_a_table_of_its_own() {
+    let text = "[agent.mcp_servers.files]\ncommand = \"npx\"\nargs = [\"a b\"]\nenv = { K = \"v\" }\n\
+        [agent.mcp_servers.far]\nurl = \"https://example.org/${WHERE}\"\n";
+    let servers = agent(&Home::with(text).variable("WHERE", "mcp")).mcp_servers;
+    let [far, files] = &servers[..] else { panic!("{servers:?}") };
+    let url = "https://example.org/mcp".to_owned();
+    assert_eq!(far.transport, McpTransport::Http { url, headers: Vec::new() });
+    let env = vec![("K".to_owned(), "v".to_owned())];
+    let args = vec!["a b".to_owned()];
+    assert_eq!(files.transport, McpTransport::Command { command: "npx".to_owned(), args, env });
+    // Nobody else needs its variables.
+    assert!(Home::with(text).load().is_ok());
+}
+
+#[test]
+fn what_is_wrong_with_a_server_is_said_without_its_values() {
+    let check = |text: &str, expected: &str| {
+        let problems = Home::with(text).load_for_agent().unwrap_err().to_string();
+        assert!(problems.contains(expected), "{expected} is not in {problems}");
+        assert!(!problems.contains("s3cret"), "{problems}");
+    };
+    check("agent.mcp_servers = 5", "`agent.mcp_servers` must be a table for each server");
+    check("agent.mcp_servers.a = { command = 5 }", "must be a table for each server");
+    check(
+        "agent.mcp_servers.a = { command = \"x\", enviroment = { T = \"s3cret\" } }",
+        "the server `a` has no `enviroment`",
+    );
+    check(
+        "agent.mcp_servers.a = { url = \"http://s3cret.example.org\" }",
+        "must begin with https://",
+    );
+    check("agent.mcp_servers.a = { command = \"${NOT_SET}\" }", "the variable \"NOT_SET\"");
 }
 
 #[test]
@@ -100,7 +145,7 @@ fn the_variables_of_others_are_checked_for_the_agent_alone() {
 fn the_key_of_the_api_is_kept_in_one_place_and_shown_nowhere() {
     let home = Home::with("agent.api_key = \"sk-SECRET\"").variable("ANTHROPIC_API_KEY", "sk-TWO");
     let key = agent(&home).api_key.unwrap();
-    assert_eq!(key, TokenSource::Environment(token::HiddenText::new("sk-TWO")));
+    assert_eq!(key, TokenSource::Environment(HiddenText::new("sk-TWO")));
     assert!(!format!("{key:?}").contains("TWO"));
     let home = home.variable("CALLGATE_AGENT_API_KEY_FILE", "/key");
     let key = agent(&home).api_key.unwrap();
@@ -176,7 +221,7 @@ fn amounts_have_six_decimals_at_most_and_no_sign() {
 fn wrong_values_are_named_with_what_would_be_right() {
     check_wrong_for_agent(
         "agent.engine = \"gpt\"",
-        &["1:16: `agent.engine` must be auto, anthropic or offline"],
+        &["1:16: `agent.engine` must be auto, anthropic, openai, claude-code or offline"],
     );
     check_wrong_for_agent(
         "agent.model = \"\"",
@@ -238,15 +283,17 @@ fn settings(file: &str, variables: &[(&str, &str)], flags: &[&str]) -> AgentSett
     agent(&home)
 }
 
-fn engine(file: &str, variables: &[(&str, &str)], flags: &[&str]) -> (bool, String) {
-    let ChosenEngine { is_model, because } = settings(file, variables, flags).engine;
-    (is_model, because)
+fn engine(file: &str, variables: &[(&str, &str)], flags: &[&str]) -> (EngineSetting, String) {
+    let ChosenEngine { setting, because } = settings(file, variables, flags).engine;
+    (setting, because)
 }
 
 #[test]
 fn with_nothing_set_the_built_in_engine_works_in_the_working_folder() {
     let found = settings("", &[], &[]);
-    assert!(!found.engine.is_model);
+    assert_eq!(found.engine.setting, EngineSetting::Auto);
+    assert_eq!(found.local_ports, [11434, 1234, 8080, 8000]);
+    assert_eq!((found.openai_url, found.openai_model), (None, None));
     assert_eq!(
         (&*found.model, &*found.base_url),
         ("claude-sonnet-5-5", "https://api.anthropic.com")
@@ -265,19 +312,34 @@ fn with_nothing_set_the_built_in_engine_works_in_the_working_folder() {
 
 #[test]
 fn the_engine_is_chosen_by_what_is_set_else_by_what_is_found() {
-    let none = "because no API key was found: set ANTHROPIC_API_KEY for a real model";
-    assert_eq!(engine("", &[], &[]), (false, none.to_owned()));
-    let key = [("ANTHROPIC_API_KEY", "sk-1")];
+    use EngineSetting::{Anthropic, Auto, Offline, OpenAi};
+    assert_eq!(engine("", &[], &[]), (Auto, "no API key was found".to_owned()));
+    let key = [("ANTHROPIC_API_KEY", "sk-1"), ("OPENAI_API_KEY", "sk-2")];
     let found = "because there is an API key (environment ANTHROPIC_API_KEY)";
-    assert_eq!(engine("", &key, &[]), (true, found.to_owned()));
-    assert_eq!(engine("agent.engine = \"auto\"", &key, &[]), (true, found.to_owned()));
+    assert_eq!(engine("", &key, &[]), (Anthropic, found.to_owned()));
+    assert_eq!(engine("agent.engine = \"auto\"", &key, &[]), (Anthropic, found.to_owned()));
+    let found = "because there is an API key (environment OPENAI_API_KEY)";
+    assert_eq!(engine("", &key[1..], &[]), (OpenAi, found.to_owned()));
+    let address = [("OPENAI_BASE_URL", "http://localhost:9000")];
+    let found = "because there is an address (environment OPENAI_BASE_URL)";
+    assert_eq!(engine("", &address, &[]), (OpenAi, found.to_owned()));
     let flag = "because flag --engine says so";
-    assert_eq!(engine("", &key, &["--engine", "offline"]), (false, flag.to_owned()));
+    assert_eq!(engine("", &key, &["--engine", "offline"]), (Offline, flag.to_owned()));
     let variable = [("CALLGATE_AGENT_ENGINE", "anthropic")];
     let because = "because environment CALLGATE_AGENT_ENGINE says so";
-    assert_eq!(engine("", &variable, &[]), (true, because.to_owned()), "without a key");
+    assert_eq!(engine("", &variable, &[]), (Anthropic, because.to_owned()), "without a key");
     let (name, because) = engine("agent.api_key_file = \"/key\"", &[], &[]);
-    assert!(name && because.ends_with("config.toml:1:22)"), "{because}");
+    assert!(name == Anthropic && because.ends_with("config.toml:1:22)"), "{because}");
+}
+
+#[test]
+fn servers_are_looked_for_at_the_ports_that_are_set() {
+    assert!(settings("agent.local_ports = []", &[], &[]).local_ports.is_empty());
+    assert_eq!(settings("", &[], &["--local-ports", "5,65535"]).local_ports, [5, 65535]);
+    check_wrong_for_agent(
+        "agent.local_ports = [65536]",
+        &["1:21: `agent.local_ports` must hold ports, from 1 to 65535"],
+    );
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! The bot's token: where it is kept, and that it is never shown.
 
+use callgate_wire::HiddenText;
+
 use super::*;
 
 /// The token that no message may show.
@@ -28,7 +30,7 @@ fn the_token_comes_from_where_it_is_kept_and_shows_itself_nowhere() {
     assert_eq!(token(&environment).unwrap(), "9:env");
     let command = Home::with("telegram.token_command = [\"/bin/echo\", \" 7:run \"]");
     assert_eq!(token(&command).unwrap(), "7:run");
-    assert!(format!("{:?}", token::HiddenText::new(TOKEN)).contains("***"));
+    assert!(!format!("{:?}", HiddenText::new(TOKEN)).contains(TOKEN));
 }
 
 #[test]

@@ -119,21 +119,6 @@ pub(super) struct MessageEnd {
     pub(super) stop_reason: Option<String>,
 }
 
-/// `error`, in a stream and as the body of an HTTP error.
-#[derive(Deserialize)]
-pub(super) struct ApiFailure {
-    pub(super) error: ApiErrorBody,
-}
-
-/// The API's description of an error.
-#[derive(Deserialize)]
-pub(super) struct ApiErrorBody {
-    #[serde(default, rename = "type")]
-    pub(super) kind: String,
-    #[serde(default)]
-    pub(super) message: String,
-}
-
 /// The tokens since the beginning of the message; an absent number has not changed.
 #[derive(Deserialize)]
 struct TokenCounts {

@@ -12,9 +12,9 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 
-use super::error_composer::ErrorComposer;
 use crate::engine::{EngineCall, EngineError};
 use crate::message::{Block, ChatMessage, Role};
+use crate::model_api::ErrorComposer;
 use crate::tool::ToolSpec;
 use thinking::ThinkingMode;
 pub(super) use written_turns::WrittenTurns;
@@ -79,11 +79,8 @@ impl<T> CacheablePart<T> {
 }
 
 /// Serialises the body, and reuses what the last request serialised of the same messages.
-pub(super) fn body(
-    call: &EngineCall,
-    model: &str,
-    written: &mut WrittenTurns,
-) -> Result<Vec<u8>, EngineError> {
+pub(super) fn body(call: &EngineCall, written: &mut WrittenTurns) -> Result<Vec<u8>, EngineError> {
+    let model = &*call.model;
     let thinking = ThinkingMode::of(call, model);
     let with_thoughts = thinking.is_some();
     let body = RequestBody {
@@ -168,7 +165,7 @@ fn written(block: &Block) -> Cow<'_, Block> {
         Block::ToolResult { tool_use_id, content, is_error: true } if content.is_empty() => {
             Cow::Owned(Block::ToolResult {
                 tool_use_id: tool_use_id.clone(),
-                content: NO_WORDS.to_owned(),
+                content: NO_WORDS.into(),
                 is_error: true,
             })
         }

@@ -9,22 +9,15 @@ use callgate_wire::session::TokenUsage;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::error_composer::ErrorComposer;
 use super::event::{
-    ApiFailure, BlockContent, BlockDelta, BlockStart, BlockStop, MessageDelta, MessageStart,
-    TaggedEvent, UnknownDelta, count,
+    BlockContent, BlockDelta, BlockStart, BlockStop, MessageDelta, MessageStart, TaggedEvent,
+    UnknownDelta, count,
 };
 use crate::engine::{AnswerPiece, EngineError, ModelStop};
+use crate::model_api::{ErrorComposer, EventDecoder, tool_input};
 
-/// The longest input of a tool, and the longest signature of a thought.
-const LONGEST_PART: usize = 16 * 1024 * 1024;
-/// How deeply the input of a tool may be nested. Many JSON parsers stop at 128 levels, and the
-/// input is embedded in requests and in messages to front ends.
-const DEEPEST: usize = 120;
 /// How many blocks may be open at once.
 const MOST_OPEN: usize = 64;
-/// The limit of a stop reason in an error, in characters.
-const LONGEST_REASON: usize = 64;
 
 /// One answer in progress.
 #[derive(Debug)]
@@ -36,6 +29,8 @@ pub(super) struct PieceDecoder {
     stop: Option<ModelStop>,
     has_tools: bool,
     is_whole: bool,
+    /// Whether the input of tools is given in pieces too.
+    streams_tool_input: bool,
     /// The number of events with content.
     events: u64,
 }
@@ -59,7 +54,7 @@ enum OpenBlock {
 }
 
 impl PieceDecoder {
-    pub(super) fn new(errors: Arc<ErrorComposer>) -> Self {
+    pub(super) fn new(errors: Arc<ErrorComposer>, streams_tool_input: bool) -> Self {
         Self {
             errors,
             open: Vec::new(),
@@ -67,47 +62,9 @@ impl PieceDecoder {
             stop: None,
             has_tools: false,
             is_whole: false,
+            streams_tool_input,
             events: 0,
         }
-    }
-
-    /// Returns true if the answer is complete.
-    pub(super) fn is_whole(&self) -> bool {
-        self.is_whole
-    }
-
-    /// Returns the number of events with content. A ping has none, and neither has an empty delta.
-    pub(super) fn events(&self) -> u64 {
-        self.events
-    }
-
-    /// Processes one event and adds its pieces.
-    pub(super) fn take(
-        &mut self,
-        name: &[u8],
-        data: &[u8],
-        into: &mut Vec<AnswerPiece>,
-    ) -> Result<(), EngineError> {
-        match name {
-            _ if self.is_whole => return Ok(()),
-            b"content_block_delta" => return self.delta(data, into),
-            b"content_block_start" => self.block_start(data, into)?,
-            b"content_block_stop" => self.block_stop(data, into)?,
-            b"message_start" => self.message_start(data, into)?,
-            b"message_delta" => self.message_delta(data, into)?,
-            b"message_stop" => self.message_stop(into),
-            b"error" => return Err(self.failure(data)),
-            // Some servers leave out the name, which is also in the data.
-            b"" | b"message" => {
-                return match self.read::<TaggedEvent<'_>>(data)?.kind.as_bytes() {
-                    b"" | b"message" => Ok(()),
-                    kind => self.take(kind, data, into),
-                };
-            }
-            _ => return Ok(()),
-        }
-        self.events += 1;
-        Ok(())
     }
 
     fn delta(&mut self, data: &[u8], into: &mut Vec<AnswerPiece>) -> Result<(), EngineError> {
@@ -130,8 +87,13 @@ impl PieceDecoder {
             {
                 into.push(AnswerPiece::Thinking(delta.thinking.into_owned()));
             }
-            ("input_json_delta", Some(OpenBlock::Tool { input, .. })) => {
+            ("input_json_delta", Some(OpenBlock::Tool { id, name, input, .. })) => {
                 self.errors.append(input, &delta.partial_json)?;
+                if self.streams_tool_input && !delta.partial_json.is_empty() {
+                    let (id, name) = (id.clone(), name.clone());
+                    let text = delta.partial_json.into_owned();
+                    into.push(AnswerPiece::ToolInput { id, name, text });
+                }
             }
             ("signature_delta", Some(OpenBlock::Thinking { signature })) => {
                 self.errors.append(signature, &delta.signature)?;
@@ -235,8 +197,8 @@ impl PieceDecoder {
     }
 
     fn failure(&self, data: &[u8]) -> EngineError {
-        match self.read::<ApiFailure>(data) {
-            Ok(failure) => self.errors.said(&failure.error),
+        match self.read::<&RawValue>(data) {
+            Ok(failure) => self.errors.said_in_stream(failure),
             Err(error) => error,
         }
     }
@@ -246,13 +208,41 @@ impl PieceDecoder {
     }
 }
 
-impl ErrorComposer {
-    /// Appends to a part that has a size limit.
-    fn append(&self, part: &mut String, piece: &str) -> Result<(), EngineError> {
-        if part.len() + piece.len() > LONGEST_PART {
-            return Err(self.nonsense(format_args!("a block over {LONGEST_PART} bytes")));
+impl EventDecoder for PieceDecoder {
+    fn is_whole(&self) -> bool {
+        self.is_whole
+    }
+
+    /// An empty delta has no content.
+    fn events(&self) -> u64 {
+        self.events
+    }
+
+    fn take(
+        &mut self,
+        name: &[u8],
+        data: &[u8],
+        into: &mut Vec<AnswerPiece>,
+    ) -> Result<(), EngineError> {
+        match name {
+            _ if self.is_whole => return Ok(()),
+            b"content_block_delta" => return self.delta(data, into),
+            b"content_block_start" => self.block_start(data, into)?,
+            b"content_block_stop" => self.block_stop(data, into)?,
+            b"message_start" => self.message_start(data, into)?,
+            b"message_delta" => self.message_delta(data, into)?,
+            b"message_stop" => self.message_stop(into),
+            b"error" => return Err(self.failure(data)),
+            // Some servers leave out the name, which is also in the data.
+            b"" | b"message" => {
+                return match self.read::<TaggedEvent<'_>>(data)?.kind.as_bytes() {
+                    b"" | b"message" => Ok(()),
+                    kind => self.take(kind, data, into),
+                };
+            }
+            _ => return Ok(()),
         }
-        part.push_str(piece);
+        self.events += 1;
         Ok(())
     }
 }
@@ -265,60 +255,12 @@ impl OpenBlock {
                 Some(AnswerPiece::Signature(signature))
             }
             Self::Tool { id, name, first, input } => {
-                let (input, fault) = match object(first, input) {
-                    Ok(input) => (input, None),
-                    Err(fault) => (empty(), Some(fault)),
-                };
+                let (input, fault) = tool_input(first, input);
                 Some(AnswerPiece::ToolUse { id, name, input, fault })
             }
             _ => None,
         }
     }
-}
-
-/// Returns the input of a tool as an object on one line, or the reason why it is invalid.
-fn object(first: Option<Box<RawValue>>, input: String) -> Result<Box<RawValue>, String> {
-    let json = if input.trim().is_empty() {
-        first.unwrap_or_else(empty)
-    } else {
-        RawValue::from_string(input)
-            .map_err(|error| format!("the arguments are not JSON: {error}"))?
-    };
-    if !json.get().starts_with('{') {
-        return Err("the arguments are not a JSON object".to_owned());
-    }
-    if is_too_deep(json.get()) {
-        return Err(format!("the arguments are nested more than {DEEPEST} levels deep"));
-    }
-    if memchr::memchr2(b'\n', b'\r', json.get().as_bytes()).is_none() {
-        return Ok(json);
-    }
-    // A line end can only be between tokens, where a space means the same.
-    let line = json.get().replace(['\n', '\r'], " ");
-    RawValue::from_string(line).map_err(|error| error.to_string())
-}
-
-/// Returns true if JSON is nested more deeply than all parsers accept.
-fn is_too_deep(json: &str) -> bool {
-    let (mut depth, mut in_string, mut is_escaped) = (0_usize, false, false);
-    for byte in json.bytes() {
-        match byte {
-            _ if is_escaped => is_escaped = false,
-            b'\\' => is_escaped = true,
-            b'"' => in_string = !in_string,
-            b'{' | b'[' if !in_string => depth += 1,
-            b'}' | b']' if !in_string => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        if depth > DEEPEST {
-            return true;
-        }
-    }
-    false
-}
-
-fn empty() -> Box<RawValue> {
-    RawValue::from_string("{}".to_owned()).unwrap_or_else(|_| RawValue::NULL.to_owned())
 }
 
 fn stop(reason: &str) -> ModelStop {
@@ -328,7 +270,7 @@ fn stop(reason: &str) -> ModelStop {
         "max_tokens" => ModelStop::MaxTokens,
         "refusal" => ModelStop::Refusal,
         "model_context_window_exceeded" => ModelStop::ContextWindow,
-        _ => ModelStop::Other(reason.chars().take(LONGEST_REASON).collect()),
+        _ => ModelStop::provider(reason),
     }
 }
 

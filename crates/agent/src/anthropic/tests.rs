@@ -37,19 +37,23 @@ fn engine(url: impl Into<String>) -> Anthropic {
 
 fn call(messages: Vec<ChatMessage>) -> EngineCall {
     let schema = to_raw_value(&json!({"type": "object", "properties": {}})).unwrap();
-    let spec = |name| ToolSpec {
-        name,
-        description: "Does it.",
+    let spec = |name: &'static str| ToolSpec {
+        name: name.into(),
+        description: "Does it.".into(),
         input_schema: schema.clone(),
         is_read_only: false,
         kind: callgate_wire::session::tool_kind::OTHER,
     };
     EngineCall {
+        model: MODEL.into(),
         system: "Be brief.".into(),
         messages: messages.into_iter().map(Arc::new).collect(),
         tools: Arc::new([spec("look"), spec("read_file")]),
         max_tokens: 1000,
         thinking: None,
+        streams_tool_input: false,
+        engine_state: None,
+        runner: None,
     }
 }
 
@@ -177,7 +181,7 @@ fn long_conversation() -> Vec<ChatMessage> {
     };
     let result = |id: &str, content: &str, is_error| Block::ToolResult {
         tool_use_id: id.to_owned(),
-        content: content.to_owned(),
+        content: content.into(),
         is_error,
     };
     let thought = |signature: &str| Block::Thinking {
@@ -223,7 +227,11 @@ async fn the_strict_fake_takes_every_conversation() {
             });
             let engine = engine.unwrap();
             for end in ends {
-                let call = EngineCall { thinking, ..call(conversation[..end].to_vec()) };
+                let call = EngineCall {
+                    model: model.into(),
+                    thinking,
+                    ..call(conversation[..end].to_vec())
+                };
                 let (pieces, result) = all(&mut *engine.answer(call)).await;
                 result.unwrap_or_else(|error| panic!("{model} {thinking:?} {end}: {error}"));
                 assert_eq!(text(&pieces), "ok");

@@ -152,3 +152,31 @@ fn what_is_reserved_for_others_is_not_there_to_be_spent() {
     let over = budget.check(&spent, "m", true).unwrap_err();
     assert!(matches!(over, OverBudget::ConversationTokens { spent: 40, limit: 40 }), "{over}");
 }
+
+#[test]
+fn an_answer_is_no_longer_than_what_is_left() {
+    let none = Budget::default();
+    let check = |budget: Budget, price: Option<f64>, expected: u64| {
+        let reserved = spent(25, 0).conversation;
+        let totals = CostTotals {
+            reserved_conversation: reserved,
+            reserved_all: reserved,
+            ..spent(50, 100)
+        };
+        assert_eq!(budget.output_left(&totals, price), expected, "{budget:?}");
+    };
+    check(none, Some(5.0), u64::MAX);
+    // Of each kind, 50 and 25 tokens of the conversation, 100 and 25 of the day.
+    check(Budget { conversation_tokens: Some(1000), ..none }, None, 700);
+    check(Budget { day_tokens: Some(1000), ..none }, None, 500);
+    check(Budget { day_tokens: Some(400), ..none }, None, 0);
+    let both = Budget { conversation_tokens: Some(1000), day_tokens: Some(600), ..none };
+    check(both, None, 100);
+    // 0.075 dollars are spent or reserved, and a million tokens cost 5.
+    check(Budget { conversation_usd: Some(1.0), ..none }, Some(5.0), 185_000);
+    check(Budget { day_usd: Some(0.126), ..none }, Some(5.0), 200);
+    check(Budget { day_usd: Some(0.1), ..none }, Some(5.0), 0);
+    // What costs nothing is not limited by a price.
+    check(Budget { day_usd: Some(0.1), ..none }, Some(0.0), u64::MAX);
+    check(Budget { day_usd: Some(0.1), ..none }, None, u64::MAX);
+}

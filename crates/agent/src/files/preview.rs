@@ -1,6 +1,7 @@
 //! Computes what a write or an edit would change, before anybody allows it.
 
 use callgate_mask::{mask_text, text};
+use memchr::memchr_iter;
 use rustix::io::Errno;
 
 use super::edit_file::{MOST_DIFF, TextEdit, cut};
@@ -29,13 +30,8 @@ pub(super) type PreviewFunction =
 
 /// Returns what a call would change as a unified diff with secrets masked; `None` if that cannot be
 /// computed or the texts are too large.
-pub(super) fn diff(
-    context: &FileContext,
-    compute: PreviewFunction,
-    input: &FileToolInput,
-    stop: &CancelFlag,
-) -> Option<String> {
-    let PreviewedChange { old, new } = compute(context, input, stop).ok()?;
+pub(super) fn diff(input: &FileToolInput, change: PreviewedChange) -> Option<String> {
+    let PreviewedChange { old, new } = change;
     if new.len() > MOST_COMPARED || new.contains('\0') {
         return None;
     }
@@ -45,6 +41,15 @@ pub(super) fn diff(
     let path = mask_text(input.text("path").ok()?).into_shown();
     let diff = unified(&path, old, old.len(), new, &[0], MOST_DIFF);
     Some(cut(text::visible(&diff).into_owned()))
+}
+
+/// Returns the first line that differs, counted from 1; `None` if none does, or if the file is new
+/// or empty.
+pub(super) fn first_line(change: &PreviewedChange) -> Option<u64> {
+    let PreviewedChange { old, new } = change;
+    let same = old.bytes().zip(new.bytes()).take_while(|(old, new)| old == new).count();
+    let lines = memchr_iter(b'\n', &old.as_bytes()[..same]).count() as u64;
+    (!old.is_empty() && old != new).then_some(lines + 1)
 }
 
 pub(super) fn write_file(

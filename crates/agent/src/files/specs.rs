@@ -26,6 +26,7 @@ fn spec(
         "additionalProperties": false,
     });
     let is_read_only = matches!(kind, tool_kind::READ | tool_kind::SEARCH);
+    let (name, description) = (name.into(), description.into());
     ToolSpec { name, description, input_schema: raw_json(&schema), is_read_only, kind }
 }
 
@@ -104,6 +105,16 @@ pub(super) fn search_files() -> ToolSpec {
         }),
         &["pattern"],
         tool_kind::SEARCH,
+    )
+}
+
+pub(super) fn analyze_image() -> ToolSpec {
+    spec(
+        "analyze_image",
+        "Shows you a picture (PNG, JPEG, GIF or WebP) from a file.",
+        &json!({ "path": { "type": "string", "description": "The picture." } }),
+        &["path"],
+        tool_kind::READ,
     )
 }
 

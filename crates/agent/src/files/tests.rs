@@ -141,7 +141,7 @@ fn names(folder: &Path) -> Vec<String> {
 fn the_tools_have_the_names_that_users_know() {
     let room = Room::new();
     let specs: Vec<(&str, bool)> =
-        room.tools.iter().map(|tool| (tool.spec().name, tool.spec().is_read_only)).collect();
+        room.tools.iter().map(|tool| (&*tool.spec().name, tool.spec().is_read_only)).collect();
     assert_eq!(
         specs,
         [
@@ -151,6 +151,7 @@ fn the_tools_have_the_names_that_users_know() {
             ("edit_file", false),
             ("search_files", true),
             ("search_text", true),
+            ("analyze_image", true),
         ]
     );
     for tool in &room.tools {
@@ -201,7 +202,7 @@ fn a_member_that_a_tool_does_not_know_is_refused() {
     let room = Room::new();
     room.put("a", "text");
     for tool in &room.tools {
-        let name = tool.spec().name;
+        let name = &*tool.spec().name;
         for member in ["file_path", "dir_path", "Path", "cwd"] {
             for value in [json!("a"), json!(null)] {
                 let input = json!({ "path": "a", "pattern": "text", "content": "", member: value });

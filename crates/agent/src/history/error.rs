@@ -41,6 +41,12 @@ pub enum HistoryError {
         "a conversation can only be summarised up to the beginning of a turn, in a message of the user's"
     )]
     BadCut,
+    /// A conversation cannot be cut there.
+    #[error(
+        "no turn begins after {0} messages, so the conversation cannot be cut there: name the \
+         number of a message of the user's"
+    )]
+    NoTurn(u64),
     /// The message cannot be read.
     #[error("the last message cannot be read any more: send it again")]
     Unreadable,

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use callgate_store::{Addition, ConversationState, EntryDraft, NewMessage, StoreError, now_ms};
+use callgate_store::{
+    Addition, ConversationState, EngineSelection, EntryDraft, NewMessage, StoreError, now_ms,
+};
 use tokio::sync::oneshot::Receiver;
 
 use super::error::HistoryError;
@@ -28,6 +30,8 @@ pub struct HistoryStep {
     pub drafts: Vec<EntryDraft>,
     /// Whether a turn begins with the first message.
     pub begins_turn: bool,
+    /// What the engine has to remember of the conversation after it.
+    pub engine_state: Option<String>,
 }
 
 /// A conversation on which nobody else works until this is dropped.
@@ -38,6 +42,8 @@ pub struct HeldConversation {
     mender: Mender,
     length: u64,
     is_titled: bool,
+    engine: Option<EngineSelection>,
+    engine_state: Option<String>,
     /// The state of the conversation in the file, or `None` if it is not there.
     state: Option<ConversationState>,
     /// The number of the first message that the next step replaces.
@@ -54,6 +60,9 @@ struct ConversationChange {
     added: Vec<ChatMessage>,
     length: u64,
     is_titled: bool,
+    /// The engine, if all was read again.
+    engine: Option<EngineSelection>,
+    engine_state: Option<String>,
     state: Option<ConversationState>,
     /// The number of the first message that the next step replaces.
     replaces: Option<u64>,
@@ -66,10 +75,13 @@ impl Drop for HeldConversation {
             return self.token.set_passing(false);
         }
         self.token.set_passing(self.length == 0);
-        let mender = std::mem::take(&mut self.mender);
-        let Self { length, is_titled, state, .. } = *self;
+        let state = self.state.take();
         if state.is_some() {
-            let loaded = LoadedConversation { mender, length, is_titled, state };
+            let (mender, engine) = (std::mem::take(&mut self.mender), self.engine.take());
+            let engine_state = self.engine_state.take();
+            let Self { length, is_titled, .. } = *self;
+            let loaded =
+                LoadedConversation { mender, length, is_titled, engine, engine_state, state };
             self.history.0.remember(RememberedConversation { id: Arc::clone(&self.id), loaded });
         }
     }
@@ -82,15 +94,48 @@ impl HeldConversation {
         token: ConversationLock,
         loaded: LoadedConversation,
     ) -> Self {
-        let LoadedConversation { mender, length, is_titled, state } = loaded;
-        let (replaces, pending) = (None, None);
-        Self { history, id, token, mender, length, is_titled, state, replaces, pending }
+        let LoadedConversation { mender, length, is_titled, engine, engine_state, state } = loaded;
+        Self {
+            history,
+            id,
+            token,
+            mender,
+            length,
+            is_titled,
+            engine,
+            engine_state,
+            state,
+            replaces: None,
+            pending: None,
+        }
     }
 
     /// Returns the id of the conversation.
     #[must_use]
     pub fn id(&self) -> &str {
         &self.id
+    }
+
+    /// Returns the engine that was chosen for it.
+    #[must_use]
+    pub fn engine(&self) -> Option<&EngineSelection> {
+        self.engine.as_ref()
+    }
+
+    /// Returns what the engine has to remember of it.
+    pub(crate) fn engine_state(&self) -> Option<&str> {
+        self.engine_state.as_deref()
+    }
+
+    /// Has this engine answer from now on.
+    pub async fn choose_engine(&mut self, chosen: EngineSelection) -> Result<(), HistoryError> {
+        self.settle().await;
+        let (id, replaces) = (Arc::clone(&self.id), self.replaces);
+        self.change(move |stores| {
+            stores.store.choose_engine(&id, &chosen, now_ms())?;
+            ConversationChange::whole(stores, &id, replaces)
+        })
+        .await
     }
 
     /// Returns the messages for the model: a list that the API accepts, whatever is in the file.
@@ -160,6 +205,20 @@ impl HeldConversation {
         .await
     }
 
+    /// Removes all messages but the first `length`, after which a turn must begin. A summary of
+    /// messages that are removed goes with them.
+    pub async fn rewind(&mut self, length: u64) -> Result<(), HistoryError> {
+        self.settle().await;
+        let id = Arc::clone(&self.id);
+        self.change(move |stores| {
+            if !stores.store.rewind_conversation(&id, length, now_ms())? {
+                return Err(HistoryError::NoTurn(length));
+            }
+            ConversationChange::whole(stores, &id, None)
+        })
+        .await
+    }
+
     /// Replaces the first `upto` of [`messages`](Self::messages) by a summary, a message of the
     /// user's. They stay in the file but are not sent any more. Stored thoughts are dropped,
     /// because a model may refuse them without the messages they are about.
@@ -204,10 +263,20 @@ impl HeldConversation {
         let Some(pending) = &mut self.pending else { return Ok(()) };
         let change = pending.await.unwrap_or(Err(HistoryError::Gone));
         self.pending = None;
-        let ConversationChange { whole, added, length, is_titled, state, replaces } = change?;
+        let ConversationChange {
+            whole,
+            added,
+            length,
+            is_titled,
+            engine,
+            engine_state,
+            state,
+            replaces,
+        } = change?;
         (self.is_titled, self.state, self.replaces) = (is_titled, state, replaces);
+        self.engine_state = engine_state;
         if let Some(mender) = whole {
-            self.mender = mender;
+            (self.mender, self.engine) = (mender, engine);
         }
         let first = length.saturating_sub(added.len() as u64);
         for (number, message) in (first..).zip(added) {
@@ -221,8 +290,10 @@ impl HeldConversation {
 
 impl ConversationChange {
     fn whole(stores: &HistoryStore, id: &str, replaces: Option<u64>) -> Result<Self, HistoryError> {
-        let LoadedConversation { mender, length, is_titled, state } = stores.load(id, replaces)?;
-        Ok(Self { whole: Some(mender), added: Vec::new(), length, is_titled, state, replaces })
+        let LoadedConversation { mender, length, is_titled, engine, engine_state, state } =
+            stores.load(id, replaces)?;
+        let (whole, added) = (Some(mender), Vec::new());
+        Ok(Self { whole, added, length, is_titled, engine, engine_state, state, replaces })
     }
 }
 
@@ -233,7 +304,8 @@ fn write(
     is_titled: bool,
     step: HistoryStep,
 ) -> Result<ConversationChange, HistoryError> {
-    let HistoryStep { messages, results, spent, reservation, drafts, begins_turn } = step;
+    let HistoryStep { messages, results, spent, reservation, drafts, begins_turn, engine_state } =
+        step;
     let (instead_of, replaces) =
         if messages.is_empty() { (None, replaces) } else { (replaces, None) };
     let mut said = Vec::with_capacity(messages.len());
@@ -254,6 +326,7 @@ fn write(
         spending: spending.as_ref(),
         reservation: reservation.as_ref().and_then(|reservation| reservation.key),
         drafts: &drafts,
+        engine_state: engine_state.as_deref(),
     })?;
     if let Some(reservation) = reservation {
         reservation.settled();
@@ -261,7 +334,17 @@ fn write(
     let is_titled = is_titled || opening.is_some();
     let length = replaces.unwrap_or(length);
     let state = stores.state(id);
-    Ok(ConversationChange { whole: None, added: messages, length, is_titled, state, replaces })
+    let (whole, added, engine) = (None, messages, None);
+    Ok(ConversationChange {
+        whole,
+        added,
+        length,
+        is_titled,
+        engine,
+        engine_state,
+        state,
+        replaces,
+    })
 }
 
 fn unwritable(error: serde_json::Error) -> HistoryError {

@@ -97,7 +97,7 @@ impl Mender {
             .into_iter()
             .map(|tool_use_id| Block::ToolResult {
                 tool_use_id,
-                content: INTERRUPTED.to_owned(),
+                content: INTERRUPTED.into(),
                 is_error: true,
             })
             .collect();

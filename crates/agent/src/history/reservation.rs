@@ -31,6 +31,8 @@ pub struct PricedUsage {
 #[derive(Debug)]
 pub struct Reservation {
     pub(super) key: Option<i64>,
+    /// How many tokens the answer may have.
+    pub(crate) most_output: u64,
     abandoned: AbandonedReservations,
 }
 
@@ -84,7 +86,11 @@ impl ReservationBook {
         let mut left = lock(&abandoned);
         left.retain(|key| !given_up.contains(key));
         drop(left);
-        let made = |key| Reservation { key: Some(key), abandoned: Arc::clone(&abandoned) };
+        let made = |key| Reservation {
+            key: Some(key),
+            most_output: u64::MAX,
+            abandoned: Arc::clone(&abandoned),
+        };
         Ok(reserved.map(|key| key.map(made)))
     }
 }

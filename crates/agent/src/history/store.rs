@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use callgate_store::{
-    Addition, ConversationState, CostTotals, FileIdentity, Settlement, Store, now_ms,
+    Addition, ConversationState, CostTotals, EngineSelection, FileIdentity, Settlement, Store,
+    now_ms,
 };
 use uuid::Uuid;
 
@@ -60,6 +61,10 @@ pub(super) struct LoadedConversation {
     pub(super) length: u64,
     /// Whether it has a title.
     pub(super) is_titled: bool,
+    /// The engine that was chosen for it.
+    pub(super) engine: Option<EngineSelection>,
+    /// What the engine has to remember of it.
+    pub(super) engine_state: Option<String>,
     /// Its state in the file, by which later changes are noticed; `None` if it is not in the file.
     pub(super) state: Option<ConversationState>,
 }
@@ -194,7 +199,8 @@ impl HistoryStore {
         })?;
         mender.close();
         let (length, is_titled) = (known.length.min(below), known.title.is_some());
-        Ok(LoadedConversation { mender, length, is_titled, state })
+        let (engine, engine_state) = (known.engine, known.engine_state);
+        Ok(LoadedConversation { mender, length, is_titled, engine, engine_state, state })
     }
 
     /// Reads the message with this number, which exists.

@@ -20,6 +20,7 @@ use callgate_store::{Addition, EntryDraft, NewMessage, Store};
 use tempfile::TempDir;
 
 use super::*;
+use crate::message::{Block, ChatMessage};
 use strict::{read, show};
 
 /// A folder with a history in it.

@@ -10,8 +10,8 @@ use crate::tool::ToolSpec;
 fn tools(names: &[&'static str]) -> Arc<[ToolSpec]> {
     let input_schema = || to_raw_value(&json!({})).unwrap();
     let spec = |name: &&'static str| ToolSpec {
-        name,
-        description: "",
+        name: (*name).into(),
+        description: "".into(),
         input_schema: input_schema(),
         is_read_only: true,
         kind: callgate_wire::session::tool_kind::OTHER,
@@ -27,7 +27,17 @@ fn user(text: &str) -> ChatMessage {
 fn ask(messages: Vec<ChatMessage>) -> (String, Vec<(String, Value)>) {
     let messages = messages.into_iter().map(Arc::new).collect();
     let tools = tools(&["list_files", "run_shell_command"]);
-    let call = EngineCall { system: "".into(), messages, tools, max_tokens: 1000, thinking: None };
+    let call = EngineCall {
+        model: MODEL.into(),
+        system: "".into(),
+        messages,
+        tools,
+        max_tokens: 1000,
+        thinking: None,
+        streams_tool_input: false,
+        engine_state: None,
+        runner: None,
+    };
     let (mut text, mut uses, mut stop) = (String::new(), Vec::new(), None);
     for piece in answer(&call) {
         assert_eq!(stop, None, "nothing follows the end");
@@ -125,7 +135,7 @@ fn results_are_repeated_and_ids_differ() {
         let mut messages = later("list files");
         messages.push(ChatMessage::assistant(vec![call.clone()]));
         let tool_use_id = uses[0].0.clone();
-        let result = Block::ToolResult { tool_use_id, content: content.to_owned(), is_error };
+        let result = Block::ToolResult { tool_use_id, content: content.into(), is_error };
         messages.push(ChatMessage::user(vec![result]));
         messages
     };

@@ -8,6 +8,15 @@ use serde::Serialize;
 use super::watch::EndedCommand;
 use crate::tool::{CallOutcome, raw_json};
 
+/// Which ends of a program are no failure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ExpectedEnd {
+    /// Those with any exit code.
+    AnyCode,
+    /// Those with the exit code 0.
+    Success,
+}
+
 /// The result for the front end.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -24,13 +33,21 @@ struct CommandReport<'a> {
     truncated: bool,
 }
 
-pub(super) fn outcome(ended: &mut EndedCommand, limit: Duration, most: usize) -> CallOutcome {
+pub(super) fn outcome(
+    ended: &mut EndedCommand,
+    limit: Duration,
+    most: usize,
+    expected: ExpectedEnd,
+) -> CallOutcome {
     let [(stdout, is_stdout_cut), (stderr, is_stderr_cut)] = shared(ended, most);
     let exit_code = ended.status.and_then(|status| status.code());
     let signal = ended.signal().map(signal_name);
     let error = match (ended.status.is_none(), signal) {
         (true, _) => Some(format!("ended by the time limit of {} s", shown(limit))),
         (_, Some(signal)) => Some(format!("ended by the signal {signal}")),
+        _ if expected == ExpectedEnd::Success && exit_code != Some(0) => {
+            Some(format!("failed with exit code {}", exit_code.unwrap_or(0)))
+        }
         _ => None,
     };
     let report = CommandReport {
@@ -52,7 +69,7 @@ pub(super) fn outcome(ended: &mut EndedCommand, limit: Duration, most: usize) ->
     if stdout.is_empty() && stderr.is_empty() {
         text.push_str("\n(no output)");
     }
-    CallOutcome { result: raw_json(&report), text, is_error: error.is_some() }
+    CallOutcome { result: raw_json(&report), text, images: Vec::new(), is_error: error.is_some() }
 }
 
 fn section(text: &mut String, name: &str, output: &str) {

@@ -31,7 +31,7 @@ pub(crate) fn find(name: &str, folders: &[PathBuf]) -> Option<PathBuf> {
 }
 
 /// Returns the file of `command`.
-pub(super) fn locate(
+pub(crate) fn locate(
     command: &str,
     cwd: &Path,
     env: &[(OsString, OsString)],
@@ -98,7 +98,7 @@ pub(super) fn working_folder(
 }
 
 /// Describes why an existing program could not be started.
-pub(super) fn not_started(command: &str, error: &io::Error) -> String {
+pub(crate) fn not_started(command: &str, error: &io::Error) -> String {
     let advice = match error.raw_os_error() {
         // E2BIG, ENOEXEC, ETXTBSY
         Some(7) => "; give less in `args`, for instance the name of a file",

@@ -36,14 +36,14 @@ impl Bench {
         Self { folder, tool: tool(settings), said: Arc::default() }
     }
 
-    fn use_(&self, input: &Value) -> ToolInvocation {
+    fn invocation(&self, input: &Value) -> ToolInvocation {
         let said = Arc::clone(&self.said);
         let progress = move |channel, text: &str| said.lock().unwrap().push((channel, text.into()));
         ToolInvocation { input: to_raw_value(input).unwrap(), progress: Arc::new(progress) }
     }
 
     async fn run(&self, input: Value) -> CallOutcome {
-        let run = self.tool.run(self.use_(&input));
+        let run = self.tool.run(self.invocation(&input));
         tokio::time::timeout(Duration::from_mins(1), run).await.expect("it hangs")
     }
 
@@ -184,7 +184,7 @@ async fn the_environment_has_no_secrets_and_stdin_is_empty() {
 #[tokio::test]
 async fn output_is_told_as_it_comes() {
     let bench = Bench::new();
-    let run = bench.tool.run(bench.use_(&json!({
+    let run = bench.tool.run(bench.invocation(&json!({
         "command": "sh",
         "args": ["-c", "echo one; echo two >&2; until [ -e go ]; do sleep 0.01; done; echo three"],
     })));
@@ -294,7 +294,8 @@ async fn who_gets_away_does_not_hang_it() {
 async fn dropping_the_future_ends_the_family() {
     let bench = Bench::new();
     let script = "setsid sh -c 'echo $$ >stray; exec sleep 1000' & echo $$ >leader; sleep 1000";
-    let mut run = bench.tool.run(bench.use_(&json!({ "command": "sh", "args": ["-c", script] })));
+    let mut run =
+        bench.tool.run(bench.invocation(&json!({ "command": "sh", "args": ["-c", script] })));
     let ids = async { (bench.id_in("leader").await, bench.id_in("stray").await) };
     let ids = tokio::select! {
         outcome = &mut run => panic!("it has ended: {}", outcome.text),

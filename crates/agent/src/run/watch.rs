@@ -2,6 +2,7 @@
 //! end, the time limit and the cancellation at once.
 
 use std::ffi::OsString;
+use std::fs::File;
 use std::io::{self, PipeReader, Read};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -31,6 +32,8 @@ pub(super) struct CommandJob {
     pub(super) args: Vec<String>,
     pub(super) cwd: PathBuf,
     pub(super) env: Vec<(OsString, OsString)>,
+    /// Its standard input; empty if there is none.
+    pub(super) input: Option<File>,
     pub(super) limit: Duration,
     /// The limit of the kept output of each stream, in bytes.
     pub(super) most: usize,
@@ -68,7 +71,7 @@ pub(super) fn run(job: &CommandJob, cancel: &PipeReader) -> io::Result<Option<En
     if is_cancelled(cancel)? {
         return Ok(None);
     }
-    let mut child = LeashedChild::spawn(command(job))?;
+    let mut child = LeashedChild::spawn(command(job)?)?;
     let mut watch = CommandWatch {
         streams: [
             CommandStream::new(
@@ -102,7 +105,11 @@ pub(super) fn run(job: &CommandJob, cancel: &PipeReader) -> io::Result<Option<En
     Ok(Some(EndedCommand { status, stdout, stderr, took: began.elapsed(), left_running }))
 }
 
-fn command(job: &CommandJob) -> Command {
+fn command(job: &CommandJob) -> io::Result<Command> {
+    let stdin = match &job.input {
+        Some(input) => input.try_clone()?.into(),
+        None => Stdio::null(),
+    };
     let mut command = Command::new(&job.program);
     command
         .arg0(&job.name)
@@ -111,10 +118,10 @@ fn command(job: &CommandJob) -> Command {
         .env_clear()
         .envs(job.env.iter().map(|(name, value)| (name, value)))
         .env("PWD", &job.cwd)
-        .stdin(Stdio::null())
+        .stdin(stdin)
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
-    command
+    Ok(command)
 }
 
 fn is_cancelled(cancel: &PipeReader) -> io::Result<bool> {
@@ -213,7 +220,7 @@ impl CommandWatch {
 
 struct CommandStream {
     /// The pipe, until its end.
-    pipe: Option<std::fs::File>,
+    pipe: Option<File>,
     kept: KeptOutput,
     live: LiveOutput,
 }

@@ -10,18 +10,17 @@ use base64::Engine as _;
 use base64::alphabet;
 use base64::engine::DecodePaddingMode;
 use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig, STANDARD};
-use callgate_wire::session::Attachment;
+use callgate_wire::session::{Attachment, UserMessage};
 use rustix::fs::{FsWord, OFlags, PROC_SUPER_MAGIC, fstatfs};
 
 use crate::failure::RequestFailure;
 use crate::message::{Block, MediaSource};
+use crate::picture::is_picture;
 
 /// The most bytes that all files of a message may have together.
 const MOST_BYTES: u64 = 64 * 1024 * 1024;
 /// The most files that a message may have.
 const MOST_FILES: usize = 100;
-/// The kinds of pictures that a model can read.
-const PICTURES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
 /// Decodes base64 with and without padding.
 const BASE64: GeneralPurpose = GeneralPurpose::new(
@@ -38,11 +37,24 @@ const TEXT_NECK: &str = ":\n\n";
 /// The magic numbers of procfs and sysfs.
 const OF_THE_SYSTEM: [FsWord; 2] = [PROC_SUPER_MAGIC, 0x6265_6572];
 
-/// Reads each file once.
-pub(super) async fn read(
-    files: &[Attachment],
+/// Returns the content of a user's message: the attached files, then the text. Relative paths begin
+/// in `folder`.
+pub(super) async fn content(
+    said: &UserMessage,
     folder: &Path,
 ) -> Result<Vec<Block>, RequestFailure> {
+    let mut content = read(&said.attachments, folder).await?;
+    if !said.message.trim().is_empty() {
+        content.push(Block::text(said.message.clone()));
+    }
+    if content.is_empty() {
+        return Err(RequestFailure::permanent("refused", "the message is empty: write something"));
+    }
+    Ok(content)
+}
+
+/// Reads each file once.
+async fn read(files: &[Attachment], folder: &Path) -> Result<Vec<Block>, RequestFailure> {
     if files.is_empty() {
         return Ok(Vec::new());
     }
@@ -78,7 +90,7 @@ fn block(file: &Attachment, folder: &Path, left: &mut u64) -> Result<Block, Stri
     };
     if mime.starts_with("image/") && mime != "image/svg+xml" {
         let mime = if mime == "image/jpg" { "image/jpeg".to_owned() } else { mime };
-        if !PICTURES.contains(&mime.as_str()) {
+        if !is_picture(&mime) {
             return Err(failed("a picture has to be PNG, JPEG, GIF or WebP"));
         }
         return Ok(Block::Image { source: encoded(mime)? });

@@ -8,13 +8,16 @@ use std::time::Duration;
 
 use callgate_link::sync::lock;
 use callgate_wire::session::{
-    BUSY, ConversationCreated, ConversationEvents, ConversationList, ConversationMessages, IDLE,
-    LoadAs, PastMessage, RuntimeStatus, SessionCommand, SessionEvent,
+    BUSY, ConversationCreated, ConversationEvents, ConversationList, ConversationMessages,
+    ConversationTrimmed, IDLE, LoadAs, ModeSet, ModelList, PastMessage, RuntimeStatus,
+    SessionCommand, SessionEvent,
 };
 use tokio::sync::watch;
+use tokio::time::timeout;
 
 use super::output::SessionOutput;
 use super::{AgentSession, SessionShared};
+use crate::engine_registry::CHOSEN;
 use crate::failure::RequestFailure;
 use crate::history::{History, HistoryError, HistoryPage};
 
@@ -54,14 +57,14 @@ impl CurrentConversation {
 
     /// Returns the current conversation and its number of messages, as far as they are known soon.
     pub(super) async fn length(&self, shared: &Arc<SessionShared>) -> (Option<String>, u64) {
-        let is_soon_known = tokio::time::timeout(PATIENCE, self.known()).await;
+        let is_soon_known = timeout(PATIENCE, self.known()).await;
         let Ok(name) = is_soon_known else { return (None, 0) };
         let known = lock(&self.length).clone();
         if let Some((_, length)) = known.filter(|(of, _)| *of == name) {
             return (Some(name), length);
         }
         // An error of the history is reported elsewhere.
-        let asked = tokio::time::timeout(PATIENCE, shared.options.history.length(&name)).await;
+        let asked = timeout(PATIENCE, shared.options.history.length(&name)).await;
         let Ok(Ok(length)) = asked else { return (Some(name), 0) };
         let known = Some((name.clone(), length));
         *lock(&self.length) = known;
@@ -95,15 +98,23 @@ impl AgentSession {
         let name = id.clone();
         let task = self.jobs.spawn(async move {
             let (conversation, length) = current.length(&shared).await;
-            let options = &shared.options;
+            let (engine, model, reason) = answering(&shared, conversation.as_deref()).await;
+            let mode = match conversation.as_deref() {
+                // An error of the history is reported elsewhere.
+                Some(id) => {
+                    timeout(PATIENCE, shared.modes.load(&shared.options.history, id)).await.ok()
+                }
+                None => None,
+            };
             let (requests, questions) = shared.output.open_beside(&id);
             let status = RuntimeStatus {
                 state: state.to_owned(),
                 conversation_length: length,
                 uptime,
-                engine: Some(options.engine.name().to_owned()),
-                engine_reason: Some(options.engine_reason.clone()),
-                model: Some(options.engine.model().to_owned()),
+                engine: Some(engine),
+                engine_reason: Some(reason),
+                model,
+                mode: mode.and_then(Result::ok),
                 conversation_id: conversation,
                 requests: Some(requests),
                 questions: Some(questions),
@@ -112,6 +123,28 @@ impl AgentSession {
         });
         self.named.insert(task.id(), (name, None));
     }
+}
+
+/// Returns the engine and the model that answer in a conversation, as far as they are known soon,
+/// and why it is that engine.
+async fn answering(
+    shared: &SessionShared,
+    conversation: Option<&str>,
+) -> (String, Option<String>, String) {
+    let (engines, history) = (&shared.options.engines, &shared.options.history);
+    let chosen = match conversation {
+        // An error of the history is reported elsewhere.
+        Some(id) => timeout(PATIENCE, history.engine(id)).await.ok().and_then(Result::ok).flatten(),
+        None => None,
+    };
+    if let Ok(Ok(known)) = timeout(PATIENCE, engines.select(chosen.as_ref())).await {
+        return (known.engine.name().to_owned(), Some(known.model.to_string()), known.because);
+    }
+    if let Some(chosen) = chosen {
+        return (chosen.engine, chosen.model, CHOSEN.to_owned());
+    }
+    let (engine, because) = engines.default_engine().await;
+    (engine.to_owned(), None, because)
 }
 
 /// Answers `replay`.
@@ -183,6 +216,22 @@ pub(super) async fn run(
         SessionCommand::RenameConversation { conversation_id, title } => {
             history.rename(&conversation_id, &title).await?;
             Ok(SessionEvent::Done(None))
+        }
+        SessionCommand::ListModels { engine } => {
+            let engines = shared.options.engines.list(engine.as_deref()).await?;
+            let (engine, model, _) = answering(shared, Some(&current.name())).await;
+            Ok(SessionEvent::done(&ModelList { engines, engine, model }))
+        }
+        SessionCommand::ForkConversation { conversation_id, length, title } => {
+            let name = fresh();
+            let length = history.fork(&conversation_id, &name, length, title.as_deref()).await?;
+            current.set(&name);
+            Ok(SessionEvent::done(&ConversationTrimmed { conversation_id: name, length }))
+        }
+        SessionCommand::SetMode { conversation_id, mode } => {
+            let conversation_id = conversation_id.unwrap_or_else(|| current.name());
+            shared.modes.set(history, &conversation_id, mode).await?;
+            Ok(SessionEvent::done(&ModeSet { conversation_id, mode }))
         }
         SessionCommand::PermissionAnswer(_) if !shared.output.takes_questions() => {
             let text = "you were not asked anything: announce `permission` in `hello` to be asked";

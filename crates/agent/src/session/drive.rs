@@ -2,7 +2,10 @@
 
 mod keeping;
 mod meter;
+mod reports;
 mod shorten;
+mod steering;
+mod tool_tasks;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,17 +14,21 @@ use std::time::Duration;
 use callgate_store::EntryDraft;
 use callgate_wire::session::{SessionEvent, TokenUsage};
 use tokio::sync::watch;
-use tokio::task::{AbortHandle, Id, JoinError, JoinSet};
+use tokio::task::{AbortHandle, Id, JoinSet};
 use tokio::time::{Instant, sleep, sleep_until};
 
-use super::tool_call::{self, CallReport, announced};
+use super::engine_tools::EngineTools;
+use super::lanes::{TurnControl, WaitingJobs};
+use super::tool_call::{CallReport, announced_now};
 use super::{HaltReason, SessionShared};
 use crate::engine::{AnswerPiece, AnswerStream, EngineCall, EngineError};
+use crate::engine_registry::SelectedEngine;
 use crate::failure::RequestFailure;
 use crate::history::{HeldConversation, Reservation};
 use crate::message::{ChatMessage, StoredToolResult};
-use crate::turn::{FinishedCall, StopReason, ToolCall, Turn, TurnAction, TurnLimits};
+use crate::turn::{FinishedCall, StopReason, Turn, TurnAction, TurnLimits};
 use meter::UsageMeter;
+use tool_tasks::ended;
 
 /// After so long without an event, the front end is notified that the turn is still running. Front
 /// ends give up after 60 seconds.
@@ -35,9 +42,15 @@ pub(super) struct TurnDriver<'a> {
     /// The name under which the ledger counts the costs of the conversation.
     account: String,
     held: HeldConversation,
+    /// The engine and the model that answer.
+    answering: SelectedEngine,
     turn: Turn,
     /// Receives the reason to stop.
     halt: watch::Receiver<Option<HaltReason>>,
+    /// The jobs that wait for this one, some of which may steer it.
+    waiting: WaitingJobs,
+    /// The requests whose messages are part of the round, until it is stored.
+    steered: Vec<String>,
     /// Whether nothing of this turn is stored yet.
     is_new: bool,
     /// Whether the first step replaces another turn.
@@ -53,6 +66,8 @@ pub(super) struct TurnDriver<'a> {
     events: Vec<SessionEvent>,
     /// The input tokens of the last call, by which the size of the next one is estimated.
     read: Option<u64>,
+    /// What the engine wants to be told the next time.
+    engine_state: Option<String>,
     /// The reservation for the current answer.
     reservation: Option<Reservation>,
     /// The usage that is not recorded yet.
@@ -62,10 +77,24 @@ pub(super) struct TurnDriver<'a> {
     cost: Option<f64>,
 }
 
+/// What a turn needs before it can be driven.
+pub(super) struct PreparedTurn {
+    /// The conversation.
+    pub(super) held: HeldConversation,
+    /// The message to answer.
+    pub(super) user: ChatMessage,
+    /// The engine and the model that answer.
+    pub(super) answering: SelectedEngine,
+    /// Whether the first step replaces another turn.
+    pub(super) replacing: bool,
+}
+
 /// The messages and results of a round.
 struct FinishedRound {
     messages: Vec<ChatMessage>,
     results: Vec<StoredToolResult>,
+    /// Whether the answer goes on after it.
+    is_part: bool,
 }
 
 /// What woke the driver.
@@ -81,14 +110,14 @@ impl<'a> TurnDriver<'a> {
     pub(super) fn new(
         shared: &'a Arc<SessionShared>,
         id: &str,
-        held: HeldConversation,
-        user: ChatMessage,
-        replacing: bool,
-        halt: watch::Receiver<Option<HaltReason>>,
+        prepared: PreparedTurn,
+        control: TurnControl,
     ) -> Self {
+        let PreparedTurn { held, user, answering, replacing } = prepared;
         let tools = Arc::clone(shared);
-        let is_read_only =
-            move |name: &str| tools.tools.get(name).is_some_and(|tool| tool.spec().is_read_only);
+        let is_read_only = move |name: &str| {
+            tools.tools.current().get(name).is_some_and(|tool| tool.spec().is_read_only)
+        };
         let bounds =
             TurnLimits { most_rounds: shared.options.most_rounds, keeps_unanswered: !replacing };
         Self {
@@ -97,8 +126,11 @@ impl<'a> TurnDriver<'a> {
             name: held.id().into(),
             account: shared.options.history.account(&shared.options.ledger, held.id()),
             held,
+            answering,
             turn: Turn::new(user, bounds, is_read_only),
-            halt,
+            halt: control.halt,
+            waiting: control.waiting,
+            steered: Vec::new(),
             is_new: true,
             replacing,
             answer: None,
@@ -109,6 +141,7 @@ impl<'a> TurnDriver<'a> {
             pieces: Vec::new(),
             events: Vec::new(),
             read: None,
+            engine_state: None,
             reservation: None,
             meter: UsageMeter::default(),
             taken: TokenUsage::default(),
@@ -118,7 +151,7 @@ impl<'a> TurnDriver<'a> {
 
     /// Drives the turn to its end and returns the event to send for it.
     pub(super) async fn run(mut self) -> SessionEvent {
-        let mut todo = Vec::new();
+        let (mut todo, mut has_answer) = (Vec::new(), false);
         self.turn.begin(&mut todo);
         loop {
             while !todo.is_empty() {
@@ -137,15 +170,23 @@ impl<'a> TurnDriver<'a> {
                 }
             }
             self.flush();
+            if has_answer {
+                // Not before: until then, the request or its first token is on its way.
+                self.shared.warm();
+            }
             match self.wait().await {
                 DriverEvent::Halted(HaltReason::Cancelled) => self.turn.cancel(&mut todo),
                 DriverEvent::Halted(HaltReason::Failed(failure)) => {
                     self.turn.abandon(failure, &mut todo);
                 }
-                DriverEvent::Ran(index, ran) => self.turn.ran(index, ran, &mut todo),
+                DriverEvent::Ran(index, ran) => {
+                    if !ran.interrupt && self.turn.ends_round(index) {
+                        self.take_steering(&mut todo).await;
+                    }
+                    self.turn.ran(index, ran, &mut todo);
+                }
                 DriverEvent::Answered(answered) => {
-                    // Not before: until then, the request is on its way.
-                    self.shared.warm();
+                    has_answer = true;
                     self.answered(answered, &mut todo);
                 }
                 DriverEvent::Due => {
@@ -194,7 +235,7 @@ impl<'a> TurnDriver<'a> {
         while let Some(step) = steps.next() {
             match step {
                 TurnAction::Tell(SessionEvent::ToolUse(call)) => {
-                    self.events.push(announced(&self.shared.tools, call));
+                    self.events.push(announced_now(self.shared, call).await);
                 }
                 TurnAction::Tell(event) => self.events.push(event),
                 TurnAction::Ask(wait) if wait.is_zero() => {
@@ -209,15 +250,17 @@ impl<'a> TurnDriver<'a> {
                 TurnAction::Drop => (self.answer, self.again) = (None, None),
                 TurnAction::Run(wanted) => self.start(wanted),
                 TurnAction::Stop(calls) => self.stop(&calls).await,
-                TurnAction::Keep { messages, results } => {
+                TurnAction::Keep { messages, results, is_part } => {
                     self.flush();
                     let asks =
                         |next: &TurnAction| matches!(next, TurnAction::Ask(wait) if wait.is_zero());
                     let kept = if steps.next_if(asks).is_some() {
-                        self.keep_and_ask(FinishedRound { messages, results }, &mut later).await
+                        self.keep_and_ask(FinishedRound { messages, results, is_part }, &mut later)
+                            .await
                     } else {
-                        self.keep(FinishedRound { messages, results }).await
+                        self.keep(FinishedRound { messages, results, is_part }).await
                     };
+                    self.end_steered(kept.as_ref().err());
                     if let Err(failure) = kept {
                         self.turn.unkept_for(failure, todo);
                         return None;
@@ -246,13 +289,21 @@ impl<'a> TurnDriver<'a> {
     }
 
     fn answered(&mut self, answered: Result<bool, EngineError>, todo: &mut Vec<TurnAction>) {
-        for piece in self.pieces.drain(..) {
+        let mut pieces = std::mem::take(&mut self.pieces);
+        for piece in pieces.drain(..) {
             self.meter.note(&piece);
+            if let AnswerPiece::EngineState(state) = &piece {
+                self.engine_state = Some(state.clone());
+            }
             if let AnswerPiece::Usage(usage) = &piece {
                 self.read = Some(usage.input + usage.cache_read + usage.cache_write);
             }
+            if self.is_report_due(&piece) {
+                todo.push(TurnAction::Tell(self.usage_report()));
+            }
             self.turn.piece(piece, todo);
         }
+        self.pieces = pieces;
         match answered {
             Ok(true) => {}
             Ok(false) => {
@@ -270,7 +321,7 @@ impl<'a> TurnDriver<'a> {
     async fn ask(&mut self, todo: &mut Vec<TurnAction>) {
         // The reservation for a failed attempt is used for the next.
         if self.reservation.is_none()
-            && let Err(failure) = self.shared.reserve(&self.account, None).await
+            && let Err(failure) = self.shared.reserve(&self.account, &self.answering, None).await
         {
             return self.turn.abandon(failure, todo);
         }
@@ -280,21 +331,25 @@ impl<'a> TurnDriver<'a> {
         if self.halt.borrow().is_some() {
             return;
         }
-        let call = self.call(self.conversation());
-        if let Err(failure) = self.reserve(&call).await {
+        let mut call = self.call(self.conversation());
+        if let Err(failure) = self.reserve(&mut call).await {
             return self.turn.abandon(failure, todo);
         }
-        self.answer = Some(self.shared.options.engine.answer(call));
+        self.answer = Some(self.answering.engine.answer(call));
     }
 
     fn call(&self, messages: Vec<Arc<ChatMessage>>) -> EngineCall {
         let options = &self.shared.options;
         EngineCall {
-            system: Arc::clone(&options.system),
+            model: Arc::clone(&self.answering.model),
+            system: self.shared.modes.system(&self.name, &options.system),
             messages,
-            tools: Arc::clone(&self.shared.specs),
+            tools: Arc::clone(&self.shared.tools.current().specs),
             max_tokens: options.max_tokens,
             thinking: options.thinking,
+            streams_tool_input: self.shared.output.takes_tool_input(),
+            engine_state: self.held.engine_state().filter(|_| !self.replacing).map(str::to_owned),
+            runner: Some(EngineTools::of(self.shared, &self.id, &self.name)),
         }
     }
 
@@ -315,44 +370,6 @@ impl<'a> TurnDriver<'a> {
         let unkept = self.turn.unkept().iter().cloned().map(Arc::new);
         self.held.messages().iter().cloned().chain(unkept).collect()
     }
-
-    fn start(&mut self, wanted: ToolCall) {
-        let index = wanted.index;
-        let (shared, request) = (Arc::clone(self.shared), Arc::clone(&self.id));
-        let conversation = Arc::clone(&self.name);
-        let run = tool_call::run(shared, request, conversation, wanted);
-        let handle = self.uses.spawn(run);
-        self.running.insert(handle.id(), (index, handle));
-    }
-
-    /// Stops tools, and waits until they have released what they hold.
-    async fn stop(&mut self, calls: &[usize]) {
-        for (index, handle) in self.running.values() {
-            if calls.contains(index) {
-                handle.abort();
-            }
-        }
-        while let Some(ended) = self.uses.join_next().await {
-            self.drafts.extend(ended.ok().and_then(|used| used.draft));
-        }
-        self.running.clear();
-    }
-}
-
-/// Returns the outcome of a tool, even if it panicked.
-fn ended(
-    running: &mut HashMap<Id, (usize, AbortHandle)>,
-    drafts: &mut Vec<EntryDraft>,
-    ended: Result<(Id, CallReport), JoinError>,
-) -> DriverEvent {
-    let (id, CallReport { ran, draft }) = ended.unwrap_or_else(|error| {
-        let text = "the tool failed because of a bug in it: try something else";
-        (error.id(), CallReport::failed(text))
-    });
-    drafts.extend(draft);
-    // Every call was noted when it began.
-    let index = running.remove(&id).map_or(usize::MAX, |(index, _)| index);
-    DriverEvent::Ran(index, ran)
 }
 
 /// Waits until the request has to stop.

@@ -5,20 +5,20 @@ use std::sync::Arc;
 
 use super::SessionLog;
 use crate::budget::Budget;
-use crate::engine::Engine;
+use crate::engine_registry::EngineRegistry;
 use crate::gate::PermissionGate;
 use crate::history::History;
 use crate::price::TokenPrices;
-use crate::tool::AgentTool;
+use crate::tool::{AgentTool, ToolSource};
 
 /// The parts and settings of a session.
 pub struct SessionOptions {
-    /// The engine.
-    pub engine: Arc<dyn Engine>,
-    /// Why this engine was chosen.
-    pub engine_reason: String,
-    /// The tools that the engine may call.
+    /// The engines.
+    pub engines: EngineRegistry,
+    /// The tools that engines may call.
     pub tools: Vec<Arc<dyn AgentTool>>,
+    /// Where more tools come from.
+    pub sources: Vec<Arc<dyn ToolSource>>,
     /// The gate that decides whether a tool may run.
     pub gate: Arc<dyn PermissionGate>,
     /// Where conversations are stored.

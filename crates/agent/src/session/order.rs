@@ -105,6 +105,7 @@ impl RequestOrder {
         match event {
             SessionEvent::ToolUse(call) => request.tools.insert(call.tool_id.clone()),
             SessionEvent::ToolResult(call) => request.tools.remove(&call.tool_id),
+            SessionEvent::ToolInput(call) => !request.tools.contains(&call.tool_id),
             SessionEvent::ToolProgress(call) => request.tools.contains(&call.tool_id),
             SessionEvent::PermissionRequest(asked) => {
                 request.questions.push((now_ms, asked.clone()));

@@ -72,8 +72,14 @@ struct OutputState {
 type TakenExtensions = Vec<&'static str>;
 
 /// The optional kinds of events.
-const CHOICES: [&str; 4] =
-    [capability::THINKING, capability::TOOL_PROGRESS, capability::PERMISSION, capability::NOTICE];
+const CHOICES: [&str; 6] = [
+    capability::THINKING,
+    capability::TOOL_PROGRESS,
+    capability::TOOL_INPUT,
+    capability::USAGE,
+    capability::PERMISSION,
+    capability::NOTICE,
+];
 
 /// The `ready` line that was written.
 #[derive(Debug)]
@@ -207,6 +213,11 @@ impl SessionOutput {
         self.state().takes(capability::PERMISSION)
     }
 
+    /// Returns true if the front end accepts the input of tools in pieces.
+    pub(crate) fn takes_tool_input(&self) -> bool {
+        self.state().takes(capability::TOOL_INPUT)
+    }
+
     /// Returns true if the front end accepts notices.
     pub(crate) fn takes_notices(&self) -> bool {
         self.state().takes(capability::NOTICE)
@@ -282,6 +293,8 @@ impl OutputState {
         match event {
             SessionEvent::Thinking(_) => self.takes(capability::THINKING),
             SessionEvent::ToolProgress(_) => self.takes(capability::TOOL_PROGRESS),
+            SessionEvent::ToolInput(_) => self.takes(capability::TOOL_INPUT),
+            SessionEvent::Usage(_) => self.takes(capability::USAGE),
             SessionEvent::PermissionRequest(_) | SessionEvent::PermissionResolved(_) => {
                 self.takes(capability::PERMISSION)
             }

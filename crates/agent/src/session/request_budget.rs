@@ -1,5 +1,7 @@
 //! Whether the budget permits another request to the engine.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use callgate_link::sync::lock;
@@ -7,6 +9,7 @@ use callgate_wire::session::TokenUsage;
 
 use super::SessionShared;
 use crate::engine::EngineCall;
+use crate::engine_registry::SelectedEngine;
 use crate::estimate::{messages_tokens, text_tokens};
 use crate::failure::RequestFailure;
 use crate::history::{CostTotals, PricedUsage, Reservation};
@@ -17,27 +20,41 @@ use crate::tool::ToolSpec;
 const A_TOOL: u64 = 50;
 
 impl SessionShared {
-    /// Reserves the most that the answer to `call` may cost. Without a call it only checks that
-    /// the budget is not used up. Nothing is reserved where there is no limit.
+    /// Reserves the most that the answer to `call` may cost, and limits the answer to what is left.
+    /// Without a call it only checks that the budget is not used up. Nothing is reserved where
+    /// there is no limit.
     pub(super) async fn reserve(
         &self,
         account: &str,
-        call: Option<&EngineCall>,
+        answering: &SelectedEngine,
+        call: Option<&mut EngineCall>,
     ) -> Result<Option<Reservation>, RequestFailure> {
         let options = &self.options;
         let budget = options.budget;
         if !budget.is_limited() {
             return Ok(None);
         }
-        let model = options.engine.model().to_owned();
-        let is_priced = options.prices.is_some() || price::is_known(&model);
-        let most = call.map(|call| {
+        let model = answering.model.to_string();
+        let is_priced =
+            options.prices.is_some() || answering.engine.is_free() || price::is_known(&model);
+        let most = call.as_deref().map(|call| {
             let usage = most(call);
-            PricedUsage { usage, usd: self.cost(usage), model: model.clone() }
+            PricedUsage { usage, usd: self.cost(answering, usage), model: model.clone() }
         });
-        let check = move |spent: &CostTotals| budget.check(spent, &model, is_priced);
+        let price = self.cost(answering, TokenUsage { output: 1_000_000, ..TokenUsage::default() });
+        let left = Arc::new(AtomicU64::new(u64::MAX));
+        let found = Arc::clone(&left);
+        let check = move |spent: &CostTotals| {
+            found.store(budget.output_left(spent, price), Ordering::Relaxed);
+            budget.check(spent, &model, is_priced)
+        };
         let (account, since) = (account.to_owned(), (options.day_began)());
-        Ok(options.ledger.reserve(account, since, most, check).await??)
+        let mut reserved = options.ledger.reserve(account, since, most, check).await??;
+        if let (Some(reservation), Some(call)) = (&mut reserved, call) {
+            reservation.most_output = left.load(Ordering::Relaxed);
+            limit_output(call, reservation.most_output);
+        }
+        Ok(reserved)
     }
 
     /// Counts a request. Returns an error if the last minute has had too many, or if the answer
@@ -49,17 +66,28 @@ impl SessionShared {
     }
 
     /// Returns the cost of an answer in dollars, if its price is known.
-    pub(super) fn cost(&self, usage: TokenUsage) -> Option<f64> {
-        let known = || price::cost(self.options.engine.model(), usage);
+    pub(super) fn cost(&self, answering: &SelectedEngine, usage: TokenUsage) -> Option<f64> {
+        if answering.engine.is_free() {
+            return Some(0.0);
+        }
+        let known = || price::cost(&answering.model, usage);
         self.options.prices.map(|prices| prices.cost(usage)).or_else(known)
     }
+}
+
+/// Limits the answer to a call to this many tokens. It has at least one, and thoughts only if they
+/// leave room for it.
+pub(super) fn limit_output(call: &mut EngineCall, most: u64) {
+    let most = u32::try_from(most).unwrap_or(u32::MAX).max(1);
+    call.max_tokens = call.max_tokens.min(most);
+    call.thinking = call.thinking.filter(|thinking| *thinking < most);
 }
 
 /// Returns the most tokens that the answer to a call may take: nothing is in the provider's cache,
 /// and the answer has the longest permitted length.
 fn most(call: &EngineCall) -> TokenUsage {
     let tool = |tool: &ToolSpec| {
-        text_tokens(tool.description) + text_tokens(tool.input_schema.get()) + A_TOOL
+        text_tokens(&tool.description) + text_tokens(tool.input_schema.get()) + A_TOOL
     };
     let read = messages_tokens(&call.messages)
         + text_tokens(&call.system)

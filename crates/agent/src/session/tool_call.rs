@@ -2,14 +2,17 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use callgate_mask::text::shortened;
 use callgate_mask::{mask_json, mask_text};
 use callgate_store::{EntryDraft, kind as kinds, now_ms};
-use callgate_wire::session::{SessionEvent, ToolProgress, ToolUse, tool_kind};
+use callgate_wire::session::{
+    ConversationMode, SessionEvent, ToolLocation, ToolProgress, ToolUse, tool_kind,
+};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
+use tokio::time::timeout;
 
 use super::{SessionShared, ToolMap};
 use crate::gate::{GateQuestion, PreviewFn, QuestionMirror, ToolPermit};
@@ -18,6 +21,13 @@ use crate::turn::{FinishedCall, ToolCall};
 
 /// How much of a tool's arguments the ledger stores, in characters.
 const LONGEST_SUMMARY: usize = 500;
+
+/// How long finding the line of an edit may take.
+const LOCATED_WITHIN: Duration = Duration::from_secs(2);
+
+/// What the model reads in the mode `plan` when it wants to change something.
+const PLANNING: &str = "not run: the conversation is in plan mode, in which nothing is changed. \
+    Write down what you would do, as a plan for the user";
 
 /// The outcome of a call, and the ledger entry that is written with its result.
 pub(super) struct CallReport {
@@ -40,17 +50,20 @@ pub(super) async fn run(
     conversation: Arc<str>,
     wanted: ToolCall,
 ) -> CallReport {
-    let Some(tool) = shared.tools.get(wanted.name.as_str()).map(Arc::clone) else {
-        let mut names: Vec<_> = shared.tools.keys().copied().collect();
+    let tools = shared.tools.current();
+    let Some(tool) = tools.get(&wanted.name).map(Arc::clone) else {
+        let mut names: Vec<&str> = tools.by_name.keys().map(AsRef::as_ref).collect();
         names.sort_unstable();
         let text = format!("there is no tool {:?}: use one of {}", wanted.name, names.join(", "));
         return CallReport::failed(text);
     };
+    let mode = shared.modes.of(&conversation);
     let question = GateQuestion {
         tool_id: wanted.id.clone(),
-        tool: tool.spec().name,
+        tool: tool.spec().name.clone(),
         input: wanted.input.clone(),
         conversation: conversation.to_string(),
+        may_ask: mode != ConversationMode::Auto,
         mirror: shared.output.takes_questions().then(|| mirror(&shared, &request)),
         preview: Some(preview(&tool)),
     };
@@ -60,7 +73,11 @@ pub(super) async fn run(
         wanted: &wanted,
         input: wanted.input.clone(),
     };
-    if let Some(because) = tool.refusal(&wanted.input).await {
+    let refusal = match mode {
+        ConversationMode::Plan if !tool.spec().is_read_only => Some(PLANNING.to_owned()),
+        _ => tool.refusal(&wanted.input).await,
+    };
+    if let Some(because) = refusal {
         let draft = Some(entry.draft("refused", json!({ "because": shown(&because) })));
         return CallReport { draft, ..CallReport::failed(because) };
     }
@@ -82,6 +99,46 @@ pub(super) async fn run(
     }
 }
 
+/// Asks the gate about a tool that the engine runs itself. What may run is recorded before.
+pub(super) async fn permit(
+    shared: Arc<SessionShared>,
+    request: Arc<str>,
+    conversation: Arc<str>,
+    wanted: ToolCall,
+    is_read_only: bool,
+) -> ToolPermit {
+    let mode = shared.modes.of(&conversation);
+    let question = GateQuestion {
+        tool_id: wanted.id.clone(),
+        tool: wanted.name.clone().into(),
+        input: wanted.input.clone(),
+        conversation: conversation.to_string(),
+        may_ask: mode != ConversationMode::Auto,
+        mirror: shared.output.takes_questions().then(|| mirror(&shared, &request)),
+        preview: None,
+    };
+    let permit = match mode {
+        ConversationMode::Plan if !is_read_only => {
+            ToolPermit::Denied { because: PLANNING.to_owned(), interrupt: false }
+        }
+        _ => shared.options.gate.may(question).await,
+    };
+    let (kind, because, changed) = match &permit {
+        ToolPermit::Allowed { because, input } => ("running", because, input.as_ref()),
+        ToolPermit::Denied { because, .. } => ("refused", because, None),
+    };
+    let input = changed.unwrap_or(&wanted.input).clone();
+    let entry = CallRecord { shared: &shared, conversation: &conversation, wanted: &wanted, input };
+    let draft = entry.draft(kind, json!({ "because": shown(because) }));
+    match shared.options.ledger.record(vec![draft]).await {
+        Ok(()) => permit,
+        Err(error) => {
+            let because = format!("it cannot be recorded in the ledger: {error}");
+            ToolPermit::Denied { because, interrupt: false }
+        }
+    }
+}
+
 /// Adds the tool's kind and locations to the announcement of a call.
 pub(super) fn announced(tools: &ToolMap, call: ToolUse) -> SessionEvent {
     let tool = tools.get(call.tool_name.as_str());
@@ -94,8 +151,24 @@ pub(super) fn announced(tools: &ToolMap, call: ToolUse) -> SessionEvent {
     })
 }
 
+/// Announces a call that is about to run: with the line that it would change, if the front end is
+/// shown locations. A disk that does not respond delays nothing for long.
+pub(super) async fn announced_now(shared: &SessionShared, call: ToolUse) -> SessionEvent {
+    let tools = shared.tools.current();
+    let tool = tools.by_name.get(&*call.tool_name).filter(|_| shared.output.is_greeted());
+    let line = tool.map(|tool| timeout(LOCATED_WITHIN, tool.first_line(&call.input)));
+    let mut event = announced(&tools.by_name, call);
+    if let (SessionEvent::ToolUse(ToolUse { locations: Some(locations), .. }), Some(line)) =
+        (&mut event, line)
+        && let [ToolLocation { line: at @ None, .. }] = &mut locations[..]
+    {
+        *at = line.await.ok().flatten();
+    }
+    event
+}
+
 /// Returns what shows a question to the front end.
-fn mirror(shared: &Arc<SessionShared>, request: &Arc<str>) -> QuestionMirror {
+pub(super) fn mirror(shared: &Arc<SessionShared>, request: &Arc<str>) -> QuestionMirror {
     let (output, request) = (shared.output.clone(), Arc::clone(request));
     Arc::new(move |event| output.say(&request, event))
 }
@@ -138,7 +211,12 @@ struct CallRecord<'a> {
 impl CallRecord<'_> {
     /// Runs the tool. A tool that changes something is recorded before it runs, and not run if that
     /// fails. The outcome is recorded with the result.
-    async fn run(&self, tool: &dyn AgentTool, use_: ToolInvocation, because: &str) -> CallReport {
+    async fn run(
+        &self,
+        tool: &dyn AgentTool,
+        invocation: ToolInvocation,
+        because: &str,
+    ) -> CallReport {
         let because = shown(because);
         if !tool.spec().is_read_only {
             let draft = self.draft("running", json!({ "because": because }));
@@ -147,7 +225,7 @@ impl CallRecord<'_> {
             }
         }
         let started = Instant::now();
-        let outcome = tool.run(use_).await;
+        let outcome = tool.run(invocation).await;
         let ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
         let came = json!({ "ok": !outcome.is_error, "ms": ms, "because": because });
         CallReport {

@@ -86,9 +86,14 @@ pub(super) fn size(piece: &AnswerPiece) -> usize {
         | AnswerPiece::Thinking(text)
         | AnswerPiece::Signature(text)
         | AnswerPiece::Redacted(text) => text.len(),
-        AnswerPiece::ToolUse { id, name, input, .. } => {
+        AnswerPiece::ToolUse { id, name, input, .. } | AnswerPiece::OwnCall { id, name, input } => {
             CALL + id.len() + name.len() + input.get().len()
         }
-        AnswerPiece::Usage(_) | AnswerPiece::End(_) => 0,
+        AnswerPiece::OwnResult { outcome, .. } => outcome.text.len() + outcome.result.get().len(),
+        // The whole input is counted with its call.
+        AnswerPiece::ToolInput { .. }
+        | AnswerPiece::EngineState(_)
+        | AnswerPiece::Usage(_)
+        | AnswerPiece::End(_) => 0,
     }
 }

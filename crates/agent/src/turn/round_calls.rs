@@ -7,7 +7,7 @@ use callgate_wire::session::{SessionEvent, ToolResult};
 use serde_json::value::RawValue;
 
 use super::{ToolCall, TurnAction};
-use crate::message::{Block, StoredToolResult};
+use crate::message::{Block, ResultContent, StoredToolResult};
 use crate::tool::CallOutcome;
 
 /// The most tools that run in parallel.
@@ -38,13 +38,15 @@ struct RoundCall {
     wanted: ToolCall,
     fault: Option<String>,
     state: CallState,
+    /// Whether the engine runs it itself.
+    is_own: bool,
 }
 
 #[derive(Debug)]
 enum CallState {
     Waiting,
     Running,
-    Ended { text: String, is_error: bool, result: Option<Box<RawValue>> },
+    Ended { content: ResultContent, is_error: bool, result: Option<Box<RawValue>> },
 }
 
 impl fmt::Debug for RoundCalls {
@@ -71,20 +73,61 @@ impl RoundCalls {
         input: Box<RawValue>,
         fault: Option<String>,
     ) -> String {
-        let mut unique = id.to_owned();
-        while unique.is_empty() || !self.names.insert(unique.clone()) {
-            let count = self.repeated.entry(id.to_owned()).or_insert(1);
-            *count += 1;
-            unique = format!("{id}-{count}");
+        let unique = self.next_id(id);
+        if unique != id {
+            *self.repeated.entry(id.to_owned()).or_insert(1) += 1;
         }
+        self.names.insert(unique.clone());
         let index = self.all.len();
         let fault = match fault {
             _ if index >= MOST_CALLS => Some(TOO_MANY.to_owned()),
             fault => fault.map(|fault| format!("{fault}. Call it again with a JSON object")),
         };
         let wanted = ToolCall { index, id: unique.clone(), name, input };
-        self.all.push(RoundCall { wanted, fault, state: CallState::Waiting });
+        self.all.push(RoundCall { wanted, fault, state: CallState::Waiting, is_own: false });
         unique
+    }
+
+    /// Returns the id that the next call with this id of the model's gets.
+    pub(super) fn next_id(&self, id: &str) -> String {
+        let is_free = |id: &String| !id.is_empty() && !self.names.contains(id);
+        let repeated = self.repeated.get(id).copied().unwrap_or(1);
+        let numbered = (repeated + 1..).map(|count: usize| format!("{id}-{count}"));
+        std::iter::once(id.to_owned()).chain(numbered).find(is_free).unwrap_or_default()
+    }
+
+    /// Adds a call that the engine runs itself, and returns its id.
+    pub(super) fn add_own(&mut self, id: &str, name: String, input: Box<RawValue>) -> String {
+        let unique = self.add(id, name, input, None);
+        if let Some(call) = self.all.last_mut() {
+            (call.state, call.is_own, call.fault) = (CallState::Running, true, None);
+        }
+        unique
+    }
+
+    /// Ends a call that the engine has run itself.
+    pub(super) fn finish_own(
+        &mut self,
+        id: &str,
+        outcome: CallOutcome,
+        todo: &mut Vec<TurnAction>,
+    ) {
+        let is_it = |call: &RoundCall| {
+            call.is_own && call.wanted.id == id && matches!(call.state, CallState::Running)
+        };
+        if let Some(index) = self.all.iter().position(is_it) {
+            self.finish(index, outcome, todo);
+        }
+    }
+
+    /// Returns true if the engine has run all calls of the round itself, and all have ended.
+    pub(super) fn are_own_done(&self) -> bool {
+        self.are_own() && self.are_done()
+    }
+
+    /// Returns true if there are calls, and the engine runs all of them itself.
+    pub(super) fn are_own(&self) -> bool {
+        !self.all.is_empty() && self.all.iter().all(|call| call.is_own)
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -93,6 +136,14 @@ impl RoundCalls {
 
     pub(super) fn are_done(&self) -> bool {
         self.all.iter().all(|call| matches!(call.state, CallState::Ended { .. }))
+    }
+
+    /// Returns true if this call is the only one that has not ended.
+    pub(super) fn are_done_but(&self, index: usize) -> bool {
+        let is_done = |call: &RoundCall| {
+            matches!(call.state, CallState::Ended { .. }) || call.wanted.index == index
+        };
+        self.is_running(index) && self.all.iter().all(is_done)
     }
 
     pub(super) fn is_running(&self, index: usize) -> bool {
@@ -137,10 +188,11 @@ impl RoundCalls {
         todo: &mut Vec<TurnAction>,
     ) {
         let Some(call) = self.all.get_mut(index) else { return };
-        let CallOutcome { result, text, is_error } = outcome;
+        let CallOutcome { result, text, images, is_error } = outcome;
         // What a failure gives the front end is made of its text.
         let kept = (!is_error && result.get().len() <= LONGEST_KEPT).then(|| result.clone());
-        call.state = CallState::Ended { text, is_error, result: kept };
+        let content = ResultContent { text, images };
+        call.state = CallState::Ended { content, is_error, result: kept };
         let ToolCall { id, name, .. } = call.wanted.clone();
         let ended = ToolResult { tool_id: id, tool_name: name, result, is_error: Some(is_error) };
         todo.push(TurnAction::Tell(SessionEvent::ToolResult(ended)));
@@ -161,13 +213,13 @@ impl RoundCalls {
         for call in self.all.drain(..) {
             let tool_use_id = call.wanted.id;
             let (content, is_error) = match call.state {
-                CallState::Ended { text, is_error, result } => {
+                CallState::Ended { content, is_error, result } => {
                     let tool_use_id = tool_use_id.clone();
                     kept.extend(result.map(|result| StoredToolResult { tool_use_id, result }));
                     // The model is not sent an empty text.
-                    (if text.is_empty() { "(nothing)".to_owned() } else { text }, is_error)
+                    (if content.is_empty() { "(nothing)".into() } else { content }, is_error)
                 }
-                CallState::Waiting | CallState::Running => ("not run".to_owned(), true),
+                CallState::Waiting | CallState::Running => ("not run".into(), true),
             };
             told.push(Block::ToolResult { tool_use_id, content, is_error });
         }

@@ -17,6 +17,8 @@ pub enum StopReason {
     Refusal,
     /// The user stopped the turn.
     Cancelled,
+    /// The message went into the turn that was running.
+    Steered,
     /// A reason that only the provider knows.
     Other(String),
 }
@@ -31,6 +33,7 @@ impl StopReason {
             Self::MaxTurnRequests => "max_turn_requests",
             Self::Refusal => "refusal",
             Self::Cancelled => "cancelled",
+            Self::Steered => "steered",
             Self::Other(reason) => reason,
         }
     }
@@ -46,7 +49,7 @@ impl StopReason {
     #[must_use]
     pub fn note(&self) -> Option<String> {
         let reason = match self {
-            Self::EndTurn | Self::Cancelled => return None,
+            Self::EndTurn | Self::Cancelled | Self::Steered => return None,
             Self::MaxTokens => {
                 "it is as long as an answer may be: ask to go on, or raise `agent.max_tokens`"
             }

@@ -1,16 +1,19 @@
 //! Turns, whole and broken.
 
 mod failures;
+mod own_calls;
 mod property;
 
 use std::collections::HashSet;
 
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
+use serde_json::value::RawValue;
 
 use super::round_calls::MOST_CALLS;
 use super::*;
 use crate::message::Role;
+use crate::tool::CallOutcome;
 
 fn raw(json: &str) -> Box<RawValue> {
     RawValue::from_string(json.to_owned()).unwrap()
@@ -36,7 +39,7 @@ fn trouble(kind: EngineErrorKind) -> EngineError {
 }
 
 fn ran(text: &str) -> FinishedCall {
-    let outcome = CallOutcome { result: raw("null"), text: text.to_owned(), is_error: false };
+    let outcome = CallOutcome::done(&(), text);
     FinishedCall { outcome, interrupt: false }
 }
 
@@ -104,6 +107,7 @@ fn show_message(message: &ChatMessage) -> String {
         Block::Text { text } => format!("{text:?}"),
         Block::ToolUse { id, .. } => format!("use {id}"),
         Block::ToolResult { tool_use_id, content, .. } => {
+            let content = &content.text;
             format!("{tool_use_id} gave {content:?}")
         }
         Block::Thinking { thinking, signature } => {
@@ -163,7 +167,7 @@ fn play_calls(count: usize, id: impl Fn(usize) -> String) -> (Vec<usize>, Vec<St
                 TurnAction::Keep { messages, .. } => {
                     let results = messages.last().unwrap().content.iter();
                     told.extend(results.map(|block| match block {
-                        Block::ToolResult { content, .. } => content.clone(),
+                        Block::ToolResult { content, .. } => content.text.clone(),
                         other => format!("{other:?}"),
                     }));
                 }

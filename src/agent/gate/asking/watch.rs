@@ -11,7 +11,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use callgate_client::viewer::{Viewer, ViewerError};
+use callgate_client::DeskError;
+use callgate_client::viewer::Viewer;
 use callgate_wire::approval::RequestId;
 use callgate_wire::desk::{DeskMessage, WatchedEntry};
 use callgate_wire::raw::Json;
@@ -45,7 +46,7 @@ pub(super) fn begin(
     desk_socket: PathBuf,
     board: &Arc<Board>,
     id: &RequestId,
-) -> Result<WatchGuard, ViewerError> {
+) -> Result<WatchGuard, DeskError> {
     let is_over = Arc::new(AtomicBool::new(false));
     let mut watch = QuestionWatch {
         desk_socket,
@@ -82,14 +83,14 @@ impl QuestionWatch {
     }
 
     /// Reconnects, from the entry after the last one seen.
-    fn again(&self) -> Result<Viewer, ViewerError> {
+    fn again(&self) -> Result<Viewer, DeskError> {
         let mut viewer = Viewer::connect(&self.desk_socket)?;
         viewer.watch(Some(self.head + 1))?;
         Ok(viewer)
     }
 
     /// Handles the next entry, if one comes soon. Returns true if it was the question's last.
-    fn see(&mut self, viewer: &mut Viewer) -> Result<bool, ViewerError> {
+    fn see(&mut self, viewer: &mut Viewer) -> Result<bool, DeskError> {
         let Some(DeskMessage::Entry(entry)) = viewer.next(Instant::now() + BEAT)? else {
             return Ok(false);
         };

@@ -7,7 +7,7 @@
 use std::path::{Path, PathBuf};
 
 use callgate_agent::files::HiddenTest;
-use callgate_rules::{Act, Decision, Moment, NoLinks, Policy, Verdict, disk, judge};
+use callgate_rules::{Act, Moment, NoLinks, Policy, RuleDecision, Verdict, disk, judge};
 use serde_json::json;
 
 use super::AGENT;
@@ -50,8 +50,9 @@ impl SearchJudge {
         starts.dedup();
         let mut search = JudgedSearch { judge: self, tool: tool.to_owned(), starts, bases: [0; 2] };
         search.bases = search.ranks(Path::new(""));
-        let may_hide = search.judge.policy.rules().iter().any(|r| r.decision != Decision::Allow)
-            || search.bases.contains(&GUARDED);
+        let may_hide =
+            search.judge.policy.rules().iter().any(|r| r.decision != RuleDecision::Allow)
+                || search.bases.contains(&GUARDED);
         let begin = start.to_owned();
         may_hide.then(|| -> HiddenTest {
             Box::new(move |path| path.strip_prefix(&begin).map_or(true, |rest| search.hides(rest)))
@@ -87,10 +88,10 @@ impl JudgedSearch {
 
 fn rank(verdict: &Verdict) -> u8 {
     match verdict.decision {
-        Decision::Allow => 0,
-        Decision::Ask if verdict.is_guarded => GUARDED,
-        Decision::Ask => ASKED,
-        Decision::Confirm => CONFIRMED,
-        Decision::Deny => DENIED,
+        RuleDecision::Allow => 0,
+        RuleDecision::Ask if verdict.is_guarded => GUARDED,
+        RuleDecision::Ask => ASKED,
+        RuleDecision::Confirm => CONFIRMED,
+        RuleDecision::Deny => DENIED,
     }
 }

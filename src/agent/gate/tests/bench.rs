@@ -152,9 +152,10 @@ fn gate(config: &Config, warnings: &Arc<Mutex<Vec<String>>>) -> Gatekeeper {
 pub(super) fn question(tool: &'static str, input: &Value, conversation: &str) -> GateQuestion {
     GateQuestion {
         tool_id: "toolu_1".to_owned(),
-        tool,
+        tool: tool.into(),
         input: RawValue::from_string(input.to_string()).unwrap(),
         conversation: conversation.to_owned(),
+        may_ask: true,
         mirror: None,
         preview: None,
     }

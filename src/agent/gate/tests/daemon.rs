@@ -203,7 +203,7 @@ fn a_daemon_that_appears_later_gets_the_new_questions() {
     assert_eq!(words(&bench.run(second).unwrap()), "allowed: Allowed by Ada");
     assert!(!first.is_finished());
     bench.answer(&first_id, Press::Button(Action::Allow)).unwrap();
-    let inside = "allowed: Allowed by the shell of callgate agent";
+    let inside = "allowed: Allowed by the user in the front end";
     assert_eq!(words(&bench.run(first).unwrap()), inside);
 }
 

@@ -30,7 +30,7 @@ fn the_front_end_allows_and_denies_and_the_ledger_has_it() {
     assert_eq!(input, r#"{"command":"make","args":["test"]}"#);
     assert!(!asked.is_finished(), "nothing runs before somebody decides");
     let told = bench.answer(&id, Press::Button(Action::Allow)).unwrap();
-    assert_eq!(told, "Allowed by the shell of callgate agent");
+    assert_eq!(told, "Allowed by the user in the front end");
     assert_eq!(words(&bench.run(asked).unwrap()), format!("allowed: {told}"));
     assert_eq!(screen.closed(&bench, &id), ("allow".to_owned(), told));
     assert!(screen.is_over(&bench));
@@ -41,9 +41,9 @@ fn the_front_end_allows_and_denies_and_the_ledger_has_it() {
     let (asked, mut screen) = bench.ask(make("all"));
     let (id, ..) = screen.asked(&bench);
     let told = bench.answer(&id, Press::Button(Action::Deny)).unwrap();
-    assert_eq!(told, "Denied by the shell of callgate agent");
+    assert_eq!(told, "Denied by the user in the front end");
     let permit = words(&bench.run(asked).unwrap());
-    assert_eq!(permit, "denied: Denied by the shell of callgate agent.");
+    assert_eq!(permit, "denied: Denied by the user in the front end.");
     assert_eq!(screen.closed(&bench, &id), ("deny".to_owned(), told));
     assert_eq!(bench.kinds(&id), ["asked", "pressed", "decided", "delivered", "closed"]);
     assert_eq!(bench.count("started"), 1, "it is the same desk");
@@ -66,7 +66,7 @@ fn words_deny_and_reach_the_model() {
     let bench = Bench::new("");
     for (said, expected) in [
         ("Only the tests.", "denied: Only the tests."),
-        (" ", "denied: Denied by the shell of callgate agent."),
+        (" ", "denied: Denied by the user in the front end."),
     ] {
         let (asked, mut screen) = bench.ask(make("all"));
         let (id, ..) = screen.asked(&bench);
@@ -86,7 +86,7 @@ fn changed_arguments_are_run_unless_a_rule_denies_them() {
     let (id, ..) = screen.asked(&bench);
     bench.answer(&id, edited("make", &["test"])).unwrap();
     let permit = words(&bench.run(asked).unwrap());
-    let expected = r#"allowed {"command":"make","args":["test"]}: Allowed by the shell of callgate agent, with changes"#;
+    let expected = r#"allowed {"command":"make","args":["test"]}: Allowed by the user in the front end, with changes"#;
     assert_eq!(permit, expected);
     let (asked, mut screen) = bench.ask(make("all"));
     let (id, ..) = screen.asked(&bench);
@@ -135,7 +135,7 @@ fn an_answer_that_comes_too_late_is_told_so() {
     bench.answer(&id, Press::Button(Action::Deny)).unwrap();
     bench.run(asked).unwrap();
     let late = bench.answer(&id, Press::Button(Action::Allow)).unwrap_err();
-    assert_eq!(late, "Too late. Denied by the shell of callgate agent.");
+    assert_eq!(late, "Too late. Denied by the user in the front end.");
     assert_eq!(bench.kinds(&id).last().unwrap(), "pressed", "it is in the ledger all the same");
 }
 
@@ -163,7 +163,7 @@ fn always_holds_for_the_very_same_thing_in_the_same_conversation() {
         decide(question, Press::Button(Action::Deny)).starts_with("denied")
     };
     let always = decide(make("test"), Press::Button(Action::Always(0)));
-    let expected = "allowed: Allowed by the shell of callgate agent, for this session: \
+    let expected = "allowed: Allowed by the user in the front end, for this session: \
                     run_shell_command(make test)";
     assert_eq!(always, expected);
     let (asked, mut screen) = bench.ask(make("test"));
@@ -192,7 +192,7 @@ fn always_never_passes_over_a_rule_or_a_reason_to_ask() {
         let (id, _, _, reason) = screen.asked(&bench);
         assert!(reason.as_ref().is_some_and(|reason| reason.contains(why)), "{reason:?}");
         let told = bench.answer(&id, Press::Button(Action::Always(0))).unwrap();
-        assert_eq!(told, "Allowed by the shell of callgate agent", "this time only");
+        assert_eq!(told, "Allowed by the user in the front end", "this time only");
         assert!(words(&bench.run(asked).unwrap()).starts_with("allowed"));
     };
     let ledger = bench.config.database.display().to_string();

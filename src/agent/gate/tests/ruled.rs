@@ -55,6 +55,9 @@ fn rules_decide_and_reading_inside_of_the_roots_is_allowed() {
     check("list_files", json!({ "path": "." }), inside);
     check("search_text", json!({ "path": "src", "pattern": "TODO" }), inside);
     check("get_system_info", json!({}), inside);
+    let plan =
+        json!({"items": [{"text": "change ~/.config/callgate/rules.toml", "status": "done"}]});
+    check("todo_write", plan, inside);
     check("read_file", json!({ "path": "../b.txt" }), NOBODY);
     check("read_file", json!({ "path": "/etc/passwd" }), NOBODY);
     check("write_file", json!({ "path": "a.txt", "content": "" }), NOBODY);

@@ -4,13 +4,12 @@ use std::sync::Arc;
 
 use callgate_approval::asker::fresh_id;
 use callgate_approval::desk::Ruling;
-use callgate_rules::{Act, Decision, PolicyDefaults, explain, judge};
+use callgate_rules::{Act, PolicyDefaults, RuleDecision, explain, judge};
 use callgate_wire::approval::{ApprovalRequest, RequestKind};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::bench::{Bench, link};
-use crate::agent::gate::rules::RulesVerdict;
 use crate::disk::RealDisk;
 use crate::policy::{LiveRules, home, local_now};
 
@@ -130,27 +129,26 @@ fn all_who_ask_for_a_verdict_get_the_same() {
         counts[verdict.decision as usize] += 1;
 
         let by_desk = match desk.rule(&request(tool, &input, root)) {
-            Ruling::Allow { .. } => Decision::Allow,
-            Ruling::Deny { .. } => Decision::Deny,
-            Ruling::Confirm { .. } => Decision::Confirm,
+            Ruling::Allow { .. } => RuleDecision::Allow,
+            Ruling::Deny { .. } => RuleDecision::Deny,
+            Ruling::Confirm { .. } => RuleDecision::Confirm,
             Ruling::Ask { because, is_guarded } => {
                 assert_eq!(is_guarded, verdict.is_guarded, "{what}");
                 assert_eq!(because.is_some(), verdict.wants_person, "{what}");
-                Decision::Ask
+                RuleDecision::Ask
             }
         };
         assert_eq!(by_desk, verdict.decision, "the desk and the hook, {what}");
 
-        let by_runtime = match bench.gate.rules.rule(tool, &input) {
-            RulesVerdict::Allow { .. } => Decision::Allow,
-            RulesVerdict::Deny { .. } => Decision::Deny,
-            RulesVerdict::Ask(ask) => {
-                // Of the folders that commands may work in only the runtime knows.
-                let is_outside =
-                    ask.because.as_ref().is_some_and(|why| why.contains("is outside of"));
-                let asks = if ask.needs_word { Decision::Confirm } else { Decision::Ask };
-                if is_outside { verdict.decision } else { asks }
+        let by_runtime = match bench.gate.rules.rule(tool, &input).ruling {
+            Ruling::Allow { .. } => RuleDecision::Allow,
+            Ruling::Deny { .. } => RuleDecision::Deny,
+            // Of the folders that commands may work in only the runtime knows.
+            ask if ask.because().is_some_and(|why| why.contains("is outside of")) => {
+                verdict.decision
             }
+            Ruling::Confirm { .. } => RuleDecision::Confirm,
+            Ruling::Ask { .. } => RuleDecision::Ask,
         };
         assert_eq!(by_runtime, verdict.decision, "the runtime, {what}: {}", verdict.because);
 

@@ -14,11 +14,15 @@ const NEW: &str = "claude-opus-4-8";
 
 fn call(messages: Vec<ChatMessage>) -> EngineCall {
     EngineCall {
+        model: NEW.into(),
         system: "".into(),
         messages: messages.into_iter().map(Arc::new).collect(),
         tools: Arc::new([]),
         max_tokens: 100,
         thinking: None,
+        streams_tool_input: false,
+        engine_state: None,
+        runner: None,
     }
 }
 
@@ -40,7 +44,7 @@ fn tool(id: &str) -> Block {
 }
 
 fn result(id: &str, content: &str, is_error: bool) -> Block {
-    Block::ToolResult { tool_use_id: id.to_owned(), content: content.to_owned(), is_error }
+    Block::ToolResult { tool_use_id: id.to_owned(), content: content.into(), is_error }
 }
 
 fn thought(signature: &str) -> Block {
@@ -49,9 +53,9 @@ fn thought(signature: &str) -> Block {
 
 fn specs() -> Arc<[ToolSpec]> {
     let schema = to_raw_value(&json!({"type": "object"})).unwrap();
-    let spec = |name| ToolSpec {
-        name,
-        description: "Does it.",
+    let spec = |name: &'static str| ToolSpec {
+        name: name.into(),
+        description: "Does it.".into(),
         input_schema: schema.clone(),
         is_read_only: true,
         kind: callgate_wire::session::tool_kind::READ,
@@ -60,7 +64,8 @@ fn specs() -> Arc<[ToolSpec]> {
 }
 
 fn text(call: &EngineCall, model: &str) -> String {
-    String::from_utf8(body(call, model, &mut WrittenTurns::default()).unwrap()).unwrap()
+    let call = EngineCall { model: model.into(), ..call.clone() };
+    String::from_utf8(body(&call, &mut WrittenTurns::default()).unwrap()).unwrap()
 }
 
 fn value(call: &EngineCall, model: &str) -> Value {
@@ -138,7 +143,7 @@ fn what_would_be_refused_is_left_out() {
 #[test]
 fn nothing_to_answer_is_an_error() {
     let nothing = call(vec![user(" ")]);
-    let error = body(&nothing, NEW, &mut WrittenTurns::default()).unwrap_err();
+    let error = body(&nothing, &mut WrittenTurns::default()).unwrap_err();
     assert_eq!(error.text, "There is nothing to answer: the message is empty");
 }
 
@@ -330,7 +335,7 @@ fn what_is_taken_over_is_what_would_be_written() {
         let thinking = (random(30) == 0).then_some(2_000);
         let call = EngineCall { messages: messages.clone(), thinking, ..call(Vec::new()) };
         let with = |written: &mut WrittenTurns| {
-            body(&call, NEW, written)
+            body(&call, written)
                 .map(|body| String::from_utf8(body).unwrap())
                 .map_err(|error| error.text)
         };

@@ -65,7 +65,7 @@ impl WrittenTurns {
         if self.json.len() > LONGEST {
             self.clear();
         }
-        // A message that stays is not touched: a thousand of them would be felt.
+        // A message that stays is not touched: with a thousand of them that would take noticeable time.
         let sure = self.turns.last().map_or(0, |turn| turn.sure);
         self.messages.truncate(sure);
         self.messages.extend_from_slice(&messages[self.messages.len()..sure]);

@@ -2,13 +2,18 @@
 
 use expect_test::{Expect, expect};
 
-use super::super::ApiKey;
+use super::super::WORDS;
 use super::*;
 use crate::engine::EngineErrorKind;
+use crate::model_api::ApiKey;
+use crate::model_api::tool_input::{DEEPEST, LONGEST_PART};
 
 fn stream() -> PieceDecoder {
-    let key = ApiKey::new("sk-secret-of-the-test").unwrap();
-    PieceDecoder::new(Arc::new(ErrorComposer::new("https://api.test".to_owned(), key)))
+    let key = Some(ApiKey::new("sk-secret-of-the-test").unwrap());
+    PieceDecoder::new(
+        Arc::new(ErrorComposer::new("https://api.test".to_owned(), key, &WORDS)),
+        false,
+    )
 }
 
 fn shown(piece: &AnswerPiece) -> String {
@@ -17,6 +22,7 @@ fn shown(piece: &AnswerPiece) -> String {
         AnswerPiece::Thinking(text) => format!("thinking {text:?}"),
         AnswerPiece::Signature(text) => format!("signature {text:?}"),
         AnswerPiece::Redacted(text) => format!("redacted {text:?}"),
+        AnswerPiece::ToolInput { id, name, text } => format!("input of {id} {name} {text:?}"),
         AnswerPiece::ToolUse { id, name, input, fault: None } => {
             format!("tool {id} {name} {input}")
         }
@@ -28,6 +34,7 @@ fn shown(piece: &AnswerPiece) -> String {
             usage.input, usage.output, usage.cache_read, usage.cache_write
         ),
         AnswerPiece::End(stop) => format!("end {stop:?}"),
+        piece => format!("{piece:?}"),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::far::{Far, stream};
 use super::*;
+use crate::model_api::BadApiKey;
 
 #[tokio::test]
 async fn addresses_with_paths_and_slashes() {
@@ -66,16 +67,16 @@ fn keys() {
     assert_eq!((settings.base_url.as_str(), settings.idle), (API_URL, Duration::from_mins(2)));
     let engine = Anthropic::new(settings).unwrap();
     assert!(!format!("{engine:?}").contains(KEY));
-    assert_eq!((engine.name(), engine.model()), ("anthropic", MODEL));
+    assert_eq!((engine.name(), &*engine.server.settings.model), ("anthropic", MODEL));
 }
 
 #[test]
 fn nothing_is_set_up_before_it_is_needed() {
     let engine = engine("https://api.test");
-    assert!(engine.link.client.is_slow());
-    engine.link.client.get(&engine.link.errors).unwrap();
-    assert!(!engine.link.client.is_slow());
-    assert!(!super::engine("http://api.test").link.client.is_slow());
+    assert!(engine.server.link.client.is_slow());
+    engine.server.link.client.get(&engine.server.link.errors).unwrap();
+    assert!(!engine.server.link.client.is_slow());
+    assert!(!super::engine("http://api.test").server.link.client.is_slow());
 }
 
 #[tokio::test]

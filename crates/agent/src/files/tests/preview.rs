@@ -101,6 +101,29 @@ fn a_diff_is_bounded() {
 }
 
 #[test]
+fn the_first_line_that_changes_is_known() {
+    let room = Room::new();
+    room.put("poem.txt", "one\ntwo\nthree\n");
+    room.put("empty.txt", "");
+    let check = |name: &str, input: &Value, expected: Option<u64>| {
+        let raw = to_raw_value(input).unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let line = runtime.block_on(tool(&room, name).first_line(&raw));
+        assert_eq!(line, expected, "{input}");
+    };
+    let edit = |old: &str, new: &str| json!({ "path": "poem.txt", "oldText": old, "newText": new });
+    check("edit_file", &edit("one", "1"), Some(1));
+    check("edit_file", &edit("two", "2"), Some(2));
+    check("edit_file", &edit("one\ntwo\nthree", "one\ntwo\n3"), Some(3));
+    check("write_file", &write("poem.txt", "one\ntwo\nthree\nfour\n"), Some(4));
+    check("write_file", &write("poem.txt", "one\ntwo\nthree\n"), None);
+    check("write_file", &write("empty.txt", "new"), None);
+    check("write_file", &write("absent.txt", "new"), None);
+    check("edit_file", &edit("nothing", "2"), None);
+    check("read_file", &json!({ "path": "poem.txt" }), None);
+}
+
+#[test]
 fn what_cannot_be_told_is_not() {
     let room = Room::new();
     room.put("large.txt", vec![b'x'; 1024 * 1024 + 1]);

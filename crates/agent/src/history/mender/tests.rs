@@ -169,7 +169,7 @@ fn any_block() -> impl Strategy<Value = Block> {
             .prop_map(|data| Block::RedactedThinking { data: data.to_owned() }),
         5 => (any_id(), inputs).prop_map(|(id, input)| tool_use(&id, input)),
         5 => (any_id(), any_text(), any::<bool>()).prop_map(|(tool_use_id, content, is_error)| {
-            Block::ToolResult { tool_use_id, content, is_error }
+            Block::ToolResult { tool_use_id, content: content.into(), is_error }
         }),
     ]
 }

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::strict::{Strict, tool_use, values};
 use super::*;
-use crate::message::{MediaSource, Role};
+use crate::message::{MediaSource, ResultContent, Role};
 
 fn json(message: &ChatMessage) -> String {
     serde_json::to_string(message).unwrap()
@@ -24,6 +24,8 @@ async fn all_that_can_be_said_comes_back_as_it_was() {
     };
     let pdf =
         MediaSource::Base64 { media_type: "application/pdf".to_owned(), data: "JVBE".to_owned() };
+    let picture =
+        MediaSource::Base64 { media_type: "image/png".to_owned(), data: "iVBO".to_owned() };
     let messages = vec![
         ChatMessage::user(vec![
             Block::text("what is \"this\"?\n\u{2028}ä\u{0}"),
@@ -37,7 +39,7 @@ async fn all_that_can_be_said_comes_back_as_it_was() {
         ]),
         ChatMessage::user(vec![Block::ToolResult {
             tool_use_id: "toolu_1".to_owned(),
-            content: "x".to_owned(),
+            content: ResultContent { text: "x".to_owned(), images: vec![picture] },
             is_error: true,
         }]),
     ];

@@ -94,7 +94,7 @@ pub(crate) fn tool_use(id: &str, input: &str) -> Block {
 pub(crate) fn result(id: &str, content: &str) -> Block {
     Block::ToolResult {
         tool_use_id: id.to_owned(),
-        content: content.to_owned(),
+        content: content.into(),
         is_error: content == INTERRUPTED,
     }
 }
@@ -116,7 +116,7 @@ fn word(block: &Block) -> String {
         Block::RedactedThinking { .. } => "#r".to_owned(),
         Block::ToolUse { id, .. } => format!("?{id}"),
         Block::ToolResult { tool_use_id, content, is_error } => {
-            assert_eq!(*is_error, content == INTERRUPTED);
+            assert_eq!(*is_error, content.text == INTERRUPTED);
             format!("!{tool_use_id}{}", if *is_error { "?" } else { "" })
         }
     }

@@ -43,7 +43,8 @@ pub(super) async fn page(
 
 /// Sends the page as events of the request, as fast as the front end reads.
 pub(super) async fn tell(shared: &Arc<SessionShared>, id: &str, page: &HistoryPage) {
-    let mut retelling = EventRetelling { tools: &shared.tools, calls: HashMap::new() };
+    let tools = shared.tools.current();
+    let mut retelling = EventRetelling { tools: &tools.by_name, calls: HashMap::new() };
     for (message, results) in page.messages.iter().zip(&page.results) {
         shared.output.room().await;
         shared.output.say_all(id, retelling.message(message, results));
@@ -77,7 +78,7 @@ impl EventRetelling<'_> {
                 (_, Block::ToolResult { tool_use_id, content, is_error }) => {
                     let kept = results.iter().find(|kept| kept.tool_use_id == *tool_use_id);
                     let kept = kept.map(|kept| kept.result.clone());
-                    let result = kept.unwrap_or_else(|| in_words(content, *is_error));
+                    let result = kept.unwrap_or_else(|| in_words(&content.text, *is_error));
                     events.extend(self.result(tool_use_id, result, *is_error));
                 }
                 (_, Block::Thinking { thinking, .. }) => {

@@ -60,7 +60,7 @@ fn in_place_of(block: &Block) -> Block {
         }
         Block::ToolResult { tool_use_id, content, is_error } => Block::ToolResult {
             tool_use_id: tool_use_id.clone(),
-            content: words("tool's result", content.len()),
+            content: words("tool's result", content.size()).into(),
             is_error: *is_error,
         },
     }

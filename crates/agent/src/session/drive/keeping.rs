@@ -12,34 +12,48 @@ use crate::engine::EngineCall;
 use crate::failure::RequestFailure;
 use crate::history::{HistoryStep, PricedUsage, Reservation};
 use crate::session::LogLevel;
+use crate::session::request_budget::limit_output;
 use crate::turn::TurnAction;
 
 impl TurnDriver<'_> {
-    /// Reserves what the answer to `call` may cost. The reservation is used for further attempts
-    /// too.
-    pub(super) async fn reserve(&mut self, call: &EngineCall) -> Result<(), RequestFailure> {
+    /// Reserves what the answer to `call` may cost, and limits the answer to what is left of the
+    /// budget. The reservation is used for further attempts too.
+    pub(super) async fn reserve(&mut self, call: &mut EngineCall) -> Result<(), RequestFailure> {
         self.meter.begin();
         self.shared.count_request()?;
-        if self.reservation.is_none() {
-            self.reservation = self.shared.reserve(&self.account, Some(call)).await?;
+        match &self.reservation {
+            Some(reservation) => limit_output(call, reservation.most_output),
+            None => {
+                self.reservation =
+                    self.shared.reserve(&self.account, &self.answering, Some(call)).await?;
+            }
         }
         Ok(())
     }
 
     /// Stores a round, with the cost of its answer and the ledger entries.
     pub(super) async fn keep(&mut self, round: FinishedRound) -> Result<(), RequestFailure> {
-        let FinishedRound { messages, results } = round;
-        let usage = self.meter.take();
+        let FinishedRound { messages, results, is_part } = round;
+        // What an answer takes is known at its end.
+        let usage = if is_part { TokenUsage::default() } else { self.meter.take() };
         let mut spent = self.spend(usage);
-        let mut reservation = self.reservation.take();
+        let mut reservation = if is_part { None } else { self.reservation.take() };
+        let engine_state = if is_part { None } else { self.engine_state.take() };
         let mut drafts = std::mem::take(&mut self.drafts);
         let options = &self.shared.options;
         if !options.ledger.is(&options.history) {
             // Two files cannot be written in one transaction.
             self.pay(reservation.take(), spent.take(), std::mem::take(&mut drafts)).await?;
         }
-        let step =
-            HistoryStep { messages, results, spent, reservation, drafts, begins_turn: self.is_new };
+        let step = HistoryStep {
+            messages,
+            results,
+            spent,
+            reservation,
+            drafts,
+            begins_turn: self.is_new,
+            engine_state,
+        };
         self.held.commit(step).await?;
         (self.is_new, self.replacing) = (false, false);
         Ok(())
@@ -59,13 +73,13 @@ impl TurnDriver<'_> {
         }
         let mut all = self.held.messages().to_vec();
         all.extend(round.messages.iter().cloned().map(Arc::new));
-        let call = self.call(all);
-        if let Err(failure) = self.reserve(&call).await {
+        let mut call = self.call(all);
+        if let Err(failure) = self.reserve(&mut call).await {
             self.keep(round).await?;
             self.turn.abandon(failure, todo);
             return Ok(());
         }
-        let mut answer = self.shared.options.engine.answer(call);
+        let mut answer = self.answering.engine.answer(call);
         let mut pieces = std::mem::take(&mut self.pieces);
         let mut answered = None;
         {
@@ -89,9 +103,9 @@ impl TurnDriver<'_> {
     /// Returns true if the engine cannot be asked yet: costs have to be counted, the conversation
     /// may have to be summarised, or the turn has to stop.
     fn has_to_wait(&mut self, round: &FinishedRound) -> bool {
-        let options = &self.shared.options;
+        let (options, window) = (&self.shared.options, self.window());
         options.budget.is_limited()
-            || is_full(&mut self.held, &round.messages, self.read, options.context)
+            || is_full(&mut self.held, &round.messages, self.read, window)
             || self.halt.borrow().is_some()
     }
 
@@ -150,9 +164,9 @@ impl TurnDriver<'_> {
     /// Adds to the usage and cost of the turn. Returns what has to be recorded, if anything.
     pub(super) fn spend(&mut self, usage: TokenUsage) -> Option<PricedUsage> {
         self.taken = self.taken + usage;
-        let usd = self.shared.cost(usage);
+        let usd = self.shared.cost(&self.answering, usage);
         self.cost = self.cost.zip(usd).map(|(so_far, usd)| so_far + usd);
-        let model = self.shared.options.engine.model().to_owned();
+        let model = self.answering.model.to_string();
         (usage != TokenUsage::default()).then_some(PricedUsage { usage, usd, model })
     }
 }

@@ -14,6 +14,8 @@ pub(super) struct UsageMeter {
     before: TokenUsage,
     /// By the current attempt, as reported by the provider.
     told: TokenUsage,
+    /// Whether the provider has reported it.
+    is_told: bool,
     /// The bytes of the current attempt that have arrived.
     bytes: u64,
     is_whole: bool,
@@ -30,7 +32,7 @@ impl UsageMeter {
     pub(super) fn note(&mut self, piece: &AnswerPiece) {
         let bytes = match piece {
             AnswerPiece::Usage(usage) => {
-                self.told = *usage;
+                (self.told, self.is_told) = (*usage, true);
                 0
             }
             AnswerPiece::End(_) => {
@@ -39,9 +41,24 @@ impl UsageMeter {
             }
             AnswerPiece::Text(text) | AnswerPiece::Thinking(text) => text.len(),
             AnswerPiece::ToolUse { name, input, .. } => name.len() + input.get().len(),
-            AnswerPiece::Signature(_) | AnswerPiece::Redacted(_) => 0,
+            AnswerPiece::ToolInput { .. }
+            | AnswerPiece::Signature(_)
+            | AnswerPiece::Redacted(_)
+            | AnswerPiece::OwnCall { .. }
+            | AnswerPiece::OwnResult { .. }
+            | AnswerPiece::EngineState(_) => 0,
         };
         self.bytes += bytes as u64;
+    }
+
+    /// Returns true if the provider has reported the usage of the current attempt.
+    pub(super) fn is_told(&self) -> bool {
+        self.is_told
+    }
+
+    /// Returns what is known so far: what the provider has reported, or else an estimate.
+    pub(super) fn so_far(&self) -> TokenUsage {
+        if self.is_told { self.before + self.told } else { self.total() }
     }
 
     /// Returns the total and resets the meter.

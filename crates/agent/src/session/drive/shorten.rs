@@ -8,9 +8,9 @@ use callgate_wire::session::SessionEvent;
 use tokio::time::sleep;
 
 use super::meter::UsageMeter;
-use super::{QUIET, SessionShared, TurnDriver, halted};
+use super::{QUIET, TurnDriver, halted};
 use crate::compact;
-use crate::engine::{AnswerPiece, EngineCall};
+use crate::engine::{AnswerPiece, AnswerStream, EngineCall};
 use crate::estimate::message_tokens;
 use crate::failure::RequestFailure;
 use crate::history::{HeldConversation, Reservation};
@@ -24,7 +24,7 @@ impl TurnDriver<'_> {
     /// `is_over` the limit. Returns whether it did. Nothing is done if the turn has to stop
     /// meanwhile.
     pub(super) async fn make_room(&mut self, is_over: bool) -> Result<bool, RequestFailure> {
-        let (read, window) = (self.read, self.shared.options.context);
+        let (read, window) = (self.read, self.window());
         if !is_over && !is_full(&mut self.held, self.turn.unkept(), read, window) {
             return Ok(false);
         }
@@ -32,9 +32,9 @@ impl TurnDriver<'_> {
         let Some(upto) = self.cut(&messages, is_over) else { return Ok(false) };
         // A conversation with tool calls can only be sent together with the tools.
         let call = self.call(compact::summary_call(&messages, upto));
-        let call = EngineCall { thinking: None, ..call };
+        let mut call = EngineCall { thinking: None, ..call };
         let mut meter = UsageMeter::default();
-        let (written, reservation) = match self.may_sum_up(&call).await {
+        let (written, reservation) = match self.may_sum_up(&mut call).await {
             Some(reservation) => (self.sum_up(call, &mut meter).await, reservation),
             None => (Some(String::new()), None),
         };
@@ -49,9 +49,16 @@ impl TurnDriver<'_> {
         Ok(true)
     }
 
+    /// Returns the context window in tokens: what the settings say, or less if the model has less.
+    pub(super) fn window(&self) -> u64 {
+        let set = self.shared.options.context;
+        let known = self.answering.engine.context_window(&self.answering.model);
+        known.map_or(set, |known| known.min(set))
+    }
+
     /// Returns how many of the first messages have to be replaced, if any.
     fn cut(&self, messages: &[Arc<ChatMessage>], is_over: bool) -> Option<usize> {
-        let window = self.shared.options.context;
+        let window = self.window();
         // The engine knows better than our estimate.
         let read = if is_over { self.read.max(Some(window)) } else { self.read };
         let upto = compact::plan(messages, read, window)?.min(self.held.messages().len());
@@ -59,17 +66,17 @@ impl TurnDriver<'_> {
     }
 
     /// Reserves what a summary may cost. Returns `None` if the engine may not be asked for one.
-    async fn may_sum_up(&mut self, call: &EngineCall) -> Option<Option<Reservation>> {
-        if !self.shared.options.engine.can_summarise() || self.shared.count_request().is_err() {
+    async fn may_sum_up(&mut self, call: &mut EngineCall) -> Option<Option<Reservation>> {
+        if !self.answering.engine.can_summarise() || self.shared.count_request().is_err() {
             return None;
         }
-        self.shared.reserve(&self.account, Some(call)).await.ok()
+        self.shared.reserve(&self.account, &self.answering, Some(call)).await.ok()
     }
 
     /// Returns the engine's summary, or `None` if the turn has to stop meanwhile.
     async fn sum_up(&mut self, call: EngineCall, meter: &mut UsageMeter) -> Option<String> {
         let output = &self.shared.output;
-        let mut writing = pin!(summarise(self.shared, call, meter));
+        let mut writing = pin!(summarise(self.answering.engine.answer(call), meter));
         loop {
             tokio::select! {
                 biased;
@@ -112,9 +119,8 @@ pub(super) fn is_full(
 }
 
 /// Returns the engine's summary, empty if it fails.
-async fn summarise(shared: &SessionShared, call: EngineCall, meter: &mut UsageMeter) -> String {
+async fn summarise(mut answer: Box<dyn AnswerStream>, meter: &mut UsageMeter) -> String {
     let mut written = String::new();
-    let mut answer = shared.options.engine.answer(call);
     let mut pieces = Vec::new();
     loop {
         let goes_on = answer.next(&mut pieces).await;

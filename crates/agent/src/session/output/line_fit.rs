@@ -23,9 +23,12 @@ pub(super) fn plain(event: SessionEvent) -> SessionEvent {
         SessionEvent::ToolResult(result) => {
             SessionEvent::ToolResult(ToolResult { is_error: None, ..result })
         }
-        SessionEvent::Status(status) => {
-            SessionEvent::Status(RuntimeStatus { requests: None, questions: None, ..status })
-        }
+        SessionEvent::Status(status) => SessionEvent::Status(RuntimeStatus {
+            mode: None,
+            requests: None,
+            questions: None,
+            ..status
+        }),
         event => event,
     }
 }

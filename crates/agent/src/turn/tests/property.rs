@@ -3,7 +3,7 @@
 use super::*;
 
 fn any_input() -> impl Strategy<Value = (u8, u8)> {
-    (0..14_u8, 0..4_u8)
+    (0..16_u8, 0..4_u8)
 }
 
 proptest! {
@@ -44,6 +44,11 @@ fn play(turn: &mut Turn, what: u8, which: u8, todo: &mut Vec<TurnAction>) {
         9 => turn.failed(trouble(kinds[at]), todo),
         10 => turn.silent(todo),
         11 | 12 => turn.ran(at, ran("done"), todo),
+        13 => turn.steer(vec![Block::text("rather this")]),
+        14 => {
+            let (id, name) = ("a".to_owned(), "read".to_owned());
+            turn.piece(AnswerPiece::ToolInput { id, name, text: "{".to_owned() }, todo);
+        }
         _ if which == 0 => turn.cancel(todo),
         _ => turn.ran(at, FinishedCall { interrupt: which == 1, ..ran("") }, todo),
     }
@@ -85,7 +90,7 @@ fn assert_sendable(messages: &[&ChatMessage]) -> Result<(), TestCaseError> {
             match block {
                 Block::Text { text } => prop_assert!(!text.trim().is_empty()),
                 Block::Thinking { signature, .. } => prop_assert!(!signature.is_empty()),
-                Block::ToolResult { content, .. } => prop_assert!(!content.is_empty()),
+                Block::ToolResult { content, .. } => prop_assert!(!content.text.is_empty()),
                 _ => {}
             }
         }

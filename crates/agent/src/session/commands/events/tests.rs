@@ -18,7 +18,7 @@ fn call(id: &str) -> Block {
 }
 
 fn result(id: &str, content: &str, is_error: bool) -> Block {
-    Block::ToolResult { tool_use_id: id.to_owned(), content: content.to_owned(), is_error }
+    Block::ToolResult { tool_use_id: id.to_owned(), content: content.into(), is_error }
 }
 
 fn kept(id: &str, result: &Value) -> StoredToolResult {

@@ -60,7 +60,11 @@ fn every_block_can_give_way() {
             }),
         ),
         (
-            Block::ToolResult { tool_use_id: "t".to_owned(), content: long(), is_error: true },
+            Block::ToolResult {
+                tool_use_id: "t".to_owned(),
+                content: long().into(),
+                is_error: true,
+            },
             json!({
                 "type": "tool_result", "tool_use_id": "t", "is_error": true,
                 "content": words("tool's result", 11_000_000),

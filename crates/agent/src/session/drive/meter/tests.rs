@@ -39,3 +39,14 @@ fn attempts_that_failed_count() {
     meter.note(&AnswerPiece::End(ModelStop::EndTurn));
     assert_eq!(meter.take(), usage(30, 8));
 }
+
+#[test]
+fn what_is_known_so_far_is_estimated_only_if_the_provider_says_nothing() {
+    let mut meter = UsageMeter::default();
+    meter.note(&AnswerPiece::Text("x".repeat(40)));
+    assert!(!meter.is_told());
+    assert_eq!(meter.so_far(), usage(0, 10));
+    meter.note(&AnswerPiece::Usage(usage(0, 0)));
+    assert!(meter.is_told());
+    assert_eq!(meter.so_far(), usage(0, 0));
+}

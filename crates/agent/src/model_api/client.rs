@@ -1,17 +1,17 @@
 //! The HTTP client, created when it is first needed.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use callgate_http::client_builder;
 use reqwest::{Client, Proxy, Url};
 
-use super::address::ApiAddress;
+use super::ApiLink;
 use super::error_composer::ErrorComposer;
 use crate::engine::EngineError;
 
 /// A client that is created at its first use, because reading the root certificates takes a while.
 #[derive(Debug)]
-pub(super) struct LazyClient {
+pub(crate) struct LazyClient {
     proxy: Option<Proxy>,
     /// Whether neither the address nor the proxy uses TLS.
     is_plain: bool,
@@ -21,9 +21,9 @@ pub(super) struct LazyClient {
 impl LazyClient {
     /// Returns an error if the proxy URL is invalid. The error does not contain the URL, which may
     /// contain a password.
-    pub(super) fn new(address: &ApiAddress, proxy: Option<&str>) -> Result<Self, String> {
+    pub(super) fn new(address: &Url, proxy: Option<&str>) -> Result<Self, String> {
         let is_plain = |url: &Url| url.scheme() == "http";
-        let mut way = is_plain(&address.messages);
+        let mut way = is_plain(address);
         let read = |text: &str| {
             way &= Url::parse(text).is_ok_and(|url| is_plain(&url));
             Proxy::all(text).map_err(|_| {
@@ -36,12 +36,23 @@ impl LazyClient {
     }
 
     /// Returns true if creating the client would take a while.
-    pub(super) fn is_slow(&self) -> bool {
+    pub(crate) fn is_slow(&self) -> bool {
         !self.is_plain && self.client.get().is_none()
     }
 
+    /// Returns the client of a connection. One that takes a while is created on another thread.
+    pub(super) async fn ready(link: &Arc<ApiLink>) -> Result<&Client, EngineError> {
+        if link.client.is_slow() {
+            let link = Arc::clone(link);
+            // If there is no thread, the client is created below, on this one.
+            let create = move || link.client.get(&link.errors).is_ok();
+            let _ = tokio::task::spawn_blocking(create).await;
+        }
+        link.client.get(&link.errors)
+    }
+
     /// Returns the client, and creates it if necessary.
-    pub(super) fn get(&self, errors: &ErrorComposer) -> Result<&Client, EngineError> {
+    pub(crate) fn get(&self, errors: &ErrorComposer) -> Result<&Client, EngineError> {
         let client = self.client.get_or_init(|| self.make().map_err(|e| errors.no_client(e)));
         client.as_ref().map_err(Clone::clone)
     }

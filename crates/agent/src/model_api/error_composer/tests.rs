@@ -9,7 +9,14 @@ use super::*;
 const KEY: &str = "plain-looking-key-0123456789";
 
 fn errors() -> ErrorComposer {
-    ErrorComposer::new("https://api.test".to_owned(), ApiKey::new(KEY).unwrap())
+    const WORDS: ApiWords = ApiWords {
+        api: "Messages API",
+        key: "ANTHROPIC_API_KEY",
+        base_url: "ANTHROPIC_BASE_URL",
+        model: "ANTHROPIC_MODEL",
+        example: "https://api.test",
+    };
+    ErrorComposer::new("https://api.test".to_owned(), Some(ApiKey::new(KEY).unwrap()), &WORDS)
 }
 
 fn status(code: u16, headers: &[(&'static str, &'static str)], body: &str) -> EngineError {
@@ -205,4 +212,51 @@ fn quotes_are_short_plain_and_without_secrets() {
     assert!(!at_the_cut.contains("plain"), "{at_the_cut}");
     let other = format!("sk-ant-api03-{}", "a1B2".repeat(20));
     assert!(!errors.quoted(&format!("key {other}")).contains(&other));
+}
+
+#[test]
+fn errors_are_read_in_the_forms_of_many_servers() {
+    let check = |body: &str, kind: &str, message: &str| {
+        let said = ApiErrorBody::read(body.as_bytes()).unwrap();
+        assert_eq!((&*said.kind, &*said.message), (kind, message), "{body}");
+    };
+    check(r#"{"error":{"message":"m","type":"t","code":"c","param":null}}"#, "t", "m");
+    check(r#"{"error":{"message":"m","type":null,"code":"c"}}"#, "c", "m");
+    check(r#"{"error":{"message":"m","code":400}}"#, "", "m");
+    check(r#"{"error":"m"}"#, "", "m");
+    check(
+        r#"{"object":"error","message":"m","type":"BadRequestError","code":400}"#,
+        "BadRequestError",
+        "m",
+    );
+    check(r#"{"detail":"Not Found"}"#, "", "Not Found");
+    for nothing in ["", "[]", "{}", r#"{"error":{}}"#, "<html>"] {
+        assert!(ApiErrorBody::read(nothing.as_bytes()).is_none(), "{nothing}");
+    }
+}
+
+#[test]
+fn a_model_without_tools_is_said_to_have_none() {
+    for (code, message) in [
+        (400, "registry.ollama.ai/library/gemma:2b does not support tools"),
+        (
+            400,
+            "\"auto\" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set",
+        ),
+        (500, "tools param requires --jinja flag"),
+    ] {
+        let error = status(code, &[], &api("invalid_request_error", message));
+        assert_eq!((error.kind, error.status), (EngineErrorKind::Refused, Some(code)));
+        assert!(
+            error.text.contains("It cannot use tools, and callgate needs them: choose a model")
+        );
+    }
+}
+
+#[test]
+fn an_account_without_money_is_not_asked_again() {
+    let error = status(429, &[], &api("insufficient_quota", "You exceeded your current quota"));
+    assert_eq!(error.kind, EngineErrorKind::Refused);
+    let error = status(429, &[], &api("rate_limit_exceeded", "Slow down"));
+    assert_eq!(error.kind, EngineErrorKind::RateLimit);
 }

@@ -10,7 +10,7 @@ use memchr::memchr2;
 
 /// The longest event, without its blank line. The API's own events are far shorter; this leaves
 /// room for a whole block in one event.
-pub(super) const LONGEST_EVENT: usize = 4 * 1024 * 1024;
+pub(crate) const LONGEST_EVENT: usize = 4 * 1024 * 1024;
 
 /// Cuts a stream into events.
 #[derive(Debug, Default)]

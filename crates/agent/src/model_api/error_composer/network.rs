@@ -16,7 +16,7 @@ pub(super) enum NetworkCause {
 
 impl ErrorComposer {
     /// Returns the error for a server that cannot be reached.
-    pub(in super::super) fn network(&self, error: reqwest::Error) -> EngineError {
+    pub(in crate::model_api) fn network(&self, error: reqwest::Error) -> EngineError {
         let (about, reason) = reason(error);
         let (origin, reason) = (&self.origin, self.quoted(&reason));
         let next = match about {
@@ -24,14 +24,16 @@ impl ErrorComposer {
                 "Check the clock of this machine and its root certificates (the package \
                  ca-certificates)"
             }
-            NetworkCause::Address => "Check the address (ANTHROPIC_BASE_URL) and the network",
+            NetworkCause::Address => {
+                &*format!("Check the address ({}) and the network", self.words.base_url)
+            }
             NetworkCause::Other => "Check the network and try again",
         };
         fault(EngineErrorKind::Network, format!("{origin} cannot be reached: {reason}. {next}"))
     }
 
     /// Returns the error for an HTTP client that cannot be created.
-    pub(in super::super) fn no_client(&self, error: reqwest::Error) -> EngineError {
+    pub(in crate::model_api) fn no_client(&self, error: reqwest::Error) -> EngineError {
         let reason = self.quoted(&reason(error).1);
         fault(
             EngineErrorKind::Network,

@@ -6,20 +6,18 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
-use reqwest::header::{self, HeaderMap, HeaderValue};
-use reqwest::{Response, StatusCode};
+use reqwest::header::{self, HeaderMap};
+use reqwest::{Response, StatusCode, Url};
 use tokio::runtime::Handle;
 use tokio::time::{Instant, timeout, timeout_at};
 
 use super::ApiLink;
+use super::client::LazyClient;
 use super::patience::AnswerPatience;
 use super::sse::SseDecoder;
-use super::stream::PieceDecoder;
 use crate::BoxFuture;
-use crate::engine::{AnswerPiece, AnswerStream, EngineCall, EngineError};
+use crate::engine::{AnswerPiece, AnswerStream, EngineError};
 
-/// The version of the API, which every server supports.
-const VERSION: HeaderValue = HeaderValue::from_static("2023-06-01");
 /// The limit of what is read from the body of an error, and after the end of an answer, in bytes.
 const LONGEST_REST: usize = 64 * 1024;
 /// How long the body of an error may take.
@@ -31,35 +29,72 @@ const MOST_PIECES: usize = 512;
 /// How long reading the rest after the end of an answer may take.
 const REST_TIME: Duration = Duration::from_secs(2);
 
+/// A request that is answered by a stream of events.
+#[derive(Debug)]
+pub(crate) struct ApiRequest {
+    /// The URL to which it is sent.
+    pub(crate) address: Url,
+    /// Its headers.
+    pub(crate) headers: HeaderMap,
+    /// Its body.
+    pub(crate) body: Vec<u8>,
+}
+
+/// Turns the events of one answer into its pieces.
+pub(crate) trait EventDecoder: Send + 'static {
+    /// Processes one event and adds its pieces.
+    fn take(
+        &mut self,
+        name: &[u8],
+        data: &[u8],
+        into: &mut Vec<AnswerPiece>,
+    ) -> Result<(), EngineError>;
+
+    /// Processes the end of the stream. Returns false if the answer is cut off.
+    fn finish(&mut self, _into: &mut Vec<AnswerPiece>) -> Result<bool, EngineError> {
+        Ok(self.is_whole())
+    }
+
+    /// Returns true if the answer is complete.
+    fn is_whole(&self) -> bool;
+
+    /// Returns the number of events with content so far. A ping has none.
+    fn events(&self) -> u64;
+}
+
+/// What an answer needs before it can be asked for.
+pub(crate) type PreparedAnswer<D> = Result<(Arc<ApiLink>, ApiRequest, D), EngineError>;
+
 /// An answer in progress.
-pub(super) struct AnthropicAnswer {
-    state: ReadState,
+pub(crate) struct StreamedAnswer<D> {
+    state: ReadState<D>,
     /// Pieces that were received but not yet returned, so that a caller that stops waiting loses
     /// nothing.
     ready: Vec<AnswerPiece>,
 }
 
-enum ReadState {
-    Asking(BoxFuture<'static, Result<AnswerReader, EngineError>>),
-    Reading(Box<AnswerReader>),
+enum ReadState<D> {
+    Asking(BoxFuture<'static, Result<AnswerReader<D>, EngineError>>),
+    Reading(Box<AnswerReader<D>>),
     Failed(EngineError),
     Ended,
 }
 
 /// An answer whose response has begun.
-struct AnswerReader {
+struct AnswerReader<D> {
     link: Arc<ApiLink>,
     response: Response,
     sse: SseDecoder,
-    stream: PieceDecoder,
+    stream: D,
     patience: AnswerPatience,
     /// The size of the next batch.
     most: usize,
 }
 
-impl AnthropicAnswer {
-    pub(super) fn new(link: Arc<ApiLink>, call: EngineCall) -> Self {
-        Self { state: ReadState::Asking(Box::pin(ask(link, call))), ready: Vec::new() }
+impl<D: EventDecoder> StreamedAnswer<D> {
+    /// Begins an answer once it is prepared.
+    pub(crate) fn new(prepare: impl Future<Output = PreparedAnswer<D>> + Send + 'static) -> Self {
+        Self { state: ReadState::Asking(Box::pin(ask(prepare))), ready: Vec::new() }
     }
 
     /// Waits until there is something to return. Pieces that arrived before a failure are returned
@@ -90,7 +125,7 @@ impl AnthropicAnswer {
     }
 }
 
-impl AnswerStream for AnthropicAnswer {
+impl<D: EventDecoder> AnswerStream for StreamedAnswer<D> {
     fn next<'a>(
         &'a mut self,
         into: &'a mut Vec<AnswerPiece>,
@@ -107,7 +142,7 @@ impl AnswerStream for AnthropicAnswer {
     }
 }
 
-impl AnswerReader {
+impl<D: EventDecoder> AnswerReader<D> {
     /// Waits for bytes and processes them, with all others that have arrived. Returns `false` after
     /// the end.
     async fn read(&mut self, into: &mut Vec<AnswerPiece>) -> Result<bool, EngineError> {
@@ -118,7 +153,7 @@ impl AnswerReader {
         self.accept(chunk, into)?;
         while !self.stream.is_whole()
             && into.len() < self.most
-            && let Some(chunk) = self.chunk_at_hand().await
+            && let Some(chunk) = chunk_at_hand(&mut self.response).await
         {
             self.accept(chunk, into)?;
         }
@@ -134,6 +169,7 @@ impl AnswerReader {
     ) -> Result<(), EngineError> {
         match chunk {
             Ok(Some(bytes)) => self.take(bytes.as_ref(), into),
+            Ok(None) if self.stream.finish(into)? => Ok(()),
             Ok(None) => Err(self.link.errors.cut(None)),
             Err(error) => Err(self.link.errors.cut(Some(error))),
         }
@@ -150,62 +186,53 @@ impl AnswerReader {
         }
     }
 
-    /// Returns a chunk that has already arrived. The connection is another task that delivers one
-    /// chunk at a time, so that task may run once before the result is `None`.
-    async fn chunk_at_hand(&mut self) -> Option<reqwest::Result<Option<impl AsRef<[u8]> + use<>>>> {
-        let mut chunk = pin!(self.response.chunk());
-        let mut has_waited = false;
-        poll_fn(|context| match chunk.as_mut().poll(context) {
-            Poll::Ready(chunk) => Poll::Ready(Some(chunk)),
-            Poll::Pending if has_waited => Poll::Ready(None),
-            Poll::Pending => {
-                has_waited = true;
-                context.waker().wake_by_ref();
-                Poll::Pending
-            }
-        })
-        .await
-    }
-
     /// Reads the rest after the end of the answer, which is almost nothing, because a connection
     /// with unread data cannot be reused.
     fn read_away(mut self) {
         if let Ok(runtime) = Handle::try_current() {
             runtime.spawn(async move {
                 let mut rest = Vec::new();
-                let _ = timeout(REST_TIME, collect(&mut self.response, &mut rest)).await;
+                let _ =
+                    timeout(REST_TIME, collect(&mut self.response, &mut rest, LONGEST_REST)).await;
             });
         }
     }
 }
 
+/// Returns a chunk that has already arrived. The connection is another task that delivers one
+/// chunk at a time, so that task may run once before the result is `None`.
+async fn chunk_at_hand(
+    response: &mut Response,
+) -> Option<reqwest::Result<Option<impl AsRef<[u8]> + use<>>>> {
+    let mut chunk = pin!(response.chunk());
+    let mut has_waited = false;
+    poll_fn(|context| match chunk.as_mut().poll(context) {
+        Poll::Ready(chunk) => Poll::Ready(Some(chunk)),
+        Poll::Pending if has_waited => Poll::Ready(None),
+        Poll::Pending => {
+            has_waited = true;
+            context.waker().wake_by_ref();
+            Poll::Pending
+        }
+    })
+    .await
+}
+
 /// Sends the request and waits until the answer begins.
-async fn ask(link: Arc<ApiLink>, call: EngineCall) -> Result<AnswerReader, EngineError> {
-    let body = link.body(&call)?;
-    drop(call);
-    if link.client.is_slow() {
-        let link = Arc::clone(&link);
-        // If there is no thread, the client is created below, on this one.
-        let _ = tokio::task::spawn_blocking(move || link.client.get(&link.errors).is_ok()).await;
-    }
-    let request = link
-        .client
-        .get(&link.errors)?
-        .post(link.address.messages.clone())
-        .header("x-api-key", link.settings.key.header())
-        .header("anthropic-version", VERSION)
-        .header(header::CONTENT_TYPE, HeaderValue::from_static("application/json"))
-        .body(body);
-    let idle = link.settings.idle;
+async fn ask<D: EventDecoder>(
+    prepare: impl Future<Output = PreparedAnswer<D>>,
+) -> Result<AnswerReader<D>, EngineError> {
+    let (link, ApiRequest { address, headers, body }, stream) = prepare.await?;
+    let request = LazyClient::ready(&link).await?.post(address).headers(headers).body(body);
+    let idle = link.idle;
     let response = timeout(idle, request.send()).await.map_err(|_| link.errors.stalled(idle))?;
     let mut response = response.map_err(|error| link.errors.network(error))?;
     if response.status() != StatusCode::OK || !is_stream(response.headers()) {
         // The part of the reason that cannot be read is left out.
         let mut body = Vec::new();
-        let _ = timeout(ERROR_TIME, collect(&mut response, &mut body)).await;
+        let _ = timeout(ERROR_TIME, collect(&mut response, &mut body, LONGEST_REST)).await;
         return Err(link.errors.status(response.status(), response.headers(), &body));
     }
-    let stream = PieceDecoder::new(Arc::clone(&link.errors));
     let (sse, most) = (SseDecoder::new(), FEWEST_PIECES);
     Ok(AnswerReader { link, response, sse, stream, patience: AnswerPatience::new(idle), most })
 }
@@ -215,12 +242,12 @@ fn is_stream(headers: &HeaderMap) -> bool {
     kind.is_some_and(|kind| kind.trim_start().starts_with("text/event-stream"))
 }
 
-/// Reads a body as far as [`LONGEST_REST`].
-async fn collect(response: &mut Response, into: &mut Vec<u8>) {
+/// Reads a body as far as this many bytes.
+pub(super) async fn collect(response: &mut Response, into: &mut Vec<u8>, most: usize) {
     while let Ok(Some(chunk)) = response.chunk().await {
-        let room = LONGEST_REST - into.len();
+        let room = most - into.len();
         into.extend_from_slice(&chunk[..chunk.len().min(room)]);
-        if into.len() == LONGEST_REST {
+        if into.len() == most {
             return;
         }
     }

@@ -5,16 +5,16 @@ use std::time::Duration;
 use reqwest::header::{self, HeaderMap};
 use reqwest::{StatusCode, Url};
 
-use super::super::event::{ApiErrorBody, ApiFailure};
-use super::{ErrorComposer, error_kind, fault, is_too_long, next};
+use super::{ApiErrorBody, ErrorComposer, error_kind, fault, is_too_long, lacks_tools};
 use crate::engine::{EngineError, EngineErrorKind};
+use crate::model_api::ApiWords;
 
 /// The longest `retry-after` that is respected.
 const LONGEST_WAIT: Duration = Duration::from_hours(24);
 
 impl ErrorComposer {
     /// Returns the error for a response that is not a streamed answer.
-    pub(in super::super) fn status(
+    pub(in crate::model_api) fn status(
         &self,
         status: StatusCode,
         headers: &HeaderMap,
@@ -24,15 +24,30 @@ impl ErrorComposer {
         if status.is_redirection() {
             return self.moved(status, headers);
         }
+        if !status.is_success() && lacks_tools(&said) {
+            return self.without_tools(status, &said);
+        }
         let Some(kind) = kind(status.as_u16(), &said) else {
             return self.no_stream(headers, &said);
         };
         let (origin, code) = (&self.origin, status.as_u16());
         let retry_after = retry_after(headers);
         let words = self.words(&said.kind, &said.message);
-        let (next, id) = (next(kind, Some(code), retry_after), self.id(headers));
+        let (next, id) = (self.next(kind, Some(code), retry_after), self.id(headers));
         let text = format!("{origin} answered {code}{words}. {next}{id}");
         EngineError { kind, status: Some(code), retry_after, text }
+    }
+
+    /// Returns the error for a model or a server that has no tools.
+    fn without_tools(&self, status: StatusCode, said: &ApiErrorBody) -> EngineError {
+        let (origin, code) = (&self.origin, status.as_u16());
+        let words = self.words(&said.kind, &said.message);
+        let text = format!(
+            "{origin} answered {code}{words}. It cannot use tools, and callgate needs them: choose \
+             a model with tools, or start the server with them (llama.cpp with `--jinja`, vLLM \
+             with `--enable-auto-tool-choice` and `--tool-call-parser`)"
+        );
+        EngineError { status: Some(code), ..fault(EngineErrorKind::Refused, text) }
     }
 
     fn moved(&self, status: StatusCode, headers: &HeaderMap) -> EngineError {
@@ -41,9 +56,10 @@ impl ErrorComposer {
         let place = place.map(|url| self.quoted(&url.origin().ascii_serialization()));
         let to = place.map(|place| format!(" to {place}")).unwrap_or_default();
         let (origin, code) = (&self.origin, status.as_u16());
+        let ApiWords { base_url, api, .. } = self.words;
         let text = format!(
             "{origin} answered {code}: it redirects{to}, and the key is not carried there. Set \
-             ANTHROPIC_BASE_URL to the address where the Messages API is"
+             {base_url} to the address where the {api} is"
         );
         EngineError { status: Some(code), ..fault(EngineErrorKind::Refused, text) }
     }
@@ -67,8 +83,8 @@ impl ErrorComposer {
 
 /// Returns the error in a body: in the API's own format, or as a short text that is not HTML.
 fn said(body: &[u8]) -> ApiErrorBody {
-    if let Ok(failure) = serde_json::from_slice::<ApiFailure>(body) {
-        return failure.error;
+    if let Some(said) = ApiErrorBody::read(body) {
+        return said;
     }
     let text = String::from_utf8_lossy(body);
     let text = text.trim_start();
@@ -81,6 +97,7 @@ fn kind(status: u16, said: &ApiErrorBody) -> Option<EngineErrorKind> {
     Some(match status {
         200..=299 => return None,
         401 | 403 => EngineErrorKind::Auth,
+        429 if said.kind == "insufficient_quota" => EngineErrorKind::Refused,
         429 => EngineErrorKind::RateLimit,
         529 => EngineErrorKind::Overloaded,
         // The same request may work later, as after an internal error of the server.

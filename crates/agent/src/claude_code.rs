@@ -1,0 +1,110 @@
+//! The engine that is another agent: the Claude Code CLI, through `callgate-claude`.
+//!
+//! The CLI runs its own tools. Each call that touches anything passes the runtime's gate first, and
+//! nobody else is asked about it: the CLI loads no settings of its user, whose rules and hooks would
+//! answer as well. The runtime's tools are offered to it over the control channel. A conversation is
+//! one session of the CLI as long as nothing else changes the conversation.
+
+mod answer;
+mod prompt;
+mod tools;
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+
+use callgate_claude::ClaudeSettings;
+use callgate_wire::session::ModelListing;
+
+use crate::BoxFuture;
+use crate::engine::{AnswerStream, Engine, EngineCall, EngineError, EngineErrorKind};
+use crate::tool::CallOutcome;
+use answer::ClaudeCodeAnswer;
+
+/// The name of the model that the CLI chooses itself.
+pub const DEFAULT_MODEL: &str = "default";
+/// The CLI's own names of models.
+const MODELS: [&str; 4] = [DEFAULT_MODEL, "opus", "sonnet", "haiku"];
+
+/// The outcomes of the runtime's tools, by the ids of their calls.
+type RanTools = Arc<Mutex<HashMap<String, CallOutcome>>>;
+
+/// The settings of the engine.
+#[derive(Debug, Clone, Default)]
+pub struct ClaudeCodeSettings {
+    /// The path of the CLI, in place of `claude` on the `PATH` or in one of its usual places.
+    pub cli: Option<PathBuf>,
+    /// The folder in which it works.
+    pub folder: PathBuf,
+    /// Further folders in which it may work.
+    pub roots: Vec<PathBuf>,
+    /// The socket on which the desk serves viewers. The CLI is registered there, so that a hook of
+    /// callgate's does not ask a second time.
+    pub desk: PathBuf,
+}
+
+/// The engine.
+#[derive(Debug, Clone)]
+pub struct ClaudeCode {
+    settings: Arc<ClaudeCodeSettings>,
+}
+
+impl ClaudeCode {
+    /// Creates the engine. The CLI is started for each answer.
+    #[must_use]
+    pub fn new(settings: ClaudeCodeSettings) -> Self {
+        Self { settings: Arc::new(settings) }
+    }
+}
+
+impl ClaudeCodeSettings {
+    fn base(&self) -> ClaudeSettings {
+        match &self.cli {
+            Some(cli) => ClaudeSettings::new().cli(cli),
+            None => ClaudeSettings::new(),
+        }
+    }
+
+    /// Returns the settings of the CLI for one answer.
+    fn for_call(&self, call: &EngineCall) -> ClaudeSettings {
+        let mut settings = self.base().folder(&self.folder).desk(&self.desk).partial();
+        if *call.model != *DEFAULT_MODEL {
+            settings = settings.model(&*call.model);
+        }
+        for root in self.roots.iter().filter(|root| **root != self.folder) {
+            settings = settings.add_dir(root);
+        }
+        settings
+    }
+}
+
+impl Engine for ClaudeCode {
+    fn name(&self) -> &'static str {
+        "claude-code"
+    }
+
+    fn default_model(&self) -> BoxFuture<'_, Result<Arc<str>, EngineError>> {
+        Box::pin(async { Ok(DEFAULT_MODEL.into()) })
+    }
+
+    fn models(&self) -> BoxFuture<'_, Result<Vec<ModelListing>, EngineError>> {
+        let found = callgate_claude::find_cli(&self.settings.base());
+        let listed = |id: &str| ModelListing { id: id.to_owned(), ..ModelListing::default() };
+        let models = found.map(|_| MODELS.map(listed).to_vec());
+        Box::pin(async { models.map_err(|error| failed(error.to_string())) })
+    }
+
+    /// The CLI summarises its own session.
+    fn can_summarise(&self) -> bool {
+        false
+    }
+
+    fn answer(&self, call: EngineCall) -> Box<dyn AnswerStream> {
+        Box::new(ClaudeCodeAnswer::new(Arc::clone(&self.settings), call))
+    }
+}
+
+/// Returns the error for a CLI that cannot be used. The same call would fail again.
+fn failed(text: String) -> EngineError {
+    EngineError { kind: EngineErrorKind::Refused, status: None, retry_after: None, text }
+}

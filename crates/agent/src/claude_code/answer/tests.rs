@@ -1,0 +1,85 @@
+//! Events of the CLI as pieces.
+
+use callgate_claude::{ClaudeToolResult, ClaudeToolUse};
+use serde_json::value::to_raw_value;
+
+use super::*;
+
+fn read(reader: &mut EventReader, events: impl IntoIterator<Item = ClaudeEvent>) -> Vec<String> {
+    let mut pieces = Vec::new();
+    for event in events {
+        reader.take(event, &mut pieces).unwrap();
+    }
+    pieces
+        .iter()
+        .map(|piece| match piece {
+            AnswerPiece::OwnCall { id, name, input } => format!("call {id} {name} {input}"),
+            AnswerPiece::OwnResult { id, outcome } => {
+                format!("result {id} {} {} {}", outcome.is_error, outcome.text, outcome.result)
+            }
+            piece => format!("{piece:?}"),
+        })
+        .collect()
+}
+
+fn call(id: &str, name: &str) -> ClaudeEvent {
+    let input = to_raw_value(&json!({"a": 1})).unwrap();
+    ClaudeEvent::ToolUse(ClaudeToolUse { id: id.to_owned(), name: name.to_owned(), input })
+}
+
+fn result(id: &str, text: &str, is_error: bool) -> ClaudeEvent {
+    let (id, content) = (id.to_owned(), json!(text));
+    ClaudeEvent::ToolResult(ClaudeToolResult { id, is_error, content })
+}
+
+#[test]
+fn what_came_in_pieces_is_not_repeated_as_a_whole() {
+    let partial = |text: &str| ClaudeEvent::Partial(PartialContent::Text(text.to_owned()));
+    let thought = |text: &str| ClaudeEvent::Partial(PartialContent::Thinking(text.to_owned()));
+    let text = |text: &str| ClaudeEvent::Text(text.to_owned());
+    let told = read(
+        &mut EventReader::default(),
+        [
+            thought("h"),
+            thought("m"),
+            ClaudeEvent::Thinking("hm".to_owned()),
+            partial("Hel"),
+            partial("lo"),
+            text("Hello"),
+            text("Whole."),
+            text(""),
+        ],
+    );
+    let expected =
+        ["Thinking(\"h\")", "Thinking(\"m\")", "Text(\"Hel\")", "Text(\"lo\")", "Text(\"Whole.\")"];
+    assert_eq!(told, expected);
+}
+
+#[test]
+fn tools_are_told_with_the_names_and_the_results_that_the_runtime_knows() {
+    let mut reader = EventReader::default();
+    let kept = CallOutcome::done(&json!({"entries": []}), "empty");
+    lock(&reader.ran).insert("1".to_owned(), kept);
+    let told = read(
+        &mut reader,
+        [
+            call("1", "mcp__callgate__list_files"),
+            result("1", "what the CLI made of it", false),
+            ClaudeEvent::Subagent { parent: "0".to_owned(), event: Box::new(call("2", "Bash")) },
+            result("2", "no", true),
+            ClaudeEvent::Subagent {
+                parent: "0".to_owned(),
+                event: Box::new(ClaudeEvent::Text("aside".to_owned())),
+            },
+            result("3", "yes", false),
+        ],
+    );
+    let expected = [
+        "call 1 list_files {\"a\":1}",
+        "result 1 false empty {\"entries\":[]}",
+        "call 2 Bash {\"a\":1}",
+        "result 2 true no {\"error\":\"no\"}",
+        "result 3 false yes {\"content\":\"yes\"}",
+    ];
+    assert_eq!(told, expected);
+}

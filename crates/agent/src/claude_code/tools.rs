@@ -1,0 +1,111 @@
+//! What the CLI may do: its own tools after the gate has permitted each call, and the runtime's
+//! tools, which pass the gate by themselves.
+
+use std::sync::Arc;
+
+use callgate_claude::{
+    ClaudeSettings, Hook, HookEvent, HookOutput, PermissionDecision, PermissionQuestion,
+};
+use callgate_link::sync::lock;
+use callgate_tools::{CallContext, Host, HostError, Tool, ToolError, ToolOutput};
+use serde_json::Value;
+use uuid::Uuid;
+
+use super::RanTools;
+use crate::engine::ToolRunner;
+use crate::gate::ToolPermit;
+use crate::tool::{ToolSpec, raw_json};
+
+/// The name of the server with the runtime's tools.
+const SERVER: &str = "callgate";
+/// The prefix of the runtime's tools, as the CLI names them.
+const PREFIX: &str = "mcp__callgate__";
+/// The CLI's tools that touch nothing outside of its own session.
+const HARMLESS: [&str; 8] = [
+    "TodoWrite",
+    "Task",
+    "Agent",
+    "TaskOutput",
+    "ToolSearch",
+    "Skill",
+    "EnterPlanMode",
+    "StructuredOutput",
+];
+
+/// The CLI's tools that change nothing.
+const READING: [&str; 6] = ["Read", "Glob", "Grep", "LS", "NotebookRead", "WebSearch"];
+
+/// Returns the name of a tool of the runtime's, as the runtime has it.
+pub(super) fn own_name(name: &str) -> Option<&str> {
+    name.strip_prefix(PREFIX)
+}
+
+/// Has the gate decide about the CLI's own tools, also about those that the CLI would not ask about.
+pub(super) fn gated(settings: ClaudeSettings, runner: &Arc<dyn ToolRunner>) -> ClaudeSettings {
+    let hook = Hook::new(HookEvent::PreToolUse, |input| async move {
+        let name = input.tool_name.unwrap_or_default();
+        let is_asked = own_name(&name).is_none() && !HARMLESS.contains(&&*name);
+        if is_asked { HookOutput::ask("callgate decides") } else { HookOutput::proceed() }
+    });
+    let runner = Arc::clone(runner);
+    settings.hook(hook).permission(move |question| decide(Arc::clone(&runner), question))
+}
+
+async fn decide(runner: Arc<dyn ToolRunner>, question: PermissionQuestion) -> PermissionDecision {
+    let PermissionQuestion { tool_name, input, tool_use_id, .. } = question;
+    let id = tool_use_id.unwrap_or_else(|| Uuid::new_v4().to_string());
+    let is_read_only = READING.contains(&&*tool_name);
+    match runner.may(id, tool_name, raw_json(&input), is_read_only).await {
+        ToolPermit::Allowed { input, .. } => {
+            // Arguments that a person has changed are an object, as the gate has checked.
+            let input = input.and_then(|input| serde_json::from_str(input.get()).ok());
+            PermissionDecision::Allow { input, updates: Vec::new() }
+        }
+        ToolPermit::Denied { because, interrupt } => {
+            PermissionDecision::Deny { message: because, interrupt }
+        }
+    }
+}
+
+/// Offers the runtime's tools.
+pub(super) fn host(
+    specs: &[ToolSpec],
+    runner: &Arc<dyn ToolRunner>,
+    ran: &RanTools,
+) -> Result<Host, HostError> {
+    Host::new(specs.iter().map(|spec| tool(spec, runner, ran)))?.named(SERVER)
+}
+
+fn tool(spec: &ToolSpec, runner: &Arc<dyn ToolRunner>, ran: &RanTools) -> Tool {
+    let name: Arc<str> = (&*spec.name).into();
+    let schema: Value = serde_json::from_str(spec.input_schema.get()).unwrap_or_default();
+    let (runner, ran) = (Arc::clone(runner), Arc::clone(ran));
+    let work = move |arguments: Value, context: CallContext| {
+        let (runner, ran, name) = (Arc::clone(&runner), Arc::clone(&ran), name.to_string());
+        async move {
+            let id = context.call_id().unwrap_or_else(|| Uuid::new_v4().to_string());
+            let outcome = runner.run(id.clone(), name, raw_json(&arguments)).await;
+            let (text, is_error) = (outcome.text.clone(), outcome.is_error);
+            let pictures = outcome.images.clone();
+            lock(&ran).insert(id, outcome);
+            given(text, is_error, pictures)
+        }
+    };
+    Tool::raw(spec.name.to_string(), spec.description.to_string(), schema, work)
+}
+
+fn given(
+    text: String,
+    is_error: bool,
+    pictures: Vec<crate::message::MediaSource>,
+) -> Result<ToolOutput, ToolError> {
+    if is_error {
+        return Err(ToolError::new(text));
+    }
+    let pictures = pictures.into_iter().map(|picture| {
+        let crate::message::MediaSource::Base64 { media_type, data } = picture;
+        callgate_tools::ToolContent::image(data, media_type)
+    });
+    let text = callgate_tools::ToolContent::text(text);
+    Ok(ToolOutput::items(std::iter::once(text).chain(pictures)))
+}

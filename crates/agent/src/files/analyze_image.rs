@@ -1,0 +1,34 @@
+//! `analyze_image`: gives a picture to the model.
+
+use serde_json::json;
+
+use super::error_text::cannot;
+use super::input::FileToolInput;
+use super::read_file::whole;
+use super::write_file::names_a_file;
+use super::{CancelFlag, FileContext};
+use crate::message::MediaSource;
+use crate::picture::{LARGEST_PICTURE, picture};
+use crate::tool::CallOutcome;
+
+pub(super) fn analyze_image(
+    context: &FileContext,
+    input: &FileToolInput,
+    _: &CancelFlag,
+) -> Result<CallOutcome, String> {
+    let path = input.text("path")?;
+    let image = image(context, path).map_err(|reason| cannot("read", path, reason))?;
+    let MediaSource::Base64 { media_type, .. } = &image;
+    let result = json!({ "path": path, "mediaType": media_type, "size": image.size() });
+    let text = format!("The picture {path} follows.");
+    Ok(CallOutcome { images: vec![image], ..CallOutcome::done(&result, text) })
+}
+
+fn image(context: &FileContext, path: &str) -> Result<MediaSource, String> {
+    let place = context.roots.locate(path)?;
+    names_a_file(path)?;
+    let (file, _) = place.file()?;
+    let most = context.limits.max_file.min(LARGEST_PICTURE as u64);
+    let too_large = || format!("it has more than {most} bytes: make it smaller");
+    picture(&whole(file, most)?.ok_or_else(too_large)?)
+}

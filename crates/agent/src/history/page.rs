@@ -1,0 +1,59 @@
+//! Pages of stored conversations.
+
+use callgate_store::StoredConversation;
+
+use super::error::HistoryError;
+use super::store::HistoryStore;
+use super::{LARGEST_PAGE, MOST_ON_PAGE, stored_message};
+use crate::message::{Block, ChatMessage, StoredToolResult};
+
+/// A part of a conversation, for a front end.
+#[derive(Debug, Clone)]
+pub struct HistoryPage {
+    /// Its title.
+    pub title: Option<String>,
+    /// The number of the first message. The first message of a conversation has the number 0.
+    pub first: u64,
+    /// How many messages the conversation has.
+    pub length: u64,
+    /// The messages, as they were stored.
+    pub messages: Vec<ChatMessage>,
+    /// For each of them, the stored results that its tools gave the front end.
+    pub results: Vec<Vec<StoredToolResult>>,
+}
+
+/// Reads the last messages of a conversation before the number `before`.
+pub(super) fn read(
+    stores: &HistoryStore,
+    id: &str,
+    limit: usize,
+    before: Option<u64>,
+) -> Result<HistoryPage, HistoryError> {
+    let unknown = || HistoryError::Unknown(id.to_owned());
+    let known = stores.store.conversation(id)?.ok_or_else(unknown)?;
+    let before = before.map_or(known.length, |before| before.min(known.length));
+    let (limit, mut bytes) = (limit.min(MOST_ON_PAGE), 0);
+    let (mut first, mut messages, mut results) = (before, Vec::new(), Vec::new());
+    let each = |number, body: Option<&str>| {
+        bytes += body.map_or(0, str::len);
+        if messages.len() >= limit || (bytes > LARGEST_PAGE && !messages.is_empty()) {
+            return false;
+        }
+        first = number;
+        messages.push(
+            body.and_then(stored_message::message).map_or_else(unreadable, |read| read.message),
+        );
+        results.push(body.map(stored_message::results).unwrap_or_default());
+        true
+    };
+    stores.store.each_message_before(id, before, each)?;
+    messages.reverse();
+    results.reverse();
+    let StoredConversation { title, length, .. } = known;
+    Ok(HistoryPage { title, first, length, messages, results })
+}
+
+/// Returns the message that replaces an unreadable one.
+fn unreadable() -> ChatMessage {
+    ChatMessage::user(vec![Block::text("[this message cannot be read any more]")])
+}

@@ -1,0 +1,149 @@
+//! Servers of the Model Context Protocol as sources of tools.
+//!
+//! Nothing is started before the first turn. The servers of the settings are used as they are; those
+//! of the project's `.mcp.json` only after a person has agreed to exactly that file. Each call of a
+//! server's tool passes the gate under the name `mcp__SERVER__TOOL`.
+
+mod connection;
+mod project_file;
+mod result;
+mod server;
+mod server_tool;
+mod settings;
+mod stdio;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use crate::BoxFuture;
+use crate::history::History;
+use crate::run::scrub;
+use crate::tool::{AgentTool, ToolSource, TurnContext};
+use project_file::ProjectFile;
+use server::ToolServer;
+pub use settings::{McpServerSettings, McpTransport};
+
+/// The most servers of the settings, or of a project.
+pub const MOST_SERVERS: usize = 32;
+/// How long a turn waits for servers to start. The tools of a server that takes longer are there
+/// from a later round on.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Reports a problem. The text holds no secret.
+pub type Warning = Arc<dyn Fn(&str) + Send + Sync>;
+
+/// What all servers share.
+pub struct McpSurroundings {
+    /// The folder in which servers are started, and where `.mcp.json` is.
+    pub folder: PathBuf,
+    /// The environment of our process; servers get it without variables that look like secrets.
+    pub env: Vec<(OsString, OsString)>,
+    /// An HTTP proxy for `https://` addresses.
+    pub proxy: Option<String>,
+    /// Where it is kept which `.mcp.json` may be used.
+    pub ledger: History,
+    /// Reports problems.
+    pub warn: Warning,
+}
+
+/// The servers of the settings and of the project.
+pub struct McpServers {
+    servers: Vec<Arc<ToolServer>>,
+    project: ProjectFile,
+    revision: Arc<AtomicU64>,
+}
+
+/// What the servers know about the process in which they live.
+struct ServerContext {
+    folder: PathBuf,
+    /// The environment of our process.
+    env: Vec<(OsString, OsString)>,
+    /// The environment without secrets, once it was needed.
+    scrubbed: OnceLock<Vec<(OsString, OsString)>>,
+    proxy: Option<String>,
+    warn: Warning,
+    /// Grows whenever the tools of a server have changed.
+    revision: Arc<AtomicU64>,
+}
+
+impl ServerContext {
+    /// Returns a variable that servers may see.
+    fn variable(&self, name: &str) -> Option<String> {
+        let found = self.env().iter().find(|(other, _)| other == name);
+        found.and_then(|(_, value)| value.to_str().map(str::to_owned))
+    }
+
+    /// Returns the environment of servers.
+    fn env(&self) -> &[(OsString, OsString)] {
+        self.scrubbed.get_or_init(|| scrub(self.env.clone(), &[]))
+    }
+}
+
+impl McpServers {
+    /// Creates the source. Nothing is read or started yet.
+    #[must_use]
+    pub fn new(settings: Vec<McpServerSettings>, around: McpSurroundings) -> Self {
+        let McpSurroundings { folder, env, proxy, ledger, warn } = around;
+        let revision = Arc::new(AtomicU64::new(0));
+        let context = Arc::new(ServerContext {
+            env,
+            scrubbed: OnceLock::new(),
+            folder,
+            proxy,
+            warn,
+            revision: Arc::clone(&revision),
+        });
+        let taken = settings.iter().map(|server| server.name.clone()).collect();
+        let start = |settings| ToolServer::new(settings, true, Arc::clone(&context));
+        let servers = settings.into_iter().map(start).collect();
+        Self { servers, project: ProjectFile::new(context, taken, ledger), revision }
+    }
+
+    fn all(&self) -> Vec<Arc<ToolServer>> {
+        self.servers.iter().cloned().chain(self.project.servers()).collect()
+    }
+}
+
+impl ToolSource for McpServers {
+    fn prepare<'a>(&'a self, turn: TurnContext<'a>) -> BoxFuture<'a, ()> {
+        Box::pin(async move {
+            // The servers of the settings start while a person is asked about the project's.
+            let early: Vec<_> = self.servers.iter().map(server::begin).collect();
+            self.project.check(turn).await;
+            let late: Vec<_> = self.project.servers().iter().map(server::begin).collect();
+            let all = async {
+                for starting in early.into_iter().chain(late).flatten() {
+                    // A task that panicked has no tools.
+                    starting.await.ok();
+                }
+            };
+            // Whoever takes longer is not waited for.
+            tokio::time::timeout(PATIENCE, all).await.ok();
+        })
+    }
+
+    fn revision(&self) -> u64 {
+        self.revision.load(Ordering::Relaxed)
+    }
+
+    fn tools(&self) -> Vec<Arc<dyn AgentTool>> {
+        self.all().iter().flat_map(|server| server.tools()).collect()
+    }
+
+    fn close(&self) -> BoxFuture<'_, ()> {
+        Box::pin(async {
+            let closing = self.all().into_iter().map(|server| {
+                tokio::spawn(async move {
+                    server.close().await;
+                })
+            });
+            for closed in closing.collect::<Vec<_>>() {
+                // A task that panicked holds nothing any more.
+                closed.await.ok();
+            }
+        })
+    }
+}

@@ -1,0 +1,214 @@
+//! The servers that a project names in its `.mcp.json`.
+//!
+//! Whoever can write into a project can name programs there. So the file is used only after a person
+//! has agreed to exactly this content, which is kept as a digest; a changed file is asked about
+//! again. A file that was refused, or about which nobody answered, is not used.
+
+use std::collections::HashSet;
+use std::fmt::Write;
+use std::fs::File;
+use std::io::Read;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use callgate_link::sync::lock;
+use callgate_mask::mask_text;
+use rustix::fs::OFlags;
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+use super::server::ToolServer;
+use super::{MOST_SERVERS, McpServerSettings, ServerContext};
+use crate::gate::{GateQuestion, ToolPermit};
+use crate::history::History;
+use crate::tool::{TurnContext, raw_json};
+
+/// The name of the file in the project's folder.
+const FILE: &str = ".mcp.json";
+/// The name under which the gate is asked about the file.
+const QUESTION: &str = "use_mcp_servers";
+/// The largest file that is read, in bytes.
+const LARGEST: u64 = 256 * 1024;
+/// The prefix of the keys under which agreed files are kept.
+const KEPT: &str = "mcp.project.";
+
+/// The project's file, and the servers that it names.
+pub(super) struct ProjectFile {
+    context: Arc<ServerContext>,
+    path: PathBuf,
+    /// The names of the servers in the settings, which a project cannot replace.
+    taken: HashSet<String>,
+    ledger: History,
+    /// The digest of the file as it was last looked at; held while a person is asked.
+    seen: tokio::sync::Mutex<Option<String>>,
+    servers: Mutex<Vec<Arc<ToolServer>>>,
+}
+
+impl ProjectFile {
+    pub(super) fn new(
+        context: Arc<ServerContext>,
+        taken: HashSet<String>,
+        ledger: History,
+    ) -> Self {
+        let path = context.folder.join(FILE);
+        Self {
+            context,
+            path,
+            taken,
+            ledger,
+            seen: tokio::sync::Mutex::default(),
+            servers: Mutex::default(),
+        }
+    }
+
+    /// Returns the servers that may be used.
+    pub(super) fn servers(&self) -> Vec<Arc<ToolServer>> {
+        lock(&self.servers).clone()
+    }
+
+    /// Looks whether the file has changed, and asks about it if it has.
+    pub(super) async fn check(&self, turn: TurnContext<'_>) {
+        let mut seen = self.seen.lock().await;
+        let content = match read(&self.path) {
+            Ok(content) => content,
+            Err(why) => {
+                self.warn(&why);
+                None
+            }
+        };
+        let digest = content.as_deref().map(digest_of);
+        if *seen == digest {
+            return;
+        }
+        // What was agreed to is no longer there.
+        let old = std::mem::take(&mut *lock(&self.servers));
+        for server in old {
+            server.close().await;
+        }
+        *seen = None;
+        // Where nobody may be asked now, somebody may be later.
+        let mut is_settled = turn.may_ask;
+        if let (Some(content), Some(digest)) = (&content, &digest) {
+            let servers = self.agreed(content, digest, turn).await;
+            is_settled |= !servers.is_empty();
+            let start = |settings| ToolServer::new(settings, false, Arc::clone(&self.context));
+            *lock(&self.servers) = servers.into_iter().map(start).collect();
+        }
+        *seen = digest.filter(|_| is_settled);
+    }
+
+    /// Returns the servers of a file, if a person agrees or has agreed to it.
+    async fn agreed(
+        &self,
+        content: &[u8],
+        digest: &str,
+        turn: TurnContext<'_>,
+    ) -> Vec<McpServerSettings> {
+        let (form, servers) = match self.parse(content) {
+            Ok(parsed) => parsed,
+            Err(why) => {
+                self.warn(&why);
+                return Vec::new();
+            }
+        };
+        if servers.is_empty() {
+            return servers;
+        }
+        let key = format!("{KEPT}{}", digest_of(self.path.as_os_str().as_encoded_bytes()));
+        match self.ledger.kept(&key).await {
+            Ok(Some(kept)) if kept == digest => return servers,
+            Ok(_) => {}
+            Err(error) => {
+                self.warn(&format!("it is unknown whether it may be used: {error}"));
+                return Vec::new();
+            }
+        }
+        if let Err(why) = self.ask(&form, turn).await {
+            self.warn(&format!("it is not used: {why}"));
+            return Vec::new();
+        }
+        if let Err(error) = self.ledger.keep(&key, digest).await {
+            self.warn(&format!("it will be asked about again: {error}"));
+        }
+        servers
+    }
+
+    /// Asks a person. Returns why the file may not be used.
+    async fn ask(&self, form: &Value, turn: TurnContext<'_>) -> Result<(), String> {
+        let input = json!({ "file": self.path.display().to_string(), "mcpServers": form });
+        let question = GateQuestion {
+            tool_id: QUESTION.to_owned(),
+            tool: QUESTION.into(),
+            input: raw_json(&input),
+            conversation: turn.conversation.to_owned(),
+            may_ask: turn.may_ask,
+            mirror: turn.mirror,
+            preview: None,
+        };
+        match turn.gate.may(question).await {
+            ToolPermit::Allowed { input: None, .. } => Ok(()),
+            ToolPermit::Allowed { .. } => {
+                Err("change the file itself, not the question".to_owned())
+            }
+            ToolPermit::Denied { because, .. } => Err(because),
+        }
+    }
+
+    /// Reads the content of the file: the servers as they are written, and those that can be used.
+    fn parse(&self, content: &[u8]) -> Result<(Value, Vec<McpServerSettings>), String> {
+        let form: Value =
+            serde_json::from_slice(content).map_err(|error| format!("it is not JSON: {error}"))?;
+        let servers = form.get("mcpServers").and_then(Value::as_object);
+        let servers = servers.ok_or("it has no object `mcpServers`")?;
+        if servers.len() > MOST_SERVERS {
+            return Err(format!("it has more than {MOST_SERVERS} servers"));
+        }
+        let variable = |name: &str| self.context.variable(name);
+        let mut usable = Vec::new();
+        for (name, form) in servers {
+            if self.taken.contains(name) {
+                self.warn(&format!("its server `{name}` is not used: the settings have one"));
+                continue;
+            }
+            match McpServerSettings::read(name, form, &variable) {
+                Ok(server) => usable.push(server),
+                Err(why) => self.warn(&why),
+            }
+        }
+        Ok((Value::Object(servers.clone()), usable))
+    }
+
+    fn warn(&self, what: &str) {
+        let what = format!("{}: {what}", self.path.display());
+        (self.context.warn)(&mask_text(&what).into_shown());
+    }
+}
+
+/// Returns the content of the file, or `None` if there is none.
+fn read(path: &Path) -> Result<Option<Vec<u8>>, String> {
+    // Opening a pipe or a device must not block.
+    let flags = (OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed();
+    let file = match File::options().read(true).custom_flags(flags).open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error.to_string()),
+    };
+    if !file.metadata().is_ok_and(|metadata| metadata.is_file()) {
+        return Err("it is not a regular file".to_owned());
+    }
+    let mut content = Vec::new();
+    file.take(LARGEST + 1).read_to_end(&mut content).map_err(|error| error.to_string())?;
+    if content.len() as u64 > LARGEST {
+        return Err(format!("it has more than {LARGEST} bytes"));
+    }
+    Ok(Some(content))
+}
+
+fn digest_of(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().fold(String::new(), |mut text, byte| {
+        // A `String` takes everything.
+        write!(text, "{byte:02x}").ok();
+        text
+    })
+}

@@ -1,0 +1,340 @@
+//! One server: started when it is first needed, and again after it has ended.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, Weak};
+use std::time::{Duration, Instant};
+
+use callgate_link::sync::lock;
+use callgate_mask::SecretVariables;
+use callgate_mask::text::{one_line, shortened};
+use rmcp::model::{
+    CallToolRequest, CallToolRequestParams, CallToolResult, CancelledNotification,
+    CancelledNotificationParam, ClientRequest, JsonObject, ServerResult,
+};
+use rmcp::service::{
+    ClientInitializeError, Peer, PeerRequestOptions, RequestHandle, RunningService, ServiceError,
+};
+use rmcp::{RoleClient, serve_client};
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+
+use super::connection::{ChangeFunction, ProgressRoutes, ServerListener, http_transport};
+use super::server_tool::{CallFunction, ServerTool};
+use super::stdio::{SignsOfLife, StdioTransport};
+use super::{McpServerSettings, McpTransport, ServerContext};
+use crate::tool::{AgentTool, ProgressSink};
+
+/// How long a server may take to start and to list its tools.
+const START_WITHIN: Duration = Duration::from_mins(1);
+/// How long a call may take.
+const CALL_WITHIN: Duration = Duration::from_mins(10);
+/// A server that has run for so long has not failed when it ends.
+const STEADY: Duration = Duration::from_mins(1);
+/// The longest time between two attempts to start a server.
+const LONGEST_WAIT: Duration = Duration::from_mins(1);
+/// The most tools of one server.
+const MOST_TOOLS: usize = 256;
+/// The longest reason in an error, in characters.
+const LONGEST_REASON: usize = 300;
+
+/// A server, whether it runs or not.
+pub(super) struct ToolServer {
+    settings: McpServerSettings,
+    /// Whether the user's own settings name it, so that its hints are believed.
+    is_own: bool,
+    context: Arc<ServerContext>,
+    link: tokio::sync::Mutex<ServerLink>,
+    tools: Mutex<Vec<Arc<dyn AgentTool>>>,
+    /// The server itself, for its tools.
+    this: Weak<Self>,
+    /// The secrets that the settings give to the server.
+    secrets: SecretVariables,
+}
+
+/// The connection to a server, and what became of the last ones.
+#[derive(Default)]
+struct ServerLink {
+    running: Option<RunningLink>,
+    /// How often in a row it has failed.
+    failures: u32,
+    /// When it may be started again, and why it was not last time.
+    pause: Option<(Instant, String)>,
+    is_closed: bool,
+}
+
+struct RunningLink {
+    service: RunningService<RoleClient, ServerListener>,
+    progress: ProgressRoutes,
+    since: Instant,
+    /// Whether the process has ended.
+    has_ended: Arc<AtomicBool>,
+}
+
+impl RunningLink {
+    fn is_alive(&self) -> bool {
+        !self.has_ended.load(Ordering::Acquire) && !self.service.peer().is_transport_closed()
+    }
+}
+
+impl ToolServer {
+    pub(super) fn new(
+        settings: McpServerSettings,
+        is_own: bool,
+        context: Arc<ServerContext>,
+    ) -> Arc<Self> {
+        let secrets = SecretVariables::new(settings.transport.variables());
+        Arc::new_cyclic(|this| Self {
+            settings,
+            is_own,
+            context,
+            link: tokio::sync::Mutex::default(),
+            tools: Mutex::default(),
+            this: this.clone(),
+            secrets,
+        })
+    }
+
+    /// Returns its tools. Those of a server that has ended stay, since a call starts it again.
+    pub(super) fn tools(&self) -> Vec<Arc<dyn AgentTool>> {
+        lock(&self.tools).clone()
+    }
+
+    /// Calls a tool. Dropping the future cancels the call.
+    async fn call(
+        &self,
+        tool: &str,
+        arguments: JsonObject,
+        sink: ProgressSink,
+    ) -> Result<CallToolResult, String> {
+        let (peer, progress) = self.connect().await?;
+        let params = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
+        let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
+        let options = PeerRequestOptions::no_options();
+        let handle = peer.send_cancellable_request(request, options).await;
+        let handle = handle.map_err(|error| self.failed(&error))?;
+        lock(&progress).insert(handle.progress_token.clone(), sink);
+        let mut call = UnansweredCall { handle: Some(handle), progress };
+        match timeout(CALL_WITHIN, call.answer()).await {
+            Ok(Ok(ServerResult::CallToolResult(result))) => Ok(result),
+            Ok(Ok(_)) => Err(self.failed(&"it gave another answer than the result of a tool")),
+            Ok(Err(error)) => Err(self.failed(&error)),
+            Err(_) => Err(self.failed(&"it has not answered within ten minutes")),
+        }
+    }
+
+    fn failed(&self, why: &dyn std::fmt::Display) -> String {
+        let why = self.secrets.mask(&why.to_string());
+        let why = shortened(&one_line(&why), LONGEST_REASON);
+        format!("the MCP server `{}` failed: {why}", self.settings.name)
+    }
+
+    /// Returns the connection, and makes it if there is none. Only one is made at a time.
+    async fn connect(&self) -> Result<(Peer<RoleClient>, ProgressRoutes), String> {
+        let mut link = self.link.lock().await;
+        if let Some(running) = link.running.as_ref().filter(|running| running.is_alive()) {
+            return Ok((running.service.peer().clone(), Arc::clone(&running.progress)));
+        }
+        if link.is_closed {
+            return Err(self.failed(&"it is no longer used"));
+        }
+        if let Some(ended) = link.running.take() {
+            let is_steady = ended.since.elapsed() >= STEADY;
+            link.failures = if is_steady { 0 } else { link.failures + 1 };
+            link.pause = paused(link.failures, "it has ended");
+            // How it ended is of no interest any more.
+            ended.service.cancel().await.ok();
+        }
+        if let Some((until, why)) = &link.pause
+            && let Some(left) = until.checked_duration_since(Instant::now())
+        {
+            let seconds = left.as_secs() + 1;
+            return Err(self.failed(&format!("{why}; it is tried again in {seconds} s")));
+        }
+        match timeout(START_WITHIN, self.start()).await {
+            Ok(Ok(running)) => {
+                let reached = (running.service.peer().clone(), Arc::clone(&running.progress));
+                link.running = Some(running);
+                Ok(reached)
+            }
+            failed => {
+                let why = match failed {
+                    Ok(Err(why)) => why,
+                    _ => format!("it has not started within {} s", START_WITHIN.as_secs()),
+                };
+                link.failures += 1;
+                link.pause = paused(link.failures, &why);
+                let why = self.failed(&why);
+                (self.context.warn)(&why);
+                Err(why)
+            }
+        }
+    }
+
+    /// Starts the server and lists its tools.
+    async fn start(&self) -> Result<RunningLink, String> {
+        let (progress, signs) = (ProgressRoutes::default(), SignsOfLife::default());
+        let client =
+            ServerListener { on_change: self.on_change(), progress: Arc::clone(&progress) };
+        let service = match self.settings.transport.clone() {
+            McpTransport::Command { command, args, env } => {
+                let (context, signs) = (Arc::clone(&self.context), signs.clone());
+                let start = move || StdioTransport::start(&context, &command, &args, &env, signs);
+                serve_client(client, in_runtime(start).await?).await
+            }
+            McpTransport::Http { url, headers } => {
+                let context = Arc::clone(&self.context);
+                let connect = move || http_transport(&context, &url, &headers);
+                serve_client(client, in_runtime(connect).await?).await
+            }
+        };
+        let service = service.map_err(|error| reason(&error, &signs))?;
+        let tools = service.peer().list_all_tools().await;
+        self.set_tools(tools.map_err(|error| error.to_string())?);
+        let has_ended = signs.has_ended;
+        Ok(RunningLink { service, progress, since: Instant::now(), has_ended })
+    }
+
+    /// Returns what lists the tools again.
+    fn on_change(&self) -> ChangeFunction {
+        let this = self.this.clone();
+        Arc::new(move |peer| {
+            let this = this.clone();
+            Box::pin(async move {
+                if let Some(server) = this.upgrade() {
+                    server.list_tools(&peer).await;
+                }
+            })
+        })
+    }
+
+    /// Returns what calls a tool.
+    fn call_function(&self) -> CallFunction {
+        let this = self.this.clone();
+        Arc::new(move |tool, arguments, sink| {
+            let this = this.clone();
+            Box::pin(async move {
+                match this.upgrade() {
+                    Some(server) => server.call(&tool, arguments, sink).await,
+                    None => Err("the server of this tool is no longer used".to_owned()),
+                }
+            })
+        })
+    }
+
+    /// Lists the tools again.
+    async fn list_tools(&self, peer: &Peer<RoleClient>) {
+        match peer.list_all_tools().await {
+            Ok(tools) => self.set_tools(tools),
+            Err(error) => (self.context.warn)(&self.failed(&error)),
+        }
+    }
+
+    fn set_tools(&self, tools: Vec<rmcp::model::Tool>) {
+        if tools.len() > MOST_TOOLS {
+            let text = format!("it has {} tools, and {MOST_TOOLS} are used", tools.len());
+            (self.context.warn)(&self.failed(&text));
+        }
+        let (name, call) = (&self.settings.name, self.call_function());
+        let tools = tools.into_iter().take(MOST_TOOLS);
+        *lock(&self.tools) = ServerTool::all(name, self.is_own, &call, tools);
+        self.context.revision.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Ends the server for good.
+    pub(super) async fn close(&self) {
+        let mut link = self.link.lock().await;
+        link.is_closed = true;
+        if let Some(running) = link.running.take() {
+            // A task that panicked holds nothing any more.
+            running.service.cancel().await.ok();
+        }
+        lock(&self.tools).clear();
+        self.context.revision.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// Starts a server that does not run, beside the caller.
+pub(super) fn begin(server: &Arc<ToolServer>) -> Option<JoinHandle<()>> {
+    let is_running = |link: &ServerLink| link.running.as_ref().is_some_and(RunningLink::is_alive);
+    if server.link.try_lock().is_ok_and(|link| is_running(&link)) {
+        return None;
+    }
+    let server = Arc::clone(server);
+    Some(tokio::spawn(async move {
+        // The failure has been reported.
+        server.connect().await.ok();
+    }))
+}
+
+/// Runs something that may block, and that needs the runtime.
+async fn in_runtime<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, String> + Send + 'static,
+) -> Result<T, String> {
+    tokio::task::spawn_blocking(work).await.map_err(|error| error.to_string())?
+}
+
+/// Returns why a server did not start, with its last words.
+fn reason(error: &ClientInitializeError, signs: &SignsOfLife) -> String {
+    let words = String::from_utf8_lossy(&lock(&signs.last_words)).trim().to_owned();
+    let last = words.lines().last().unwrap_or_default();
+    match error {
+        ClientInitializeError::ConnectionClosed(_) if last.is_empty() => "it has ended".to_owned(),
+        ClientInitializeError::ConnectionClosed(_) => format!("it has ended: {last}"),
+        error => error.to_string(),
+    }
+}
+
+/// Returns when a server may be started again. The first failure may be chance.
+fn paused(failures: u32, why: &str) -> Option<(Instant, String)> {
+    Some((Instant::now() + wait_after(failures)?, why.to_owned()))
+}
+
+fn wait_after(failures: u32) -> Option<Duration> {
+    let doublings = failures.checked_sub(2)?.min(6);
+    Some(Duration::from_secs(1 << doublings).min(LONGEST_WAIT))
+}
+
+/// A call whose answer is waited for. Dropping it tells the server that nobody does any more.
+struct UnansweredCall {
+    handle: Option<RequestHandle<RoleClient>>,
+    progress: ProgressRoutes,
+}
+
+impl UnansweredCall {
+    async fn answer(&mut self) -> Result<ServerResult, ServiceError> {
+        let Some(handle) = &mut self.handle else { return Err(ServiceError::TransportClosed) };
+        let answer = (&mut handle.rx).await;
+        if let Some(handle) = self.handle.take() {
+            lock(&self.progress).remove(&handle.progress_token);
+        }
+        answer.unwrap_or(Err(ServiceError::TransportClosed))
+    }
+}
+
+impl Drop for UnansweredCall {
+    fn drop(&mut self) {
+        let Some(handle) = self.handle.take() else { return };
+        lock(&self.progress).remove(&handle.progress_token);
+        tokio::spawn(async move {
+            let params = CancelledNotificationParam::new(
+                Some(handle.id.clone()),
+                Some("nobody waits for it any more".to_owned()),
+            );
+            let cancelled = CancelledNotification::new(params);
+            // A server that is gone has nothing to cancel.
+            handle.peer.send_notification(cancelled.into()).await.ok();
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_that_keeps_failing_is_tried_less_and_less_often() {
+        let waits: Vec<_> =
+            (0..10).map(|failures| wait_after(failures).map_or(0, |wait| wait.as_secs())).collect();
+        assert_eq!(waits, [0, 0, 1, 2, 4, 8, 16, 32, 60, 60]);
+    }
+}

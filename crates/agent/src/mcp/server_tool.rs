@@ -1,0 +1,129 @@
+//! A tool of a server.
+
+use std::collections::HashSet;
+use std::fmt::Write;
+use std::sync::Arc;
+
+use callgate_mask::text::shortened;
+use callgate_wire::session::tool_kind;
+use rmcp::model::{CallToolResult, JsonObject, Tool};
+use sha2::{Digest, Sha256};
+
+use super::result::outcome;
+use crate::BoxFuture;
+use crate::tool::{AgentTool, CallOutcome, ProgressSink, ToolInvocation, ToolSpec, raw_json};
+
+/// The longest name that all providers of models accept.
+const LONGEST_NAME: usize = 64;
+/// The longest description that is given to the model, in characters.
+const LONGEST_DESCRIPTION: usize = 4_000;
+/// How many digits of its digest a name gets that would not be unique otherwise.
+const DIGITS: usize = 8;
+
+/// Calls a tool by its name at the server. Dropping the future cancels the call.
+pub(super) type CallFunction = Arc<
+    dyn Fn(String, JsonObject, ProgressSink) -> BoxFuture<'static, Result<CallToolResult, String>>
+        + Send
+        + Sync,
+>;
+
+/// A tool of a server.
+pub(super) struct ServerTool {
+    spec: ToolSpec,
+    /// Its name at the server.
+    name: String,
+    call: CallFunction,
+}
+
+impl ServerTool {
+    /// Returns the tools of a server, each under a name of its own. Hints are believed if the
+    /// server `is_trusted`.
+    pub(super) fn all(
+        server: &str,
+        is_trusted: bool,
+        call: &CallFunction,
+        tools: impl IntoIterator<Item = Tool>,
+    ) -> Vec<Arc<dyn AgentTool>> {
+        let mut taken = HashSet::new();
+        let tool = |tool: Tool| {
+            let name = full_name(server, &tool.name, &taken);
+            taken.insert(name.clone());
+            let hints = tool.annotations.as_ref();
+            let is_read_only = hints.and_then(|hints| hints.read_only_hint).unwrap_or(false);
+            let description = tool.description.as_deref().unwrap_or_default();
+            let spec = ToolSpec {
+                name: name.into(),
+                description: shortened(description, LONGEST_DESCRIPTION).into(),
+                input_schema: raw_json(&tool.input_schema),
+                // A project's server must not say of itself that it changes nothing.
+                is_read_only: is_read_only && is_trusted,
+                kind: tool_kind::OTHER,
+            };
+            let (name, call) = (tool.name.into_owned(), Arc::clone(call));
+            Arc::new(Self { spec, name, call }) as Arc<dyn AgentTool>
+        };
+        tools.into_iter().map(tool).collect()
+    }
+}
+
+impl AgentTool for ServerTool {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn run(&self, invocation: ToolInvocation) -> BoxFuture<'_, CallOutcome> {
+        Box::pin(async move {
+            let arguments = match serde_json::from_str(invocation.input.get()) {
+                Ok(arguments) => arguments,
+                Err(error) => {
+                    return CallOutcome::failed(format!("the input is not an object: {error}"));
+                }
+            };
+            match (self.call)(self.name.clone(), arguments, invocation.progress).await {
+                Ok(result) => outcome(&result),
+                Err(why) => CallOutcome::failed(why),
+            }
+        })
+    }
+}
+
+/// Returns the name of a tool for the model and for rules: `mcp__SERVER__TOOL`. Characters that
+/// models do not accept are replaced; a name that is too long or taken ends with a digest.
+fn full_name(server: &str, tool: &str, taken: &HashSet<String>) -> String {
+    let is_letter = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_');
+    let tool_word: String =
+        tool.chars().map(|letter| if is_letter(letter) { letter } else { '_' }).collect();
+    let mut name = format!("mcp__{server}__{tool_word}");
+    if name.len() <= LONGEST_NAME && !taken.contains(&name) {
+        return name;
+    }
+    name.truncate(LONGEST_NAME - DIGITS - 1);
+    name.push('_');
+    for byte in Sha256::digest(tool).iter().take(DIGITS / 2) {
+        // A `String` takes everything.
+        write!(name, "{byte:02x}").ok();
+    }
+    name
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_say_whose_tool_it_is_and_are_unique() {
+        let mut taken = HashSet::new();
+        let mut name = |tool: &str| {
+            let name = full_name("files", tool, &taken);
+            assert!(name.len() <= LONGEST_NAME);
+            assert!(taken.insert(name.clone()), "{name} is taken");
+            name
+        };
+        assert_eq!(name("read_file"), "mcp__files__read_file");
+        assert_eq!(name("a.b/c"), "mcp__files__a_b_c");
+        assert_eq!(name("a b c"), "mcp__files__a_b_c_0e9f6403");
+        let long = name(&"x".repeat(100));
+        assert!(long.starts_with("mcp__files__xxx") && long.len() == 64, "{long}");
+        assert_ne!(name(&"x".repeat(101)), long);
+    }
+}

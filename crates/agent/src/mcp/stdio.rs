@@ -1,0 +1,166 @@
+//! A server as a child process: its messages are lines on its standard input and output.
+
+use std::io;
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use callgate_link::child::LeashedChild;
+use callgate_link::sync::lock;
+use callgate_link::tokio::child_ended;
+use callgate_wire::frame::{DecodedLine, LineDecoder};
+use rmcp::RoleClient;
+use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
+use rmcp::transport::Transport;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+
+use super::ServerContext;
+use crate::run::{locate, not_started};
+
+/// The longest line of a server, in bytes; results with pictures are long.
+const LONGEST_LINE: usize = 32 * 1024 * 1024;
+/// How long a server may take to end by itself once its input is closed.
+const GRACE: Duration = Duration::from_millis(300);
+/// How much of the end of its standard error is kept, in bytes.
+const KEPT: usize = 2 * 1024;
+
+/// What is known of a server's process from outside.
+#[derive(Clone, Default)]
+pub(super) struct SignsOfLife {
+    /// The end of its standard error.
+    pub(super) last_words: Arc<Mutex<Vec<u8>>>,
+    /// Whether it has closed its standard output.
+    pub(super) has_ended: Arc<AtomicBool>,
+}
+
+/// A running server.
+pub(super) struct StdioTransport {
+    stdin: Arc<tokio::sync::Mutex<Option<ChildStdin>>>,
+    stdout: ChildStdout,
+    lines: LineDecoder,
+    /// Absent once it has been ended.
+    child: Option<LeashedChild>,
+    stderr: JoinHandle<()>,
+    has_ended: Arc<AtomicBool>,
+}
+
+impl StdioTransport {
+    /// Starts a server. Returns why it cannot be started.
+    pub(super) fn start(
+        context: &ServerContext,
+        command: &str,
+        args: &[String],
+        env: &[(String, String)],
+        signs: SignsOfLife,
+    ) -> Result<Self, String> {
+        let program = locate(command, &context.folder, context.env())?;
+        let mut process = Command::new(program);
+        process
+            .args(args)
+            .current_dir(&context.folder)
+            .env_clear()
+            .envs(context.env().iter().map(|(name, value)| (name, value)))
+            .envs(env.iter().map(|(name, value)| (name, value)))
+            .env("PWD", &context.folder)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let started = LeashedChild::spawn(process).and_then(|child| Self::of(child, signs));
+        started.map_err(|error| not_started(command, &error))
+    }
+
+    fn of(mut child: LeashedChild, signs: SignsOfLife) -> io::Result<Self> {
+        let broken = || io::Error::other("a pipe of the process is missing");
+        let stdin = ChildStdin::from_std(child.stdin.take().ok_or_else(broken)?)?;
+        let stdout = ChildStdout::from_std(child.stdout.take().ok_or_else(broken)?)?;
+        let stderr = ChildStderr::from_std(child.stderr.take().ok_or_else(broken)?)?;
+        Ok(Self {
+            stdin: Arc::new(tokio::sync::Mutex::new(Some(stdin))),
+            stdout,
+            lines: LineDecoder::new(LONGEST_LINE),
+            child: Some(child),
+            stderr: tokio::spawn(collect(stderr, signs.last_words)),
+            has_ended: signs.has_ended,
+        })
+    }
+}
+
+impl Drop for StdioTransport {
+    fn drop(&mut self) {
+        self.stderr.abort();
+    }
+}
+
+impl Transport<RoleClient> for StdioTransport {
+    type Error = io::Error;
+
+    fn send(
+        &mut self,
+        item: TxJsonRpcMessage<RoleClient>,
+    ) -> impl Future<Output = io::Result<()>> + Send + 'static {
+        let stdin = Arc::clone(&self.stdin);
+        async move {
+            let mut line = serde_json::to_vec(&item)?;
+            line.push(b'\n');
+            let mut stdin = stdin.lock().await;
+            let stdin = stdin.as_mut().ok_or(io::ErrorKind::BrokenPipe)?;
+            match stdin.write_all(&line).await {
+                // It has ended, which the end of its output tells, with its last words.
+                Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+                written => written,
+            }
+        }
+    }
+
+    /// Waits for the next message. Lines that are none are skipped: some servers print their log
+    /// there.
+    async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
+        loop {
+            while let Some(line) = self.lines.next_frame() {
+                let DecodedLine::Whole(line) = line else { continue };
+                if let Ok(message) = serde_json::from_slice(line) {
+                    return Some(message);
+                }
+            }
+            match self.stdout.read(self.lines.space()).await {
+                Ok(0) | Err(_) => {
+                    self.has_ended.store(true, Ordering::Release);
+                    if !self.stderr.is_finished() {
+                        // What it started may still hold the pipe.
+                        timeout(GRACE, &mut self.stderr).await.ok();
+                    }
+                    return None;
+                }
+                Ok(count) => self.lines.filled(count),
+            }
+        }
+    }
+
+    /// Closes the server's input, and ends it with everything that it started.
+    async fn close(&mut self) -> io::Result<()> {
+        drop(self.stdin.lock().await.take());
+        let Some(mut child) = self.child.take() else { return Ok(()) };
+        // A server that does not end by itself is ended below.
+        timeout(GRACE, child_ended(&child)).await.ok();
+        let ended = tokio::task::spawn_blocking(move || child.end_all()).await;
+        ended.map_err(io::Error::other)?.map(drop)
+    }
+}
+
+/// Keeps the end of what a server writes to its standard error.
+async fn collect(mut pipe: ChildStderr, words: Arc<Mutex<Vec<u8>>>) {
+    let mut chunk = [0; 1024];
+    while let Ok(count) = pipe.read(&mut chunk).await {
+        if count == 0 {
+            return;
+        }
+        let mut words = lock(&words);
+        words.extend_from_slice(&chunk[..count]);
+        let surplus = words.len().saturating_sub(KEPT);
+        words.drain(..surplus);
+    }
+}

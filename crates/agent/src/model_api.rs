@@ -1,0 +1,70 @@
+//! What engines behind HTTP APIs share: one answer is one streamed request.
+//!
+//! The bytes that arrive are split into events (`sse`), which an [`EventDecoder`] turns into pieces;
+//! both are pure. `answer` and `client` do the waiting, and `error_composer` describes what went
+//! wrong. The environment is not read here: neither keys nor addresses nor proxies come from it.
+
+mod address;
+mod answer;
+mod api_key;
+mod client;
+mod error_composer;
+mod model_list;
+mod patience;
+pub(crate) mod sse;
+pub(crate) mod tool_input;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use reqwest::Url;
+
+pub(crate) use address::{base_address, origin_of};
+pub(crate) use answer::{ApiRequest, EventDecoder, StreamedAnswer};
+pub use api_key::{ApiKey, BadApiKey};
+pub(crate) use error_composer::ErrorComposer;
+pub(crate) use model_list::{ListedModel, list_models};
+pub(crate) use tool_input::tool_input;
+
+/// How long an answer may stay silent, unless the settings say otherwise.
+pub const IDLE: Duration = Duration::from_mins(2);
+
+/// The words of an API's settings, for error messages.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct ApiWords {
+    /// The API, such as `Messages API`.
+    pub(crate) api: &'static str,
+    /// The variable with the key.
+    pub(crate) key: &'static str,
+    /// The variable with the address.
+    pub(crate) base_url: &'static str,
+    /// The variable with the model.
+    pub(crate) model: &'static str,
+    /// What an address looks like.
+    pub(crate) example: &'static str,
+}
+
+/// The connection to one server, which all answers share.
+#[derive(Debug)]
+pub(crate) struct ApiLink {
+    pub(crate) client: client::LazyClient,
+    pub(crate) errors: Arc<ErrorComposer>,
+    /// How long an answer may stay silent.
+    pub(crate) idle: Duration,
+}
+
+impl ApiLink {
+    /// Prepares the connection. Connects and reads from the disk only at the first request. Returns
+    /// an error if the proxy URL is invalid.
+    pub(crate) fn new(
+        address: &Url,
+        proxy: Option<&str>,
+        key: Option<ApiKey>,
+        words: &'static ApiWords,
+        idle: Duration,
+    ) -> Result<Self, String> {
+        let client = client::LazyClient::new(address, proxy)?;
+        let errors = Arc::new(ErrorComposer::new(origin_of(address), key, words));
+        Ok(Self { client, errors, idle })
+    }
+}

@@ -1,0 +1,276 @@
+//! The engine for Chat Completions, which the servers of many models understand: those in the cloud,
+//! and those that run on this machine.
+//!
+//! One answer is one streamed request. `request` writes it and `stream` reads the answer; both are
+//! pure, and the rest is shared with other engines. Without an address, a server on this machine is
+//! looked for (`local_servers`), at the first use and never before.
+
+mod chunk;
+mod local_servers;
+mod request;
+mod stream;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use callgate_link::sync::lock;
+use callgate_wire::session::ModelListing;
+use reqwest::Url;
+use reqwest::header::{self, HeaderMap, HeaderValue};
+use tokio::sync::OnceCell;
+
+use crate::BoxFuture;
+use crate::engine::{AnswerStream, Engine, EngineCall, EngineError, EngineErrorKind};
+use crate::model_api::{
+    ApiKey, ApiLink, ApiRequest, ApiWords, IDLE, ListedModel, StreamedAnswer, base_address,
+    list_models,
+};
+use local_servers::LocalServer;
+pub use local_servers::USUAL_PORTS;
+use request::AnswerLimit;
+use stream::ChunkDecoder;
+
+/// The default address of the API.
+pub const API_URL: &str = "https://api.openai.com/v1";
+/// The model that the default address is asked for, unless another one is chosen.
+const CLOUD_MODEL: &str = "gpt-5";
+/// The host of the default address.
+const CLOUD_HOST: &str = "api.openai.com";
+/// How long a server may take to list its models.
+const LISTED_WITHIN: Duration = Duration::from_secs(4);
+
+const WORDS: ApiWords = ApiWords {
+    api: "Chat Completions API",
+    key: "OPENAI_API_KEY",
+    base_url: "OPENAI_BASE_URL",
+    model: "OPENAI_MODEL",
+    example: API_URL,
+};
+
+/// The settings of the engine.
+#[derive(Debug, Clone)]
+pub struct OpenAiSettings {
+    /// The server.
+    pub server: OpenAiServer,
+    /// The model, as the server names it. Without one, the server's first model is used.
+    pub model: Option<String>,
+    /// How long an answer may stay silent.
+    pub idle: Duration,
+}
+
+/// The server that is asked.
+#[derive(Debug, Clone)]
+pub enum OpenAiServer {
+    /// A server that was configured.
+    At {
+        /// Its address, such as [`API_URL`]. Without a path, `/v1` is added.
+        base_url: String,
+        /// The key, if it needs one.
+        key: Option<ApiKey>,
+        /// The address of an HTTP proxy.
+        proxy: Option<String>,
+    },
+    /// The first server that listens at one of these ports on this machine.
+    Local(Vec<u16>),
+}
+
+impl OpenAiSettings {
+    /// Creates settings with the defaults.
+    #[must_use]
+    pub fn new(server: OpenAiServer) -> Self {
+        Self { server, model: None, idle: IDLE }
+    }
+}
+
+/// The error for settings with which no engine can be created.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct BadOpenAiSettings(String);
+
+/// The engine.
+#[derive(Debug, Clone)]
+pub struct OpenAi {
+    settings: Arc<OpenAiSettings>,
+    /// The server, once it is known.
+    server: Arc<OnceCell<Arc<ChatServer>>>,
+}
+
+/// A server that answers.
+#[derive(Debug)]
+struct ChatServer {
+    link: Arc<ApiLink>,
+    base: Url,
+    key: Option<ApiKey>,
+    limit: AnswerLimit,
+    /// Where it was found, if it was not configured.
+    place: Option<String>,
+    /// The context windows that the server has told, by model.
+    windows: Mutex<HashMap<String, u64>>,
+}
+
+impl OpenAi {
+    /// Validates the settings. Connects only at the first use.
+    pub fn new(settings: OpenAiSettings) -> Result<Self, BadOpenAiSettings> {
+        let server = match &settings.server {
+            OpenAiServer::At { base_url, key, proxy } => {
+                let proxy = proxy.as_deref();
+                let server = ChatServer::at(base_url, key.clone(), proxy, settings.idle);
+                OnceCell::from(Arc::new(server.map_err(BadOpenAiSettings)?))
+            }
+            OpenAiServer::Local(_) => OnceCell::new(),
+        };
+        Ok(Self { settings: Arc::new(settings), server: Arc::new(server) })
+    }
+
+    /// Returns the server, and looks for it if necessary. A failure is not remembered.
+    async fn server(&self) -> Result<Arc<ChatServer>, EngineError> {
+        let find = || async {
+            let OpenAiServer::Local(ports) = &self.settings.server else {
+                return Err(nothing_found(&[]));
+            };
+            let found = local_servers::find(ports).await.ok_or_else(|| nothing_found(ports))?;
+            ChatServer::local(&found, self.settings.idle).map(Arc::new).map_err(refused)
+        };
+        self.server.get_or_try_init(find).await.cloned()
+    }
+}
+
+impl ChatServer {
+    fn at(
+        base_url: &str,
+        key: Option<ApiKey>,
+        proxy: Option<&str>,
+        idle: Duration,
+    ) -> Result<Self, String> {
+        let mut base = base_address(base_url, &WORDS)?;
+        let path = base.path().trim_end_matches('/');
+        let path = path.strip_suffix("/chat/completions").unwrap_or(path);
+        let path = if path.is_empty() { "/v1" } else { path }.to_owned();
+        base.set_path(&path);
+        let limit = match base.host_str() {
+            Some(CLOUD_HOST) => AnswerLimit::MaxCompletionTokens,
+            _ => AnswerLimit::MaxTokens,
+        };
+        let link = ApiLink::new(&base, proxy, key.clone(), &WORDS, idle)?;
+        let (link, windows) = (Arc::new(link), Mutex::default());
+        Ok(Self { link, base, key, limit, place: None, windows })
+    }
+
+    fn local(found: &LocalServer, idle: Duration) -> Result<Self, String> {
+        let server = Self::at(&found.address, None, None, idle)?;
+        server.learn(&found.models);
+        let place = Some(format!("{} at {}", found.name, found.address));
+        Ok(Self { place, limit: AnswerLimit::Unlimited, ..server })
+    }
+
+    fn address(&self, call: &str) -> Url {
+        let mut address = self.base.clone();
+        address.set_path(&format!("{}{call}", self.base.path()));
+        address
+    }
+
+    fn headers(&self) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        if let Some(key) = &self.key {
+            headers.insert(header::AUTHORIZATION, key.bearer());
+        }
+        headers
+    }
+
+    /// Asks for the models, and remembers their context windows.
+    async fn models(&self) -> Result<Vec<ListedModel>, EngineError> {
+        let address = self.address("/models");
+        let listed = list_models(&self.link, address, self.headers(), LISTED_WITHIN).await?;
+        self.learn(&listed);
+        Ok(listed)
+    }
+
+    fn learn(&self, models: &[ListedModel]) {
+        let mut windows = lock(&self.windows);
+        windows.extend(
+            models.iter().filter_map(|model| Some((model.id.clone(), model.context_window()?))),
+        );
+    }
+
+    fn request(&self, call: &EngineCall) -> Result<ApiRequest, EngineError> {
+        let mut headers = self.headers();
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        let body = request::body(call, self.limit)?;
+        Ok(ApiRequest { address: self.address("/chat/completions"), headers, body })
+    }
+}
+
+impl Engine for OpenAi {
+    fn name(&self) -> &'static str {
+        "openai"
+    }
+
+    fn default_model(&self) -> BoxFuture<'_, Result<Arc<str>, EngineError>> {
+        Box::pin(async {
+            if let Some(model) = &self.settings.model {
+                return Ok(model.as_str().into());
+            }
+            let server = self.server().await?;
+            if server.limit == AnswerLimit::MaxCompletionTokens {
+                return Ok(CLOUD_MODEL.into());
+            }
+            let models = server.models().await?;
+            // Models for embeddings cannot talk.
+            let talks = |model: &&ListedModel| !model.id.to_ascii_lowercase().contains("embed");
+            let model = models.iter().find(talks).or(models.first());
+            model.map(|model| model.id.as_str().into()).ok_or_else(|| {
+                refused(
+                    "The server lists no model: load one, or set one in OPENAI_MODEL".to_owned(),
+                )
+            })
+        })
+    }
+
+    fn models(&self) -> BoxFuture<'_, Result<Vec<ModelListing>, EngineError>> {
+        Box::pin(async {
+            let models = self.server().await?.models().await?;
+            Ok(models.into_iter().map(ModelListing::from).collect())
+        })
+    }
+
+    fn place(&self) -> Option<String> {
+        self.server.get()?.place.clone()
+    }
+
+    fn is_free(&self) -> bool {
+        matches!(self.settings.server, OpenAiServer::Local(_))
+    }
+
+    fn context_window(&self, model: &str) -> Option<u64> {
+        lock(&self.server.get()?.windows).get(model).copied()
+    }
+
+    fn answer(&self, call: EngineCall) -> Box<dyn AnswerStream> {
+        let engine = self.clone();
+        let prepare = async move {
+            let server = engine.server().await?;
+            let (request, asked) = (server.request(&call)?, request::tokens(&call));
+            let errors = Arc::clone(&server.link.errors);
+            let decoder = ChunkDecoder::new(errors, asked, call.streams_tool_input);
+            Ok((Arc::clone(&server.link), request, decoder))
+        };
+        Box::new(StreamedAnswer::new(prepare))
+    }
+}
+
+fn refused(text: String) -> EngineError {
+    EngineError { kind: EngineErrorKind::Refused, status: None, retry_after: None, text }
+}
+
+fn nothing_found(ports: &[u16]) -> EngineError {
+    let ports: Vec<String> = ports.iter().map(u16::to_string).collect();
+    refused(format!(
+        "No model server was found on this machine (ports {}): start one, such as Ollama, or set \
+         OPENAI_BASE_URL or OPENAI_API_KEY",
+        ports.join(", ")
+    ))
+}
+
+#[cfg(test)]
+mod tests;

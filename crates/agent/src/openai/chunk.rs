@@ -1,0 +1,111 @@
+//! The chunks of a streamed answer, as far as they are needed. Servers differ, so unknown fields are
+//! ignored, missing ones are empty, and what may have several forms is left unparsed.
+
+use std::borrow::Cow;
+
+use callgate_wire::session::TokenUsage;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+/// One chunk.
+#[derive(Deserialize)]
+pub(super) struct ChatChunk<'a> {
+    #[serde(borrow, default)]
+    pub(super) choices: Vec<ChunkChoice<'a>>,
+    #[serde(borrow, default)]
+    pub(super) usage: Option<&'a RawValue>,
+    /// An error that a server reports in the middle of an answer.
+    #[serde(borrow, default)]
+    pub(super) error: Option<&'a RawValue>,
+}
+
+/// The part of a chunk that belongs to one of the answers; there is only one.
+#[derive(Deserialize)]
+pub(super) struct ChunkChoice<'a> {
+    #[serde(default)]
+    pub(super) index: u64,
+    /// What is new. Some servers send a whole message at once.
+    #[serde(borrow, default, alias = "message")]
+    pub(super) delta: Option<ChunkDelta<'a>>,
+    #[serde(borrow, default)]
+    pub(super) finish_reason: Option<Cow<'a, str>>,
+}
+
+/// What is new in an answer.
+#[derive(Default, Deserialize)]
+pub(super) struct ChunkDelta<'a> {
+    #[serde(borrow, default)]
+    pub(super) content: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    pub(super) refusal: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    pub(super) reasoning_content: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    pub(super) reasoning: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    pub(super) tool_calls: Option<Vec<CallPiece<'a>>>,
+}
+
+/// A piece of a tool call.
+#[derive(Deserialize)]
+pub(super) struct CallPiece<'a> {
+    #[serde(default)]
+    pub(super) index: Option<u64>,
+    #[serde(borrow, default)]
+    pub(super) id: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    pub(super) function: Option<FunctionPiece<'a>>,
+}
+
+/// A piece of the called function.
+#[derive(Deserialize)]
+pub(super) struct FunctionPiece<'a> {
+    #[serde(borrow, default)]
+    pub(super) name: Option<Cow<'a, str>>,
+    /// A string with a piece of JSON; some servers send the arguments themselves.
+    #[serde(borrow, default)]
+    pub(super) arguments: Option<&'a RawValue>,
+}
+
+impl FunctionPiece<'_> {
+    /// Returns the piece of JSON.
+    pub(super) fn arguments(&self) -> Cow<'_, str> {
+        let Some(arguments) = self.arguments.map(RawValue::get) else { return Cow::Borrowed("") };
+        match arguments.as_bytes().first() {
+            Some(b'"') => serde_json::from_str(arguments).map_or_else(|_| "".into(), Cow::Owned),
+            Some(b'n') => "".into(),
+            _ => Cow::Borrowed(arguments),
+        }
+    }
+}
+
+/// The tokens of a whole answer.
+#[derive(Deserialize)]
+struct ChunkUsage {
+    #[serde(default)]
+    prompt_tokens: Option<u64>,
+    #[serde(default)]
+    completion_tokens: Option<u64>,
+    #[serde(default)]
+    prompt_tokens_details: Option<PromptDetails>,
+}
+
+#[derive(Deserialize)]
+struct PromptDetails {
+    #[serde(default)]
+    cached_tokens: Option<u64>,
+}
+
+/// Returns the tokens that a server reports. A form that is not known is no report.
+pub(super) fn usage(json: &RawValue) -> Option<TokenUsage> {
+    let told: ChunkUsage = serde_json::from_str(json.get()).ok()?;
+    let prompt = told.prompt_tokens?;
+    let cached = told.prompt_tokens_details.and_then(|details| details.cached_tokens);
+    let cached = cached.unwrap_or(0).min(prompt);
+    Some(TokenUsage {
+        input: prompt - cached,
+        output: told.completion_tokens.unwrap_or(0),
+        cache_read: cached,
+        cache_write: 0,
+    })
+}

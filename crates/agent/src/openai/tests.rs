@@ -1,0 +1,128 @@
+//! The engine with a strict fake of Chat Completions.
+
+use callgate_testkit::chat::{API_KEY, Chat, ChatReply, Dialect};
+use serde_json::json;
+
+use super::*;
+use crate::engine::{AnswerPiece, ModelStop};
+use crate::message::{Block, ChatMessage};
+use crate::tool::{ToolSpec, raw_json};
+
+fn engine(base_url: &str, model: Option<&str>) -> OpenAi {
+    let key = Some(ApiKey::new(API_KEY).unwrap());
+    let server = OpenAiServer::At { base_url: base_url.to_owned(), key, proxy: None };
+    let model = model.map(str::to_owned);
+    OpenAi::new(OpenAiSettings { model, ..OpenAiSettings::new(server) }).unwrap()
+}
+
+fn local(ports: Vec<u16>) -> OpenAi {
+    OpenAi::new(OpenAiSettings::new(OpenAiServer::Local(ports))).unwrap()
+}
+
+fn call(text: &str) -> EngineCall {
+    let spec = ToolSpec {
+        name: "add".into(),
+        description: "Adds.".into(),
+        input_schema: raw_json(&json!({"type": "object"})),
+        kind: "other",
+        is_read_only: true,
+    };
+    EngineCall {
+        model: "m".into(),
+        system: "".into(),
+        messages: vec![Arc::new(ChatMessage::user(vec![Block::text(text)]))],
+        tools: Arc::new([spec]),
+        max_tokens: 100,
+        thinking: None,
+        streams_tool_input: false,
+        engine_state: None,
+        runner: None,
+    }
+}
+
+async fn answer(engine: &OpenAi, call: EngineCall) -> Result<Vec<AnswerPiece>, EngineError> {
+    let (mut answer, mut pieces) = (engine.answer(call), Vec::new());
+    while answer.next(&mut pieces).await? {}
+    Ok(pieces)
+}
+
+#[tokio::test]
+async fn a_text_with_its_usage() {
+    let fake = Chat::start(Dialect::ChatCompletions, [ChatReply::Text("Hello.".to_owned())]);
+    let pieces = answer(&engine(&fake.url(), Some("m")), call("Hi")).await.unwrap();
+    let [AnswerPiece::Text(text), AnswerPiece::Usage(usage), AnswerPiece::End(end)] = &pieces[..]
+    else {
+        panic!("{pieces:?}")
+    };
+    assert_eq!((&**text, usage.input, usage.output), ("Hello.", 10, 5));
+    assert_eq!(*end, ModelStop::EndTurn);
+    assert_eq!(fake.results(), [""; 0]);
+}
+
+#[tokio::test]
+async fn a_server_on_this_machine_needs_neither_a_key_nor_a_model() {
+    let script = [ChatReply::Call("add".to_owned(), json!({"a": 1}))];
+    let fake = Chat::start(Dialect::ChatCompletions, script).local(["nomic-embed", "qwen"]);
+    let engine = local(vec![1, fake.port()]);
+    assert_eq!(engine.place(), None, "nothing is looked for before it is needed");
+    assert_eq!(&*engine.default_model().await.unwrap(), "qwen");
+    let place = format!("a model server at http://127.0.0.1:{}", fake.port());
+    assert_eq!(engine.place(), Some(place));
+    assert!(engine.is_free());
+    let pieces = answer(&engine, call("Hi")).await.unwrap();
+    let is_call =
+        |piece: &AnswerPiece| matches!(piece, AnswerPiece::ToolUse { name, .. } if name == "add");
+    assert!(pieces.iter().any(is_call), "{pieces:?}");
+    assert_eq!(fake.bodies()[0]["max_tokens"], json!(null));
+}
+
+#[tokio::test]
+async fn without_a_server_it_says_what_to_do() {
+    let error = local(vec![1]).default_model().await.unwrap_err();
+    assert!(error.text.contains("start one, such as Ollama, or set OPENAI_BASE_URL"), "{error}");
+    let error = answer(&local(vec![]), call("Hi")).await.unwrap_err();
+    assert_eq!(error.kind, EngineErrorKind::Refused);
+}
+
+#[tokio::test]
+async fn a_server_without_tools_is_not_asked_again() {
+    let said = json!({"error": {"message": "gemma does not support tools", "type": "api_error"}});
+    let fake = Chat::start(Dialect::ChatCompletions, [ChatReply::Refuse(400, said)]);
+    let error = answer(&engine(&fake.url(), Some("gemma")), call("Hi")).await.unwrap_err();
+    assert_eq!((error.kind, error.status), (EngineErrorKind::Refused, Some(400)));
+    assert!(error.text.contains("gemma does not support tools. It cannot use tools"), "{error}");
+}
+
+#[tokio::test]
+async fn an_answer_without_its_end_is_cut() {
+    let piece = json!({"choices": [{"index": 0, "delta": {"content": "Hel"}}]}).to_string();
+    let script = [ChatReply::Raw(vec![piece])];
+    let fake = Chat::start(Dialect::ChatCompletions, script);
+    let error = answer(&engine(&fake.url(), Some("m")), call("Hi")).await.unwrap_err();
+    assert_eq!(error.kind, EngineErrorKind::Cut);
+}
+
+#[test]
+fn addresses_lead_to_the_right_place() {
+    let at = |base: &str| {
+        let engine = engine(base, None);
+        engine.server.get().unwrap().address("/chat/completions").to_string()
+    };
+    let right = "https://far.test/v1/chat/completions";
+    for base in ["https://far.test", "https://far.test/", "https://far.test/v1/"] {
+        assert_eq!(at(base), right);
+    }
+    assert_eq!(at(right), right);
+    let other = "https://far.test/v1beta/openai";
+    assert_eq!(at(other), format!("{other}/chat/completions"));
+    let server = OpenAiServer::At { base_url: "far".to_owned(), key: None, proxy: None };
+    let error = OpenAi::new(OpenAiSettings::new(server)).unwrap_err().to_string();
+    assert!(error.contains("OPENAI_BASE_URL") && error.contains(API_URL), "{error}");
+}
+
+#[tokio::test]
+async fn the_cloud_has_a_model_of_its_own() {
+    let engine = engine(API_URL, None);
+    assert_eq!(&*engine.default_model().await.unwrap(), CLOUD_MODEL);
+    assert_eq!(engine.server.get().unwrap().limit, AnswerLimit::MaxCompletionTokens);
+}

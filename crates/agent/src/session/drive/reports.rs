@@ -1,0 +1,31 @@
+//! Tells the front end what a turn has taken while it runs.
+
+use callgate_wire::session::{SessionEvent, UsageReport};
+
+use super::TurnDriver;
+use crate::engine::AnswerPiece;
+
+impl TurnDriver<'_> {
+    /// Returns true if the piece changes what is known about the usage: the provider reports it, or
+    /// the answer ends and the provider never did.
+    pub(super) fn is_report_due(&self, piece: &AnswerPiece) -> bool {
+        match piece {
+            AnswerPiece::Usage(_) => true,
+            AnswerPiece::End(_) => !self.meter.is_told(),
+            _ => false,
+        }
+    }
+
+    /// Returns what the turn has taken so far.
+    pub(super) fn usage_report(&self) -> SessionEvent {
+        let answer = self.meter.so_far();
+        let cost =
+            self.cost.zip(self.shared.cost(&self.answering, answer)).map(|(cost, usd)| cost + usd);
+        SessionEvent::Usage(UsageReport {
+            usage: self.taken + answer,
+            cost,
+            context_tokens: self.read.unwrap_or_default() + answer.output,
+            context_window: Some(self.window()),
+        })
+    }
+}

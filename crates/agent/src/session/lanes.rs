@@ -1,0 +1,115 @@
+//! Each conversation has a lane in which its jobs run one after the other, in the order in which they
+//! came.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex};
+
+use callgate_link::sync::lock;
+use callgate_wire::session::UserMessage;
+use tokio::sync::watch;
+
+use super::HaltReason;
+use crate::history::EngineSelection;
+
+/// A job that waits for its turn in a conversation.
+#[derive(Debug)]
+pub(super) struct ConversationJob {
+    /// The request's id.
+    pub(super) id: String,
+    /// What it does.
+    pub(super) work: JobKind,
+}
+
+/// What a job does to its conversation.
+#[derive(Debug)]
+pub(super) enum JobKind {
+    /// Answer a message.
+    Say(UserMessage),
+    /// Answer the last message again.
+    Regenerate,
+    /// Answer this instead of the last message.
+    Edit(UserMessage),
+    /// Have this engine answer from now on.
+    SetEngine(EngineSelection),
+    /// Remove all messages.
+    Clear,
+    /// Remove all messages but so many of the first.
+    Rewind(u64),
+    /// Delete the conversation.
+    Delete,
+}
+
+/// What can change the course of a running turn.
+pub(super) struct TurnControl {
+    /// Receives the reason to stop.
+    pub(super) halt: watch::Receiver<Option<HaltReason>>,
+    /// The jobs that wait for this one.
+    pub(super) waiting: WaitingJobs,
+}
+
+/// The jobs that wait in a lane. Clones share the same jobs.
+#[derive(Debug, Clone, Default)]
+pub(super) struct WaitingJobs(Arc<Mutex<VecDeque<ConversationJob>>>);
+
+impl WaitingJobs {
+    /// Removes and returns the messages that are meant for the running turn, with the ids of their
+    /// requests.
+    pub(super) fn take_steering(&self) -> Vec<(String, UserMessage)> {
+        let mut waiting = lock(&self.0);
+        let is_steering =
+            |job: &ConversationJob| matches!(&job.work, JobKind::Say(said) if said.steer);
+        let (taken, left): (VecDeque<_>, VecDeque<_>) = waiting.drain(..).partition(is_steering);
+        *waiting = left;
+        let said = |job: ConversationJob| match job.work {
+            JobKind::Say(said) => Some((job.id, said)),
+            _ => None,
+        };
+        taken.into_iter().filter_map(said).collect()
+    }
+}
+
+/// The lanes of all conversations in which a job runs.
+#[derive(Debug, Default)]
+pub(super) struct ConversationLanes {
+    lanes: HashMap<String, WaitingJobs>,
+}
+
+impl ConversationLanes {
+    /// Puts a job into its lane. Returns it if it can start at once.
+    pub(super) fn add(&mut self, lane: &str, job: ConversationJob) -> Option<ConversationJob> {
+        if let Some(waiting) = self.lanes.get(lane) {
+            lock(&waiting.0).push_back(job);
+            return None;
+        }
+        self.lanes.insert(lane.to_owned(), WaitingJobs::default());
+        Some(job)
+    }
+
+    /// Returns the jobs that wait in a lane.
+    pub(super) fn waiting(&self, lane: &str) -> WaitingJobs {
+        self.lanes.get(lane).cloned().unwrap_or_default()
+    }
+
+    /// Ends the running job of a lane and returns the next.
+    pub(super) fn ended(&mut self, lane: &str) -> Option<ConversationJob> {
+        let next = lock(&self.lanes.get(lane)?.0).pop_front();
+        if next.is_none() {
+            self.lanes.remove(lane);
+        }
+        next
+    }
+
+    /// Removes a waiting job. Returns false if no job with this id waits.
+    pub(super) fn remove(&mut self, id: &str) -> bool {
+        self.lanes.values().any(|waiting| {
+            let mut waiting = lock(&waiting.0);
+            let at = waiting.iter().position(|job| job.id == id);
+            at.and_then(|at| waiting.remove(at)).is_some()
+        })
+    }
+
+    /// Removes all waiting jobs.
+    pub(super) fn clear(&mut self) {
+        self.lanes.values().for_each(|waiting| lock(&waiting.0).clear());
+    }
+}

@@ -1,0 +1,57 @@
+//! The end of a session before its input ends.
+
+use std::io;
+use std::time::Duration;
+
+use tokio::sync::mpsc;
+
+use super::intake::IncomingLine;
+use super::{AgentSession, HaltReason};
+use crate::failure::RequestFailure;
+
+/// How long writing the last lines may take once the runtime is asked to end.
+const LAST_WORDS: Duration = Duration::from_millis(500);
+/// How long turns may take to end once the runtime is asked to end.
+const TURNS_END_WITHIN: Duration = Duration::from_millis(800);
+
+/// Why a runtime ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shutdown {
+    /// A signal: open turns are ended, and all lines are written first.
+    Asked,
+    /// The front end is gone.
+    Alone,
+}
+
+impl AgentSession {
+    /// Ends all open requests and leaves, including those that were received but not handled yet.
+    pub(super) async fn leave(
+        mut self,
+        ending: Shutdown,
+        mut requests: mpsc::Receiver<IncomingLine>,
+    ) -> io::Result<()> {
+        let text = "the runtime was told to end: send the message again once it is back";
+        let failure = RequestFailure::temporary("shutdown", text);
+        self.early = None;
+        while let Ok(incoming) = requests.try_recv() {
+            if let IncomingLine::Request(request) = incoming {
+                // Nobody waits for a request that is refused.
+                self.shared.output.begin(&request.id, &request.command).ok();
+            }
+        }
+        self.lanes.clear();
+        for halt in self.halts.values() {
+            halt.send_replace(Some(HaltReason::Failed(failure.clone())));
+        }
+        let all = async { while self.jobs.join_next().await.is_some() {} };
+        tokio::time::timeout(TURNS_END_WITHIN, all).await.ok();
+        self.jobs.abort_all();
+        if ending == Shutdown::Asked {
+            self.shared.output.close(|| failure.clone().into(), LAST_WORDS).await;
+        }
+        tokio::time::timeout(LAST_WORDS, self.shared.tools.close()).await.ok();
+        self.shared.options.history.hurry();
+        self.shared.options.ledger.hurry();
+        Ok(())
+    }
+}

@@ -1,0 +1,166 @@
+//! The tool `todo_write`: the plan of a longer task, which front ends show as a list.
+
+use std::sync::Arc;
+
+use callgate_wire::session::tool_kind;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use serde_json::value::RawValue;
+
+use crate::BoxFuture;
+use crate::tool::{AgentTool, CallOutcome, ToolInvocation, ToolSpec, raw_json};
+
+/// The most steps of a plan.
+const MOST_ITEMS: usize = 100;
+/// The longest text of a step, in characters.
+const LONGEST_ITEM: usize = 500;
+const NAME: &str = "todo_write";
+const DESCRIPTION: &str = "Shows the user the plan of a task with several steps. Give the whole \
+    plan each time: it replaces the one before. At most one step is `active`; mark a step `done` \
+    as soon as it is. Simple tasks need no plan.";
+
+/// Returns the tool `todo_write`.
+#[must_use]
+pub fn tool() -> Arc<dyn AgentTool> {
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "items": {
+                "type": "array",
+                "maxItems": MOST_ITEMS,
+                "items": {
+                    "type": "object",
+                    "properties": {
+                        "text": { "type": "string", "description": "The step, in a few words." },
+                        "status": { "type": "string", "enum": ["pending", "active", "done"] }
+                    },
+                    "required": ["text", "status"],
+                    "additionalProperties": false
+                }
+            }
+        },
+        "required": ["items"],
+        "additionalProperties": false
+    });
+    Arc::new(TodoTool {
+        spec: ToolSpec {
+            name: NAME.into(),
+            description: DESCRIPTION.into(),
+            input_schema: raw_json(&schema),
+            is_read_only: true,
+            kind: tool_kind::OTHER,
+        },
+    })
+}
+
+struct TodoTool {
+    spec: ToolSpec,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TodoPlan {
+    items: Vec<TodoItem>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TodoItem {
+    text: String,
+    status: TodoStatus,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum TodoStatus {
+    Pending,
+    Active,
+    Done,
+}
+
+impl AgentTool for TodoTool {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn run(&self, invocation: ToolInvocation) -> BoxFuture<'_, CallOutcome> {
+        let outcome = match read(&invocation.input) {
+            Ok(plan) => CallOutcome::done(&plan, plan.text()),
+            Err(reason) => CallOutcome::failed(reason),
+        };
+        Box::pin(std::future::ready(outcome))
+    }
+}
+
+impl TodoPlan {
+    /// Describes the state of the plan for the model.
+    fn text(&self) -> String {
+        let count =
+            |status| self.items.iter().filter(|item| item.status == status).count().to_string();
+        format!(
+            "The user sees the plan: {} done, {} active, {} pending.",
+            count(TodoStatus::Done),
+            count(TodoStatus::Active),
+            count(TodoStatus::Pending),
+        )
+    }
+}
+
+/// Parses a plan, or returns what is wrong with it.
+fn read(input: &RawValue) -> Result<TodoPlan, String> {
+    let plan: TodoPlan = serde_json::from_str(input.get()).map_err(|error| {
+        format!(
+            "the input of {NAME} cannot be read: {error}. Give {{\"items\": [{{\"text\": \"…\", \
+             \"status\": \"pending\"}}]}}."
+        )
+    })?;
+    if plan.items.len() > MOST_ITEMS {
+        return Err(format!("a plan may have {MOST_ITEMS} steps: combine some of them"));
+    }
+    if plan.items.iter().any(|item| item.text.trim().is_empty()) {
+        return Err("a step has no text: say what is to be done".to_owned());
+    }
+    if plan.items.iter().any(|item| item.text.chars().count() > LONGEST_ITEM) {
+        return Err(format!("a step may have {LONGEST_ITEM} characters: shorten it"));
+    }
+    if plan.items.iter().filter(|item| item.status == TodoStatus::Active).count() > 1 {
+        return Err("at most one step may be active: mark the others pending or done".to_owned());
+    }
+    Ok(plan)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::Value;
+
+    async fn check(input: Value, expected: &str) {
+        let invocation = ToolInvocation { input: raw_json(&input), progress: Arc::new(|_, _| {}) };
+        let outcome = tool().run(invocation).await;
+        assert!(outcome.text.contains(expected), "{} for {input}", outcome.text);
+        if !outcome.is_error {
+            assert_eq!(serde_json::from_str::<Value>(outcome.result.get()).unwrap(), input);
+        }
+    }
+
+    fn item(text: &str, status: &str) -> Value {
+        json!({ "text": text, "status": status })
+    }
+
+    #[tokio::test]
+    async fn a_plan_is_counted_and_given_back() {
+        let items = [item("a", "done"), item("b", "active"), item("c", "pending")];
+        check(json!({ "items": items }), "1 done, 1 active, 1 pending").await;
+        check(json!({ "items": [] }), "0 done, 0 active, 0 pending").await;
+    }
+
+    #[tokio::test]
+    async fn a_plan_that_nobody_could_follow_is_refused() {
+        check(json!([]), "cannot be read").await;
+        check(json!({ "items": [item("a", "later")] }), "cannot be read").await;
+        check(json!({ "items": [item("  ", "done")] }), "no text").await;
+        check(json!({ "items": [item("a", "active"), item("b", "active")] }), "one step").await;
+        check(json!({ "items": vec![item("a", "done"); 101] }), "100 steps").await;
+        check(json!({ "items": [item(&"é".repeat(501), "done")] }), "500 characters").await;
+    }
+}

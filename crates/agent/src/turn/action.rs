@@ -1,0 +1,73 @@
+//! What a turn wants done, and what it may take.
+
+use std::time::Duration;
+
+use callgate_wire::session::SessionEvent;
+use serde_json::value::RawValue;
+
+use super::StopReason;
+use crate::failure::RequestFailure;
+use crate::message::{ChatMessage, StoredToolResult};
+use crate::tool::CallOutcome;
+
+/// The limits of a turn.
+#[derive(Debug, Clone, Copy)]
+pub struct TurnLimits {
+    /// The most times that the model is asked.
+    pub most_rounds: u32,
+    /// Whether a message that was stopped before any answer is stored. One that replaces another is
+    /// not, because the other's answer would be lost.
+    pub keeps_unanswered: bool,
+}
+
+/// Something that the caller has to do.
+#[derive(Debug)]
+pub enum TurnAction {
+    /// Send the event to the front end.
+    Tell(SessionEvent),
+    /// Ask the model after this time. The conversation is what was stored, followed by
+    /// [`Turn::unkept`](super::Turn::unkept).
+    Ask(Duration),
+    /// Summarise what was stored, because the model cannot read so much, and ask again. If that is
+    /// not possible, [abandon](super::Turn::abandon) the turn with this failure.
+    Shorten(RequestFailure),
+    /// Drop the answer that is being received.
+    Drop,
+    /// Run a tool, if the gate permits it.
+    Run(ToolCall),
+    /// Stop these tools.
+    Stop(Vec<usize>),
+    /// Store these messages, all or none. The turn only continues when they are stored.
+    Keep {
+        /// The new messages.
+        messages: Vec<ChatMessage>,
+        /// The results that their tools gave the front end.
+        results: Vec<StoredToolResult>,
+        /// Whether the answer goes on after them.
+        is_part: bool,
+    },
+    /// End the turn.
+    End(Result<StopReason, RequestFailure>),
+}
+
+/// A tool call that is to run.
+#[derive(Debug, Clone)]
+pub struct ToolCall {
+    /// Its index in this round, which [`Turn::ran`](super::Turn::ran) expects.
+    pub index: usize,
+    /// The id of the call.
+    pub id: String,
+    /// The tool.
+    pub name: String,
+    /// Its arguments.
+    pub input: Box<RawValue>,
+}
+
+/// A tool call that has ended.
+#[derive(Debug)]
+pub struct FinishedCall {
+    /// Its outcome.
+    pub outcome: CallOutcome,
+    /// Whether a person has ended the whole turn.
+    pub interrupt: bool,
+}

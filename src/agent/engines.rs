@@ -1,0 +1,109 @@
+//! The engines of the runtime, made of its settings.
+
+use std::sync::Arc;
+
+use callgate_agent::anthropic::{Anthropic, AnthropicSettings};
+use callgate_agent::claude_code::{ClaudeCode, ClaudeCodeSettings};
+use callgate_agent::engine::Engine;
+use callgate_agent::engine_registry::{DefaultEngine, EngineRegistry};
+use callgate_agent::model_api::ApiKey;
+use callgate_agent::offline::Offline;
+use callgate_agent::openai::{self, OpenAi, OpenAiServer, OpenAiSettings};
+
+use crate::config::{AgentSettings, Config, EngineSetting, TokenSource};
+use crate::failure::Failure;
+
+/// Returns the engines. Only the one that the settings choose is created now, so that its mistakes
+/// are reported before anything is served.
+pub(super) fn registry(config: &Config) -> Result<EngineRegistry, Failure> {
+    let chosen = config.agent.engine.setting;
+    let mut registry = EngineRegistry::new(default_engine(&config.agent));
+    let makers: [(&'static str, EngineSetting, MakeEngine); 3] = [
+        ("anthropic", EngineSetting::Anthropic, anthropic),
+        ("openai", EngineSetting::OpenAi, openai),
+        ("claude-code", EngineSetting::ClaudeCode, claude_code),
+    ];
+    for (name, setting, make) in makers {
+        registry = if setting == chosen {
+            registry.with_engine(make(config).map_err(Failure::Failed)?)
+        } else {
+            let config = config.clone();
+            registry.with(name, Arc::new(move || make(&config)))
+        };
+    }
+    Ok(registry.with_engine(Arc::new(Offline)))
+}
+
+type MakeEngine = fn(&Config) -> Result<Arc<dyn Engine>, String>;
+
+fn default_engine(settings: &AgentSettings) -> DefaultEngine {
+    let because = settings.engine.because.clone();
+    let name = match settings.engine.setting {
+        EngineSetting::Auto => {
+            return DefaultEngine::IfFound {
+                name: "openai",
+                otherwise: "offline",
+                because,
+                advice: "set ANTHROPIC_API_KEY for a real model, or start a model server on this \
+                         machine"
+                    .to_owned(),
+            };
+        }
+        EngineSetting::Anthropic => "anthropic",
+        EngineSetting::OpenAi => "openai",
+        EngineSetting::ClaudeCode => "claude-code",
+        EngineSetting::Offline => "offline",
+    };
+    DefaultEngine::Fixed { name, because }
+}
+
+fn anthropic(config: &Config) -> Result<Arc<dyn Engine>, String> {
+    let settings = &config.agent;
+    let source = settings.api_key.as_ref();
+    let source = source.ok_or("there is no API key: set ANTHROPIC_API_KEY")?;
+    let engine = Anthropic::new(AnthropicSettings {
+        base_url: settings.base_url.clone(),
+        proxy: proxy(settings, &settings.base_url),
+        ..AnthropicSettings::new(key(source)?, settings.model.clone())
+    });
+    Ok(Arc::new(engine.map_err(|error| error.to_string())?))
+}
+
+/// Returns the engine for the server that is set; without a key and an address, for the one that is
+/// found on this machine.
+fn openai(config: &Config) -> Result<Arc<dyn Engine>, String> {
+    let settings = &config.agent;
+    let server = if settings.openai_key.is_none() && settings.openai_url.is_none() {
+        OpenAiServer::Local(settings.local_ports.clone())
+    } else {
+        let base_url = settings.openai_url.as_deref().unwrap_or(openai::API_URL).to_owned();
+        let proxy = proxy(settings, &base_url);
+        let key = settings.openai_key.as_ref().map(key).transpose()?;
+        OpenAiServer::At { base_url, key, proxy }
+    };
+    let model = settings.openai_model.clone();
+    let engine = OpenAi::new(OpenAiSettings { model, ..OpenAiSettings::new(server) });
+    Ok(Arc::new(engine.map_err(|error| error.to_string())?))
+}
+
+/// Returns the engine that is the Claude Code CLI, which is found when it is used.
+#[allow(clippy::unnecessary_wraps, reason = "all engines are made alike")]
+fn claude_code(config: &Config) -> Result<Arc<dyn Engine>, String> {
+    Ok(Arc::new(ClaudeCode::new(ClaudeCodeSettings {
+        cli: config.agent.claude_cli.clone(),
+        folder: config.agent.folder.clone(),
+        roots: config.agent.roots.clone(),
+        desk: config.desk_socket.value.clone(),
+    })))
+}
+
+fn key(source: &TokenSource) -> Result<ApiKey, String> {
+    let key = source.read_key().map_err(|error| error.to_string())?;
+    ApiKey::new(key.reveal()).map_err(|error| error.to_string())
+}
+
+/// Returns the proxy. It is for other machines, and those are reached by https only.
+fn proxy(settings: &AgentSettings, url: &str) -> Option<String> {
+    let is_far = url.starts_with("https://");
+    settings.proxy.as_ref().filter(|_| is_far).map(|proxy| proxy.reveal().to_owned())
+}

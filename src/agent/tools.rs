@@ -1,0 +1,61 @@
+//! The tools of the runtime: the built-in ones, MCP servers, and the user's own.
+
+use std::sync::Arc;
+
+use callgate_agent::custom::CustomTools;
+use callgate_agent::files::{self, AllowedFolders};
+use callgate_agent::history::History;
+use callgate_agent::mcp::{McpServers, McpSurroundings, Warning};
+use callgate_agent::session::LogLevel;
+use callgate_agent::tool::{AgentTool, ToolSource};
+use callgate_agent::{desktop, run, system, todo};
+
+use crate::config::AgentSettings;
+use crate::failure::Failure;
+
+/// Returns the built-in tools.
+pub(super) fn built_in(
+    settings: &AgentSettings,
+    hidden: files::HiddenFiles,
+) -> Result<Vec<Arc<dyn AgentTool>>, Failure> {
+    let roots = AllowedFolders::open(&settings.folder, &settings.roots)
+        .map_err(|error| Failure::Failed(format!("cannot use the folders for tools: {error}")))?;
+    let limits =
+        files::FileLimits { max_file: settings.max_file_size, ..files::FileLimits::default() };
+    let mut tools = files::tools(roots, limits, hidden);
+    let commands = commands(settings);
+    tools.push(todo::tool());
+    tools.push(system::tool(&commands));
+    tools.extend(desktop::tools(&commands));
+    tools.push(run::tool(commands));
+    Ok(tools)
+}
+
+/// Returns the sources of further tools. Nothing is read or started yet.
+pub(super) fn sources(settings: &AgentSettings, ledger: &History) -> Vec<Arc<dyn ToolSource>> {
+    let log = super::log(settings.log_level);
+    let warn: Warning = Arc::new(move |what: &str| log.say(LogLevel::Warn, what));
+    let around = McpSurroundings {
+        folder: settings.folder.clone(),
+        env: std::env::vars_os().collect(),
+        proxy: settings.proxy.as_ref().map(|proxy| proxy.reveal().to_owned()),
+        ledger: ledger.clone(),
+        warn: Arc::clone(&warn),
+    };
+    let servers = McpServers::new(settings.mcp_servers.clone(), around);
+    let mut sources: Vec<Arc<dyn ToolSource>> = vec![Arc::new(servers)];
+    if let Some(folder) = &settings.tools_folder {
+        let custom = CustomTools::new(folder.clone(), commands(settings), warn);
+        sources.push(Arc::new(custom));
+    }
+    sources
+}
+
+fn commands(settings: &AgentSettings) -> run::RunSettings {
+    run::RunSettings {
+        roots: settings.roots.clone(),
+        timeout: settings.command_timeout,
+        max_timeout: settings.command_timeout.max(run::LONGEST_TIMEOUT),
+        ..run::RunSettings::new(settings.folder.clone(), std::env::vars_os().collect())
+    }
+}

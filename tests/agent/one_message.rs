@@ -1,0 +1,111 @@
+//! `callgate chat` for scripts: one message, its answer, and the exit code.
+
+use std::process::{Command, Stdio};
+
+use callgate_testkit::messages::{Messages, Turn};
+use callgate_testkit::process::{DEADLINE, Finished, Piped, run};
+use rustix::process::Signal;
+use serde_json::{Value, json};
+
+use crate::fixture::Setup;
+
+fn chat(setup: &Setup, arguments: &[&str]) -> Command {
+    let mut command = setup.program(&["chat"]);
+    command.args(arguments).stdin(Stdio::null());
+    command
+}
+
+fn answer(setup: &Setup, arguments: &[&str]) -> Finished {
+    run(chat(setup, arguments), DEADLINE)
+}
+
+fn check(turns: Vec<Turn>, code: i32, stdout: &str) -> Finished {
+    let fake = Messages::start(turns);
+    let done = answer(&Setup::on(&fake), &["-p", "go"]);
+    assert_eq!((done.status.code(), done.stdout.as_str()), (Some(code), stdout), "{}", done.stderr);
+    done
+}
+
+#[test]
+fn the_text_is_on_standard_output_and_the_exit_code_says_how_it_ended() {
+    let writes = || Turn::text("I write.").tool("write_file", json!({"path": "a", "content": "x"}));
+    check(vec![Turn::text("Two\nlines.")], 0, "Two\nlines.\n");
+    check(vec![Turn::text("\u{1b}[31mred")], 0, "⟨U+001B⟩[31mred\n");
+    let failed = check(vec![Turn::refused(401, "authentication_error")], 1, "");
+    assert!(failed.stderr.starts_with("callgate: "), "{}", failed.stderr);
+    check(vec![writes(), Turn::text("I could not.")], 2, "I write.\nI could not.\n");
+    check(vec![Turn::text("No.").stop_reason("refusal")], 2, "No.\n");
+    check(vec![Turn::text("It is lon").stop_reason("max_tokens")], 3, "It is lon\n");
+}
+
+#[test]
+fn a_call_that_rules_allow_runs_and_one_that_nobody_can_be_asked_about_does_not() {
+    let writes = || Turn::tool_use("write_file", json!({"path": "a.txt", "content": "x"}));
+    let fake = Messages::start([writes(), Turn::text("Done."), writes(), Turn::text("Denied.")]);
+    let setup = Setup::on(&fake).writes();
+    assert_eq!(answer(&setup, &["-p", "go"]).success().stdout, "Done.\n");
+    assert!(setup.work().join("a.txt").exists());
+    let asks = Setup::on(&fake);
+    assert_eq!(answer(&asks, &["-p", "go"]).status.code(), Some(2));
+    assert!(!asks.work().join("a.txt").exists());
+    let told = &fake.last().tool_results()[0];
+    assert!(told.is_error && told.text.contains("nobody can be asked"), "{told:?}");
+}
+
+#[test]
+fn the_message_comes_from_standard_input_and_events_go_out_as_lines() {
+    let fake = Messages::start([Turn::text("Hi.")]);
+    let setup = Setup::on(&fake);
+    let mut piped = Piped::spawn(setup.program(&["chat", "--json"]));
+    piped.send("What is this?");
+    piped.close_stdin();
+    let mut events = Vec::new();
+    while let Some(line) = piped.recv_line_or_end() {
+        events.push(serde_json::from_str::<Value>(&line).unwrap());
+    }
+    assert!(piped.wait_exit(DEADLINE).success());
+    let text: String = events.iter().filter_map(|event| event["token"].as_str()).collect();
+    assert_eq!(text, "Hi.");
+    assert_eq!(events.last().unwrap()["type"], "done");
+    assert_eq!(events.last().unwrap()["data"]["stopReason"], "end_turn");
+    assert!(fake.last().user_text().contains("What is this?"));
+}
+
+#[test]
+fn wrong_command_lines_and_settings_have_their_codes() {
+    let setup = Setup::new();
+    assert_eq!(answer(&setup, &["--dance"]).status.code(), Some(64));
+    let empty = answer(&setup, &[]);
+    assert_eq!(empty.status.code(), Some(1));
+    assert!(empty.stderr.contains("there is no message to send"), "{}", empty.stderr);
+    let wrong = Setup::new().config("[agent]\nengine = \"steam\"\n");
+    assert_eq!(answer(&wrong, &["-p", "go"]).status.code(), Some(78));
+    let no_key = Setup::new().config("[agent]\nengine = \"anthropic\"\n");
+    let done = answer(&no_key, &["-p", "go"]);
+    assert_eq!(done.status.code(), Some(1), "{}", done.stderr);
+}
+
+#[test]
+fn settings_on_the_command_line_reach_the_runtime() {
+    let setup = Setup::new().file("notes.txt", "x");
+    let first = answer(&setup, &["-p", "list files", "--engine", "offline"]).success();
+    assert!(first.stdout.contains("notes.txt (1 byte"), "{}", first.stdout);
+    // The second message goes on with the conversation of the first.
+    let second = answer(&setup, &["--resume", "-p", "help"]).success();
+    assert!(!second.stdout.contains("I am callgate's offline engine"), "{}", second.stdout);
+}
+
+#[test]
+fn an_interrupt_cancels_it() {
+    let fake = Messages::start([Turn::text("It goes on\nand on.").stall_after(6)]);
+    let setup = Setup::on(&fake);
+    let mut piped = Piped::spawn(chat(&setup, &["--json", "-p", "go"]));
+    while piped.recv()["type"] != "token" {}
+    piped.signal(Signal::INT);
+    let mut last = Value::Null;
+    while let Some(line) = piped.recv_line_or_end() {
+        last = serde_json::from_str(&line).unwrap();
+    }
+    assert_eq!(last["data"]["stopReason"], "cancelled", "{last}");
+    assert_eq!(piped.wait_exit(DEADLINE).code(), Some(130));
+}
