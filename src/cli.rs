@@ -8,6 +8,7 @@ use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::agent::AgentArgs;
 use crate::ask::AskArgs;
+use crate::chat::ChatArgs;
 use crate::completions::CompletionsArgs;
 use crate::doctor::DoctorArgs;
 use crate::failure::{Failure, report_unused_problems};
@@ -25,8 +26,9 @@ use crate::up::UpArgs;
 /// and you
 ///
 /// Approvals: `callgate up` opens the desk at which your agents ask, and `callgate install` tells
-/// them to. Sessions: `callgate agent` is an agent runtime for a front end. Tools: with the library
-/// `callgate-tools` an agent calls functions of your own program.
+/// them to. Sessions: `callgate chat` is an agent in the terminal, and `callgate agent` the runtime
+/// for other front ends. Tools: with the library `callgate-tools` an agent calls functions of your
+/// own program.
 #[derive(Debug, Parser)]
 #[command(version, propagate_version = true, max_term_width = 100, after_long_help = EXIT_CODES)]
 struct Cli {
@@ -39,8 +41,8 @@ struct Cli {
 
 /// The end of the help.
 const EXIT_CODES: &str = "\
-Exit codes: 0 done, 1 failed, 64 wrong command line, 78 wrong settings. `ask` and `doctor` have
-more to say with theirs: see their help.";
+Exit codes: 0 done, 1 failed, 64 wrong command line, 78 wrong settings. `ask`, `chat` and
+`doctor` have more to say with theirs: see their help.";
 
 /// One variant and one file for each command, in the order of the help.
 #[derive(Debug, Subcommand)]
@@ -54,6 +56,7 @@ enum CliCommand {
     Rules(RulesArgs),
     Log(Box<LogArgs>),
     Ask(AskArgs),
+    Chat(ChatArgs),
     Agent(AgentArgs),
     Completions(CompletionsArgs),
     Man(ManArgs),
@@ -144,6 +147,7 @@ impl Cli {
             None => commands().print_help().map(|()| ExitCode::SUCCESS).map_err(Failure::from),
             Some(CliCommand::Agent(args)) => args.run(file),
             Some(CliCommand::Ask(args)) => args.run(file),
+            Some(CliCommand::Chat(args)) => args.run(file),
             Some(CliCommand::Completions(args)) => args.run(commands()),
             Some(CliCommand::Doctor(args)) => args.run(file),
             Some(CliCommand::Install(args)) => args.run(file),

@@ -6,6 +6,7 @@
 mod webdriver;
 
 use std::fmt;
+use std::path::Path;
 use std::process::{ChildStdout, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -96,9 +97,24 @@ impl Browser {
 
     /// Sets whether the system prefers dark colours.
     pub fn prefer_dark(&self, dark: bool) {
-        let value = if dark { "dark" } else { "light" };
-        let features = json!([{ "name": "prefers-color-scheme", "value": value }]);
+        self.prefer("prefers-color-scheme", if dark { "dark" } else { "light" });
+    }
+
+    /// Sets what the system prefers, by the name of the media feature.
+    pub fn prefer(&self, feature: &str, value: &str) {
+        let features = json!([{ "name": feature, "value": value }]);
         self.cdp("Emulation.setEmulatedMedia", &json!({ "features": features }));
+    }
+
+    /// Runs a script in every page that is opened from now on, before its own.
+    pub fn run_before_pages(&self, script: &str) {
+        self.cdp("Page.addScriptToEvaluateOnNewDocument", &json!({ "source": script }));
+    }
+
+    /// Keeps downloads in a folder.
+    pub fn download_to(&self, folder: &Path) {
+        let parameters = json!({ "behavior": "allow", "downloadPath": folder });
+        self.cdp("Browser.setDownloadBehavior", &parameters);
     }
 
     /// Runs a script in the page, as the body of a function of `arguments`, and returns its value.
@@ -265,7 +281,7 @@ impl Drop for Browser {
 const PAUSE: Duration = Duration::from_millis(15);
 
 /// Without these, Chromium would connect to hosts of its maker.
-const QUIET: [&str; 8] = [
+const QUIET: [&str; 9] = [
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-default-apps",
@@ -273,6 +289,8 @@ const QUIET: [&str; 8] = [
     "--disable-gpu",
     "--disable-quic",
     "--disable-sync",
+    // Names of the documentation, as an attacker's name server would answer.
+    "--host-resolver-rules=MAP *.example 127.0.0.1",
     "--no-first-run",
 ];
 

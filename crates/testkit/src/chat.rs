@@ -33,6 +33,10 @@ pub enum ChatReply {
     Text(String),
     /// A call of a tool by the name under which the agent offers it.
     Call(String, Value),
+    /// The data of these events, as they are, and nothing after them.
+    Raw(Vec<String>),
+    /// An error with this status and body.
+    Refuse(u16, Value),
 }
 
 /// A running fake. It stops when it is dropped.
@@ -54,6 +58,10 @@ struct ChatScript {
     played: usize,
     results: Vec<String>,
     refusals: Vec<String>,
+    /// The bodies of the requests, in order.
+    bodies: Vec<Value>,
+    /// The models that are listed to everybody.
+    models: Vec<String>,
 }
 
 /// What a request says.
@@ -63,6 +71,9 @@ struct ChatRequest {
     tools: Vec<String>,
     /// The results of the calls so far.
     results: Vec<String>,
+    /// Whether the usage is sent at the end.
+    usage: bool,
+    body: Value,
 }
 
 impl Chat {
@@ -84,6 +95,26 @@ impl Chat {
         }
     }
 
+    /// Lists these models and asks for no key, as a server on the user's own machine does.
+    #[must_use]
+    pub fn local(self, models: impl IntoIterator<Item = &'static str>) -> Self {
+        let models = models.into_iter().map(str::to_owned).collect();
+        self.state.inner.lock().unwrap().models = models;
+        self
+    }
+
+    /// Returns the port at which it listens.
+    #[must_use]
+    pub fn port(&self) -> u16 {
+        self.server.address().port()
+    }
+
+    /// Returns the bodies of the requests that were answered.
+    #[must_use]
+    pub fn bodies(&self) -> Vec<Value> {
+        self.state.inner.lock().unwrap().bodies.clone()
+    }
+
     /// Returns what the model was told of each of its calls, in order. Fails if a request was
     /// refused.
     #[must_use]
@@ -100,8 +131,15 @@ impl Service for ChatState {
     }
 
     fn answer(&self, request: Incoming, out: &mut Outgoing<'_>) -> io::Result<()> {
-        let asked = self.dialect.read(&request);
         let mut inner = self.inner.lock().unwrap();
+        if request.method == "GET" && request.path == "/v1/models" && !inner.models.is_empty() {
+            let model = |id: &String| json!({ "id": id, "object": "model", "created": 1, "owned_by": "library" });
+            let models: Vec<Value> = inner.models.iter().map(model).collect();
+            let body = json!({ "object": "list", "data": models }).to_string();
+            return out.whole(200, &[("content-type", "application/json")], body.as_bytes());
+        }
+        let asked = self.dialect.read(&request, inner.models.is_empty());
+        let usage = asked.as_ref().is_ok_and(|asked| asked.usage);
         let reply = asked.and_then(|asked| inner.next(asked));
         if let Err((_, why)) = &reply {
             inner.refusals.push(why.clone());
@@ -109,9 +147,13 @@ impl Service for ChatState {
         let number = inner.played;
         drop(inner);
         match reply {
+            Ok(ChatReply::Refuse(status, body)) => {
+                let json = [("content-type", "application/json")];
+                out.whole(status, &json, body.to_string().as_bytes())
+            }
             Ok(reply) => {
                 out.begin(200, &[("content-type", "text/event-stream")])?;
-                for data in self.dialect.events(&reply, number) {
+                for data in self.dialect.events(&reply, number, usage) {
                     out.chunk(format!("data: {data}\n\n").as_bytes())?;
                 }
                 out.end()
@@ -141,12 +183,13 @@ impl ChatScript {
         }
         self.played += 1;
         self.results = asked.results;
+        self.bodies.push(asked.body);
         Ok(reply)
     }
 }
 
 impl Dialect {
-    fn read(self, request: &Incoming) -> Result<ChatRequest, ChatRefusal> {
+    fn read(self, request: &Incoming, needs_key: bool) -> Result<ChatRequest, ChatRefusal> {
         let path = request.path.as_str();
         let (is_right_path, header, key) = match self {
             Self::ChatCompletions => {
@@ -161,7 +204,7 @@ impl Dialect {
         if request.method != "POST" || !is_right_path {
             return Err((404, format!("there is no {} {path}", request.method)));
         }
-        if request.headers.get(header) != Some(&key) {
+        if needs_key && request.headers.get(header) != Some(&key) {
             return Err((401, "the API key is not valid".to_owned()));
         }
         let body: Value = serde_json::from_slice(&request.body)
@@ -174,9 +217,9 @@ impl Dialect {
     }
 
     /// Returns the data of the events of one answer, as the service sends them.
-    fn events(self, reply: &ChatReply, number: usize) -> Vec<String> {
+    fn events(self, reply: &ChatReply, number: usize, usage: bool) -> Vec<String> {
         match self {
-            Self::ChatCompletions => chat_events(reply, number),
+            Self::ChatCompletions => chat_events(reply, number, usage),
             Self::Gemini => vec![gemini_event(reply)],
         }
     }
@@ -199,13 +242,19 @@ fn read_chat(body: &Value) -> Result<ChatRequest, String> {
     if body["stream"] != json!(true) {
         return Err("this fake streams only".to_owned());
     }
-    let mut asked = ChatRequest::default();
+    let usage = body["stream_options"]["include_usage"] == json!(true);
+    let mut asked = ChatRequest { usage, body: body.clone(), ..ChatRequest::default() };
     for tool in list(body, "tools")? {
         asked.tools.push(text(&tool["function"]["name"])?);
+        if !tool["function"]["parameters"].is_object() && !tool["function"]["parameters"].is_null()
+        {
+            return Err(format!("the parameters of a tool are no object: {tool}"));
+        }
     }
     // Each call has to have its result before the next message of the user or the model.
     let mut open: Vec<&Value> = Vec::new();
     for message in list(body, "messages")? {
+        check_content(&message["content"])?;
         match message["role"].as_str() {
             Some("tool") => {
                 let id = &message["tool_call_id"];
@@ -217,12 +266,45 @@ fn read_chat(body: &Value) -> Result<ChatRequest, String> {
                 if let Some(id) = open.first() {
                     return Err(format!("the call {id} has no result"));
                 }
-                open.extend(list(message, "tool_calls")?.iter().map(|call| &call["id"]));
+                for call in list(message, "tool_calls")? {
+                    check_call(call)?;
+                    open.push(&call["id"]);
+                }
             }
             _ => return Err(format!("a message has an unknown role: {message}")),
         }
     }
     open.first().map_or(Ok(asked), |id| Err(format!("the call {id} has no result")))
+}
+
+/// Checks the content of a message: a string, nothing, or parts of the known types.
+fn check_content(content: &Value) -> Result<(), String> {
+    let Some(parts) = content.as_array() else {
+        let is_plain = content.is_string() || content.is_null();
+        return if is_plain { Ok(()) } else { Err(format!("this is no content: {content}")) };
+    };
+    for part in parts {
+        let is_known = match part["type"].as_str() {
+            Some("text") => part["text"].is_string(),
+            Some("image_url") => part["image_url"]["url"].is_string(),
+            Some("file") => part["file"]["file_data"].is_string(),
+            _ => false,
+        };
+        if !is_known {
+            return Err(format!("this is no part of a message: {part}"));
+        }
+    }
+    Ok(())
+}
+
+/// Checks a call that the model is reminded of, as far as it is given.
+fn check_call(call: &Value) -> Result<(), String> {
+    let arguments = &call["function"]["arguments"];
+    let is_json = arguments.as_str().is_none_or(|it| serde_json::from_str::<Value>(it).is_ok());
+    if is_json && (arguments.is_string() || arguments.is_null()) {
+        return Ok(());
+    }
+    Err(format!("the arguments of a call are no JSON in a string: {call}"))
 }
 
 fn read_gemini(body: &Value) -> Result<ChatRequest, String> {
@@ -254,7 +336,7 @@ fn read_gemini(body: &Value) -> Result<ChatRequest, String> {
     open.first().map_or(Ok(asked), |name| Err(format!("the call of {name} has no response")))
 }
 
-fn chat_events(reply: &ChatReply, number: usize) -> Vec<String> {
+fn chat_events(reply: &ChatReply, number: usize, usage: bool) -> Vec<String> {
     let (delta, reason) = match reply {
         ChatReply::Text(text) => (json!({ "role": "assistant", "content": text }), "stop"),
         ChatReply::Call(name, arguments) => {
@@ -263,6 +345,8 @@ fn chat_events(reply: &ChatReply, number: usize) -> Vec<String> {
             let call = json!({ "index": 0, "id": id, "type": "function", "function": function });
             (json!({ "role": "assistant", "tool_calls": [call] }), "tool_calls")
         }
+        ChatReply::Raw(events) => return events.clone(),
+        ChatReply::Refuse(..) => return Vec::new(),
     };
     let chunk = |delta: &Value, reason: Value| {
         json!({
@@ -271,9 +355,18 @@ fn chat_events(reply: &ChatReply, number: usize) -> Vec<String> {
             "choices": [{ "index": 0, "delta": delta, "finish_reason": reason }],
         })
     };
-    let mut last = chunk(&json!({}), json!(reason));
-    last["usage"] = json!({ "prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15 });
-    vec![chunk(&delta, Value::Null).to_string(), last.to_string(), "[DONE]".to_owned()]
+    let mut events = vec![chunk(&delta, Value::Null), chunk(&json!({}), json!(reason))];
+    let spent = json!({ "prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15 });
+    if usage {
+        // A chunk of its own, without choices.
+        let mut last = chunk(&json!({}), Value::Null);
+        (last["choices"], last["usage"]) = (json!([]), spent);
+        events.push(last);
+    } else {
+        events[1]["usage"] = spent;
+    }
+    let events = events.iter().map(Value::to_string);
+    events.chain(["[DONE]".to_owned()]).collect()
 }
 
 fn gemini_event(reply: &ChatReply) -> String {
@@ -282,6 +375,8 @@ fn gemini_event(reply: &ChatReply) -> String {
         ChatReply::Call(name, arguments) => {
             json!({ "functionCall": { "name": name, "args": arguments } })
         }
+        ChatReply::Raw(events) => return events.concat(),
+        ChatReply::Refuse(..) => return String::new(),
     };
     let candidate = json!({
         "content": { "role": "model", "parts": [part] }, "finishReason": "STOP", "index": 0,
@@ -291,78 +386,4 @@ fn gemini_event(reply: &ChatReply) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::http::request;
-
-    fn post(fake: &Chat, path: &str, header: &str, body: &Value) -> String {
-        let body = body.to_string();
-        let raw = format!(
-            "POST {path} HTTP/1.1\r\n{header}\r\nconnection: close\r\ncontent-length: {}\r\n\r\n\
-             {body}",
-            body.len()
-        );
-        request(fake.server.address(), raw.as_bytes())
-    }
-
-    fn chat(fake: &Chat, messages: &Value) -> String {
-        let tools = json!([{ "function": { "name": "add" } }]);
-        let body = json!({ "model": "m", "stream": true, "tools": tools, "messages": messages });
-        post(fake, "/v1/chat/completions", &format!("authorization: Bearer {API_KEY}"), &body)
-    }
-
-    fn gemini(fake: &Chat, contents: &Value) -> String {
-        let tools = json!([{ "functionDeclarations": [{ "name": "add" }] }]);
-        let path = "/v1beta/models/m:streamGenerateContent?alt=sse";
-        let body = json!({ "tools": tools, "contents": contents });
-        post(fake, path, &format!("x-goog-api-key: {API_KEY}"), &body)
-    }
-
-    fn script() -> [ChatReply; 2] {
-        [
-            ChatReply::Call("add".to_owned(), json!({ "a": 1 })),
-            ChatReply::Text("All done.".to_owned()),
-        ]
-    }
-
-    #[test]
-    fn chat_completions_play_a_script() {
-        let fake = Chat::start(Dialect::ChatCompletions, script());
-        let first = chat(&fake, &json!([{ "role": "user", "content": "Go" }]));
-        assert!(first.contains("tool_calls") && first.contains("[DONE]"), "{first}");
-        let call = json!({ "role": "assistant", "tool_calls": [{ "id": "c" }] });
-        let result = json!({ "role": "tool", "tool_call_id": "c", "content": "2" });
-        assert!(chat(&fake, &json!([call, result])).contains("All done."));
-        assert_eq!(fake.results(), ["2"]);
-    }
-
-    #[test]
-    fn gemini_plays_a_script() {
-        let fake = Chat::start(Dialect::Gemini, script());
-        let first = gemini(&fake, &json!([{ "role": "user", "parts": [{ "text": "Go" }] }]));
-        assert!(first.contains("functionCall"), "{first}");
-        let call = json!({ "role": "model", "parts": [{ "functionCall": { "name": "add" } }] });
-        let response = json!({ "name": "add", "response": { "output": "2" } });
-        let response = json!({ "role": "user", "parts": [{ "functionResponse": response }] });
-        assert!(gemini(&fake, &json!([call, response])).contains("All done."));
-        assert_eq!(fake.results(), [r#"{"output":"2"}"#]);
-    }
-
-    #[test]
-    fn what_the_services_refuse_is_refused() {
-        let fake = Chat::start(Dialect::ChatCompletions, []);
-        let call = json!({ "role": "assistant", "tool_calls": [{ "id": "c" }] });
-        let result = json!({ "role": "tool", "tool_call_id": "d", "content": "2" });
-        assert!(chat(&fake, &json!([call])).contains("has no result"));
-        assert!(chat(&fake, &json!([call, result])).contains("no call has the id"));
-        assert!(chat(&fake, &json!([{ "role": "dance" }])).contains("unknown role"));
-        assert!(chat(&fake, &json!([])).contains("the script has 0 turns"));
-        let answer = post(&fake, "/v1/chat/completions", "authorization: x", &json!({}));
-        assert!(answer.contains("API key is not valid"), "{answer}");
-
-        let fake = Chat::start(Dialect::Gemini, [ChatReply::Call("sub".to_owned(), json!({}))]);
-        let call = json!({ "role": "model", "parts": [{ "functionCall": { "name": "add" } }] });
-        assert!(gemini(&fake, &json!([call])).contains("has no response"));
-        assert!(gemini(&fake, &json!([])).contains("sub is not offered"));
-    }
-}
+mod tests;

@@ -97,11 +97,34 @@ pub fn a_choice_answers(desk: &impl PageDesk, page: &Browser) {
     assert_eq!(answers, json!({ "Which colour?": "Blue" }));
 }
 
+/// Where an agent takes several choices, they are sent together.
+pub fn several_choices_answer(desk: &impl PageDesk, page: &Browser) {
+    let choice = |label: &str| json!({ "label": label, "description": "a shell" });
+    let input = json!({ "questions": [{
+        "question": "Which shells?", "header": "Shells", "multiSelect": true,
+        "options": [choice("bash"), choice("fish"), choice("zsh")],
+    }] });
+    let hook = desk.ask_about("AskUserQuestion", &input);
+    show(page, "Which shells?");
+    for pick in ["pick0.0", "pick0.2"] {
+        page.click(&format!("[data-press='{pick}']"));
+        page.wait_for(
+            "the choice is taken",
+            &format!("return document.querySelector(\"[data-press='{pick}'][aria-pressed=true]\")"),
+        );
+    }
+    page.click("[data-press=done]");
+    let answers = hook.decision()["updatedInput"]["answers"].clone();
+    assert_eq!(answers, json!({ "Which shells?": "bash, zsh" }));
+}
+
 /// A plan is shown as the text that it means.
 pub fn a_plan_is_read_and_approved(desk: &impl PageDesk, page: &Browser) {
     let plan = "# The plan\n\n1. Build **all** of it\n2. Test it";
     let hook = desk.ask_about("ExitPlanMode", &json!({ "plan": plan }));
     show(page, "The plan");
+    let row = page.text(".question-row.is-current .what");
+    assert_eq!(row, "The plan", "a row has no marks of Markdown");
     page.wait_for("a heading", "return document.querySelector('.card h1, .card h2, .card h3')");
     page.wait_for("bold words", "return document.querySelector('.card strong')");
     page.click("[data-press=allow]");

@@ -12,8 +12,7 @@ use crate::leaks::descends_from;
 use crate::proc::{self, ProcessEntry};
 use crate::process::{Collected, DEADLINE, Group};
 
-/// A pseudo-terminal of 50 lines and 150 columns, made by `script` of util-linux. Dropping it
-/// kills all that runs in it.
+/// A pseudo-terminal, made by `script` of util-linux. Dropping it kills all that runs in it.
 ///
 /// ```no_run
 /// use std::process::Command;
@@ -33,11 +32,17 @@ pub struct Terminal {
 }
 
 impl Terminal {
-    /// Starts `command` in it. Its environment is what the command sets, and nothing else but the
-    /// kind of the terminal.
+    /// Starts `command` in a terminal of 50 lines and 150 columns. Its environment is what the
+    /// command sets, and nothing else but the kind of the terminal.
     #[must_use]
     pub fn spawn(command: &Command) -> Self {
-        let line = format!("stty rows 50 cols 150; exec {}", words(command));
+        Self::spawn_sized(command, 150, 50)
+    }
+
+    /// Does the same in a terminal of this size.
+    #[must_use]
+    pub fn spawn_sized(command: &Command, columns: usize, lines: usize) -> Self {
+        let line = format!("stty rows {lines} cols {columns}; exec {}", words(command));
         let mut script = Command::new("/usr/bin/script");
         script.args(["--quiet", "--flush", "--return", "--command", &line, "/dev/null"]);
         let set = command.get_envs().filter_map(|(name, value)| Some((name, value?)));

@@ -159,6 +159,32 @@ pub fn python(major: u8) -> Option<PathBuf> {
     present(&format!("Python with mcp {major}"), under(&folder).join("bin/python"))
 }
 
+/// Returns the filesystem server of npm, with the Node to run it.
+#[must_use]
+pub fn mcp_files() -> Option<(PathBuf, PathBuf)> {
+    let script = "mcp-files/node_modules/@modelcontextprotocol/server-filesystem/dist/index.js";
+    Some((node22()?, present("the MCP server for files", under(script))?))
+}
+
+/// Returns the time server of the Python package index.
+#[must_use]
+pub fn mcp_time() -> Option<PathBuf> {
+    present("the MCP server for the time", under("mcp-time/bin/mcp-server-time"))
+}
+
+/// Returns Xvfb, a display without a screen: Debian's package.
+#[must_use]
+pub fn xvfb() -> Option<PathBuf> {
+    present("Xvfb", PathBuf::from("/usr/bin/Xvfb"))
+}
+
+/// Returns the Python with the official client of Chat Completions, and with `mockllm`, a server of
+/// them.
+#[must_use]
+pub fn openai() -> Option<PathBuf> {
+    present("Python with openai", under("openai/bin/python"))
+}
+
 /// Returns axe-core, a script that finds what keeps people from using a page.
 #[must_use]
 pub fn axe() -> Option<PathBuf> {

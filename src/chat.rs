@@ -1,0 +1,135 @@
+//! `callgate chat`: talk to an agent in the terminal, or send one message from a script.
+
+mod attached_files;
+mod chat_core;
+mod inline_screen;
+mod input_history;
+mod line_editor;
+mod markdown;
+mod one_shot;
+mod question_prompt;
+mod slash_command;
+mod status_line;
+mod styled_text;
+mod terminal_chat;
+mod tool_card;
+mod transcript;
+
+use std::env;
+use std::ffi::OsString;
+use std::io::{self, IsTerminal};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use callgate_client::{Client, ClientSettings, RestartBackOff};
+
+use crate::config::{AgentFlags, Config, Surroundings};
+use crate::failure::Failure;
+use crate::terminal_modes::is_in_foreground;
+use crate::text::read_limited;
+use attached_files::attachments;
+use input_history::InputHistoryFile;
+use one_shot::OneShot;
+use terminal_chat::TerminalChat;
+
+/// The end of the help.
+const CODES: &str = "\
+Exit codes of one message: 0 done, 1 failed, 2 a call was denied or the model refused, 3 the answer
+is incomplete, 64 wrong command line, 78 wrong settings, 130 cancelled.
+
+Try:
+  callgate chat -p \"What does this folder hold?\"
+  git diff | callgate chat --json";
+/// The longest message that is read from standard input, in bytes.
+const LONGEST_MESSAGE: u64 = 8 * 1024 * 1024;
+/// How often a runtime that dies is started again, in a script and in a terminal.
+const SCRIPT_RESTARTS: u32 = 0;
+const TERMINAL_RESTARTS: u32 = 8;
+
+/// Talk to an agent in the terminal
+///
+/// Starts the agent runtime in the current folder and shows its answers, the tools it uses and the
+/// questions it asks; /help lists the commands and keys. With --prompt, or if standard input is not
+/// a terminal, it sends one message, prints the answer and ends; a call that needs permission is
+/// then asked at the desk (`callgate up`), and denied if none runs.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = CODES)]
+pub(crate) struct ChatArgs {
+    /// Send this message, print the answer, and end
+    #[arg(short, long, value_name = "MESSAGE")]
+    prompt: Option<String>,
+    /// Print the events of the session protocol as lines of JSON; for one message
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    flags: AgentFlags,
+}
+
+impl ChatArgs {
+    pub(crate) fn run(self, file: Option<&Path>) -> Result<ExitCode, Failure> {
+        // Wrong settings are reported here, and not by a runtime that dies of them.
+        let config = Config::load_for_agent(file, &self.flags)?;
+        let message = self.message()?;
+        let cannot = |error: io::Error| Failure::Failed(format!("cannot start: {error}"));
+        let runtime =
+            tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(cannot)?;
+        let code = runtime.block_on(async {
+            let restarts = if message.is_some() { SCRIPT_RESTARTS } else { TERMINAL_RESTARTS };
+            let client = Client::start(self.settings(file, restarts)?)
+                .map_err(|error| Failure::Failed(error.to_string()))?;
+            let folder = config.agent.folder.clone();
+            let Some(message) = message else {
+                let around = Surroundings::of_process();
+                let history =
+                    around.data_folder().map(|folder| InputHistoryFile::in_folder(&folder));
+                let colours = env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+                let chat = TerminalChat { client, folder, history, colours };
+                return chat.run().await.map_err(Failure::from);
+            };
+            let attachments = attachments(&message, &folder);
+            let (is_json, desk_socket) = (self.json, config.socket.value.clone());
+            let shot = OneShot { client, message, attachments, is_json, desk_socket };
+            shot.run().await.map_err(Failure::from)
+        });
+        // What still runs is ended with the process.
+        runtime.shutdown_background();
+        code.map(ExitCode::from)
+    }
+
+    /// Returns the one message, if there is to be only one.
+    fn message(&self) -> Result<Option<String>, Failure> {
+        let message = match &self.prompt {
+            Some(message) => message.clone(),
+            None if !self.json && has_terminal() => return Ok(None),
+            None => read_limited(io::stdin(), LONGEST_MESSAGE)
+                .map_err(|error| Failure::Failed(format!("cannot read the message: {error}")))?,
+        };
+        if message.trim().is_empty() {
+            return Err(Failure::Failed("there is no message to send".to_owned()));
+        }
+        Ok(Some(message))
+    }
+
+    /// Returns how the runtime is started: by this program, with the same settings.
+    fn settings(&self, file: Option<&Path>, restarts: u32) -> Result<ClientSettings, Failure> {
+        let cannot = |why: &str| Failure::Failed(format!("cannot start the runtime: {why}"));
+        let program = env::current_exe().map_err(|error| cannot(&error.to_string()))?;
+        let flags = self.flags.words(&Surroundings::of_process());
+        let flags = flags.ok_or_else(|| cannot("a setting is not UTF-8"))?;
+        let mut settings = ClientSettings::new(program).arg("agent");
+        let absolute = file.map(std::path::absolute).transpose().map_err(Failure::from)?;
+        let config: Option<[OsString; 2]> =
+            absolute.map(|file: PathBuf| ["--config".into(), file.into()]);
+        settings.args.extend(config.into_iter().flatten());
+        settings.args.extend(flags.into_iter().map(OsString::from));
+        settings.back_off =
+            RestartBackOff { most_restarts: Some(restarts), ..RestartBackOff::default() };
+        Ok(settings)
+    }
+}
+
+/// Returns true if a person can read and type here.
+fn has_terminal() -> bool {
+    let is_dumb = env::var_os("TERM").is_some_and(|terminal| terminal == "dumb");
+    io::stdin().is_terminal() && io::stdout().is_terminal() && is_in_foreground() && !is_dumb
+}

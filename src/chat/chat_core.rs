@@ -1,0 +1,339 @@
+//! The chat without its terminal and its runtime: keys and events go in, actions and frames come
+//! out. Pure, but for the names of attached files, which are looked up in the working folder.
+
+mod branches;
+mod commands;
+mod drawing;
+mod engines;
+mod keys;
+
+use std::collections::VecDeque;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use callgate_client::{ClientError, RequestEvent, RuntimeState};
+use callgate_wire::session::{
+    Attachment, ConversationSummary, EngineListing, SessionCommand, SessionEvent, TurnEnd,
+    UserMessage,
+};
+use serde_json::json;
+use serde_json::value::{RawValue, to_raw_value};
+
+use super::attached_files::attachments;
+use super::input_history::InputHistory;
+use super::line_editor::LineEditor;
+use super::question_prompt::QuestionPrompt;
+use super::status_line::ChatStatus;
+use super::styled_text::ChatPage;
+use super::transcript::Transcript;
+use branches::BranchKind;
+
+/// The exit code after Ctrl-C, as shells have it.
+pub(super) const INTERRUPTED: u8 = 130;
+
+/// What the chat wants to be done.
+#[derive(Debug)]
+pub(super) enum ChatAction {
+    /// Send a request whose events are shown, under this number.
+    Turn(u64, SessionCommand),
+    /// Send a request whose end alone matters.
+    Errand(Errand, SessionCommand),
+    /// Cancel the request with this number.
+    Cancel(u64),
+    /// Keep what was typed for the next session.
+    Remember(String),
+    /// Start the runtime again.
+    Restart,
+    /// Stop the program, as Ctrl-Z does.
+    Suspend,
+    /// End with this exit code.
+    Quit(u8),
+}
+
+/// What a request without events is for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Errand {
+    Status,
+    List,
+    New,
+    Rename,
+    Delete {
+        id: String,
+    },
+    Clear,
+    Answer {
+        question: String,
+    },
+    Models,
+    SetEngine,
+    SetMode,
+    /// Looks for the exchange from which on something is left out.
+    Branch {
+        kind: BranchKind,
+        count: usize,
+    },
+    Fork,
+    Rewind,
+}
+
+/// What the keys are for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum InputMode {
+    /// A message or a command.
+    Message,
+    /// A new text for the last message.
+    EditLast,
+    /// The reason for a deny.
+    Words { question: String },
+    /// The changed arguments of a call.
+    Arguments { question: String },
+    /// A key that confirms the deletion of a conversation.
+    ConfirmDelete { id: String },
+}
+
+/// A request whose events are shown.
+#[derive(Debug)]
+struct OpenTurn {
+    number: u64,
+    since: Duration,
+    /// Whether it is a conversation that is loaded, and not an answer.
+    is_loading: bool,
+    is_cancelled: bool,
+}
+
+/// The state of the chat.
+#[derive(Debug)]
+pub(super) struct ChatCore {
+    page: ChatPage,
+    folder: PathBuf,
+    transcript: Transcript,
+    editor: LineEditor,
+    /// What was in the editor before it was needed for something else.
+    set_aside: LineEditor,
+    history: InputHistory,
+    mode: InputMode,
+    /// A line above the input, until the next key.
+    hint: String,
+    questions: VecDeque<(u64, QuestionPrompt)>,
+    turns: Vec<OpenTurn>,
+    last_turn: u64,
+    status: ChatStatus,
+    /// What the runtime does if it is not ready.
+    runtime: &'static str,
+    capabilities: Vec<String>,
+    conversation: Option<String>,
+    /// The conversations as they were listed last.
+    listed: Vec<ConversationSummary>,
+    /// The engines as they were listed last.
+    engines: Vec<EngineListing>,
+    last_message: Option<String>,
+    /// When Ctrl-C was pressed, so that a second one quits.
+    interrupted_at: Option<Duration>,
+    actions: Vec<ChatAction>,
+}
+
+impl ChatCore {
+    pub(super) fn new(page: ChatPage, folder: PathBuf, history: InputHistory) -> Self {
+        Self {
+            page,
+            folder,
+            transcript: Transcript::default(),
+            editor: LineEditor::default(),
+            set_aside: LineEditor::default(),
+            history,
+            mode: InputMode::Message,
+            hint: String::new(),
+            questions: VecDeque::new(),
+            turns: Vec::new(),
+            last_turn: 0,
+            status: ChatStatus::default(),
+            runtime: "starting",
+            capabilities: Vec::new(),
+            conversation: None,
+            listed: Vec::new(),
+            engines: Vec::new(),
+            last_message: None,
+            interrupted_at: None,
+            actions: Vec::new(),
+        }
+    }
+
+    /// Returns what is to be done now.
+    pub(super) fn take_actions(&mut self) -> Vec<ChatAction> {
+        std::mem::take(&mut self.actions)
+    }
+
+    /// Returns true while the time is shown.
+    pub(super) fn is_working(&self) -> bool {
+        !self.turns.is_empty()
+    }
+
+    pub(super) fn resize(&mut self, page: ChatPage) {
+        self.page = page;
+    }
+
+    /// Shows something that is not part of the conversation.
+    pub(super) fn note(&mut self, text: &str) {
+        self.transcript.note(text, &self.page);
+    }
+
+    /// Notes that the last frame is on the screen.
+    pub(super) fn printed(&mut self, now: Duration) {
+        if let (InputMode::Message, Some((_, question))) = (&self.mode, self.questions.front_mut())
+        {
+            question.printed(now);
+        }
+    }
+
+    /// Handles an event of a turn.
+    pub(super) fn event(&mut self, turn: u64, event: &RequestEvent) {
+        match event {
+            RequestEvent::Said(reply) => self.said(turn, &reply.event),
+            RequestEvent::Failed(ClientError::Cancelled) => {
+                self.transcript.note("cancelled", &self.page);
+            }
+            RequestEvent::Failed(error) => self.transcript.error(&error.to_string(), &self.page),
+        }
+        if event.is_end() {
+            self.end_turn(turn);
+        }
+    }
+
+    fn said(&mut self, turn: u64, event: &SessionEvent) {
+        let is_loading = self.turns.iter().any(|open| open.number == turn && open.is_loading);
+        // A message that steers an answer was shown when it was sent.
+        if matches!(event, SessionEvent::UserMessage(_)) && !is_loading {
+            return;
+        }
+        self.transcript.event(event, &self.page);
+        match event {
+            SessionEvent::UserMessage(said) => self.last_message = Some(said.message.clone()),
+            SessionEvent::PermissionRequest(request) => {
+                self.questions.push_back((turn, QuestionPrompt::new(request.clone())));
+            }
+            SessionEvent::PermissionResolved(resolved) => self.resolved(&resolved.question),
+            SessionEvent::Usage(report) => self.status.report(*report),
+            SessionEvent::Done(_) => self.done(event),
+            _ => {}
+        }
+    }
+
+    fn done(&mut self, event: &SessionEvent) {
+        self.transcript.end(&self.page);
+        let Some(end) = event.done_data::<TurnEnd>() else { return };
+        self.status.add(&end);
+        let note = match end.stop_reason.as_str() {
+            "end_turn" | "steered" => return,
+            "cancelled" => "cancelled",
+            "max_tokens" => "the answer reached its maximum length",
+            "max_turn_requests" => "the model wanted more rounds of tools than a message may have",
+            "refusal" => "the model refuses to answer",
+            other => &format!("the answer ended: {other}"),
+        };
+        self.transcript.note(note, &self.page);
+    }
+
+    fn end_turn(&mut self, turn: u64) {
+        self.turns.retain(|open| open.number != turn);
+        let over: Vec<String> = self
+            .questions
+            .iter()
+            .filter(|(of, _)| *of == turn)
+            .map(|(_, question)| question.request.question.clone())
+            .collect();
+        for question in &over {
+            self.resolved(question);
+        }
+        if self.turns.is_empty() {
+            self.transcript.end(&self.page);
+        }
+    }
+
+    /// Removes a question that is settled.
+    fn resolved(&mut self, question: &str) {
+        self.questions.retain(|(_, open)| open.request.question != question);
+        let is_typed = match &self.mode {
+            InputMode::Words { question: typed } | InputMode::Arguments { question: typed } => {
+                typed == question
+            }
+            _ => false,
+        };
+        if is_typed {
+            self.leave_mode();
+            "The question is over: what you typed was not sent.".clone_into(&mut self.hint);
+        }
+    }
+
+    /// Handles a new state of the runtime.
+    pub(super) fn runtime_state(&mut self, state: &RuntimeState) {
+        match state {
+            RuntimeState::Starting => self.runtime = "starting",
+            RuntimeState::Ready(ready) => {
+                self.runtime = "";
+                self.capabilities.clone_from(&ready.capabilities);
+                self.actions.push(ChatAction::Errand(Errand::Status, SessionCommand::GetStatus));
+            }
+            RuntimeState::Died { reason, last_words, .. } => {
+                self.runtime = "restarting";
+                let words = last_words.as_ref().map(|words| format!(": {words}"));
+                let text = format!("The runtime is gone ({reason}){}", words.unwrap_or_default());
+                self.transcript.error(&text, &self.page);
+            }
+            RuntimeState::Restarting { .. } => {
+                self.note("It is being started again; the conversation goes on.");
+            }
+            RuntimeState::GivenUp => {
+                self.runtime = "gone";
+                self.note("It died too often and is not started again: /restart tries once more.");
+            }
+            RuntimeState::Ended => self.runtime = "ended",
+        }
+    }
+
+    fn start_turn(&mut self, now: Duration, command: SessionCommand) {
+        self.last_turn += 1;
+        let number = self.last_turn;
+        let is_loading = matches!(command, SessionCommand::LoadConversation { .. });
+        self.turns.push(OpenTurn { number, since: now, is_loading, is_cancelled: false });
+        self.actions.push(ChatAction::Turn(number, command));
+    }
+
+    /// Returns a message of this conversation, with the files that it names, and shows it.
+    fn message(&mut self, text: &str) -> UserMessage {
+        let files = attachments(text, &self.folder);
+        let names: Vec<String> = files.iter().map(name_of).collect();
+        self.transcript.user_message(text, &names, &self.page);
+        self.last_message = Some(text.to_owned());
+        UserMessage { attachments: files, metadata: self.metadata(), ..UserMessage::new(text) }
+    }
+
+    /// Names the conversation, so that a runtime that was started again goes on with it.
+    fn metadata(&self) -> Option<Box<RawValue>> {
+        let id = self.conversation.as_ref()?;
+        to_raw_value(&json!({ "conversationId": id })).ok()
+    }
+
+    /// Goes back to typing messages.
+    fn leave_mode(&mut self) {
+        self.mode = InputMode::Message;
+        self.editor = std::mem::take(&mut self.set_aside);
+    }
+
+    /// Begins to type something else than a message.
+    fn enter_mode(&mut self, mode: InputMode, text: String) {
+        if self.mode == InputMode::Message {
+            self.set_aside = std::mem::replace(&mut self.editor, LineEditor::with(text));
+        }
+        self.mode = mode;
+    }
+}
+
+fn name_of(file: &Attachment) -> String {
+    match file {
+        Attachment::File { path, .. } => path.clone(),
+        Attachment::Inline { name, .. } => name.clone().unwrap_or_default(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,113 @@
+//! Modes of permission, and going back in a conversation: copies of it, and its last exchanges
+//! taken away.
+
+use callgate_wire::session::{
+    ConversationMessages, ConversationMode, ConversationTrimmed, LoadAs, PastMessage,
+    SessionCommand,
+};
+use serde_json::Value;
+
+use super::{ChatAction, ChatCore, Errand};
+
+/// How many messages are searched for the beginning of an exchange.
+const MOST_SEARCHED: u32 = 1000;
+
+/// What is done without the last exchanges of a conversation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::chat) enum BranchKind {
+    /// They are taken away.
+    Rewind,
+    /// The rest is copied.
+    Fork,
+}
+
+impl ChatCore {
+    /// Says which mode there is, or sets one.
+    pub(super) fn mode_command(&mut self, name: &str) {
+        let names = ConversationMode::ALL.map(ConversationMode::name).join(", ");
+        match (name, ConversationMode::named(name)) {
+            ("", _) => {
+                let now = self.status.mode().unwrap_or_default().name();
+                self.note(&format!("The mode is {now}. There are {names}: /mode NAME chooses."));
+            }
+            (_, Some(mode)) => {
+                let conversation_id = self.conversation.clone();
+                let command = SessionCommand::SetMode { conversation_id, mode };
+                self.actions.push(ChatAction::Errand(Errand::SetMode, command));
+            }
+            (_, None) => {
+                self.transcript.error(&format!("There are the modes {names}."), &self.page);
+            }
+        }
+    }
+
+    /// Goes back by some exchanges: looks for the message at which the last of them begins.
+    pub(super) fn branch_command(&mut self, kind: BranchKind, rest: &str) {
+        let usual = if kind == BranchKind::Rewind { "1" } else { "0" };
+        let count = if rest.is_empty() { usual } else { rest };
+        let (Ok(count), Some(id)) = (count.parse::<usize>(), self.conversation.clone()) else {
+            return self.note("Give a number of exchanges: your messages with their answers.");
+        };
+        if count == 0 {
+            return self.branch(kind, None);
+        }
+        let (limit, load_as) = (Some(MOST_SEARCHED), LoadAs::Messages);
+        let command =
+            SessionCommand::LoadConversation { conversation_id: id, limit, before: None, load_as };
+        self.actions.push(ChatAction::Errand(Errand::Branch { kind, count }, command));
+    }
+
+    /// Handles the messages in which an exchange is looked for.
+    pub(super) fn branch_found(
+        &mut self,
+        kind: BranchKind,
+        count: usize,
+        loaded: &ConversationMessages,
+    ) {
+        let begins =
+            (loaded.first..).zip(&loaded.messages).filter(|(_, said)| begins_exchange(said));
+        let begins: Vec<u64> = begins.map(|(number, _)| number).collect();
+        match begins.len().checked_sub(count).and_then(|at| begins.get(at)) {
+            Some(length) => self.branch(kind, Some(*length)),
+            None => self.note(&format!("There are only {} exchanges.", begins.len())),
+        }
+    }
+
+    fn branch(&mut self, kind: BranchKind, length: Option<u64>) {
+        let Some(conversation_id) = self.conversation.clone() else { return };
+        let (errand, command) = match (kind, length) {
+            (BranchKind::Fork, length) => {
+                let title = None;
+                let command = SessionCommand::ForkConversation { conversation_id, length, title };
+                (Errand::Fork, command)
+            }
+            (BranchKind::Rewind, Some(length)) => {
+                let conversation_id = Some(conversation_id);
+                (Errand::Rewind, SessionCommand::Rewind { conversation_id, length })
+            }
+            (BranchKind::Rewind, None) => return self.note("Nothing was taken away."),
+        };
+        self.actions.push(ChatAction::Errand(errand, command));
+    }
+
+    /// Goes on with the conversation as it is now.
+    pub(super) fn branched(&mut self, kind: BranchKind, trimmed: ConversationTrimmed) {
+        let messages = trimmed.length;
+        self.note(&match kind {
+            BranchKind::Fork => format!(
+                "This is a copy of the conversation, with {messages} messages. /list has both."
+            ),
+            BranchKind::Rewind => format!(
+                "The conversation has {messages} messages now. What tools have done is not undone."
+            ),
+        });
+        self.conversation = Some(trimmed.conversation_id);
+        self.last_message = None;
+    }
+}
+
+/// Returns true for a message that the user wrote, and not for the results of tools.
+fn begins_exchange(said: &PastMessage) -> bool {
+    let blocks: Vec<Value> = serde_json::from_str(said.content.get()).unwrap_or_default();
+    said.role == "user" && blocks.iter().all(|block| block["type"] != "tool_result")
+}

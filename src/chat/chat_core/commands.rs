@@ -1,0 +1,284 @@
+//! What the commands with a slash do, and what becomes of their requests.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use callgate_client::ClientError;
+use callgate_wire::session::{
+    ConversationCreated, ConversationEngine, ConversationList, ConversationMessages,
+    ConversationSummary, LoadAs, ModeSet, ModelList, SessionCommand, SessionEvent, SessionReply,
+};
+use jiff::{Timestamp, Zoned};
+
+use super::branches::BranchKind;
+use super::{ChatAction, ChatCore, Errand, InputMode};
+use crate::chat::slash_command::{SlashCommand, help};
+use crate::chat::styled_text::{StyledText, TextStyle, WrapAt};
+
+/// How many conversations are listed.
+const MOST_LISTED: u32 = 20;
+/// How many messages of a conversation are shown when it is opened.
+const MOST_LOADED: u32 = 40;
+
+impl ChatCore {
+    /// Runs a command with a slash.
+    pub(super) fn command(&mut self, now: Duration, command: SlashCommand, rest: &str) {
+        let needs = command.entry().and_then(|entry| entry.needs);
+        if let Some(missing) = needs.filter(|needed| !self.offers(needed)) {
+            let text = format!("This runtime cannot do that: it does not offer `{missing}`.");
+            return self.transcript.error(&text, &self.page);
+        }
+        match command {
+            SlashCommand::Help => self.note(&help()),
+            SlashCommand::New => {
+                let title = Some(rest.to_owned()).filter(|title| !title.is_empty());
+                let command = SessionCommand::NewConversation { conversation_id: None, title };
+                self.errand(Errand::New, command);
+            }
+            SlashCommand::List => {
+                let limit = Some(MOST_LISTED);
+                let command = SessionCommand::ListConversations { limit, before: None };
+                self.errand(Errand::List, command);
+            }
+            SlashCommand::Open => match self.listed_at(rest) {
+                Ok(id) => self.open(now, id),
+                Err(why) => self.transcript.error(&why, &self.page),
+            },
+            SlashCommand::Rename => self.rename(rest),
+            SlashCommand::Delete => self.delete(rest),
+            SlashCommand::Clear => {
+                let command = SessionCommand::ClearHistory { metadata: self.metadata() };
+                self.errand(Errand::Clear, command);
+            }
+            SlashCommand::Regenerate => {
+                let command = SessionCommand::Regenerate { metadata: self.metadata() };
+                self.start_turn(now, command);
+            }
+            SlashCommand::Edit => match self.last_message.clone() {
+                Some(message) => self.enter_mode(InputMode::EditLast, message),
+                None => self.note("There is no message to change."),
+            },
+            SlashCommand::Model => self.model_command(rest),
+            SlashCommand::Engine => self.engine_command(rest),
+            SlashCommand::Mode => self.mode_command(rest),
+            SlashCommand::Fork => self.branch_command(BranchKind::Fork, rest),
+            SlashCommand::Rewind => self.branch_command(BranchKind::Rewind, rest),
+            SlashCommand::Cost => self.note(&self.status.cost_text()),
+            SlashCommand::Restart => self.actions.push(ChatAction::Restart),
+            SlashCommand::Quit => self.actions.push(ChatAction::Quit(0)),
+        }
+    }
+
+    /// Returns true if the runtime has this capability.
+    pub(super) fn offers(&self, capability: &str) -> bool {
+        self.capabilities.iter().any(|offered| offered == capability)
+    }
+
+    fn errand(&mut self, errand: Errand, command: SessionCommand) {
+        self.actions.push(ChatAction::Errand(errand, command));
+    }
+
+    /// Returns the id of the conversation with this number in the list.
+    fn listed_at(&self, number: &str) -> Result<String, String> {
+        let at = number.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
+        let found = at.and_then(|at| self.listed.get(at));
+        let by_id = || self.listed.iter().find(|listed| listed.conversation_id == number);
+        let found = found.or_else(by_id).map(|listed| listed.conversation_id.clone());
+        found.ok_or_else(|| "Give the number of a conversation: /list shows them.".to_owned())
+    }
+
+    fn open(&mut self, now: Duration, conversation_id: String) {
+        self.conversation = Some(conversation_id.clone());
+        let (limit, load_as) = (Some(MOST_LOADED), LoadAs::Events);
+        let command =
+            SessionCommand::LoadConversation { conversation_id, limit, before: None, load_as };
+        self.start_turn(now, command);
+    }
+
+    fn rename(&mut self, title: &str) {
+        match (self.conversation.clone(), title) {
+            (_, "") => self.note("Give a title: /rename TITLE."),
+            (None, _) => self.note("There is no conversation yet."),
+            (Some(conversation_id), title) => {
+                let title = title.to_owned();
+                let command = SessionCommand::RenameConversation { conversation_id, title };
+                self.errand(Errand::Rename, command);
+            }
+        }
+    }
+
+    fn delete(&mut self, rest: &str) {
+        let id = match (rest, self.conversation.clone()) {
+            ("", Some(current)) => Ok(current),
+            _ => self.listed_at(rest),
+        };
+        match id {
+            Ok(id) => {
+                let listed = self.listed.iter().find(|listed| listed.conversation_id == id);
+                let title = listed.and_then(|listed| listed.title.clone());
+                let what = title
+                    .map_or_else(|| "this conversation".to_owned(), |title| format!("\"{title}\""));
+                self.enter_mode(InputMode::ConfirmDelete { id }, String::new());
+                self.hint =
+                    format!("Delete {what} for good? y deletes it, any other key does not.");
+            }
+            Err(why) => self.transcript.error(&why, &self.page),
+        }
+    }
+
+    /// Deletes a conversation, or not, after the question whether to.
+    pub(super) fn confirm_delete(&mut self, id: String, is_confirmed: bool) {
+        self.leave_mode();
+        if is_confirmed {
+            let command = SessionCommand::DeleteConversation { conversation_id: id.clone() };
+            self.errand(Errand::Delete { id }, command);
+        } else {
+            self.note("It was not deleted.");
+        }
+    }
+
+    /// Handles the end of an errand.
+    pub(in crate::chat) fn errand_done(
+        &mut self,
+        now: Duration,
+        errand: Errand,
+        result: Result<Arc<SessionReply>, ClientError>,
+    ) {
+        let reply = match result {
+            Ok(reply) => reply,
+            Err(error) => return self.errand_failed(&errand, &error),
+        };
+        match errand {
+            Errand::Status => self.status_came(now, &reply.event),
+            Errand::List => {
+                if let Some(list) = reply.event.done_data::<ConversationList>() {
+                    self.list_came(list);
+                }
+            }
+            Errand::New => {
+                if let Some(created) = reply.event.done_data::<ConversationCreated>() {
+                    self.conversation = Some(created.conversation_id);
+                    self.last_message = None;
+                    self.note("A new conversation begins here.");
+                }
+            }
+            Errand::Rename => self.note("The conversation is renamed."),
+            Errand::Clear => {
+                self.last_message = None;
+                self.note("The conversation is empty now.");
+            }
+            Errand::Delete { id } => {
+                self.note("The conversation is deleted.");
+                self.listed.retain(|listed| listed.conversation_id != id);
+                if self.conversation.as_ref() == Some(&id) {
+                    let command =
+                        SessionCommand::NewConversation { conversation_id: None, title: None };
+                    self.errand(Errand::New, command);
+                }
+            }
+            Errand::Models => {
+                if let Some(list) = reply.event.done_data::<ModelList>() {
+                    self.models_came(list);
+                }
+            }
+            Errand::SetEngine => {
+                if let Some(chosen) = reply.event.done_data::<ConversationEngine>() {
+                    self.note(&format!(
+                        "{} answers from now on, with {}.",
+                        chosen.engine, chosen.model
+                    ));
+                    self.status.set_engine(chosen);
+                }
+            }
+            Errand::SetMode => {
+                if let Some(set) = reply.event.done_data::<ModeSet>() {
+                    self.note(&format!("The mode is {} from now on.", set.mode.name()));
+                    self.status.set_mode(set.mode);
+                }
+            }
+            Errand::Branch { kind, count } => {
+                if let Some(loaded) = reply.event.done_data::<ConversationMessages>() {
+                    self.branch_found(kind, count, &loaded);
+                }
+            }
+            Errand::Fork => {
+                if let Some(trimmed) = reply.event.done_data() {
+                    self.branched(BranchKind::Fork, trimmed);
+                }
+            }
+            Errand::Rewind => {
+                if let Some(trimmed) = reply.event.done_data() {
+                    self.branched(BranchKind::Rewind, trimmed);
+                }
+            }
+            Errand::Answer { .. } => {}
+        }
+    }
+
+    fn errand_failed(&mut self, errand: &Errand, error: &ClientError) {
+        if let Errand::Answer { question } = errand {
+            // The runtime says what has become of the question, unless the answer was not valid.
+            let asked =
+                self.questions.iter_mut().find(|(_, open)| open.request.question == *question);
+            if let Some((_, asked)) = asked {
+                asked.is_answered = false;
+                asked.shown_anew();
+            }
+        }
+        self.transcript.error(&error.to_string(), &self.page);
+    }
+
+    fn status_came(&mut self, now: Duration, event: &SessionEvent) {
+        let SessionEvent::Status(status) = event else { return };
+        let is_first = self.conversation.is_none();
+        self.status.set(status);
+        if !is_first {
+            return;
+        }
+        self.conversation.clone_from(&status.conversation_id);
+        if let Some(engine) = self.status.engine_text() {
+            self.note(&format!("{engine}. /help lists the commands."));
+        }
+        match &status.conversation_id {
+            Some(id) if status.conversation_length > 0 => self.open(now, id.clone()),
+            _ => {}
+        }
+    }
+
+    fn list_came(&mut self, list: ConversationList) {
+        let mut rows = Vec::new();
+        for (number, listed) in (1..).zip(&list.conversations) {
+            let is_current = self.conversation.as_ref() == Some(&listed.conversation_id);
+            rows.extend(self.list_row(number, listed, is_current));
+        }
+        self.listed = list.conversations;
+        if rows.is_empty() {
+            return self.note("There are no conversations yet.");
+        }
+        self.transcript.add(rows);
+        self.note("/open NUMBER opens one.");
+    }
+
+    fn list_row(
+        &self,
+        number: usize,
+        listed: &ConversationSummary,
+        is_current: bool,
+    ) -> Vec<String> {
+        let sign = if is_current { "›" } else { " " };
+        let title = listed.title.as_deref().unwrap_or("(no title)");
+        let style = if is_current { TextStyle::BOLD } else { TextStyle::PLAIN };
+        let first = StyledText::new(&format!("{sign}{number:>2} "), TextStyle::CYAN);
+        let rest = StyledText::new("    ", TextStyle::PLAIN);
+        let when = format!("  {}, {} messages", local_time(listed.updated_at), listed.length);
+        let line = StyledText::new(title, style).and(&when, TextStyle::DIM);
+        line.hanging_rows(&self.page, WrapAt::Words, &first, &rest)
+    }
+}
+
+/// Returns a time as the user's clock shows it.
+fn local_time(milliseconds: u64) -> String {
+    let time = i64::try_from(milliseconds).ok().and_then(|at| Timestamp::from_millisecond(at).ok());
+    let here = time.map(|time| time.to_zoned(Zoned::now().time_zone().clone()));
+    here.map(|here| here.strftime("%Y-%m-%d %H:%M").to_string()).unwrap_or_default()
+}

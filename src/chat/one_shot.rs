@@ -1,0 +1,189 @@
+//! One message and its answer, for scripts and for a command without a terminal.
+
+use std::io::{self, IsTerminal, Write};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use callgate_client::{Client, ClientError, RequestEvent, SentRequest};
+use callgate_link::socket::{self, SocketState};
+use callgate_mask::text::visible;
+use callgate_wire::approval::Press;
+use callgate_wire::session::{Attachment, SessionEvent, SessionReply, TurnEnd};
+use tokio::signal::unix::{SignalKind, signal};
+
+use super::chat_core::INTERRUPTED;
+use crate::failure::complain;
+
+/// The exit codes of one message.
+const DONE: u8 = 0;
+const FAILED: u8 = 1;
+const DENIED: u8 = 2;
+const INCOMPLETE: u8 = 3;
+
+/// What the model reads when a call is denied because nobody can be asked.
+const NOBODY: &str = "nobody can be asked: the message came from a script, and no desk is running";
+
+/// A message that is sent without a person at the keyboard.
+pub(super) struct OneShot {
+    pub(super) client: Client,
+    pub(super) message: String,
+    pub(super) attachments: Vec<Attachment>,
+    /// Whether the events are printed as lines of JSON.
+    pub(super) is_json: bool,
+    /// Where a desk would take questions.
+    pub(super) desk_socket: PathBuf,
+}
+
+impl OneShot {
+    /// Sends the message and prints the answer. Returns the exit code.
+    pub(super) async fn run(self) -> io::Result<u8> {
+        let Self { client, message, attachments, is_json, desk_socket } = self;
+        let mut interrupt = signal(SignalKind::interrupt())?;
+        let mut terminate = signal(SignalKind::terminate())?;
+        let mut request = client.user_message_with(message, attachments).await;
+        let mut shot = RunningShot {
+            client: client.clone(),
+            desk_socket,
+            output: if is_json { ShotOutput::Json } else { ShotOutput::text() },
+            is_denied: false,
+            is_cancelled: false,
+        };
+        let code = loop {
+            tokio::select! {
+                event = request.next() => match event {
+                    Some(event) => if let Some(code) = shot.event(&event)? { break code },
+                    None => break FAILED,
+                },
+                _ = interrupt.recv() => if shot.cancel(&request) { break INTERRUPTED },
+                _ = terminate.recv() => break INTERRUPTED,
+            }
+        };
+        client.close().await;
+        Ok(code)
+    }
+}
+
+/// A message whose answer is being printed.
+struct RunningShot {
+    client: Client,
+    desk_socket: PathBuf,
+    output: ShotOutput,
+    is_denied: bool,
+    is_cancelled: bool,
+}
+
+/// How the answer is printed.
+enum ShotOutput {
+    /// Each event as a line of JSON.
+    Json,
+    /// The text, line by line; the last line is not finished.
+    Text { line: String },
+}
+
+impl RunningShot {
+    /// Cancels the request. Returns true if that was done before.
+    fn cancel(&mut self, request: &SentRequest) -> bool {
+        request.cancel();
+        std::mem::replace(&mut self.is_cancelled, true)
+    }
+
+    /// Handles an event. Returns the exit code at the end.
+    fn event(&mut self, event: &RequestEvent) -> io::Result<Option<u8>> {
+        let reply = match event {
+            RequestEvent::Said(reply) => reply,
+            RequestEvent::Failed(ClientError::Cancelled) => return Ok(Some(INTERRUPTED)),
+            RequestEvent::Failed(error) => {
+                self.output.end()?;
+                complain(&error.to_string());
+                return Ok(Some(FAILED));
+            }
+        };
+        self.output.print(reply)?;
+        match &reply.event {
+            SessionEvent::PermissionRequest(asked) => self.asked(asked.question.clone()),
+            SessionEvent::PermissionResolved(resolved) => {
+                self.is_denied |= resolved.decision != "allow";
+            }
+            SessionEvent::Error { error, .. } => {
+                self.output.end()?;
+                complain(&visible(error));
+                return Ok(Some(FAILED));
+            }
+            SessionEvent::Done(_) => {
+                self.output.end()?;
+                return Ok(Some(self.code(&reply.event)));
+            }
+            _ => {}
+        }
+        Ok(None)
+    }
+
+    /// Denies a call that no desk can be asked about.
+    fn asked(&self, question: String) {
+        if matches!(socket::probe(&self.desk_socket), Ok(SocketState::Live)) {
+            return;
+        }
+        let client = self.client.clone();
+        tokio::spawn(async move {
+            // If the answer does not count, the question is settled or waits for its deadline.
+            client.answer(&question, Press::Words(NOBODY.to_owned())).await.ok();
+        });
+    }
+
+    fn code(&self, event: &SessionEvent) -> u8 {
+        let end = event.done_data::<TurnEnd>();
+        match end.as_ref().map(|end| end.stop_reason.as_str()) {
+            Some("cancelled") if self.is_cancelled => INTERRUPTED,
+            Some("cancelled" | "refusal") => DENIED,
+            Some("max_tokens" | "max_turn_requests") => INCOMPLETE,
+            _ if self.is_denied => DENIED,
+            _ => DONE,
+        }
+    }
+}
+
+impl ShotOutput {
+    fn text() -> Self {
+        Self::Text { line: String::new() }
+    }
+
+    fn print(&mut self, reply: &Arc<SessionReply>) -> io::Result<()> {
+        match self {
+            Self::Json => {
+                let mut line = Vec::new();
+                reply.write(&mut line);
+                write(&line)
+            }
+            Self::Text { line } => {
+                match &reply.event {
+                    SessionEvent::Token(token) => line.push_str(token),
+                    // What follows a tool is not the same sentence.
+                    SessionEvent::ToolUse(_) if !line.is_empty() && !line.ends_with('\n') => {
+                        line.push('\n');
+                    }
+                    SessionEvent::Notice(notice) if io::stderr().is_terminal() => {
+                        complain(&visible(&notice.text));
+                    }
+                    _ => {}
+                }
+                let Some(end) = line.rfind('\n') else { return Ok(()) };
+                let rest = line.split_off(end + 1);
+                let lines = std::mem::replace(line, rest);
+                write(visible(&lines).as_bytes())
+            }
+        }
+    }
+
+    /// Prints the last line.
+    fn end(&mut self) -> io::Result<()> {
+        let Self::Text { line } = self else { return Ok(()) };
+        let line = std::mem::take(line);
+        if line.is_empty() { Ok(()) } else { write(format!("{}\n", visible(&line)).as_bytes()) }
+    }
+}
+
+fn write(bytes: &[u8]) -> io::Result<()> {
+    let mut output = io::stdout();
+    output.write_all(bytes)?;
+    output.flush()
+}

@@ -1,0 +1,104 @@
+//! Which keys answer a question, and when.
+
+use expect_test::expect;
+use serde_json::json;
+use serde_json::value::to_raw_value;
+
+use super::*;
+use crate::chat::styled_text::tests::page;
+
+fn asked(diff: Option<&str>, can_allow_always: bool) -> QuestionPrompt {
+    let input = json!({"path": "notes.txt", "content": "Ledger\n"});
+    let mut prompt = QuestionPrompt::new(PermissionRequest {
+        question: "q".to_owned(),
+        tool_id: "1".to_owned(),
+        tool_name: "write_file".to_owned(),
+        input: to_raw_value(&input).unwrap(),
+        title: "Write notes.txt".to_owned(),
+        reason: Some("a rule asks: notes".to_owned()),
+        can_allow_always: Some(can_allow_always),
+        deadline: None,
+        diff: diff.map(str::to_owned),
+    });
+    prompt.printed(Duration::from_secs(1));
+    prompt
+}
+
+fn at(milliseconds: u64) -> Duration {
+    Duration::from_secs(1) + Duration::from_millis(milliseconds)
+}
+
+fn press(prompt: &mut QuestionPrompt, milliseconds: u64, key: char) -> QuestionKey {
+    prompt.key(at(milliseconds), KeyStroke::Char(key), &page(80))
+}
+
+#[test]
+fn keys_answer() {
+    let check = |key: char, always: bool, expected: fn(&QuestionKey) -> bool| {
+        let meaning = press(&mut asked(None, always), 800, key);
+        assert!(expected(&meaning), "{key}: {meaning:?}");
+    };
+    check('a', true, |key| matches!(key, QuestionKey::Answer(Press::Button(Action::Allow))));
+    check('d', true, |key| matches!(key, QuestionKey::Answer(Press::Button(Action::Deny))));
+    check('w', true, |key| matches!(key, QuestionKey::Answer(Press::Button(Action::Always(0)))));
+    check('w', false, |key| matches!(key, QuestionKey::Refused(_)));
+    check('r', false, |key| matches!(key, QuestionKey::Words));
+    check('e', false, |key| matches!(key, QuestionKey::Edit));
+    check('x', false, |key| matches!(key, QuestionKey::Nothing));
+}
+
+#[test]
+fn a_key_counts_only_when_the_question_can_have_been_read() {
+    let mut prompt = asked(None, false);
+    for early in [0, 300, 699, 900, 1_100] {
+        assert!(matches!(press(&mut prompt, early, 'a'), QuestionKey::Nothing), "{early}");
+    }
+    assert!(matches!(press(&mut prompt, 1_500, 'a'), QuestionKey::Answer(_)));
+    // One that is not on the screen yet is answered by nothing.
+    let mut unseen = asked(None, false);
+    unseen.shown_anew();
+    assert!(matches!(press(&mut unseen, 9_000, 'a'), QuestionKey::Nothing));
+    // Nothing that is pasted counts.
+    let mut pasted = asked(None, false);
+    let key = pasted.key(at(900), KeyStroke::Pasted('a'), &page(80));
+    assert!(matches!(key, QuestionKey::Nothing));
+    // It is answered once.
+    let mut answered = asked(None, false);
+    answered.is_answered = true;
+    assert!(matches!(press(&mut answered, 900, 'a'), QuestionKey::Nothing));
+}
+
+#[test]
+fn what_is_not_shown_whole_is_not_allowed() {
+    let lines: Vec<String> = (0..60).map(|number| format!("+line {number}")).collect();
+    let long = lines.join("\n");
+    let mut prompt = asked(Some(&long), true);
+    assert!(matches!(press(&mut prompt, 800, 'a'), QuestionKey::Refused(_)));
+    assert!(matches!(press(&mut prompt, 900, 'w'), QuestionKey::Refused(_)));
+    let rows = prompt.rows(&page(80), most_rows(&page(80)), 0);
+    assert!(rows.len() <= most_rows(&page(80)) && rows.concat().contains("f shows all of it"));
+    assert!(matches!(press(&mut prompt, 1_000, 'f'), QuestionKey::Full));
+    assert!(prompt.full_rows(&page(80)).concat().contains("+line 59"));
+    assert!(matches!(press(&mut prompt, 1_100, 'a'), QuestionKey::Answer(_)));
+    // A deny needs no reading.
+    assert!(matches!(press(&mut asked(Some(&long), true), 800, 'd'), QuestionKey::Answer(_)));
+}
+
+#[test]
+fn it_fits_forty_columns() {
+    let rows = asked(Some("--- notes.txt\n+++ notes.txt\n@@ -0,0 +1 @@\n+Ledger\n"), true);
+    expect![[r"
+        ? Write notes.txt
+          a rule asks: notes
+          --- notes.txt
+          +++ notes.txt
+          @@ -0,0 +1 @@
+          +Ledger
+          a allow  w always  d deny
+          r deny with words  e edit  (2 more)
+    "]]
+    .assert_eq(
+        &(rows.rows(&page(40), 20, 2).join("\n").replace('\u{a0}', " ").replace(" \n", "\n")
+            + "\n"),
+    );
+}

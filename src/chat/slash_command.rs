@@ -1,0 +1,183 @@
+//! The commands that begin with a slash.
+
+use callgate_wire::session::capability;
+
+/// A command of the user's for the chat itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum SlashCommand {
+    Help,
+    New,
+    List,
+    Open,
+    Rename,
+    Delete,
+    Clear,
+    Regenerate,
+    Edit,
+    Model,
+    Engine,
+    Mode,
+    Fork,
+    Rewind,
+    Cost,
+    Restart,
+    Quit,
+}
+
+/// What the help says about a command, and what it needs.
+pub(super) struct SlashEntry {
+    pub(super) command: SlashCommand,
+    pub(super) name: &'static str,
+    arguments: &'static str,
+    about: &'static str,
+    /// The capability that the runtime needs for it.
+    pub(super) needs: Option<&'static str>,
+}
+
+/// All commands, in the order of the help.
+const COMMANDS: [SlashEntry; 17] = [
+    entry(SlashCommand::Help, "help", "", "shows this list", None),
+    entry(SlashCommand::New, "new", "[TITLE]", "begins a conversation", KEEPS),
+    entry(SlashCommand::List, "list", "", "lists the conversations", KEEPS),
+    entry(SlashCommand::Open, "open", "NUMBER", "opens one of the list", KEEPS),
+    entry(SlashCommand::Rename, "rename", "TITLE", "renames this conversation", KEEPS),
+    entry(
+        SlashCommand::Delete,
+        "delete",
+        "[NUMBER]",
+        "deletes this one, or one of the list",
+        KEEPS,
+    ),
+    entry(SlashCommand::Clear, "clear", "", "empties this conversation", None),
+    entry(
+        SlashCommand::Regenerate,
+        "regenerate",
+        "",
+        "asks for another answer",
+        Some(capability::EDIT),
+    ),
+    entry(SlashCommand::Edit, "edit", "", "changes your last message", Some(capability::EDIT)),
+    entry(SlashCommand::Model, "model", "[NAME]", "lists models, or chooses one", MODELS),
+    entry(SlashCommand::Engine, "engine", "[NAME]", "lists engines, or chooses one", MODELS),
+    entry(
+        SlashCommand::Mode,
+        "mode",
+        "[NAME]",
+        "ask, plan or auto: who decides about tools",
+        Some(capability::MODES),
+    ),
+    entry(
+        SlashCommand::Fork,
+        "fork",
+        "[COUNT]",
+        "copies it, without the last exchanges",
+        Some(capability::FORK),
+    ),
+    entry(
+        SlashCommand::Rewind,
+        "rewind",
+        "[COUNT]",
+        "takes the last exchanges away",
+        Some(capability::REWIND),
+    ),
+    entry(SlashCommand::Cost, "cost", "", "says what was used so far", None),
+    entry(SlashCommand::Restart, "restart", "", "starts the runtime again", None),
+    entry(SlashCommand::Quit, "quit", "", "ends the chat (also Ctrl-D)", None),
+];
+
+/// What commands about conversations need.
+const KEEPS: Option<&str> = Some(capability::CONVERSATIONS);
+
+/// What commands about models need.
+const MODELS: Option<&str> = Some(capability::SET_ENGINE);
+
+/// The keys, for the help.
+const KEYS: &str = "\
+Enter sends, Alt-Enter or Ctrl-J or a backslash before Enter begins a new line.
+Up and Down walk through what you typed before. Tab completes @files and commands.
+@FILE attaches a file. Ctrl-C cancels the answer, twice quits. Ctrl-Z stops.";
+
+const fn entry(
+    command: SlashCommand,
+    name: &'static str,
+    arguments: &'static str,
+    about: &'static str,
+    needs: Option<&'static str>,
+) -> SlashEntry {
+    SlashEntry { command, name, arguments, about, needs }
+}
+
+/// A line that was typed.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum TypedLine<'a> {
+    /// A message for the model.
+    Message(&'a str),
+    /// A command, and the rest of the line.
+    Command(SlashCommand, &'a str),
+    /// A command that does not exist.
+    Unknown(&'a str),
+}
+
+impl<'a> TypedLine<'a> {
+    /// Reads a line. Two slashes begin a message that starts with one.
+    pub(super) fn read(line: &'a str) -> Self {
+        let Some(command) = line.strip_prefix('/') else { return Self::Message(line) };
+        if command.starts_with('/') {
+            return Self::Message(command);
+        }
+        let (name, rest) = command.split_once(char::is_whitespace).unwrap_or((command, ""));
+        // A path is a message.
+        if name.contains('/') {
+            return Self::Message(line);
+        }
+        let found = COMMANDS.iter().find(|entry| entry.name == name);
+        found.map_or(Self::Unknown(name), |entry| Self::Command(entry.command, rest.trim()))
+    }
+}
+
+impl SlashCommand {
+    pub(super) fn entry(self) -> Option<&'static SlashEntry> {
+        COMMANDS.iter().find(|entry| entry.command == self)
+    }
+}
+
+/// Returns the help: a line for each command, and the keys.
+pub(super) fn help() -> String {
+    let usage = |entry: &SlashEntry| format!("/{} {}", entry.name, entry.arguments);
+    let width = COMMANDS.iter().map(|entry| usage(entry).len()).max().unwrap_or(0);
+    let line = |entry: &SlashEntry| format!("{:<width$}  {}\n", usage(entry), entry.about);
+    COMMANDS.iter().map(line).collect::<String>() + KEYS
+}
+
+/// Returns the commands that begin with `start`, slash included.
+pub(super) fn completions(start: &str) -> Vec<String> {
+    let names = COMMANDS.iter().map(|entry| format!("/{}", entry.name));
+    names.filter(|name| name.starts_with(start)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_a_message_unless_it_begins_with_one_slash_and_a_word() {
+        let check = |line: &str, expected: TypedLine| assert_eq!(TypedLine::read(line), expected);
+        check("hello /new", TypedLine::Message("hello /new"));
+        check("//etc is a path", TypedLine::Message("/etc is a path"));
+        check("/etc/hosts: what is it?", TypedLine::Message("/etc/hosts: what is it?"));
+        check("/new", TypedLine::Command(SlashCommand::New, ""));
+        check("/rename  The ledger ", TypedLine::Command(SlashCommand::Rename, "The ledger"));
+        check("/dance now", TypedLine::Unknown("dance"));
+    }
+
+    #[test]
+    fn the_help_names_every_command() {
+        let help = help();
+        for entry in &COMMANDS {
+            assert!(help.contains(&format!("/{} ", entry.name)), "{help}");
+            assert_eq!(entry.command.entry().map(|entry| entry.name), Some(entry.name));
+        }
+        assert_eq!(completions("/re"), ["/rename", "/regenerate", "/rewind", "/restart"]);
+        assert_eq!(completions("/"), completions(""));
+    }
+}

@@ -1,0 +1,285 @@
+//! Text with styles, which is wrapped to the columns of a terminal.
+//!
+//! Everything that is printed passes through [`StyledText::push`], which shows control characters
+//! and other invisible ones by their numbers. So no text of a model or a tool can move the cursor,
+//! change colours or hide something.
+
+use std::ops::BitOr;
+
+use callgate_mask::text;
+use unicode_width::UnicodeWidthChar;
+
+/// What a tab is printed as.
+const TAB: &str = "    ";
+/// The narrowest page for which lines are wrapped. A narrower terminal wraps them itself.
+const NARROWEST: usize = 8;
+
+/// A combination of styles.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct TextStyle(u16);
+
+impl TextStyle {
+    pub(super) const PLAIN: Self = Self(0);
+    pub(super) const BOLD: Self = Self(1);
+    pub(super) const DIM: Self = Self(1 << 1);
+    pub(super) const ITALIC: Self = Self(1 << 2);
+    pub(super) const UNDERLINE: Self = Self(1 << 3);
+    pub(super) const STRIKE: Self = Self(1 << 4);
+    pub(super) const RED: Self = Self(1 << 5);
+    pub(super) const GREEN: Self = Self(1 << 6);
+    pub(super) const YELLOW: Self = Self(1 << 7);
+    pub(super) const CYAN: Self = Self(1 << 8);
+
+    /// The numbers of the terminal's "select graphic rendition".
+    const CODES: [(Self, &'static str); 9] = [
+        (Self::BOLD, "1"),
+        (Self::DIM, "2"),
+        (Self::ITALIC, "3"),
+        (Self::UNDERLINE, "4"),
+        (Self::STRIKE, "9"),
+        (Self::RED, "31"),
+        (Self::GREEN, "32"),
+        (Self::YELLOW, "33"),
+        (Self::CYAN, "36"),
+    ];
+
+    /// Returns the sequence that switches from no style to this one.
+    fn sequence(self) -> String {
+        let set = Self::CODES.iter().filter(|(style, _)| self.0 & style.0 != 0);
+        let codes: Vec<&str> = set.map(|(_, code)| *code).collect();
+        format!("\u{1b}[{}m", codes.join(";"))
+    }
+}
+
+impl BitOr for TextStyle {
+    type Output = Self;
+
+    fn bitor(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+}
+
+/// The size of the terminal, and whether it shows colours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct ChatPage {
+    /// Its columns.
+    pub(super) width: usize,
+    /// Its rows.
+    pub(super) height: usize,
+    /// Whether styles are printed.
+    pub(super) colours: bool,
+}
+
+/// Where a line that is too long is split.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum WrapAt {
+    /// Between words, where that is possible.
+    Words,
+    /// At the last column.
+    Columns,
+}
+
+/// A line of text with styles.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct StyledText {
+    spans: Vec<(String, TextStyle)>,
+}
+
+impl StyledText {
+    /// Creates a line in one style.
+    pub(super) fn new(text: &str, style: TextStyle) -> Self {
+        let mut line = Self::default();
+        line.push(text, style);
+        line
+    }
+
+    /// Appends text. Tabs become blanks, and what is invisible is shown.
+    pub(super) fn push(&mut self, text: &str, style: TextStyle) {
+        if text.is_empty() {
+            return;
+        }
+        let text = if text.contains('\t') { &*text.replace('\t', TAB) } else { text };
+        let shown = text::one_line(text);
+        match self.spans.last_mut() {
+            Some((last, same)) if *same == style => last.push_str(&shown),
+            _ => self.spans.push((shown.into_owned(), style)),
+        }
+    }
+
+    /// Appends text, and returns the whole.
+    pub(super) fn and(mut self, text: &str, style: TextStyle) -> Self {
+        self.push(text, style);
+        self
+    }
+
+    /// Appends another line.
+    pub(super) fn append(&mut self, other: Self) {
+        for (text, style) in other.spans {
+            match self.spans.last_mut() {
+                Some((last, same)) if *same == style => last.push_str(&text),
+                _ => self.spans.push((text, style)),
+            }
+        }
+    }
+
+    /// Adds a style to all of it.
+    pub(super) fn in_style(mut self, style: TextStyle) -> Self {
+        for span in &mut self.spans {
+            span.1 = span.1 | style;
+        }
+        self
+    }
+
+    /// Returns how many columns it takes.
+    pub(super) fn columns(&self) -> usize {
+        self.spans.iter().map(|(text, _)| columns(text)).sum()
+    }
+
+    /// Returns the rows that it takes.
+    pub(super) fn rows(&self, page: &ChatPage, at: WrapAt) -> Vec<String> {
+        self.hanging_rows(page, at, &Self::default(), &Self::default())
+    }
+
+    /// Returns the rows that it takes with `first` before the first one and `rest` before the
+    /// others.
+    pub(super) fn hanging_rows(
+        &self,
+        page: &ChatPage,
+        at: WrapAt,
+        first: &Self,
+        rest: &Self,
+    ) -> Vec<String> {
+        let cells = self.cells();
+        let mut rows = Vec::new();
+        let mut start = 0;
+        loop {
+            let indent = if rows.is_empty() { first } else { rest };
+            let room = page.width.max(NARROWEST).saturating_sub(indent.columns()).max(2);
+            let (end, next) = row_end(&cells, start, room, at);
+            let mut row = RowPainter::new(page.colours);
+            indent
+                .cells()
+                .into_iter()
+                .chain(cells[start..end].iter().copied())
+                .for_each(|(c, style)| row.push(c, style));
+            rows.push(row.finish());
+            if next >= cells.len() {
+                return rows;
+            }
+            start = next;
+        }
+    }
+
+    /// Returns one row, cut to the width of the page.
+    pub(super) fn row(&self, page: &ChatPage) -> String {
+        let mut row = RowPainter::new(page.colours);
+        for (c, style) in self.clone().cut(page.width.max(NARROWEST)).cells() {
+            row.push(c, style);
+        }
+        row.finish()
+    }
+
+    /// Cuts it to so many columns; `…` is the last one then.
+    pub(super) fn cut(self, width: usize) -> Self {
+        if self.columns() <= width {
+            return self;
+        }
+        let cells = self.cells();
+        let end = fitting(&cells, 0, width.saturating_sub(1));
+        let mut cut = Self::default();
+        for (c, style) in &cells[..end] {
+            match cut.spans.last_mut() {
+                Some((last, same)) if same == style => last.push(*c),
+                _ => cut.spans.push((c.to_string(), *style)),
+            }
+        }
+        let style = cut.spans.last().map_or(TextStyle::PLAIN, |(_, style)| *style);
+        cut.and("…", style)
+    }
+
+    fn cells(&self) -> Vec<(char, TextStyle)> {
+        let spans = self.spans.iter();
+        spans.flat_map(|(text, style)| text.chars().map(|c| (c, *style))).collect()
+    }
+}
+
+/// Returns how many columns a text takes. An emoji of several counts as all of them, because
+/// terminals differ, and a row must never be wider than it seems.
+pub(super) fn columns(text: &str) -> usize {
+    text.chars().map(width_of).sum()
+}
+
+fn width_of(c: char) -> usize {
+    c.width().unwrap_or(0)
+}
+
+/// Returns the end of the cells from `start` that fit into `room` columns.
+fn fitting(cells: &[(char, TextStyle)], start: usize, room: usize) -> usize {
+    let mut used = 0;
+    let beyond = cells[start..].iter().position(|(c, _)| {
+        used += width_of(*c);
+        used > room
+    });
+    beyond.map_or(cells.len(), |count| start + count)
+}
+
+/// Returns where the row that begins at `start` ends, and where the next one begins.
+fn row_end(cells: &[(char, TextStyle)], start: usize, room: usize, at: WrapAt) -> (usize, usize) {
+    let end = fitting(cells, start, room);
+    if end == cells.len() {
+        return (end, end);
+    }
+    // A character that is wider than the page takes a row all the same.
+    let end = end.max(start + 1);
+    if at == WrapAt::Columns {
+        return (end, end);
+    }
+    if cells[end].0 == ' ' {
+        return (end, end + 1);
+    }
+    match cells[start..end].iter().rposition(|(c, _)| *c == ' ') {
+        Some(blank) if cells[start..start + blank].iter().any(|(c, _)| *c != ' ') => {
+            (start + blank, start + blank + 1)
+        }
+        _ => (end, end),
+    }
+}
+
+/// Writes characters with the sequences of their styles.
+struct RowPainter {
+    row: String,
+    style: TextStyle,
+    colours: bool,
+}
+
+impl RowPainter {
+    fn new(colours: bool) -> Self {
+        Self { row: String::new(), style: TextStyle::PLAIN, colours }
+    }
+
+    fn push(&mut self, c: char, style: TextStyle) {
+        self.switch(style);
+        self.row.push(c);
+    }
+
+    fn switch(&mut self, style: TextStyle) {
+        if !self.colours || style == self.style {
+            return;
+        }
+        if self.style != TextStyle::PLAIN {
+            self.row.push_str("\u{1b}[0m");
+        }
+        if style != TextStyle::PLAIN {
+            self.row.push_str(&style.sequence());
+        }
+        self.style = style;
+    }
+
+    fn finish(mut self) -> String {
+        self.switch(TextStyle::PLAIN);
+        self.row
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests;

@@ -1,0 +1,236 @@
+//! The calls of tools as they are drawn: a headline, live output while a tool runs, and then what
+//! came of it.
+
+use std::collections::VecDeque;
+
+use callgate_wire::session::{ToolProgress, ToolResult, ToolUse};
+use serde_json::Value;
+
+use super::markdown::code_line;
+use super::styled_text::{ChatPage, StyledText, TextStyle, WrapAt};
+
+/// The most rows of output that a running tool shows.
+const LIVE_ROWS: usize = 5;
+/// The most rows of a result, and of a change.
+const RESULT_ROWS: usize = 8;
+const DIFF_ROWS: usize = 40;
+/// The longest line of output that is kept while a tool runs, in bytes.
+const LONGEST_LINE: usize = 4096;
+/// The tool whose input is a plan.
+const PLAN_TOOL: &str = "todo_write";
+
+/// A tool call that was announced.
+#[derive(Debug)]
+pub(super) struct ToolCard {
+    pub(super) id: String,
+    name: String,
+    input: Value,
+    /// The last lines of its output; the last one may be unfinished.
+    output: VecDeque<String>,
+    /// What the call would change, from the question about it.
+    diff: Option<String>,
+}
+
+impl ToolCard {
+    pub(super) fn new(call: &ToolUse) -> Self {
+        Self {
+            id: call.tool_id.clone(),
+            name: call.tool_name.clone(),
+            // What the model has sent as the input may be anything.
+            input: serde_json::from_str(call.input.get()).unwrap_or_default(),
+            output: VecDeque::from([String::new()]),
+            diff: None,
+        }
+    }
+
+    /// Notes what the call would change.
+    pub(super) fn set_diff(&mut self, diff: &str) {
+        self.diff = Some(diff.to_owned());
+    }
+
+    /// Adds output of the running tool.
+    pub(super) fn progress(&mut self, progress: &ToolProgress) {
+        for part in progress.text.split_inclusive('\n') {
+            let line = part.strip_suffix('\n').unwrap_or(part);
+            if let Some(last) = self.output.back_mut() {
+                let room = LONGEST_LINE.saturating_sub(last.len());
+                last.push_str(&line[..line.floor_char_boundary(room)]);
+            }
+            if part.ends_with('\n') {
+                self.output.push_back(String::new());
+            }
+            if self.output.len() > LIVE_ROWS + 1 {
+                self.output.pop_front();
+            }
+        }
+    }
+
+    /// Draws the running tool.
+    pub(super) fn live_rows(&self, page: &ChatPage) -> Vec<String> {
+        let mut rows = vec![self.headline("●", TextStyle::YELLOW).row(page)];
+        let lines: Vec<&String> = self.output.iter().filter(|line| !line.is_empty()).collect();
+        let skipped = lines.len().saturating_sub(LIVE_ROWS);
+        rows.extend(lines.into_iter().skip(skipped).map(|line| detail(last_part(line)).row(page)));
+        rows
+    }
+
+    /// Draws the call with its result.
+    pub(super) fn final_rows(&self, result: &ToolResult, page: &ChatPage) -> Vec<String> {
+        let is_error = result.is_error == Some(true);
+        let value: Value = serde_json::from_str(result.result.get()).unwrap_or_default();
+        let (sign, style) =
+            if is_error { ("✗", TextStyle::RED) } else { ("✓", TextStyle::GREEN) };
+        let mut rows = vec![self.headline(sign, style).row(page)];
+        if self.name == PLAN_TOOL && !is_error {
+            rows.extend(plan_rows(&self.input, page));
+            return rows;
+        }
+        let diff = text_of(&value, "diff").or(self.diff.as_deref()).filter(|_| !is_error);
+        if let Some(diff) = diff {
+            rows.extend(diff_rows(diff, DIFF_ROWS, page));
+            return rows;
+        }
+        rows.extend(result_lines(&value, is_error).iter().map(|line| line.row(page)));
+        rows
+    }
+
+    /// Draws a call that ended without a result.
+    pub(super) fn lost_row(&self, page: &ChatPage) -> String {
+        self.headline("✗", TextStyle::RED).and(" (no result)", TextStyle::DIM).row(page)
+    }
+
+    fn headline(&self, sign: &str, style: TextStyle) -> StyledText {
+        let line = StyledText::new(sign, style).and(" ", TextStyle::PLAIN);
+        line.and(&self.name, TextStyle::BOLD)
+            .and(" ", TextStyle::PLAIN)
+            .and(&subject(&self.name, &self.input), TextStyle::PLAIN)
+    }
+}
+
+/// Returns what a call is about, in one line.
+fn subject(name: &str, input: &Value) -> String {
+    if name == PLAN_TOOL {
+        return String::new();
+    }
+    if let Some(command) = text_of(input, "command") {
+        let args = input["args"].as_array().into_iter().flatten().filter_map(Value::as_str);
+        return std::iter::once(command).chain(args).collect::<Vec<_>>().join(" ");
+    }
+    let keys = ["path", "pattern", "query", "url", "target", "name"];
+    let found: Vec<&str> = keys.iter().filter_map(|key| text_of(input, key)).collect();
+    match (found.is_empty(), input.as_object()) {
+        (false, _) => found.join(" "),
+        (true, Some(members)) if members.is_empty() => String::new(),
+        _ => input.to_string(),
+    }
+}
+
+fn text_of<'a>(value: &'a Value, key: &str) -> Option<&'a str> {
+    value.get(key)?.as_str().filter(|text| !text.is_empty())
+}
+
+/// Draws the plan of a longer task.
+fn plan_rows(input: &Value, page: &ChatPage) -> Vec<String> {
+    let items = input["items"].as_array().into_iter().flatten();
+    let item = |item: &Value| {
+        let (sign, style) = match text_of(item, "status") {
+            Some("done") => ("☑ ", TextStyle::DIM),
+            Some("active") => ("▶ ", TextStyle::BOLD),
+            _ => ("☐ ", TextStyle::PLAIN),
+        };
+        let text = StyledText::new(text_of(item, "text").unwrap_or_default(), style);
+        let first = StyledText::new("  ", TextStyle::PLAIN).and(sign, style);
+        let rest = StyledText::new("    ", TextStyle::PLAIN);
+        text.hanging_rows(page, WrapAt::Words, &first, &rest)
+    };
+    items.flat_map(item).collect()
+}
+
+/// Draws a unified diff, cut to so many rows.
+pub(super) fn diff_rows(diff: &str, most: usize, page: &ChatPage) -> Vec<String> {
+    let lines: Vec<&str> = diff.lines().collect();
+    let indent = StyledText::new("  ", TextStyle::PLAIN);
+    let drawn = lines.iter().flat_map(|line| {
+        code_line(line, true).hanging_rows(page, WrapAt::Columns, &indent, &indent)
+    });
+    let mut rows: Vec<String> = drawn.take(most + 1).collect();
+    if rows.len() > most {
+        rows.truncate(most.saturating_sub(1));
+        rows.push(StyledText::new("  … more of the change is not shown", TextStyle::DIM).row(page));
+    }
+    rows
+}
+
+/// Returns what is worth showing of a result.
+fn result_lines(value: &Value, is_error: bool) -> Vec<StyledText> {
+    let mut lines = Vec::new();
+    if let Some(error) = text_of(value, "error") {
+        lines.extend(cut_lines(error, TextStyle::RED, Keep::Beginning));
+    }
+    for stream in ["stdout", "stderr"] {
+        if let Some(text) = text_of(value, stream) {
+            lines.extend(cut_lines(text, TextStyle::DIM, Keep::End));
+        }
+    }
+    if let Some(code) = value["exitCode"].as_i64().filter(|code| *code != 0) {
+        lines.push(detail(&format!("exit code {code}")).in_style(TextStyle::RED));
+    }
+    let counts = [
+        ("totalLines", ["line", "lines"]),
+        ("lines", ["line", "lines"]),
+        ("entries", ["entry", "entries"]),
+        ("matches", ["match", "matches"]),
+        ("files", ["file", "files"]),
+    ];
+    let count = |value: &Value| {
+        value.as_u64().or_else(|| value.as_array().and_then(|all| u64::try_from(all.len()).ok()))
+    };
+    let counted = counts.iter().find_map(|(key, what)| Some((count(value.get(key)?)?, what)));
+    match counted {
+        Some((count, [one, many])) if lines.is_empty() => {
+            lines.push(detail(&format!("{count} {}", if count == 1 { one } else { many })));
+        }
+        _ => {}
+    }
+    if lines.is_empty() {
+        let text = text_of(value, "text").or(value.as_str());
+        let is_empty = value.is_null() || value.get("exitCode").is_some();
+        let json = || if is_empty { String::new() } else { value.to_string() };
+        let text = text.map_or_else(json, str::to_owned);
+        let style = if is_error { TextStyle::RED } else { TextStyle::DIM };
+        lines.extend(cut_lines(&text, style, Keep::Beginning));
+    }
+    lines
+}
+
+/// Which part of a long text is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Keep {
+    Beginning,
+    End,
+}
+
+fn cut_lines(text: &str, style: TextStyle, keep: Keep) -> Vec<StyledText> {
+    let lines: Vec<&str> = text.trim_end().lines().collect();
+    let more = lines.len().saturating_sub(RESULT_ROWS);
+    let note = (more > 0).then(|| detail(&format!("… {more} more lines")));
+    let shown = if keep == Keep::End { &lines[more..] } else { &lines[..lines.len() - more] };
+    let shown = shown.iter().map(|line| detail(line).in_style(style));
+    match keep {
+        Keep::Beginning => shown.chain(note).collect(),
+        Keep::End => note.into_iter().chain(shown).collect(),
+    }
+}
+
+/// A program may draw over its line, as a progress bar does: the last drawing counts.
+fn last_part(line: &str) -> &str {
+    let line = line.trim_end_matches('\r');
+    line.rsplit('\r').next().unwrap_or(line)
+}
+
+fn detail(line: &str) -> StyledText {
+    StyledText::new("  ", TextStyle::PLAIN).and(last_part(line), TextStyle::DIM)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,250 @@
+//! What was said and done, drawn from the events of the session protocol. Pure.
+//!
+//! What is final is handed out once, to scroll away; what may still change is drawn again for each
+//! frame.
+
+use callgate_wire::session::{
+    Notice, PastUserMessage, PermissionRequest, PermissionResolved, SessionEvent, ToolResult,
+};
+
+use super::markdown::MarkdownStream;
+use super::styled_text::{ChatPage, StyledText, TextStyle, WrapAt};
+use super::tool_card::ToolCard;
+
+/// The most rows of thinking that are shown while it lasts.
+const THINKING_ROWS: usize = 3;
+/// How much of the thinking is kept to be shown, in bytes.
+const KEPT_THINKING: usize = 2048;
+
+/// A conversation as it is drawn.
+#[derive(Debug, Default)]
+pub(super) struct Transcript {
+    /// The rows that are final and not handed out yet.
+    rows: Vec<String>,
+    text: MarkdownStream,
+    has_text: bool,
+    thinking: Option<ThinkingText>,
+    cards: Vec<ToolCard>,
+    /// Whether a blank row separates the next part from what is above it.
+    needs_gap: bool,
+}
+
+/// The end of what a model thinks.
+#[derive(Debug, Default)]
+struct ThinkingText {
+    end: String,
+    words: usize,
+}
+
+impl Transcript {
+    /// Returns the rows that have become final.
+    pub(super) fn take_rows(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.rows)
+    }
+
+    /// Draws an event.
+    pub(super) fn event(&mut self, event: &SessionEvent, page: &ChatPage) {
+        match event {
+            SessionEvent::UserMessage(said) => self.past_message(said, page),
+            SessionEvent::Token(token) => self.token(token, page),
+            SessionEvent::Thinking(piece) => {
+                self.end_text(page);
+                self.thinking.get_or_insert_default().push(piece);
+            }
+            SessionEvent::ToolUse(call) => {
+                self.end_text(page);
+                self.end_thinking(page);
+                self.cards.push(ToolCard::new(call));
+            }
+            SessionEvent::ToolProgress(progress) => {
+                if let Some(card) = self.cards.iter_mut().find(|card| card.id == progress.tool_id) {
+                    card.progress(progress);
+                }
+            }
+            SessionEvent::ToolResult(result) => self.result(result, page),
+            SessionEvent::PermissionRequest(request) => self.question(request),
+            SessionEvent::PermissionResolved(resolved) => self.resolved(resolved, page),
+            SessionEvent::Notice(notice) => self.notice(notice, page),
+            SessionEvent::Error { error, .. } => self.error(error, page),
+            _ => {}
+        }
+    }
+
+    /// Draws a message of the user's.
+    pub(super) fn user_message(&mut self, text: &str, files: &[String], page: &ChatPage) {
+        self.end(page);
+        self.needs_gap = true;
+        let (first, rest) = (user_mark("› "), user_mark("  "));
+        for (number, line) in text.trim_end().lines().enumerate() {
+            let mark = if number == 0 { &first } else { &rest };
+            let line = StyledText::new(line, TextStyle::BOLD);
+            self.add(line.hanging_rows(page, WrapAt::Words, mark, &rest));
+        }
+        for file in files {
+            self.add(vec![StyledText::new(&format!("  + {file}"), TextStyle::DIM).row(page)]);
+        }
+        self.needs_gap = true;
+    }
+
+    /// Draws something that is not part of the conversation.
+    pub(super) fn note(&mut self, text: &str, page: &ChatPage) {
+        self.styled_note(text, TextStyle::DIM, page);
+    }
+
+    /// Draws an error.
+    pub(super) fn error(&mut self, text: &str, page: &ChatPage) {
+        self.styled_note(text, TextStyle::RED, page);
+    }
+
+    /// Adds rows as they are.
+    pub(super) fn add(&mut self, rows: Vec<String>) {
+        if std::mem::take(&mut self.needs_gap) {
+            self.rows.push(String::new());
+        }
+        self.rows.extend(rows);
+    }
+
+    /// Ends the answer: whatever is open is final.
+    pub(super) fn end(&mut self, page: &ChatPage) {
+        self.end_text(page);
+        self.end_thinking(page);
+        for card in std::mem::take(&mut self.cards) {
+            self.add(vec![card.lost_row(page)]);
+        }
+    }
+
+    /// Returns the rows that may still change.
+    pub(super) fn live_rows(&self, page: &ChatPage) -> Vec<String> {
+        let mut rows = Vec::new();
+        if self.has_text {
+            rows.extend(self.text.open_rows(page));
+        }
+        if let Some(thinking) = &self.thinking {
+            rows.extend(thinking.rows(page));
+        }
+        rows.extend(self.cards.iter().flat_map(|card| card.live_rows(page)));
+        if self.needs_gap && !rows.is_empty() {
+            rows.insert(0, String::new());
+        }
+        rows
+    }
+
+    fn token(&mut self, token: &str, page: &ChatPage) {
+        self.end_thinking(page);
+        // Models begin some answers with empty lines.
+        let token = if self.has_text { token } else { token.trim_start_matches(['\n', '\r']) };
+        if token.is_empty() {
+            return;
+        }
+        self.has_text = true;
+        let rows = self.text.push(token, page);
+        if !rows.is_empty() {
+            self.add(rows);
+        }
+    }
+
+    fn end_text(&mut self, page: &ChatPage) {
+        if std::mem::take(&mut self.has_text) {
+            let rows = self.text.finish(page);
+            if !rows.is_empty() {
+                self.add(rows);
+            }
+            self.needs_gap = true;
+        }
+    }
+
+    fn end_thinking(&mut self, page: &ChatPage) {
+        if let Some(thinking) = self.thinking.take() {
+            let words = thinking.words;
+            self.add(vec![
+                StyledText::new(&format!("· thought, {words} words"), TextStyle::DIM).row(page),
+            ]);
+        }
+    }
+
+    fn result(&mut self, result: &ToolResult, page: &ChatPage) {
+        let Some(at) = self.cards.iter().position(|card| card.id == result.tool_id) else {
+            return;
+        };
+        let card = self.cards.remove(at);
+        self.add(card.final_rows(result, page));
+        self.needs_gap = self.cards.is_empty();
+    }
+
+    fn question(&mut self, request: &PermissionRequest) {
+        let card = self.cards.iter_mut().find(|card| card.id == request.tool_id);
+        if let (Some(card), Some(diff)) = (card, &request.diff) {
+            card.set_diff(diff);
+        }
+    }
+
+    fn resolved(&mut self, resolved: &PermissionResolved, page: &ChatPage) {
+        let (sign, style) = match resolved.decision.as_str() {
+            "allow" => ("✓ ", TextStyle::GREEN),
+            "deny" => ("✗ ", TextStyle::RED),
+            _ => ("· ", TextStyle::YELLOW),
+        };
+        let line = StyledText::new(sign, style).and(&resolved.text, TextStyle::DIM);
+        self.add(vec![line.row(page)]);
+    }
+
+    fn notice(&mut self, notice: &Notice, page: &ChatPage) {
+        // The status line says that it works.
+        if notice.kind != "working" {
+            self.note(&notice.text, page);
+        }
+    }
+
+    fn past_message(&mut self, said: &PastUserMessage, page: &ChatPage) {
+        let name = |file: &callgate_wire::session::PastAttachment| {
+            file.name.clone().unwrap_or_else(|| file.mime.clone())
+        };
+        let files: Vec<String> = said.attachments.iter().map(name).collect();
+        self.user_message(&said.message, &files, page);
+    }
+
+    fn styled_note(&mut self, text: &str, style: TextStyle, page: &ChatPage) {
+        self.end_text(page);
+        self.end_thinking(page);
+        let blank = StyledText::new("  ", TextStyle::PLAIN);
+        let sign = StyledText::new("· ", style);
+        for (number, line) in text.lines().enumerate() {
+            let mark = if number == 0 { &sign } else { &blank };
+            let line = StyledText::new(line, style);
+            self.add(line.hanging_rows(page, WrapAt::Words, mark, &blank));
+        }
+        self.needs_gap = true;
+    }
+}
+
+impl ThinkingText {
+    fn push(&mut self, piece: &str) {
+        let begins_word = self.end.is_empty() || self.end.ends_with(char::is_whitespace);
+        let words = piece.split_whitespace().count();
+        let continues = !begins_word && !piece.starts_with(char::is_whitespace);
+        self.words += words.saturating_sub(usize::from(continues && words > 0));
+        self.end.push_str(piece);
+        if self.end.len() > 2 * KEPT_THINKING {
+            let start = self.end.ceil_char_boundary(self.end.len() - KEPT_THINKING);
+            self.end.drain(..start);
+        }
+    }
+
+    fn rows(&self, page: &ChatPage) -> Vec<String> {
+        let mut rows = vec![StyledText::new("· thinking", TextStyle::DIM).row(page)];
+        let text = self.end.split_whitespace().collect::<Vec<_>>().join(" ");
+        let indent = StyledText::new("  ", TextStyle::PLAIN);
+        let text = StyledText::new(&text, TextStyle::DIM | TextStyle::ITALIC);
+        let all = text.hanging_rows(page, WrapAt::Words, &indent, &indent);
+        let skipped = all.len().saturating_sub(THINKING_ROWS);
+        rows.extend(all.into_iter().skip(skipped));
+        rows
+    }
+}
+
+fn user_mark(mark: &str) -> StyledText {
+    StyledText::new(mark, TextStyle::CYAN | TextStyle::BOLD)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,83 @@
+//! Events as rows.
+
+use callgate_wire::session::{ToolProgress, ToolStream, ToolUse};
+use expect_test::expect;
+use serde_json::json;
+use serde_json::value::to_raw_value;
+
+use super::*;
+use crate::chat::styled_text::tests::page;
+
+fn call(id: &str) -> SessionEvent {
+    SessionEvent::ToolUse(ToolUse {
+        tool_id: id.to_owned(),
+        tool_name: "read_file".to_owned(),
+        input: to_raw_value(&json!({"path": id})).unwrap(),
+        kind: None,
+        locations: None,
+    })
+}
+
+fn result(id: &str) -> SessionEvent {
+    SessionEvent::ToolResult(ToolResult {
+        tool_id: id.to_owned(),
+        tool_name: "read_file".to_owned(),
+        result: to_raw_value(&json!({"totalLines": 2})).unwrap(),
+        is_error: Some(false),
+    })
+}
+
+#[test]
+fn parts_are_separated_and_what_is_open_is_live() {
+    let page = page(40);
+    let mut transcript = Transcript::default();
+    transcript.user_message("look\nat it", &["notes.txt".to_owned()], &page);
+    let token = |text: &str| SessionEvent::Token(text.to_owned());
+    let thinking = |text: &str| SessionEvent::Thinking(text.to_owned());
+    let before = [
+        thinking("I sho"),
+        thinking("uld look."),
+        token("\n\nI "),
+        token("look.\nAt"),
+        token(" once."),
+    ];
+    for event in &before {
+        transcript.event(event, &page);
+    }
+    assert_eq!(transcript.live_rows(&page), ["At once."]);
+    for event in [call("a"), call("b"), result("a")] {
+        transcript.event(&event, &page);
+    }
+    let progress =
+        ToolProgress { tool_id: "b".into(), stream: ToolStream::Stdout, text: "x\n".into() };
+    transcript.event(&SessionEvent::ToolProgress(progress), &page);
+    assert_eq!(transcript.live_rows(&page), ["● read_file b", "  x"]);
+    for event in [result("b"), token("Done."), SessionEvent::notice("retry", "trying again")] {
+        transcript.event(&event, &page);
+    }
+    transcript.event(&call("lost"), &page);
+    transcript.end(&page);
+    expect![[r"
+
+        › look
+          at it
+          + notes.txt
+
+        · thought, 3 words
+        I look.
+        At once.
+
+        ✓ read_file a
+          2 lines
+        ✓ read_file b
+          2 lines
+
+        Done.
+
+        · trying again
+
+        ✗ read_file lost (no result)
+    "]]
+    .assert_eq(&(transcript.take_rows().join("\n") + "\n"));
+    assert_eq!(transcript.live_rows(&page), Vec::<String>::new());
+}
