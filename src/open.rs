@@ -6,7 +6,8 @@ use std::process::ExitCode;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use callgate_client::viewer::{PATIENCE, Viewer, ViewerError};
+use callgate_client::DeskError;
+use callgate_client::viewer::{PATIENCE, Viewer};
 use callgate_web::{PageAddress, address_path};
 use callgate_wire::desk::{DeskAnswer, DeskCommand};
 
@@ -84,11 +85,11 @@ fn code(viewer: &mut Viewer) -> Result<(String, u64), Failure> {
     match viewer.ask_people(command, PATIENCE, &mut say_waiting).map_err(failed)? {
         DeskAnswer::Code { code, seconds } => Ok((code.reveal().to_owned(), seconds)),
         DeskAnswer::Told { text, .. } => Err(Failure::Failed(text)),
-        _ => Err(failed(ViewerError::Unexpected)),
+        _ => Err(failed(DeskError::Unexpected)),
     }
 }
 
 #[allow(clippy::needless_pass_by_value, reason = "it is passed to map_err")]
-fn failed(error: ViewerError) -> Failure {
+fn failed(error: DeskError) -> Failure {
     Failure::Failed(error.to_string())
 }

@@ -1,7 +1,7 @@
 //! `callgate pair`: links a phone with a code, and removes links.
 
+mod known_answerer;
 mod qr;
-mod who;
 
 use std::env;
 use std::io::{self, IsTerminal, Write};
@@ -10,7 +10,8 @@ use std::process::ExitCode;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use callgate_client::viewer::{Viewer, ViewerError};
+use callgate_client::DeskError;
+use callgate_client::viewer::Viewer;
 use callgate_mask::text::one_line;
 use callgate_wire::desk::{DeskMessage, PhoneStatus, WatchedEntry};
 use rustix::termios::tcgetwinsize;
@@ -18,7 +19,7 @@ use serde_json::Value;
 
 use crate::config::{Config, DeskFlags};
 use crate::failure::Failure;
-use who::KnownAnswerers;
+use known_answerer::KnownAnswerer;
 
 /// How long to wait for the bot's name just after the daemon has started.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -49,7 +50,7 @@ impl PairArgs {
         if !self.list && self.remove.is_none() {
             return pair(&mut viewer, &config);
         }
-        let known = KnownAnswerers::of(&mut viewer, &config)?;
+        let known = KnownAnswerer::all(&mut viewer, &config)?;
         match &self.remove {
             Some(who) => remove(&mut viewer, &known, who),
             None => list(&known),
@@ -57,42 +58,42 @@ impl PairArgs {
     }
 }
 
-fn failed(error: ViewerError) -> Failure {
+fn failed(error: DeskError) -> Failure {
     Failure::Failed(match error {
-        ViewerError::Closed => "`callgate up` has ended, and the code with it: start it again, \
+        DeskError::Closed(_) => "`callgate up` has ended, and the code with it: start it again, \
                                 then run `callgate pair` again"
             .to_owned(),
         error => error.to_string(),
     })
 }
 
-fn list(known: &KnownAnswerers) -> Result<ExitCode, Failure> {
+fn list(known: &[KnownAnswerer]) -> Result<ExitCode, Failure> {
     let mut out = io::stdout().lock();
-    if known.all.is_empty() {
+    if known.is_empty() {
         writeln!(out, "Nobody is linked. To link your phone: callgate pair")?;
     }
-    let width = known.all.iter().map(|one| one.shown().len()).max().unwrap_or_default();
-    for one in &known.all {
+    let width = known.iter().map(|one| one.shown().len()).max().unwrap_or_default();
+    for one in known {
         writeln!(out, "{:width$}  {}", one.shown(), one.about())?;
     }
     out.flush()?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn remove(viewer: &mut Viewer, known: &KnownAnswerers, who: &str) -> Result<ExitCode, Failure> {
-    let one = known.find(who).map_err(Failure::Failed)?;
+fn remove(viewer: &mut Viewer, known: &[KnownAnswerer], who: &str) -> Result<ExitCode, Failure> {
+    let one = KnownAnswerer::find(known, who).map_err(Failure::Failed)?;
     let (done, text) = viewer.unpair(&one.link, &mut say_waiting).map_err(failed)?;
     if !done {
         return Err(Failure::Failed(text));
     }
-    writeln!(io::stdout(), "{} ({}): {text}", one.name(), one.shown())?;
+    writeln!(io::stdout(), "{} ({}): {text}", one.about(), one.shown())?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// Says what the command waits for.
 pub(crate) fn say_waiting(text: &str) {
     // If it cannot be written, the answer still can.
-    writeln!(io::stderr(), "{text}\nWaiting for their yes ...").ok();
+    writeln!(io::stderr(), "{text}\nWaiting for somebody to allow it ...").ok();
 }
 
 fn pair(viewer: &mut Viewer, config: &Config) -> Result<ExitCode, Failure> {
@@ -177,7 +178,7 @@ fn no_bot(config: &Config) -> String {
 fn linked(viewer: &mut Viewer, end: Instant) -> Result<String, Failure> {
     loop {
         let Some(message) = viewer.next(end).map_err(failed)? else {
-            let text = "the code can be used no longer: run `callgate pair` for a new one";
+            let text = "the code has expired: run `callgate pair` for a new one";
             return Err(Failure::Failed(text.to_owned()));
         };
         let DeskMessage::Entry(entry) = message else { continue };
@@ -210,6 +211,6 @@ mod tests {
         let _listener = UnixListener::bind(&path).unwrap();
         let mut viewer = Viewer::connect(&path).unwrap();
         let error = linked(&mut viewer, Instant::now()).unwrap_err().to_string();
-        assert_eq!(error, "the code can be used no longer: run `callgate pair` for a new one");
+        assert_eq!(error, "the code has expired: run `callgate pair` for a new one");
     }
 }

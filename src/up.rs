@@ -2,7 +2,6 @@
 
 mod banner;
 mod keys;
-mod modes;
 mod page;
 mod service;
 
@@ -128,7 +127,7 @@ async fn serve(
         () = interruptions.next() => Ok(()),
         // Waiting hooks find the next daemon, or fall back; a dead desk answers nobody.
         () = daemon.ended() => Err(Failure::Failed(
-            "the desk has ended by a mistake of its own: start it again, and please report this"
+            "the desk ended because of a bug in callgate: start it again, and please report it"
                 .to_owned(),
         )),
         followed = follow_job_control(keyboard.as_mut()) => followed

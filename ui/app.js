@@ -10,6 +10,7 @@ import { HttpTransport, RequestError, ask, errorText } from "./transport.js";
 import { handleKey } from "./keys.js";
 import { helpDialog } from "./parts/help.js";
 import { proposalDialog } from "./parts/proposal.js";
+import { ChatView } from "./views/chat.js";
 import { InboxView } from "./views/inbox.js";
 import { HistoryView } from "./views/history.js";
 import { PairView } from "./views/pair.js";
@@ -26,6 +27,7 @@ import { SettingsView } from "./views/settings.js";
  * @property {(route: Route) => void} enter called when the address leads here
  * @property {() => unknown} render
  * @property {(entry: Entry) => void} [entry] called for each entry while the view is shown
+ * @property {() => void} [rendered] called after the view was drawn
  * @property {(key: string) => boolean} [key] returns true if the key means something here
  */
 
@@ -68,6 +70,7 @@ export class App {
     this.pair = new PairView(this);
     this.views = {
       inbox: new InboxView(this),
+      chat: new ChatView(this),
       history: new HistoryView(this),
       rules: new RulesView(this),
       sessions: new SessionsView(this),
@@ -245,6 +248,7 @@ export class App {
     const root = document.getElementById("app");
     if (!root) return;
     render(shell(this), root);
+    if (this.isPaired) this.view.rendered?.();
     const dialog = /** @type {HTMLDialogElement | null} */ (document.getElementById("dialog"));
     if (dialog && !dialog.open) dialog.showModal();
   }

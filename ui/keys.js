@@ -11,7 +11,7 @@ export const KEYS = /** @type {[string[], string][]} */ ([
   [["e"], "Edit the arguments, then allow"],
   [["x"], "Select, to answer several together"],
   [["Enter"], "Show the whole content; after an answer, go to the next question"],
-  [["g", "then i h r s"], "Go to the inbox, history, rules, sessions"],
+  [["g", "then i c h r s"], "Go to the inbox, chat, history, rules, sessions"],
   [["/"], "Search the history"],
   [["Esc"], "Close or go back"],
   [["?"], "This list"],
@@ -39,7 +39,7 @@ export function handleKey(app, event) {
 function meaning(app, { key, timeStamp }) {
   const isGoing = timeStamp - wentAt < 1_500;
   wentAt = -Infinity;
-  const view = isGoing ? { i: "inbox", h: "history", r: "rules", s: "sessions" }[key] : undefined;
+  const view = isGoing ? { i: "inbox", c: "chat", h: "history", r: "rules", s: "sessions" }[key] : undefined;
   if (view) app.go({ view: /** @type {import("./router.js").ViewName} */ (view) });
   else if (key === "g") wentAt = timeStamp;
   else if (key === "?") app.openHelp();

@@ -8,6 +8,7 @@ import { icon, mark } from "./parts/icons.js";
 
 const NAMES = /** @type {const} */ ([
   ["inbox", "Inbox"],
+  ["chat", "Chat"],
   ["history", "History"],
   ["rules", "Rules"],
   ["sessions", "Sessions"],

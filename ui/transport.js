@@ -166,6 +166,14 @@ export class HttpTransport {
     }
   }
 
+  /**
+   * Sends a request to the host itself. Fails with a `RequestError` if it is refused.
+   * @param {string} path @param {RequestInit} init
+   */
+  call(path, init) {
+    return this.#send(path, init);
+  }
+
   /** @param {string} path @param {RequestInit} init */
   async #send(path, init) {
     const headers = new Headers(init.headers);
@@ -211,8 +219,8 @@ async function send(path, init) {
   );
 }
 
-/** @param {Response} answer */
-async function* chunks(answer) {
+/** @param {Response} answer @returns {AsyncGenerator<string>} its body as it arrives */
+export async function* chunks(answer) {
   if (!answer.body) return;
   const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
   try {

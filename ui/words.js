@@ -47,6 +47,10 @@ export function toolDeed(tool) {
     Elicitation: "Answer a tool server",
     Task: "Start a subagent",
     Agent: "Start a subagent",
+    run_shell_command: "Run a command",
+    write_file: "Write a file",
+    edit_file: "Change a file",
+    read_file: "Read a file",
   };
   return deeds[tool] ?? `Use ${tool || "a tool"}`;
 }
@@ -116,6 +120,7 @@ export function decisionWords(decision) {
     withdrawn: "Withdrawn",
     open: "Waiting",
     ran: "Ran",
+    saved: "Rules saved",
     ask: "Asks you",
     confirm: "Asks twice",
     undecided: "No rule",

@@ -1,13 +1,17 @@
 //! Checks the daemon: its sockets, its lock and its status.
 
 use std::fs;
+use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
+use std::time::Duration;
 
 use callgate_approval::daemon::lock_path;
-use callgate_client::viewer::{Viewer, ViewerError};
+use callgate_client::DeskError;
+use callgate_client::viewer::Viewer;
 use callgate_link::file::FileLock;
 use callgate_link::socket::{SocketState, probe, server_process};
+use callgate_web::PageAddress;
 use callgate_wire::desk::{DeskStatus, NamedLink, Reach};
 use rustix::process::geteuid;
 
@@ -15,6 +19,8 @@ use super::finding::Findings;
 use crate::config::{Config, WhenAbsent};
 
 const START: &str = "start it: callgate up";
+/// How long the page may take to answer.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A daemon that has answered.
 #[derive(Debug)]
@@ -32,9 +38,10 @@ pub(super) fn look(config: &Config, findings: &mut Findings) -> Option<RunningDe
         Ok(running) => {
             report_status(config, &running.status, findings);
             legacy(config, &running.status, findings);
+            page(config, findings);
             Some(running)
         }
-        Err(ViewerError::NoDesk(_)) => {
+        Err(DeskError::NoDesk(_)) => {
             findings.problem("daemon", absent(config.gate.when_absent), START);
             None
         }
@@ -56,6 +63,30 @@ fn legacy(config: &Config, status: &DeskStatus, findings: &mut Findings) {
     findings.ok("socket", text);
 }
 
+/// Says where the page is, and whether anything answers there.
+fn page(config: &Config, findings: &mut Findings) {
+    if !config.page.enabled {
+        return findings.ok("page", "turned off (`page.enabled` is false)");
+    }
+    let again = "start it again, and read what it says: callgate up";
+    match PageAddress::read(&config.desk_socket.value) {
+        Ok(Some(address)) => {
+            let place = SocketAddr::from((Ipv4Addr::LOCALHOST, address.port()));
+            match TcpStream::connect_timeout(&place, PATIENCE) {
+                Ok(_) => findings.ok("page", format!("served at {address}")),
+                Err(error) => {
+                    let text = format!("nothing answers at {address}: {error}");
+                    findings.problem("page", text, again);
+                }
+            }
+        }
+        Ok(None) => findings.problem("page", "`callgate up` does not serve the page", again),
+        Err(error) => {
+            findings.problem("page", format!("the file with its address: {error}"), again);
+        }
+    }
+}
+
 /// Returns what applies while no daemon runs.
 fn absent(when_absent: WhenAbsent) -> String {
     let rest = match when_absent {
@@ -71,7 +102,7 @@ fn absent(when_absent: WhenAbsent) -> String {
     )
 }
 
-fn ask(path: &Path) -> Result<RunningDesk, ViewerError> {
+fn ask(path: &Path) -> Result<RunningDesk, DeskError> {
     let mut viewer = Viewer::connect(path)?;
     Ok(RunningDesk { status: viewer.status()?, links: viewer.links()? })
 }

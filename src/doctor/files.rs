@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use callgate_rules::{ProblemLevel, Trust};
+use callgate_rules::{RuleProblemLevel, Trust};
 use rustix::process::geteuid;
 
 use super::finding::Findings;
@@ -55,8 +55,10 @@ pub(super) fn rules(config: &Config, findings: &mut Findings) {
         let problems = file.check(&local_now());
         for problem in &problems {
             match problem.level {
-                ProblemLevel::Error => findings.problem("rules", problem.to_string(), "correct it"),
-                ProblemLevel::Warning => {
+                RuleProblemLevel::Error => {
+                    findings.problem("rules", problem.to_string(), "correct it");
+                }
+                RuleProblemLevel::Warning => {
                     findings.warning("rules", problem.to_string(), "look at it");
                 }
             }

@@ -1,7 +1,5 @@
 //! The terminal of `callgate up`: prints what the channel orders, and reads single keys.
 
-mod decoder;
-
 use std::env;
 use std::io::{self, IsTerminal, Write};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -13,19 +11,13 @@ use callgate_approval::daemon::DeskHandle;
 use callgate_approval::terminal::{Terminal, TerminalKey};
 use callgate_link::sync::lock;
 use callgate_web::PageAddress;
-use decoder::KeyDecoder;
-use rustix::event::{PollFd, PollFlags, poll};
-use rustix::io::Errno;
-use rustix::termios::{tcgetpgrp, tcgetwinsize};
+use rustix::termios::tcgetwinsize;
 use tokio::sync::mpsc;
 
-use super::modes::{JobControl, KeyModes, TerminalHolder, is_in_foreground, is_ready};
 use super::page::PageLinks;
-
-/// How long the rest of an arrow key may take after its escape before the escape is the key.
-const REST: Duration = Duration::from_millis(50);
-/// How often to check the terminal again while a shell has it.
-const AWAY: Duration = Duration::from_millis(100);
+use crate::key_decoder::KeyStroke;
+use crate::key_reader::read_keys;
+use crate::terminal_modes::{JobControl, KeyModes, TerminalHolder, is_in_foreground};
 
 /// The key that prints a link to the page.
 const PAGE_KEY: TerminalKey = TerminalKey::Char('o');
@@ -109,6 +101,20 @@ fn print(text: &str) {
     output.write_all(text.as_bytes()).and_then(|()| output.flush()).ok();
 }
 
+/// Returns what a key means to the desk. A reply is one line, and only Enter sends it, so a pasted
+/// line end is a blank. The modes of the desk's terminal turn Enter into a line feed.
+fn desk_key(key: KeyStroke) -> Option<TerminalKey> {
+    match key {
+        KeyStroke::Char(c) => Some(TerminalKey::Char(c)),
+        KeyStroke::Pasted('\r' | '\n' | '\t') => Some(TerminalKey::Pasted(' ')),
+        KeyStroke::Pasted(c) => Some(TerminalKey::Pasted(c)),
+        KeyStroke::Enter | KeyStroke::LineFeed => Some(TerminalKey::Enter),
+        KeyStroke::Backspace => Some(TerminalKey::Backspace),
+        KeyStroke::Escape => Some(TerminalKey::Escape),
+        _ => None,
+    }
+}
+
 /// A reader of keys, which passes their meaning to the desk.
 struct KeyReader {
     terminal: Arc<Mutex<Terminal>>,
@@ -120,51 +126,14 @@ struct KeyReader {
     start: Instant,
 }
 
-/// Waits for a key without reading it: a process that blocks in a read is stopped when a shell
-/// takes the terminal back.
-fn is_there(input: &io::Stdin) -> bool {
-    poll(&mut [PollFd::new(input, PollFlags::IN)], None).is_ok_and(|ready| ready > 0)
-}
-
 impl KeyReader {
     fn read(&mut self) {
-        let input = io::stdin();
-        let mut bytes = [0; 256];
-        let mut decoder = KeyDecoder::default();
-        loop {
-            match self.modes.holder() {
-                // The key belongs to whoever has the terminal when it comes.
-                TerminalHolder::Desk if is_there(&input) && self.may_read() => {}
-                TerminalHolder::Others => return,
-                // A terminal that is gone has no foreground. One whose foreground is outside of
-                // our process namespace is not gone.
-                _ if tcgetpgrp(&input).is_err_and(|error| error != Errno::OPNOTSUPP) => return,
-                // While a shell has the terminal the keys are for the shell.
-                _ => {
-                    thread::sleep(AWAY);
-                    continue;
-                }
-            }
-            // Not through the standard library, which buffers bytes that a poll does not see.
-            let count = match rustix::io::read(&input, &mut bytes) {
-                Err(Errno::INTR) => continue,
-                Ok(0) | Err(_) => return,
-                Ok(count) => count,
-            };
+        let modes = Arc::clone(&self.modes);
+        read_keys(&modes, |keys| {
             // While the terminal is locked: what is printed later was not seen.
             let now = self.start.elapsed();
-            for key in decoder.keys(&bytes[..count]) {
-                self.press(now, key);
-            }
-            if decoder.is_waiting() && !is_ready(&input, PollFlags::IN, REST) {
-                let now = self.start.elapsed();
-                decoder.silence().into_iter().for_each(|key| self.press(now, key));
-            }
-        }
-    }
-
-    fn may_read(&self) -> bool {
-        self.modes.holder() == TerminalHolder::Desk && is_in_foreground()
+            keys.into_iter().filter_map(desk_key).for_each(|key| self.press(now, key));
+        });
     }
 
     fn press(&mut self, now: Duration, key: TerminalKey) {
@@ -198,3 +167,6 @@ impl KeyReader {
         lock(&self.terminal)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,10 +1,12 @@
 //! The page of `callgate up`, and the links that open it.
 
+use std::env;
+
 use callgate_approval::daemon::DeskHandle;
-use callgate_web::{PageAddress, PageHost, PageLimits, PageOptions};
+use callgate_web::{PageAddress, PageHost, PageLimits, PageOptions, RuntimeCommand};
 
 use crate::browser;
-use crate::config::Config;
+use crate::config::{Config, SettingOrigin};
 use crate::failure::complain;
 
 /// Serves the page, if the settings say so. A desk whose page cannot be served works without it.
@@ -16,6 +18,7 @@ pub(super) async fn serve(config: &Config, desk: &DeskHandle) -> Option<PageHost
         desk_socket: config.desk_socket.value.clone(),
         port: config.page.port,
         limits: PageLimits::default(),
+        runtime: runtime(config),
     };
     let started = PageHost::start(options);
     let page =
@@ -25,6 +28,25 @@ pub(super) async fn serve(config: &Config, desk: &DeskHandle) -> Option<PageHost
         return None;
     }
     Some(page)
+}
+
+/// Returns how the runtime of the chat is started: this program, with the settings of this desk.
+fn runtime(config: &Config) -> Option<RuntimeCommand> {
+    let program = env::current_exe().inspect_err(|error| {
+        complain(&format!("the page has no chat: where this program is is not known: {error}"));
+    });
+    let mut args = vec!["agent".into()];
+    if let Some(file) = config.file.as_ref().filter(|file| file.origin != SettingOrigin::Default) {
+        args.extend(["--config".into(), file.value.clone().into()]);
+    }
+    let env = [
+        ("CALLGATE_SOCKET", &config.socket.value),
+        ("CALLGATE_DESK_SOCKET", &config.desk_socket.value),
+        ("CALLGATE_DATABASE", &config.database),
+        ("CALLGATE_RULES", &config.rules),
+    ];
+    let env = env.map(|(name, path)| (name.into(), path.clone().into())).to_vec();
+    Some(RuntimeCommand { program: program.ok()?, args, env })
 }
 
 /// Makes links that open the page, for whoever sits at the desk's terminal.

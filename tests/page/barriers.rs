@@ -3,6 +3,7 @@
 
 use std::fs;
 
+use callgate_testkit::browser::Browser;
 use callgate_testkit::page::show;
 use callgate_testkit::tools;
 use serde_json::{Value, json};
@@ -16,20 +17,27 @@ const AXE: &str = "const done = arguments[arguments.length - 1];
         .filter(one => one.impact === 'serious' || one.impact === 'critical')
         .map(one => `${one.id}: ${one.nodes.map(node => node.target.join(' ')).join(', ')}`)));";
 
+/// Fails if axe finds something serious in what the browser shows.
+pub(crate) fn assert_open_to_all(browser: &Browser) {
+    let Some(axe) = tools::axe() else { return };
+    let _ = browser.run(&fs::read_to_string(axe).unwrap(), &json!([]));
+    assert_eq!(browser.run_async(AXE, &json!([])), Value::Array(Vec::new()));
+}
+
 #[test]
 fn no_view_keeps_anybody_out() {
     let Some(axe) = tools::axe() else { return };
     let Some((desk, browser)) = desk_with_page() else { return };
     let hook = desk.hook(&bash("make all && rm -rf target | tee log"));
     show(&browser, "make all");
-    let axe = fs::read_to_string(axe).unwrap();
-    let _ = browser.run(&axe, &json!([]));
+    let _ = browser.run(&fs::read_to_string(axe).unwrap(), &json!([]));
     for (width, height) in [(1600, 1000), (900, 900), (360, 740)] {
         browser.resize(width, height);
         for is_dark in [false, true] {
             browser.prefer_dark(is_dark);
             for (view, place) in [
                 ("inbox", "inbox"),
+                ("chat", "chat"),
                 ("history", "history"),
                 ("rules", "rules"),
                 ("rules", "rules/edit"),

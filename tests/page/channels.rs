@@ -1,7 +1,11 @@
-//! Two pages and the phone at once: whoever is first decides, and all see it.
+//! Two pages, the phone and the terminal at once: whoever is first decides, and all see it.
+
+use std::thread;
+use std::time::Duration;
 
 use callgate_testkit::browser::Browser;
 use callgate_testkit::page;
+use callgate_testkit::terminal::Terminal;
 use serde_json::json;
 
 use crate::fixture::{Stage, bash};
@@ -20,24 +24,65 @@ fn page_of(stage: &Stage) -> Option<Browser> {
     Some(browser)
 }
 
+/// A desk at a terminal, with Ada's phone.
+fn desk_at_terminal() -> (Stage, Terminal) {
+    let stage = Stage::unstarted("");
+    let terminal = Terminal::spawn(&stage.callgate(&["up"]));
+    stage.wait_for_daemon();
+    (stage, terminal)
+}
+
+/// Waits until both pages show how the question that they show was decided.
+fn both_show(pages: [&Browser; 2], text: &str) {
+    for page in pages {
+        page.wait_for_text(".card[data-question]", text);
+    }
+}
+
 #[test]
 fn whoever_is_first_decides_and_all_see_it() {
-    let stage = Stage::new();
+    let (stage, mut terminal) = desk_at_terminal();
     let Some(one) = page_of(&stage) else { return };
     let Some(two) = page_of(&stage) else { return };
-    let hook = stage.hook(&bash("make by-phone"));
-    page::show(&one, "make by-phone");
-    page::show(&two, "make by-phone");
+    let ask = |command: &str| {
+        let hook = stage.hook(&bash(command));
+        page::show(&one, command);
+        page::show(&two, command);
+        terminal.wait_for(command);
+        (hook, stage.question(command))
+    };
+    let (hook, _) = ask("make by-phone");
     stage.press(&stage.question("make by-phone"), "Deny");
     assert_eq!(hook.decision()["behavior"], "deny");
-    one.wait_for_text(".card[data-question]", "Ada");
-    two.wait_for_text(".card[data-question]", "Ada");
-    let hook = stage.hook(&bash("make by-page"));
-    let question = stage.question("make by-page");
-    page::show(&one, "make by-page");
-    page::show(&two, "make by-page");
+    both_show([&one, &two], "Denied by Ada");
+    both_show([&one, &two], "on the phone");
+    terminal.wait_for("Denied by Ada");
+
+    let (hook, on_phone) = ask("make by-page");
     one.click("[data-press=allow]");
     assert_eq!(hook.decision(), json!({ "behavior": "allow" }));
-    stage.shows(&question, "Allowed by");
-    two.wait_for_text(".card[data-question]", "llowed");
+    stage.shows(&on_phone, "Allowed by Chrome on Linux");
+    two.wait_for_text(".card[data-question]", "Allowed by Chrome on Linux");
+    terminal.wait_for("Allowed by Chrome on Linux");
+
+    let (hook, on_phone) = ask("make by-terminal");
+    // A key counts only once the question has been on the screen for a moment.
+    stage.until("the key decides", || {
+        terminal.press("a");
+        thread::sleep(Duration::from_millis(100));
+        stage
+            .entries()
+            .iter()
+            .any(|entry| {
+                entry.kind == "decided"
+                    && entry.question.as_ref() == Some(&stage.id_of("make by-terminal"))
+            })
+            .then_some(())
+    });
+    assert_eq!(hook.decision(), json!({ "behavior": "allow" }));
+    both_show([&one, &two], "in the terminal");
+    stage.shows(&on_phone, "Allowed by");
+    stage.assert_chain();
+    terminal.press("\u{3}");
+    assert!(terminal.end().success());
 }

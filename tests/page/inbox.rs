@@ -12,6 +12,7 @@ fn questions_are_answered_in_the_page() {
     page::words_deny(&desk, &browser);
     page::an_edit_keeps_what_is_hidden(&desk, &browser);
     page::a_choice_answers(&desk, &browser);
+    page::several_choices_answer(&desk, &browser);
     page::a_plan_is_read_and_approved(&desk, &browser);
     page::keys_answer(&desk, &browser);
     assert_eq!(browser.complaints(), Vec::<String>::new());

@@ -6,9 +6,11 @@
 mod attacks;
 mod barriers;
 mod channels;
+mod chat;
 #[path = "../approval/fixture.rs"]
 #[allow(dead_code, reason = "the tests of the approval line use more of it")]
 mod fixture;
+mod history;
 mod inbox;
 mod rules;
 mod stage;

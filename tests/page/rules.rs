@@ -7,7 +7,7 @@ use callgate_testkit::page::{self, PageDesk, show};
 use serde_json::json;
 
 use crate::fixture::Stage;
-use crate::stage::{desk_with_page, link, wait_until_live};
+use crate::stage::{desk_with_page, desk_with_rules};
 
 const RULES: &str = "[[rule]]\nname = \"wipes\"\ndecide = \"confirm\"\ncommand = \"rm -rf\"\n";
 
@@ -51,6 +51,8 @@ fn a_rule_is_tried_against_the_history_before_it_is_saved() {
     browser.wait_for_text("[data-let-through=\"1\"]", "make deploy");
     assert!(!desk.path(".config/callgate/rules.toml").exists(), "saved before anybody said so");
     browser.click("[data-save][aria-disabled=false]");
+    // Until the answer is there, the rules may not be saved.
+    browser.wait_until_gone("dialog");
     let hook = desk.ask("make seven");
     assert_eq!(hook.decision()["behavior"], "allow");
     let saved = fs::read_to_string(desk.path(".config/callgate/rules.toml")).unwrap();
@@ -72,20 +74,15 @@ fn what_is_always_allowed_is_suggested_as_a_rule() {
     assert!(!browser.text("[data-view=rules]").contains("make publish"));
     browser.click("[data-suggestion] [data-add]");
     browser.click("[data-save][aria-disabled=false]");
+    // Until the answer is there, the rules may not be saved.
+    browser.wait_until_gone("dialog");
     let hook = desk.ask("make check");
     assert_eq!(hook.decision()["behavior"], "allow");
 }
 
 #[test]
 fn what_needs_a_second_step_and_what_is_alike() {
-    let Some(browser) = Browser::start(1280, 900) else { return };
-    let stage = Stage::unstarted("");
-    let config = format!("socket = {:?}\n", stage.path("ask.sock").to_str().unwrap());
-    fs::write(stage.path(".config/callgate/config.toml"), config).unwrap();
-    fs::write(stage.path(".config/callgate/rules.toml"), RULES).unwrap();
-    stage.up();
-    browser.open(&link(&stage));
-    wait_until_live(&browser);
+    let Some((stage, browser)) = desk_with_rules(RULES) else { return };
     page::a_typed_word_confirms(&stage, &browser);
     page::alike_questions_are_answered_together(&stage, &browser);
     stage.assert_chain();

@@ -1,5 +1,7 @@
 //! A desk, and its page in a browser.
 
+use std::fs;
+
 use callgate_testkit::browser::Browser;
 use callgate_testkit::page::{PageDesk, WaitingHook};
 use callgate_testkit::process::{DEADLINE, run};
@@ -28,6 +30,17 @@ impl WaitingHook for Hook {
 pub(crate) fn desk_with_page() -> Option<(Stage, Browser)> {
     let browser = Browser::start(1280, 900)?;
     let stage = Stage::without_phone();
+    browser.open(&link(&stage));
+    wait_until_live(&browser);
+    Some((stage, browser))
+}
+
+/// The same, with rules of the user.
+pub(crate) fn desk_with_rules(rules: &str) -> Option<(Stage, Browser)> {
+    let browser = Browser::start(1280, 900)?;
+    let stage = Stage::without_phone_unstarted();
+    fs::write(stage.path(".config/callgate/rules.toml"), rules).unwrap();
+    stage.up();
     browser.open(&link(&stage));
     wait_until_live(&browser);
     Some((stage, browser))

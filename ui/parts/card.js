@@ -87,17 +87,44 @@ function head(inbox, { row, overAt }) {
   </header>`;
 }
 
-/** @param {import("../types/desk.js").Row} row */
+/**
+ * Shows what is unusual: in full where there is room, else by short names, so that the call itself
+ * stays in view.
+ * @param {import("../types/desk.js").Row} row
+ */
 function risks(row) {
-  const chips = row.risks.map(
-    ({ kind, text }) => html`<li class="chip ${RISKS[kind]?.[1] ?? ""}">${icon(kind)}<span>${reason(text)}</span></li>`,
-  );
+  const chips = row.risks.map(({ kind, text }) => {
+    const [name, tone] = RISKS[kind] ?? [kind, ""];
+    return html`<li class="chip ${tone}">
+      ${icon(kind)}<span class="wide-only">${reason(text)}</span><span class="narrow-only">${name}</span>
+    </li>`;
+  });
   if (row.needs === "confirm")
-    chips.unshift(html`<li class="chip red">${icon("warning")}Needs a second, reading step</li>`);
+    chips.unshift(
+      html`<li class="chip red">
+        ${icon("warning")}<span class="wide-only">Needs a second, reading step</span
+        ><span class="narrow-only">Type to confirm</span>
+      </li>`,
+    );
   return chips.length
     ? html`<ul class="risks" aria-label="What is unusual about this">
         ${chips}
       </ul>`
+    : nothing;
+}
+
+/**
+ * Says below the call, in a narrow window, what the short names above it mean.
+ * @param {import("../types/desk.js").Row} row
+ */
+function risksInFull({ risks }) {
+  return risks.length
+    ? html`<section class="narrow-only why">
+        <h2 class="sub">What is unusual about this</h2>
+        <ul>
+          ${risks.map(({ text }) => html`<li>${reason(text)}</li>`)}
+        </ul>
+      </section>`
     : nothing;
 }
 
@@ -110,7 +137,7 @@ function content(inbox, question, card) {
   const toggle = (/** @type {Event} */ event) =>
     app.setUnfolded(key, /** @type {HTMLDetailsElement} */ (event.target).open);
   return html` ${warnings(card)} ${isAsked ? nothing : html`<div class="card-body">${body(app, card)}</div>`}
-    ${pickers(inbox, question, card)}
+    ${pickers(inbox, question, card)} ${risksInFull(question.row)}
     ${
       card.last_words
         ? html`<section class="said">
@@ -123,8 +150,8 @@ function content(inbox, question, card) {
     <section class="why">
       <h2 class="sub">Why you are asked</h2>
       <p>
-        ${card.because ? reason(card.because) : "No rule decides this, so it is asked."} Without an answer
-        ${card.no_answer_denies ? "it is denied" : "the agent asks in its own terminal"}.
+        ${card.because ? reason(sentence(card.because)) : "No rule decides this, so it is asked."} Without an answer
+        ${card.no_answer_denies || card.agent === "callgate" ? "it is denied" : "the agent asks in its own terminal"}.
       </p>
     </section>
     <details class="whole" ?open=${isWhole} @toggle=${toggle}>
@@ -150,6 +177,11 @@ function content(inbox, question, card) {
         ${icon("rules")}Make a rule from this
       </button>
     </p>`;
+}
+
+/** @param {string} text @returns {string} the text with the end of a sentence */
+function sentence(text) {
+  return /[.!?]$/.test(text) ? text : `${text}.`;
 }
 
 /** @param {Card} card */

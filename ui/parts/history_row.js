@@ -13,7 +13,7 @@ import {
   fullTime,
 } from "../words.js";
 import { icon } from "./icons.js";
-import { shown } from "./text.js";
+import { reason, shown } from "./text.js";
 
 /** @typedef {import("../app.js").App} App */
 /** @typedef {import("../types/desk.js").HistoryRow} HistoryRow */
@@ -22,10 +22,12 @@ import { shown } from "./text.js";
 export function historyRow(app, row) {
   const hasFailed = row.decision === "ran" && row.ok === false;
   const decision = hasFailed ? "Failed" : decisionWords(row.decision);
-  const where = [`${agentName(row.agent)} in ${folderName(row.project)}`];
+  const isCall = row.decision !== "saved";
+  const where = isCall ? [`${agentName(row.agent)} in ${folderName(row.project)}`] : ["Your rules"];
   if (row.edited) where.push("edited");
   if (row.words) where.push(`“${row.words}”`);
-  const by = `${row.by ?? ""} ${row.channel === "rule" ? "" : channelWords(row.channel)}`;
+  const rule = row.channel === "rule" ? /\brule `([^`]+)`/.exec(row.by ?? "") : null;
+  const by = rule ? `Rule “${rule[1]}”` : `${row.by ?? ""} ${channelWords(row.channel)}`;
   const took = row.took_ms === null ? "" : duration(row.took_ms);
   return html`<button class="history-row" type="button" data-seq=${row.seq} @click=${() => openEntry(app, row)}
     ><span class="decision dotted ${hasFailed ? "deny" : row.decision}">${decision}</span
@@ -38,27 +40,29 @@ export function historyRow(app, row) {
 
 /** @param {App} app @param {HistoryRow} row */
 function openEntry(app, row) {
+  const isCall = row.decision !== "saved";
   const decision = `${decisionWords(row.decision)}${row.edited ? ", with edited arguments" : ""}`;
   const session = formatRoute({ view: "history", params: { session: row.session } });
   const propose = () => app.proposeRule({ seq: row.seq }, row.summary);
   const facts = /** @type {[string, unknown][]} */ ([
     ["Decision", html`<span class="row"><span class="dot ${row.decision}"></span>${decision}</span>`],
-    ["By", row.by && html`${row.by} ${channelWords(row.channel)}`],
+    ["By", row.by && html`${row.channel === "rule" ? reason(row.by) : row.by} ${channelWords(row.channel)}`],
     ["Words", row.words && shown(row.words)],
     ["When", `${fullTime(row.at_ms)} (${ago(row.at_ms, app.now)})`],
     ["Took", row.took_ms === null ? null : duration(row.took_ms)],
     ["Result", row.ok === null ? null : row.ok ? "The tool succeeded" : "The tool failed"],
-    ["Agent", agentName(row.agent)],
-    ["Tool", html`<code>${row.tool}</code>`],
+    ["Agent", isCall && agentName(row.agent)],
+    ["Tool", isCall && html`<code>${row.tool}</code>`],
     ["Mode", row.mode],
-    ["Folder", html`<code>${row.project}</code>`],
+    ["Folder", isCall && html`<code>${row.project}</code>`],
     [
       "Session",
-      html`<a class="link" href=${session} @click=${() => app.closeDialog()}><code>${row.session}</code></a>`,
+      isCall &&
+        html`<a class="link" href=${session} @click=${() => app.closeDialog()}><code>${row.session}</code></a>`,
     ],
     ["Ledger entry", row.seq],
   ]);
-  const known = facts.filter(([, value]) => value !== null && value !== "");
+  const known = facts.filter(([, value]) => value !== null && value !== "" && value !== false);
   app.openDialog(
     "Entry of the ledger",
     () => html`<div class="dialog-body">
@@ -66,7 +70,13 @@ function openEntry(app, row) {
       <dl class="facts">${known.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>
     </div>
     <div class="dialog-foot">
-      <button class="button" type="button" data-propose @click=${propose}>${icon("rules")}Make a rule from this</button>
+      ${
+        isCall
+          ? html`<button class="button" type="button" data-propose @click=${propose}>
+              ${icon("rules")}Make a rule from this
+            </button>`
+          : html`<a class="button" href="#/rules" @click=${() => app.closeDialog()}>${icon("rules")}Show the rules</a>`
+      }
     </div>`,
   );
 }

@@ -1,5 +1,5 @@
-// Markdown of plans. Nodes are appended one by one, addresses are shown and never followed, and
-// pictures are not loaded.
+// Markdown of plans and answers. Nodes are appended one by one, addresses are shown and never
+// followed, and pictures are not loaded.
 
 import * as smd from "../vendor/streaming-markdown/smd.min.js";
 
@@ -15,22 +15,64 @@ export function markdown(key, source) {
   if (known?.source === source) return known.node;
   const node = document.createElement("div");
   node.className = "markdown";
-  write(node, source);
+  const parser = parserOf(node);
+  smd.parser_write(parser, source);
+  smd.parser_end(parser);
   if (rendered.size > 20) rendered.clear();
   rendered.set(key, { source, node });
   return node;
 }
 
-/** @param {HTMLElement} root @param {string} source */
-function write(root, source) {
+/** Markdown that grows: each piece is appended to what is there, and nothing is drawn anew. */
+export class GrowingMarkdown {
+  node = document.createElement("div");
+  #parser;
+  #length = 0;
+
+  constructor() {
+    this.node.className = "markdown";
+    this.#parser = parserOf(this.node, true);
+  }
+
+  /** @param {string} text all of it so far @param {boolean} isWhole whether nothing follows */
+  show(text, isWhole) {
+    if (this.#length < 0) return this.node;
+    if (text.length > this.#length) smd.parser_write(this.#parser, text.slice(this.#length));
+    this.#length = text.length;
+    if (isWhole) {
+      smd.parser_end(this.#parser);
+      this.#length = -1;
+    }
+    return this.node;
+  }
+}
+
+/** @param {HTMLElement} root @param {boolean} [copies] whether code can be copied */
+function parserOf(root, copies = false) {
   const renderer = smd.default_renderer(root);
   const { add_token, set_attr } = renderer;
-  renderer.add_token = (data, type) => add_token(data, type === smd.IMAGE ? smd.LINK : type);
+  renderer.add_token = (data, type) => {
+    add_token(data, type === smd.IMAGE ? smd.LINK : type);
+    const box = copies ? data.nodes[data.index].closest("pre") : null;
+    if (box && !box.querySelector(".copy")) box.prepend(copyButton(box));
+  };
   renderer.set_attr = (data, type, value) => {
     if (type === smd.HREF || type === smd.SRC) data.nodes[data.index].dataset.address = value;
     else if (type === smd.START) set_attr(data, type, value);
   };
-  const parser = smd.parser(renderer);
-  smd.parser_write(parser, source);
-  smd.parser_end(parser);
+  return smd.parser(renderer);
+}
+
+/** @param {Element} box */
+function copyButton(box) {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "copy";
+  button.textContent = "Copy";
+  button.addEventListener("click", async () => {
+    await navigator.clipboard.writeText(box.querySelector("code")?.textContent ?? "");
+    button.textContent = "Copied";
+    setTimeout(() => (button.textContent = "Copy"), 1_500);
+  });
+  return button;
 }

@@ -1,7 +1,7 @@
 // Lists of rules: those of a file, and those that are suggested.
 
 import { html, nothing } from "../vendor/lit-html/lit-html.js";
-import { counted, folderName } from "../words.js";
+import { clock, counted, folderName } from "../words.js";
 import { icon } from "./icons.js";
 import { addRule } from "./proposal.js";
 import { shown } from "./text.js";
@@ -51,7 +51,7 @@ function listedRule(rule, edit) {
 function conditions(/** @type {string} */ text) {
   // A text over several lines cannot be taken apart by its lines.
   if (/"""|'''/.test(text)) return text;
-  const isShown = /^\s*(\[\[rule\]\]|(name|decide|reason)\s*=|$)/;
+  const isShown = /^\s*(\[\[rule\]\]|(name|decide|reason|until)\s*=|$)/;
   return text
     .split("\n")
     .filter((line) => !isShown.test(line))
@@ -61,7 +61,11 @@ function conditions(/** @type {string} */ text) {
 /** @param {ListedRule} rule */
 function expiry({ is_over, until }) {
   const tone = is_over ? "" : "accent";
-  return html`<span class="chip ${tone}">${icon("clock")}${is_over ? "over since" : "until"} ${until}</span>`;
+  const at = Date.parse(until ?? "");
+  const end = Number.isNaN(at) ? until : clock(at, Date.now());
+  return html`<span class="chip ${tone}" title=${until ?? ""}
+    >${icon("clock")}${is_over ? "over since" : "until"} ${end}</span
+  >`;
 }
 
 /** @param {ListedRule} rule @param {(line: number) => void} edit */

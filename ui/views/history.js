@@ -95,7 +95,7 @@ export class HistoryView {
 
   /** @param {import("../types/desk.js").Entry} entry */
   entry(entry) {
-    if (!["asked", "decided", "checked", "ran", "closed"].includes(entry.kind)) return;
+    if (!["asked", "decided", "checked", "ran", "closed", "saved"].includes(entry.kind)) return;
     this.#isStale = true;
     if (this.#refresh) return;
     this.#refresh = setTimeout(() => {
@@ -228,6 +228,7 @@ export class HistoryView {
         ["withdrawn", "Withdrawn"],
         ["open", "Waiting"],
         ["ran", "Ran"],
+        ["saved", "Rules saved"],
       ])}
       ${this.#select("by", "By anybody", [
         ["person", "By a person"],

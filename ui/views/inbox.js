@@ -107,6 +107,16 @@ export class InboxView {
     </div>`;
   }
 
+  /**
+   * Shows a question in another view, with everything that keeps presses safe here.
+   * @param {Question} question
+   */
+  inline(question) {
+    this.#show(question.row.question);
+    this.#watch(question);
+    return questionCard(this, question);
+  }
+
   /** @param {Question | null} current */
   #rows(current) {
     return this.#list.render({

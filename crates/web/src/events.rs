@@ -59,7 +59,7 @@ pub(crate) async fn events(
 }
 
 /// Returns the number of the last entry that the page has.
-fn last_event(headers: &HeaderMap) -> Result<Option<u64>, HttpRefusal> {
+pub(crate) fn last_event(headers: &HeaderMap) -> Result<Option<u64>, HttpRefusal> {
     let Some(value) = headers.get(LAST_EVENT_ID) else { return Ok(None) };
     let number = value.to_str().ok().and_then(|value| value.parse().ok());
     let odd = || HttpRefusal::new(StatusCode::BAD_REQUEST, "Last-Event-ID must be a number");
@@ -114,9 +114,13 @@ impl EventStream {
 }
 
 /// Formats an event.
-fn event(name: &str, id: Option<u64>, data: &impl Serialize) -> String {
+pub(crate) fn event(name: &str, id: Option<u64>, data: &impl Serialize) -> String {
     // What comes from the desk is JSON, which can be written as such.
-    let data = serde_json::to_string(data).unwrap_or_default();
+    event_of_json(name, id, &serde_json::to_string(data).unwrap_or_default())
+}
+
+/// Formats an event whose data is JSON already.
+pub(crate) fn event_of_json(name: &str, id: Option<u64>, data: &str) -> String {
     let mut event = format!("event: {name}\n");
     if let Some(id) = id {
         // Writing to a string cannot fail.

@@ -13,11 +13,12 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
 use crate::address::{AddressFile, PageAddress};
+use crate::chat_runtime::{ChatRuntimes, RuntimeCommand};
 use crate::connections::BrowserConnections;
 use crate::refusal::HttpRefusal;
 use crate::sessions::PageSessions;
 use crate::state::{PageLimits, PageState};
-use crate::{desk_relay, events, files, origin, pairing};
+use crate::{chat, desk_relay, events, files, origin, pairing};
 
 /// How many ports are tried, from the wanted one on.
 const PORTS: u16 = 20;
@@ -31,6 +32,8 @@ pub struct PageOptions {
     pub port: u16,
     /// The limits for browsers.
     pub limits: PageLimits,
+    /// How the runtime of the chat is started; without it there is no chat.
+    pub runtime: Option<RuntimeCommand>,
 }
 
 /// Why the page cannot be served.
@@ -74,7 +77,7 @@ pub struct PageHost {
 impl PageHost {
     /// Starts serving on this machine's loopback. Needs a running tokio runtime.
     pub fn start(options: PageOptions) -> Result<Self, PageHostError> {
-        let PageOptions { desk_socket, port, limits } = options;
+        let PageOptions { desk_socket, port, limits, runtime } = options;
         let listener = listen(port)?;
         let failed = |source| PageHostError::Listen { port, source };
         let address = PageAddress::new(listener.local_addr().map_err(failed)?.port());
@@ -85,7 +88,8 @@ impl PageHost {
         })?;
         let streams = Arc::new(Semaphore::new(limits.streams));
         let sessions = Arc::new(PageSessions::new(desk_socket));
-        let app = router(address, PageState { limits, sessions, streams });
+        let chats = runtime.map(|command| Arc::new(ChatRuntimes::new(command, limits.linger)));
+        let app = router(address, PageState { limits, sessions, chats, streams });
         let mut tasks = JoinSet::new();
         tasks.spawn(BrowserConnections::new(limits.connections).serve(listener, app, limits));
         Ok(Self { address, tasks, _file: file })
@@ -123,6 +127,9 @@ fn router(address: PageAddress, state: PageState) -> Router {
         .route("/api/pair", post(pairing::pair))
         .route("/api/desk", post(desk_relay::relay))
         .route("/api/events", get(events::events))
+        .route("/api/chat", post(chat::send))
+        .route("/api/chat/start", post(chat::start))
+        .route("/api/chat/events", get(chat::events))
         .method_not_allowed_fallback(|| async {
             HttpRefusal::new(StatusCode::METHOD_NOT_ALLOWED, "this method has no meaning here")
         })

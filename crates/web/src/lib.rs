@@ -1,11 +1,13 @@
 //! The host of callgate's page: serves the files of `ui/` to browsers on this machine, and carries
-//! their requests to the desk.
+//! their requests to the desk, and to the runtime of the chat.
 //!
 //! It is a viewer of the desk like any other: it knows the desk's socket and its protocol, and no
 //! rules, questions or ledger. A page can do what the key of its session allows, and nothing else.
 //! The normative text is `docs/protocol/page.md`.
 
 mod address;
+mod chat;
+mod chat_runtime;
 mod connections;
 mod desk_relay;
 mod events;
@@ -23,5 +25,6 @@ mod state;
 mod wrong_attempts;
 
 pub use address::{PageAddress, address_path};
+pub use chat_runtime::RuntimeCommand;
 pub use host::{PageHost, PageHostError, PageOptions};
 pub use state::PageLimits;

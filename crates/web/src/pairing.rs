@@ -4,7 +4,7 @@ use axum::body::Body;
 use axum::extract::{Extension, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use callgate_wire::desk::{LONGEST_NAME, LONGEST_SECRET, PairingSecret};
+use callgate_wire::desk::{HiddenText, LONGEST_NAME, LONGEST_SECRET};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -34,7 +34,7 @@ pub(crate) async fn pair(
     if code.len() > LONGEST_SECRET || name.len() > LONGEST_NAME || name.trim().is_empty() {
         return Err(odd());
     }
-    let token = state.sessions.pair(PairingSecret::new(code), name, origin).await?;
+    let token = state.sessions.pair(HiddenText::new(code), name, origin).await?;
     let json = HeaderValue::from_static("application/json");
     let body = json!({ "token": token.reveal() }).to_string();
     Ok(([(header::CONTENT_TYPE, json)], body).into_response())

@@ -9,9 +9,10 @@ use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use std::time::Instant;
 
 use axum::http::{HeaderMap, StatusCode, header};
-use callgate_client::desk::{DeskClient, DeskClientError};
+use callgate_client::DeskError;
+use callgate_client::desk::DeskClient;
 use callgate_link::sync::lock;
-use callgate_wire::desk::{DeskAnswer, DeskCommand, LONGEST_SECRET, PairingSecret};
+use callgate_wire::desk::{DeskAnswer, DeskCommand, HiddenText, LONGEST_SECRET};
 use sha2::{Digest, Sha256};
 
 use crate::origin::PageOrigin;
@@ -46,7 +47,7 @@ type KeyDigest = [u8; 32];
 /// The key that a request shows, and the origin that it belongs to.
 #[derive(Debug, Clone)]
 pub(crate) struct SessionKey {
-    token: PairingSecret,
+    token: HiddenText,
     origin: PageOrigin,
 }
 
@@ -62,7 +63,7 @@ impl SessionKey {
         let value = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
         let token = value.and_then(|value| value.strip_prefix("Bearer "));
         match token.filter(|token| !token.is_empty() && token.len() <= LONGEST_SECRET) {
-            Some(token) => Ok(Self { token: PairingSecret::new(token), origin }),
+            Some(token) => Ok(Self { token: HiddenText::new(token), origin }),
             None => Err(HttpRefusal::new(StatusCode::UNAUTHORIZED, "the request has no key")),
         }
     }
@@ -121,13 +122,13 @@ impl PageSessions {
         self.unlocked(key).await?.ok_or_else(wrong_key)
     }
 
-    /// Connects to the desk and shows it the key. Returns `None` if the key is not good.
+    /// Connects to the desk and shows it the key. Returns `None` if the key is not valid.
     async fn unlocked(&self, key: &SessionKey) -> Result<Option<DeskClient>, HttpRefusal> {
         let desk = self.dial()?;
         let (token, origin) = (key.token.clone(), Some(key.origin.0.clone()));
         match desk.ask(DeskCommand::Unlock { token, origin }).await {
             Ok(DeskAnswer::Told { done, .. }) => Ok(done.then_some(desk)),
-            Ok(_) => Err(HttpRefusal::no_desk(&DeskClientError::Unexpected)),
+            Ok(_) => Err(HttpRefusal::no_desk(&DeskError::Unexpected)),
             Err(error) => Err(HttpRefusal::no_desk(&error)),
         }
     }
@@ -135,10 +136,10 @@ impl PageSessions {
     /// Has the desk pair a page by a code. Returns its key.
     pub(crate) async fn pair(
         &self,
-        code: PairingSecret,
+        code: HiddenText,
         name: String,
         origin: PageOrigin,
-    ) -> Result<PairingSecret, HttpRefusal> {
+    ) -> Result<HiddenText, HttpRefusal> {
         let mut wrong = self.codes.lock().await;
         wrong.check(Instant::now()).map_err(|wait| HttpRefusal::too_many(TOO_MANY_CODES, wait))?;
         let command = DeskCommand::Pair { code, name, origin: Some(origin.0) };
@@ -148,7 +149,7 @@ impl PageSessions {
                 wrong.add(Instant::now());
                 Err(HttpRefusal::new(StatusCode::FORBIDDEN, text))
             }
-            Ok(_) => Err(HttpRefusal::no_desk(&DeskClientError::Unexpected)),
+            Ok(_) => Err(HttpRefusal::no_desk(&DeskError::Unexpected)),
             Err(error) => Err(HttpRefusal::no_desk(&error)),
         }
     }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use tokio::sync::Semaphore;
 
+use crate::chat_runtime::ChatRuntimes;
 use crate::sessions::PageSessions;
 
 /// The limits for browsers.
@@ -22,6 +23,8 @@ pub struct PageLimits {
     pub read_within: Duration,
     /// How often an event stream shows that it lives.
     pub heartbeat: Duration,
+    /// How long the runtime of the chat stays after the last page has gone.
+    pub linger: Duration,
 }
 
 impl Default for PageLimits {
@@ -33,6 +36,7 @@ impl Default for PageLimits {
             body_within: Duration::from_secs(20),
             read_within: Duration::from_secs(30),
             heartbeat: Duration::from_secs(15),
+            linger: Duration::from_mins(1),
         }
     }
 }
@@ -42,6 +46,8 @@ impl Default for PageLimits {
 pub(crate) struct PageState {
     pub(crate) limits: PageLimits,
     pub(crate) sessions: Arc<PageSessions>,
+    /// The runtime of the chat; `None` if this host starts none.
+    pub(crate) chats: Option<Arc<ChatRuntimes>>,
     /// The places for event streams.
     pub(crate) streams: Arc<Semaphore>,
 }

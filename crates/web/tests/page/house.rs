@@ -11,9 +11,9 @@ use callgate_approval::daemon::{Claim, Daemon, DaemonOptions};
 use callgate_approval::desk::{Authority, DeskSettings, Ruling, Unattended};
 use callgate_client::desk::DeskClient;
 use callgate_store::{EntryFilter, LedgerEntry, Store};
-use callgate_web::{PageHost, PageLimits, PageOptions};
+use callgate_web::{PageHost, PageLimits, PageOptions, RuntimeCommand};
 use callgate_wire::approval::{ApprovalRequest, ApprovalResponse};
-use callgate_wire::desk::{DeskAnswer, DeskCommand, DeskStatus, PairingSecret};
+use callgate_wire::desk::{DeskAnswer, DeskCommand, DeskStatus, HiddenText};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
@@ -88,12 +88,40 @@ impl House {
 
     /// Serves the page: on the same port as before, if there was one.
     pub(crate) fn start_page(&mut self) {
-        let options =
-            PageOptions { desk_socket: self.desk_socket(), port: self.port, limits: self.limits };
+        let options = PageOptions {
+            desk_socket: self.desk_socket(),
+            port: self.port,
+            limits: self.limits,
+            runtime: Some(self.chat_runtime()),
+        };
         let _entered = self.runtime.enter();
         let page = PageHost::start(options).unwrap();
         self.port = page.address().port();
         self.page = Some(page);
+    }
+
+    /// A runtime that answers every message with its beginning, and waits if it is told to. It
+    /// writes its process id into the folder of the house.
+    fn chat_runtime(&self) -> RuntimeCommand {
+        let script = r#"echo $$ >> "$HOUSE/runtimes"
+            echo '{"type":"ready","version":"1.0.0","capabilities":["hello"],"timestamp":1}'
+            while read -r line; do
+                id=${line#*'"id":"'}; id=${id%%'"'*}
+                end="{\"type\":\"done\",\"id\":\"$id\",\"timestamp\":2}"
+                case "$line" in
+                    *'"get_status"'*)
+                        state=idle; [ -e "$HOUSE/busy" ] && state=busy
+                        end="{\"type\":\"status\",\"id\":\"$id\",\"data\":{\"state\":\"$state\",\"conversationLength\":0,\"uptime\":1},\"timestamp\":2}" ;;
+                    *'"user_message"'*)
+                        echo "{\"type\":\"token\",\"id\":\"$id\",\"token\":\"Hello.\",\"timestamp\":2}" ;;
+                esac
+                echo "$end"
+            done"#;
+        RuntimeCommand {
+            program: "/bin/sh".into(),
+            args: vec!["-c".into(), script.into()],
+            env: vec![("HOUSE".into(), self.folder.path().into())],
+        }
     }
 
     pub(crate) fn stop_desk(&mut self) {
@@ -128,7 +156,7 @@ impl House {
         self.runtime.block_on(async {
             let desk = DeskClient::connect(&self.desk_socket()).unwrap();
             if let Some(key) = key {
-                let (token, origin) = (PairingSecret::new(key), Some(self.origin()));
+                let (token, origin) = (HiddenText::new(key), Some(self.origin()));
                 match desk.ask(DeskCommand::Unlock { token, origin }).await.unwrap() {
                     DeskAnswer::Told { done, .. } => assert!(done, "the key is good"),
                     other => panic!("{other:?}"),

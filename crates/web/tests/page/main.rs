@@ -4,6 +4,7 @@
 
 mod access;
 mod browser;
+mod chat;
 mod documented;
 mod house;
 mod limits;

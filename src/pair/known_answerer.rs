@@ -11,12 +11,6 @@ use crate::failure::Failure;
 /// How many characters of a viewer's hash are shown, which are enough to name it.
 const SHORT: usize = 12;
 
-/// Everybody who may answer.
-#[derive(Debug)]
-pub(super) struct KnownAnswerers {
-    pub(super) all: Vec<KnownAnswerer>,
-}
-
 /// Somebody who may answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct KnownAnswerer {
@@ -34,35 +28,35 @@ enum AnswererReason {
     Setting { key: &'static str, origin: SettingOrigin },
 }
 
-impl KnownAnswerers {
-    /// Collects them from the desk and the settings.
-    pub(super) fn of(viewer: &mut Viewer, config: &Config) -> Result<Self, Failure> {
+impl KnownAnswerer {
+    /// Returns everybody who may answer, according to the desk and the settings.
+    pub(super) fn all(viewer: &mut Viewer, config: &Config) -> Result<Vec<Self>, Failure> {
         let linked = viewer.links().map_err(failed)?;
         let linked = linked
             .into_iter()
-            .map(|NamedLink { link, name }| KnownAnswerer { link, by: AnswererReason::Code(name) });
+            .map(|NamedLink { link, name }| Self { link, by: AnswererReason::Code(name) });
         let telegram = &config.telegram;
         let given = [
             ("chat", "telegram.allowed_chats", &telegram.allowed_chats),
             ("user", "telegram.allowed_users", &telegram.allowed_users),
         ];
         let given = given.into_iter().flat_map(|(kind, key, setting)| {
-            setting.value.iter().map(move |id| KnownAnswerer {
+            setting.value.iter().map(move |id| Self {
                 link: format!("{kind}/{id}"),
                 by: AnswererReason::Setting { key, origin: setting.origin.clone() },
             })
         });
-        Ok(Self { all: linked.chain(given).collect() })
+        Ok(linked.chain(given).collect())
     }
 
     /// Returns the one link that `who` names: by the whole link, by its id, or by its name.
-    pub(super) fn find(&self, who: &str) -> Result<&KnownAnswerer, String> {
-        let named: Vec<&KnownAnswerer> = self.all.iter().filter(|one| one.is(who)).collect();
-        let linked: Vec<&KnownAnswerer> =
-            named.iter().copied().filter(|one| matches!(one.by, AnswererReason::Code(_))).collect();
+    pub(super) fn find<'a>(known: &'a [Self], who: &str) -> Result<&'a Self, String> {
+        let named: Vec<&Self> = known.iter().filter(|one| one.is(who)).collect();
+        let is_linked = |one: &&&Self| matches!(one.by, AnswererReason::Code(_));
+        let linked: Vec<&Self> = named.iter().filter(is_linked).copied().collect();
         match (linked.as_slice(), named.first()) {
             ([one], _) => Ok(one),
-            ([], Some(KnownAnswerer { by: AnswererReason::Setting { key, origin }, .. })) => {
+            ([], Some(Self { by: AnswererReason::Setting { key, origin }, .. })) => {
                 Err(format!("{who} may answer by `{key}` ({origin}): remove it there"))
             }
             ([], _) => Err(format!("nobody is linked as {who}: see `callgate pair --list`")),
@@ -72,9 +66,7 @@ impl KnownAnswerers {
             }
         }
     }
-}
 
-impl KnownAnswerer {
     /// Returns the link, short enough for a line.
     pub(super) fn shown(&self) -> String {
         match self.link.strip_prefix("viewer/") {
@@ -83,18 +75,10 @@ impl KnownAnswerer {
         }
     }
 
-    /// Returns their name, as they chose it.
-    pub(super) fn name(&self) -> String {
-        match &self.by {
-            AnswererReason::Code(name) => one_line(name).into_owned(),
-            AnswererReason::Setting { .. } => "by the settings".to_owned(),
-        }
-    }
-
-    /// Returns what is known about them.
+    /// Returns the name that they chose, or the setting that allows them.
     pub(super) fn about(&self) -> String {
         match &self.by {
-            AnswererReason::Code(_) => self.name(),
+            AnswererReason::Code(name) => one_line(name).into_owned(),
             AnswererReason::Setting { key, origin } => format!("by `{key}` ({origin})"),
         }
     }

@@ -14,18 +14,16 @@ fn a_link_is_found_by_its_id_or_its_name() {
         link: link.to_owned(),
         by: AnswererReason::Setting { key: "k", origin: origin.clone() },
     };
-    let known = KnownAnswerers {
-        all: vec![
-            one("chat/7", "Ada"),
-            one("chat/-100", "Bob"),
-            one("user/8", "Bob"),
-            one(&format!("viewer/{hash}"), "The page"),
-            given("chat/7"),
-            given("chat/42"),
-        ],
-    };
+    let known = [
+        one("chat/7", "Ada"),
+        one("chat/-100", "Bob"),
+        one("user/8", "Bob"),
+        one(&format!("viewer/{hash}"), "The page"),
+        given("chat/7"),
+        given("chat/42"),
+    ];
     let check = |who: &str, expected: &str| {
-        let found = known.find(who).map_or_else(|why| why, KnownAnswerer::shown);
+        let found = KnownAnswerer::find(&known, who).map_or_else(|why| why, KnownAnswerer::shown);
         assert_eq!(found, expected, "{who}");
     };
     check("Ada", "chat/7");

@@ -1,11 +1,30 @@
-//! Keys and sequences, whole and byte by byte.
+//! Keys and sequences as the desk reads them, whole and byte by byte.
 
 use super::*;
+use crate::key_decoder::KeyDecoder;
+
+/// The decoder, with what its keys mean to the desk.
+#[derive(Default)]
+struct DeskKeys(KeyDecoder);
+
+impl DeskKeys {
+    fn keys(&mut self, bytes: &[u8]) -> Vec<TerminalKey> {
+        self.0.keys(bytes).into_iter().filter_map(desk_key).collect()
+    }
+
+    fn silence(&mut self) -> Option<TerminalKey> {
+        self.0.silence().and_then(desk_key)
+    }
+
+    fn is_waiting(&self) -> bool {
+        self.0.is_waiting()
+    }
+}
 
 /// The same keys come out whole and byte by byte.
 fn check(bytes: &[u8], expected: &[TerminalKey]) {
-    assert_eq!(KeyDecoder::default().keys(bytes), expected, "{:?}", bytes.escape_ascii());
-    let mut decoder = KeyDecoder::default();
+    assert_eq!(DeskKeys::default().keys(bytes), expected, "{:?}", bytes.escape_ascii());
+    let mut decoder = DeskKeys::default();
     let single: Vec<TerminalKey> = bytes.iter().flat_map(|byte| decoder.keys(&[*byte])).collect();
     assert_eq!(single, expected, "{:?} byte by byte", bytes.escape_ascii());
 }
@@ -45,7 +64,7 @@ fn no_byte_of_a_sequence_is_a_key() {
 
 #[test]
 fn an_escape_is_a_key_when_nothing_follows() {
-    let mut decoder = KeyDecoder::default();
+    let mut decoder = DeskKeys::default();
     assert_eq!((decoder.keys(b"\x1b"), decoder.is_waiting()), (vec![], true));
     assert_eq!((decoder.silence(), decoder.is_waiting()), (Some(TerminalKey::Escape), false));
     assert_eq!(decoder.silence(), None);
@@ -65,7 +84,7 @@ fn a_paste_is_text_on_one_line() {
     check(b"\x1b[200~a\nd\x1b[201~s", &expected);
     // An escape inside is neither a key nor does it hide the end.
     check(b"\x1b[200~\x1b]a\x1b[201~s", &[TerminalKey::Char('s')]);
-    let mut decoder = KeyDecoder::default();
+    let mut decoder = DeskKeys::default();
     decoder.keys(b"\x1b[200~\x1b");
     assert_eq!(decoder.silence(), None);
     assert_eq!(decoder.keys(b"[201~s"), [TerminalKey::Char('s')]);

@@ -1,0 +1,271 @@
+//! The chat in the page, with the real runtime: by its offline engine, and by a model's.
+
+use std::fs;
+
+use callgate_testkit::browser::Browser;
+use callgate_testkit::messages::{Messages, Turn};
+use callgate_testkit::terminal::Terminal;
+use serde_json::{Value, json};
+
+use crate::barriers::assert_open_to_all;
+use crate::fixture::Stage;
+use crate::stage::{desk_with_page, link, wait_until_live};
+
+/// Opens the chat in a folder of the user.
+fn begin(desk: &Stage, browser: &Browser) {
+    fs::create_dir(desk.path("work")).unwrap();
+    fs::write(desk.path("work/notes.txt"), "Buy milk.\n").unwrap();
+    let _ = browser.run("location.hash = '#/chat'", &json!([]));
+    browser.fill("[data-folder]", desk.path("work").to_str().unwrap());
+    browser.click("[data-start]");
+    browser.wait_for("a runtime", "return document.querySelector('[data-send]:not([disabled])')");
+}
+
+/// Sends a message, and waits until it is the last one on the page.
+fn say(browser: &Browser, words: &str) {
+    browser.fill("[data-message]", words);
+    browser.click("[data-send]");
+    browser.wait_for(
+        words,
+        &format!(
+            "const last = [...document.querySelectorAll('[data-turn] .bubble')].at(-1);
+            return last?.innerText.includes({})",
+            json!(words)
+        ),
+    );
+}
+
+/// Waits until the last answer is whole and has this in its text.
+fn wait_for_answer(browser: &Browser, text: &str) {
+    browser.wait_for(
+        text,
+        &format!(
+            "const last = [...document.querySelectorAll('[data-turn]')].at(-1);
+            return last?.dataset.over === 'true' && last.innerText.includes({})",
+            json!(text)
+        ),
+    );
+}
+
+#[test]
+fn a_conversation_is_held_in_the_page() {
+    let Some((desk, browser)) = desk_with_page() else { return };
+    begin(&desk, &browser);
+    say(&browser, "read notes.txt");
+    wait_for_answer(&browser, "Buy milk.");
+    assert_eq!(browser.count("[data-tool=read_file]"), 1);
+    what_is_risky_is_asked_in_the_chat(&desk, &browser);
+    assert_open_to_all(&browser);
+    browser.reload();
+    wait_until_live(&browser);
+    wait_for_answer(&browser, "write");
+    assert_eq!(browser.count("[data-turn]"), 2, "a reload loses nothing and repeats nothing");
+    the_last_message_is_edited_and_answered_again(&browser);
+    files_are_attached_by_dropping_them(&browser);
+    conversations_are_listed_and_searched(&browser);
+    assert_eq!(browser.complaints(), Vec::<String>::new());
+    desk.assert_chain();
+}
+
+fn what_is_risky_is_asked_in_the_chat(desk: &Stage, browser: &Browser) {
+    say(browser, "write \"Buy bread.\" to list.txt");
+    browser.wait_for_text(".chat-question .card", "list.txt");
+    assert!(!desk.path("work/list.txt").exists(), "it was written before anybody was asked");
+    browser.wait_for(
+        "presses count",
+        "return document.querySelector('.chat-question [data-press=allow][aria-disabled=false]')",
+    );
+    browser.click(".chat-question [data-press=allow]");
+    wait_for_answer(browser, "list.txt");
+    assert_eq!(fs::read_to_string(desk.path("work/list.txt")).unwrap(), "Buy bread.");
+    browser.wait_until_gone(".chat-question");
+}
+
+fn the_last_message_is_edited_and_answered_again(browser: &Browser) {
+    browser.click("[data-edit-last]");
+    browser.wait_for(
+        "the message",
+        "return document.querySelector('[data-message]').value.includes('Buy bread.')",
+    );
+    say(browser, "read list.txt");
+    wait_for_answer(browser, "Buy bread.");
+    assert_eq!(browser.count("[data-turn]"), 2, "the edited message takes the place of the last");
+    let before = last_turn(browser);
+    browser.click("[data-regenerate]");
+    browser.wait_for(
+        "another answer",
+        &format!(
+            "const last = [...document.querySelectorAll('[data-turn]')].at(-1);
+            return last.dataset.turn !== {before} && last.dataset.over === 'true'
+                && last.innerText.includes('Buy bread.')"
+        ),
+    );
+    assert_eq!(browser.count("[data-turn]"), 2);
+}
+
+fn last_turn(browser: &Browser) -> Value {
+    browser
+        .run("return [...document.querySelectorAll('[data-turn]')].at(-1).dataset.turn", &json!([]))
+}
+
+fn files_are_attached_by_dropping_them(browser: &Browser) {
+    let _ = browser.run(
+        "const dropped = new DataTransfer();
+        dropped.items.add(new File(['of the engine'], 'plan.txt', { type: 'text/plain' }));
+        document.querySelector('.chat').dispatchEvent(
+            new DragEvent('drop', { bubbles: true, cancelable: true, dataTransfer: dropped }));
+        const pasted = new DataTransfer();
+        const dot = Uint8Array.from(atob(arguments[0]), one => one.charCodeAt(0));
+        pasted.items.add(new File([dot], 'screen.png', { type: 'image/png' }));
+        document.querySelector('[data-message]').dispatchEvent(
+            new ClipboardEvent('paste', { bubbles: true, cancelable: true, clipboardData: pasted }));",
+        &json!([DOT]),
+    );
+    browser.wait_for("the file", "return document.querySelector('[data-file=\"plan.txt\"]')");
+    browser
+        .wait_for("the picture", "return document.querySelector('[data-file=\"screen.png\"] img')");
+    say(browser, "help");
+    wait_for_answer(browser, "list files");
+    browser.wait_for_text("[data-turn]:last-of-type .bubble", "plan.txt");
+    browser.wait_for_text("[data-turn]:last-of-type .bubble", "screen.png");
+    assert_eq!(browser.count("[data-file]"), 0);
+}
+
+/// A picture of one point.
+const DOT: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+
+fn conversations_are_listed_and_searched(browser: &Browser) {
+    browser.click("[data-new]");
+    browser.wait_until_gone("[data-turn]");
+    say(browser, "system info");
+    wait_for_answer(browser, "system info");
+    browser.wait_for(
+        "two conversations",
+        "return document.querySelectorAll('.conversation').length === 2",
+    );
+    browser.fill("[data-search-chats]", "notes");
+    browser.wait_for(
+        "the one that was searched",
+        "return document.querySelectorAll('.conversation').length === 1",
+    );
+    browser.click(".conversation");
+    wait_for_answer(browser, "help");
+    assert_eq!(browser.count("[data-turn]"), 3);
+}
+
+const ANSWER: &str = "# The ledger\n\nIt is **whole**.\n\n```rust\nfn main() {}\n```\n\n\
+    <img src=x onerror=\"window.taken=1\"> [a link](javascript:window.taken=1)";
+
+#[test]
+fn an_answer_of_a_model_is_streamed_shown_and_stopped() {
+    let Some(browser) = Browser::start(1280, 900) else { return };
+    let long = (0..4_000).map(|at| format!("word{at}")).collect::<Vec<_>>().join(" ");
+    let model = Messages::start([
+        Turn::new().thinking("The tests come first.").and_text(ANSWER).pieces(3),
+        Turn::text(long).pieces(8),
+        Turn::text("It never ends, because the test stops it here.").pieces(4).stall_after(6),
+    ]);
+    let stage = Stage::without_phone_unstarted();
+    let mut command = stage.callgate(&["up"]);
+    command.env("ANTHROPIC_API_KEY", "sk-test").env("ANTHROPIC_BASE_URL", model.url());
+    let _terminal = Terminal::spawn(&command);
+    stage.wait_for_daemon();
+    browser.open(&link(&stage));
+    wait_until_live(&browser);
+    begin(&stage, &browser);
+    say(&browser, "Is it whole?");
+    wait_for_answer(&browser, "It is whole.");
+    browser.wait_for("a heading", "return document.querySelector('.reply-text h1')");
+    browser.wait_for("a way to copy", "return document.querySelector('.reply-text pre .copy')");
+    browser.wait_for("thoughts", "return document.querySelector('.thinking')");
+    browser.wait_for_text("[data-meter]", "out");
+    assert_eq!(browser.run("return window.taken === undefined", &json!([])), true);
+    assert_eq!(browser.count("img[src=x], a[href^=javascript]"), 0);
+
+    say(&browser, "Count");
+    browser.wait_for(
+        "its beginning",
+        "const texts = document.querySelectorAll('.reply-text .markdown p');
+        const first = texts[texts.length - 1];
+        return first?.innerText.includes('word0') && (window.first = first)",
+    );
+    wait_for_answer(&browser, "word3999");
+    let is_same =
+        "return [document.contains(window.first), window.first.innerText.includes('word3999')]";
+    assert_eq!(browser.run(is_same, &json!([])), json!([true, true]), "it was drawn anew");
+
+    say(&browser, "Go on");
+    browser.wait_for_text("[data-turn]:last-of-type .answer", "It");
+    browser.click("[data-stop]");
+    wait_for_answer(&browser, "Stopped.");
+    browser.wait_until_gone("[data-stop]");
+    assert_eq!(browser.complaints(), Vec::<String>::new());
+}
+
+/// Sends a message while the model waits, and waits until it is on the page.
+fn steer(browser: &Browser, words: &str) {
+    browser.fill("[data-message]", words);
+    browser.click("[data-send]");
+    browser.wait_for_text(".chat-inner", words);
+}
+
+fn choose_mode(browser: &Browser, mode: &str) {
+    browser.click(&format!(".chat-pane [data-choice={mode}]"));
+    browser.wait_for(
+        mode,
+        &format!("return document.querySelector('[data-choice={mode}][aria-pressed=true]')"),
+    );
+}
+
+#[test]
+fn a_turn_shows_its_plan_and_context_and_is_steered_and_obeys_the_mode() {
+    let Some(browser) = Browser::start(1280, 900) else { return };
+    let items =
+        json!([{"text": "Write it", "status": "active"}, {"text": "Test", "status": "pending"}]);
+    let write = || Turn::tool_use("write_file", json!({"path": "a.txt", "content": "x"}));
+    let model = Messages::start([
+        Turn::tool_use("todo_write", json!({"items": items})),
+        write(),
+        Turn::text("As you wish."),
+        write(),
+        Turn::text("This is only a plan."),
+    ]);
+    let stage = Stage::without_phone_unstarted();
+    let mut command = stage.callgate(&["up"]);
+    command.env("ANTHROPIC_API_KEY", "sk-test").env("ANTHROPIC_BASE_URL", model.url());
+    let _terminal = Terminal::spawn(&command);
+    stage.wait_for_daemon();
+    browser.open(&link(&stage));
+    wait_until_live(&browser);
+    begin(&stage, &browser);
+    browser.wait_for_text("[data-engine]", "claude");
+
+    say(&browser, "Begin");
+    browser.wait_for_text("[data-plan]", "Write it");
+    browser.wait_for_text(".chat-question .card", "a.txt");
+    browser.wait_for("the context", "return document.querySelector('[data-meter] meter')");
+    steer(&browser, "In small steps");
+    browser.wait_for(
+        "presses count",
+        "return document.querySelector('.chat-question [data-press=allow][aria-disabled=false]')",
+    );
+    browser.click(".chat-question [data-press=allow]");
+    wait_for_answer(&browser, "As you wish.");
+    assert_eq!(browser.count("[data-turn]"), 1, "the message is part of the turn");
+    assert!(model.last().body["messages"].to_string().contains("In small steps"));
+    assert!(stage.path("work/a.txt").exists());
+
+    fs::remove_file(stage.path("work/a.txt")).unwrap();
+    choose_mode(&browser, "plan");
+    say(&browser, "Once more");
+    wait_for_answer(&browser, "This is only a plan.");
+    assert!(!stage.path("work/a.txt").exists(), "nothing is changed in plan mode");
+    browser.reload();
+    wait_until_live(&browser);
+    browser.wait_for(
+        "the mode",
+        "return document.querySelector('[data-choice=plan][aria-pressed=true]')",
+    );
+    assert_eq!(browser.complaints(), Vec::<String>::new());
+    model.assert_played();
+}

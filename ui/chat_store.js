@@ -1,0 +1,269 @@
+// What chat pages know of the runtime's session, put together from its events.
+
+/** @typedef {import("../docs/protocol/session.js").AgentResponse} AgentResponse */
+/** @typedef {import("../docs/protocol/session.js").Conversation} Conversation */
+/** @typedef {{mime: string, name?: string, data?: string, size?: number}} ChatFile */
+/** @typedef {{type: "text" | "thinking" | "notice" | "user", text: string}} TextPart */
+/**
+ * @typedef {object} ToolPart
+ * @property {"tool"} type
+ * @property {string} id
+ * @property {string} name
+ * @property {any} input
+ * @property {string} draft the input while the model writes it
+ * @property {string} output what it has printed so far
+ * @property {any} result
+ * @property {boolean} isError
+ * @property {boolean} isOver
+ */
+/** @typedef {TextPart | ToolPart} Part */
+
+/**
+ * @typedef {object} Turn
+ * @property {string} id
+ * @property {string} conversation
+ * @property {string | null} text the user's message; null for that of the turn before
+ * @property {ChatFile[]} files
+ * @property {boolean} replaces whether it takes the place of the turn before
+ * @property {Part[]} parts
+ * @property {boolean} isOver
+ * @property {boolean} hasGap whether some of its events were missed
+ * @property {number} endedAt the number of its last event
+ * @property {string} error
+ * @property {string} stopReason
+ */
+
+/** @typedef {{input: number, output: number, cost: number | null, context: number, window: number | null}} Meter */
+
+/** How many answers of other requests are remembered for whoever asked for them. */
+const MOST_ENDS = 64;
+const TURNS = ["user_message", "regenerate", "edit_last"];
+
+export class ChatStore {
+  session = "";
+  folder = "";
+  /** @type {string} */
+  state = "starting";
+  stateText = "";
+  /** @type {Set<string>} */
+  capabilities = new Set();
+  /** @type {Turn[]} the turns that began since this page watches, of all conversations */
+  live = [];
+  /** @type {{conversation: string, turns: Turn[], askedAt: number} | null} */
+  loaded = null;
+  /** @type {Turn[]} the turns that have ended and that nobody has looked at */
+  ended = [];
+  /** @type {Record<string, Meter>} by conversation */
+  meters = {};
+  /** @type {Map<string, {conversation: string, turns: Turn[], askedAt: number}>} */
+  #loads = new Map();
+  /** @type {Map<string, any>} what the turns that go on have taken so far, by their conversations */
+  #running = new Map();
+  /** @type {Map<string, any>} the last responses to requests, by their ids */
+  #ends = new Map();
+
+  /** @param {{session: string, folder: string}} place */
+  entered({ session, folder }) {
+    if (session === this.session) return;
+    this.session = session;
+    this.folder = folder;
+    this.live = [];
+    this.loaded = null;
+    this.#loads.clear();
+    this.#ends.clear();
+    this.#running.clear();
+  }
+
+  /** @param {{state: string, capabilities?: string[], text?: string, lastWords?: string | null}} state */
+  stateChanged({ state, capabilities, text, lastWords }) {
+    this.state = state;
+    this.stateText = [text, lastWords].filter(Boolean).join(": ");
+    if (capabilities) this.capabilities = new Set(capabilities);
+  }
+
+  /** @param {any} request @param {number} seq */
+  requested(request, seq) {
+    const conversation = request.metadata?.conversationId ?? request.conversationId ?? "";
+    if (request.kind === "load_conversation")
+      this.#loads.set(request.id, { conversation, turns: [], askedAt: seq });
+    if (!TURNS.includes(request.kind)) return;
+    const turn = newTurn(request.id, conversation);
+    turn.text = request.kind === "regenerate" ? null : request.message;
+    turn.files = request.attachments ?? [];
+    turn.replaces = request.kind !== "user_message";
+    this.live.push(turn);
+  }
+
+  /** @param {any} reply @param {number} seq */
+  replied(reply, seq) {
+    const load = this.#loads.get(reply.id);
+    const turn = load ? loadedTurn(load, reply) : this.live.find(({ id }) => id === reply.id);
+    if (turn) apply(turn, reply);
+    if (reply.type === "usage") this.#count(turn?.conversation, reply.data);
+    if (!["done", "error", "status"].includes(reply.type)) return;
+    if (load && reply.type === "done") this.loaded = finished(load);
+    if (turn && !load) this.#end(turn, reply, seq);
+    this.#loads.delete(reply.id);
+    this.#ends.set(reply.id, reply);
+    for (const id of this.#ends.keys()) if (this.#ends.size > MOST_ENDS) this.#ends.delete(id);
+  }
+
+  /** @param {{id: string, error: string}} failure @param {number} seq */
+  failed({ id, error }, seq) {
+    this.replied({ type: "error", id, error }, seq);
+  }
+
+  /** Forgets what was seen, because some of it was missed. */
+  missed() {
+    this.live = this.live.filter((turn) => !turn.isOver);
+    for (const turn of this.live) turn.hasGap = true;
+    this.loaded = null;
+  }
+
+  /** @param {Turn} turn @param {any} reply @param {number} seq */
+  #end(turn, reply, seq) {
+    turn.isOver = true;
+    turn.endedAt = seq;
+    this.ended.push(turn);
+    turn.error = reply.type === "error" ? reply.error : "";
+    turn.stopReason = reply.data?.stopReason ?? "";
+    // It is part of the turn that it steered.
+    if (turn.stopReason === "steered") this.live = this.live.filter((one) => one !== turn);
+    for (const part of turn.parts) if (part.type === "tool") part.isOver = true;
+    // A turn that failed has taken what was last reported.
+    const running = this.#running.get(turn.conversation);
+    const [usage, cost] = reply.data?.usage ? [reply.data.usage, reply.data.cost] : [running, running?.cost];
+    this.#running.delete(turn.conversation);
+    if (usage) this.meters[turn.conversation] = counted(this.meter(turn.conversation), usage, cost);
+  }
+
+  /** @param {string | undefined} conversation @param {any} usage */
+  #count(conversation, usage) {
+    if (!conversation) return;
+    this.#running.set(conversation, usage);
+    const meter = this.meters[conversation] ?? NOTHING_COUNTED;
+    const [context, window] = [usage.contextTokens ?? meter.context, usage.contextWindow ?? null];
+    this.meters[conversation] = { ...meter, context, window };
+  }
+
+  /** @param {string} conversation @returns {Meter} */
+  meter(conversation) {
+    const meter = this.meters[conversation] ?? NOTHING_COUNTED;
+    const running = this.#running.get(conversation);
+    return running ? counted(meter, running, running.cost) : meter;
+  }
+
+  /**
+   * Takes the last response to a request, if it has come.
+   * @param {string} id
+   */
+  takeEnd(id) {
+    const end = this.#ends.get(id);
+    this.#ends.delete(id);
+    return end;
+  }
+
+  /** @param {string} conversation @returns {Turn | null} the turn that is being worked on */
+  working(conversation) {
+    return this.live.find((turn) => turn.conversation === conversation && !turn.isOver) ?? null;
+  }
+
+  /** @param {string} conversation @returns {Turn[]} all turns, the oldest first */
+  turns(conversation) {
+    const loaded = this.loaded?.conversation === conversation ? this.loaded : null;
+    const live = this.live.filter(
+      (turn) =>
+        turn.conversation === conversation &&
+        (!turn.isOver || !loaded || turn.endedAt > loaded.askedAt),
+    );
+    /** @type {Turn[]} */
+    const shown = [...(loaded?.turns ?? [])];
+    // The steps of an answer are kept while it goes on, so what was loaded may have its beginning.
+    const last = shown.at(-1);
+    if (last && live[0] && !live[0].replaces && last.text === live[0].text) shown.pop();
+    for (const turn of live) {
+      const before = turn.replaces ? shown.pop() : null;
+      if (turn.text === null && before) turn.text = before.text;
+      shown.push(turn);
+    }
+    return shown;
+  }
+}
+
+/** @type {Meter} */
+const NOTHING_COUNTED = { input: 0, output: 0, cost: null, context: 0, window: null };
+
+/** Adds what a turn has taken. @param {Meter} meter @param {any} usage @param {number | null} cost @returns {Meter} */
+function counted(meter, usage, cost) {
+  const input = meter.input + usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens;
+  const output = meter.output + usage.outputTokens;
+  return { ...meter, input, output, cost: cost === null ? meter.cost : (meter.cost ?? 0) + cost };
+}
+
+/** @param {string} id @param {string} conversation @returns {Turn} */
+function newTurn(id, conversation) {
+  const state = { isOver: false, hasGap: false, endedAt: 0, error: "", stopReason: "", replaces: false };
+  return { id, conversation, text: "", files: [], parts: [], ...state };
+}
+
+/** @param {{conversation: string, turns: Turn[]}} load @param {any} reply */
+function loadedTurn(load, reply) {
+  if (reply.type === "user_message") {
+    const turn = newTurn(`${reply.id} ${load.turns.length}`, load.conversation);
+    turn.text = reply.data.message;
+    turn.files = reply.data.attachments ?? [];
+    load.turns.push(turn);
+    return null;
+  }
+  return load.turns.at(-1) ?? null;
+}
+
+/** @param {{conversation: string, turns: Turn[], askedAt: number}} load */
+function finished(load) {
+  for (const turn of load.turns) {
+    turn.isOver = true;
+    for (const part of turn.parts) if (part.type === "tool") part.isOver = true;
+  }
+  return load;
+}
+
+/** @param {Turn} turn @param {any} reply */
+function apply(turn, reply) {
+  const { type, data } = reply;
+  if (type === "token") append(turn, "text", reply.token);
+  else if (type === "thinking") append(turn, "thinking", reply.thinking);
+  else if (type === "notice") turn.parts.push({ type, text: data.text });
+  else if (type === "user_message") turn.parts.push({ type: "user", text: data.message });
+  else if (type === "tool_input") tool(turn, data).draft += data.text;
+  else if (type === "tool_use") tool(turn, data).input = data.input;
+  else if (type === "tool_progress") tool(turn, data).output += data.text;
+  else if (type === "tool_result")
+    Object.assign(tool(turn, data), { result: data.result, isError: data.isError === true, isOver: true });
+}
+
+/** @param {Turn} turn @param {"text" | "thinking"} type @param {string} text */
+function append(turn, type, text) {
+  const last = turn.parts.at(-1);
+  if (last?.type === type) last.text += text;
+  else turn.parts.push({ type, text });
+}
+
+/** @param {Turn} turn @param {{toolId: string, toolName?: string}} data @returns {ToolPart} */
+function tool(turn, { toolId, toolName }) {
+  const known = turn.parts.find((part) => part.type === "tool" && part.id === toolId);
+  if (known) return /** @type {ToolPart} */ (known);
+  /** @type {ToolPart} */
+  const part = {
+    type: "tool",
+    id: toolId,
+    name: toolName ?? "",
+    input: null,
+    draft: "",
+    output: "",
+    result: null,
+    isError: false,
+    isOver: false,
+  };
+  turn.parts.push(part);
+  return part;
+}

@@ -1,0 +1,135 @@
+// Where messages are written: text, files that are chosen, dropped or pasted, and the way to stop.
+
+import { html, nothing } from "../vendor/lit-html/lit-html.js";
+import { icon } from "./icons.js";
+
+/** @typedef {import("../app.js").App} App */
+/** @typedef {import("../chat_store.js").ChatFile} ChatFile */
+
+/** All files of one message have to fit into one line of the protocol. */
+const MOST_BYTES = 7_000_000;
+
+export class Composer {
+  text = "";
+  /** @type {(ChatFile & {data: string, size: number})[]} */
+  files = [];
+  /** Whether the last message is being edited. */
+  isEditing = false;
+
+  /** @param {App} app @param {(composer: Composer) => void} send */
+  constructor(app, send) {
+    this.app = app;
+    this.send = send;
+  }
+
+  clear() {
+    this.text = "";
+    this.files = [];
+    this.isEditing = false;
+    this.app.update();
+  }
+
+  /** @param {string} text */
+  edit(text) {
+    this.text = text;
+    this.isEditing = true;
+    this.app.updateNow();
+    document.getElementById("chat-words")?.focus();
+  }
+
+  /** @param {Iterable<File>} files */
+  async add(files) {
+    for (const file of files) {
+      const size = this.files.reduce((sum, { size }) => sum + size, file.size);
+      if (size > MOST_BYTES) {
+        this.app.toast("The files are too large for one message: 7 MB in all.");
+        return;
+      }
+      const bytes = new Uint8Array(await file.arrayBuffer());
+      let binary = "";
+      for (const byte of bytes) binary += String.fromCharCode(byte);
+      const mime = file.type || "text/plain";
+      this.files = [...this.files, { name: file.name, mime, data: btoa(binary), size: file.size }];
+      this.app.update();
+    }
+  }
+
+  /** @param {{isWorking: boolean, isReady: boolean, stop: () => void}} state */
+  render({ isWorking, isReady, stop }) {
+    const submit = (/** @type {Event} */ event) => {
+      event.preventDefault();
+      if (isReady && (this.text.trim() || this.files.length)) this.send(this);
+    };
+    return html`<form class="composer" @submit=${submit}>
+      ${
+        this.isEditing
+          ? html`<p class="row small muted">
+              ${icon("edit")}<span class="grow">You edit your last message. Its answer is replaced.</span>
+              <button class="button quiet small" type="button" @click=${() => this.clear()}>Cancel</button>
+            </p>`
+          : nothing
+      }
+      ${this.files.length ? html`<ul class="files">${this.files.map((file) => this.#file(file))}</ul>` : nothing}
+      <div class="composer-box">
+        <label class="button quiet attach" title="Attach files">
+          ${icon("clip")}<span class="only-read">Attach files</span>
+          <input
+            type="file"
+            multiple
+            class="only-read"
+            @change=${(/** @type {Event} */ event) => {
+              const input = /** @type {HTMLInputElement} */ (event.target);
+              this.add([...(input.files ?? [])]);
+              input.value = "";
+            }}
+          />
+        </label>
+        <textarea
+          class="field"
+          id="chat-words"
+          data-message
+          rows="1"
+          aria-label="Message"
+          placeholder=${isReady ? "Write a message" : "The runtime starts…"}
+          .value=${this.text}
+          @input=${(/** @type {Event} */ event) => {
+            this.text = /** @type {HTMLTextAreaElement} */ (event.target).value;
+            this.app.update();
+          }}
+          @keydown=${(/** @type {KeyboardEvent} */ event) => {
+            if (event.key === "Enter" && !event.shiftKey && !event.isComposing) submit(event);
+          }}
+          @paste=${(/** @type {ClipboardEvent} */ event) => {
+            const files = [...(event.clipboardData?.files ?? [])];
+            if (!files.length) return;
+            event.preventDefault();
+            this.add(files);
+          }}
+        ></textarea>
+        ${
+          isWorking
+            ? html`<button class="button" type="button" data-stop aria-label="Stop the answer" @click=${stop}>
+                ${icon("stop")}<span class="wide-only">Stop</span>
+              </button>`
+            : nothing
+        }
+        <button class="button primary" type="submit" data-send ?disabled=${!isReady}>Send</button>
+      </div>
+    </form>`;
+  }
+
+  /** @param {ChatFile} file */
+  #file(file) {
+    const drop = () => {
+      this.files = this.files.filter((other) => other !== file);
+      this.app.update();
+    };
+    const picture = file.mime.startsWith("image/")
+      ? html`<img src="data:${file.mime};base64,${file.data}" alt="" />`
+      : icon("file");
+    return html`<li class="chip" data-file=${file.name ?? ""}>
+      ${picture}${file.name || file.mime}
+      <button type="button" class="drop" aria-label="Remove ${file.name}" @click=${drop}>${icon("cross")}</button>
+    </li>`;
+  }
+}

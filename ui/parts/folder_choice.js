@@ -1,0 +1,54 @@
+// Asks for the folder in which the agent of the chat shall work.
+
+import { html } from "../vendor/lit-html/lit-html.js";
+import { valueOf } from "./controls.js";
+import { icon, openGate } from "./icons.js";
+import { shown } from "./text.js";
+
+/**
+ * @typedef {object} FolderState
+ * @property {string} typed
+ * @property {string[]} projects the folders in which agents have worked
+ * @property {(folder: string) => void} type
+ * @property {(folder: string) => void} start
+ */
+
+/** @param {FolderState} state */
+export function folderChoice({ typed, projects, type, start }) {
+  const submit = (/** @type {Event} */ event) => {
+    event.preventDefault();
+    const field = document.querySelector("[data-folder]");
+    const folder = /** @type {HTMLInputElement} */ (field).value.trim();
+    if (folder) start(folder);
+  };
+  return html`<div class="empty">
+    ${openGate()}
+    <h1>Where shall the agent work?</h1>
+    <p>
+      callgate starts its own agent in this folder. Before it changes anything, it asks here, and your rules
+      apply.
+    </p>
+    <form class="row choose-folder" @submit=${submit}>
+      <label class="grow"
+        ><span class="only-read">Folder</span
+        ><input
+          class="field mono"
+          data-folder
+          list="chat-projects"
+          placeholder="/home/ada/engine"
+          autocomplete="off"
+          spellcheck="false"
+          .value=${typed}
+          @input=${(/** @type {Event} */ event) => type(valueOf(event))}
+      /></label>
+      <datalist id="chat-projects">${projects.map((path) => html`<option value=${path}></option>`)}</datalist>
+      <button class="button primary" type="submit" data-start>Start</button>
+    </form>
+    ${projects.map(
+      (path) =>
+        html`<button class="button quiet small" type="button" @click=${() => start(path)}>
+          ${icon("file")}${shown(path)}
+        </button>`,
+    )}
+  </div>`;
+}

@@ -1,0 +1,117 @@
+// What the chat makes of the events of a session.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { ChatStore } from "../chat_store.js";
+
+const CHAT = { conversationId: "c" };
+
+/** A store in which something was said and answered, and the number of its next event. */
+function answered() {
+  const store = new ChatStore();
+  store.entered({ session: "s", folder: "/w" });
+  store.requested({ id: "1", kind: "user_message", message: "Hello", metadata: CHAT }, 1);
+  store.replied({ type: "token", id: "1", token: "Good " }, 2);
+  store.replied({ type: "token", id: "1", token: "morning" }, 3);
+  const usage = { inputTokens: 5, outputTokens: 2, cacheReadTokens: 1, cacheWriteTokens: 0 };
+  store.replied({ type: "done", id: "1", data: { stopReason: "end_turn", usage, cost: 0.5 } }, 4);
+  return store;
+}
+
+const texts = (/** @type {ChatStore} */ store) =>
+  store.turns("c").map((turn) => [turn.text, turn.parts.map((part) => part.text ?? part.name).join("|")]);
+
+test("pieces of an answer are one text, and cost is added up", () => {
+  const store = answered();
+  assert.deepEqual(texts(store), [["Hello", "Good morning"]]);
+  assert.deepEqual(store.meter("c"), { input: 6, output: 2, cost: 0.5, context: 0, window: null });
+  assert.equal(store.working("c"), null);
+  assert.equal(store.takeEnd("1").data.cost, 0.5);
+  assert.equal(store.takeEnd("1"), undefined);
+});
+
+test("what a turn takes is counted while it goes on, and once", () => {
+  const store = answered();
+  const usage = { inputTokens: 10, outputTokens: 4, cacheReadTokens: 0, cacheWriteTokens: 0 };
+  store.requested({ id: "2", kind: "user_message", message: "Run", metadata: CHAT }, 5);
+  const more = { cost: 0.25, contextTokens: 14, contextWindow: 100 };
+  store.replied({ type: "usage", id: "2", data: { ...usage, ...more } }, 6);
+  const expected = { input: 16, output: 6, cost: 0.75, context: 14, window: 100 };
+  assert.deepEqual(store.meter("c"), expected);
+  store.replied({ type: "done", id: "2", data: { stopReason: "end_turn", usage, cost: 0.25 } }, 7);
+  assert.deepEqual(store.meter("c"), expected);
+});
+
+test("a tool is one card from its first piece to its result", () => {
+  const store = answered();
+  const data = { toolId: "t", toolName: "run" };
+  store.requested({ id: "2", kind: "user_message", message: "Run", metadata: CHAT }, 5);
+  store.replied({ type: "tool_input", id: "2", data: { ...data, text: '{"a"' } }, 6);
+  store.replied({ type: "tool_use", id: "2", data: { ...data, input: { a: 1 } } }, 7);
+  store.replied({ type: "tool_progress", id: "2", data: { ...data, stream: "stdout", text: "one" } }, 8);
+  store.replied({ type: "tool_result", id: "2", data: { ...data, result: "all", isError: true } }, 9);
+  const [part, ...more] = store.turns("c")[1].parts;
+  assert.equal(more.length, 0);
+  assert.deepEqual(part.input, { a: 1 });
+  assert.deepEqual([part.output, part.result, part.isError, part.isOver], ["one", "all", true, true]);
+  assert.equal(store.working("c")?.id, "2");
+});
+
+test("a message that steers is shown once, in the turn that it steers", () => {
+  const store = answered();
+  store.requested({ id: "2", kind: "user_message", message: "Run", metadata: CHAT }, 5);
+  store.replied({ type: "token", id: "2", token: "I run" }, 6);
+  store.requested({ id: "3", kind: "user_message", message: "Slowly", steer: true, metadata: CHAT }, 7);
+  assert.equal(store.turns("c").length, 3, "it waits");
+  store.replied({ type: "user_message", id: "2", data: { message: "Slowly" } }, 8);
+  store.replied({ type: "done", id: "3", data: { stopReason: "steered" } }, 9);
+  store.replied({ type: "token", id: "2", token: "Yes" }, 10);
+  assert.deepEqual(texts(store).at(-1), ["Run", "I run|Slowly|Yes"]);
+  assert.equal(store.turns("c").length, 2);
+});
+
+test("what was loaded and what goes on are shown once", () => {
+  const store = answered();
+  store.requested({ id: "2", kind: "user_message", message: "Go on", metadata: CHAT }, 5);
+  store.replied({ type: "token", id: "2", token: "Yes" }, 6);
+  store.requested({ id: "3", kind: "load_conversation", conversationId: "c" }, 7);
+  store.replied({ type: "user_message", id: "3", data: { message: "Hello" } }, 8);
+  store.replied({ type: "token", id: "3", token: "Good morning" }, 9);
+  store.replied({ type: "user_message", id: "3", data: { message: "Go on" } }, 10);
+  store.replied({ type: "done", id: "3", data: {} }, 11);
+  assert.deepEqual(texts(store), [
+    ["Hello", "Good morning"],
+    ["Go on", "Yes"],
+  ]);
+});
+
+test("an answer that is made again takes the place of the last", () => {
+  const store = answered();
+  store.requested({ id: "2", kind: "regenerate", metadata: CHAT }, 5);
+  store.replied({ type: "token", id: "2", token: "Hi" }, 6);
+  assert.deepEqual(texts(store), [["Hello", "Hi"]]);
+  store.requested({ id: "3", kind: "edit_last", message: "Hey", metadata: CHAT }, 7);
+  store.failed({ id: "3", error: "the runtime has died" }, 8);
+  assert.deepEqual(texts(store), [["Hey", ""]]);
+  assert.equal(store.turns("c")[0].error, "the runtime has died");
+});
+
+test("an answer with a gap is known when it ends", () => {
+  const store = answered();
+  store.ended.length = 0;
+  store.requested({ id: "2", kind: "user_message", message: "Go on", metadata: CHAT }, 5);
+  store.missed();
+  store.replied({ type: "done", id: "2", data: {} }, 90);
+  assert.deepEqual(
+    store.ended.map((turn) => turn.hasGap),
+    [true],
+  );
+});
+
+test("another session, and a gap, forget what was seen", () => {
+  const store = answered();
+  store.missed();
+  assert.deepEqual(store.turns("c"), []);
+  store.entered({ session: "t", folder: "/x" });
+  assert.deepEqual([store.live.length, store.folder], [0, "/x"]);
+});
