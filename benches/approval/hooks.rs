@@ -3,109 +3,28 @@
 use std::io::{Read, Write};
 use std::os::unix::net::UnixListener;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
 use std::thread;
-use std::time::Instant;
 
 use callgate_wire::approval::{ApprovalRequest, ApprovalResponse, Decision};
-use tempfile::TempDir;
 
-use crate::Line;
+use crate::home::{Home, INPUT, run};
+use crate::limits::LimitedFigure;
 use crate::series::Series;
-
-/// The input that Claude Code gives its hook.
-pub(crate) const INPUT: &str = r#"{"session_id":"34fb81ac-7029-49d7-a308-5c29182e1dc2","transcript_path":"/dev/null/none","cwd":"/work","prompt_id":"p","permission_mode":"default","hook_event_name":"PermissionRequest","tool_name":"Bash","tool_input":{"command":"make build","description":"Build"},"permission_suggestions":[{"type":"addRules","rules":[{"toolName":"Bash","ruleContent":"make build *"}],"behavior":"allow","destination":"localSettings"}]}
-"#;
 
 /// The input that Claude Code gives its hook before a tool call, in auto mode.
 const CALL: &str = r#"{"session_id":"34fb81ac-7029-49d7-a308-5c29182e1dc2","transcript_path":"/dev/null/none","cwd":"/work","prompt_id":"p","permission_mode":"auto","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"COMMAND","description":"Build"},"tool_use_id":"toolu_01A09q90qw90lq917835lq9"}
 "#;
 
-/// The rules of a home in which the hook's question is allowed.
-const ALLOWING: &str =
-    "[[rule]]\nname = \"builds\"\ndecide = \"allow\"\ncommand = \"make build\"\n";
-
 /// The rules that a hook reads by itself: those that `callgate rules init` writes.
 const STARTER: &str = include_str!("../../src/rules/starter.toml");
-
-/// A home with settings and rules.
-pub(crate) struct Home {
-    pub(crate) folder: TempDir,
-}
-
-impl Home {
-    pub(crate) fn new() -> Self {
-        Self::with_rules(Some(ALLOWING))
-    }
-
-    fn with_rules(rules: Option<&str>) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let config = folder.path().join(".config/callgate");
-        std::fs::create_dir_all(&config).unwrap();
-        let socket = folder.path().join("ask.sock");
-        std::fs::write(config.join("config.toml"), format!("socket = \"{}\"\n", socket.display()))
-            .unwrap();
-        if let Some(rules) = rules {
-            std::fs::write(config.join("rules.toml"), rules).unwrap();
-        }
-        Self { folder }
-    }
-
-    pub(crate) fn callgate(&self, arguments: &[&str]) -> Command {
-        let mut command = self.program(env!("CARGO_BIN_EXE_callgate"));
-        command.args(arguments);
-        command
-    }
-
-    /// The hook as `callgate install` registers it: the small program.
-    pub(crate) fn hook(&self) -> Command {
-        self.program(env!("CARGO_BIN_EXE_callgate-hook"))
-    }
-
-    /// Creates a command in the same small environment. In the environment of a benchmark, in which
-    /// cargo has set library folders, every program would start later.
-    fn program(&self, program: &str) -> Command {
-        let mut command = Command::new(program);
-        command.env_clear().env("HOME", self.folder.path());
-        command
-    }
-
-    /// Starts a daemon and waits until it serves.
-    pub(crate) fn daemon(&self) -> Daemon {
-        let mut command = self.callgate(&["up", "--no-terminal"]);
-        command.stdin(Stdio::null()).stdout(Stdio::null());
-        let child = command.spawn().unwrap();
-        let socket = self.folder.path().join("ask.sock");
-        while std::os::unix::net::UnixStream::connect(&socket).is_err() {
-            thread::sleep(std::time::Duration::from_millis(5));
-        }
-        Daemon(child)
-    }
-}
-
-/// A daemon that is ended when this is dropped.
-pub(crate) struct Daemon(Child);
-
-impl Daemon {
-    pub(crate) fn pid(&self) -> u32 {
-        self.0.id()
-    }
-}
-
-impl Drop for Daemon {
-    fn drop(&mut self) {
-        self.0.kill().ok();
-        self.0.wait().ok();
-    }
-}
 
 /// How many programs take turns.
 const CONTENDERS: usize = 8;
 
-pub(crate) fn measure(rounds: usize) -> Vec<Line> {
+pub(crate) fn measure(rounds: usize) -> Vec<LimitedFigure> {
     let (with_stub, with_daemon) = (Home::new(), Home::new());
     let (without_rules, with_rules) = (Home::with_rules(None), Home::with_rules(Some(STARTER)));
-    stub(&with_stub.folder.path().join("ask.sock"));
+    stub(&with_stub.socket());
     let _daemon = with_daemon.daemon();
     let [named, unnamed] =
         ["make build", "xmllint page.xml"].map(|text| CALL.replace("COMMAND", text));
@@ -145,11 +64,21 @@ pub(crate) fn measure(rounds: usize) -> Vec<Line> {
          daemon {alone:.0} µs, and with rules to read {ruled:.0} µs"
     );
     vec![
-        Line::at_most("hook, stub daemon ÷ cat", series.ratio(1, 0), "×", 1.5),
-        Line::at_most("hook, real daemon ÷ cat", series.ratio(2, 0), "×", 3.0),
-        Line::at_most("before a call, no rule ÷ cat", series.ratio(4, 0), "×", 1.5),
-        Line::at_most("before a call, decided by a rule ÷ cat", series.ratio(5, 0), "×", 2.2),
-        Line::at_most("no daemon, reading the rules", series.difference(7, 6), "µs", 1000.0),
+        LimitedFigure::at_most("hook, stub daemon ÷ cat", series.ratio(1, 0), "×", 1.5),
+        LimitedFigure::at_most("hook, real daemon ÷ cat", series.ratio(2, 0), "×", 3.0),
+        LimitedFigure::at_most("before a call, no rule ÷ cat", series.ratio(4, 0), "×", 1.5),
+        LimitedFigure::at_most(
+            "before a call, decided by a rule ÷ cat",
+            series.ratio(5, 0),
+            "×",
+            2.2,
+        ),
+        LimitedFigure::at_most(
+            "no daemon, reading the rules",
+            series.difference(7, 6),
+            "µs",
+            1000.0,
+        ),
     ]
 }
 
@@ -163,20 +92,6 @@ fn order(round: usize) -> [usize; CONTENDERS] {
         number /= waiting.len();
         waiting.remove(at)
     })
-}
-
-/// Runs a program with the input until it has ended, and returns the microseconds. It has to print
-/// `expected`, or nothing.
-fn run(command: &mut Command, input: &str, expected: &str) -> f64 {
-    let begun = Instant::now();
-    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-    child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
-    let mut output = String::new();
-    child.stdout.take().unwrap().read_to_string(&mut output).unwrap();
-    assert!(child.wait().unwrap().success());
-    let taken = begun.elapsed().as_secs_f64() * 1e6;
-    assert!(output.contains(expected) && output.is_empty() == expected.is_empty(), "{output}");
-    taken
 }
 
 /// Starts a daemon that allows everything immediately.

@@ -3,6 +3,16 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stdout, reason = "a benchmark")]
 
+#[path = "../common/home.rs"]
+#[allow(dead_code, reason = "other benchmarks need more of a home")]
+mod home;
+#[path = "../common/kernel.rs"]
+#[allow(dead_code, reason = "other benchmarks measure processor time, too")]
+mod kernel;
+#[path = "../common/limits.rs"]
+mod limits;
+#[path = "../common/open_questions.rs"]
+mod open_questions;
 #[path = "../common/series.rs"]
 mod series;
 #[path = "../common/table.rs"]
@@ -17,41 +27,15 @@ use std::process::ExitCode;
 const ROUNDS: usize = 500;
 const QUICK_ROUNDS: usize = 50;
 
-/// A figure, its limit, and its description.
-struct Line {
-    what: String,
-    figure: String,
-    limit: String,
-    holds: bool,
-}
-
-impl Line {
-    fn at_most(what: &str, figure: f64, unit: &str, limit: f64) -> Self {
-        Self {
-            what: what.to_owned(),
-            figure: format!("{} {unit}", table::short(figure)),
-            limit: format!("≤ {} {unit}", table::short(limit)),
-            holds: figure <= limit,
-        }
-    }
-}
-
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().collect();
-    if let Some(at) = arguments.iter().position(|argument| argument == "--clients") {
-        daemon::be_clients(&arguments[at + 1], &arguments[at + 2]);
+    if open_questions::has_asked(&arguments) {
         return ExitCode::SUCCESS;
     }
     let has = |flag: &str| arguments.iter().any(|argument| argument == flag);
     let rounds = if has("--quick") { QUICK_ROUNDS } else { ROUNDS };
     let mut lines = hooks::measure(rounds);
     lines.extend(daemon::measure());
-    let mut shown = vec![["measure", "figure", "limit", ""].map(str::to_owned)];
-    shown.extend(lines.iter().map(|line| {
-        let verdict = if line.holds { "holds" } else { "MISSED" };
-        [line.what.clone(), line.figure.clone(), line.limit.clone(), verdict.to_owned()]
-    }));
-    table::print(&shown);
-    let is_missed = lines.iter().any(|line| !line.holds);
-    if has("--check") && is_missed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+    let hold = limits::print(&lines);
+    if has("--check") && !hold { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }

@@ -4,36 +4,18 @@ use std::fs;
 use std::io::Read;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
+use std::time::Duration;
 
-use callgate_store::{EntryDraft, Store};
 use rusqlite::{Connection, OpenFlags};
-use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// The number of entries of a question.
-const PER_QUESTION: u64 = 5;
-/// The number of questions that are written at once.
-const AT_ONCE: u64 = 500;
-/// When the first question was asked, and the time between two questions, in milliseconds.
-const BEGAN_MS: i64 = 1_780_000_000_000;
-const PAUSE_MS: u64 = 20_000;
+use crate::past_questions;
+
+/// The time between two questions.
+const PAUSE: Duration = Duration::from_secs(20);
 
 /// The beginning of the daemon's greeting.
 const GREETING: &str = "callgate is up";
-
-/// Commands that agents want to run.
-const COMMANDS: [&str; 10] = [
-    "cargo test --workspace",
-    "git status --short",
-    "ls -la src",
-    "cat README.md",
-    "git push origin main",
-    "npm run build",
-    "rm -rf target",
-    "grep -rn \"fn main\" src | head -20",
-    "python3 scripts/run.py --input data/file-NUMBER.json",
-    "sed -n 1,NUMBERp src/main.rs && echo done",
-];
 
 /// The rules for the backtest.
 const RULES: &str = include_str!("../../src/rules/starter.toml");
@@ -53,13 +35,7 @@ impl House {
         let settings = format!("socket = \"{}\"\n", socket.display());
         fs::write(config.join("config.toml"), settings).unwrap();
         fs::write(config.join("rules.toml"), RULES).unwrap();
-        let mut store = Store::open(&house.ledger()).unwrap();
-        let questions = entries / PER_QUESTION;
-        for first in (0..questions).step_by(usize::try_from(AT_ONCE).unwrap()) {
-            let numbers = first..questions.min(first + AT_ONCE);
-            store.append(&numbers.flat_map(question).collect::<Vec<_>>()).unwrap();
-        }
-        drop(store);
+        past_questions::write(&house.ledger(), entries, PAUSE);
         house
     }
 
@@ -117,56 +93,4 @@ impl House {
             connection.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
         assert_eq!(found, "ok");
     }
-}
-
-/// Returns the entries of one question, as the desk writes them.
-fn question(number: u64) -> Vec<EntryDraft> {
-    let id = format!("{:08x}-0000-4000-8000-{number:012x}", number.wrapping_mul(0x9e37_79b9) >> 8);
-    let at_ms = BEGAN_MS + i64::try_from(number * PAUSE_MS).unwrap();
-    let command = COMMANDS[usize::try_from(number * 7 % 10).unwrap()];
-    let command = command.replace("NUMBER", &number.to_string());
-    let decision = if number % 10 == 4 { "deny" } else { "allow" };
-    let session = format!("34fb81ac-7029-49d7-a308-{:012x}", number / 50);
-    let request = json!({
-        "request_id": id,
-        "tool_name": "Bash",
-        "tool_input": { "command": command, "description": "Run it in the project" },
-        "cwd": "/home/ada/engine",
-        "session_id": session,
-        "permission_suggestions": [{
-            "type": "addRules",
-            "rules": [{ "toolName": "Bash", "ruleContent": command }],
-            "behavior": "allow",
-            "destination": "localSettings",
-        }],
-        "agent": "claude-code",
-        "context": { "mode": "default", "last_words": "I run the tests and look at what fails." },
-    });
-    let asked = json!({
-        "tool": "Bash",
-        "summary": command,
-        "cwd": "/home/ada/engine",
-        "session": session,
-        "agent": "claude-code",
-        "ruling": "ask",
-        "because": null,
-        "digest": format!("{number:064x}"),
-        "until_ms": at_ms + 300_000,
-        "request": request,
-        "mode": "default",
-    });
-    let draft = |kind: &str, body: &Value| EntryDraft {
-        at_ms,
-        kind: kind.to_owned(),
-        question: Some(id.clone()),
-        body: body.to_string(),
-    };
-    let by = json!({ "channel": "terminal", "by": "you" });
-    vec![
-        draft("asked", &asked),
-        draft("shown", &json!({ "channel": "terminal" })),
-        draft("pressed", &by),
-        draft("decided", &json!({ "decision": decision, "channel": "terminal", "by": "you" })),
-        draft("closed", &json!({ "how": "answered" })),
-    ]
 }

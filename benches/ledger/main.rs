@@ -4,6 +4,8 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stdout, reason = "a benchmark")]
 
+#[path = "../common/past_questions.rs"]
+mod past_questions;
 #[path = "../common/series.rs"]
 mod series;
 #[path = "../common/table.rs"]
