@@ -184,6 +184,7 @@ fn when_all_is_well_it_says_so_and_ends_with_0() {
         "desk.sock, the socket for viewers\n",
         &format!("ask.sock.{}.lock is held\n", geteuid().as_raw()),
         "ok       daemon    `callgate up` ",
+        "ok       page      served at http://127.0.0.1:",
         &format!("ok       telegram  `callgate up` listens as @{BOT_NAME}\n"),
         "linked chats: 1\n",
         "callgate.db is whole; entries: 1, head: 1:",

@@ -126,7 +126,11 @@ impl Home {
         let mut remove = Piped::spawn(self.callgate(&["pair", "--remove", who]));
         self.answers(&format!("asks to unlink {whom}"), "Allow");
         assert!(remove.wait_exit(DEADLINE).success(), "{}", remove.stderr());
-        assert!(remove.stderr().contains("Waiting for their yes ..."), "{}", remove.stderr());
+        assert!(
+            remove.stderr().contains("Waiting for somebody to allow it ..."),
+            "{}",
+            remove.stderr()
+        );
         remove.recv_line()
     }
 

@@ -137,6 +137,51 @@ fn every_command_finds_the_desk_in_the_users_own_folder() {
     assert!(!socket.exists() && !home.path("legacy.sock").exists());
 }
 
+/// Starts the desk without any setting, with a `/tmp` of its own: the home's folder `tmp`. The
+/// program may be in the real one, so it is opened before that is out of sight.
+const WITH_OWN_TMP: &str = r#"
+    exec 9<"$1" && mount --bind "$2" /mnt && mount --bind /mnt/tmp /tmp &&
+    cd /mnt && exec env -i HOME=/mnt XDG_RUNTIME_DIR=/mnt/run PATH=/bin /proc/self/fd/9 up
+"#;
+
+fn with_own_mounts(script: &str) -> Command {
+    let mut command = Command::new("unshare");
+    command.args(["--user", "--map-root-user", "--mount", "sh", "-c", script, "sh"]);
+    command
+}
+
+#[test]
+fn clients_of_the_first_contract_need_no_setting() {
+    let probe = tempfile::tempdir().unwrap();
+    let mut command = with_own_mounts("mount --bind \"$1\" /mnt");
+    if !command.arg(probe.path()).status().is_ok_and(|status| status.success()) {
+        eprintln!("this system gives no mount namespace, and the real path may be in use");
+        return;
+    }
+    let home = Home::new();
+    fs::create_dir(home.path("tmp")).unwrap();
+    let legacy = home.path("tmp/vibe-reachout.sock");
+    let start = || {
+        let mut command = with_own_mounts(WITH_OWN_TMP);
+        command.arg(CALLGATE).arg(home.folder.path()).stdin(Stdio::null());
+        let mut up = Piped::spawn(command);
+        assert_eq!(up.recv_line(), "callgate is up: agents ask at /mnt/run/callgate/ask.sock");
+        up
+    };
+    let mut up = start();
+    assert!(ask_plainly(&legacy).contains(r#""decision":"timeout""#));
+    assert_eq!(mode(&legacy), 0o600);
+    up.signal(Signal::TERM);
+    assert!(up.wait_exit(DEADLINE).success(), "{}", up.stderr());
+    assert!(!legacy.exists(), "it is removed with its desk");
+    // Whatever else is there is left alone.
+    fs::write(&legacy, "precious").unwrap();
+    let mut up = start();
+    up.signal(Signal::TERM);
+    assert!(up.wait_exit(DEADLINE).success(), "{}", up.stderr());
+    assert_eq!(fs::read_to_string(&legacy).unwrap(), "precious");
+}
+
 #[test]
 fn a_second_desk_creates_nothing_and_says_which_process_is_the_first() {
     let home = Home::new();

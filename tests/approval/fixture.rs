@@ -52,10 +52,16 @@ impl Stage {
 
     /// A daemon that nobody has told of a phone.
     pub(crate) fn without_phone() -> Self {
+        let stage = Self::without_phone_unstarted();
+        stage.up();
+        stage
+    }
+
+    /// A home in which nobody has told of a phone, without a daemon.
+    pub(crate) fn without_phone_unstarted() -> Self {
         let stage = Self::unstarted("");
         let config = format!("socket = {:?}\n", stage.path("ask.sock").to_str().unwrap());
         fs::write(stage.path(".config/callgate/config.toml"), config).unwrap();
-        stage.up();
         stage
     }
 

@@ -7,9 +7,8 @@ use std::sync::LazyLock;
 use super::source::{is_identifier, product_tokens};
 use super::{files, is_test, name};
 
-/// The names that every crate may have once for itself. A decision is a rule's in `rules` and the
-/// desk's answer in `wire`, and neither crate needs the other's.
-const ONE_PER_CRATE: [&str; 3] = ["Decision", "Error", "Fault"];
+/// The names that every crate may have once for itself.
+const ONE_PER_CRATE: [&str; 2] = ["Error", "Fault"];
 
 #[test]
 fn a_type_name_stands_for_one_type() {
