@@ -12,6 +12,7 @@ mod cli;
 mod codex;
 mod completions;
 mod config;
+mod counted;
 mod disk;
 mod doctor;
 mod failure;
