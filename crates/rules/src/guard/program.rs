@@ -14,6 +14,8 @@ use crate::shell::{ShellCommand, ShellWord};
 const KILLERS: &str = "kill pkill killall skill fuser xkill tskill snice";
 /// Programs that start and stop services.
 const SERVICES: &str = "systemctl service launchctl rc-service initctl supervisorctl loginctl";
+/// Programs that read and change the secrets in a keyring, of which some are ours.
+const KEYRINGS: &str = "secret-tool security keyring lssecret";
 /// Programs that only read the program whose name they get, or do not use it as a file.
 const READERS: &str = "cat bat ls ll exa eza file which type whereis stat head tail wc grep egrep \
     fgrep zgrep rg ag ack ugrep cd pushd chdir echo printf test [ true md5sum sha1sum sha256sum \
@@ -39,6 +41,9 @@ pub(super) fn runs_us(act: &Act) -> Option<String> {
             return Some("it could replace the program callgate".into());
         }
         let names_us = texts.iter().any(|text| text.contains(PROGRAM));
+        if is_one_of(&name, KEYRINGS) && names_us {
+            return Some("it could read or change callgate's secrets in the keyring".into());
+        }
         (is_one_of(&name, SERVICES) && names_us).then(|| "it could stop callgate".into())
     })
 }
