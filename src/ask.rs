@@ -20,7 +20,7 @@ use serde::Serialize;
 use serde_json::value::to_raw_value;
 
 use crate::config::{Config, DeskFlags};
-use crate::failure::{Failure, complain};
+use crate::failure::{Failure, USAGE, complain};
 use crate::text::read_limited;
 
 /// The most that is read from standard input for `--details -`.
@@ -33,8 +33,6 @@ const DENIED: u8 = 2;
 const UNAVAILABLE: u8 = 69;
 /// What to do when nobody can be reached.
 const REACH: &str = "run `callgate up` in a terminal, or link a phone with `callgate pair`";
-/// The exit code for a wrong command line, as sysexits has it.
-const USAGE: u8 = 64;
 
 /// Ask a person from a script
 ///

@@ -10,8 +10,9 @@ use crate::agent::AgentArgs;
 use crate::ask::AskArgs;
 use crate::chat::ChatArgs;
 use crate::completions::CompletionsArgs;
+use crate::config_command::ConfigArgs;
 use crate::doctor::DoctorArgs;
-use crate::failure::{Failure, report_unused_problems};
+use crate::failure::{Failure, USAGE, report_unused_problems};
 use crate::hook;
 use crate::install::InstallArgs;
 use crate::log::LogArgs;
@@ -53,6 +54,7 @@ enum CliCommand {
     Uninstall(UninstallArgs),
     Pair(PairArgs),
     Doctor(DoctorArgs),
+    Config(ConfigArgs),
     Rules(RulesArgs),
     Log(Box<LogArgs>),
     Ask(AskArgs),
@@ -61,9 +63,6 @@ enum CliCommand {
     Completions(CompletionsArgs),
     Man(ManArgs),
 }
-
-/// The exit code for a wrong command line, as sysexits has it.
-const USAGE: u8 = 64;
 
 /// Returns the commands for people.
 pub(crate) fn commands() -> clap::Command {
@@ -149,6 +148,7 @@ impl Cli {
             Some(CliCommand::Ask(args)) => args.run(file),
             Some(CliCommand::Chat(args)) => args.run(file),
             Some(CliCommand::Completions(args)) => args.run(commands()),
+            Some(CliCommand::Config(args)) => args.run(file),
             Some(CliCommand::Doctor(args)) => args.run(file),
             Some(CliCommand::Install(args)) => args.run(file),
             Some(CliCommand::Log(args)) => args.run(file),

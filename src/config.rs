@@ -5,13 +5,19 @@
 //! settings only here; the crates get values.
 
 mod agent;
+mod change;
 mod check;
 mod choices;
+mod edit;
 mod flags;
 mod key_names;
+mod keyring;
 mod keys;
 mod problem;
 mod raw;
+mod report;
+mod secret;
+mod shortcut;
 mod surroundings;
 mod token;
 mod value;
@@ -24,12 +30,19 @@ use callgate_approval::asker::AskerSettings;
 use callgate_approval::desk::Unattended;
 
 pub(crate) use agent::AgentSettings;
+pub(crate) use change::{
+    ChangeRefusal, KeyringSecret, SettingChange, changed_text, known_key, settings_file,
+};
 use check::ConfigCheck;
 pub(crate) use choices::{EngineSetting, WhenAbsent};
-pub(crate) use flags::{AgentFlags, DeskFlags};
+pub(crate) use flags::{AgentFlags, DeskFlags, EveryFlag};
+#[cfg(test)]
+use keyring::KeyringEntry;
+pub(crate) use keyring::KeyringError;
 use keys::SettingKey;
 pub(crate) use problem::{ConfigProblems, Setting, SettingOrigin};
 use raw::{RawConfig, VariableScope};
+pub(crate) use report::{ConfigReport, ReportedSetting};
 pub(crate) use surroundings::{Surroundings, check_private};
 pub(crate) use token::TokenSource;
 
@@ -51,6 +64,17 @@ pub(crate) struct Config {
     pub(crate) page: PageSettings,
     pub(crate) telegram: TelegramSettings,
     pub(crate) agent: AgentSettings,
+    #[allow(dead_code, reason = "the desktop shell reads it, by `callgate config show --json`")]
+    pub(crate) shell: ShellSettings,
+}
+
+/// The section `[shell]`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[allow(dead_code, reason = "the desktop shell reads it, by `callgate config show --json`")]
+pub(crate) struct ShellSettings {
+    /// Empty for none.
+    pub(crate) shortcut: String,
+    pub(crate) theme: String,
 }
 
 /// The section `[gate]`.

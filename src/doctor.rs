@@ -6,6 +6,7 @@ mod finding;
 mod gate;
 mod hooks;
 mod installed_hook;
+mod keyring;
 mod ledger;
 mod modes;
 mod phones;
@@ -22,8 +23,8 @@ use installed_hook::installed_hooks;
 
 /// Find out what is wrong, and what to do
 ///
-/// Looks at your settings and rules, at `callgate up`, at Telegram, at the ledger, and at the
-/// hooks in your agents' settings. Changes nothing. The exit code is 0 if there is no problem, and 1
+/// Looks at your settings and rules, at `callgate up`, at Telegram, at the keyring, at the ledger,
+/// and at the hooks in your agents' settings. Changes nothing. The exit code is 0 if there is no problem, and 1
 /// if there is one; warnings do not count.
 #[derive(Debug, clap::Args)]
 pub(crate) struct DoctorArgs {
@@ -59,6 +60,7 @@ impl DoctorArgs {
         files::rules(config, findings);
         let running = daemon::look(config, findings);
         phones::look(config, running.as_ref(), self.telegram, findings);
+        keyring::look(&config.agent, findings);
         ledger::look(&config.database, running.is_some(), findings);
         look_at_agents(config, &Surroundings::of_process(), findings);
     }

@@ -8,6 +8,8 @@ use callgate_store::StoreError;
 
 use crate::config::{self, ConfigProblems};
 
+/// The exit code for a wrong command line, as sysexits has it.
+pub(crate) const USAGE: u8 = 64;
 /// The exit code for wrong settings, as sysexits has it.
 const SETTINGS: u8 = 78;
 
@@ -17,6 +19,9 @@ pub(crate) enum Failure {
     /// The command could not do its work.
     #[error("{0}")]
     Failed(String),
+    /// The command line is wrong in a way that its parser cannot see.
+    #[error("{0}")]
+    Usage(String),
     /// The settings are wrong.
     #[error(transparent)]
     Settings(#[from] ConfigProblems),
@@ -36,6 +41,7 @@ impl Failure {
             Self::Output(error) if error.kind() == ErrorKind::BrokenPipe => {
                 return ExitCode::SUCCESS;
             }
+            Self::Usage(_) => ExitCode::from(USAGE),
             Self::Settings(_) => ExitCode::from(SETTINGS),
             Self::Failed(_) | Self::Ledger(_) | Self::Output(_) => ExitCode::FAILURE,
         };

@@ -12,7 +12,7 @@ mod cli;
 mod codex;
 mod completions;
 mod config;
-mod counted;
+mod config_command;
 mod disk;
 mod doctor;
 mod failure;

@@ -1,7 +1,8 @@
 //! Runs another program for its short output, or for one answer in a conversation.
 
 use std::io::{self, ErrorKind, Read, Write};
-use std::process::{ChildStdout, Command, Stdio};
+use std::os::fd::AsFd;
+use std::process::{ChildStdout, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use callgate_link::child::LeashedChild;
@@ -19,7 +20,7 @@ pub(crate) enum ProgramError {
     #[error("did not answer within {0:?}")]
     TooSlow(Duration),
     #[error("failed ({0})")]
-    Failed(std::process::ExitStatus),
+    Failed(ExitStatus),
     #[error("printed more than {0} bytes")]
     TooMuch(usize),
     #[error("printed no text")]
@@ -47,8 +48,46 @@ pub(crate) fn feed(
     limit: Duration,
     most: usize,
 ) -> Result<String, ProgramError> {
+    command.stderr(Stdio::null());
+    let (status, mut child) = run_to_end(command, words, limit)?;
+    if !status.success() {
+        return Err(ProgramError::Failed(status));
+    }
+    printed(child.stdout.take(), most)
+}
+
+/// A program that has ended.
+#[derive(Debug)]
+pub(crate) struct EndedProgram {
+    /// How it ended.
+    pub(crate) status: ExitStatus,
+    /// What it printed.
+    pub(crate) stdout: String,
+    /// What it complained about.
+    pub(crate) stderr: String,
+}
+
+/// Runs `command` to its end, whatever its exit code is. It reads `words`, which must fit into a
+/// pipe, and may print at most `most` bytes to each of its outputs.
+pub(crate) fn run(
+    mut command: Command,
+    words: &str,
+    limit: Duration,
+    most: usize,
+) -> Result<EndedProgram, ProgramError> {
+    command.stderr(Stdio::piped());
+    let (status, mut child) = run_to_end(command, words, limit)?;
+    let stdout = printed(child.stdout.take(), most)?;
+    Ok(EndedProgram { status, stdout, stderr: printed(child.stderr.take(), most)? })
+}
+
+fn run_to_end(
+    mut command: Command,
+    words: &str,
+    limit: Duration,
+) -> Result<(ExitStatus, LeashedChild), ProgramError> {
     let stdin = if words.is_empty() { Stdio::null() } else { Stdio::piped() };
-    command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::null());
+    command.stdin(stdin).stdout(Stdio::piped());
     let mut child = LeashedChild::spawn(command).map_err(ProgramError::NotStarted)?;
     if let Some(stdin) = child.stdin.take() {
         send(stdin, words)?;
@@ -57,14 +96,16 @@ pub(crate) fn feed(
         return Err(ProgramError::TooSlow(limit));
     }
     let status = child.wait().map_err(ProgramError::Unread)?;
-    if !status.success() {
-        return Err(ProgramError::Failed(status));
-    }
-    let Some(stdout) = child.stdout.take() else { return Err(ProgramError::NotText) };
+    Ok((status, child))
+}
+
+/// Returns what a program that has ended printed to one of its outputs.
+fn printed(pipe: Option<impl Read + AsFd>, most: usize) -> Result<String, ProgramError> {
+    let Some(pipe) = pipe else { return Err(ProgramError::NotText) };
     // The program has ended, so all that it printed is there; another process may hold the pipe
     // open.
-    ioctl_fionbio(&stdout, true).map_err(|error| ProgramError::Unread(error.into()))?;
-    let bytes = read_what_is_there(stdout.take(most as u64 + 1)).map_err(ProgramError::Unread)?;
+    ioctl_fionbio(&pipe, true).map_err(|error| ProgramError::Unread(error.into()))?;
+    let bytes = read_what_is_there(pipe.take(most as u64 + 1)).map_err(ProgramError::Unread)?;
     if bytes.len() > most {
         return Err(ProgramError::TooMuch(most));
     }

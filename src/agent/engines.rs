@@ -60,7 +60,10 @@ fn default_engine(settings: &AgentSettings) -> DefaultEngine {
 fn anthropic(config: &Config) -> Result<Arc<dyn Engine>, String> {
     let settings = &config.agent;
     let source = settings.api_key.as_ref();
-    let source = source.ok_or("there is no API key: set ANTHROPIC_API_KEY")?;
+    let source = source.ok_or(
+        "there is no API key: set ANTHROPIC_API_KEY, or store it in the keyring: callgate config set \
+         agent.api_key_keyring --stdin",
+    )?;
     let engine = Anthropic::new(AnthropicSettings {
         base_url: settings.base_url.clone(),
         proxy: proxy(settings, &settings.base_url),

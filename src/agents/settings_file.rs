@@ -54,6 +54,13 @@ pub(crate) enum SettingsFileError {
     Changed(PathBuf),
 }
 
+impl SeenFile {
+    /// Returns true if somebody else may read the file.
+    pub(crate) fn is_open_to_others(&self) -> bool {
+        self.mode & 0o077 != 0
+    }
+}
+
 impl SettingsFile {
     pub(crate) fn new(path: PathBuf) -> Self {
         Self { path }

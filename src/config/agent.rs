@@ -17,10 +17,15 @@ use super::token::TokenSource;
 use super::value::SettingValue;
 
 /// Only one of these may say where the key is.
-const API_KEYS: &[&str] = &["agent.api_key", "agent.api_key_file", "agent.api_key_command"];
+const API_KEYS: &[&str] =
+    &["agent.api_key", "agent.api_key_file", "agent.api_key_command", "agent.api_key_keyring"];
 /// The keys of which one may say where the key of Chat Completions is.
-const OPENAI_KEYS: &[&str] =
-    &["agent.openai_key", "agent.openai_key_file", "agent.openai_key_command"];
+const OPENAI_KEYS: &[&str] = &[
+    "agent.openai_key",
+    "agent.openai_key_file",
+    "agent.openai_key_command",
+    "agent.openai_key_keyring",
+];
 /// The largest number of folders for tools.
 const MOST_ROOTS: usize = 64;
 /// The fewest thinking tokens that the API accepts.

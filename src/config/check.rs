@@ -9,13 +9,14 @@ use callgate_approval::desk::Unattended;
 use callgate_wire::approval::LEGACY_SOCKET;
 
 use super::choices::{UNATTENDED, WHEN_ABSENT, WhenAbsent, meaning_of};
+use super::keyring::KeyringEntry;
 use super::keys;
 use super::problem::{ConfigProblem, ProblemScope, Setting, SettingOrigin};
 use super::raw::{GivenSetting, RawConfig};
 use super::surroundings::Surroundings;
 use super::token::TokenSource;
 use super::value::SettingValue;
-use super::{Config, GateSettings, PageSettings, TelegramSettings};
+use super::{Config, GateSettings, PageSettings, ShellSettings, TelegramSettings};
 
 /// The longest path that a Unix socket can have, in bytes.
 const LONGEST_SOCKET_PATH: usize = 107;
@@ -67,6 +68,10 @@ impl<'a> ConfigCheck<'a> {
                 allowed_users: self.ids("telegram.allowed_users"),
             },
             agent,
+            shell: ShellSettings {
+                shortcut: self.text("shell.shortcut"),
+                theme: self.text("shell.theme"),
+            },
         };
         if config.phone_after > Duration::ZERO && config.phone_after >= config.timeout {
             let text = "`phone_after_seconds` must be less than `timeout_seconds`, \
@@ -190,7 +195,7 @@ impl<'a> ConfigCheck<'a> {
                 None
             }
             (SettingValue::Words(words), _) => Some(TokenSource::Command(words.clone())),
-            _ => Some(TokenSource::Keyring),
+            _ => KeyringEntry::of_key(given.name).map(TokenSource::Keyring),
         }
     }
 

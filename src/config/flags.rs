@@ -12,15 +12,20 @@ use super::value::ValueKind;
 const HEADING: &str = "Settings (over the environment and the settings file)";
 
 /// The settings of the desk given on the command line.
-pub(crate) type DeskFlags = SettingFlags<false>;
+pub(crate) type DeskFlags = SettingFlags<true, false>;
 /// The settings of the agent runtime given on the command line.
-pub(crate) type AgentFlags = SettingFlags<true>;
+pub(crate) type AgentFlags = SettingFlags<false, true>;
+/// All settings that can be given on a command line.
+pub(crate) type EveryFlag = SettingFlags<true, true>;
 
-/// Settings given on the command line, with a flag for each key of the table that has one.
+/// Settings given on the command line, with a flag for each key of the table that has one and that
+/// the desk or the agent runtime uses.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct SettingFlags<const FOR_AGENT: bool>(Vec<(&'static SettingKey, OsString)>);
+pub(crate) struct SettingFlags<const FOR_DESK: bool, const FOR_AGENT: bool>(
+    Vec<(&'static SettingKey, OsString)>,
+);
 
-impl<const FOR_AGENT: bool> SettingFlags<FOR_AGENT> {
+impl<const FOR_DESK: bool, const FOR_AGENT: bool> SettingFlags<FOR_DESK, FOR_AGENT> {
     /// Returns the keys and values that were given.
     pub(crate) fn given(&self) -> &[(&'static SettingKey, OsString)] {
         &self.0
@@ -76,11 +81,13 @@ impl<const FOR_AGENT: bool> SettingFlags<FOR_AGENT> {
     }
 
     fn keys() -> impl Iterator<Item = &'static SettingKey> {
-        KEYS.iter().filter(|key| key.is_used(FOR_AGENT))
+        let is_used =
+            |key: &&SettingKey| FOR_DESK && key.is_used(false) || FOR_AGENT && key.is_used(true);
+        KEYS.iter().filter(is_used)
     }
 }
 
-impl<const FOR_AGENT: bool> clap::Args for SettingFlags<FOR_AGENT> {
+impl<const FOR_DESK: bool, const FOR_AGENT: bool> clap::Args for SettingFlags<FOR_DESK, FOR_AGENT> {
     fn augment_args(command: clap::Command) -> clap::Command {
         command.args(Self::keys().filter_map(flag))
     }
@@ -90,7 +97,9 @@ impl<const FOR_AGENT: bool> clap::Args for SettingFlags<FOR_AGENT> {
     }
 }
 
-impl<const FOR_AGENT: bool> clap::FromArgMatches for SettingFlags<FOR_AGENT> {
+impl<const FOR_DESK: bool, const FOR_AGENT: bool> clap::FromArgMatches
+    for SettingFlags<FOR_DESK, FOR_AGENT>
+{
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         let mut given = Vec::new();
         for key in Self::keys().filter(|key| key.flag != KeyFlag::None) {

@@ -3,7 +3,7 @@
 use super::keys::{KEYS, SettingKey, TABLES};
 
 /// Returns the key that was most likely meant, if any is similar.
-pub(crate) fn nearest(name: &str) -> Option<&'static str> {
+fn nearest(name: &str) -> Option<&'static str> {
     let (table, last) = split(name);
     let near = |key: &SettingKey| {
         let (key_table, key_last) = split(key.name);
@@ -13,6 +13,15 @@ pub(crate) fn nearest(name: &str) -> Option<&'static str> {
     let nearest = KEYS.iter().filter_map(near).min_by_key(|(distance, _)| *distance);
     let table = TABLES.into_iter().find(|table| strsim::damerau_levenshtein(name, table) <= 2);
     nearest.map(|(_, name)| name).or(table)
+}
+
+/// Says that there is no such key, and which there is.
+pub(crate) fn no_such_key(name: &str) -> String {
+    if let Some(nearest) = nearest(name) {
+        return format!("there is no key `{name}`; did you mean `{nearest}`?");
+    }
+    let names: Vec<&str> = KEYS.iter().map(|key| key.name).collect();
+    format!("there is no key `{name}`; there are {}", names.join(", "))
 }
 
 /// Splits a name into its table, which may be empty, and the rest.

@@ -1,13 +1,13 @@
 //! The table of all settings: what each key holds, its default, its variable, its flag and its
 //! words in the help and in the guide.
 //!
-//! A new key is added here and read in `check.rs` or `agent.rs`. A test holds the guide's table
-//! against this one.
+//! A new key is added in `keys/table.rs` and read in `check.rs` or `agent.rs`. A test holds the
+//! guide's table against this one.
 
-use callgate_wire::approval::LEGACY_SOCKET;
+mod table;
 
-use super::choices::{ENGINES, LOG_LEVELS, UNATTENDED, WHEN_ABSENT, is_model_name, meaning_of};
 use super::value::{SettingValue, ValueKind, check_url};
+pub(crate) use table::KEYS;
 
 /// One key of the settings.
 #[derive(Debug)]
@@ -33,7 +33,8 @@ pub(crate) struct SettingKey {
 /// How a key is set on the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum KeyFlag {
-    /// Not at all: everybody on the machine can read a command line.
+    /// Not at all: everybody on the machine can read a command line, and what only the desktop
+    /// shell uses is not for a command.
     None,
     /// By a flag that is named after the key and takes a value.
     Value,
@@ -49,20 +50,6 @@ const fn key(name: &'static str, kind: ValueKind) -> SettingKey {
         _ => KeyFlag::Value,
     };
     SettingKey { name, kind, about: "", note: "", default: "", common: None, flag }
-}
-
-const fn whole(name: &'static str, (least, most): (i64, i64), unit: &'static str) -> SettingKey {
-    key(name, ValueKind::Whole { least, most, unit })
-}
-
-/// Makes a key whose value is text that `is_valid` accepts.
-const fn text(
-    name: &'static str,
-    placeholder: &'static str,
-    must_be: &'static str,
-    is_valid: fn(&str) -> bool,
-) -> SettingKey {
-    key(name, ValueKind::Text { placeholder, must_be, is_valid })
 }
 
 impl SettingKey {
@@ -116,6 +103,7 @@ impl SettingKey {
             ValueKind::Whole { least, most, .. } if most < UNLIMITED => {
                 format!("{} ({least} to {most})", self.about)
             }
+            ValueKind::Choice { words, .. } => format!("{}: {}", self.about, one_of(words)),
             _ => self.about.to_owned(),
         }
     }
@@ -133,6 +121,11 @@ impl SettingKey {
                 if !is_valid(text.trim()) =>
             {
                 Err(format!("`{name}` must be {must_be}"))
+            }
+            (ValueKind::Choice { words, is_valid, .. }, SettingValue::Text(text))
+                if !is_valid(text.trim()) =>
+            {
+                Err(format!("`{name}` must be {}", one_of(words)))
             }
             (ValueKind::Url { secret }, SettingValue::Text(url)) => {
                 let url = url.trim_end_matches('/');
@@ -178,213 +171,20 @@ const SHARED: [&str; 6] =
     ["socket", "timeout_seconds", "grace_seconds", "database", "desk_socket", "rules"];
 /// More of anything than this is no limit.
 const UNLIMITED: i64 = 1_000_000_000_000;
-const COUNT: (i64, i64) = (1, UNLIMITED);
 /// The highest budget or price, in dollars.
 const MOST_DOLLARS: u64 = 1_000_000;
-const ENGINE_WORDS: &str = "auto, anthropic, openai, claude-code or offline";
-const LEVEL_WORDS: &str = "error, warn, info or debug";
-
-/// All keys, in the order of the help and the guide.
-pub(crate) const KEYS: &[SettingKey] = &[
-    key("socket", ValueKind::Socket)
-        .about("The socket on which the desk takes questions")
-        .default("$XDG_RUNTIME_DIR/callgate/ask.sock")
-        .note("without such a folder, `ask.sock` beside the database; at most 107 bytes"),
-    whole("timeout_seconds", (1, 3600), "SECONDS")
-        .about("How long a question stays open")
-        .default("300"),
-    whole("grace_seconds", (0, 600), "SECONDS")
-        .about("How long a waiting hook tries to reach a desk that has gone away")
-        .default("15"),
-    key("database", ValueKind::File)
-        .about("The file with the ledger")
-        .default("~/.local/share/callgate/callgate.db")
-        .note("`$XDG_DATA_HOME` is respected; its folder is private"),
-    key("desk_socket", ValueKind::Socket)
-        .about("The socket on which the desk serves viewers")
-        .default("$XDG_RUNTIME_DIR/callgate/desk.sock")
-        .note("without such a folder, `desk.sock` beside the database; at most 107 bytes"),
-    key("rules", ValueKind::File)
-        .about("The file with your rules")
-        .default("~/.config/callgate/rules.toml")
-        .note("it may be absent"),
-    key("legacy_socket", ValueKind::Socket)
-        .about("A second socket for old clients; empty for none")
-        .default(LEGACY_SOCKET)
-        .note(
-            "served while `callgate up` runs, unless another program has it; \
-             if `socket` is set, the default is none",
-        ),
-    whole("phone_after_seconds", (0, 3600), "SECONDS")
-        .about("How long a question waits before it is sent to phones")
-        .default("0")
-        .note("less than `timeout_seconds`"),
-    key("notify_on_stop", ValueKind::Switch)
-        .about("Whether you hear when an agent has finished a turn")
-        .default("false")
-        .note(
-            "the message goes to the linked chats that are not muted and to the desk's terminal, \
-             with the agent's last words; so do the agent's other notifications, such as that it \
-             waits for input, except for those about permissions, which the desk asks itself",
-        ),
-    text("gate.unattended", "WORD", "rules or ask", |text| meaning_of(UNATTENDED, text).is_some())
-        .about("What decides without a rule in modes where the agent asks nobody: rules or ask")
-        .default("rules")
-        .note(
-        "these modes are `auto`, `dontAsk`, `bypassPermissions` and `codex exec`; `rules` leaves \
-         the call to the mode, `ask` brings it to the desk, where no answer is a deny",
-    ),
-    text("gate.when_absent", "WORD", "agent or deny", |text| meaning_of(WHEN_ABSENT, text).is_some())
-        .about("What the hook does where no rule decides and no desk runs: agent or deny")
-        .default("agent")
-        .note(
-        "`agent` leaves the call to the agent, `deny` denies what no rule allows; deny rules hold \
-         in either case; if `gate.unattended` is `ask`, the default is `deny`",
-    ),
-    key("page.enabled", ValueKind::Switch)
-        .about("Whether `callgate up` serves the page")
-        .default("true"),
-    whole("page.port", (0, 65_535), "PORT")
-        .about("The port of the page on this machine")
-        .default("7420")
-        .note("if it is taken, one of the next 19; 0 takes any free one"),
-    key("telegram.token", ValueKind::Secret)
-        .about("The bot's token itself"),
-    key("telegram.token_file", ValueKind::File)
-        .about("The file with the bot's token"),
-    key("telegram.token_command", ValueKind::Command)
-        .about("A program, with its arguments, that prints the token"),
-    key("telegram.token_keyring", ValueKind::Switch)
-        .about("Whether the token is in the desktop's keyring")
-        .default("false")
-        .flag(KeyFlag::None),
-    key("telegram.api_url", ValueKind::Url { secret: "token" })
-        .about("The address of the Bot API")
-        .default("https://api.telegram.org")
-        .note("`http://` for this machine only"),
-    key("telegram.allowed_chats", ValueKind::Ids { least: i64::MIN })
-        .about("The ids of the chats asked")
-        .note("in a variable or a flag, separated by commas"),
-    key("telegram.allowed_users", ValueKind::Ids { least: 1 })
-        .about("The ids of the users who may answer in a group")
-        .note("empty means nobody"),
-    text("agent.engine", "ENGINE", ENGINE_WORDS, |text| meaning_of(ENGINES, text).is_some())
-        .about("The engine that answers: auto, anthropic, openai, claude-code or offline")
-        .default("auto")
-        .note(
-            "`auto` is `anthropic` or `openai` where there is a key or an address for it, else \
-             `openai` where a model server is found on this machine, else `offline`",
-        ),
-    text("agent.model", "NAME", "the name of a model, such as claude-sonnet-5-5", is_model_name)
-        .about("The model, as its provider names it")
-        .default("claude-sonnet-5-5")
-        .common("ANTHROPIC_MODEL"),
-    key("agent.base_url", ValueKind::Url { secret: "API key" })
-        .about("The address of the model's API")
-        .default("https://api.anthropic.com")
-        .note("`http://` for this machine only")
-        .common("ANTHROPIC_BASE_URL"),
-    key("agent.proxy", ValueKind::Secret)
-        .about("An HTTP proxy for `https://` addresses")
-        .common("HTTPS_PROXY"),
-    key("agent.api_key", ValueKind::Secret)
-        .about("The key of the model's API itself")
-        .common("ANTHROPIC_API_KEY"),
-    key("agent.api_key_file", ValueKind::File)
-        .about("The file with the key of the model's API"),
-    key("agent.api_key_command", ValueKind::Command)
-        .about("A program, with its arguments, that prints the key"),
-    text("agent.openai_model", "NAME", "the name of a model, such as gpt-5", is_model_name)
-        .about("The model of the engine openai, as its server names it")
-        .note("without it, the first that the server lists")
-        .common("OPENAI_MODEL"),
-    key("agent.openai_url", ValueKind::Url { secret: "API key" })
-        .about("The address of a server with Chat Completions")
-        .default("https://api.openai.com/v1")
-        .note("`http://` for this machine only")
-        .common("OPENAI_BASE_URL"),
-    key("agent.openai_key", ValueKind::Secret)
-        .about("The key of that server itself")
-        .common("OPENAI_API_KEY"),
-    key("agent.openai_key_file", ValueKind::File)
-        .about("The file with the key of that server"),
-    key("agent.openai_key_command", ValueKind::Command)
-        .about("A program, with its arguments, that prints that key"),
-    key("agent.local_ports", ValueKind::Ids { least: 1 })
-        .about("The ports of this machine at which a model server is looked for")
-        .default("11434,1234,8080,8000")
-        .note("an empty list looks for none; in a variable or a flag, separated by commas"),
-    key("agent.claude_cli", ValueKind::File)
-        .about("The Claude Code CLI of the engine claude-code")
-        .default("`claude` on the PATH"),
-    whole("agent.max_tokens", (1, 1_000_000), "TOKENS")
-        .about("The length of the longest answer")
-        .default("16384")
-        .note("less than `agent.context_tokens`")
-        .common("MAX_TOKENS"),
-    whole("agent.thinking_tokens", (0, 1_000_000), "TOKENS")
-        .about("How much the model may think before it answers; 0 turns thinking off")
-        .default("0")
-        .note("at least 1024 otherwise, and less than `agent.max_tokens`"),
-    whole("agent.context_tokens", (1_000, 10_000_000), "TOKENS")
-        .about("The size of the model's context window")
-        .default("200000"),
-    whole("agent.max_rounds", (1, 1_000), "COUNT")
-        .about("How many rounds of tool calls one message may take")
-        .default("50"),
-    key("agent.system_prompt_file", ValueKind::File)
-        .about("A file with instructions for every conversation"),
-    key("agent.roots", ValueKind::Folders)
-        .about("A folder in which tools work; repeat it for more")
-        .default("the working folder")
-        .note("at most 64; separated by colons in our variable, a single folder in the other")
-        .common("ALLOWED_ROOT_DIR")
-        .flag(KeyFlag::Repeated("root")),
-    whole("agent.max_file_size_mb", (1, 1_024), "MB")
-        .about("The size of the largest file that tools read or write")
-        .default("10")
-        .common("MAX_FILE_SIZE_MB"),
-    whole("agent.command_timeout_seconds", (1, 86_400), "SECONDS")
-        .about("How long a command may run")
-        .default("50")
-        .note("the call may ask for another time"),
-    key("agent.mcp_servers", ValueKind::Servers)
-        .about("MCP servers whose tools the model may use")
-        .note("a table for each, see [the runtime](agent.md#mcp-servers); at most 32"),
-    key("agent.history", ValueKind::File)
-        .about("The file with the conversations")
-        .default("the `database`"),
-    key("agent.keep_history", ValueKind::Switch)
-        .about("Whether conversations are kept")
-        .default("true")
-        .flag(KeyFlag::Fixed("no-history", "false", "Keep no conversations")),
-    key("agent.resume", ValueKind::Switch)
-        .about("Whether the last conversation is continued")
-        .default("false")
-        .flag(KeyFlag::Fixed("resume", "true", "Continue the last conversation")),
-    key("agent.conversation_usd", ValueKind::Dollars)
-        .about("How much one conversation may cost, in dollars"),
-    key("agent.day_usd", ValueKind::Dollars)
-        .about("How much one day may cost, in dollars"),
-    whole("agent.conversation_tokens", COUNT, "TOKENS")
-        .about("How many tokens one conversation may use"),
-    whole("agent.day_tokens", COUNT, "TOKENS")
-        .about("How many tokens one day may use"),
-    whole("agent.requests_per_minute", COUNT, "COUNT")
-        .about("How many requests may be sent to the model in one minute"),
-    key("agent.price_input", ValueKind::Dollars)
-        .about("The price of a million input tokens, in dollars")
-        .note("with `agent.price_output` it replaces the price that callgate knows"),
-    key("agent.price_output", ValueKind::Dollars)
-        .about("The price of a million output tokens, in dollars"),
-    text("agent.log_level", "LEVEL", LEVEL_WORDS, |text| meaning_of(LOG_LEVELS, text).is_some())
-        .about("How much is logged: error, warn, info or debug")
-        .default("info")
-        .common("LOG_LEVEL"),
-];
 
 /// The tables that hold keys.
-pub(super) const TABLES: [&str; 4] = ["gate", "page", "telegram", "agent"];
+pub(super) const TABLES: [&str; 5] = ["gate", "page", "telegram", "agent", "shell"];
+
+/// Lists words as a sentence does: "a, b or c".
+fn one_of(words: &[&str]) -> String {
+    match words {
+        [] => String::new(),
+        [only] => (*only).to_owned(),
+        [all @ .., last] => format!("{} or {last}", all.join(", ")),
+    }
+}
 
 /// Returns the key of this name.
 pub(crate) fn find(name: &str) -> Option<&'static SettingKey> {
@@ -409,5 +209,20 @@ mod tests {
                 key.name
             );
         }
+    }
+
+    #[test]
+    fn every_choice_is_accepted() {
+        let mut count = 0;
+        for key in KEYS {
+            let ValueKind::Choice { words, is_valid, .. } = key.kind else { continue };
+            count += 1;
+            assert!(words.contains(&key.default), "{}", key.name);
+            assert!(words.iter().all(|word| is_valid(word)), "{}: {words:?}", key.name);
+            assert!(key.help().ends_with(&one_of(words)), "{}", key.help());
+        }
+        assert_eq!(count, 5);
+        assert_eq!(one_of(&["a", "b", "c"]), "a, b or c");
+        assert_eq!(one_of(&["a"]), "a");
     }
 }

@@ -70,6 +70,19 @@ impl RawConfig {
         raw
     }
 
+    /// Reads a text as if it were in the settings file at `path`, and nothing else.
+    pub(crate) fn of_text(path: &Path, text: &str) -> Self {
+        let mut raw = Self::default();
+        if text.len() as u64 > LARGEST_FILE {
+            let text = format!("the settings would be larger than {LARGEST_FILE} bytes");
+            let (scope, origin) = (ProblemScope::File, origin(path, "", 0));
+            raw.problems.push(ConfigProblem { scope, origin, text });
+        } else {
+            raw.read_toml(path, text);
+        }
+        raw
+    }
+
     fn read_variables(&mut self, around: &Surroundings, of: fn(&SettingKey) -> Option<String>) {
         for key in KEYS {
             let Some(variable) = of(key) else { continue };
@@ -198,13 +211,10 @@ fn origin(path: &Path, text: &str, offset: usize) -> SettingOrigin {
 }
 
 fn unknown(name: &str, origin: SettingOrigin) -> ConfigProblem {
-    let text = match key_names::nearest(name) {
-        _ if keys::is_table(name) => format!("`{name}` is a table; write [{name}] on a line"),
-        Some(nearest) => format!("there is no key `{name}`; did you mean `{nearest}`?"),
-        None => {
-            let names: Vec<&str> = KEYS.iter().map(|key| key.name).collect();
-            format!("there is no key `{name}`; there are {}", names.join(", "))
-        }
+    let text = if keys::is_table(name) {
+        format!("`{name}` is a table; write [{name}] on a line")
+    } else {
+        key_names::no_such_key(name)
     };
     ConfigProblem { scope: ProblemScope::Unknown, origin, text }
 }

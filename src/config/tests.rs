@@ -280,10 +280,8 @@ fn the_environment_stands_over_the_file_and_flags_over_both() {
 fn example(key: &SettingKey, number: usize) -> String {
     match key.kind {
         ValueKind::File | ValueKind::Socket | ValueKind::Folders => format!("/example/{number}"),
-        ValueKind::Text { .. } if key.name == "agent.engine" => "offline".to_owned(),
-        ValueKind::Text { .. } if key.name == "agent.log_level" => "debug".to_owned(),
-        ValueKind::Text { .. } if key.name == "gate.unattended" => "ask".to_owned(),
-        ValueKind::Text { .. } if key.name == "gate.when_absent" => "deny".to_owned(),
+        ValueKind::Choice { words, .. } => words[words.len() - 1].to_owned(),
+        ValueKind::Text { .. } if key.name == "shell.shortcut" => "Alt+Space".to_owned(),
         ValueKind::Text { .. } | ValueKind::Url { .. } => "https://example.org".to_owned(),
         ValueKind::Whole { .. } if key.name == "agent.context_tokens" => "50000".to_owned(),
         ValueKind::Whole { .. } if key.name.ends_with("_tokens") => "5000".to_owned(),
@@ -309,8 +307,10 @@ fn every_variable_and_every_flag_changes_its_setting() {
     let flags: Vec<&str> = command.get_arguments().filter_map(|arg| arg.get_long()).collect();
     let named = |key: &keys::SettingKey| key.name.replace(['.', '_'], "-");
     let secret = ["telegram-token", "telegram-token-command", "telegram-token-keyring"];
-    let has_flag =
-        |key: &&SettingKey| !key.name.starts_with("agent.") && !secret.contains(&&named(key)[..]);
+    let has_flag = |key: &&SettingKey| {
+        let is_of_others = key.name.starts_with("agent.") || key.name.starts_with("shell.");
+        !is_of_others && !secret.contains(&&named(key)[..])
+    };
     let expected: Vec<String> = KEYS.iter().filter(has_flag).map(named).collect();
     assert_eq!(flags, expected, "every key has a flag but the token, which has none");
     for (number, key) in KEYS.iter().enumerate().filter(|(_, key)| has_flag(key)) {

@@ -28,6 +28,15 @@ pub(crate) enum ValueKind {
         /// Whether it is.
         is_valid: fn(&str) -> bool,
     },
+    /// One of a few words.
+    Choice {
+        /// What stands for the value in the help.
+        placeholder: &'static str,
+        /// The words that the help names.
+        words: &'static [&'static str],
+        /// Whether a word is one of them or means the same.
+        is_valid: fn(&str) -> bool,
+    },
     /// The address of a server to which this secret is sent.
     Url {
         /// What the secret is called.
@@ -99,7 +108,12 @@ impl ValueKind {
             (Self::Dollars, DeValue::Float(number)) => number.as_str().to_owned(),
             (Self::Switch, DeValue::Boolean(switch)) => switch.to_string(),
             (
-                Self::File | Self::Socket | Self::Text { .. } | Self::Url { .. } | Self::Secret,
+                Self::File
+                | Self::Socket
+                | Self::Text { .. }
+                | Self::Choice { .. }
+                | Self::Url { .. }
+                | Self::Secret,
                 DeValue::String(text),
             ) => text.to_string(),
             _ => return None,
@@ -113,7 +127,9 @@ impl ValueKind {
         let string = || text.to_str();
         match self {
             Self::File | Self::Socket => Some(SettingValue::Path(text.into())),
-            Self::Text { .. } | Self::Url { .. } => Some(SettingValue::Text(string()?.to_owned())),
+            Self::Text { .. } | Self::Choice { .. } | Self::Url { .. } => {
+                Some(SettingValue::Text(string()?.to_owned()))
+            }
             Self::Secret => Some(SettingValue::Secret(HiddenText::new(string()?))),
             Self::Whole { .. } => Some(SettingValue::Whole(string()?.trim().parse().ok()?)),
             Self::Dollars => Some(SettingValue::Dollars(millionths(string()?.trim())?)),
@@ -138,7 +154,9 @@ impl ValueKind {
     pub(crate) fn in_toml(&self) -> &'static str {
         match self {
             Self::File | Self::Socket => "a path in quotes",
-            Self::Text { .. } | Self::Url { .. } | Self::Secret => "text in quotes",
+            Self::Text { .. } | Self::Choice { .. } | Self::Url { .. } | Self::Secret => {
+                "text in quotes"
+            }
             Self::Whole { .. } => "a whole number",
             Self::Dollars => "a number such as 2.50, with at most six decimals",
             Self::Switch => "true or false",
@@ -164,7 +182,7 @@ impl ValueKind {
             Self::File => "FILE",
             Self::Socket => "PATH",
             Self::Folders => "FOLDER",
-            Self::Text { placeholder, .. } => placeholder,
+            Self::Text { placeholder, .. } | Self::Choice { placeholder, .. } => placeholder,
             Self::Url { .. } => "URL",
             Self::Whole { unit, .. } => unit,
             Self::Dollars => "USD",

@@ -22,7 +22,7 @@ pub(super) fn look(
         return;
     };
     // A keyring may ask for a password, and a program may do anything.
-    let is_quiet = !matches!(source, TokenSource::Command(_) | TokenSource::Keyring);
+    let is_quiet = !matches!(source, TokenSource::Command(_) | TokenSource::Keyring(_));
     if is_quiet || is_called {
         match source.read() {
             Ok(token) if is_called => call(config, token.reveal(), findings),

@@ -70,10 +70,8 @@ fn other_site() -> u16 {
                  Connection: close\r\n\r\n{body}",
                 body.len()
             );
-            // Each on its own, because a browser opens connections that it does not use.
-            thread::spawn(move || {
-                let _ = stream.read(&mut [0; 4096]).and_then(|_| stream.write_all(head.as_bytes()));
-            });
+            // A browser opens connections that it does not use.
+            let _ = stream.read(&mut [0; 4096]).and_then(|_| stream.write_all(head.as_bytes()));
         }
     });
     port

@@ -178,6 +178,16 @@ pub fn xvfb() -> Option<PathBuf> {
     present("Xvfb", PathBuf::from("/usr/bin/Xvfb"))
 }
 
+/// Returns the programs of a desktop's keyring, all of Debian: one that runs a session with a D-Bus
+/// of its own, the keyring, and its client.
+#[must_use]
+pub fn keyring() -> Option<[PathBuf; 3]> {
+    let session = present("dbus-run-session", PathBuf::from("/usr/bin/dbus-run-session"))?;
+    let daemon = PathBuf::from("/usr/bin/gnome-keyring-daemon");
+    let daemon = present("gnome-keyring", daemon)?;
+    Some([session, daemon, present("secret-tool", PathBuf::from("/usr/bin/secret-tool"))?])
+}
+
 /// Returns the Python with the official client of Chat Completions, and with `mockllm`, a server of
 /// them.
 #[must_use]

@@ -38,8 +38,10 @@ fn every_key_has_a_flag_but_those_that_hold_secrets() {
                 "agent.proxy",
                 "agent.api_key",
                 "agent.api_key_command",
+                "agent.api_key_keyring",
                 "agent.openai_key",
                 "agent.openai_key_command",
+                "agent.openai_key_keyring",
                 "agent.mcp_servers",
             ]
             .contains(&key.name)

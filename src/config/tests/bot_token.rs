@@ -83,7 +83,7 @@ fn only_one_place_keeps_the_token() {
     let off = Home::with("telegram.token_keyring = false\ntelegram.token_file = \"/t\"").config();
     assert_eq!(off.telegram.token.unwrap(), TokenSource::File("/t".into()));
     let keyring = Home::with("telegram.token_keyring = true").config();
-    assert_eq!(keyring.telegram.token.unwrap(), TokenSource::Keyring);
+    assert_eq!(keyring.telegram.token.unwrap(), TokenSource::Keyring(KeyringEntry::BotToken));
     let over =
         Home::with("telegram.token_keyring = true").variable("CALLGATE_TELEGRAM_TOKEN_FILE", "/e");
     assert_eq!(over.config().telegram.token.unwrap(), TokenSource::File("/e".into()));

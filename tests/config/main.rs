@@ -2,6 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a failed step is a failed test")]
 
+mod command;
+mod keyring;
+
 use std::fs;
 use std::process::Command;
 
@@ -99,6 +102,8 @@ fn a_typo_is_told_by_every_command() {
         (&["install"], 78),
         (&["pair"], 78),
         (&["pair", "--list"], 78),
+        (&["config", "show"], 78),
+        (&["config", "set", "timeout_seconds", "60"], 78),
         (&["log"], 78),
         (&["log", "--verify"], 78),
         (&["rules", "check"], 78),

@@ -1,0 +1,175 @@
+//! The secrets in the desktop's keyring, reached through a program of the system.
+
+use std::io::ErrorKind;
+use std::process::Command;
+
+use callgate_wire::HiddenText;
+
+use super::secret::{BOT, LONGEST_TOKEN, MODEL, PATIENCE, SecretError, SecretPurpose};
+use crate::program::{self, EndedProgram, ProgramError};
+
+/// The program that reaches the keyring.
+#[cfg(not(target_os = "macos"))]
+const PROGRAM: &str = "secret-tool";
+/// The program that reaches the keychain.
+#[cfg(target_os = "macos")]
+const PROGRAM: &str = "security";
+/// The most that the program prints.
+const LONGEST_OUTPUT: usize = LONGEST_TOKEN + 4096;
+
+/// A secret that callgate keeps in the keyring.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum KeyringEntry {
+    /// The token of the Telegram bot.
+    BotToken,
+    /// The key of the Messages API.
+    ApiKey,
+    /// The key of a server with Chat Completions.
+    OpenAiKey,
+}
+
+/// Why the keyring could not be used. No text contains any part of a secret.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum KeyringError {
+    #[error(
+        "the keyring cannot be reached without `{PROGRAM}`, which is not installed; install it \
+         (on Debian: apt install libsecret-tools)"
+    )]
+    NotInstalled,
+    #[error("the keyring has no {what}; to store it there: callgate config set {key} --stdin")]
+    Absent { what: &'static str, key: &'static str },
+    #[error(
+        "the keyring is locked and nobody could be asked for its password; unlock it by logging in \
+         to the desktop, or without one: gnome-keyring-daemon --unlock"
+    )]
+    Locked,
+    #[error(
+        "no keyring can be reached (`{PROGRAM}` says: {0}); run callgate in a desktop session that \
+         has one, such as gnome-keyring"
+    )]
+    Unreachable(String),
+    #[error("cannot use the keyring: `{PROGRAM}` {0}")]
+    Program(String),
+    #[cfg(target_os = "macos")]
+    #[error(
+        "the keychain takes a secret only by hand: security add-generic-password -U -s callgate -a {0} -w"
+    )]
+    ByHand(&'static str),
+}
+
+impl KeyringEntry {
+    /// Returns the entry that a setting turns on.
+    pub(super) fn of_key(key: &str) -> Option<Self> {
+        [Self::BotToken, Self::ApiKey, Self::OpenAiKey].into_iter().find(|it| it.key() == key)
+    }
+
+    /// Returns the setting that says that the secret is in the keyring.
+    pub(crate) fn key(self) -> &'static str {
+        match self {
+            Self::BotToken => "telegram.token_keyring",
+            Self::ApiKey => "agent.api_key_keyring",
+            Self::OpenAiKey => "agent.openai_key_keyring",
+        }
+    }
+
+    /// Returns the name of the secret in the keyring.
+    fn name(self) -> &'static str {
+        match self {
+            Self::BotToken => "telegram-token",
+            Self::ApiKey => "agent-api-key",
+            Self::OpenAiKey => "agent-openai-key",
+        }
+    }
+
+    fn purpose(self) -> SecretPurpose {
+        match self {
+            Self::BotToken => BOT,
+            Self::ApiKey | Self::OpenAiKey => MODEL,
+        }
+    }
+
+    /// Returns a text as the secret, without space around it, if it may be one.
+    pub(super) fn check(self, text: &HiddenText) -> Result<HiddenText, SecretError> {
+        self.purpose().check(text.reveal().trim())
+    }
+
+    /// Reads the secret. The keyring may ask its user for a password meanwhile.
+    pub(super) fn look_up(self) -> Result<String, KeyringError> {
+        let ended = self.run("lookup", "")?;
+        match ended.complaint() {
+            _ if ended.status.success() => Ok(ended.stdout),
+            Some(complaint) => Err(refusal(&complaint)),
+            // One that is locked is not told from one that is not there.
+            None => Err(self.find().err().unwrap_or(KeyringError::Locked)),
+        }
+    }
+
+    /// Checks that the secret is there, without asking anybody for a password.
+    #[cfg(not(target_os = "macos"))]
+    pub(crate) fn find(self) -> Result<(), KeyringError> {
+        let ended = self.run("search", "")?;
+        // What is found is printed, also if it is locked; the secret itself is of no use here.
+        if !ended.stdout.trim().is_empty() {
+            return Ok(());
+        }
+        let absent = KeyringError::Absent { what: self.purpose().name, key: self.key() };
+        Err(ended.complaint().map_or(absent, |complaint| refusal(&complaint)))
+    }
+
+    /// Checks that the secret is there.
+    #[cfg(target_os = "macos")]
+    pub(crate) fn find(self) -> Result<(), KeyringError> {
+        let absent = KeyringError::Absent { what: self.purpose().name, key: self.key() };
+        self.run("lookup", "")?.status.success().then_some(()).ok_or(absent)
+    }
+
+    /// Stores the secret in place of an older one.
+    #[cfg(not(target_os = "macos"))]
+    pub(super) fn store(self, secret: &HiddenText) -> Result<(), KeyringError> {
+        let ended = self.run("store", secret.reveal())?;
+        match ended.complaint() {
+            _ if ended.status.success() => Ok(()),
+            Some(complaint) => Err(refusal(&complaint)),
+            None => Err(KeyringError::Program(format!("failed ({})", ended.status))),
+        }
+    }
+
+    /// Says how to store the secret: the keychain's program reads it from a terminal only.
+    #[cfg(target_os = "macos")]
+    pub(super) fn store(self, _secret: &HiddenText) -> Result<(), KeyringError> {
+        Err(KeyringError::ByHand(self.name()))
+    }
+
+    /// Runs the keyring's program. A secret passes through a pipe, never through an argument.
+    fn run(self, verb: &str, input: &str) -> Result<EndedProgram, KeyringError> {
+        let mut command = Command::new(PROGRAM);
+        if cfg!(target_os = "macos") {
+            command.args(["find-generic-password", "-s", "callgate", "-a", self.name(), "-w"]);
+        } else {
+            let label = (verb == "store").then_some("--label=callgate");
+            command.arg(verb).args(label).args(["service", "callgate", "key", self.name()]);
+        }
+        program::run(command, input, PATIENCE, LONGEST_OUTPUT).map_err(|error| match error {
+            ProgramError::NotStarted(why) if why.kind() == ErrorKind::NotFound => {
+                KeyringError::NotInstalled
+            }
+            other => KeyringError::Program(other.to_string()),
+        })
+    }
+}
+
+/// Returns what a complaint of the program means.
+fn refusal(complaint: &str) -> KeyringError {
+    if complaint.contains("locked") {
+        return KeyringError::Locked;
+    }
+    KeyringError::Unreachable(complaint.to_owned())
+}
+
+impl EndedProgram {
+    /// Returns the last line of its complaints, without its name.
+    fn complaint(&self) -> Option<String> {
+        let line = self.stderr.lines().rfind(|line| !line.trim().is_empty())?;
+        Some(line.strip_prefix("secret-tool: ").unwrap_or(line).trim().to_owned())
+    }
+}

@@ -1,0 +1,176 @@
+//! The settings in effect, for people and programs: each with its value, its origin and its help.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use callgate_agent::price;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::Config;
+use super::check::ConfigCheck;
+use super::choices::WHEN_ABSENT;
+use super::flags::EveryFlag;
+use super::keys::{KEYS, SettingKey};
+use super::problem::{ConfigProblem, ConfigProblems, ProblemScope, Setting};
+use super::raw::{RawConfig, VariableScope};
+use super::surroundings::Surroundings;
+use super::value::{SettingValue, ValueKind};
+
+/// What stands for a secret that is set.
+const HIDDEN: &str = "set";
+
+/// All settings as they are in effect, and what is wrong with them.
+#[derive(Debug)]
+pub(crate) struct ConfigReport {
+    /// The settings file, and who named it; `None` without a home folder.
+    pub(crate) file: Option<Setting<PathBuf>>,
+    /// All keys in the order of the guide.
+    pub(crate) settings: Vec<ReportedSetting>,
+    /// Whether there is a key for the model's API, wherever it is.
+    pub(crate) has_api_key: bool,
+    /// What is wrong.
+    pub(crate) problems: Vec<ConfigProblem>,
+}
+
+/// One setting as it is in effect.
+#[derive(Debug, Serialize)]
+pub(crate) struct ReportedSetting {
+    pub(crate) key: &'static str,
+    /// Null if there is none, or if it is wrong. A secret is `"set"`.
+    pub(crate) value: Value,
+    pub(crate) origin: String,
+    help: String,
+    /// The words that the value may be, if there are only a few.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    choices: Option<&'static [&'static str]>,
+    /// Whether the value is never shown.
+    is_secret: bool,
+}
+
+impl ConfigReport {
+    /// Reads the settings as `callgate agent` does, which uses the most of them.
+    pub(crate) fn read(file: Option<&Path>, flags: &EveryFlag) -> Self {
+        Self::read_in(file, flags, &Surroundings::of_process())
+    }
+
+    pub(super) fn read_in(file: Option<&Path>, flags: &EveryFlag, around: &Surroundings) -> Self {
+        let mut raw = RawConfig::read(file, around, VariableScope::Common);
+        for (key, text) in flags.given() {
+            raw.add_flag(key, text);
+        }
+        let mut check = ConfigCheck::new(&raw, around);
+        let config = check.config();
+        let problems = ConfigProblems::check((), check.problems.clone());
+        let problems = problems.err().map_or_else(Vec::new, |ConfigProblems(problems)| problems);
+        let settings = KEYS.iter().map(|key| reported(key, &mut check, &config, &problems));
+        Self {
+            settings: settings.collect(),
+            has_api_key: config.agent.api_key.is_some(),
+            file: config.file,
+            problems,
+        }
+    }
+
+    /// Keeps one key, and the problems that concern it.
+    pub(crate) fn only(&mut self, name: &str) -> Option<ReportedSetting> {
+        self.problems.retain(|problem| match problem.scope {
+            ProblemScope::File => true,
+            ProblemScope::Unknown => false,
+            ProblemScope::Key(key) => key == name,
+        });
+        let place = self.settings.iter().position(|setting| setting.key == name)?;
+        Some(self.settings.swap_remove(place))
+    }
+
+    /// Returns the settings as JSON for programs.
+    pub(crate) fn json(&self) -> Value {
+        let problems: Vec<String> = self.problems.iter().map(ToString::to_string).collect();
+        json!({
+            "file": self.file.as_ref().map(|file| file.value.display().to_string()),
+            "settings": self.settings,
+            "has_api_key": self.has_api_key,
+            "problems": problems,
+        })
+    }
+}
+
+fn reported(
+    key: &'static SettingKey,
+    check: &mut ConfigCheck,
+    config: &Config,
+    problems: &[ConfigProblem],
+) -> ReportedSetting {
+    // An error never repeats what it is about, which may be a secret in a wrong place.
+    let is_wrong = problems.iter().any(|problem| problem.scope == ProblemScope::Key(key.name));
+    let value = if is_wrong { None } else { value_in_effect(key, check, config) };
+    let choices = match key.kind {
+        ValueKind::Choice { words, .. } => Some(words),
+        _ => None,
+    };
+    ReportedSetting {
+        key: key.name,
+        value: value.unwrap_or_default(),
+        origin: check.origin(key.name).to_string(),
+        help: key.help(),
+        choices,
+        is_secret: matches!(key.kind, ValueKind::Secret),
+    }
+}
+
+/// Returns what is in effect: what was given, else the default, which may depend on the machine.
+fn value_in_effect(
+    key: &'static SettingKey,
+    check: &mut ConfigCheck,
+    config: &Config,
+) -> Option<Value> {
+    let path = |path: &Path| Some(path.display().to_string().into());
+    match key.name {
+        "socket" => path(&config.socket.value),
+        "database" => path(&config.database),
+        "desk_socket" => path(&config.desk_socket.value),
+        "rules" => path(&config.rules),
+        "legacy_socket" => path(config.legacy_socket.as_deref().unwrap_or(Path::new(""))),
+        "agent.history" => path(config.agent.history.as_ref()?),
+        "agent.roots" => Some(config.agent.roots.iter().filter_map(|root| path(root)).collect()),
+        "gate.when_absent" => {
+            let (word, _) = WHEN_ABSENT.iter().find(|(_, it)| *it == config.gate.when_absent)?;
+            Some((*word).into())
+        }
+        _ if matches!(key.kind, ValueKind::File | ValueKind::Socket) => {
+            path(&check.path(key.name)?)
+        }
+        _ => {
+            let given = check.raw.get(key.name).map(|given| given.value.clone());
+            let default = || key.kind.read_text(OsStr::new(key.default), true);
+            given
+                .or_else(|| (!key.default.is_empty()).then(default)?)
+                .and_then(|value| shown(&value))
+        }
+    }
+}
+
+/// Returns a value in JSON, without what may be secret.
+fn shown(value: &SettingValue) -> Option<Value> {
+    match value {
+        SettingValue::Path(path) => Some(path.display().to_string().into()),
+        SettingValue::Paths(paths) => {
+            Some(paths.iter().map(|path| Value::from(path.display().to_string())).collect())
+        }
+        SettingValue::Text(text) => Some(text.trim().into()),
+        SettingValue::Secret(secret) if secret.reveal().is_empty() => None,
+        SettingValue::Secret(_) => Some(HIDDEN.into()),
+        // The arguments may contain a secret.
+        SettingValue::Words(words) => {
+            let rest = if words.len() > 1 { " …" } else { "" };
+            Some(format!("{}{rest}", words.first()?).into())
+        }
+        SettingValue::Whole(number) => Some((*number).into()),
+        SettingValue::Dollars(millionths) => Some(price::dollars(*millionths).into()),
+        SettingValue::Switch(is_on) => Some((*is_on).into()),
+        SettingValue::Ids(ids) => Some(ids.iter().copied().collect()),
+        SettingValue::Servers(servers) => {
+            Some(servers.each().map(|(name, _)| name.clone()).collect())
+        }
+    }
+}

@@ -1,0 +1,300 @@
+//! `callgate config`: shows the settings and where each came from, and changes the settings file.
+
+use std::fmt::Display;
+use std::fs::{DirBuilder, File};
+use std::io::{self, IsTerminal, Write};
+use std::os::unix::fs::DirBuilderExt;
+use std::path::Path;
+use std::process::ExitCode;
+
+use callgate_mask::text::one_line;
+use callgate_wire::HiddenText;
+use serde_json::Value;
+
+use crate::agents::settings_file::{BackupChoice, SeenFile, SettingsFile};
+use crate::config::{
+    ChangeRefusal, ConfigProblems, ConfigReport, EveryFlag, KeyringSecret, ReportedSetting,
+    SettingChange, changed_text, known_key, settings_file,
+};
+use crate::failure::{Failure, complain};
+use crate::text::read_limited;
+
+/// The largest value that is read from standard input.
+const LARGEST_VALUE: u64 = 64 * 1024;
+
+/// Show the settings and where each came from, and change the settings file
+///
+/// Exit codes: 0 done, 1 failed, or `get` found no value, 64 wrong command line or no such key, 78
+/// wrong settings: a value that callgate would not accept is not written.
+#[derive(Debug, clap::Args)]
+pub(crate) struct ConfigArgs {
+    #[command(subcommand)]
+    what: ConfigCommand,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum ConfigCommand {
+    /// Show every setting, its value, and where it came from
+    ///
+    /// Takes every flag of `callgate up` and `callgate agent`, to show what they would change.
+    /// Secrets are never shown.
+    Show {
+        /// Print everything as one JSON object
+        #[arg(long)]
+        json: bool,
+        #[command(flatten)]
+        flags: EveryFlag,
+    },
+    /// Print the value of one setting
+    ///
+    /// The exit code is 1 if it has none. A secret is printed as the word "set".
+    Get {
+        /// The key, such as agent.model
+        key: String,
+        /// Print an object with the value, its origin and its help
+        #[arg(long)]
+        json: bool,
+    },
+    /// Set keys in the settings file, and leave everything else in it as it is
+    ///
+    /// A value has the form that it has in a variable; a list may also be one in TOML or JSON. With
+    /// --stdin the last key has no value: it is read from standard input, which is how to give a
+    /// secret. For a key such as `agent.api_key_keyring` that is the secret itself, which goes into
+    /// the keyring and not into the file.
+    Set {
+        /// A key and its value; repeat both to set several at once
+        #[arg(required = true, value_names = ["KEY", "VALUE"], num_args = 1.., allow_negative_numbers = true)]
+        words: Vec<String>,
+        /// Read the value of the last key from standard input
+        #[arg(long)]
+        stdin: bool,
+        /// Print the settings as `callgate config get --json` does, one on each line
+        #[arg(long)]
+        json: bool,
+    },
+    /// Remove keys from the settings file, so that they have their defaults
+    Unset {
+        /// The keys
+        #[arg(required = true, value_name = "KEY")]
+        keys: Vec<String>,
+        /// Print the settings as `callgate config get --json` does, one on each line
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+impl ConfigArgs {
+    /// Shows or changes the settings.
+    pub(crate) fn run(self, file: Option<&Path>) -> Result<ExitCode, Failure> {
+        match self.what {
+            ConfigCommand::Show { json, flags } => show(file, &flags, json),
+            ConfigCommand::Get { key, json } => get(file, &key, json),
+            ConfigCommand::Set { words, stdin, json } => set(file, &words, stdin, json),
+            ConfigCommand::Unset { keys, json } => {
+                let changes = keys.iter().map(|key| SettingChange::unset(key));
+                let changes: Vec<_> = changes.collect::<Result<_, _>>()?;
+                write(file, &changes, None)?;
+                print_changed(file, &changes, json)
+            }
+        }
+    }
+}
+
+fn show(file: Option<&Path>, flags: &EveryFlag, is_json: bool) -> Result<ExitCode, Failure> {
+    let report = ConfigReport::read(file, flags);
+    let mut out = io::stdout().lock();
+    if is_json {
+        writeln!(out, "{}", report.json())?;
+    } else {
+        out.write_all(table(&report).as_bytes())?;
+    }
+    ConfigProblems::check(ExitCode::SUCCESS, report.problems).map_err(Failure::from)
+}
+
+/// Returns the settings as a table for people.
+fn table(report: &ConfigReport) -> String {
+    let value = |setting: &ReportedSetting| one_line(&plain(&setting.value)).into_owned();
+    let rows: Vec<(&str, String, &str)> = report
+        .settings
+        .iter()
+        .map(|setting| (setting.key, value(setting), &setting.origin[..]))
+        .collect();
+    let longest = |lengths: &mut dyn Iterator<Item = usize>, most: usize| {
+        lengths.filter(|length| *length <= most).max().unwrap_or_default()
+    };
+    let keys = longest(&mut rows.iter().map(|(key, ..)| key.len()), usize::MAX);
+    let values = longest(&mut rows.iter().map(|(_, value, _)| value.chars().count()), 40);
+    let file = report.file.as_ref().map(|file| {
+        let is_there = if file.value.exists() { "" } else { " (absent)" };
+        format!("settings file: {}{is_there}\n\n", file.value.display())
+    });
+    let row = |(key, value, origin): (&str, String, &str)| {
+        format!("{key:keys$}  {value:values$}  {}\n", one_line(origin))
+    };
+    file.into_iter().chain(rows.into_iter().map(row)).collect()
+}
+
+/// Returns a value as a variable would have it.
+fn plain(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        Value::Array(list) => list.iter().map(plain).collect::<Vec<_>>().join(","),
+        other => other.to_string(),
+    }
+}
+
+fn get(file: Option<&Path>, key: &str, is_json: bool) -> Result<ExitCode, Failure> {
+    let name = known_key(key)?.name;
+    let mut report = ConfigReport::read(file, &EveryFlag::default());
+    let setting = report.only(name);
+    ConfigProblems::check((), report.problems)?;
+    let Some(setting) = setting else { return Ok(ExitCode::FAILURE) };
+    let mut out = io::stdout().lock();
+    if is_json {
+        writeln!(out, "{}", json_line(&setting))?;
+    } else if setting.value.is_null() {
+        return Ok(ExitCode::FAILURE);
+    } else if let Value::Array(list) = &setting.value {
+        for element in list {
+            writeln!(out, "{}", plain(element))?;
+        }
+    } else {
+        writeln!(out, "{}", plain(&setting.value))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn json_line(setting: &ReportedSetting) -> String {
+    // It holds nothing that JSON cannot.
+    serde_json::to_string(setting).unwrap_or_default()
+}
+
+fn set(
+    file: Option<&Path>,
+    words: &[String],
+    is_stdin: bool,
+    is_json: bool,
+) -> Result<ExitCode, Failure> {
+    let (pairs, last) = match words {
+        [pairs @ .., last] if is_stdin => (pairs, Some(last)),
+        pairs => (pairs, None),
+    };
+    if pairs.len() % 2 != 0 {
+        let text = "every key needs a value after it, and with --stdin the last one needs none";
+        return Err(Failure::Usage(text.to_owned()));
+    }
+    let mut changes = Vec::new();
+    for pair in pairs.chunks_exact(2) {
+        changes.push(SettingChange::set(&pair[0], &pair[1])?);
+    }
+    let mut secret = None;
+    if let Some(name) = last {
+        known_key(name)?;
+        let (change, stored) = SettingChange::set_hidden(name, &read_value()?)?;
+        changes.push(change);
+        secret = stored;
+    }
+    write(file, &changes, secret)?;
+    print_changed(file, &changes, is_json)
+}
+
+/// Reads a value from standard input, without the end of its last line.
+fn read_value() -> Result<HiddenText, Failure> {
+    let input = io::stdin();
+    if input.is_terminal() {
+        complain("type the value, then press Enter and Ctrl-D");
+    }
+    let text = read_limited(input.lock(), LARGEST_VALUE)
+        .map_err(|error| failed(format!("cannot read standard input: {error}")))?;
+    Ok(HiddenText::new(text.trim_end_matches(['\r', '\n'])))
+}
+
+/// Makes the changes, all or none. A secret for the keyring is stored once it is known that the
+/// settings file may say so.
+fn write(
+    file: Option<&Path>,
+    changes: &[SettingChange],
+    secret: Option<KeyringSecret>,
+) -> Result<(), Failure> {
+    let place = settings_file(file).ok_or_else(|| {
+        Failure::Failed("there is no home folder; name a file with --config".to_owned())
+    })?;
+    let file = SettingsFile::new(place.value);
+    if let Some(secret) = secret {
+        change(&file, changes)?;
+        secret.store().map_err(failed)?;
+    }
+    let _lock = lock_folder(file.path()).map_err(failed)?;
+    let (seen, text) = change(&file, changes)?;
+    if seen.as_ref().is_some_and(|seen| seen.text == text) {
+        return Ok(());
+    }
+    file.write(seen.as_ref(), &text, BackupChoice::Leave).map_err(failed)
+}
+
+/// Reads the file, and returns it with its text after the changes.
+fn change(
+    file: &SettingsFile,
+    changes: &[SettingChange],
+) -> Result<(Option<SeenFile>, String), Failure> {
+    let seen = file.read().map_err(failed)?;
+    let old = seen.as_ref().map_or("", |seen| &seen.text);
+    let text = changed_text(file.path(), old, changes)?;
+    let has_secret = changes.iter().any(SettingChange::is_secret);
+    if has_secret && seen.as_ref().is_some_and(SeenFile::is_open_to_others) {
+        let path = file.path().display();
+        let text = format!("others can read {path}; keep it to yourself: chmod 600 {path}");
+        return Err(Failure::Failed(text));
+    }
+    Ok((seen, text))
+}
+
+/// Waits until no other process changes a settings file in this folder. The lock is on the folder
+/// itself, because the file is replaced and may not be there.
+fn lock_folder(path: &Path) -> io::Result<File> {
+    let folder = path.parent().unwrap_or(Path::new("/"));
+    DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    let folder = File::open(folder)?;
+    folder.lock()?;
+    Ok(folder)
+}
+
+fn failed(error: impl Display) -> Failure {
+    Failure::Failed(error.to_string())
+}
+
+/// Prints the changed settings as they are in effect now.
+fn print_changed(
+    file: Option<&Path>,
+    changes: &[SettingChange],
+    is_json: bool,
+) -> Result<ExitCode, Failure> {
+    let report = ConfigReport::read(file, &EveryFlag::default());
+    let mut out = io::stdout().lock();
+    for setting in &report.settings {
+        if !changes.iter().any(|change| change.name() == setting.key) {
+            continue;
+        }
+        if is_json {
+            writeln!(out, "{}", json_line(setting))?;
+        } else {
+            let ReportedSetting { key, value, origin, .. } = setting;
+            let value = if value.is_null() { "none".to_owned() } else { plain(value) };
+            writeln!(out, "{key}: {} ({})", one_line(&value), one_line(origin))?;
+        }
+        if setting.origin.starts_with("environment ") {
+            complain(&format!("{} overrides the settings file", setting.origin));
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+impl From<ChangeRefusal> for Failure {
+    fn from(refusal: ChangeRefusal) -> Self {
+        match refusal {
+            ChangeRefusal::Wrong(problems) => Self::Settings(problems),
+            other => Self::Usage(other.to_string()),
+        }
+    }
+}
