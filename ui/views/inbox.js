@@ -1,14 +1,14 @@
 // The inbox: all open questions over all agents and projects, and the one that is shown in full.
 
 import { html, nothing } from "../vendor/lit-html/lit-html.js";
-import { ask } from "../transport.js";
 import { isBatchable, isOpen, takesPress } from "../store.js";
 import { PressGuard } from "../press_guard.js";
 import { counted } from "../words.js";
 import { batchDialog } from "../parts/batch.js";
 import { editDialog } from "../parts/edit.js";
+import { emptyInbox } from "../parts/empty_inbox.js";
 import { questionCard } from "../parts/card.js";
-import { icon, openGate } from "../parts/icons.js";
+import { icon } from "../parts/icons.js";
 import { groupRow, questionRow } from "../parts/question_row.js";
 import { VirtualList } from "../parts/virtual_list.js";
 
@@ -68,7 +68,7 @@ export class InboxView {
     const { app } = this;
     const question = this.#shown();
     if (question) this.#watch(question);
-    if (!app.store.questions.size) return this.#empty();
+    if (!app.store.questions.size) return emptyInbox(app);
     const showsCard = NARROW.matches && question;
     const beyond = counted(app.store.beyond, "more question");
     const more = html`<p class="small muted end-note">and ${beyond} after these</p>`;
@@ -137,39 +137,6 @@ export class InboxView {
       this.#items = { version: store.version, items };
     }
     return this.#items.items;
-  }
-
-  #empty() {
-    const { app } = this;
-    return html`<div class="empty">
-      ${openGate()}
-      <h1>${app.isLoaded ? "Nothing waits for you" : "Looking for questions…"}</h1>
-      ${
-        app.isLoaded
-          ? html` <p>
-                When an agent wants to do something that no rule decides, it appears here, on your phone, and
-                in the terminal. Whoever answers first decides.
-              </p>
-              <div class="row wrap">
-                <button class="button primary" type="button" data-try @click=${() => this.#try()}>
-                  ${icon("chat")}Ask me something
-                </button>
-                <a class="button" href="#/sessions">See what is running</a>
-              </div>
-              <p class="small muted">
-                “Ask me something” puts a harmless question, so that you see how it feels. Nothing runs.
-              </p>
-              ${app.notices.askBell()}`
-          : nothing
-      }
-    </div>`;
-  }
-
-  async #try() {
-    await this.app.attempt(async () => {
-      const told = await ask(this.app.transport, "try", {});
-      if (!told.done) this.app.toast(told.text);
-    });
   }
 
   // The guard against presses on something that has just appeared

@@ -52,6 +52,7 @@ const FILES: &[EmbeddedFile] = embed![
     "parts/diff.js",
     "parts/edit.js",
     "parts/editor.js",
+    "parts/empty_inbox.js",
     "parts/explain.js",
     "parts/export.js",
     "parts/folder_choice.js",

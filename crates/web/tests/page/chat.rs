@@ -67,8 +67,13 @@ fn answer(stream: &mut Response, id: &str) -> (String, u64) {
 
 /// The process ids of the runtimes that were started.
 fn started(house: &House) -> Vec<String> {
-    let ids = fs::read_to_string(house.folder.path().join("runtimes")).unwrap_or_default();
-    ids.lines().map(str::to_owned).collect()
+    written(house, "runtimes")
+}
+
+/// What runtimes have written into a file of the house, line by line.
+fn written(house: &House, name: &str) -> Vec<String> {
+    let lines = fs::read_to_string(house.folder.path().join(name)).unwrap_or_default();
+    lines.lines().map(str::to_owned).collect()
 }
 
 fn until(what: &str, mut is_so: impl FnMut() -> bool) {
@@ -118,6 +123,8 @@ fn the_runtime_ends_after_the_last_page_and_never_at_work() {
     let limits = PageLimits { linger: Duration::from_millis(50), ..PageLimits::default() };
     let house = House::with(limits);
     let key = house.page();
+    let other = House::with(limits);
+    let others = other.page();
     let busy = house.folder.path().join("busy");
     fs::write(&busy, "").unwrap();
     start(&house, &key);
@@ -126,8 +133,9 @@ fn the_runtime_ends_after_the_last_page_and_never_at_work() {
     answer(&mut stream, &id);
     let runtime = started(&house).remove(0);
     drop(stream);
-    // It outlives many times the patience, because it is at work.
-    thread::sleep(Duration::from_millis(600));
+    // Each time the patience is over it is asked, and stays because it is at work.
+    let asked = written(&house, "asked").len();
+    until("five ends of the patience", || written(&house, "asked").len() >= asked + 5);
     assert!(is_running(&runtime), "it was ended at work");
     fs::remove_file(&busy).unwrap();
     until("its end", || !is_running(&runtime));
@@ -139,7 +147,10 @@ fn the_runtime_ends_after_the_last_page_and_never_at_work() {
         events(&house, &key, None)
     };
     assert_eq!(next.status, 200);
-    thread::sleep(Duration::from_millis(600));
+    // Elsewhere, one that no page uses is started later and has ended.
+    start(&other, &others);
+    until("the other's start", || !started(&other).is_empty());
+    until("the other's end", || !is_running(&started(&other)[0]));
     let id = say(&house, &key, "Still there?");
     assert_eq!(answer(&mut next, &id).0, "Hello.");
     assert_eq!(started(&house).len(), 2);

@@ -101,7 +101,8 @@ impl House {
     }
 
     /// A runtime that answers every message with its beginning, and waits if it is told to. It
-    /// writes its process id into the folder of the house.
+    /// writes its process id into the folder of the house, and again whenever it is asked for its
+    /// status.
     fn chat_runtime(&self) -> RuntimeCommand {
         let script = r#"echo $$ >> "$HOUSE/runtimes"
             echo '{"type":"ready","version":"1.0.0","capabilities":["hello"],"timestamp":1}'
@@ -111,6 +112,7 @@ impl House {
                 case "$line" in
                     *'"get_status"'*)
                         state=idle; [ -e "$HOUSE/busy" ] && state=busy
+                        echo $$ >> "$HOUSE/asked"
                         end="{\"type\":\"status\",\"id\":\"$id\",\"data\":{\"state\":\"$state\",\"conversationLength\":0,\"uptime\":1},\"timestamp\":2}" ;;
                     *'"user_message"'*)
                         echo "{\"type\":\"token\",\"id\":\"$id\",\"token\":\"Hello.\",\"timestamp\":2}" ;;
