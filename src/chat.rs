@@ -2,6 +2,7 @@
 
 mod attached_files;
 mod chat_core;
+mod drafted_input;
 mod inline_screen;
 mod input_history;
 mod line_editor;

@@ -487,6 +487,8 @@ export interface TurnEnd {
   usage: Usage;
   /** In US dollars; `null` if it is not known. */
   cost: number | null;
+  /** How many tool calls were denied; absent if none was. */
+  deniedCalls?: number;
 }
 
 export interface Usage {

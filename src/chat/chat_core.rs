@@ -54,7 +54,10 @@ pub(super) enum ChatAction {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Errand {
     Status,
-    List,
+    /// Lists the conversations whose titles contain these words.
+    List {
+        words: String,
+    },
     New,
     Rename,
     Delete {
@@ -74,6 +77,16 @@ pub(super) enum Errand {
     },
     Fork,
     Rewind,
+}
+
+impl Errand {
+    /// Returns true if the next message may belong to another conversation after it.
+    fn changes_conversation(&self) -> bool {
+        matches!(
+            self,
+            Self::New | Self::Delete { .. } | Self::Branch { .. } | Self::Fork | Self::Rewind
+        )
+    }
 }
 
 /// What the keys are for.
@@ -124,6 +137,9 @@ pub(super) struct ChatCore {
     conversation: Option<String>,
     /// The conversations as they were listed last.
     listed: Vec<ConversationSummary>,
+    /// How many open errands decide which conversation it is, and what was typed meanwhile.
+    changes: usize,
+    typed_meanwhile: VecDeque<String>,
     /// The engines as they were listed last.
     engines: Vec<EngineListing>,
     last_message: Option<String>,
@@ -151,6 +167,8 @@ impl ChatCore {
             capabilities: Vec::new(),
             conversation: None,
             listed: Vec::new(),
+            changes: 0,
+            typed_meanwhile: VecDeque::new(),
             engines: Vec::new(),
             last_message: None,
             interrupted_at: None,

@@ -14,12 +14,14 @@ pub(super) struct LineEditor {
     text: String,
     /// A position between two characters.
     cursor: usize,
+    /// Whether a carriage return was just pasted, to which a line feed would belong.
+    is_after_return: bool,
 }
 
 impl LineEditor {
     /// Creates an editor with a text, at its end.
     pub(super) fn with(text: String) -> Self {
-        Self { cursor: text.len(), text }
+        Self { cursor: text.len(), text, is_after_return: false }
     }
 
     pub(super) fn text(&self) -> &str {
@@ -52,7 +54,10 @@ impl LineEditor {
     /// Handles a key that edits or moves. Returns false for any other key, and for a key that would
     /// leave the first or the last line.
     pub(super) fn key(&mut self, key: KeyStroke) -> bool {
+        let is_return = key == KeyStroke::Pasted('\r');
+        let was_return = std::mem::replace(&mut self.is_after_return, is_return);
         match key {
+            KeyStroke::Pasted('\n') if was_return => {}
             KeyStroke::Pasted('\r') | KeyStroke::LineFeed | KeyStroke::ModifiedEnter => {
                 self.insert('\n');
             }

@@ -132,11 +132,13 @@ impl RunningShot {
 
     fn code(&self, event: &SessionEvent) -> u8 {
         let end = event.done_data::<TurnEnd>();
+        // A rule may deny a call without a question.
+        let is_denied = self.is_denied || end.as_ref().is_some_and(|end| end.denied_calls > 0);
         match end.as_ref().map(|end| end.stop_reason.as_str()) {
             Some("cancelled") if self.is_cancelled => INTERRUPTED,
             Some("cancelled" | "refusal") => DENIED,
             Some("max_tokens" | "max_turn_requests") => INCOMPLETE,
-            _ if self.is_denied => DENIED,
+            _ if is_denied => DENIED,
             _ => DONE,
         }
     }

@@ -72,7 +72,7 @@ impl QuestionPrompt {
         let can_allow_always = self.request.can_allow_always == Some(true);
         match key {
             'a' | 'w' | 'e' if !self.is_whole && self.is_cut(page) => {
-                QuestionKey::Refused("Not all of it is shown: f shows it, then it can be allowed.")
+                QuestionKey::Refused("Not all of it is shown: press f first.")
             }
             'a' => QuestionKey::Answer(Press::Button(Action::Allow)),
             'w' if can_allow_always => QuestionKey::Answer(Press::Button(Action::Always(0))),

@@ -38,7 +38,7 @@ pub(super) struct SlashEntry {
 const COMMANDS: [SlashEntry; 17] = [
     entry(SlashCommand::Help, "help", "", "shows this list", None),
     entry(SlashCommand::New, "new", "[TITLE]", "begins a conversation", KEEPS),
-    entry(SlashCommand::List, "list", "", "lists the conversations", KEEPS),
+    entry(SlashCommand::List, "list", "[WORDS]", "lists conversations, or finds some", KEEPS),
     entry(SlashCommand::Open, "open", "NUMBER", "opens one of the list", KEEPS),
     entry(SlashCommand::Rename, "rename", "TITLE", "renames this conversation", KEEPS),
     entry(

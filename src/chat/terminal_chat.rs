@@ -8,7 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use callgate_client::{Client, ClientError, RequestEvent, SessionWatch, WatchStart, WatchedItem};
-use callgate_wire::session::{SessionCommand, SessionReply};
+use callgate_wire::session::{SessionCommand, SessionEvent, SessionReply};
 use rustix::process::{Signal, getpid, kill_process};
 use rustix::termios::tcgetwinsize;
 use tokio::signal::unix::{self, SignalKind, signal};
@@ -25,6 +25,10 @@ use crate::terminal_modes::{JobControl, KeyModes, TerminalHolder};
 
 /// The shortest time between two frames.
 const FRAME: Duration = Duration::from_millis(40);
+/// The same if only more of a tool's input has arrived, which nobody reads word by word.
+const DRAFT_FRAME: Duration = Duration::from_millis(125);
+/// How often to look for the terminal while a shell has it.
+const AWAY: Duration = Duration::from_millis(250);
 /// How often the time is drawn while something works.
 const SECOND: Duration = Duration::from_secs(1);
 /// How many events may wait to be drawn.
@@ -98,8 +102,15 @@ impl TerminalChat {
                 },
                 Some(event) = coming.recv() => running.came(event),
                 Some(item) = next_item(&mut watch) => running.watched(&item),
-                () = sleep_until(next_frame.into()) => running.draw()?,
-                _ = signals.resized.recv() => running.resized()?,
+                () = sleep_until(next_frame.into()) => match modes.holder() {
+                    TerminalHolder::Program => running.draw()?,
+                    // Whatever is drawn now would be in the midst of the shell's lines.
+                    TerminalHolder::Shell | TerminalHolder::Others => running.stay_away(),
+                },
+                _ = signals.resized.recv() => match modes.holder() {
+                    TerminalHolder::Program => running.resized()?,
+                    TerminalHolder::Shell | TerminalHolder::Others => running.start_anew(),
+                },
                 _ = signals.continued.recv() => running.start_anew(),
                 result = job_control.follow(&modes) => result?,
                 _ = signals.interrupt.recv() => running.pressed(vec![KeyStroke::Ctrl('c')]),
@@ -132,7 +143,10 @@ struct DrawnChat {
     cancels: HashMap<u64, Arc<Notify>>,
     start: Instant,
     drawn: Instant,
-    is_changed: bool,
+    /// How long after the last frame the next one is due, if something has changed.
+    pause: Option<Duration>,
+    /// Whether a shell had the terminal when the last frame was due.
+    is_away: bool,
 }
 
 impl DrawnChat {
@@ -149,8 +163,19 @@ impl DrawnChat {
         }
         let (start, screen) = (Instant::now(), InlineScreen::default());
         let cancels = HashMap::new();
-        let (drawn, is_changed) = (start, true);
-        Self { core, screen, client, history, colours, events, cancels, start, drawn, is_changed }
+        Self {
+            core,
+            screen,
+            client,
+            history,
+            colours,
+            events,
+            cancels,
+            start,
+            drawn: start,
+            pause: Some(FRAME),
+            is_away: false,
+        }
     }
 
     fn now(&self) -> Duration {
@@ -162,14 +187,23 @@ impl DrawnChat {
         for key in batch {
             self.core.key(now, key);
         }
-        self.is_changed = true;
+        self.changed(FRAME);
+    }
+
+    /// Notes that a frame is due so long after the last one, or sooner.
+    fn changed(&mut self, pause: Duration) {
+        self.pause = Some(self.pause.map_or(pause, |due| due.min(pause)));
     }
 
     fn came(&mut self, event: ChatEvent) {
+        let mut pause = FRAME;
         match event {
             ChatEvent::Turn(turn, event) => {
                 if event.is_end() {
                     self.cancels.remove(&turn);
+                }
+                if is_tool_input(&event) {
+                    pause = DRAFT_FRAME;
                 }
                 self.core.event(turn, &event);
             }
@@ -178,31 +212,35 @@ impl DrawnChat {
                 self.core.errand_done(now, errand, result);
             }
         }
-        self.is_changed = true;
+        self.changed(pause);
     }
 
     fn watched(&mut self, item: &WatchedItem) {
         if let WatchedItem::State(state) = item {
             self.core.runtime_state(state);
-            self.is_changed = true;
+            self.changed(FRAME);
         }
     }
 
     /// Returns when the next frame is due.
     fn next_frame(&self) -> Instant {
-        let pause = match (self.is_changed, self.core.is_working()) {
-            (true, _) => FRAME,
-            (false, true) => SECOND,
+        let pause = match (self.pause, self.core.is_working()) {
+            _ if self.is_away => AWAY,
+            (Some(pause), _) => pause,
+            (None, true) => SECOND,
             // Nothing changes by itself.
-            (false, false) => Duration::from_hours(1),
+            (None, false) => Duration::from_hours(1),
         };
         self.drawn + pause
     }
 
     fn draw(&mut self) -> io::Result<()> {
+        if std::mem::take(&mut self.is_away) {
+            self.start_anew();
+        }
         let frame = self.core.frame(self.now());
         let text = self.screen.draw(frame);
-        (self.drawn, self.is_changed) = (Instant::now(), false);
+        (self.drawn, self.pause) = (Instant::now(), None);
         print(&text)?;
         self.core.printed(self.now());
         Ok(())
@@ -211,15 +249,20 @@ impl DrawnChat {
     fn resized(&mut self) -> io::Result<()> {
         let page = page(self.colours);
         self.core.resize(page);
-        self.is_changed = true;
+        self.changed(FRAME);
         print(&self.screen.wipe(page.width))
+    }
+
+    /// Draws nothing until the terminal is back.
+    fn stay_away(&mut self) {
+        (self.drawn, self.is_away) = (Instant::now(), true);
     }
 
     /// Draws everything again below whatever the shell has printed.
     fn start_anew(&mut self) {
         self.screen = InlineScreen::default();
         self.core.resize(page(self.colours));
-        self.is_changed = true;
+        self.changed(FRAME);
     }
 
     /// Carries out what the chat wants. Returns the exit code if it wants to end.
@@ -294,6 +337,10 @@ impl DrawnChat {
         // A terminal that is gone shows nothing.
         print(&text).ok();
     }
+}
+
+fn is_tool_input(event: &RequestEvent) -> bool {
+    matches!(event, RequestEvent::Said(reply) if matches!(reply.event, SessionEvent::ToolInput(_)))
 }
 
 fn page(colours: bool) -> ChatPage {

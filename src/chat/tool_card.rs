@@ -1,11 +1,13 @@
 //! The calls of tools as they are drawn: a headline, live output while a tool runs, and then what
 //! came of it.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 
-use callgate_wire::session::{ToolProgress, ToolResult, ToolUse};
+use callgate_wire::session::{ToolInput, ToolProgress, ToolResult, ToolUse};
 use serde_json::Value;
 
+use super::drafted_input::DraftedInput;
 use super::markdown::code_line;
 use super::styled_text::{ChatPage, StyledText, TextStyle, WrapAt};
 
@@ -18,14 +20,19 @@ const DIFF_ROWS: usize = 40;
 const LONGEST_LINE: usize = 4096;
 /// The tool whose input is a plan.
 const PLAN_TOOL: &str = "todo_write";
+/// The members of an input that say what a call is about, as texts.
+const SUBJECTS: [&str; 7] = ["command", "path", "pattern", "query", "url", "target", "name"];
 
-/// A tool call that was announced.
+/// A tool call that was announced, or whose input the model is writing.
 #[derive(Debug)]
 pub(super) struct ToolCard {
     pub(super) id: String,
     name: String,
     input: Value,
-    /// The last lines of its output; the last one may be unfinished.
+    /// The input as far as the model has written it, until the call is announced.
+    draft: Option<DraftedInput>,
+    /// The last lines of its output, or of its input while that is being written; the last one may
+    /// be unfinished.
     output: VecDeque<String>,
     /// What the call would change, from the question about it.
     diff: Option<String>,
@@ -38,9 +45,36 @@ impl ToolCard {
             name: call.tool_name.clone(),
             // What the model has sent as the input may be anything.
             input: serde_json::from_str(call.input.get()).unwrap_or_default(),
+            draft: None,
             output: VecDeque::from([String::new()]),
             diff: None,
         }
+    }
+
+    /// Creates the card of a call whose input the model begins to write.
+    pub(super) fn drafted(piece: &ToolInput) -> Self {
+        let mut card = Self {
+            id: piece.tool_id.clone(),
+            name: piece.tool_name.clone(),
+            input: Value::Null,
+            draft: Some(DraftedInput::keeping(&SUBJECTS)),
+            output: VecDeque::from([String::new()]),
+            diff: None,
+        };
+        card.add_input(&piece.text);
+        card
+    }
+
+    /// Adds to the input that the model is writing.
+    pub(super) fn add_input(&mut self, piece: &str) {
+        let Some(draft) = &mut self.draft else { return };
+        let text = draft.push(piece);
+        self.add_output(&text);
+    }
+
+    /// Returns true while the model is writing the input.
+    pub(super) fn is_drafted(&self) -> bool {
+        self.draft.is_some()
     }
 
     /// Notes what the call would change.
@@ -50,7 +84,11 @@ impl ToolCard {
 
     /// Adds output of the running tool.
     pub(super) fn progress(&mut self, progress: &ToolProgress) {
-        for part in progress.text.split_inclusive('\n') {
+        self.add_output(&progress.text);
+    }
+
+    fn add_output(&mut self, text: &str) {
+        for part in text.split_inclusive('\n') {
             let line = part.strip_suffix('\n').unwrap_or(part);
             if let Some(last) = self.output.back_mut() {
                 let room = LONGEST_LINE.saturating_sub(last.len());
@@ -65,9 +103,11 @@ impl ToolCard {
         }
     }
 
-    /// Draws the running tool.
+    /// Draws the running tool, or the input that the model is writing.
     pub(super) fn live_rows(&self, page: &ChatPage) -> Vec<String> {
-        let mut rows = vec![self.headline("●", TextStyle::YELLOW).row(page)];
+        let (sign, style) =
+            if self.is_drafted() { ("○", TextStyle::DIM) } else { ("●", TextStyle::YELLOW) };
+        let mut rows = vec![self.headline(sign, style).row(page)];
         let lines: Vec<&String> = self.output.iter().filter(|line| !line.is_empty()).collect();
         let skipped = lines.len().saturating_sub(LIVE_ROWS);
         rows.extend(lines.into_iter().skip(skipped).map(|line| detail(last_part(line)).row(page)));
@@ -96,14 +136,23 @@ impl ToolCard {
 
     /// Draws a call that ended without a result.
     pub(super) fn lost_row(&self, page: &ChatPage) -> String {
-        self.headline("✗", TextStyle::RED).and(" (no result)", TextStyle::DIM).row(page)
+        let what = if self.is_drafted() { " (not finished)" } else { " (no result)" };
+        self.headline("✗", TextStyle::RED).and(what, TextStyle::DIM).row(page)
+    }
+
+    /// Returns the input, as far as it is known.
+    fn input(&self) -> Cow<'_, Value> {
+        match &self.draft {
+            Some(draft) => Cow::Owned(draft.members()),
+            None => Cow::Borrowed(&self.input),
+        }
     }
 
     fn headline(&self, sign: &str, style: TextStyle) -> StyledText {
         let line = StyledText::new(sign, style).and(" ", TextStyle::PLAIN);
         line.and(&self.name, TextStyle::BOLD)
             .and(" ", TextStyle::PLAIN)
-            .and(&subject(&self.name, &self.input), TextStyle::PLAIN)
+            .and(&subject(&self.name, &self.input()), TextStyle::PLAIN)
     }
 }
 
@@ -116,8 +165,7 @@ fn subject(name: &str, input: &Value) -> String {
         let args = input["args"].as_array().into_iter().flatten().filter_map(Value::as_str);
         return std::iter::once(command).chain(args).collect::<Vec<_>>().join(" ");
     }
-    let keys = ["path", "pattern", "query", "url", "target", "name"];
-    let found: Vec<&str> = keys.iter().filter_map(|key| text_of(input, key)).collect();
+    let found: Vec<&str> = SUBJECTS.iter().filter_map(|key| text_of(input, key)).collect();
     match (found.is_empty(), input.as_object()) {
         (false, _) => found.join(" "),
         (true, Some(members)) if members.is_empty() => String::new(),

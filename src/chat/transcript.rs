@@ -4,7 +4,8 @@
 //! frame.
 
 use callgate_wire::session::{
-    Notice, PastUserMessage, PermissionRequest, PermissionResolved, SessionEvent, ToolResult,
+    Notice, PastUserMessage, PermissionRequest, PermissionResolved, SessionEvent, ToolInput,
+    ToolResult, ToolUse,
 };
 
 use super::markdown::MarkdownStream;
@@ -15,6 +16,9 @@ use super::tool_card::ToolCard;
 const THINKING_ROWS: usize = 3;
 /// How much of the thinking is kept to be shown, in bytes.
 const KEPT_THINKING: usize = 2048;
+
+/// The kind of the notice that an answer which broke off is asked for again.
+const RETRY: &str = "retry";
 
 /// A conversation as it is drawn.
 #[derive(Debug, Default)]
@@ -51,11 +55,8 @@ impl Transcript {
                 self.end_text(page);
                 self.thinking.get_or_insert_default().push(piece);
             }
-            SessionEvent::ToolUse(call) => {
-                self.end_text(page);
-                self.end_thinking(page);
-                self.cards.push(ToolCard::new(call));
-            }
+            SessionEvent::ToolInput(piece) => self.tool_input(piece, page),
+            SessionEvent::ToolUse(call) => self.tool_use(call, page),
             SessionEvent::ToolProgress(progress) => {
                 if let Some(card) = self.cards.iter_mut().find(|card| card.id == progress.tool_id) {
                     card.progress(progress);
@@ -162,6 +163,26 @@ impl Transcript {
         }
     }
 
+    /// Draws the input of a tool while the model writes it.
+    fn tool_input(&mut self, piece: &ToolInput, page: &ChatPage) {
+        if let Some(card) = self.cards.iter_mut().find(|card| card.id == piece.tool_id) {
+            return card.add_input(&piece.text);
+        }
+        self.end_text(page);
+        self.end_thinking(page);
+        self.cards.push(ToolCard::drafted(piece));
+    }
+
+    fn tool_use(&mut self, call: &ToolUse, page: &ChatPage) {
+        self.end_text(page);
+        self.end_thinking(page);
+        let drafted = self.cards.iter_mut().find(|card| card.id == call.tool_id);
+        match drafted {
+            Some(card) => *card = ToolCard::new(call),
+            None => self.cards.push(ToolCard::new(call)),
+        }
+    }
+
     fn result(&mut self, result: &ToolResult, page: &ChatPage) {
         let Some(at) = self.cards.iter().position(|card| card.id == result.tool_id) else {
             return;
@@ -189,6 +210,10 @@ impl Transcript {
     }
 
     fn notice(&mut self, notice: &Notice, page: &ChatPage) {
+        if notice.kind == RETRY {
+            // What the model was writing is written anew.
+            self.cards.retain(|card| !card.is_drafted());
+        }
         // The status line says that it works.
         if notice.kind != "working" {
             self.note(&notice.text, page);

@@ -3,87 +3,14 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::process::ExitStatus;
-use std::thread;
-use std::time::{Duration, Instant};
 
-use callgate_testkit::drawn_screen::DrawnScreen;
 use callgate_testkit::messages::{Messages, Turn};
 use callgate_testkit::proc;
-use callgate_testkit::process::DEADLINE;
-use callgate_testkit::terminal::Terminal;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
+use crate::chat_screen::Chat;
 use crate::fixture::Setup;
-
-/// A chat, and somebody in front of it.
-struct Chat {
-    terminal: Terminal,
-    columns: usize,
-    /// Keeps its home.
-    _setup: Setup,
-}
-
-impl Chat {
-    fn start(setup: &Setup, columns: usize) -> Self {
-        let chat = Self {
-            terminal: Terminal::spawn_sized(&setup.program(&["chat"]), columns, 30),
-            columns,
-            _setup: setup.clone(),
-        };
-        chat.see("/help lists");
-        chat
-    }
-
-    fn press(&mut self, keys: &str) {
-        self.terminal.press(keys);
-    }
-
-    /// Types a line and sends it.
-    fn say(&mut self, line: &str) {
-        self.press(&format!("{line}\r"));
-    }
-
-    fn screen(&self) -> DrawnScreen {
-        let mut screen = DrawnScreen::new(self.columns, 30);
-        screen.feed(&self.terminal.written());
-        screen
-    }
-
-    /// Everything on the screen and above it, with each paragraph on one line.
-    fn text(&self) -> String {
-        self.screen().text().split_whitespace().collect::<Vec<_>>().join(" ")
-    }
-
-    fn shows(&self, text: &str) -> bool {
-        self.text().contains(text)
-    }
-
-    /// Waits until the screen shows this text, wherever it is wrapped.
-    fn see(&self, text: &str) {
-        let end = Instant::now() + 2 * DEADLINE;
-        while !self.shows(text) {
-            assert!(Instant::now() < end, "{text:?} never came:\n{}", self.screen().text());
-            thread::sleep(Duration::from_millis(10));
-        }
-    }
-
-    /// Presses a key until the screen shows this text: a question counts no key at first.
-    fn press_until(&mut self, key: &str, text: &str) {
-        let end = Instant::now() + 2 * DEADLINE;
-        while !self.shows(text) {
-            assert!(Instant::now() < end, "{text:?} never came:\n{}", self.screen().text());
-            self.press(key);
-            thread::sleep(Duration::from_millis(400));
-        }
-    }
-
-    fn quit(mut self) -> ExitStatus {
-        self.press("\x04");
-        self.terminal.end()
-    }
-}
 
 const ANSWER: &str = "## The ledger\n\nIt keeps **every** decision in `callgate.db`:\n\n- asked\n- \
                       answered, with the person who did it and the moment at which it was done\n\n\
@@ -164,7 +91,7 @@ fn ctrl_c_cancels_the_answer_and_twice_quits() {
     chat.say("and now?");
     chat.see("Fine.");
     chat.press("\x03\x03");
-    assert_eq!(chat.terminal.end().code(), Some(130));
+    assert_eq!(chat.end().code(), Some(130));
 }
 
 #[test]
@@ -175,9 +102,8 @@ fn live_output_and_a_plan_are_shown() {
         Turn::tool_use("run_shell_command", json!({"command": "./slow"})),
         Turn::text("Done."),
     ]);
-    let setup = Setup::on(&fake).runs().script("slow", "echo begun; read line < pipe; echo $line");
-    let made = std::process::Command::new("mkfifo").arg(setup.work().join("pipe")).status();
-    assert!(made.unwrap().success());
+    let setup = Setup::on(&fake).runs().pipe("pipe");
+    let setup = setup.script("slow", "echo begun; read line < pipe; echo $line");
     let mut chat = Chat::start(&setup, 80);
     chat.say("go");
     chat.see("● run_shell_command ./slow begun");
@@ -270,12 +196,7 @@ fn conversations_are_opened_again_without_a_model() {
     chat.say("/list");
     chat.see("2 The files");
     chat.say("/open 2");
-    let twice = |chat: &Chat| chat.text().matches("notes.txt (4 bytes)").count() == 2;
-    let end = Instant::now() + DEADLINE;
-    while !twice(&chat) {
-        assert!(Instant::now() < end, "{}", chat.screen().text());
-        thread::sleep(Duration::from_millis(10));
-    }
+    chat.see_times(2, "notes.txt (4 bytes)");
     chat.say("/delete");
     chat.see("for good?");
     chat.press("y");

@@ -5,6 +5,11 @@
 
 mod budgets;
 mod chat;
+mod chat_conversations;
+mod chat_questions;
+mod chat_screen;
+mod chat_typing;
+mod chat_window;
 mod claude_code;
 mod client;
 mod ending;

@@ -53,6 +53,54 @@ fn a_call_that_rules_allow_runs_and_one_that_nobody_can_be_asked_about_does_not(
 }
 
 #[test]
+fn a_call_that_is_denied_without_a_question_is_in_the_exit_code() {
+    let rule = "[[rule]]\nname = \"no\"\ndecide = \"deny\"\nclass = \"write\"\npath = \"/**\"\n";
+    let denied = |turn: Turn| {
+        let fake = Messages::start([turn, Turn::text("Denied.")]);
+        let done = answer(&Setup::on(&fake).rules(rule), &["--json", "-p", "go"]);
+        assert_eq!(done.status.code(), Some(2), "{}{}", done.stdout, done.stderr);
+        assert!(!done.stdout.contains("permission_request"), "{}", done.stdout);
+        let last: Value = serde_json::from_str(done.stdout.lines().last().unwrap()).unwrap();
+        assert_eq!(last["data"]["stopReason"], "end_turn", "{last}");
+        last["data"]["deniedCalls"].clone()
+    };
+    let write = |path: &str| json!({"path": path, "content": "x"});
+    assert_eq!(denied(Turn::tool_use("write_file", write("a.txt"))), 1);
+    // A path outside of the folders is refused before anybody is asked.
+    let outside = Turn::tool_use("read_file", json!({"path": "/etc/hostname"}));
+    assert_eq!(denied(outside.tool("write_file", write("b.txt"))), 2);
+    // What fails for another reason was not denied.
+    let fake = Messages::start([
+        Turn::tool_use("read_file", json!({"path": "missing.txt"})),
+        Turn::text("It is missing."),
+    ]);
+    assert_eq!(answer(&Setup::on(&fake), &["-p", "go"]).status.code(), Some(0));
+}
+
+#[test]
+fn events_as_lines_end_with_the_same_codes() {
+    let json = |turns: Vec<Turn>, setup: &dyn Fn(Setup) -> Setup| {
+        let fake = Messages::start(turns);
+        let done = answer(&setup(Setup::on(&fake)), &["--json", "-p", "go"]);
+        let last = done.stdout.lines().last().unwrap_or_default();
+        let last: Value = serde_json::from_str(last).unwrap();
+        let reason = last["data"]["stopReason"].as_str().or(last["type"].as_str());
+        (done.status.code().unwrap(), reason.unwrap().to_owned())
+    };
+    let same = |setup: Setup| setup;
+    let is = |code: i32, reason: &str| (code, reason.to_owned());
+    assert_eq!(json(vec![Turn::text("Hi.")], &same), is(0, "end_turn"));
+    assert_eq!(json(vec![Turn::refused(400, "invalid_request_error")], &same), is(1, "error"));
+    let refusal = Turn::text("No.").stop_reason("refusal");
+    assert_eq!(json(vec![refusal], &same), is(2, "refusal"));
+    let cut = Turn::text("It is lon").stop_reason("max_tokens");
+    assert_eq!(json(vec![cut], &same), is(3, "max_tokens"));
+    let again = || Turn::tool_use("list_files", json!({"path": "."}));
+    let one_round = |setup: Setup| setup.config("[agent]\nmax_rounds = 1\n");
+    assert_eq!(json(vec![again(), again()], &one_round), is(3, "max_turn_requests"));
+}
+
+#[test]
 fn the_message_comes_from_standard_input_and_events_go_out_as_lines() {
     let fake = Messages::start([Turn::text("Hi.")]);
     let setup = Setup::on(&fake);

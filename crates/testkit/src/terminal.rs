@@ -1,12 +1,16 @@
 //! A program in a terminal of its own, with somebody who reads and types there.
 
 use std::ffi::OsStr;
+use std::fs::{self, File};
 use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::PathBuf;
 use std::process::{ChildStdin, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
+use rustix::termios::{Winsize, tcsetwinsize};
 
 use crate::leaks::descends_from;
 use crate::proc::{self, ProcessEntry};
@@ -60,6 +64,29 @@ impl Terminal {
     pub fn press(&mut self, keys: &str) {
         let pressed = self.keys.write_all(keys.as_bytes()).and_then(|()| self.keys.flush());
         pressed.unwrap_or_else(|error| self.fail(&format!("cannot press {keys:?}: {error}")));
+    }
+
+    /// Gives the terminal another size, of which the program in its foreground is notified.
+    pub fn resize(&self, columns: u16, lines: u16) {
+        // The terminal must not become our own.
+        let no_tty = rustix::fs::OFlags::NOCTTY.bits().cast_signed();
+        let device = self.device();
+        let opened = File::options().read(true).write(true).custom_flags(no_tty).open(&device);
+        let size = Winsize { ws_row: lines, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
+        let resized = opened.and_then(|file| Ok(tcsetwinsize(file, size)?));
+        resized.unwrap_or_else(|error| {
+            self.fail(&format!("cannot resize {}: {error}", device.display()))
+        });
+    }
+
+    /// Returns the device that is the terminal of the program.
+    fn device(&self) -> PathBuf {
+        let all = proc::all();
+        let below = all.iter().filter(|process| descends_from(process, self.group.pid(), &all));
+        let inputs =
+            below.filter_map(|process| fs::read_link(format!("/proc/{}/fd/0", process.pid)).ok());
+        let device = inputs.into_iter().find(|input| input.starts_with("/dev/pts/"));
+        device.unwrap_or_else(|| self.fail("nothing runs in the terminal"))
     }
 
     /// Waits until this text was written.
@@ -140,6 +167,16 @@ mod tests {
         terminal.press("keys\r");
         terminal.wait_for("got keys");
         assert_eq!(terminal.end().code(), Some(7));
+    }
+
+    #[test]
+    fn a_program_is_notified_of_another_size() {
+        let script = "trap 'stty size; exit' WINCH; echo ready; while :; do sleep 0.05; done";
+        let terminal = Terminal::spawn(&shell(script));
+        terminal.wait_for("ready");
+        terminal.resize(40, 12);
+        terminal.wait_for("12 40");
+        assert!(terminal.end().success());
     }
 
     #[test]

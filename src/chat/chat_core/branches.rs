@@ -7,7 +7,7 @@ use callgate_wire::session::{
 };
 use serde_json::Value;
 
-use super::{ChatAction, ChatCore, Errand};
+use super::{ChatCore, Errand};
 
 /// How many messages are searched for the beginning of an exchange.
 const MOST_SEARCHED: u32 = 1000;
@@ -33,7 +33,7 @@ impl ChatCore {
             (_, Some(mode)) => {
                 let conversation_id = self.conversation.clone();
                 let command = SessionCommand::SetMode { conversation_id, mode };
-                self.actions.push(ChatAction::Errand(Errand::SetMode, command));
+                self.errand(Errand::SetMode, command);
             }
             (_, None) => {
                 self.transcript.error(&format!("There are the modes {names}."), &self.page);
@@ -54,7 +54,7 @@ impl ChatCore {
         let (limit, load_as) = (Some(MOST_SEARCHED), LoadAs::Messages);
         let command =
             SessionCommand::LoadConversation { conversation_id: id, limit, before: None, load_as };
-        self.actions.push(ChatAction::Errand(Errand::Branch { kind, count }, command));
+        self.errand(Errand::Branch { kind, count }, command);
     }
 
     /// Handles the messages in which an exchange is looked for.
@@ -87,7 +87,7 @@ impl ChatCore {
             }
             (BranchKind::Rewind, None) => return self.note("Nothing was taken away."),
         };
-        self.actions.push(ChatAction::Errand(errand, command));
+        self.errand(errand, command);
     }
 
     /// Goes on with the conversation as it is now.

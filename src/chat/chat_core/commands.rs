@@ -17,6 +17,8 @@ use crate::chat::styled_text::{StyledText, TextStyle, WrapAt};
 
 /// How many conversations are listed.
 const MOST_LISTED: u32 = 20;
+/// Among how many conversations titles are looked for.
+const MOST_SEARCHED: u32 = 1000;
 /// How many messages of a conversation are shown when it is opened.
 const MOST_LOADED: u32 = 40;
 
@@ -36,9 +38,9 @@ impl ChatCore {
                 self.errand(Errand::New, command);
             }
             SlashCommand::List => {
-                let limit = Some(MOST_LISTED);
+                let limit = Some(if rest.is_empty() { MOST_LISTED } else { MOST_SEARCHED });
                 let command = SessionCommand::ListConversations { limit, before: None };
-                self.errand(Errand::List, command);
+                self.errand(Errand::List { words: rest.to_owned() }, command);
             }
             SlashCommand::Open => match self.listed_at(rest) {
                 Ok(id) => self.open(now, id),
@@ -74,7 +76,9 @@ impl ChatCore {
         self.capabilities.iter().any(|offered| offered == capability)
     }
 
-    fn errand(&mut self, errand: Errand, command: SessionCommand) {
+    /// Sends a request whose end alone matters.
+    pub(super) fn errand(&mut self, errand: Errand, command: SessionCommand) {
+        self.changes += usize::from(errand.changes_conversation());
         self.actions.push(ChatAction::Errand(errand, command));
     }
 
@@ -144,15 +148,21 @@ impl ChatCore {
         errand: Errand,
         result: Result<Arc<SessionReply>, ClientError>,
     ) {
-        let reply = match result {
-            Ok(reply) => reply,
-            Err(error) => return self.errand_failed(&errand, &error),
-        };
+        let is_change = errand.changes_conversation();
+        match result {
+            Ok(reply) => self.errand_succeeded(now, errand, &reply),
+            Err(error) => self.errand_failed(&errand, &error),
+        }
+        self.changes = self.changes.saturating_sub(usize::from(is_change));
+        self.run_lines(now);
+    }
+
+    fn errand_succeeded(&mut self, now: Duration, errand: Errand, reply: &SessionReply) {
         match errand {
             Errand::Status => self.status_came(now, &reply.event),
-            Errand::List => {
+            Errand::List { words } => {
                 if let Some(list) = reply.event.done_data::<ConversationList>() {
-                    self.list_came(list);
+                    self.list_came(list, &words);
                 }
             }
             Errand::New => {
@@ -245,7 +255,13 @@ impl ChatCore {
         }
     }
 
-    fn list_came(&mut self, list: ConversationList) {
+    fn list_came(&mut self, mut list: ConversationList, words: &str) {
+        let words = words.to_lowercase();
+        let has = |listed: &ConversationSummary| {
+            listed.title.as_deref().unwrap_or_default().to_lowercase().contains(&words)
+        };
+        list.conversations.retain(has);
+        list.conversations.truncate(MOST_LISTED as usize);
         let mut rows = Vec::new();
         for (number, listed) in (1..).zip(&list.conversations) {
             let is_current = self.conversation.as_ref() == Some(&listed.conversation_id);
@@ -253,7 +269,10 @@ impl ChatCore {
         }
         self.listed = list.conversations;
         if rows.is_empty() {
-            return self.note("There are no conversations yet.");
+            return self.note(match words.as_str() {
+                "" => "There are no conversations yet.",
+                _ => "No title of a conversation contains that.",
+            });
         }
         self.transcript.add(rows);
         self.note("/open NUMBER opens one.");

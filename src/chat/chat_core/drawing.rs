@@ -16,7 +16,7 @@ impl ChatCore {
             "" => Vec::new(),
             hint => StyledText::new(hint, TextStyle::YELLOW).rows(&page, WrapAt::Words),
         };
-        let (input, cursor) = self.input_rows();
+        let (input, cursor) = self.input_rows(hint.len());
         let room = page.height.saturating_sub(hint.len() + input.len() + 3);
         let above = self.transcript.live_rows(&page);
         let skipped = above.len().saturating_sub(room);
@@ -32,13 +32,14 @@ impl ChatCore {
         ScreenFrame { final_rows, live_rows, cursor: (cursor.0.saturating_sub(excess), cursor.1) }
     }
 
-    /// Draws the question, the input, or both, and the place of the cursor in them.
-    fn input_rows(&self) -> (Vec<String>, (usize, usize)) {
+    /// Draws the question, the input, or both, and the place of the cursor in them. The hint above
+    /// takes so many rows.
+    fn input_rows(&self, hint: usize) -> (Vec<String>, (usize, usize)) {
         let page = &self.page;
         let (waiting, question) = (self.questions.len().saturating_sub(1), self.questions.front());
         let (prompt, most) = match &self.mode {
             InputMode::Message if let Some((_, question)) = question => {
-                let rows = question.rows(page, most_rows(page), waiting);
+                let rows = question.rows(page, most_rows(page).saturating_sub(hint), waiting);
                 let last = rows.len().saturating_sub(1);
                 return (rows, (last, 0));
             }

@@ -2,7 +2,7 @@
 
 use callgate_wire::session::{EngineListing, ModelList, SessionCommand};
 
-use super::{ChatAction, ChatCore, Errand};
+use super::{ChatCore, Errand};
 
 impl ChatCore {
     /// Lists the models, or chooses one. A model that only another engine has chooses that engine.
@@ -36,13 +36,13 @@ impl ChatCore {
 
     fn list_models(&mut self) {
         let command = SessionCommand::ListModels { engine: None };
-        self.actions.push(ChatAction::Errand(Errand::Models, command));
+        self.errand(Errand::Models, command);
     }
 
     fn set_engine(&mut self, engine: String, model: Option<String>) {
         let conversation_id = self.conversation.clone();
         let command = SessionCommand::SetEngine { conversation_id, engine, model, metadata: None };
-        self.actions.push(ChatAction::Errand(Errand::SetEngine, command));
+        self.errand(Errand::SetEngine, command);
     }
 
     /// Shows the engines and models that there are.

@@ -125,7 +125,8 @@ impl ChatCore {
             InputMode::Message => {
                 self.editor.take();
                 self.remember(&text);
-                self.line(now, &text);
+                self.typed_meanwhile.push_back(text);
+                self.run_lines(now);
             }
             InputMode::EditLast => {
                 self.leave_mode();
@@ -155,6 +156,15 @@ impl ChatCore {
     fn remember(&mut self, text: &str) {
         if self.history.add(text) {
             self.actions.push(ChatAction::Remember(text.to_owned()));
+        }
+    }
+
+    /// Carries out what was typed, as far as it is known for which conversation.
+    pub(super) fn run_lines(&mut self, now: Duration) {
+        while self.changes == 0
+            && let Some(line) = self.typed_meanwhile.pop_front()
+        {
+            self.line(now, &line);
         }
     }
 

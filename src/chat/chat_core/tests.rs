@@ -53,7 +53,7 @@ fn shown(core: &mut ChatCore, now: Duration) -> String {
 
 fn end(reason: &str, cost: Option<f64>) -> SessionEvent {
     let usage = TokenUsage { input: 1, ..TokenUsage::default() };
-    SessionEvent::done(&TurnEnd { stop_reason: reason.into(), usage, cost })
+    SessionEvent::done(&TurnEnd { stop_reason: reason.into(), usage, cost, denied_calls: 0 })
 }
 
 fn question() -> SessionEvent {
@@ -199,8 +199,15 @@ fn conversations_are_listed_opened_and_deleted_after_a_question() {
     };
     let conversations = vec![summary("c1", "This one"), summary("c2", "The ledger")];
     let list = ConversationList { conversations, current: Some("c1".into()) };
-    core.errand_done(NOW, Errand::List, Ok(reply(SessionEvent::done(&list))));
-    let text = shown(&mut core, NOW);
+    let listed = |core: &mut ChatCore, words: &str| {
+        let words = words.to_owned();
+        core.errand_done(NOW, Errand::List { words }, Ok(reply(SessionEvent::done(&list))));
+        shown(core, NOW)
+    };
+    let text = listed(&mut core, "LEDGER");
+    assert!(text.contains("  1 The ledger") && !text.contains("This one"), "{text}");
+    assert!(listed(&mut core, "zebra").contains("No title of a conversation contains that."));
+    let text = listed(&mut core, "");
     assert!(text.contains("› 1 This one") && text.contains("  2 The ledger"), "{text}");
     let actions = type_line(&mut core, "/open 2");
     assert!(
@@ -217,8 +224,33 @@ fn conversations_are_listed_opened_and_deleted_after_a_question() {
     assert!(
         matches!(&core.take_actions()[..], [ChatAction::Errand(Errand::Delete { id }, _)] if id == "c1")
     );
+    core.errand_done(NOW, Errand::Delete { id: "c1".into() }, Ok(reply(SessionEvent::Done(None))));
     type_line(&mut core, "/open 7");
     assert!(shown(&mut core, NOW).contains("/list shows them"));
+}
+
+#[test]
+fn what_is_typed_while_a_conversation_begins_belongs_to_it() {
+    let mut core = core();
+    assert!(matches!(type_line(&mut core, "/new")[1], ChatAction::Errand(Errand::New, _)));
+    assert!(matches!(type_line(&mut core, "hello")[..], [ChatAction::Remember(_)]));
+    assert!(matches!(type_line(&mut core, "/rename It")[..], [ChatAction::Remember(_)]));
+    let created = callgate_wire::session::ConversationCreated { conversation_id: "c9".into() };
+    core.errand_done(NOW, Errand::New, Ok(reply(SessionEvent::done(&created))));
+    let actions = core.take_actions();
+    let [ChatAction::Turn(_, message), ChatAction::Errand(Errand::Rename, rename)] = &actions[..]
+    else {
+        panic!("{actions:?}");
+    };
+    assert_eq!(message.conversation_id().as_deref(), Some("c9"));
+    assert!(
+        matches!(rename, SessionCommand::RenameConversation { conversation_id, .. } if conversation_id == "c9")
+    );
+    // A request that fails holds nothing up.
+    type_line(&mut core, "/new");
+    type_line(&mut core, "again");
+    core.errand_done(NOW, Errand::New, Err(ClientError::NotOpen));
+    assert!(matches!(core.take_actions().last(), Some(ChatAction::Turn(..))));
 }
 
 #[test]

@@ -16,6 +16,12 @@ fn after(before: &str, keys: &[KeyStroke]) -> String {
 }
 
 #[test]
+fn every_kind_of_line_end_is_pasted_as_one() {
+    let pasted = |text: &str| after("|", &text.chars().map(KeyStroke::Pasted).collect::<Vec<_>>());
+    assert_eq!(pasted("a\rb\nc\r\nd\r\r\n\n"), "a\nb\nc\nd\n\n\n|");
+}
+
+#[test]
 fn keys_move_and_edit() {
     use KeyStroke as Key;
     let check = |before: &str, key: Key, expected: &str| {

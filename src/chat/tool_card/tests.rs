@@ -131,6 +131,24 @@ fn a_plan_is_a_list() {
 }
 
 #[test]
+fn the_input_is_shown_while_the_model_writes_it() {
+    let piece = |text: &str| ToolInput {
+        tool_id: "1".to_owned(),
+        tool_name: "write_file".to_owned(),
+        text: text.to_owned(),
+    };
+    let mut card = ToolCard::drafted(&piece("{\"path\": \"no"));
+    let rows = |card: &ToolCard| card.live_rows(&page(40)).join("\n");
+    assert_eq!(rows(&card), "○ write_file no");
+    card.add_input("tes.txt\", \"content\": \"milk\\nbre");
+    assert_eq!(rows(&card), "○ write_file notes.txt\n  milk\n  bre");
+    card.add_input(&"ad\\n".repeat(2000));
+    assert_eq!(rows(&card).lines().count(), 1 + LIVE_ROWS);
+    assert!(card.output.len() <= LIVE_ROWS + 1);
+    assert_eq!(card.lost_row(&page(60)), "✗ write_file notes.txt (not finished)");
+}
+
+#[test]
 fn live_output_is_the_last_lines_and_drawn_over_as_its_program_does() {
     let mut card = card("run_shell_command", &json!({"command": "make"}));
     for text in ["one\ntw", "o\nthree\nfour\nfive\nsix\n", "10 %\r20 %\r", "30 %\u{1b}[K"] {

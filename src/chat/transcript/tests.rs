@@ -1,6 +1,6 @@
 //! Events as rows.
 
-use callgate_wire::session::{ToolProgress, ToolStream, ToolUse};
+use callgate_wire::session::{ToolProgress, ToolStream};
 use expect_test::expect;
 use serde_json::json;
 use serde_json::value::to_raw_value;
@@ -25,6 +25,31 @@ fn result(id: &str) -> SessionEvent {
         result: to_raw_value(&json!({"totalLines": 2})).unwrap(),
         is_error: Some(false),
     })
+}
+
+fn input(id: &str, text: &str) -> SessionEvent {
+    let (tool_id, tool_name, text) = (id.to_owned(), "read_file".to_owned(), text.to_owned());
+    SessionEvent::ToolInput(ToolInput { tool_id, tool_name, text })
+}
+
+#[test]
+fn a_call_takes_the_place_of_its_draft_and_a_retry_drops_it() {
+    let page = page(40);
+    let mut transcript = Transcript::default();
+    let token = SessionEvent::Token("I look.".to_owned());
+    for event in [token, input("a", "{\"path\": \"a"), input("b", "{\"pa"), input("a", "\"}")] {
+        transcript.event(&event, &page);
+    }
+    assert_eq!(transcript.live_rows(&page), ["", "○ read_file a", "○ read_file "]);
+    transcript.event(&call("a"), &page);
+    assert_eq!(transcript.live_rows(&page), ["", "● read_file a", "○ read_file "]);
+    transcript.event(&SessionEvent::notice("retry", "again"), &page);
+    assert_eq!(transcript.live_rows(&page), ["", "● read_file a"]);
+    transcript.event(&result("a"), &page);
+    transcript.event(&input("c", "{}"), &page);
+    transcript.end(&page);
+    let rows = transcript.take_rows().join("\n");
+    assert!(rows.ends_with("✓ read_file a\n  2 lines\n\n✗ read_file  (not finished)"), "{rows}");
 }
 
 #[test]

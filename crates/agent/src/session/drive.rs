@@ -19,7 +19,7 @@ use tokio::time::{Instant, sleep, sleep_until};
 
 use super::engine_tools::EngineTools;
 use super::lanes::{TurnControl, WaitingJobs};
-use super::tool_call::{CallReport, announced_now};
+use super::tool_call::{CallOrigin, CallReport, announced_now};
 use super::{HaltReason, SessionShared};
 use crate::engine::{AnswerPiece, AnswerStream, EngineCall, EngineError};
 use crate::engine_registry::SelectedEngine;
@@ -39,6 +39,8 @@ pub(super) struct TurnDriver<'a> {
     shared: &'a Arc<SessionShared>,
     id: Arc<str>,
     name: Arc<str>,
+    /// Where its tool calls come from.
+    origin: CallOrigin,
     /// The name under which the ledger counts the costs of the conversation.
     account: String,
     held: HeldConversation,
@@ -120,10 +122,13 @@ impl<'a> TurnDriver<'a> {
         };
         let bounds =
             TurnLimits { most_rounds: shared.options.most_rounds, keeps_unanswered: !replacing };
+        let (id, name): (Arc<str>, Arc<str>) = (id.into(), held.id().into());
+        let origin = CallOrigin::new(Arc::clone(&id), Arc::clone(&name));
         Self {
             shared,
-            id: id.into(),
-            name: held.id().into(),
+            id,
+            name,
+            origin,
             account: shared.options.history.account(&shared.options.ledger, held.id()),
             held,
             answering,
@@ -164,7 +169,7 @@ impl<'a> TurnDriver<'a> {
                     self.settle_rest().await;
                     self.shared.endings.note(&self.held);
                     return match end {
-                        Ok(stop) => stop.done(self.taken, self.cost),
+                        Ok(stop) => stop.done(self.taken, self.cost, self.origin.denied()),
                         Err(failure) => failure.into(),
                     };
                 }
@@ -349,7 +354,7 @@ impl<'a> TurnDriver<'a> {
             thinking: options.thinking,
             streams_tool_input: self.shared.output.takes_tool_input(),
             engine_state: self.held.engine_state().filter(|_| !self.replacing).map(str::to_owned),
-            runner: Some(EngineTools::of(self.shared, &self.id, &self.name)),
+            runner: Some(EngineTools::of(self.shared, &self.origin)),
         }
     }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::value::RawValue;
 
-use super::tool_call;
+use super::tool_call::{self, CallOrigin};
 use super::{LogLevel, SessionShared};
 use crate::BoxFuture;
 use crate::engine::ToolRunner;
@@ -15,19 +15,12 @@ use crate::turn::ToolCall;
 /// The runtime, as an engine sees it during one request.
 pub(super) struct EngineTools {
     shared: Arc<SessionShared>,
-    request: Arc<str>,
-    conversation: Arc<str>,
+    origin: CallOrigin,
 }
 
 impl EngineTools {
-    pub(super) fn of(
-        shared: &Arc<SessionShared>,
-        request: &Arc<str>,
-        conversation: &Arc<str>,
-    ) -> Arc<dyn ToolRunner> {
-        let shared = Arc::clone(shared);
-        let (request, conversation) = (Arc::clone(request), Arc::clone(conversation));
-        Arc::new(Self { shared, request, conversation })
+    pub(super) fn of(shared: &Arc<SessionShared>, origin: &CallOrigin) -> Arc<dyn ToolRunner> {
+        Arc::new(Self { shared: Arc::clone(shared), origin: origin.clone() })
     }
 }
 
@@ -40,9 +33,8 @@ impl ToolRunner for EngineTools {
         is_read_only: bool,
     ) -> BoxFuture<'static, ToolPermit> {
         let wanted = ToolCall { index: 0, id, name: tool, input };
-        let (shared, request) = (Arc::clone(&self.shared), Arc::clone(&self.request));
-        let conversation = Arc::clone(&self.conversation);
-        Box::pin(tool_call::permit(shared, request, conversation, wanted, is_read_only))
+        let (shared, origin) = (Arc::clone(&self.shared), self.origin.clone());
+        Box::pin(tool_call::permit(shared, origin, wanted, is_read_only))
     }
 
     fn run(
@@ -52,11 +44,9 @@ impl ToolRunner for EngineTools {
         input: Box<RawValue>,
     ) -> BoxFuture<'static, CallOutcome> {
         let wanted = ToolCall { index: 0, id, name: tool, input };
-        let (shared, request) = (Arc::clone(&self.shared), Arc::clone(&self.request));
-        let conversation = Arc::clone(&self.conversation);
+        let (shared, origin) = (Arc::clone(&self.shared), self.origin.clone());
         Box::pin(async move {
-            let run = tool_call::run(Arc::clone(&shared), request, conversation, wanted);
-            let report = run.await;
+            let report = tool_call::run(Arc::clone(&shared), origin, wanted).await;
             if let Some(draft) = report.draft
                 && let Err(error) = shared.options.ledger.record(vec![draft]).await
             {

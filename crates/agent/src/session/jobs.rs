@@ -19,7 +19,7 @@ use crate::turn::StopReason;
 
 /// Returns the end of a request that was cancelled before its turn began.
 pub(super) fn cancelled() -> SessionEvent {
-    StopReason::Cancelled.done(TokenUsage::default(), Some(0.0))
+    StopReason::Cancelled.done(TokenUsage::default(), Some(0.0), 0)
 }
 
 /// Does the job and sends its end.

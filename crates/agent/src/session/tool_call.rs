@@ -43,13 +43,37 @@ impl CallReport {
     }
 }
 
+/// The request to which tool calls belong.
+#[derive(Debug, Clone)]
+pub(super) struct CallOrigin {
+    request: Arc<str>,
+    conversation: Arc<str>,
+    /// How many of its calls were denied.
+    denied: Arc<AtomicU64>,
+}
+
+impl CallOrigin {
+    pub(super) fn new(request: Arc<str>, conversation: Arc<str>) -> Self {
+        Self { request, conversation, denied: Arc::default() }
+    }
+
+    /// Returns how many calls were denied so far.
+    pub(super) fn denied(&self) -> u64 {
+        self.denied.load(Ordering::Relaxed)
+    }
+
+    fn note_denied(&self) {
+        self.denied.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
 /// Runs a tool, if the gate permits it.
 pub(super) async fn run(
     shared: Arc<SessionShared>,
-    request: Arc<str>,
-    conversation: Arc<str>,
+    origin: CallOrigin,
     wanted: ToolCall,
 ) -> CallReport {
+    let CallOrigin { request, conversation, .. } = &origin;
     let tools = shared.tools.current();
     let Some(tool) = tools.get(&wanted.name).map(Arc::clone) else {
         let mut names: Vec<&str> = tools.by_name.keys().map(AsRef::as_ref).collect();
@@ -57,27 +81,24 @@ pub(super) async fn run(
         let text = format!("there is no tool {:?}: use one of {}", wanted.name, names.join(", "));
         return CallReport::failed(text);
     };
-    let mode = shared.modes.of(&conversation);
+    let mode = shared.modes.of(conversation);
     let question = GateQuestion {
         tool_id: wanted.id.clone(),
         tool: tool.spec().name.clone(),
         input: wanted.input.clone(),
         conversation: conversation.to_string(),
         may_ask: mode != ConversationMode::Auto,
-        mirror: shared.output.takes_questions().then(|| mirror(&shared, &request)),
+        mirror: shared.output.takes_questions().then(|| mirror(&shared, request)),
         preview: Some(preview(&tool)),
     };
-    let mut entry = CallRecord {
-        shared: &shared,
-        conversation: &conversation,
-        wanted: &wanted,
-        input: wanted.input.clone(),
-    };
+    let mut entry =
+        CallRecord { shared: &shared, conversation, wanted: &wanted, input: wanted.input.clone() };
     let refusal = match mode {
         ConversationMode::Plan if !tool.spec().is_read_only => Some(PLANNING.to_owned()),
         _ => tool.refusal(&wanted.input).await,
     };
     if let Some(because) = refusal {
+        origin.note_denied();
         let draft = Some(entry.draft("refused", json!({ "because": shown(&because) })));
         return CallReport { draft, ..CallReport::failed(because) };
     }
@@ -86,10 +107,11 @@ pub(super) async fn run(
             // Arguments that a person has changed are the ones that run and are recorded.
             let input = input.unwrap_or_else(|| wanted.input.clone());
             entry.input = input.clone();
-            let progress = progress(&shared, &request, &wanted);
+            let progress = progress(&shared, request, &wanted);
             entry.run(tool.as_ref(), ToolInvocation { input, progress }, &because).await
         }
         ToolPermit::Denied { because, interrupt } => {
+            origin.note_denied();
             let draft = Some(entry.draft("refused", json!({ "because": shown(&because) })));
             CallReport {
                 ran: FinishedCall { outcome: CallOutcome::failed(because), interrupt },
@@ -102,19 +124,19 @@ pub(super) async fn run(
 /// Asks the gate about a tool that the engine runs itself. What may run is recorded before.
 pub(super) async fn permit(
     shared: Arc<SessionShared>,
-    request: Arc<str>,
-    conversation: Arc<str>,
+    origin: CallOrigin,
     wanted: ToolCall,
     is_read_only: bool,
 ) -> ToolPermit {
-    let mode = shared.modes.of(&conversation);
+    let CallOrigin { request, conversation, .. } = &origin;
+    let mode = shared.modes.of(conversation);
     let question = GateQuestion {
         tool_id: wanted.id.clone(),
         tool: wanted.name.clone().into(),
         input: wanted.input.clone(),
         conversation: conversation.to_string(),
         may_ask: mode != ConversationMode::Auto,
-        mirror: shared.output.takes_questions().then(|| mirror(&shared, &request)),
+        mirror: shared.output.takes_questions().then(|| mirror(&shared, request)),
         preview: None,
     };
     let permit = match mode {
@@ -125,10 +147,13 @@ pub(super) async fn permit(
     };
     let (kind, because, changed) = match &permit {
         ToolPermit::Allowed { because, input } => ("running", because, input.as_ref()),
-        ToolPermit::Denied { because, .. } => ("refused", because, None),
+        ToolPermit::Denied { because, .. } => {
+            origin.note_denied();
+            ("refused", because, None)
+        }
     };
     let input = changed.unwrap_or(&wanted.input).clone();
-    let entry = CallRecord { shared: &shared, conversation: &conversation, wanted: &wanted, input };
+    let entry = CallRecord { shared: &shared, conversation, wanted: &wanted, input };
     let draft = entry.draft(kind, json!({ "because": shown(because) }));
     match shared.options.ledger.record(vec![draft]).await {
         Ok(()) => permit,

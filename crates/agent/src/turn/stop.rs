@@ -40,8 +40,9 @@ impl StopReason {
 
     /// Returns the `done` of a turn that ended for this reason.
     #[must_use]
-    pub fn done(&self, usage: TokenUsage, cost: Option<f64>) -> SessionEvent {
-        SessionEvent::done(&TurnEnd { stop_reason: self.name().to_owned(), usage, cost })
+    pub fn done(&self, usage: TokenUsage, cost: Option<f64>, denied_calls: u64) -> SessionEvent {
+        let stop_reason = self.name().to_owned();
+        SessionEvent::done(&TurnEnd { stop_reason, usage, cost, denied_calls })
     }
 
     /// Returns a note that the answer is incomplete and why, for a front end that does not read

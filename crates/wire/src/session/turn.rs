@@ -17,6 +17,15 @@ pub struct TurnEnd {
     /// Its price in US dollars, if known.
     #[serde(default)]
     pub cost: Option<f64>,
+    /// How many tool calls were denied: by a rule, a person or the mode, or because they led out
+    /// of the folders.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub denied_calls: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// How many tokens an answer took.

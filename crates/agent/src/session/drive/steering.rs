@@ -29,7 +29,7 @@ impl TurnDriver<'_> {
         for id in self.steered.drain(..) {
             let event = match failure {
                 Some(failure) => failure.clone().into(),
-                None => StopReason::Steered.done(TokenUsage::default(), Some(0.0)),
+                None => StopReason::Steered.done(TokenUsage::default(), Some(0.0), 0),
             };
             self.shared.output.say(&id, event);
         }

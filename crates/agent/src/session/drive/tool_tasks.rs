@@ -13,9 +13,7 @@ use crate::turn::ToolCall;
 impl TurnDriver<'_> {
     pub(super) fn start(&mut self, wanted: ToolCall) {
         let index = wanted.index;
-        let (shared, request) = (Arc::clone(self.shared), Arc::clone(&self.id));
-        let conversation = Arc::clone(&self.name);
-        let run = tool_call::run(shared, request, conversation, wanted);
+        let run = tool_call::run(Arc::clone(self.shared), self.origin.clone(), wanted);
         let handle = self.uses.spawn(run);
         self.running.insert(handle.id(), (index, handle));
     }

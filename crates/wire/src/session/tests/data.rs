@@ -19,11 +19,16 @@ fn check<T: Debug + Serialize + DeserializeOwned>(value: &T, json: &str) {
 fn ends_say_what_came_of_the_request() {
     let usage = TokenUsage { input: 1, output: 2, cache_read: 3, cache_write: 4 };
     check(
-        &TurnEnd { stop_reason: "end_turn".to_owned(), usage, cost: Some(0.25) },
-        r#"{"stopReason":"end_turn","usage":{"inputTokens":1,"outputTokens":2,"cacheReadTokens":3,"cacheWriteTokens":4},"cost":0.25}"#,
+        &TurnEnd { stop_reason: "end_turn".to_owned(), usage, cost: Some(0.25), denied_calls: 2 },
+        r#"{"stopReason":"end_turn","usage":{"inputTokens":1,"outputTokens":2,"cacheReadTokens":3,"cacheWriteTokens":4},"cost":0.25,"deniedCalls":2}"#,
     );
     check(
-        &TurnEnd { stop_reason: "other".to_owned(), usage: TokenUsage::default(), cost: None },
+        &TurnEnd {
+            stop_reason: "other".to_owned(),
+            usage: TokenUsage::default(),
+            cost: None,
+            denied_calls: 0,
+        },
         r#"{"stopReason":"other","usage":{"inputTokens":0,"outputTokens":0,"cacheReadTokens":0,"cacheWriteTokens":0},"cost":null}"#,
     );
     check(&ReplayedRange { from_seq: 3, to_seq: 9 }, r#"{"fromSeq":3,"toSeq":9}"#);
