@@ -21,6 +21,7 @@ mod killed;
 mod lanes;
 mod limits;
 mod mcp;
+mod mcp_hostile;
 mod mcp_peers;
 mod one_message;
 mod own_tools;

@@ -24,7 +24,10 @@ use serde_json::value::RawValue;
 
 use crate::BoxFuture;
 use crate::run::{FixedProgram, RunSettings, run_program};
-use crate::tool::{AgentTool, CallOutcome, ToolInvocation, ToolSource, ToolSpec, TurnContext};
+use crate::tool::{
+    AgentTool, CallOutcome, ToolInvocation, ToolSource, ToolSpec, TurnContext, input_schema,
+    raw_json,
+};
 
 /// The prefix of the tools' names. No tool that rules know begins with it, so that nothing is
 /// allowed because of its name.
@@ -148,15 +151,15 @@ impl CustomTools {
         if form.description.trim().is_empty() {
             return Err("its `description` is empty".to_owned());
         }
-        if !form.input_schema.get().starts_with('{') {
-            return Err("its `input_schema` is not an object".to_owned());
-        }
+        let schema = serde_json::from_str(form.input_schema.get())
+            .map_err(|_| "its `input_schema` is not an object".to_owned())?;
+        let schema = input_schema(schema)?;
         let program = self.folder.join(name);
         check_program(&program)?;
         let spec = ToolSpec {
             name: format!("{PREFIX}{name}").into(),
             description: form.description.into(),
-            input_schema: form.input_schema,
+            input_schema: raw_json(&schema),
             is_read_only: false,
             kind: tool_kind::EXECUTE,
         };

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use callgate_wire::session::{ToolLocation, ToolStream};
 use serde::Serialize;
-use serde_json::json;
 use serde_json::value::{RawValue, to_raw_value};
+use serde_json::{Map, Value, json};
 
 use crate::BoxFuture;
 use crate::gate::{PermissionGate, QuestionMirror};
@@ -138,6 +138,27 @@ impl CallOutcome {
     }
 }
 
+/// Returns the schema of a tool's input in a form that model services accept, or why it is none:
+/// they refuse every message because of one tool whose schema is not that of an object.
+pub(crate) fn input_schema(mut schema: Map<String, Value>) -> Result<Map<String, Value>, String> {
+    match schema.get("type") {
+        None => {
+            schema.insert("type".to_owned(), json!("object"));
+        }
+        Some(kind) if kind == "object" => {}
+        Some(_) => return Err("its input is not described as an object".to_owned()),
+    }
+    let is_wrong = |name: &str, is_right: fn(&Value) -> bool| {
+        schema.get(name).is_some_and(|value| !is_right(value))
+    };
+    if is_wrong("properties", Value::is_object) || is_wrong("required", Value::is_array) {
+        return Err("the description of its input is malformed".to_owned());
+    }
+    // Not accepted at the top. The tool itself checks its input.
+    schema.retain(|name, _| !matches!(name.as_str(), "oneOf" | "anyOf" | "allOf"));
+    Ok(schema)
+}
+
 /// Returns `{"error": TEXT}`, which a front end gets in place of a result.
 pub(crate) fn error_json(text: &str) -> Box<RawValue> {
     raw_json(&json!({ "error": text }))
@@ -146,4 +167,26 @@ pub(crate) fn error_json(text: &str) -> Box<RawValue> {
 /// Serialises a value whose serialisation cannot fail.
 pub(crate) fn raw_json(value: &impl Serialize) -> Box<RawValue> {
     to_raw_value(value).unwrap_or_else(|_| RawValue::NULL.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn schemas_that_services_would_refuse_are_mended_or_left_out() {
+        let check = |schema: Value, expected: Option<Value>| {
+            let Value::Object(form) = schema.clone() else { panic!("{schema}") };
+            assert_eq!(input_schema(form).ok().map(Value::Object), expected, "{schema}");
+        };
+        let plain = json!({"type": "object"});
+        check(json!({}), Some(plain.clone()));
+        check(json!({"type": "object", "x": 1}), Some(json!({"type": "object", "x": 1})));
+        check(json!({"type": "object", "anyOf": [], "oneOf": 1, "allOf": {}}), Some(plain));
+        check(json!({"type": "string"}), None);
+        check(json!({"type": ["object"]}), None);
+        check(json!({"type": null}), None);
+        check(json!({"properties": []}), None);
+        check(json!({"required": "a"}), None);
+    }
 }

@@ -1,6 +1,6 @@
 //! One server: started when it is first needed, and again after it has ended.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 use std::time::{Duration, Instant};
 
@@ -16,9 +16,10 @@ use rmcp::service::{
 };
 use rmcp::{RoleClient, serve_client};
 use tokio::task::JoinHandle;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 use super::connection::{ChangeFunction, ProgressRoutes, ServerListener, http_transport};
+use super::listing::{self, ToolListing};
 use super::server_tool::{CallFunction, ServerTool};
 use super::stdio::{SignsOfLife, StdioTransport};
 use super::{McpServerSettings, McpTransport, ServerContext};
@@ -34,6 +35,8 @@ const STEADY: Duration = Duration::from_mins(1);
 const LONGEST_WAIT: Duration = Duration::from_mins(1);
 /// The most tools of one server.
 const MOST_TOOLS: usize = 256;
+/// The shortest time between two lists of the tools because of a change.
+const RELIST_AFTER: Duration = Duration::from_millis(500);
 /// The longest reason in an error, in characters.
 const LONGEST_REASON: usize = 300;
 
@@ -49,6 +52,8 @@ pub(super) struct ToolServer {
     this: Weak<Self>,
     /// The secrets that the settings give to the server.
     secrets: SecretVariables,
+    /// How many changes of the tools were reported since they are being listed again.
+    changes: AtomicU64,
 }
 
 /// The connection to a server, and what became of the last ones.
@@ -91,6 +96,7 @@ impl ToolServer {
             tools: Mutex::default(),
             this: this.clone(),
             secrets,
+            changes: AtomicU64::new(0),
         })
     }
 
@@ -188,8 +194,8 @@ impl ToolServer {
             }
         };
         let service = service.map_err(|error| reason(&error, &signs))?;
-        let tools = service.peer().list_all_tools().await;
-        self.set_tools(tools.map_err(|error| error.to_string())?);
+        let listed = listing::list_tools(service.peer(), MOST_TOOLS).await;
+        self.set_tools(listed.map_err(|error| error.to_string())?);
         let has_ended = signs.has_ended;
         Ok(RunningLink { service, progress, since: Instant::now(), has_ended })
     }
@@ -221,22 +227,36 @@ impl ToolServer {
         })
     }
 
-    /// Lists the tools again.
+    /// Lists the tools again, once for all changes that are reported in the meantime.
     async fn list_tools(&self, peer: &Peer<RoleClient>) {
-        match peer.list_all_tools().await {
-            Ok(tools) => self.set_tools(tools),
-            Err(error) => (self.context.warn)(&self.failed(&error)),
+        // Whoever lists them now will list them once more.
+        if self.changes.fetch_add(1, Ordering::AcqRel) > 0 {
+            return;
+        }
+        loop {
+            let seen = self.changes.load(Ordering::Acquire);
+            match timeout(START_WITHIN, listing::list_tools(peer, MOST_TOOLS)).await {
+                Ok(Ok(listed)) => self.set_tools(listed),
+                Ok(Err(error)) => (self.context.warn)(&self.failed(&error)),
+                Err(_) => (self.context.warn)(&self.failed(&"it has not listed its tools in time")),
+            }
+            // A server that reports a change with every list keeps nobody busy.
+            sleep(RELIST_AFTER).await;
+            let none_since =
+                self.changes.compare_exchange(seen, 0, Ordering::AcqRel, Ordering::Acquire);
+            if none_since.is_ok() || peer.is_transport_closed() {
+                self.changes.store(0, Ordering::Release);
+                return;
+            }
         }
     }
 
-    fn set_tools(&self, tools: Vec<rmcp::model::Tool>) {
-        if tools.len() > MOST_TOOLS {
-            let text = format!("it has {} tools, and {MOST_TOOLS} are used", tools.len());
-            (self.context.warn)(&self.failed(&text));
+    fn set_tools(&self, listed: ToolListing) {
+        for problem in &listed.problems {
+            (self.context.warn)(&self.failed(problem));
         }
         let (name, call) = (&self.settings.name, self.call_function());
-        let tools = tools.into_iter().take(MOST_TOOLS);
-        *lock(&self.tools) = ServerTool::all(name, self.is_own, &call, tools);
+        *lock(&self.tools) = ServerTool::all(name, self.is_own, &call, listed.tools);
         self.context.revision.fetch_add(1, Ordering::Relaxed);
     }
 

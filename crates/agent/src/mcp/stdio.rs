@@ -13,6 +13,10 @@ use callgate_wire::frame::{DecodedLine, LineDecoder};
 use rmcp::RoleClient;
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 use tokio::task::JoinHandle;
@@ -23,6 +27,8 @@ use crate::run::{locate, not_started};
 
 /// The longest line of a server, in bytes; results with pictures are long.
 const LONGEST_LINE: usize = 32 * 1024 * 1024;
+/// The code of the failure that stands for an answer which cannot be used.
+const UNREADABLE: i32 = -32603;
 /// How long a server may take to end by itself once its input is closed.
 const GRACE: Duration = Duration::from_millis(300);
 /// How much of the end of its standard error is kept, in bytes.
@@ -121,9 +127,15 @@ impl Transport<RoleClient> for StdioTransport {
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
         loop {
             while let Some(line) = self.lines.next_frame() {
-                let DecodedLine::Whole(line) = line else { continue };
-                if let Ok(message) = serde_json::from_slice(line) {
-                    return Some(message);
+                let message = match line {
+                    DecodedLine::Whole(line) => read_message(line),
+                    DecodedLine::TooLong(line) => {
+                        let why = format!("an answer of {} bytes is too long", line.size);
+                        line.id.and_then(|id| failed_answer(&id, &why))
+                    }
+                };
+                if message.is_some() {
+                    return message;
                 }
             }
             match self.stdout.read(self.lines.space()).await {
@@ -142,13 +154,44 @@ impl Transport<RoleClient> for StdioTransport {
 
     /// Closes the server's input, and ends it with everything that it started.
     async fn close(&mut self) -> io::Result<()> {
-        drop(self.stdin.lock().await.take());
+        // A server that does not read keeps the input busy until it is ended.
+        if let Ok(mut stdin) = timeout(GRACE, self.stdin.lock()).await {
+            drop(stdin.take());
+        }
         let Some(mut child) = self.child.take() else { return Ok(()) };
         // A server that does not end by itself is ended below.
         timeout(GRACE, child_ended(&child)).await.ok();
         let ended = tokio::task::spawn_blocking(move || child.end_all()).await;
         ended.map_err(io::Error::other)?.map(drop)
     }
+}
+
+/// The members of a message that tell whether it is an answer.
+#[derive(Deserialize)]
+struct AnswerMembers<'a> {
+    #[serde(borrow)]
+    id: &'a RawValue,
+    method: Option<IgnoredAny>,
+}
+
+/// Reads a message. An answer that cannot be read is a failure, so that nobody waits for it.
+fn read_message(line: &[u8]) -> Option<RxJsonRpcMessage<RoleClient>> {
+    let error = match serde_json::from_slice(line) {
+        Ok(message) => return Some(message),
+        Err(error) => error,
+    };
+    let members: AnswerMembers<'_> = serde_json::from_slice(line).ok()?;
+    if members.method.is_some() {
+        return None;
+    }
+    failed_answer(members.id.get(), &format!("an answer that cannot be read: {error}"))
+}
+
+/// Returns an answer that says why there is none. `id` is JSON.
+fn failed_answer(id: &str, why: &str) -> Option<RxJsonRpcMessage<RoleClient>> {
+    let id: Value = serde_json::from_str(id).ok()?;
+    let error = json!({ "code": UNREADABLE, "message": why });
+    serde_json::from_value(json!({ "jsonrpc": "2.0", "id": id, "error": error })).ok()
 }
 
 /// Keeps the end of what a server writes to its standard error.

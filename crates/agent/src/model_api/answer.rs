@@ -26,6 +26,8 @@ const ERROR_TIME: Duration = Duration::from_secs(5);
 const FEWEST_PIECES: usize = 4;
 /// How many pieces later batches have at most, plus those of one more chunk.
 const MOST_PIECES: usize = 512;
+/// How long the end mark and the usage may take after the last of an answer.
+const END_TIME: Duration = Duration::from_secs(5);
 /// How long reading the rest after the end of an answer may take.
 const REST_TIME: Duration = Duration::from_secs(2);
 
@@ -57,6 +59,12 @@ pub(crate) trait EventDecoder: Send + 'static {
 
     /// Returns true if the answer is complete.
     fn is_whole(&self) -> bool;
+
+    /// Returns true if all of the answer has arrived, though its end may not have: what follows can
+    /// be done without.
+    fn has_stopped(&self) -> bool {
+        self.is_whole()
+    }
 
     /// Returns the number of events with content so far. A ping has none.
     fn events(&self) -> u64;
@@ -146,9 +154,14 @@ impl<D: EventDecoder> AnswerReader<D> {
     /// Waits for bytes and processes them, with all others that have arrived. Returns `false` after
     /// the end.
     async fn read(&mut self, into: &mut Vec<AnswerPiece>) -> Result<bool, EngineError> {
-        let end = self.patience.wait(Instant::now());
-        let chunk = timeout_at(end, self.response.chunk()).await;
-        let chunk = chunk.map_err(|_| self.link.errors.stalled(self.patience.waited()))?;
+        let now = Instant::now();
+        let end = self.patience.wait(now);
+        let end = if self.stream.has_stopped() { end.min(now + END_TIME) } else { end };
+        let chunk = match timeout_at(end, self.response.chunk()).await {
+            Ok(chunk) => chunk,
+            Err(_) if self.stream.has_stopped() => Ok(None),
+            Err(_) => return Err(self.link.errors.stalled(self.patience.waited())),
+        };
         let had_come = self.stream.events();
         self.accept(chunk, into)?;
         while !self.stream.is_whole()
@@ -171,6 +184,8 @@ impl<D: EventDecoder> AnswerReader<D> {
             Ok(Some(bytes)) => self.take(bytes.as_ref(), into),
             Ok(None) if self.stream.finish(into)? => Ok(()),
             Ok(None) => Err(self.link.errors.cut(None)),
+            // Some servers just hang up at the end.
+            Err(_) if self.stream.has_stopped() && self.stream.finish(into)? => Ok(()),
             Err(error) => Err(self.link.errors.cut(Some(error))),
         }
     }

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 
 use callgate_wire::session::TokenUsage;
 use serde::Deserialize;
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 /// One chunk.
@@ -77,6 +78,30 @@ impl FunctionPiece<'_> {
             _ => Cow::Borrowed(arguments),
         }
     }
+}
+
+/// Returns a chunk in the usual form, if it has one that only some servers use: `null` in place of
+/// something absent, content in parts, or both a whole message and what is new of it.
+pub(super) fn plain_chunk(data: &[u8]) -> Option<String> {
+    let mut chunk: Value = serde_json::from_slice(data).ok()?;
+    let members = chunk.as_object_mut()?;
+    members.retain(|_, value| !value.is_null());
+    for choice in members.get_mut("choices").and_then(Value::as_array_mut).into_iter().flatten() {
+        let choice = choice.as_object_mut()?;
+        choice.retain(|_, value| !value.is_null());
+        if choice.contains_key("delta") {
+            choice.remove("message");
+        }
+        for name in ["delta", "message"] {
+            if let Some(content) = choice.get_mut(name).and_then(|new| new.get_mut("content"))
+                && let Some(parts) = content.as_array()
+            {
+                let text = parts.iter().filter_map(|part| part.get("text")?.as_str());
+                *content = text.collect::<String>().into();
+            }
+        }
+    }
+    Some(chunk.to_string())
 }
 
 /// The tokens of a whole answer.

@@ -9,7 +9,7 @@ use callgate_wire::session::TokenUsage;
 use serde_json::value::RawValue;
 use uuid::Uuid;
 
-use super::chunk::{CallPiece, ChatChunk, ChunkChoice, ChunkDelta, usage};
+use super::chunk::{CallPiece, ChatChunk, ChunkChoice, ChunkDelta, plain_chunk, usage};
 use crate::engine::{AnswerPiece, EngineError, ModelStop};
 use crate::model_api::{ErrorComposer, EventDecoder, tool_input};
 
@@ -71,8 +71,14 @@ impl ChunkDecoder {
     }
 
     fn chunk(&mut self, data: &[u8], into: &mut Vec<AnswerPiece>) -> Result<(), EngineError> {
-        let chunk: ChatChunk<'_> =
-            serde_json::from_slice(data).map_err(|error| self.errors.nonsense(error))?;
+        let plain;
+        let chunk: ChatChunk<'_> = match serde_json::from_slice(data) {
+            Ok(chunk) => chunk,
+            Err(error) => {
+                plain = plain_chunk(data).ok_or_else(|| self.errors.nonsense(&error))?;
+                serde_json::from_str(&plain).map_err(|_| self.errors.nonsense(error))?
+            }
+        };
         if let Some(error) = chunk.error.filter(|error| error.get() != "null") {
             return Err(self.errors.said_in_stream(error));
         }
@@ -215,6 +221,10 @@ impl EventDecoder for ChunkDecoder {
 
     fn is_whole(&self) -> bool {
         self.is_whole
+    }
+
+    fn has_stopped(&self) -> bool {
+        self.is_whole || self.stop.is_some()
     }
 
     fn events(&self) -> u64 {

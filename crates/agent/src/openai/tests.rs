@@ -2,6 +2,7 @@
 
 use callgate_testkit::chat::{API_KEY, Chat, ChatReply, Dialect};
 use serde_json::json;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use super::*;
 use crate::engine::{AnswerPiece, ModelStop};
@@ -99,6 +100,42 @@ async fn an_answer_without_its_end_is_cut() {
     let script = [ChatReply::Raw(vec![piece])];
     let fake = Chat::start(Dialect::ChatCompletions, script);
     let error = answer(&engine(&fake.url(), Some("m")), call("Hi")).await.unwrap_err();
+    assert_eq!(error.kind, EngineErrorKind::Cut);
+}
+
+/// A server that sends these bytes after its headers, and then hangs up or stays silent.
+async fn raw_server(body: &'static str, hangs_up: bool) -> String {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    tokio::spawn(async move {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        let mut request = vec![0; 65536];
+        assert!(stream.read(&mut request).await.unwrap() > 0);
+        let head =
+            "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked";
+        let chunk = format!("{head}\r\n\r\n{:x}\r\n{body}\r\n", body.len());
+        stream.write_all(chunk.as_bytes()).await.unwrap();
+        if !hangs_up {
+            std::future::pending::<()>().await;
+        }
+    });
+    url
+}
+
+const WHOLE: &str = "data: {\"choices\":[{\"delta\":{\"content\":\"Hi\"}}]}\n\n\
+                     data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n";
+
+#[tokio::test]
+async fn a_server_that_hangs_up_or_falls_silent_after_the_answer_has_answered() {
+    for hangs_up in [true, false] {
+        let url = raw_server(WHOLE, hangs_up).await;
+        let pieces = answer(&engine(&url, Some("m")), call("Hi")).await.unwrap();
+        assert!(matches!(&pieces[0], AnswerPiece::Text(text) if text == "Hi"), "{pieces:?}");
+        let last = pieces.last().unwrap();
+        assert!(matches!(last, AnswerPiece::End(ModelStop::EndTurn)), "{pieces:?}");
+    }
+    let url = raw_server("data: {\"choices\":[{\"delta\":{\"content\":\"Hi\"}}]}\n\n", true).await;
+    let error = answer(&engine(&url, Some("m")), call("Hi")).await.unwrap_err();
     assert_eq!(error.kind, EngineErrorKind::Cut);
 }
 

@@ -164,6 +164,26 @@ fn an_answer_ends_with_a_reason_or_the_mark_or_is_cut() {
 }
 
 #[test]
+fn forms_that_only_some_servers_use_are_understood() {
+    check(
+        &[
+            r#"{"choices":null,"usage":null}"#,
+            r#"{"choices":[{"index":null,"delta":{"content":[{"type":"text","text":"Hel"},{"type":"thinking"},{"text":"lo"}]}}]}"#,
+            r#"{"choices":[{"delta":{"content":"!"},"message":{"content":"Hello!"},"finish_reason":"stop"}]}"#,
+            DONE,
+        ],
+        expect![[r#"
+            Text("Hello")
+            Text("!")
+            usage 7 2 0
+            End(EndTurn)
+        "#]],
+    );
+    assert!(read(&[r#"{"choices":[{"delta":{"content":5}}]}"#]).starts_with("nonsense: "));
+    assert!(read(&[r#"{"choices":[5]}"#]).starts_with("nonsense: "));
+}
+
+#[test]
 fn errors_in_the_stream_end_it() {
     check(
         &[
