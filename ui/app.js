@@ -1,14 +1,20 @@
 // The page: its state, its connection to the desk, and what every view may do.
 
 import { render } from "./vendor/lit-html/lit-html.js";
+import { ChatSession } from "./chat_session.js";
+import { ChatQuestions } from "./chat_questions.js";
+import { Desktop } from "./desktop.js";
 import { keep, kept } from "./kept.js";
 import { Notices } from "./notices.js";
 import { formatRoute, pairingCode, parseRoute } from "./router.js";
-import { shell } from "./shell.js";
+import { frame } from "./frame.js";
 import { QuestionStore } from "./store.js";
-import { HttpTransport, RequestError, ask, errorText } from "./transport.js";
+import { HttpTransport } from "./http_transport.js";
+import { TauriTransport } from "./tauri_transport.js";
+import { RequestError, ask, errorText } from "./transport.js";
 import { handleKey } from "./keys.js";
 import { helpDialog } from "./parts/help.js";
+import { beginFrame } from "./parts/markdown.js";
 import { proposalDialog } from "./parts/proposal.js";
 import { ChatView } from "./views/chat.js";
 import { InboxView } from "./views/inbox.js";
@@ -17,6 +23,7 @@ import { PairView } from "./views/pair.js";
 import { RulesView } from "./views/rules.js";
 import { SessionsView } from "./views/sessions.js";
 import { SettingsView } from "./views/settings.js";
+import { StatusView } from "./views/status.js";
 
 /** @typedef {import("./router.js").Route} Route */
 /** @typedef {import("./store.js").Question} Question */
@@ -62,11 +69,16 @@ export class App {
   #watch = null;
 
   constructor() {
-    this.transport = new HttpTransport(
-      () => kept(KEY),
-      (text) => this.#locked(text),
-    );
+    const tauri = window.__TAURI__;
+    const key = () => kept(KEY);
+    const lost = (/** @type {string} */ text) => this.#locked(text);
+    /** The desktop shell, if the page is in its window. */
+    this.desktop = tauri ? new Desktop(tauri, this) : null;
+    /** @type {import("./transport.js").Transport} */
+    this.transport = tauri ? new TauriTransport(tauri, key, lost) : new HttpTransport(key, lost);
     this.notices = new Notices(this);
+    this.chat = new ChatSession(this);
+    this.questions = new ChatQuestions(this);
     this.pair = new PairView(this);
     this.views = {
       inbox: new InboxView(this),
@@ -75,6 +87,7 @@ export class App {
       rules: new RulesView(this),
       sessions: new SessionsView(this),
       settings: new SettingsView(this),
+      status: new StatusView(this),
     };
   }
 
@@ -87,16 +100,28 @@ export class App {
     return kept(KEY) !== null;
   }
 
-  start() {
+  /** Whether there is something to show: the chat of the desktop shell needs no desk. */
+  get isUsable() {
+    return this.isPaired || this.desktop !== null;
+  }
+
+  /** Whether the view cannot be shown, because it needs a desk and none is there. */
+  get lacksDesk() {
+    return this.desktop?.lacksDesk ?? false;
+  }
+
+  async start() {
     const code = pairingCode(location.hash);
     if (code) history.replaceState(null, "", location.pathname);
+    await this.desktop?.start();
+    if (this.desktop && !location.hash) history.replaceState(null, "", formatRoute({ view: "chat" }));
     this.#routed();
     window.addEventListener("hashchange", () => this.#routed());
     window.addEventListener("resize", () => this.update());
     window.addEventListener("online", () => this.#watch?.retry());
     document.addEventListener("visibilitychange", () => document.hidden || this.#watch?.retry());
     document.addEventListener("keydown", (event) => handleKey(this, event));
-    setInterval(() => this.#tick(), 1_000);
+    setInterval(() => document.hidden || this.#tick(), 1_000);
     if (this.isPaired) this.#connect(code);
     else if (code) this.pair.pair(code);
     this.update();
@@ -131,6 +156,7 @@ export class App {
 
   retry() {
     this.#watch?.retry();
+    this.desktop?.look(true);
   }
 
   /** @param {string} key */
@@ -208,15 +234,27 @@ export class App {
   }
 
   #changed() {
-    this.notices.count(this.store.waiting());
+    this.notices.count(this.waiting());
     this.update();
+  }
+
+  /** Takes over what the runtime of the chat asks. */
+  questionsChanged() {
+    for (const { row } of this.questions.refresh()) this.notices.arrived(row);
+    this.#changed();
+  }
+
+  /** How many questions wait for an answer, of the desk and of the runtime. */
+  waiting() {
+    const own = this.questions.all().filter(({ row }) => !this.store.questions.has(row.question));
+    return this.store.waiting() + own.length;
   }
 
   // Answers
 
   /**
    * Sends an answer and follows it until the agent has read it.
-   * @param {Question} question @param {import("./views/inbox.js").PressFields} fields
+   * @param {Question} question @param {import("./answering.js").PressFields} fields
    * @param {Record<string, string>} [raw] fields as JSON text
    */
   async press(question, fields, raw) {
@@ -247,14 +285,16 @@ export class App {
     this.now = Date.now();
     const root = document.getElementById("app");
     if (!root) return;
-    render(shell(this), root);
-    if (this.isPaired) this.view.rendered?.();
+    beginFrame();
+    render(frame(this), root);
+    if (this.isUsable) this.view.rendered?.();
     const dialog = /** @type {HTMLDialogElement | null} */ (document.getElementById("dialog"));
     if (dialog && !dialog.open) dialog.showModal();
   }
 
   #tick() {
     this.now = Date.now();
+    this.desktop?.look();
     this.store.sweep(this.now, this.route.view === "inbox" ? this.views.inbox.current : null);
     this.update();
   }
@@ -269,7 +309,8 @@ export class App {
 
   #routed() {
     this.route = parseRoute(location.hash);
-    if (this.isPaired) this.view.enter(this.route);
+    if (this.isUsable && !this.lacksDesk) this.view.enter(this.route);
+    this.desktop?.look();
     this.update();
   }
 

@@ -1,9 +1,8 @@
-// How chat pages reach the runtime: requests over HTTP, and everything that happens as events.
+// The page's session with the runtime: requests and their answers, and everything that happens.
 
-import { EventReader } from "./streams.js";
-import { RequestError, backOff, chunks } from "./transport.js";
+import { RequestError, backOff } from "./transport.js";
 
-/** @typedef {import("./transport.js").HttpTransport} HttpTransport */
+/** @typedef {import("./transport.js").Transport} Transport */
 /** @typedef {import("./chat_store.js").ChatStore} ChatStore */
 
 /** How long an answer may take that is not a turn. */
@@ -13,13 +12,13 @@ export class ChatLink {
   #transport;
   #store;
   #changed;
-  #last = "";
+  #last = 0;
   #isWatching = false;
   /** @type {Map<string, (reply: any) => void>} */
   #waiting = new Map();
 
   /**
-   * @param {HttpTransport} transport @param {ChatStore} store
+   * @param {Transport} transport @param {ChatStore} store
    * @param {(event: "session" | "ready" | "missed" | "other" | "gone") => void} changed
    */
   constructor(transport, store, changed) {
@@ -29,9 +28,12 @@ export class ChatLink {
   }
 
   /** @param {string} folder */
-  async start(folder) {
-    const answer = await this.#transport.call("/api/chat/start", { body: JSON.stringify({ folder }) });
-    return /** @type {{session: string, folder: string}} */ (await answer.json());
+  start(folder) {
+    return this.#transport.startChat(folder);
+  }
+
+  restart() {
+    return this.#transport.restartChat();
   }
 
   /** Follows the events until there is no runtime any more, over interruptions. */
@@ -39,8 +41,9 @@ export class ChatLink {
     if (this.#isWatching) return;
     this.#isWatching = true;
     for (let attempt = 0; this.#isWatching; attempt++) {
+      const seen = this.#last ? { session: this.#store.session, last: this.#last } : null;
       try {
-        if (!(await this.#follow())) break;
+        if (!(await this.#transport.followChat(seen, (event) => this.#dispatch(event)))) break;
         attempt = 0;
       } catch (error) {
         if (error instanceof RequestError && [401, 404].includes(error.status)) break;
@@ -51,28 +54,13 @@ export class ChatLink {
     this.#changed("gone");
   }
 
-  /** Follows the events of one connection. Returns false if there is no runtime. */
-  async #follow() {
-    const known = this.#last ? `?session=${encodeURIComponent(this.#store.session)}` : "";
-    /** @type {Record<string, string>} */
-    const headers = this.#last ? { "Last-Event-ID": this.#last } : {};
-    const answer = await this.#transport.call(`/api/chat/events${known}`, { headers, method: "GET" });
-    if (answer.status === 204) return false;
-    const reader = new EventReader();
-    for await (const chunk of chunks(answer)) {
-      for (const event of reader.push(chunk)) this.#dispatch(event);
-    }
-    return true;
-  }
-
-  /** @param {import("./streams.js").StreamEvent} event */
-  #dispatch({ event, id, data: text }) {
-    const data = JSON.parse(text);
-    const seq = Number(id ?? 0);
+  /** @param {import("./transport.js").TransportEvent} event */
+  #dispatch({ event, id, data }) {
     if (id !== null) this.#last = id;
+    const seq = id ?? 0;
     const store = this.#store;
     if (event === "session") {
-      if (data.session !== store.session) this.#last = "";
+      if (data.session !== store.session) this.#last = 0;
       store.entered(data);
       return this.#changed("session");
     }
@@ -98,10 +86,13 @@ export class ChatLink {
   }
 
   /** Sends a request and returns its id. @param {string} kind @param {object} [fields] */
-  async send(kind, fields = {}) {
-    const body = JSON.stringify({ id: "page", kind, ...fields });
-    const answer = await this.#transport.call("/api/chat", { body });
-    return /** @type {string} */ ((await answer.json()).id);
+  send(kind, fields = {}) {
+    return this.sendLine(JSON.stringify({ id: "page", kind, ...fields }));
+  }
+
+  /** Sends a request that is JSON already. @param {string} line */
+  sendLine(line) {
+    return this.#transport.sendChat(line);
   }
 
   /**
@@ -109,7 +100,11 @@ export class ChatLink {
    * @param {string} kind @param {object} [fields] @returns {Promise<any>}
    */
   async ask(kind, fields) {
-    const id = await this.send(kind, fields);
+    return this.ended(await this.send(kind, fields));
+  }
+
+  /** Waits for the end of a request. @param {string} id @returns {Promise<any>} */
+  async ended(id) {
     const end =
       this.#store.takeEnd(id) ??
       (await new Promise((resolve, reject) => {

@@ -29,8 +29,17 @@
  * @property {boolean} isOver
  * @property {boolean} hasGap whether some of its events were missed
  * @property {number} endedAt the number of its last event
+ * @property {number} heardAt when its last event came, by this page's clock
  * @property {string} error
  * @property {string} stopReason
+ */
+
+/**
+ * @typedef {object} AskedQuestion
+ * @property {import("../docs/protocol/session.js").PermissionRequestResponse["data"] & {input: any}} data
+ * @property {string} request the request that waits for the answer
+ * @property {string} conversation
+ * @property {number} at when it was asked, by the runtime's clock
  */
 
 /** @typedef {{input: number, output: number, cost: number | null, context: number, window: number | null}} Meter */
@@ -38,6 +47,8 @@
 /** How many answers of other requests are remembered for whoever asked for them. */
 const MOST_ENDS = 64;
 const TURNS = ["user_message", "regenerate", "edit_last"];
+/** A runtime that sends nothing about a turn for so long does not answer. */
+const SILENCE_MS = 60_000;
 
 export class ChatStore {
   session = "";
@@ -53,10 +64,14 @@ export class ChatStore {
   loaded = null;
   /** @type {Turn[]} the turns that have ended and that nobody has looked at */
   ended = [];
+  /** @type {Map<string, AskedQuestion>} what the runtime waits to be answered, by id */
+  questions = new Map();
   /** @type {Record<string, Meter>} by conversation */
   meters = {};
   /** @type {Map<string, {conversation: string, turns: Turn[], askedAt: number}>} */
   #loads = new Map();
+  /** @type {Map<string, string>} the conversations that are being cleared, by their requests */
+  #clears = new Map();
   /** @type {Map<string, any>} what the turns that go on have taken so far, by their conversations */
   #running = new Map();
   /** @type {Map<string, any>} the last responses to requests, by their ids */
@@ -69,7 +84,9 @@ export class ChatStore {
     this.folder = folder;
     this.live = [];
     this.loaded = null;
+    this.questions.clear();
     this.#loads.clear();
+    this.#clears.clear();
     this.#ends.clear();
     this.#running.clear();
   }
@@ -77,7 +94,9 @@ export class ChatStore {
   /** @param {{state: string, capabilities?: string[], text?: string, lastWords?: string | null}} state */
   stateChanged({ state, capabilities, text, lastWords }) {
     this.state = state;
-    this.stateText = [text, lastWords].filter(Boolean).join(": ");
+    // Why it died is known until it is ready again.
+    if (state === "died") this.stateText = [text, lastWords].filter(Boolean).join(": ");
+    else if (state === "ready" || state === "ended") this.stateText = "";
     if (capabilities) this.capabilities = new Set(capabilities);
   }
 
@@ -86,8 +105,10 @@ export class ChatStore {
     const conversation = request.metadata?.conversationId ?? request.conversationId ?? "";
     if (request.kind === "load_conversation")
       this.#loads.set(request.id, { conversation, turns: [], askedAt: seq });
+    if (request.kind === "clear_history") this.#clears.set(request.id, conversation);
     if (!TURNS.includes(request.kind)) return;
     const turn = newTurn(request.id, conversation);
+    turn.heardAt = Date.now();
     turn.text = request.kind === "regenerate" ? null : request.message;
     turn.files = request.attachments ?? [];
     turn.replaces = request.kind !== "user_message";
@@ -98,14 +119,53 @@ export class ChatStore {
   replied(reply, seq) {
     const load = this.#loads.get(reply.id);
     const turn = load ? loadedTurn(load, reply) : this.live.find(({ id }) => id === reply.id);
-    if (turn) apply(turn, reply);
+    if (reply.type === "permission_request") this.#asked(reply, turn?.conversation ?? "");
+    if (reply.type === "permission_resolved") this.questions.delete(reply.data.question);
+    if (turn) {
+      turn.heardAt = Date.now();
+      apply(turn, reply);
+    }
     if (reply.type === "usage") this.#count(turn?.conversation, reply.data);
     if (!["done", "error", "status"].includes(reply.type)) return;
     if (load && reply.type === "done") this.loaded = finished(load);
     if (turn && !load) this.#end(turn, reply, seq);
     this.#loads.delete(reply.id);
+    if (reply.type === "done") this.#cleared(this.#clears.get(reply.id));
+    this.#clears.delete(reply.id);
     this.#ends.set(reply.id, reply);
     for (const id of this.#ends.keys()) if (this.#ends.size > MOST_ENDS) this.#ends.delete(id);
+  }
+
+  /** @param {any} reply @param {string} conversation */
+  #asked({ id, data, timestamp }, conversation) {
+    this.questions.set(data.question, { data, request: id, conversation, at: timestamp });
+  }
+
+  /**
+   * Takes the status of the runtime: what it asks may have been missed.
+   * @param {{questions?: any[], requests?: {id: string, conversationId?: string}[]}} status
+   */
+  statusLoaded({ questions, requests }) {
+    if (!questions) return;
+    const open = new Set(questions.map(({ data }) => data.question));
+    for (const id of this.questions.keys()) if (!open.has(id)) this.questions.delete(id);
+    for (const question of questions) {
+      const request = requests?.find(({ id }) => id === question.id);
+      if (!this.questions.has(question.data.question)) this.#asked(question, request?.conversationId ?? "");
+    }
+  }
+
+  /** Returns true if a turn waits for a person. @param {Turn} turn */
+  isAsking({ id }) {
+    return [...this.questions.values()].some(({ request }) => request === id);
+  }
+
+  /** Forgets what was said in a conversation. @param {string | undefined} conversation */
+  #cleared(conversation) {
+    if (conversation === undefined) return;
+    this.live = this.live.filter((turn) => turn.conversation !== conversation || !turn.isOver);
+    if (this.loaded?.conversation === conversation) this.loaded = null;
+    delete this.meters[conversation];
   }
 
   /** @param {{id: string, error: string}} failure @param {number} seq */
@@ -125,6 +185,7 @@ export class ChatStore {
     turn.isOver = true;
     turn.endedAt = seq;
     this.ended.push(turn);
+    for (const [id, { request }] of this.questions) if (request === turn.id) this.questions.delete(id);
     turn.error = reply.type === "error" ? reply.error : "";
     turn.stopReason = reply.data?.stopReason ?? "";
     // It is part of the turn that it steered.
@@ -168,6 +229,17 @@ export class ChatStore {
     return this.live.find((turn) => turn.conversation === conversation && !turn.isOver) ?? null;
   }
 
+  /**
+   * Returns for how long the runtime has sent nothing about the turn that it works on, or 0 if
+   * that is no cause for worry: it may wait for a person.
+   * @param {string} conversation @param {number} now
+   */
+  silence(conversation, now) {
+    const turn = this.working(conversation);
+    const silence = !turn || this.isAsking(turn) ? 0 : now - turn.heardAt;
+    return silence >= SILENCE_MS ? silence : 0;
+  }
+
   /** @param {string} conversation @returns {Turn[]} all turns, the oldest first */
   turns(conversation) {
     const loaded = this.loaded?.conversation === conversation ? this.loaded : null;
@@ -202,7 +274,7 @@ function counted(meter, usage, cost) {
 
 /** @param {string} id @param {string} conversation @returns {Turn} */
 function newTurn(id, conversation) {
-  const state = { isOver: false, hasGap: false, endedAt: 0, error: "", stopReason: "", replaces: false };
+  const state = { isOver: false, hasGap: false, endedAt: 0, heardAt: 0, error: "", stopReason: "", replaces: false };
   return { id, conversation, text: "", files: [], parts: [], ...state };
 }
 

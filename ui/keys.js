@@ -21,18 +21,30 @@ let wentAt = -Infinity;
 
 /** @param {App} app @param {KeyboardEvent} event */
 export function handleKey(app, event) {
-  if (!app.isPaired || event.repeat || event.altKey || event.metaKey || event.isComposing) return;
+  if (!app.isUsable || event.repeat || event.altKey || event.metaKey || event.isComposing) return;
   const target = /** @type {HTMLElement} */ (event.target);
   if (event.ctrlKey) {
     if (event.key === "Enter") target.closest("form")?.requestSubmit();
     return;
   }
+  if (event.key === "Escape" && app.desktop && !app.dialog) return escape(app, event, target);
   const isTyping = target.matches("input:not([type=checkbox]), textarea, select");
   if (isTyping && event.key === "Escape") target.blur();
   if (isTyping || app.dialog) return;
   const isPressable = target.matches("button, a, summary, input");
   if (isPressable && (event.key === "Enter" || event.key === " ")) return;
   if (meaning(app, event)) event.preventDefault();
+}
+
+/**
+ * Escape in the desktop shell: hides the window, unless something in it takes the key.
+ * @param {App} app @param {KeyboardEvent} event @param {HTMLElement} target
+ */
+function escape(app, event, target) {
+  // A field for searching empties itself.
+  if (target.matches("input[type=search]") && /** @type {HTMLInputElement} */ (target).value) return;
+  event.preventDefault();
+  if (app.lacksDesk || !app.view.key?.("Escape")) app.desktop?.hide();
 }
 
 /** @param {App} app @param {KeyboardEvent} event */

@@ -31,12 +31,14 @@ export class Notices {
     if (link) link.href = `data:image/svg+xml,${encodeURIComponent(favicon(count))}`;
     const badge = /** @type {{setAppBadge?: (count: number) => Promise<void>}} */ (navigator);
     badge.setAppBadge?.(count).catch(() => {});
+    this.#app.desktop?.waiting(count);
   }
 
   /** @param {Row} row a question that has just arrived */
   arrived(row) {
     if (this.permission() !== "granted" || document.hasFocus() || this.#notified.has(row.question)) return;
     this.#notified.add(row.question);
+    if (this.#app.desktop) return this.#app.desktop.notify(noticeOf(row));
     const title = `${agentName(row.agent)} in ${folderName(row.project)}`;
     const note = new Notification(title, {
       body: `Wants an answer: ${toolDeed(row.tool).toLowerCase()}`,
@@ -49,7 +51,9 @@ export class Notices {
     };
   }
 
+  /** @returns {NotificationPermission} */
   permission() {
+    if (this.#app.desktop) return "granted";
     return "Notification" in window ? Notification.permission : "denied";
   }
 
@@ -80,6 +84,11 @@ export class Notices {
     keep(ASKED, "no");
     this.#app.update();
   }
+}
+
+/** @param {Row} row */
+function noticeOf({ question, agent, project, tool }) {
+  return { id: question, agent: agentName(agent), project: folderName(project), kind: toolDeed(tool) };
 }
 
 /** @param {number} count */

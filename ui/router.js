@@ -1,10 +1,10 @@
 // Routes of the page. They live in the fragment of the address, which a browser never sends.
 
-/** @typedef {"inbox" | "chat" | "history" | "rules" | "sessions" | "settings"} ViewName */
+/** @typedef {"inbox" | "chat" | "history" | "rules" | "sessions" | "settings" | "status"} ViewName */
 /** @typedef {{view: ViewName, item: string | null, params: Record<string, string>}} Route */
 
 /** @type {ViewName[]} */
-export const VIEWS = ["inbox", "chat", "history", "rules", "sessions", "settings"];
+export const VIEWS = ["inbox", "chat", "history", "rules", "sessions", "settings", "status"];
 
 /** @param {string} fragment with or without `#` @returns {Route} */
 export function parseRoute(fragment) {

@@ -258,7 +258,7 @@ export class QuestionStore {
 }
 
 /** @param {Row} row @param {boolean} isSketch @returns {Question} */
-function newQuestion(row, isSketch) {
+export function newQuestion(row, isSketch) {
   return {
     row,
     isSketch,

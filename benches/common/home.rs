@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -89,10 +89,20 @@ impl Home {
         command
     }
 
+    /// Returns the folder of the home.
+    pub(crate) fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
     /// Starts a daemon and waits until it serves.
     pub(crate) fn daemon(&self) -> Daemon {
+        self.daemon_with(&[])
+    }
+
+    /// The same, with further environment variables.
+    pub(crate) fn daemon_with(&self, variables: &[(&str, &str)]) -> Daemon {
         let mut command = self.callgate(&["up", "--no-terminal"]);
-        command.stdin(Stdio::null()).stdout(Stdio::null());
+        command.envs(variables.iter().copied()).stdin(Stdio::null()).stdout(Stdio::null());
         let child = command.spawn().unwrap();
         while UnixStream::connect(self.socket()).is_err() {
             thread::sleep(Duration::from_millis(5));

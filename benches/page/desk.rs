@@ -41,6 +41,14 @@ impl PageHome {
         Self { home, daemon }
     }
 
+    /// A home with an empty ledger, whose runtimes ask the model at this address.
+    pub(crate) fn with_model(url: &str) -> Self {
+        let home = Home::new();
+        let daemon =
+            home.daemon_with(&[("ANTHROPIC_API_KEY", "sk-test"), ("ANTHROPIC_BASE_URL", url)]);
+        Self { home, daemon }
+    }
+
     /// Returns the memory of the daemon in megabytes.
     pub(crate) fn memory(&self) -> f64 {
         kernel::memory(self.daemon.pid(), "VmRSS:")

@@ -24,6 +24,7 @@ mod series;
 mod table;
 
 mod arrivals;
+mod chat_stream;
 mod desk;
 mod hooks;
 mod memory;
@@ -44,10 +45,12 @@ pub(crate) struct Plan {
     walks: usize,
     /// Hooks with and without a page.
     hooks: usize,
+    /// Long answers in the chat.
+    answers: usize,
 }
 
-const FULL: Plan = Plan { arrivals: 25, walks: 5, hooks: 150 };
-const QUICK: Plan = Plan { arrivals: 9, walks: 3, hooks: 40 };
+const FULL: Plan = Plan { arrivals: 25, walks: 5, hooks: 150, answers: 5 };
+const QUICK: Plan = Plan { arrivals: 9, walks: 3, hooks: 40, answers: 3 };
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().collect();
@@ -71,6 +74,8 @@ fn main() -> ExitCode {
     home.pair(&browser);
     lines.push(arrivals::measure(&home, &browser, plan.arrivals));
     lines.extend(views::measure(&home, &browser, plan.walks));
+    drop((home, browser));
+    lines.extend(chat_stream::measure(plan.answers));
     let hold = limits::print(&lines);
     if has("--check") && !hold { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }

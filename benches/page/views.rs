@@ -21,7 +21,7 @@ const MOST_LOADED: f64 = 120.0;
 /// How many nodes the document may have.
 const MOST_NODES: f64 = 2_000.0;
 /// The longest time between two frames, in milliseconds.
-const LONGEST_FRAME: f64 = 100.0;
+pub(crate) const LONGEST_FRAME: f64 = 100.0;
 /// How long a backtest of the whole ledger may take, in seconds.
 const LONGEST_BACKTEST: f64 = 2.0;
 /// How long a search through the whole ledger may take, in seconds.
@@ -30,7 +30,7 @@ const LONGEST_SEARCH: f64 = 1.0;
 const MOST_MEMORY: f64 = 44.0;
 
 /// Notes the longest time between two frames, from the beginning of the page on.
-const FRAMES: &str = "
+pub(crate) const FRAMES: &str = "
     window.benchFrames = { longest: 0 };
     let last = 0;
     const frame = (now) => {
@@ -194,14 +194,15 @@ fn walk(home: &PageHome, browser: &Browser, number_of_walk: usize) -> Walk {
         }
         drop(more);
         thread::sleep(Duration::from_millis(300));
-        let longest = browser.run(
-            "const { longest } = benchFrames; benchFrames.longest = 0; \
-            return longest",
-            &json!([]),
-        );
-        walk.frames[at] = number(&longest);
+        walk.frames[at] = take_longest(browser);
     }
     walk
+}
+
+/// Returns the longest time between two frames since the last call, in milliseconds.
+pub(crate) fn take_longest(browser: &Browser) -> f64 {
+    let take = "const { longest } = benchFrames; benchFrames.longest = 0; return longest";
+    number(&browser.run(take, &json!([])))
 }
 
 /// Goes to a view.
@@ -209,6 +210,6 @@ fn go(browser: &Browser, view: &str) {
     let _ = browser.run(&format!("location.hash = '#/{view}'"), &json!([]));
 }
 
-fn number(value: &Value) -> f64 {
+pub(crate) fn number(value: &Value) -> f64 {
     value.as_f64().unwrap_or_else(|| panic!("not a number: {value}"))
 }

@@ -44,6 +44,7 @@ fn no_view_keeps_anybody_out() {
                 ("rules", "rules/suggestions"),
                 ("sessions", "sessions"),
                 ("settings", "settings"),
+                ("status", "status"),
             ] {
                 let _ = browser.run("location.hash = arguments[0]", &json!([format!("#/{place}")]));
                 browser.wait_for(

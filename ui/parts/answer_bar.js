@@ -6,28 +6,28 @@ import { decisionOf, isOpen } from "../store.js";
 import { note, valueOf } from "./controls.js";
 import { icon } from "./icons.js";
 
-/** @typedef {import("../views/inbox.js").InboxView} InboxView */
+/** @typedef {import("../answering.js").Answering} Answering */
 /** @typedef {import("../store.js").Question} Question */
 /** @typedef {import("../types/desk.js").Card} Card */
 
-/** @param {InboxView} inbox @param {Question} question */
-export function answerBar(inbox, question) {
+/** @param {Answering} place @param {Question} question */
+export function answerBar(place, question) {
   const { card, answer } = question;
   let content;
-  if (answer === "pressed" || answer === "recorded" || answer === "read") content = steps(inbox, question);
-  else if (!isOpen(question)) content = outcome(inbox, question);
+  if (answer === "pressed" || answer === "recorded" || answer === "read") content = steps(place, question);
+  else if (!isOpen(question)) content = outcome(place, question);
   else if (!card) content = html`<div class="skeleton bar-skeleton"></div>`;
-  else if (inbox.reply?.question === question.row.question) content = replyForm(inbox, question, card);
-  else content = buttons(inbox, question, card);
+  else if (place.reply?.question === question.row.question) content = replyForm(place, question, card);
+  else content = buttons(place, question, card);
   return html`<footer class="answer-bar" aria-live="polite">
     ${question.notice && answer !== "read" && answer !== "recorded" ? note("amber", question.notice) : nothing}
     ${content}
   </footer>`;
 }
 
-/** @param {InboxView} inbox @param {Question} question @param {Card} card */
-function buttons(inbox, question, card) {
-  const blocked = inbox.isBlocked(question) ? "true" : "false";
+/** @param {Answering} place @param {Question} question @param {Card} card */
+function buttons(place, question, card) {
+  const blocked = place.isBlocked(question) ? "true" : "false";
   const isPicking = card.pickers.length > 0;
   const isPlain = !isPicking && card.body.type !== "ask";
   const words = card.takes_words
@@ -36,12 +36,12 @@ function buttons(inbox, question, card) {
   const noWord = isPlain ? "Deny" : isPicking ? "Dismiss" : "No";
   const yesWord = card.body.type === "plan" ? "Approve the plan" : isPlain ? "Allow once" : "Yes";
   const [edit, stop] = [label("Edit, then allow", "Edit"), label("Deny and stop", "Stop")];
-  return html` ${card.needs === "confirm" ? confirmField(inbox, card) : nothing}
+  return html` ${card.needs === "confirm" ? confirmField(place, card) : nothing}
     <div class="bar-line">
       <div class="bar-more">
-        ${card.blocked ? nothing : more("reply", words, "r", () => inbox.openReply(question))}
-        ${card.can_edit && isPlain ? more("edit", edit, "e", () => inbox.openEdit(question)) : nothing}
-        ${card.can_stop ? more("stop", stop, "", () => inbox.press(question, { action: "stop" }), blocked) : nothing}
+        ${card.blocked ? nothing : more("reply", words, "r", () => place.openReply(question))}
+        ${card.can_edit && isPlain ? more("edit", edit, "e", () => place.openEdit(question)) : nothing}
+        ${card.can_stop ? more("stop", stop, "", () => place.press(question, { action: "stop" }), blocked) : nothing}
       </div>
       <div class="bar-buttons">
         <div class="bar-button">
@@ -51,7 +51,7 @@ function buttons(inbox, question, card) {
             data-press="deny"
             aria-disabled=${blocked}
             aria-describedby="grants-deny"
-            @click=${() => inbox.press(question, { action: "deny" })}
+            @click=${() => place.press(question, { action: "deny" })}
           >
             ${noWord} <kbd>d</kbd>
           </button>
@@ -66,7 +66,7 @@ function buttons(inbox, question, card) {
                     type="button"
                     data-press="done"
                     aria-disabled=${blocked}
-                    @click=${() => inbox.press(question, { action: "done" })}
+                    @click=${() => place.press(question, { action: "done" })}
                   >
                     Done</button
                   ><span class="tiny muted">Sends what you chose.</span>
@@ -80,7 +80,7 @@ function buttons(inbox, question, card) {
                   aria-disabled=${blocked}
                   aria-describedby="grants-allow"
                   ?disabled=${card.is_cut}
-                  @click=${() => inbox.allow(question)}
+                  @click=${() => place.allow(question)}
                 >
                   ${yesWord} <kbd>a</kbd>
                 </button>
@@ -113,8 +113,8 @@ function label(wide, narrow) {
   return html`<span class="wide-only">${wide}</span><span class="narrow-only">${narrow}</span>`;
 }
 
-/** @param {InboxView} inbox @param {Card} card */
-function confirmField(inbox, card) {
+/** @param {Answering} place @param {Card} card */
+function confirmField(place, card) {
   return html`<label class="confirm-field"
     ><span>To allow this, type ${card.confirm_word_of ?? "the last word of the command"}:</span>
     <input
@@ -123,17 +123,17 @@ function confirmField(inbox, card) {
       autocomplete="off"
       autocapitalize="off"
       spellcheck="false"
-      .value=${inbox.confirmWord}
-      @input=${(/** @type {Event} */ event) => inbox.typeConfirm(valueOf(event))}
+      .value=${place.confirmWord}
+      @input=${(/** @type {Event} */ event) => place.typeConfirm(valueOf(event))}
   /></label>`;
 }
 
-/** @param {InboxView} inbox @param {Question} question @param {Card} card */
-function replyForm(inbox, question, card) {
+/** @param {Answering} place @param {Question} question @param {Card} card */
+function replyForm(place, question, card) {
   const isAnswer = card.takes_words;
   const send = (/** @type {Event} */ event) => {
     event.preventDefault();
-    inbox.sendReply(question);
+    place.sendReply(question);
   };
   return html`<form class="reply" @submit=${send}>
     <label class="labelled"
@@ -144,13 +144,13 @@ function replyForm(inbox, question, card) {
         rows="3"
         data-words
         placeholder=${isAnswer ? "" : "The call is denied, and the agent reads this."}
-        .value=${inbox.reply?.text ?? ""}
-        @input=${(/** @type {Event} */ event) => inbox.typeReply(valueOf(event))}
+        .value=${place.reply?.text ?? ""}
+        @input=${(/** @type {Event} */ event) => place.typeReply(valueOf(event))}
       ></textarea>
     </label>
     <div class="row">
       <span class="grow tiny muted">Ctrl + Enter sends</span>
-      <button class="button quiet" type="button" @click=${() => inbox.closeReply()}>Cancel</button>
+      <button class="button quiet" type="button" @click=${() => place.closeReply()}>Cancel</button>
       <button class="button ${isAnswer ? "primary" : "danger"}" data-press="send-words" type="submit">
         ${isAnswer ? "Send the answer" : "Deny with these words"}
       </button>
@@ -158,8 +158,8 @@ function replyForm(inbox, question, card) {
   </form>`;
 }
 
-/** @param {InboxView} inbox @param {Question} question */
-function steps(inbox, question) {
+/** @param {Answering} place @param {Question} question */
+function steps(place, question) {
   const { answer, row, outcome } = question;
   const level = ["pressed", "recorded", "read"].indexOf(answer);
   const denies = (outcome?.decision ?? decisionOf(question)) === "deny";
@@ -179,12 +179,12 @@ function steps(inbox, question) {
           </li>`,
       )}
     </ol>
-    ${answer === "pressed" ? nothing : next(inbox, question)}
+    ${answer === "pressed" ? nothing : next(place, question)}
   </div>`;
 }
 
-/** @param {InboxView} inbox @param {Question} question */
-function outcome(inbox, question) {
+/** @param {Answering} place @param {Question} question */
+function outcome(place, question) {
   const result = question.outcome;
   const decision = result?.decision ?? "withdrawn";
   const text = result ? outcomeWords(result) : "This question is over.";
@@ -193,14 +193,14 @@ function outcome(inbox, question) {
     <span class="grow"
       >${question.answer === "lost" ? html`<strong>Your answer did not count.</strong> ` : nothing}${text}</span
     >
-    ${next(inbox, question)}
+    ${next(place, question)}
   </div>`;
 }
 
-/** @param {InboxView} inbox @param {Question} question */
-function next(inbox, question) {
-  return inbox.following(question)
-    ? html`<button class="button small" type="button" @click=${() => inbox.advance(question)}>
+/** @param {Answering} place @param {Question} question */
+function next(place, question) {
+  return place.following(question)
+    ? html`<button class="button small" type="button" @click=${() => place.advance(question)}>
         Next question ${icon("next")}
       </button>`
     : nothing;

@@ -8,7 +8,7 @@ import { icon } from "./icons.js";
 import { numbered, prettyJson, reason, shown } from "./text.js";
 
 /** @typedef {import("../app.js").App} App */
-/** @typedef {import("../views/inbox.js").InboxView} InboxView */
+/** @typedef {import("../answering.js").Answering} Answering */
 /** @typedef {import("../store.js").Question} Question */
 /** @typedef {import("../types/desk.js").Card} Card */
 
@@ -24,10 +24,10 @@ export const RISKS = /** @type {Record<string, [string, string]>} */ ({
 
 const TWICE = " · changes how the agent asks, so it needs two presses";
 
-/** @param {InboxView} inbox @param {Question} question */
-export function questionCard(inbox, question) {
+/** @param {Answering} place @param {Question} question */
+export function questionCard(place, question) {
   const { row, card, answer } = question;
-  const isSettling = inbox.settlingMs(question) > 0;
+  const isSettling = place.settlingMs(question) > 0;
   const loading = html`<div class="skeleton card-skeleton" aria-busy="true">
     <span class="only-read">Loading</span>
   </div>`;
@@ -38,14 +38,14 @@ export function questionCard(inbox, question) {
     ?data-settling=${isSettling}
     aria-labelledby="card-title"
   >
-    ${head(inbox, question)}
+    ${head(place, question)}
     <div class="card-scroll" id="card-scroll" tabindex="-1">
       <div class="card-inner">
         <h1 id="card-title">${title(question)}</h1>
-        ${risks(row)} ${card ? content(inbox, question, card) : loading}
+        ${risks(row)} ${card ? content(place, question, card) : loading}
       </div>
     </div>
-    ${answerBar(inbox, question)}
+    ${answerBar(place, question)}
   </article>`;
 }
 
@@ -56,9 +56,9 @@ function title({ row, card }) {
   return toolDeed(row.tool);
 }
 
-/** @param {InboxView} inbox @param {Question} question */
-function head(inbox, { row, overAt }) {
-  const { now } = inbox.app;
+/** @param {Answering} place @param {Question} question */
+function head(place, { row, overAt }) {
+  const { now } = place.app;
   const left = row.until_ms - now;
   const tone = left < 60_000 ? "red" : left < 180_000 ? "amber" : "";
   const time = html`<span class="chip num ${tone}" title="Time left to answer">
@@ -69,7 +69,7 @@ function head(inbox, { row, overAt }) {
       class="button quiet back"
       type="button"
       aria-label="Back to the list"
-      @click=${() => inbox.leaveCard()}
+      @click=${() => place.leaveCard()}
     >
       ${icon("back", "icon-l")}
     </button>
@@ -83,7 +83,7 @@ function head(inbox, { row, overAt }) {
         Asked ${ago(row.asked_ms, now)}${row.mode ? html` · mode ${row.mode}` : ""}
       </div>
     </div>
-    ${overAt === null ? time : nothing}
+    ${overAt === null && Number.isFinite(left) ? time : nothing}
   </header>`;
 }
 
@@ -128,16 +128,16 @@ function risksInFull({ risks }) {
     : nothing;
 }
 
-/** @param {InboxView} inbox @param {Question} question @param {Card} card */
-function content(inbox, question, card) {
-  const { app } = inbox;
+/** @param {Answering} place @param {Question} question @param {Card} card */
+function content(place, question, card) {
+  const { app } = place;
   const isAsked = card.body.type === "ask" && card.pickers.length > 0;
   const key = `input-${card.question}`;
   const isWhole = app.isUnfolded(key);
   const toggle = (/** @type {Event} */ event) =>
     app.setUnfolded(key, /** @type {HTMLDetailsElement} */ (event.target).open);
   return html` ${warnings(card)} ${isAsked ? nothing : html`<div class="card-body">${body(app, card)}</div>`}
-    ${pickers(inbox, question, card)} ${risksInFull(question.row)}
+    ${pickers(place, question, card)} ${risksInFull(question.row)}
     ${
       card.last_words
         ? html`<section class="said">
@@ -146,7 +146,7 @@ function content(inbox, question, card) {
           </section>`
         : nothing
     }
-    ${offers(inbox, question, card)} ${alike(inbox, question)}
+    ${offers(place, question, card)} ${alike(place, question)}
     <section class="why">
       <h2 class="sub">Why you are asked</h2>
       <p>
@@ -163,20 +163,24 @@ function content(inbox, question, card) {
         <dd><code>${shown(card.project)}</code></dd>
         <dt>Session</dt>
         <dd><code>${shown(card.session)}</code></dd>
-        <dt>Ledger entry</dt>
-        <dd class="num">${card.seq}</dd>
+        ${card.seq ? html`<dt>Ledger entry</dt><dd class="num">${card.seq}</dd>` : nothing}
       </dl>
       ${isWhole ? numbered(app, `whole-${card.question}`, prettyJson(card.input)) : nothing}
     </details>
-    <p class="make-rule">
-      <button
-        class="button quiet small"
-        type="button"
-        @click=${() => app.proposeRule({ question: card.question }, card.summary)}
-      >
-        ${icon("rules")}Make a rule from this
-      </button>
-    </p>`;
+    ${place.makesRules ? makeRule(app, card) : nothing}`;
+}
+
+/** @param {App} app @param {Card} card */
+function makeRule(app, card) {
+  return html`<p class="make-rule">
+    <button
+      class="button quiet small"
+      type="button"
+      @click=${() => app.proposeRule({ question: card.question }, card.summary)}
+    >
+      ${icon("rules")}Make a rule from this
+    </button>
+  </p>`;
 }
 
 /** @param {string} text @returns {string} the text with the end of a sentence */
@@ -206,8 +210,8 @@ function warnings(card) {
   );
 }
 
-/** @param {InboxView} inbox @param {Question} question @param {Card} card */
-function offers(inbox, question, card) {
+/** @param {Answering} place @param {Question} question @param {Card} card */
+function offers(place, question, card) {
   if (!card.offers.length || card.pickers.length) return nothing;
   return html`<section class="offers">
     <h2 class="sub">Allow, and remember</h2>
@@ -217,8 +221,8 @@ function offers(inbox, question, card) {
         class="offer"
         type="button"
         data-press=${offer.action}
-        aria-disabled=${inbox.isBlocked(question) ? "true" : "false"}
-        @click=${() => inbox.press(question, { action: offer.action })}
+        aria-disabled=${place.isBlocked(question) ? "true" : "false"}
+        @click=${() => place.press(question, { action: offer.action })}
       >
         ${icon(offer.changes_mode ? "warning" : "plus")}
         <span class="grow"
@@ -230,8 +234,8 @@ function offers(inbox, question, card) {
   </section>`;
 }
 
-/** @param {InboxView} inbox @param {Question} question @param {Card} card */
-function pickers(inbox, question, card) {
+/** @param {Answering} place @param {Question} question @param {Card} card */
+function pickers(place, question, card) {
   if (!card.pickers.length) return nothing;
   return html`<div class="pickers">
     ${card.pickers.map(
@@ -246,8 +250,8 @@ function pickers(inbox, question, card) {
                 type="button"
                 data-press=${choice.action}
                 aria-pressed=${question.picks.has(choice.action) ? "true" : "false"}
-                aria-disabled=${inbox.isBlocked(question) ? "true" : "false"}
-                @click=${() => inbox.press(question, { action: choice.action })}
+                aria-disabled=${place.isBlocked(question) ? "true" : "false"}
+                @click=${() => place.press(question, { action: choice.action })}
               >
                 <span class="tick ${picker.many ? "square" : ""}">${icon("check")}</span>
                 <span class="grow"
@@ -261,15 +265,15 @@ function pickers(inbox, question, card) {
   </div>`;
 }
 
-/** @param {InboxView} inbox @param {Question} question */
-function alike(inbox, question) {
-  const alike = inbox.app.store.alike(question);
+/** @param {Answering} place @param {Question} question */
+function alike(place, question) {
+  const alike = place.alike(question);
   if (alike.length < 2) return nothing;
   return html`<div class="alike">
     ${icon("checks")}<span class="grow"
       >${counted(alike.length, "open question is", "open questions are")} alike.</span
     >
-    <button class="button small" type="button" data-alike @click=${() => inbox.openBatch(alike)}>
+    <button class="button small" type="button" data-alike @click=${() => place.openBatch(alike)}>
       Answer together…
     </button>
   </div>`;

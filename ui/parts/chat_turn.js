@@ -88,7 +88,9 @@ function drawPart(app, turn, part, at) {
     case "text": {
       const growing = drawn.get(part) ?? new GrowingMarkdown();
       drawn.set(part, growing);
-      return html`<div class="reply-text">${growing.show(part.text, turn.isOver || !isLast)}</div>`;
+      const node = growing.show(part.text, turn.isOver || !isLast);
+      if (growing.isBehind) app.update();
+      return html`<div class="reply-text">${node}</div>`;
     }
     case "thinking":
       return html`<details class="thinking">

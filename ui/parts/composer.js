@@ -15,6 +15,7 @@ export class Composer {
   files = [];
   /** Whether the last message is being edited. */
   isEditing = false;
+  #fitted = { field: /** @type {HTMLElement | null} */ (null), text: "" };
 
   /** @param {App} app @param {(composer: Composer) => void} send */
   constructor(app, send) {
@@ -26,6 +27,9 @@ export class Composer {
     this.text = "";
     this.files = [];
     this.isEditing = false;
+    // What was typed since the last drawing is not known to it, and would stay.
+    const field = /** @type {HTMLTextAreaElement | null} */ (document.getElementById("chat-words"));
+    if (field) field.value = "";
     this.app.update();
   }
 
@@ -54,8 +58,20 @@ export class Composer {
     }
   }
 
-  /** @param {{isWorking: boolean, isReady: boolean, stop: () => void}} state */
-  render({ isWorking, isReady, stop }) {
+  /** Makes the field as high as its text needs, within limits. */
+  fit() {
+    const field = /** @type {HTMLTextAreaElement | null} */ (document.getElementById("chat-words"));
+    // Measuring makes the browser lay out the page, so it is done only for another text.
+    if (!field || (field === this.#fitted.field && field.value === this.#fitted.text)) return;
+    this.#fitted = { field, text: field.value };
+    field.style.height = "auto";
+    field.style.height = `${Math.min(field.scrollHeight + 2, 220)}px`;
+  }
+
+  /** @param {{isWorking: boolean, state: string, stop: () => void}} chat and the state of its runtime */
+  render({ isWorking, state, stop }) {
+    const isReady = state === "ready";
+    const waits = state === "starting" ? "The runtime starts…" : "The runtime is not running";
     const submit = (/** @type {Event} */ event) => {
       event.preventDefault();
       if (isReady && (this.text.trim() || this.files.length)) this.send(this);
@@ -90,7 +106,7 @@ export class Composer {
           data-message
           rows="1"
           aria-label="Message"
-          placeholder=${isReady ? "Write a message" : "The runtime starts…"}
+          placeholder=${isReady ? "Write a message" : waits}
           .value=${this.text}
           @input=${(/** @type {Event} */ event) => {
             this.text = /** @type {HTMLTextAreaElement} */ (event.target).value;

@@ -1,14 +1,14 @@
 // Edits the arguments of a call before it is allowed.
 
 import { html, nothing } from "../vendor/lit-html/lit-html.js";
-import { editProblem, textOf, withText } from "../json_edit.js";
+import { editProblem, memberSpan, textOf, withText } from "../json_edit.js";
 import { note } from "./controls.js";
 import { prettyJson } from "./text.js";
 
 /** @typedef {import("../app.js").App} App */
 /** @typedef {import("../types/desk.js").Card} Card */
 
-/** The argument that people mostly want to change, by the kind of the call. */
+/** The argument that people mostly want to change, by the kind of the call. A list of arguments is edited whole. */
 const MAIN = /** @type {Record<string, string>} */ ({
   command: "command",
   write: "content",
@@ -18,7 +18,7 @@ const MAIN = /** @type {Record<string, string>} */ ({
 
 /** @param {App} app @param {Card} card @param {(input: string) => void} send gets the whole input as JSON */
 export function editDialog(app, card, send) {
-  const name = MAIN[card.body.type] ?? "";
+  const name = memberSpan(card.input, "args") ? "" : (MAIN[card.body.type] ?? "");
   const text = textOf(card.input, name);
   const state = { isWhole: text === null, text: text ?? "", json: prettyJson(card.input) };
   const input = () => (state.isWhole ? state.json : withText(card.input, name, state.text));

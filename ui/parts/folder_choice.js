@@ -1,20 +1,21 @@
 // Asks for the folder in which the agent of the chat shall work.
 
-import { html } from "../vendor/lit-html/lit-html.js";
-import { valueOf } from "./controls.js";
+import { html, nothing } from "../vendor/lit-html/lit-html.js";
+import { note, valueOf } from "./controls.js";
 import { icon, openGate } from "./icons.js";
 import { shown } from "./text.js";
 
 /**
  * @typedef {object} FolderState
  * @property {string} typed
+ * @property {string} problem why the runtime could not be started before
  * @property {string[]} projects the folders in which agents have worked
  * @property {(folder: string) => void} type
  * @property {(folder: string) => void} start
  */
 
 /** @param {FolderState} state */
-export function folderChoice({ typed, projects, type, start }) {
+export function folderChoice({ typed, problem, projects, type, start }) {
   const submit = (/** @type {Event} */ event) => {
     event.preventDefault();
     const field = document.querySelector("[data-folder]");
@@ -28,6 +29,7 @@ export function folderChoice({ typed, projects, type, start }) {
       callgate starts its own agent in this folder. Before it changes anything, it asks here, and your rules
       apply.
     </p>
+    ${problem ? note("red", shown(problem)) : nothing}
     <form class="row choose-folder" @submit=${submit}>
       <label class="grow"
         ><span class="only-read">Folder</span

@@ -23,11 +23,22 @@ export function markdown(key, source) {
   return node;
 }
 
+/** So many characters are drawn in one frame: to lay out many more would make people wait. */
+const MOST_IN_A_FRAME = 3_000;
+const frame = { left: MOST_IN_A_FRAME };
+
+/** Lets growing texts be drawn again, at the beginning of a frame. */
+export function beginFrame() {
+  frame.left = MOST_IN_A_FRAME;
+}
+
 /** Markdown that grows: each piece is appended to what is there, and nothing is drawn anew. */
 export class GrowingMarkdown {
   node = document.createElement("div");
   #parser;
   #length = 0;
+  /** Whether some of the text waits for the next frame. */
+  isBehind = false;
 
   constructor() {
     this.node.className = "markdown";
@@ -37,9 +48,12 @@ export class GrowingMarkdown {
   /** @param {string} text all of it so far @param {boolean} isWhole whether nothing follows */
   show(text, isWhole) {
     if (this.#length < 0) return this.node;
-    if (text.length > this.#length) smd.parser_write(this.#parser, text.slice(this.#length));
-    this.#length = text.length;
-    if (isWhole) {
+    const piece = text.slice(this.#length, this.#length + frame.left);
+    frame.left -= piece.length;
+    this.#length += piece.length;
+    this.isBehind = this.#length < text.length;
+    if (piece) smd.parser_write(this.#parser, piece);
+    if (isWhole && !this.isBehind) {
       smd.parser_end(this.#parser);
       this.#length = -1;
     }

@@ -1,44 +1,31 @@
 // The inbox: all open questions over all agents and projects, and the one that is shown in full.
 
 import { html, nothing } from "../vendor/lit-html/lit-html.js";
-import { isBatchable, isOpen, takesPress } from "../store.js";
-import { PressGuard } from "../press_guard.js";
+import { Answering } from "../answering.js";
+import { isBatchable, isOpen } from "../store.js";
 import { counted } from "../words.js";
 import { batchDialog } from "../parts/batch.js";
-import { editDialog } from "../parts/edit.js";
 import { emptyInbox } from "../parts/empty_inbox.js";
 import { questionCard } from "../parts/card.js";
 import { icon } from "../parts/icons.js";
 import { groupRow, questionRow } from "../parts/question_row.js";
 import { VirtualList } from "../parts/virtual_list.js";
 
-/** @typedef {import("../app.js").App} App */
 /** @typedef {import("../store.js").Question} Question */
 /** @typedef {{group: import("../store.js").Group} | {question: Question}} ListItem */
-/** @typedef {{action?: string, words?: string, confirm?: string}} PressFields */
 
 const NARROW = matchMedia("(max-width: 759px)");
 /** How long an answer that was read stays before the next question is shown. */
 const ADVANCE_MS = 1_100;
 
-export class InboxView {
+export class InboxView extends Answering {
   #list = /** @type {VirtualList<ListItem>} */ (new VirtualList("questions", "list-scroll"));
   #items = { version: -1, items: /** @type {ListItem[]} */ ([]) };
-  #guard = new PressGuard();
-  #guardTimer = 0;
   /** @type {string | null} the question that is shown */
   current = null;
-  /** @type {{question: string, text: string} | null} */
-  reply = null;
-  confirmWord = "";
   /** @type {Set<string>} */
   selected = new Set();
   isSelecting = false;
-
-  /** @param {App} app */
-  constructor(app) {
-    this.app = app;
-  }
 
   /** @param {import("../router.js").Route} route */
   enter(route) {
@@ -50,8 +37,7 @@ export class InboxView {
   #show(id) {
     if (id === this.current) return;
     this.current = id;
-    this.reply = null;
-    this.confirmWord = "";
+    this.reset();
     document.getElementById("card-scroll")?.scrollTo(0, 0);
   }
 
@@ -67,7 +53,7 @@ export class InboxView {
   render() {
     const { app } = this;
     const question = this.#shown();
-    if (question) this.#watch(question);
+    if (question) this.watch(question);
     if (!app.store.questions.size) return emptyInbox(app);
     const showsCard = NARROW.matches && question;
     const beyond = counted(app.store.beyond, "more question");
@@ -107,14 +93,10 @@ export class InboxView {
     </div>`;
   }
 
-  /**
-   * Shows a question in another view, with everything that keeps presses safe here.
-   * @param {Question} question
-   */
+  /** @param {Question} question */
   inline(question) {
     this.#show(question.row.question);
-    this.#watch(question);
-    return questionCard(this, question);
+    return super.inline(question);
   }
 
   /** @param {Question | null} current */
@@ -139,103 +121,11 @@ export class InboxView {
     return this.#items.items;
   }
 
-  // The guard against presses on something that has just appeared
-
-  /** @param {Question} question */
-  #guardKey(question) {
-    const isReplying = this.reply?.question === question.row.question;
-    return `${question.row.question} ${question.card ? "whole" : "loading"} ${isReplying}`;
-  }
-
-  /** @param {Question} question */
-  #watch(question) {
-    if (!question.card && isOpen(question)) this.app.loadCard(question.row.question);
-    this.#guard.show(this.#guardKey(question), performance.now());
-    const left = this.settlingMs(question);
-    if (left <= 0) return;
-    clearTimeout(this.#guardTimer);
-    this.#guardTimer = setTimeout(() => this.app.update(), left + 5);
-  }
-
-  /** @param {Question} question */
-  settlingMs(question) {
-    return this.#guard.remaining(this.#guardKey(question), performance.now());
-  }
-
-  /**
-   * Returns true if presses on a question do not count now.
-   * @param {Question} question
-   */
-  isBlocked(question) {
-    return !question.card || !takesPress(question) || this.settlingMs(question) > 0;
-  }
-
-  // Answers
-
-  /** @param {Question} question @param {PressFields} fields @param {Record<string, string>} [raw] */
-  async press(question, fields, raw) {
-    if (!takesPress(question)) return;
-    if (this.isBlocked(question)) {
-      this.app.toast("This question has just appeared. Read it, then press again.");
-      return;
-    }
-    await this.app.press(question, fields, raw);
-  }
-
   /** @param {import("../types/desk.js").Entry} entry */
   entry(entry) {
     const question = this.app.store.questions.get(entry.question ?? "");
     if (entry.kind === "closed" && question?.answer === "read")
       setTimeout(() => this.#advanceAfter(question), ADVANCE_MS);
-  }
-
-  /** @param {Question} question */
-  allow(question) {
-    if (question.card?.is_cut) return;
-    if (question.row.needs !== "confirm") this.press(question, { action: "allow" });
-    else if (this.confirmWord) this.press(question, { action: "allow", confirm: this.confirmWord });
-    else {
-      /** @type {HTMLElement | null} */ (document.querySelector("[data-confirm]"))?.focus();
-      this.app.toast("Type the word first, then allow.");
-    }
-  }
-
-  /** @param {string} word */
-  typeConfirm(word) {
-    this.confirmWord = word;
-  }
-
-  /** @param {Question} question */
-  openReply(question) {
-    if (!question.card || question.card.blocked || !takesPress(question)) return;
-    this.reply = { question: question.row.question, text: "" };
-    this.app.updateNow();
-    document.getElementById("reply-words")?.focus();
-  }
-
-  /** @param {string} text */
-  typeReply(text) {
-    if (this.reply) this.reply.text = text;
-  }
-
-  closeReply() {
-    this.reply = null;
-    this.app.update();
-  }
-
-  /** @param {Question} question */
-  async sendReply(question) {
-    const words = this.reply?.text.trim();
-    if (!words) return this.app.toast("Write a few words first.");
-    await this.press(question, { words });
-    if (question.answer !== "none") this.reply = null;
-    this.app.update();
-  }
-
-  /** @param {Question} question */
-  openEdit(question) {
-    if (question.card?.can_edit && takesPress(question))
-      editDialog(this.app, question.card, (input) => this.press(question, {}, { input }));
   }
 
   /** @param {Question[]} questions */
@@ -253,6 +143,11 @@ export class InboxView {
     if (this.current !== question.row.question || this.app.route.view !== "inbox") return;
     if (NARROW.matches) this.leaveCard();
     else this.advance(question);
+  }
+
+  /** @param {Question} question */
+  alike(question) {
+    return this.app.store.alike(question);
   }
 
   /** @param {Question} question @returns {Question | null} the open question after this one */
@@ -299,6 +194,7 @@ export class InboxView {
       ArrowUp: () => this.#move(-1),
       Escape: () => (this.reply ? this.closeReply() : this.leaveCard()),
     };
+    if (key === "Escape" && !this.reply && !this.app.route.item) return false;
     /** @type {Record<string, (question: Question) => void>} */
     const answers = {
       a: (question) => this.allow(question),

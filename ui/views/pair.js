@@ -32,7 +32,7 @@ export class PairView {
     this.#text = "";
     this.app.update();
     try {
-      const key = await this.app.transport.pair(code.replace(/[\s-]/g, "").toUpperCase(), browserName());
+      const key = await this.app.transport.pair(code.replace(/[\s-]/g, "").toUpperCase(), this.#name());
       this.#code = "";
       this.app.paired(key);
     } catch (error) {
@@ -43,16 +43,22 @@ export class PairView {
     this.app.update();
   }
 
+  /** Returns a name for this browser or window in the list of links. */
+  #name() {
+    return this.app.desktop ? "The callgate window" : browserName();
+  }
+
   render() {
     const submit = (/** @type {Event} */ event) => {
       event.preventDefault();
       if (this.#code.trim()) this.pair(this.#code);
     };
-    return html`<main class="pairing" data-view="pair">
+    const what = this.app.desktop ? "window" : "browser";
+    return html`<div class="pairing" data-view="pair">
       <form class="panel" @submit=${submit}>
         ${mark()}
         <div class="stack">
-          <h1>Link this browser</h1>
+          <h1>Link this ${what}</h1>
           <p class="muted">
             An answer given here lets agents run commands on this computer. So the page opens only with a code
             from your own terminal.
@@ -86,10 +92,10 @@ export class PairView {
             }}
         /></label>
         <button class="button primary" type="submit" ?disabled=${this.#isBusy}>
-          ${this.#isBusy ? html`<span class="spinner"></span>Linking…` : "Link this browser"}
+          ${this.#isBusy ? html`<span class="spinner"></span>Linking…` : `Link this ${what}`}
         </button>
       </form>
-    </main>`;
+    </div>`;
   }
 }
 

@@ -4,25 +4,30 @@ import { html, nothing } from "../vendor/lit-html/lit-html.js";
 import { ask } from "../transport.js";
 import { duration } from "../words.js";
 import { icon } from "../parts/icons.js";
+import { ShellSettings } from "../parts/shell_settings.js";
 import { shown } from "../parts/text.js";
 
 /** @typedef {import("../app.js").App} App */
 /** @typedef {import("../types/desk.js").Link} Link */
 
 export class SettingsView {
+  #shell;
   #links = /** @type {Link[] | null} */ (null);
   #status = /** @type {import("../types/desk.js").DeskStatus | null} */ (null);
 
   /** @param {App} app */
   constructor(app) {
     this.app = app;
+    this.#shell = app.desktop && new ShellSettings(app, app.desktop);
   }
 
   enter() {
+    this.#shell?.load();
     this.#load();
   }
 
-  #load() {
+  async #load() {
+    if (!this.app.isPaired) return;
     return this.app.attempt(async () => {
       this.#links = (await ask(this.app.transport, "links", {})).links;
       this.#status = (await ask(this.app.transport, "status", {})).status;
@@ -38,7 +43,12 @@ export class SettingsView {
     return html`<div class="scroll">
       <div class="page settings">
         <header class="page-head"><h1>Settings</h1></header>
-        ${this.#linked()}${this.#bell()}${this.#desk()}
+        ${this.#shell?.render() ?? nothing} ${this.app.isPaired ? this.#linked() : nothing}
+        ${this.app.desktop ? nothing : this.#bell()}${this.#desk()}
+        <section>
+          <h2>The runtime</h2>
+          <p><a class="button" href="#/status">${icon("status")}Show its state</a></p>
+        </section>
         <section>
           <h2>Keyboard</h2>
           <p>

@@ -5,6 +5,8 @@
 //! [sent request](Client::send) is a [`SentRequest`], which yields its events up to exactly one end.
 //! A [`SessionWatch`] yields the events of all requests and the state of the process, from any
 //! number that is still kept. When the last of these is dropped, the process is ended.
+//! [`ChatRuntimes`] is the client of hosts of the chat page, which passes lines and [`PageEvent`]s
+//! on and leaves their meaning to the page.
 //!
 //! ```no_run
 //! use callgate_client::{Client, ClientSettings, RequestEvent};
@@ -46,6 +48,7 @@
 //!   ([`Client::passed_over`]). If numbers are missing, the runtime is asked to send those lines
 //!   again; if it cannot, the running requests fail.
 
+mod chat_runtime;
 mod client;
 mod core;
 pub mod desk;
@@ -53,6 +56,7 @@ mod desk_error;
 mod error;
 mod event;
 mod outbox;
+mod page_event;
 mod process;
 mod pump;
 mod queue;
@@ -64,10 +68,13 @@ mod stderr;
 pub mod viewer;
 mod watch;
 
+pub use callgate_wire as wire;
+pub use chat_runtime::{ChatError, ChatEvents, ChatRuntime, ChatRuntimes};
 pub use client::Client;
 pub use desk_error::DeskError;
 pub use error::ClientError;
 pub use event::{PassedOver, RequestEvent, RuntimeState, WatchedEvent, WatchedItem};
+pub use page_event::PageEvent;
 pub use request::SentRequest;
 pub use ring::WatchStart;
 pub use settings::{

@@ -13,7 +13,7 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
 use crate::address::{AddressFile, PageAddress};
-use crate::chat_runtime::{ChatRuntimes, RuntimeCommand};
+use crate::chat::RuntimeCommand;
 use crate::connections::BrowserConnections;
 use crate::refusal::HttpRefusal;
 use crate::sessions::PageSessions;
@@ -88,7 +88,7 @@ impl PageHost {
         })?;
         let streams = Arc::new(Semaphore::new(limits.streams));
         let sessions = Arc::new(PageSessions::new(desk_socket));
-        let chats = runtime.map(|command| Arc::new(ChatRuntimes::new(command, limits.linger)));
+        let chats = runtime.map(|command| Arc::new(command.runtimes(limits.linger)));
         let app = router(address, PageState { limits, sessions, chats, streams });
         let mut tasks = JoinSet::new();
         tasks.spawn(BrowserConnections::new(limits.connections).serve(listener, app, limits));
@@ -129,6 +129,7 @@ fn router(address: PageAddress, state: PageState) -> Router {
         .route("/api/events", get(events::events))
         .route("/api/chat", post(chat::send))
         .route("/api/chat/start", post(chat::start))
+        .route("/api/chat/restart", post(chat::restart))
         .route("/api/chat/events", get(chat::events))
         .method_not_allowed_fallback(|| async {
             HttpRefusal::new(StatusCode::METHOD_NOT_ALLOWED, "this method has no meaning here")

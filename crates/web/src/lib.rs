@@ -7,7 +7,6 @@
 
 mod address;
 mod chat;
-mod chat_runtime;
 mod connections;
 mod desk_relay;
 mod events;
@@ -25,6 +24,6 @@ mod state;
 mod wrong_attempts;
 
 pub use address::{PageAddress, address_path};
-pub use chat_runtime::RuntimeCommand;
+pub use chat::RuntimeCommand;
 pub use host::{PageHost, PageHostError, PageOptions};
 pub use state::PageLimits;

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use callgate_client::ChatRuntimes;
 use tokio::sync::Semaphore;
 
-use crate::chat_runtime::ChatRuntimes;
 use crate::sessions::PageSessions;
 
 /// The limits for browsers.

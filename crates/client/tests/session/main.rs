@@ -7,6 +7,7 @@
     reason = "a failed step is a failed test"
 )]
 
+mod chat;
 mod runtime;
 mod scripts;
 mod shells;

@@ -176,3 +176,19 @@ fn a_folder_that_is_none_and_a_key_that_is_wrong_start_nothing() {
     let mut moved = post(&house, &key, "/api/chat/start", &body);
     assert_eq!((moved.status, &moved.json()["folder"]), (200, &json!("/usr")));
 }
+
+#[test]
+fn a_runtime_is_started_again_when_a_page_asks_for_it() {
+    let house = House::new();
+    let key = house.page();
+    assert_eq!(post(&house, &key, "/api/chat/restart", &json!({})).status, 409);
+    start(&house, &key);
+    let mut stream = events(&house, &key, None);
+    let id = say(&house, &key, "Good morning");
+    answer(&mut stream, &id);
+    assert_eq!(post(&house, "wrong", "/api/chat/restart", &json!({})).status, 401);
+    assert_eq!(post(&house, &key, "/api/chat/restart", &json!({})).status, 200);
+    let id = say(&house, &key, "And again");
+    assert_eq!(answer(&mut stream, &id).0, "Hello.");
+    assert_eq!(started(&house).len(), 2);
+}

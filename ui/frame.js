@@ -3,6 +3,7 @@
 import { html, nothing } from "./vendor/lit-html/lit-html.js";
 import { repeat } from "./vendor/lit-html/directives/repeat.js";
 import { icon, mark } from "./parts/icons.js";
+import { noDesk } from "./parts/no_desk.js";
 
 /** @typedef {import("./app.js").App} App */
 
@@ -21,33 +22,41 @@ const STATES = {
 };
 
 /** @param {App} app */
-export function shell(app) {
-  if (!app.isPaired) return html`${app.pair.render()}${overlays(app)}`;
+export function frame(app) {
+  if (!app.isUsable) return html`<main>${app.pair.render()}</main>${overlays(app)}`;
   const { view } = app.route;
   const hasCard =
     view === "inbox" && app.views.inbox.current !== null && app.store.questions.has(app.views.inbox.current);
-  return html`<div class="shell ${hasCard ? "has-card" : ""}">
+  const state = connectionWords(app);
+  return html`<div class="frame ${hasCard ? "has-card" : ""}">
       <nav class="nav" aria-label="Views">
         <div class="brand">${mark()}<span>callgate</span></div>
         ${NAMES.map(([name, title]) => item(app, name, title))}
         <div class="end">
           ${item(app, "settings", "Settings")}
-          <div class="link-state ${app.connection}" role="status" title=${STATES[app.connection]}>
-            <span class="lamp"></span><span class="name">${STATES[app.connection]}</span>
+          <div class="link-state ${state === "No desk" ? "" : app.connection}" role="status" title=${state}>
+            <span class="lamp"></span><span class="name">${state}</span>
           </div>
         </div>
       </nav>
       <main class="main">
-        ${banner(app)}
-        <div class="view" data-view=${view}>${app.view.render()}</div>
+        ${app.desktop && !app.isLoaded ? nothing : banner(app)}
+        <div class="view" data-view=${view}>${app.lacksDesk ? noDesk(app) : app.view.render()}</div>
       </main>
     </div>
     ${overlays(app)}`;
 }
 
+/** @param {App} app */
+function connectionWords(app) {
+  if (!app.desktop) return STATES[app.connection];
+  if (!app.isPaired) return app.desktop.hasDesk ? "Not linked" : "No desk";
+  return app.connection === "offline" ? "No desk" : STATES[app.connection];
+}
+
 /** @param {App} app @param {import("./router.js").ViewName} name @param {string} title */
 function item(app, name, title) {
-  const waiting = name === "inbox" ? app.store.waiting() : 0;
+  const waiting = { inbox: app.store.waiting(), chat: app.questions.all().length }[/** @type {"inbox" | "chat"} */ (name)] ?? 0;
   const number = waiting > 999 ? "999+" : waiting;
   const badge = html`<span class="count num">${number}<span class="only-read"> open</span></span>`;
   return html`<a

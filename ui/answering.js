@@ -1,0 +1,171 @@
+// Answers to the question that a card shows, and what keeps presses safe: none counts on something
+// that has just appeared, and two presses never mean one.
+
+import { PressGuard } from "./press_guard.js";
+import { isOpen, takesPress } from "./store.js";
+import { questionCard } from "./parts/card.js";
+import { editDialog } from "./parts/edit.js";
+
+/** @typedef {import("./app.js").App} App */
+/** @typedef {import("./store.js").Question} Question */
+/** @typedef {{action?: string, words?: string, confirm?: string}} PressFields */
+
+/** The place of one card. What it is part of decides where its answers go and what comes next. */
+export class Answering {
+  #guard = new PressGuard();
+  #guardTimer = 0;
+  /** @type {{question: string, text: string} | null} */
+  reply = null;
+  confirmWord = "";
+
+  /** @param {App} app */
+  constructor(app) {
+    this.app = app;
+  }
+
+  // What differs from place to place
+
+  /**
+   * Sends an answer.
+   * @param {Question} question @param {PressFields} fields @param {Record<string, string>} [raw] fields as JSON text
+   * @returns {Promise<void>}
+   */
+  send(question, fields, raw) {
+    return this.app.press(question, fields, raw);
+  }
+
+  /** Loads the whole card of a question. @param {Question} question */
+  load(question) {
+    this.app.loadCard(question.row.question);
+  }
+
+  /** Returns the open question after this one. @param {Question} _question @returns {Question | null} */
+  following(_question) {
+    return null;
+  }
+
+  /** Returns the open questions like this one. @param {Question} _question @returns {Question[]} */
+  alike(_question) {
+    return [];
+  }
+
+  /** Whether a rule can be made from a question here. */
+  get makesRules() {
+    return true;
+  }
+
+  /** @param {Question} _question */
+  advance(_question) {}
+
+  leaveCard() {}
+
+  /** @param {Question[]} _questions */
+  openBatch(_questions) {}
+
+  /**
+   * Shows a question in the chat, with everything that keeps presses safe.
+   * @param {Question} question
+   */
+  inline(question) {
+    this.watch(question);
+    return questionCard(this, question);
+  }
+
+  // The guard against presses on something that has just appeared
+
+  /** Forgets what was typed for another question. */
+  reset() {
+    this.reply = null;
+    this.confirmWord = "";
+  }
+
+  /** @param {Question} question */
+  #guardKey(question) {
+    const isReplying = this.reply?.question === question.row.question;
+    return `${question.row.question} ${question.card ? "whole" : "loading"} ${isReplying}`;
+  }
+
+  /** Notes that a question is shown now. @param {Question} question */
+  watch(question) {
+    if (!question.card && isOpen(question)) this.load(question);
+    this.#guard.show(this.#guardKey(question), performance.now());
+    const left = this.settlingMs(question);
+    if (left <= 0) return;
+    clearTimeout(this.#guardTimer);
+    this.#guardTimer = setTimeout(() => this.app.update(), left + 5);
+  }
+
+  /** @param {Question} question */
+  settlingMs(question) {
+    return this.#guard.remaining(this.#guardKey(question), performance.now());
+  }
+
+  /**
+   * Returns true if presses on a question do not count now.
+   * @param {Question} question
+   */
+  isBlocked(question) {
+    return !question.card || !takesPress(question) || this.settlingMs(question) > 0;
+  }
+
+  // Answers
+
+  /** @param {Question} question @param {PressFields} fields @param {Record<string, string>} [raw] */
+  async press(question, fields, raw) {
+    if (!takesPress(question)) return;
+    if (this.isBlocked(question)) {
+      this.app.toast("This question has just appeared. Read it, then press again.");
+      return;
+    }
+    await this.send(question, fields, raw);
+  }
+
+  /** @param {Question} question */
+  allow(question) {
+    if (question.card?.is_cut) return;
+    if (question.row.needs !== "confirm") this.press(question, { action: "allow" });
+    else if (this.confirmWord) this.press(question, { action: "allow", confirm: this.confirmWord });
+    else {
+      /** @type {HTMLElement | null} */ (document.querySelector("[data-confirm]"))?.focus();
+      this.app.toast("Type the word first, then allow.");
+    }
+  }
+
+  /** @param {string} word */
+  typeConfirm(word) {
+    this.confirmWord = word;
+  }
+
+  /** @param {Question} question */
+  openReply(question) {
+    if (!question.card || question.card.blocked || !takesPress(question)) return;
+    this.reply = { question: question.row.question, text: "" };
+    this.app.updateNow();
+    document.getElementById("reply-words")?.focus();
+  }
+
+  /** @param {string} text */
+  typeReply(text) {
+    if (this.reply) this.reply.text = text;
+  }
+
+  closeReply() {
+    this.reply = null;
+    this.app.update();
+  }
+
+  /** @param {Question} question */
+  async sendReply(question) {
+    const words = this.reply?.text.trim();
+    if (!words) return this.app.toast("Write a few words first.");
+    await this.press(question, { words });
+    if (question.answer !== "none") this.reply = null;
+    this.app.update();
+  }
+
+  /** @param {Question} question */
+  openEdit(question) {
+    if (question.card?.can_edit && takesPress(question))
+      editDialog(this.app, question.card, (input) => this.press(question, {}, { input }));
+  }
+}

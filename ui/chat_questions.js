@@ -1,0 +1,121 @@
+// The runtime's own questions, answered in the chat. In a browser there are none: there the desk
+// asks, and the page has the desk's questions.
+
+import { Answering } from "./answering.js";
+import { cardOf } from "./permission_card.js";
+import { isOpen, newQuestion } from "./store.js";
+import { ask, encode, errorText } from "./transport.js";
+
+/** @typedef {import("./app.js").App} App */
+/** @typedef {import("./store.js").Question} Question */
+/** @typedef {import("./answering.js").PressFields} PressFields */
+
+/** How long the desk has to show a question that the runtime has asked there, too. */
+const DESK_FIRST_MS = 500;
+
+/** The place of the card in the chat. */
+export class ChatQuestions extends Answering {
+  /** @type {Map<string, Question>} */
+  #questions = new Map();
+  #shown = "";
+
+  /** Takes over what the runtime asks now, and returns the questions that are new. */
+  refresh() {
+    const { store } = this.app.chat;
+    const added = [];
+    for (const [id, asked] of store.questions) {
+      if (this.#questions.has(id)) continue;
+      const card = cardOf(asked, store.folder);
+      const question = { ...newQuestion(card, false), card };
+      this.#questions.set(id, question);
+      added.push(question);
+    }
+    for (const id of this.#questions.keys()) if (!store.questions.has(id)) this.#questions.delete(id);
+    return added;
+  }
+
+  /** Returns the open questions, the oldest first. */
+  all() {
+    return [...this.#questions.values()];
+  }
+
+  /** @param {string} id */
+  get(id) {
+    return this.#questions.get(id);
+  }
+
+  /**
+   * Returns the place and the question to show in a conversation: one card for one id, that of the
+   * desk if it is there in time, because the desk knows more.
+   * @param {string} conversation @returns {{place: Answering, question: Question} | null}
+   */
+  shownIn(conversation) {
+    const { app } = this;
+    if (!conversation) return null;
+    const own = this.all().find(({ row }) => row.session === conversation);
+    const desk = app.store.inOrder().find((one) => one.row.session === conversation && isOpen(one));
+    if (!own) return desk ? { place: app.views.inbox, question: desk } : null;
+    const id = own.row.question;
+    const isHere = this.#shown === id;
+    const deskHas = app.connection === "live" && app.store.questions.get(id);
+    if (!isHere && deskHas && isOpen(deskHas)) return { place: app.views.inbox, question: deskHas };
+    if (!isHere && app.connection === "live" && app.now - own.row.asked_ms < DESK_FIRST_MS) {
+      setTimeout(() => app.update(), DESK_FIRST_MS);
+      return null;
+    }
+    if (!isHere) this.reset();
+    this.#shown = id;
+    return { place: this, question: own };
+  }
+
+  /** Shows a question, of the runtime or of the desk. @param {string} id */
+  open(id) {
+    const own = this.get(id);
+    this.app.go(own ? { view: "chat", item: own.row.session } : { view: "inbox", item: id });
+  }
+
+  /** Denies a question, of the runtime or of the desk, as a press on its button does. @param {string} id */
+  async deny(id) {
+    const { app } = this;
+    const [own, question] = [this.get(id), app.store.questions.get(id)];
+    if (own) return this.send(own, { action: "deny" });
+    if (question) return app.press(question, { action: "deny" });
+    await app.attempt(async () => {
+      const told = await ask(app.transport, "press", { request_id: id, action: "deny" });
+      if (!told.done) app.toast(told.text);
+    });
+  }
+
+  get makesRules() {
+    return false;
+  }
+
+  load() {}
+
+  /**
+   * @param {Question} question @param {PressFields} fields @param {Record<string, string>} [raw]
+   */
+  async send(question, fields, raw) {
+    const { app } = this;
+    const id = question.row.question;
+    const asked = app.chat.store.questions.get(id);
+    if (!asked || question.answer !== "none") return;
+    const action = fields.action ?? (fields.words ? "words" : "edit");
+    Object.assign(question, { answer: "pressed", isMine: true, action, notice: null });
+    app.update();
+    try {
+      await app.chat.answer(encode("page", "permission_answer", { question: id, ...decision(fields) }, raw ?? {}));
+      if (action === "stop") await app.chat.cancel(asked.request);
+    } catch (error) {
+      Object.assign(question, { answer: "none", notice: errorText(error) });
+    }
+    app.update();
+  }
+}
+
+/** @param {PressFields} fields */
+function decision({ action, words }) {
+  if (words) return { decision: "deny", message: words };
+  if (action === "deny" || action === "stop") return { decision: "deny" };
+  return { decision: action === "allow_always" ? action : "allow" };
+}

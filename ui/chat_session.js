@@ -1,0 +1,203 @@
+// The chat without its looks: the runtime, its conversations, and what the user does with them.
+
+import { ChatLink } from "./chat_link.js";
+import { ChatStore } from "./chat_store.js";
+import { keep, kept } from "./kept.js";
+import { ask, errorText } from "./transport.js";
+
+/** @typedef {import("./app.js").App} App */
+/** @typedef {import("./chat_store.js").Conversation} Conversation */
+/** @typedef {{name: string, isAvailable: boolean, reason?: string, models: {id: string, title?: string}[]}} EngineChoice */
+/** @typedef {{text: string, files: {data: string, mime: string, name?: string}[], isEditing: boolean}} Message */
+
+const FOLDER = "callgate.chat-folder";
+
+export class ChatSession {
+  store = new ChatStore();
+  #link;
+  /** @type {"unknown" | "none" | "open"} whether there is a runtime */
+  runtime = /** @type {"unknown" | "none" | "open"} */ ("unknown");
+  conversations = /** @type {Conversation[]} */ ([]);
+  conversation = "";
+  /** The answer to `get_status`. */
+  status = /** @type {any} */ (null);
+  engines = /** @type {EngineChoice[]} */ ([]);
+  /** The folders in which agents have worked. */
+  projects = /** @type {string[]} */ ([]);
+  /** Why the runtime could not be started in the folder that was chosen. */
+  folderProblem = "";
+  /** Called when another conversation is shown. */
+  opened = () => {};
+
+  /** @param {App} app */
+  constructor(app) {
+    this.app = app;
+    this.#link = new ChatLink(app.transport, this.store, (event) => this.#changed(event));
+  }
+
+  /** The folder that was chosen before. */
+  get folder() {
+    return this.app.desktop?.info.folder ?? kept(FOLDER);
+  }
+
+  /** Joins the runtime, or starts it in a folder. @param {string | null} folder */
+  async begin(folder) {
+    this.folderProblem = "";
+    try {
+      if (folder) {
+        await this.#link.start(folder);
+        keep(FOLDER, folder);
+      }
+    } catch (error) {
+      this.folderProblem = errorText(error);
+    }
+    this.#link.watch();
+    this.app.update();
+  }
+
+  /** Leaves the runtime, to choose another folder. */
+  leave() {
+    this.runtime = "none";
+    this.#loadProjects();
+    this.app.update();
+  }
+
+  /** @param {"session" | "ready" | "missed" | "other" | "gone"} event */
+  #changed(event) {
+    if (event === "gone") this.leave();
+    else if (event === "session") this.runtime = "open";
+    if (event === "ready" || event === "missed" || (event === "session" && this.store.state === "ready"))
+      this.#load();
+    const ended = this.store.ended.splice(0);
+    // An answer of which something was missed is only whole in the history.
+    if (ended.some((turn) => turn.hasGap && turn.conversation === this.conversation))
+      this.open(this.conversation);
+    if (ended.length) this.app.attempt(() => this.#list());
+    this.app.questionsChanged();
+    this.app.update();
+  }
+
+  async #loadProjects() {
+    if (!this.app.isPaired || this.app.connection === "offline") return;
+    await this.app.attempt(async () => {
+      const { sessions } = await ask(this.app.transport, "sessions", { since_ms: 0 });
+      this.projects = [...new Set(sessions.map(({ project }) => project))].filter(Boolean).slice(0, 6);
+    });
+  }
+
+  async #load() {
+    await this.app.attempt(async () => {
+      await this.loadStatus();
+      const wanted = this.app.route.view === "chat" ? this.app.route.item : null;
+      await this.open(wanted ?? (this.conversation || this.status.conversationId || ""));
+      await this.#list();
+      if (!this.store.capabilities.has("list_models")) return;
+      this.engines = (await this.#link.ask("list_models")).engines;
+    });
+  }
+
+  async loadStatus() {
+    this.status = await this.#link.ask("get_status");
+    this.store.statusLoaded(this.status);
+    this.app.questionsChanged();
+  }
+
+  async #list() {
+    this.conversations = (await this.#link.ask("list_conversations", { limit: 100 })).conversations;
+    this.app.update();
+  }
+
+  /** @param {string} conversation */
+  async open(conversation) {
+    this.conversation = conversation;
+    this.opened();
+    if (!conversation) return;
+    try {
+      await this.#link.ask("load_conversation", { conversationId: conversation, as: "events", limit: 400 });
+      await this.loadStatus();
+    } catch {
+      // A conversation in which nothing was said yet cannot be loaded.
+      this.store.loaded = null;
+    }
+    this.app.update();
+  }
+
+  async createConversation() {
+    await this.app.attempt(async () => {
+      const { conversationId } = await this.#link.ask("new_conversation");
+      this.app.go({ view: "chat", item: conversationId });
+      this.conversation = conversationId;
+      this.store.loaded = null;
+      document.getElementById("chat-words")?.focus();
+    });
+  }
+
+  /** Forgets everything that was said in the conversation. */
+  async clear() {
+    await this.app.attempt(async () => {
+      const { conversation } = this;
+      await this.#link.ask("clear_history", { metadata: { conversationId: conversation } });
+      await this.open(conversation);
+      await this.#list();
+    });
+  }
+
+  /** @param {Message} message @param {() => void} sent */
+  async say({ text, files, isEditing }, sent) {
+    const attachments = files.map(({ data, mime, name }) => ({ data, mime, name }));
+    const isWorking = this.store.working(this.conversation) !== null;
+    const steer = isWorking && this.store.capabilities.has("steer") ? { steer: true } : {};
+    await this.app.attempt(async () => {
+      await this.#link.send(isEditing ? "edit_last" : "user_message", {
+        message: text,
+        ...(attachments.length ? { attachments } : {}),
+        metadata: { conversationId: this.conversation },
+        ...steer,
+      });
+      sent();
+    });
+  }
+
+  regenerate() {
+    const metadata = { conversationId: this.conversation };
+    this.app.attempt(async () => void (await this.#link.send("regenerate", { metadata })));
+  }
+
+  /** Stops the answer that is under way. */
+  stop() {
+    const turn = this.store.working(this.conversation);
+    if (turn) this.cancel(turn.id);
+  }
+
+  /** @param {string} target the request to cancel */
+  cancel(target) {
+    return this.app.attempt(async () => void (await this.#link.send("cancel", { target })));
+  }
+
+  /** Answers a question of the runtime. Fails if the answer does not count. @param {string} line */
+  async answer(line) {
+    await this.#link.ended(await this.#link.sendLine(line));
+  }
+
+  /** @param {string} engine @param {string | null} model */
+  setEngine(engine, model) {
+    const fields = { conversationId: this.conversation, engine, ...(model ? { model } : {}) };
+    return this.app.attempt(async () => {
+      await this.#link.ask("set_engine", fields);
+      Object.assign(this.status, { engine, model: model ?? this.status.model });
+    });
+  }
+
+  /** @param {string} mode */
+  setMode(mode) {
+    return this.app.attempt(async () => {
+      await this.#link.ask("set_mode", { conversationId: this.conversation, mode });
+      this.status.mode = mode;
+    });
+  }
+
+  /** Ends the runtime's process and starts it again. */
+  restart() {
+    return this.app.attempt(() => this.#link.restart());
+  }
+}

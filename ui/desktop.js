@@ -1,0 +1,134 @@
+// The desktop shell around the page: what it tells the page, and what the page asks of it.
+
+import { call } from "./tauri_transport.js";
+import { RequestError } from "./transport.js";
+
+/** @typedef {import("./app.js").App} App */
+/** @typedef {import("./types/tauri.js").Tauri} Tauri */
+/** @typedef {import("./types/tauri.js").SettingValue} SettingValue */
+
+/** The views that show what the desk has. */
+const OF_THE_DESK = ["inbox", "history", "rules", "sessions"];
+/** How often the page looks for a desk while it shows that none runs. */
+const LOOK_MS = 5_000;
+
+export class Desktop {
+  #tauri;
+  #app;
+  #lookedAt = -Infinity;
+  /** @type {import("./types/tauri.js").ShellInfo} */
+  info = { version: "", debug: false, folder: null, shortcut: "", theme: "system" };
+  /** Whether a desk runs; null if that is not known yet. @type {boolean | null} */
+  hasDesk = null;
+
+  /** @param {Tauri} tauri @param {App} app */
+  constructor(tauri, app) {
+    this.#tauri = tauri;
+    this.#app = app;
+  }
+
+  /** Asks what the shell is, and listens to it. */
+  async start() {
+    this.#tauri.event.listen("shell", ({ payload }) => {
+      this.#happened(/** @type {import("./types/tauri.js").ShellEvent} */ (payload));
+    });
+    await this.#app.attempt(async () => {
+      this.info = await call(this.#tauri, "shell_info");
+    });
+    showTheme(this.info.theme);
+    document.addEventListener("click", (event) => this.#clicked(event));
+  }
+
+  /** Whether the view cannot be shown, because it needs a desk and none is there. */
+  get lacksDesk() {
+    const { route, isPaired, isLoaded, connection } = this.#app;
+    if (!OF_THE_DESK.includes(route.view)) return false;
+    return !isPaired || (connection === "offline" && !isLoaded);
+  }
+
+  /** @param {import("./types/tauri.js").ShellEvent} event */
+  #happened(event) {
+    if (event.kind === "theme") showTheme(event.theme);
+    else if (event.kind === "open_question") this.#app.questions.open(event.id);
+    else if (event.kind === "deny_question") this.#app.questions.deny(event.id);
+    else if (event.kind === "status") this.#app.go({ view: "status" });
+  }
+
+  /** Looks for a desk while the page says that there is none, now and then. @param {boolean} [isUrgent] */
+  async look(isUrgent = false) {
+    const now = Date.now();
+    if (!this.lacksDesk || this.#app.isPaired) return;
+    if ((now - this.#lookedAt < LOOK_MS && !isUrgent) || document.hidden) return;
+    this.#lookedAt = now;
+    const line = JSON.stringify({ id: "look", kind: "status" });
+    const had = this.hasDesk;
+    try {
+      await call(this.#tauri, "desk_request", { key: null, line, messages: this.#deaf() });
+      this.hasDesk = true;
+    } catch (error) {
+      // A desk that knows no key of this window runs, too.
+      this.hasDesk = !(error instanceof RequestError && error.status === 0);
+    }
+    if (had !== this.hasDesk) this.#app.update();
+  }
+
+  /** A channel whose messages nobody reads. */
+  #deaf() {
+    const channel = new this.#tauri.core.Channel();
+    channel.onmessage = () => {};
+    return channel;
+  }
+
+  /** Tells the tray how many questions wait. @param {number} count */
+  waiting(count) {
+    call(this.#tauri, "waiting_changed", { count }).catch(() => {});
+  }
+
+  /** @param {{id: string, agent: string, project: string, kind: string}} question */
+  notify(question) {
+    call(this.#tauri, "notify", question).catch(() => {});
+  }
+
+  hide() {
+    call(this.#tauri, "window_hide").catch(() => {});
+  }
+
+  /** Opens addresses outside of the page in the system's browser. @param {MouseEvent} event */
+  #clicked(event) {
+    const url = addressOf(event.target);
+    if (!url) return;
+    event.preventDefault();
+    this.#app.attempt(() => call(this.#tauri, "open_outside", { url }));
+  }
+
+  /** @returns {Promise<import("./types/tauri.js").ShellSettings>} */
+  settings() {
+    return call(this.#tauri, "settings_read");
+  }
+
+  /** @param {string} key @param {SettingValue} value @returns {Promise<void>} */
+  async set(key, value) {
+    await call(this.#tauri, "settings_write", { key, value });
+    if (key === "shell.theme") showTheme(String(value));
+  }
+
+  /** @param {string} secret @returns {Promise<void>} */
+  storeApiKey(secret) {
+    return call(this.#tauri, "settings_store_api_key", { secret });
+  }
+}
+
+/** @param {string} theme `light`, `dark`, or else that of the system */
+function showTheme(theme) {
+  const dark = /** @type {HTMLLinkElement | null} */ (document.getElementById("dark"));
+  const media = { light: "not all", dark: "all" }[theme] ?? "(prefers-color-scheme: dark)";
+  if (dark) dark.media = media;
+  document.documentElement.style.colorScheme = media === "all" || media === "not all" ? theme : "light dark";
+}
+
+/** Returns the address outside of the page that a click leads to, if it does. @param {EventTarget | null} target */
+function addressOf(target) {
+  const link = target instanceof Element ? target.closest("a") : null;
+  const address = link?.dataset.address ?? link?.getAttribute("href") ?? "";
+  return /^(https?:|mailto:)/i.test(address) ? address : null;
+}

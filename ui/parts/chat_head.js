@@ -1,0 +1,117 @@
+// The line above a conversation: its title and folder, what it has taken, who answers, and how.
+
+import { html, nothing } from "../vendor/lit-html/lit-html.js";
+import { folderName } from "../words.js";
+import { choiceOf, valueOf } from "./controls.js";
+import { icon } from "./icons.js";
+import { shown } from "./text.js";
+
+/** @typedef {import("../chat_session.js").ChatSession} ChatSession */
+
+const MODES = /** @type {[string, string][]} */ ([
+  ["ask", "Ask"],
+  ["plan", "Plan"],
+  ["auto", "Auto"],
+]);
+
+/** @param {ChatSession} chat @param {() => void} toggleList shows or hides the list of conversations */
+export function chatHead(chat, toggleList) {
+  const { folder } = chat.store;
+  const one = chat.conversations.find(({ conversationId }) => conversationId === chat.conversation);
+  return html`<header class="card-head">
+    <button class="button quiet chat-back" type="button" aria-label="Conversations" @click=${toggleList}>
+      ${icon("chat", "icon-l")}
+    </button>
+    <div class="grow">
+      <div class="who cut"><strong>${shown(one?.title || "New conversation")}</strong></div>
+      <button
+        class="tiny muted cut folder"
+        type="button"
+        title="Work in another folder"
+        @click=${() => chat.leave()}
+      >
+        ${shown(folderName(folder))} · ${folder}
+      </button>
+    </div>
+    ${meter(chat)} ${engine(chat)} ${tools(chat)}
+  </header>`;
+}
+
+/** @param {ChatSession} chat */
+function meter(chat) {
+  const { input, output, cost, context, window } = chat.store.meter(chat.conversation);
+  const share = window ? Math.min(1, context / window) : 0;
+  const thousands = (/** @type {number} */ count) =>
+    count < 1_000 ? String(count) : `${(count / 1_000).toFixed(1)}k`;
+  if (!input && !output && !context) return nothing;
+  const title = `${input.toLocaleString()} tokens read, ${output.toLocaleString()} written`;
+  return html`<span class="chip num chat-meter" data-meter title=${title}>
+    ${window ? html`<meter max="1" value=${share} aria-label="Context used"></meter>` : nothing}
+    ${thousands(input)} in · ${thousands(output)} out${cost === null ? "" : ` · $${cost.toFixed(cost < 0.1 ? 4 : 2)}`}
+  </span>`;
+}
+
+/** @param {ChatSession} chat */
+function engine(chat) {
+  const { engine, model, mode } = chat.status ?? {};
+  const setMode = (/** @type {string} */ chosen) => void chat.setMode(chosen);
+  const modes =
+    chat.store.capabilities.has("modes") && mode ? choiceOf("Mode", MODES, mode, setMode) : nothing;
+  const usable = chat.engines.filter(({ isAvailable }) => isAvailable);
+  if (!usable.length) return html`${modes}<span class="chip" data-engine>${model ?? engine ?? ""}</span>`;
+  const options = usable.flatMap(({ name, models }) =>
+    (models.length ? models : [{ id: null, title: name }]).map((one) => ({
+      value: JSON.stringify([name, one.id]),
+      title: one.title ?? one.id,
+      isSet: name === engine && (one.id === model || one.id === null || models.length === 0),
+    })),
+  );
+  const choose = (/** @type {Event} */ event) => {
+    const [name, id] = JSON.parse(valueOf(event));
+    chat.setEngine(name, id);
+  };
+  return html`${modes}<select class="field engine" aria-label="Model" data-engine @change=${choose}>
+      ${options.some(({ isSet }) => isSet) ? nothing : html`<option selected>${model ?? engine}</option>`}
+      ${options.map(({ value, title, isSet }) => html`<option value=${value} ?selected=${isSet}>${title}</option>`)}
+    </select>`;
+}
+
+/** @param {ChatSession} chat */
+function tools(chat) {
+  const clear = html`<button
+    class="button quiet small"
+    type="button"
+    data-clear
+    title="Forget everything in this conversation"
+    aria-label="Clear this conversation"
+    @click=${() => confirmClear(chat)}
+  >
+    ${icon("deletes")}
+  </button>`;
+  return html`<div class="row chat-tools">
+    ${chat.store.turns(chat.conversation).length ? clear : nothing}
+    <a class="button quiet small" href="#/status" title="State of the runtime" aria-label="State of the runtime"
+      >${icon("status")}</a
+    >
+  </div>`;
+}
+
+/** @param {ChatSession} chat */
+function confirmClear(chat) {
+  const { app } = chat;
+  const clear = () => {
+    app.closeDialog();
+    chat.clear();
+  };
+  app.openDialog(
+    "Clear this conversation?",
+    () =>
+      html`<div class="dialog-body">
+          <p>Everything that was said in it is removed from its history. Files that were changed stay as they are.</p>
+        </div>
+        <div class="dialog-foot">
+          <button class="button quiet" type="button" @click=${() => app.closeDialog()}>Cancel</button>
+          <button class="button danger primary" type="button" data-clear-now @click=${clear}>Clear</button>
+        </div>`,
+  );
+}

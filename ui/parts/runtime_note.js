@@ -1,0 +1,44 @@
+// Says below a conversation what is wrong with the runtime, and offers what can be done about it.
+
+import { html, nothing } from "../vendor/lit-html/lit-html.js";
+import { duration } from "../words.js";
+import { icon } from "./icons.js";
+import { shown } from "./text.js";
+
+/** @typedef {import("../chat_session.js").ChatSession} ChatSession */
+
+/** The states of the runtime's process, in words. */
+export const STATES = /** @type {Record<string, string>} */ ({
+  starting: "The runtime starts…",
+  ready: "Ready",
+  died: "The runtime has ended.",
+  restarting: "The runtime has ended and is started again.",
+  given_up: "The runtime has ended too often and is not started again by itself.",
+  ended: "The runtime was closed.",
+});
+
+/** @param {ChatSession} chat */
+export function runtimeNote(chat) {
+  const { state, stateText } = chat.store;
+  if (["died", "restarting", "given_up"].includes(state)) {
+    const picture = state === "restarting" ? html`<span class="spinner"></span>` : icon("warning");
+    return html`<div class="note red runtime-note" role="alert" data-runtime=${state}>
+      ${picture}
+      <div class="grow">
+        ${STATES[state]}
+        ${stateText ? html`<pre class="last-words">${shown(stateText)}</pre>` : nothing}
+      </div>
+      <button class="button small" type="button" data-restart @click=${() => chat.restart()}>Restart now</button>
+    </div>`;
+  }
+  const turn = chat.store.working(chat.conversation);
+  const silence = chat.store.silence(chat.conversation, chat.app.now);
+  if (!turn || !silence) return nothing;
+  return html`<div class="note amber runtime-note" role="status" data-silent>
+    ${icon("clock")}
+    <div class="grow">The runtime has not answered for ${duration(silence)}.</div>
+    <button class="button small" type="button" data-cancel-silent @click=${() => chat.cancel(turn.id)}>
+      Cancel the request
+    </button>
+  </div>`;
+}

@@ -1,0 +1,64 @@
+// What the page uses of Tauri's global object, and what the desktop shell sends and returns.
+
+export interface Channel<T> {
+  onmessage: (message: T) => void;
+}
+
+export interface Tauri {
+  core: {
+    invoke<T>(command: string, args?: object): Promise<T>;
+    Channel: new <T>() => Channel<T>;
+  };
+  event: {
+    listen<T>(name: string, handler: (event: { payload: T }) => void): Promise<() => void>;
+  };
+}
+
+/** Why a command was refused. The status has the meaning that it has in docs/protocol/page.md. */
+export interface CommandError {
+  status: number;
+  text: string;
+}
+
+export type Theme = "system" | "light" | "dark";
+
+/** The answer to `shell_info`. */
+export interface ShellInfo {
+  version: string;
+  debug: boolean;
+  /** The folder in which the runtime works, if one was chosen. */
+  folder: string | null;
+  shortcut: string;
+  theme: Theme;
+}
+
+/** What the shell sends on its own. */
+export type ShellEvent =
+  | { kind: "open_question"; id: string }
+  | { kind: "deny_question"; id: string }
+  | { kind: "status" }
+  | { kind: "theme"; theme: Theme };
+
+export type SettingValue = string | string[] | null;
+
+/** A setting that the page may change. */
+export interface Setting {
+  key: string;
+  value: SettingValue;
+  /** Where the value comes from, in words. */
+  origin: string;
+  help: string;
+  choices?: string[];
+}
+
+/** The answer to `settings_read`. */
+export interface ShellSettings {
+  settings: Setting[];
+  has_api_key: boolean;
+}
+
+declare global {
+  interface Window {
+    __TAURI__?: Tauri;
+  }
+}
