@@ -103,7 +103,7 @@ fn the_status_and_the_list_tell_who_answers_in_the_current_conversation() {
     let engines = data["engines"].as_array().unwrap();
     let engine = |name: &str| engines.iter().find(|engine| engine["name"] == name).unwrap();
     assert_eq!(engine("offline")["isAvailable"], true);
-    assert_eq!(engine("anthropic")["models"][0]["id"], "claude-sonnet-4-5", "{listed}");
+    assert_eq!(engine("anthropic")["models"][0]["id"], "claude-opus-5-5", "{listed}");
     let listed = agent.ask(&json!({"id": "l", "kind": "list_models", "engine": "offline"}));
     assert_eq!(listed["data"]["engines"].as_array().unwrap().len(), 1, "{listed}");
     let refused = agent.ask(&json!({"id": "l", "kind": "list_models", "engine": "none"}));

@@ -70,8 +70,10 @@ fn other_site() -> u16 {
                  Connection: close\r\n\r\n{body}",
                 body.len()
             );
-            // A browser opens connections that it does not use.
-            let _ = stream.read(&mut [0; 4096]).and_then(|_| stream.write_all(head.as_bytes()));
+            // Each on its own, because a browser opens connections that it does not use.
+            thread::spawn(move || {
+                let _ = stream.read(&mut [0; 4096]).and_then(|_| stream.write_all(head.as_bytes()));
+            });
         }
     });
     port

@@ -201,6 +201,8 @@ impl Service for MessagesState {
                 let count = json!({"input_tokens": Value::Object(body).to_string().len() / 4});
                 send_json(out, number, 200, &count)
             }
+            // Front ends ask for it whenever they like, so it is no part of what was played.
+            Ok((ApiCall::ListModels, _)) => send_json(out, 0, 200, &models()),
             Ok((ApiCall::Create, body)) => self.create(recorded, &body, out),
         }
     }
@@ -259,9 +261,25 @@ impl MessagesRecord {
 
 fn judge(request: &Incoming) -> Result<(ApiCall, Map<String, Value>), ApiRefusal> {
     let call = check::route(&request.method, &request.path)?;
+    if call == ApiCall::ListModels {
+        check::caller(&request.headers)?;
+        return Ok((call, Map::new()));
+    }
     let body = check::envelope(&request.headers, &request.body)?;
     check::body(call, &request.headers, &body)?;
     Ok((call, body))
+}
+
+/// The models that the fake lists.
+fn models() -> Value {
+    let model = |id: &str, name: &str| {
+        json!({
+            "type": "model", "id": id, "display_name": name, "created_at": "2026-09-29T00:00:00Z",
+        })
+    };
+    let (first, last) = ("claude-opus-5-5", "claude-sonnet-5-5");
+    let data = [model(first, "Claude Opus 5.5"), model(last, "Claude Sonnet 5.5")];
+    json!({"data": data, "has_more": false, "first_id": first, "last_id": last})
 }
 
 fn play(

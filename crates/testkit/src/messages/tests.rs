@@ -185,9 +185,19 @@ fn a_refused_request_takes_no_turn() {
 #[test]
 fn other_paths_are_not_found() {
     let fake = Messages::start([]);
-    let answer = http::request(fake.address(), b"GET /v1/models HTTP/1.1\r\n\r\n");
+    let answer = http::request(fake.address(), b"GET /v1/complete HTTP/1.1\r\n\r\n");
     assert!(answer.starts_with("HTTP/1.1 404 "), "{answer}");
     assert!(answer.contains(r#"{"type":"error","error":{"type":"not_found_error""#), "{answer}");
+}
+
+#[test]
+fn models_are_listed_for_a_caller_with_a_key() {
+    let fake = Messages::start([]);
+    let raw = format!("GET /v1/models HTTP/1.1\r\n{HEADERS}\r\n");
+    let answer = http::request(fake.address(), raw.as_bytes());
+    assert!(answer.contains(r#"{"type":"model","id":"claude-opus-5-5""#), "{answer}");
+    let answer = http::request(fake.address(), b"GET /v1/models HTTP/1.1\r\n\r\n");
+    assert!(answer.starts_with("HTTP/1.1 401 "), "{answer}");
 }
 
 #[test]

@@ -56,11 +56,12 @@ impl<'a> Context<'a> {
 
 const NEWEST: &str = "2026-10-21";
 
-/// The two calls that are served.
+/// The calls that are served.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ApiCall {
     Create,
     CountTokens,
+    ListModels,
 }
 
 /// Returns which call a request is, unless its path or method is wrong.
@@ -68,9 +69,10 @@ pub(crate) fn route(method: &str, path: &str) -> Result<ApiCall, ApiRefusal> {
     let call = match path {
         "/v1/messages" => ApiCall::Create,
         "/v1/messages/count_tokens" => ApiCall::CountTokens,
+        "/v1/models" => ApiCall::ListModels,
         _ => return Err(ApiRefusal::new(404, "not_found_error", "Not found".to_owned())),
     };
-    if method == "POST" {
+    if method == if call == ApiCall::ListModels { "GET" } else { "POST" } {
         return Ok(call);
     }
     Err(ApiRefusal::new(405, "invalid_request_error", "Method Not Allowed".to_owned()))
@@ -78,8 +80,7 @@ pub(crate) fn route(method: &str, path: &str) -> Result<ApiCall, ApiRefusal> {
 
 /// Returns the body as an object, after everything that can be refused without understanding it.
 pub(crate) fn envelope(headers: &Headers, body: &[u8]) -> Result<Map<String, Value>, ApiRefusal> {
-    credentials(headers)?;
-    version(headers)?;
+    caller(headers)?;
     content_type(headers)?;
     let length = headers.get("content-length").and_then(|value| value.parse().ok()).unwrap_or(0);
     if body.len().max(length) > MAX_REQUEST {
@@ -228,6 +229,12 @@ fn thinking(body: &Map<String, Value>, context: &Context<'_>) -> Outcome {
         return refuse("`temperature` may only be set to 1 when thinking is enabled.");
     }
     Ok(())
+}
+
+/// Checks what every request has to carry.
+pub(crate) fn caller(headers: &Headers) -> Outcome {
+    credentials(headers)?;
+    version(headers)
 }
 
 fn credentials(headers: &Headers) -> Outcome {

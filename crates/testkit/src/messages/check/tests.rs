@@ -108,7 +108,8 @@ fn the_request_that_all_others_change_is_accepted() {
 fn paths_and_methods() {
     let outcome = |method, path| format!("{:?}", route(method, path));
     expect![[r#"Err(ApiRefusal { status: 404, kind: "not_found_error", message: "Not found" })"#]]
-        .assert_eq(&outcome("GET", "/v1/models"));
+        .assert_eq(&outcome("GET", "/v1/complete"));
+    expect!["Ok(ListModels)"].assert_eq(&outcome("GET", "/v1/models"));
     expect![[r#"Err(ApiRefusal { status: 405, kind: "invalid_request_error", message: "Method Not Allowed" })"#]].assert_eq(&outcome("GET", "/v1/messages"));
     expect!["Ok(CountTokens)"].assert_eq(&outcome("POST", "/v1/messages/count_tokens"));
 }
