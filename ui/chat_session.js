@@ -103,6 +103,7 @@ export class ChatSession {
   }
 
   async #list() {
+    if (!this.store.capabilities.has("conversations")) return;
     this.conversations = (await this.#link.ask("list_conversations", { limit: 100 })).conversations;
     this.app.update();
   }
@@ -111,7 +112,7 @@ export class ChatSession {
   async open(conversation) {
     this.conversation = conversation;
     this.opened();
-    if (!conversation) return;
+    if (!conversation || !this.store.capabilities.has("load_events")) return;
     try {
       await this.#link.ask("load_conversation", { conversationId: conversation, as: "events", limit: 400 });
       await this.loadStatus();
@@ -136,7 +137,7 @@ export class ChatSession {
   async clear() {
     await this.app.attempt(async () => {
       const { conversation } = this;
-      await this.#link.ask("clear_history", { metadata: { conversationId: conversation } });
+      await this.#link.ask("clear_history", this.#metadata());
       await this.open(conversation);
       await this.#list();
     });
@@ -151,16 +152,20 @@ export class ChatSession {
       await this.#link.send(isEditing ? "edit_last" : "user_message", {
         message: text,
         ...(attachments.length ? { attachments } : {}),
-        metadata: { conversationId: this.conversation },
+        ...this.#metadata(),
         ...steer,
       });
       sent();
     });
   }
 
+  /** Names the conversation of a request. A runtime without extensions has one without a name. */
+  #metadata() {
+    return this.conversation ? { metadata: { conversationId: this.conversation } } : {};
+  }
+
   regenerate() {
-    const metadata = { conversationId: this.conversation };
-    this.app.attempt(async () => void (await this.#link.send("regenerate", { metadata })));
+    this.app.attempt(async () => void (await this.#link.send("regenerate", this.#metadata())));
   }
 
   /** Stops the answer that is under way. */

@@ -10,6 +10,8 @@ import { keep, kept } from "./kept.js";
 /** @typedef {import("./types/desk.js").Row} Row */
 
 const ASKED = "callgate.notify-asked";
+/** A question that is older is one that people have seen already, before the page was loaded again. */
+const NEW_MS = 30_000;
 
 export class Notices {
   #app;
@@ -37,6 +39,7 @@ export class Notices {
   /** @param {Row} row a question that has just arrived */
   arrived(row) {
     if (this.permission() !== "granted" || document.hasFocus() || this.#notified.has(row.question)) return;
+    if (Date.now() - row.asked_ms > NEW_MS) return;
     this.#notified.add(row.question);
     if (this.#app.desktop) return this.#app.desktop.notify(noticeOf(row));
     const title = `${agentName(row.agent)} in ${folderName(row.project)}`;

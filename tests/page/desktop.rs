@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::barriers::assert_open_to_all;
 use crate::fixture::Stage;
-use crate::stage::link;
+use crate::stage::{link, wait_until_live};
 
 /// The script that stands in for the shell, as one that is not a module.
 static FAKE: LazyLock<String> = LazyLock::new(|| {
@@ -264,5 +264,41 @@ fn without_a_desk_the_inbox_says_so_and_with_one_the_window_is_linked_by_a_code(
     browser.wait_for_text(".pairing .note", "not valid");
     go(&browser, "chat");
     wait_until_ready(&browser);
+    assert_eq!(browser.complaints(), Vec::<String>::new());
+}
+
+#[test]
+fn a_question_that_the_desk_has_too_is_one_card() {
+    let Some((_desk, browser)) = shell(&json!({ "desk": "locked" })) else { return };
+    wait_until_ready(&browser);
+    go(&browser, "inbox");
+    browser.fill("[data-code]", "7kqm-2xwa");
+    browser.press_keys("\n");
+    wait_until_live(&browser);
+    go(&browser, "chat");
+    say(&browser, "run it");
+    // The desk knows more about it, so its card is shown.
+    browser.wait_for_text(".chat-question .card", "Allowed by the desk.");
+    assert_eq!(browser.count(".card[data-question]"), 1);
+    assert_eq!(browser.run("return document.title", &json!([])), "(1) callgate");
+    go(&browser, "inbox");
+    browser.wait_for("its row", "return document.querySelectorAll('.question-row').length === 1");
+    assert_eq!(browser.complaints(), Vec::<String>::new());
+}
+
+#[test]
+fn a_bare_runtime_is_asked_for_nothing_that_it_does_not_know() {
+    let Some((_desk, browser)) = shell(&json!({ "isBare": true })) else { return };
+    wait_until_ready(&browser);
+    say(&browser, "hello");
+    browser.wait_for_text(".chat-inner", "Good morning.");
+    go(&browser, "status");
+    browser.wait_for_text("[data-fact=length]", "2 messages");
+    go(&browser, "chat");
+    browser.click("[data-clear]");
+    browser.click("[data-clear-now]");
+    browser.wait_until_gone("[data-turn]");
+    assert_eq!(calls(&browser, "extension"), Vec::<Value>::new());
+    assert_eq!(browser.count(".toast"), 0);
     assert_eq!(browser.complaints(), Vec::<String>::new());
 }

@@ -16,9 +16,13 @@ export function chatPane(chat, search, type) {
   return html`<section class="list-pane" aria-label="Conversations">
     <div class="list-head">
       <h1 class="grow">Chat</h1>
-      <button class="button small" type="button" data-new @click=${() => chat.createConversation()}>
-        ${icon("plus")}New
-      </button>
+      ${
+        chat.store.capabilities.has("conversations")
+          ? html`<button class="button small" type="button" data-new @click=${() => chat.createConversation()}>
+              ${icon("plus")}New
+            </button>`
+          : nothing
+      }
     </div>
     <label class="search chat-search"
       >${icon("search")}<span class="only-read">Search conversations</span

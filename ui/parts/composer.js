@@ -68,8 +68,8 @@ export class Composer {
     field.style.height = `${Math.min(field.scrollHeight + 2, 220)}px`;
   }
 
-  /** @param {{isWorking: boolean, state: string, stop: () => void}} chat and the state of its runtime */
-  render({ isWorking, state, stop }) {
+  /** @param {{canStop: boolean, state: string, stop: () => void}} chat and the state of its runtime */
+  render({ canStop, state, stop }) {
     const isReady = state === "ready";
     const waits = state === "starting" ? "The runtime starts…" : "The runtime is not running";
     const submit = (/** @type {Event} */ event) => {
@@ -123,7 +123,7 @@ export class Composer {
           }}
         ></textarea>
         ${
-          isWorking
+          canStop
             ? html`<button class="button" type="button" data-stop aria-label="Stop the answer" @click=${stop}>
                 ${icon("stop")}<span class="wide-only">Stop</span>
               </button>`

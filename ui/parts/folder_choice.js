@@ -3,7 +3,7 @@
 import { html, nothing } from "../vendor/lit-html/lit-html.js";
 import { note, valueOf } from "./controls.js";
 import { icon, openGate } from "./icons.js";
-import { shown } from "./text.js";
+import { reason, shown } from "./text.js";
 
 /**
  * @typedef {object} FolderState
@@ -29,7 +29,7 @@ export function folderChoice({ typed, problem, projects, type, start }) {
       callgate starts its own agent in this folder. Before it changes anything, it asks here, and your rules
       apply.
     </p>
-    ${problem ? note("red", shown(problem)) : nothing}
+    ${problem ? note("red", reason(problem)) : nothing}
     <form class="row choose-folder" @submit=${submit}>
       <label class="grow"
         ><span class="only-read">Folder</span

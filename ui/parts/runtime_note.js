@@ -28,7 +28,7 @@ export function runtimeNote(chat) {
         ${STATES[state]}
         ${stateText ? html`<pre class="last-words">${shown(stateText)}</pre>` : nothing}
       </div>
-      <button class="button small" type="button" data-restart @click=${() => chat.restart()}>Restart now</button>
+      ${restartButton(chat)}
     </div>`;
   }
   const turn = chat.store.working(chat.conversation);
@@ -37,8 +37,19 @@ export function runtimeNote(chat) {
   return html`<div class="note amber runtime-note" role="status" data-silent>
     ${icon("clock")}
     <div class="grow">The runtime has not answered for ${duration(silence)}.</div>
-    <button class="button small" type="button" data-cancel-silent @click=${() => chat.cancel(turn.id)}>
-      Cancel the request
-    </button>
+    ${
+      chat.store.capabilities.has("cancel")
+        ? html`<button class="button small" type="button" data-cancel-silent @click=${() => chat.cancel(turn.id)}>
+            Cancel the request
+          </button>`
+        : restartButton(chat)
+    }
   </div>`;
+}
+
+/** @param {ChatSession} chat */
+function restartButton(chat) {
+  return html`<button class="button small" type="button" data-restart @click=${() => chat.restart()}>
+    Restart now
+  </button>`;
 }

@@ -1,8 +1,13 @@
 // A desktop shell for tests, with a runtime that knows a few sentences. A test in a browser puts it
 // into the page before the page's own scripts, so it imports nothing.
 
-/** @param {{folder?: string | null, theme?: string, desk?: "none" | "locked"}} [options] */
-export function fakeTauri({ folder = "/home/ada/engine", theme = "system", desk = "none" } = {}) {
+/**
+ * @param {{folder?: string | null, theme?: string, desk?: "none" | "locked", isBare?: boolean}} [options]
+ *   a bare runtime knows no extensions; a desk has locked its inbox, unless the key is "good"
+ */
+export function fakeTauri({ folder = "/home/ada/engine", theme = "system", desk = "none", isBare = false } = {}) {
+  const known = ["hello", "permission", "modes", "edit", "list_models", "conversations", "load_events", "cancel"];
+  const capabilities = isBare ? ["streaming", "tools"] : known;
   const session = "5e551000";
   const conversation = "c1";
   const kept = [];
@@ -17,6 +22,9 @@ export function fakeTauri({ folder = "/home/ada/engine", theme = "system", desk 
     { key: "shell.shortcut", value: "Ctrl+Shift+Space", origin: "default", help: "Shows and hides this window." },
     { key: "shell.theme", value: theme, origin: "default", help: "Its colours.", choices: ["system", "light", "dark"] },
   ];
+  /** What the desk asks, as rows that are cards, too. */
+  const rows = [];
+  const deskEvents = [];
   const state = { hasKey: false, isStarted: false, requests: 0, length: 0 };
   class Channel {
     onmessage = () => {};
@@ -37,8 +45,24 @@ export function fakeTauri({ folder = "/home/ada/engine", theme = "system", desk 
   };
   const ask = (id, data) => {
     questions.set(data.question, id);
+    if (desk === "locked") askAtDesk(data);
     reply(id, "tool_use", { data: { toolId: data.toolId, toolName: data.toolName, input: data.input } });
     reply(id, "permission_request", { data });
+  };
+  /** As with a real desk, which mirrors the question to the shell. */
+  const askAtDesk = ({ question, toolName, title, input, deadline }) => {
+    const row = { question, seq: rows.length + 1, agent: "callgate", project: "/home/ada/engine", session: conversation };
+    const more = { tool: toolName, summary: title, asked_ms: Date.now(), until_ms: deadline, ruling: "ask" };
+    const rest = { because: null, needs: "press", mode: null, risks: [], alike: null };
+    const body = { type: "other", input: JSON.stringify(input) };
+    const can = { takes_words: false, can_edit: true, can_stop: true, no_answer_denies: true, hides_what_runs: false };
+    const grants = { allow: "Allowed by the desk.", deny: "Denied by the desk." };
+    const card = { body, input: body.input, last_words: null, offers: [], pickers: [], blocked: null };
+    rows.push({ ...row, ...more, ...rest, ...can, ...card, grants, confirm_word_of: null, is_cut: false });
+    const entry = { seq: row.seq, at_ms: more.asked_ms, kind: "asked", question, hash: "" };
+    const asked = { agent: row.agent, cwd: row.project, session: row.session, tool: toolName, summary: title };
+    for (const events of deskEvents)
+      events.onmessage({ event: "entry", id: row.seq, data: { ...entry, body: { ...asked, until_ms: deadline } } });
   };
   const say = (id, words) => {
     for (const token of words.split(/(?<= )/)) reply(id, "token", { token });
@@ -79,6 +103,9 @@ export function fakeTauri({ folder = "/home/ada/engine", theme = "system", desk 
     state: "idle",
     conversationLength: state.length,
     uptime: 65_000,
+    ...(isBare ? {} : extended),
+  });
+  const extended = {
     engine: "offline",
     engineReason: "because no key was found",
     model: "offline",
@@ -86,7 +113,7 @@ export function fakeTauri({ folder = "/home/ada/engine", theme = "system", desk 
     conversationId: conversation,
     questions: [],
     requests: [],
-  });
+  };
   const answers = {
     get_status: (id) => reply(id, "status", { data: status() }),
     list_conversations: (id) => {
@@ -126,7 +153,7 @@ export function fakeTauri({ folder = "/home/ada/engine", theme = "system", desk 
   };
   const begin = () => {
     emit("state", { state: "starting" });
-    emit("state", { state: "ready", capabilities: ["hello", "permission", "modes", "edit", "list_models"] });
+    emit("state", { state: "ready", capabilities });
   };
   const needDesk = (key) => {
     if (desk === "none") refuse(0, "no desk listens");
@@ -134,8 +161,23 @@ export function fakeTauri({ folder = "/home/ada/engine", theme = "system", desk 
   };
   const commands = {
     shell_info: () => ({ version: "0.1.0", debug: true, folder, shortcut: "Ctrl+Shift+Space", theme }),
-    desk_request: ({ key }) => needDesk(key),
-    desk_watch: ({ key }) => needDesk(key),
+    desk_request: ({ key, line, messages }) => {
+      needDesk(key);
+      const { kind, question } = JSON.parse(line);
+      const row = rows.find((one) => one.question === question);
+      const answer = {
+        inbox: { head: rows.length, open: rows.length, rows },
+        card: { card: row },
+        sessions: { sessions: [] },
+      }[kind];
+      messages.onmessage({ kind: answer ? kind : "error", text: "unknown", ...answer });
+    },
+    desk_watch: ({ key, events }) => {
+      needDesk(key);
+      deskEvents.push(events);
+      events.onmessage({ event: "watching", id: null, data: { head: rows.length } });
+      return deskEvents.length;
+    },
     desk_unwatch: () => null,
     desk_pair: ({ code }) => (code === "7KQM2XWA" ? "good" : refuse(403, "This code is not valid, or has expired.")),
     chat_start: ({ folder: wanted }) => {
@@ -147,6 +189,8 @@ export function fakeTauri({ folder = "/home/ada/engine", theme = "system", desk 
     chat_send: ({ line }) => {
       const request = { ...JSON.parse(line), id: `${session}-${state.requests++}` };
       emit("request", request);
+      if (isBare && !["user_message", "get_status", "clear_history"].includes(request.kind))
+        calls.push(["extension", request]);
       // As in the shell, its replies come later.
       setTimeout(() => (answers[request.kind] ?? ((id) => reply(id, "error", { error: "unknown" })))(request.id, request));
       return request.id;
@@ -186,6 +230,6 @@ export function fakeTauri({ folder = "/home/ada/engine", theme = "system", desk 
     core: { invoke, Channel },
     event: { listen: async (_name, handler) => listeners.push(handler) },
     /** What tests look at and do. */
-    fake: { calls, commands, emit, tell: (payload) => listeners.forEach((listener) => listener({ payload })) },
+    fake: { calls, commands, emit, rows, tell: (payload) => listeners.forEach((listener) => listener({ payload })) },
   };
 }

@@ -98,7 +98,7 @@ export class ChatView {
       <section class="chat-pane" aria-label="Conversation">
         ${chatHead(chat, toggleList)} ${this.#turns()} ${this.#question()} ${runtimeNote(chat)}
         ${this.#composer.render({
-          isWorking: chat.store.working(chat.conversation) !== null,
+          canStop: chat.store.capabilities.has("cancel") && chat.store.working(chat.conversation) !== null,
           state: chat.store.state,
           stop: () => chat.stop(),
         })}

@@ -60,8 +60,8 @@ export class PairView {
         <div class="stack">
           <h1>Link this ${what}</h1>
           <p class="muted">
-            An answer given here lets agents run commands on this computer. So the page opens only with a code
-            from your own terminal.
+            An answer given here lets agents run commands on this computer. So
+            ${this.app.desktop ? "the inbox" : "the page"} opens only with a code from your own terminal.
           </p>
         </div>
         ${this.#text ? note(this.#isError ? "red" : "amber", this.#text) : nothing}
