@@ -13,6 +13,7 @@ mod codex;
 mod completions;
 mod config;
 mod config_command;
+mod counted;
 mod disk;
 mod doctor;
 mod failure;

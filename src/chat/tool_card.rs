@@ -10,6 +10,7 @@ use serde_json::Value;
 use super::drafted_input::DraftedInput;
 use super::markdown::code_line;
 use super::styled_text::{ChatPage, StyledText, TextStyle, WrapAt};
+use crate::counted::counted;
 
 /// The most rows of output that a running tool shows.
 const LIVE_ROWS: usize = 5;
@@ -261,7 +262,7 @@ enum Keep {
 fn cut_lines(text: &str, style: TextStyle, keep: Keep) -> Vec<StyledText> {
     let lines: Vec<&str> = text.trim_end().lines().collect();
     let more = lines.len().saturating_sub(RESULT_ROWS);
-    let note = (more > 0).then(|| detail(&format!("… {more} more lines")));
+    let note = (more > 0).then(|| detail(&format!("… {}", counted(more, "more line"))));
     let shown = if keep == Keep::End { &lines[more..] } else { &lines[..lines.len() - more] };
     let shown = shown.iter().map(|line| detail(line).in_style(style));
     match keep {

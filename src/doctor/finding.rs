@@ -4,6 +4,8 @@ use callgate_mask::text::one_line;
 use serde::Serialize;
 use serde_json::json;
 
+use crate::counted;
+
 /// How bad a finding is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -101,11 +103,7 @@ impl Findings {
 }
 
 fn counted(count: usize, what: &str) -> String {
-    match count {
-        0 => format!("no {what}"),
-        1 => format!("1 {what}"),
-        many => format!("{many} {what}s"),
-    }
+    if count == 0 { format!("no {what}") } else { counted::counted(count, what) }
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use crate::agents::starting_mode::GatedAgent;
 use crate::config::Config;
+use crate::counted::counted;
 
 /// Who can answer questions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -123,10 +124,6 @@ fn next_phone(who: Answerers, me: &str) -> Option<String> {
 pub(super) fn reach(who: Answerers, me: &str) -> String {
     let next = next_phone(who, me).map(|next| format!("Next: {next}.\n"));
     format!("{}\n{}", who.sentence(), next.unwrap_or_default())
-}
-
-fn counted(count: usize, what: &str) -> String {
-    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 
 #[cfg(test)]

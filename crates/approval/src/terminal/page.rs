@@ -67,7 +67,8 @@ impl TerminalPage {
             cut_line(&mut page, shown);
         }
         if left_out > 0 {
-            line(&mut page, &format!("  … {left_out} more lines: f shows them"));
+            let (lines, them) = if left_out == 1 { ("line", "it") } else { ("lines", "them") };
+            line(&mut page, &format!("  … {left_out} more {lines}: f shows {them}"));
         }
         for shown in &lines[first + left_out..] {
             cut_line(&mut page, shown);

@@ -1,0 +1,6 @@
+//! Numbers with their nouns.
+
+/// Returns a number with its noun, in the plural unless it is one.
+pub(crate) fn counted(count: usize, noun: &str) -> String {
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
+}
