@@ -45,8 +45,10 @@ export class ChatSession {
     this.folderProblem = "";
     try {
       if (folder) {
-        await this.#link.start(folder);
+        const { session } = await this.#link.start(folder);
         keep(FOLDER, folder);
+        // The one that is being watched already.
+        if (session === this.store.session) this.runtime = "open";
       }
     } catch (error) {
       this.folderProblem = errorText(error);

@@ -36,14 +36,19 @@ export class Desktop {
       this.info = await call(this.#tauri, "shell_info");
     });
     showTheme(this.info.theme);
-    document.addEventListener("click", (event) => this.#clicked(event));
+    document.addEventListener("click", (event) => this.#followed(event));
+    document.addEventListener("keydown", (event) => event.key === "Enter" && this.#followed(event));
+  }
+
+  /** Whether the view shows what the desk has. */
+  get needsDesk() {
+    return OF_THE_DESK.includes(this.#app.route.view);
   }
 
   /** Whether the view cannot be shown, because it needs a desk and none is there. */
   get lacksDesk() {
-    const { route, isPaired, isLoaded, connection } = this.#app;
-    if (!OF_THE_DESK.includes(route.view)) return false;
-    return !isPaired || (connection === "offline" && !isLoaded);
+    const { isPaired, isLoaded, connection } = this.#app;
+    return this.needsDesk && (!isPaired || (connection === "offline" && !isLoaded));
   }
 
   /** @param {import("./types/tauri.js").ShellEvent} event */
@@ -93,8 +98,8 @@ export class Desktop {
     call(this.#tauri, "window_hide").catch(() => {});
   }
 
-  /** Opens addresses outside of the page in the system's browser. @param {MouseEvent} event */
-  #clicked(event) {
+  /** Opens addresses outside of the page in the system's browser. @param {Event} event */
+  #followed(event) {
     const url = addressOf(event.target);
     if (!url) return;
     event.preventDefault();
@@ -126,7 +131,7 @@ function showTheme(theme) {
   document.documentElement.style.colorScheme = media === "all" || media === "not all" ? theme : "light dark";
 }
 
-/** Returns the address outside of the page that a click leads to, if it does. @param {EventTarget | null} target */
+/** Returns the address outside of the page that a link leads to, if it is one. @param {EventTarget | null} target */
 function addressOf(target) {
   const link = target instanceof Element ? target.closest("a") : null;
   const address = link?.dataset.address ?? link?.getAttribute("href") ?? "";

@@ -40,7 +40,7 @@ export function frame(app) {
         </div>
       </nav>
       <main class="main">
-        ${app.desktop && !app.isLoaded ? nothing : banner(app)}
+        ${app.desktop && !(app.desktop.needsDesk && app.isLoaded) ? nothing : banner(app)}
         <div class="view" data-view=${view}>${app.lacksDesk ? noDesk(app) : app.view.render()}</div>
       </main>
     </div>

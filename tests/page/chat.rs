@@ -63,6 +63,8 @@ fn a_conversation_is_held_in_the_page() {
     the_last_message_is_edited_and_answered_again(&browser);
     files_are_attached_by_dropping_them(&browser);
     conversations_are_listed_and_searched(&browser);
+    the_state_is_shown_and_the_runtime_restarted(&browser);
+    a_conversation_is_cleared(&browser);
     assert_eq!(browser.complaints(), Vec::<String>::new());
     desk.assert_chain();
 }
@@ -151,6 +153,33 @@ fn conversations_are_listed_and_searched(browser: &Browser) {
     browser.click(".conversation");
     wait_for_answer(browser, "help");
     assert_eq!(browser.count("[data-turn]"), 3);
+}
+
+fn the_state_is_shown_and_the_runtime_restarted(browser: &Browser) {
+    let _ = browser.run("location.hash = '#/status'", &json!([]));
+    browser.wait_for_text("[data-fact=engine]", "offline");
+    browser.wait_for_text("[data-fact=state]", "Ready");
+    browser.wait_for_text("[data-fact=length]", "messages");
+    browser.click("[data-restart]");
+    browser.wait_for(
+        "a young process",
+        "const age = document.querySelector('[data-fact=uptime]')?.innerText;
+        return /^(\\d+ ms|[0-4](\\.\\d)? s)$/.test(age)",
+    );
+    let _ = browser.run("location.hash = '#/chat'", &json!([]));
+    browser.wait_for("a runtime", "return document.querySelector('[data-send]:not([disabled])')");
+}
+
+fn a_conversation_is_cleared(browser: &Browser) {
+    say(browser, "read list.txt");
+    wait_for_answer(browser, "Buy bread.");
+    browser.click("[data-clear]");
+    browser.click("[data-clear-now]");
+    browser.wait_until_gone("[data-turn]");
+    browser.reload();
+    wait_until_live(browser);
+    browser.wait_for("a runtime", "return document.querySelector('[data-send]:not([disabled])')");
+    assert_eq!(browser.count("[data-turn]"), 0, "what was cleared does not come back");
 }
 
 const ANSWER: &str = "# The ledger\n\nIt is **whole**.\n\n```rust\nfn main() {}\n```\n\n\

@@ -1,5 +1,6 @@
-// Markdown of plans and answers. Nodes are appended one by one, addresses are shown and never
-// followed, and pictures are not loaded.
+// Markdown of plans and answers. Nodes are appended one by one, addresses are shown and, in a
+// browser, never followed, and pictures are not loaded. The desktop shell opens addresses outside
+// of its window when somebody clicks.
 
 import * as smd from "../vendor/streaming-markdown/smd.min.js";
 
@@ -71,10 +72,18 @@ function parserOf(root, copies = false) {
     if (box && !box.querySelector(".copy")) box.prepend(copyButton(box));
   };
   renderer.set_attr = (data, type, value) => {
-    if (type === smd.HREF || type === smd.SRC) data.nodes[data.index].dataset.address = value;
+    if (type === smd.HREF || type === smd.SRC) addressed(data.nodes[data.index], value);
     else if (type === smd.START) set_attr(data, type, value);
   };
   return smd.parser(renderer);
+}
+
+/** @param {HTMLElement} link @param {string} address */
+function addressed(link, address) {
+  link.dataset.address = address;
+  if (!window.__TAURI__) return;
+  link.tabIndex = 0;
+  link.role = "link";
 }
 
 /** @param {Element} box */

@@ -16,6 +16,7 @@ const WORK = /** @type {Record<string, string>} */ ({
 export class StatusView {
   /** When the status was asked for. */
   #askedAt = 0;
+  #isAsking = false;
 
   /** @param {App} app */
   constructor(app) {
@@ -28,11 +29,12 @@ export class StatusView {
     this.#load();
   }
 
-  #load() {
+  async #load() {
     const { chat } = this.app;
-    if (chat.runtime !== "open" || chat.store.state !== "ready") return;
-    this.#askedAt = Date.now();
-    this.app.attempt(() => chat.loadStatus());
+    if (this.#isAsking || chat.runtime !== "open" || chat.store.state !== "ready") return;
+    [this.#isAsking, this.#askedAt] = [true, Date.now()];
+    await this.app.attempt(() => chat.loadStatus());
+    this.#isAsking = false;
   }
 
   render() {
