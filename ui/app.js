@@ -3,27 +3,20 @@
 import { render } from "./vendor/lit-html/lit-html.js";
 import { ChatSession } from "./chat_session.js";
 import { ChatQuestions } from "./chat_questions.js";
-import { Desktop } from "./desktop.js";
 import { keep, kept } from "./kept.js";
+import { LazyView } from "./lazy_view.js";
 import { Notices } from "./notices.js";
 import { formatRoute, pairingCode, parseRoute } from "./router.js";
 import { frame } from "./frame.js";
 import { QuestionStore } from "./store.js";
 import { HttpTransport } from "./http_transport.js";
-import { TauriTransport } from "./tauri_transport.js";
 import { RequestError, ask, errorText } from "./transport.js";
 import { handleKey } from "./keys.js";
 import { helpDialog } from "./parts/help.js";
 import { beginFrame } from "./parts/markdown.js";
-import { proposalDialog } from "./parts/proposal.js";
 import { ChatView } from "./views/chat.js";
 import { InboxView } from "./views/inbox.js";
-import { HistoryView } from "./views/history.js";
 import { PairView } from "./views/pair.js";
-import { RulesView } from "./views/rules.js";
-import { SessionsView } from "./views/sessions.js";
-import { SettingsView } from "./views/settings.js";
-import { StatusView } from "./views/status.js";
 
 /** @typedef {import("./router.js").Route} Route */
 /** @typedef {import("./store.js").Question} Question */
@@ -68,14 +61,14 @@ export class App {
   /** @type {{close: () => void, retry: () => void} | null} */
   #watch = null;
 
-  constructor() {
-    const tauri = window.__TAURI__;
+  /** @param {((app: App) => import("./desktop.js").Desktop) | null} makeDesktop in the window of the shell */
+  constructor(makeDesktop) {
     const key = () => kept(KEY);
     const lost = (/** @type {string} */ text) => this.#locked(text);
     /** The desktop shell, if the page is in its window. */
-    this.desktop = tauri ? new Desktop(tauri, this) : null;
+    this.desktop = makeDesktop?.(this) ?? null;
     /** @type {import("./transport.js").Transport} */
-    this.transport = tauri ? new TauriTransport(tauri, key, lost) : new HttpTransport(key, lost);
+    this.transport = this.desktop?.transport(key, lost) ?? new HttpTransport(key, lost);
     this.notices = new Notices(this);
     this.chat = new ChatSession(this);
     this.questions = new ChatQuestions(this);
@@ -83,11 +76,11 @@ export class App {
     this.views = {
       inbox: new InboxView(this),
       chat: new ChatView(this),
-      history: new HistoryView(this),
-      rules: new RulesView(this),
-      sessions: new SessionsView(this),
-      settings: new SettingsView(this),
-      status: new StatusView(this),
+      history: new LazyView(this, async () => new (await import("./views/history.js")).HistoryView(this)),
+      rules: new LazyView(this, async () => new (await import("./views/rules.js")).RulesView(this)),
+      sessions: new LazyView(this, async () => new (await import("./views/sessions.js")).SessionsView(this)),
+      settings: new LazyView(this, async () => new (await import("./views/settings.js")).SettingsView(this)),
+      status: new LazyView(this, async () => new (await import("./views/status.js")).StatusView(this)),
     };
   }
 
@@ -348,8 +341,11 @@ export class App {
   }
 
   /** @param {{question?: string, seq?: number}} of @param {string} summary */
-  proposeRule(of, summary) {
-    proposalDialog(this, of, summary);
+  async proposeRule(of, summary) {
+    await this.attempt(async () => {
+      const { proposalDialog } = await import("./parts/proposal.js");
+      proposalDialog(this, of, summary);
+    });
   }
 
   /** @param {string} text */
@@ -389,4 +385,7 @@ export class App {
   }
 }
 
-new App().start();
+const tauri = window.__TAURI__;
+// A browser does not load what only the shell needs.
+const shell = tauri && (await import("./desktop.js"));
+new App(shell ? (app) => new shell.Desktop(tauri, app) : null).start();

@@ -1,6 +1,8 @@
 // The desktop shell around the page: what it tells the page, and what the page asks of it.
 
-import { call } from "./tauri_transport.js";
+import { noDesk } from "./parts/no_desk.js";
+import { ShellSettings } from "./parts/shell_settings.js";
+import { TauriTransport, call } from "./tauri_transport.js";
 import { RequestError } from "./transport.js";
 
 /** @typedef {import("./app.js").App} App */
@@ -25,6 +27,20 @@ export class Desktop {
   constructor(tauri, app) {
     this.#tauri = tauri;
     this.#app = app;
+  }
+
+  /** @param {() => string | null} key @param {(text: string) => void} lost */
+  transport(key, lost) {
+    return new TauriTransport(this.#tauri, key, lost);
+  }
+
+  settingsSection() {
+    return new ShellSettings(this.#app, this);
+  }
+
+  /** What a view shows that lacks a desk. */
+  renderNoDesk() {
+    return noDesk(this.#app);
   }
 
   /** Asks what the shell is, and listens to it. */

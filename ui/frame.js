@@ -3,7 +3,6 @@
 import { html, nothing } from "./vendor/lit-html/lit-html.js";
 import { repeat } from "./vendor/lit-html/directives/repeat.js";
 import { icon, mark } from "./parts/icons.js";
-import { noDesk } from "./parts/no_desk.js";
 
 /** @typedef {import("./app.js").App} App */
 
@@ -41,7 +40,7 @@ export function frame(app) {
       </nav>
       <main class="main">
         ${app.desktop && !(app.desktop.needsDesk && app.isLoaded) ? nothing : banner(app)}
-        <div class="view" data-view=${view}>${app.lacksDesk ? noDesk(app) : app.view.render()}</div>
+        <div class="view" data-view=${view}>${app.lacksDesk ? app.desktop?.renderNoDesk() : app.view.render()}</div>
       </main>
     </div>
     ${overlays(app)}`;

@@ -40,7 +40,7 @@ const SEND: &str = "
     look();
 ";
 
-pub(crate) fn measure(rounds: usize) -> Vec<LimitedFigure> {
+pub(crate) fn measure(rounds: usize) -> LimitedFigure {
     let answer = |round: usize| {
         let text: String = TEXT.chars().cycle().take(TOKENS * TOKEN).collect();
         Turn::text(format!("{text}\n\nThis was answer {round}.")).pieces(TOKEN)
@@ -65,7 +65,7 @@ pub(crate) fn measure(rounds: usize) -> Vec<LimitedFigure> {
     model.assert_played();
     println!("an answer of {TOKENS} tokens was drawn within {:.1} s", median(seconds));
     let what = "longest frame, chat while 20,000 tokens stream";
-    vec![LimitedFigure::at_most(what, median(frames), "ms", LONGEST_FRAME)]
+    LimitedFigure::at_most(what, median(frames), "ms", LONGEST_FRAME)
 }
 
 /// Opens the chat in a folder.

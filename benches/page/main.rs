@@ -1,5 +1,5 @@
 //! What the page costs a browser, the daemon and the hooks: `cargo bench --bench page [-- --check]
-//! [-- --quick]`.
+//! [-- --quick] [-- --chat]`.
 //!
 //! `benches/README.md` says what is measured and how to read it.
 
@@ -68,14 +68,19 @@ fn main() -> ExitCode {
         return ExitCode::FAILURE;
     }
     let plan = if has("--quick") { QUICK } else { FULL };
+    let mut lines = if has("--chat") { Vec::new() } else { measure_desk(&plan) };
+    lines.push(chat_stream::measure(plan.answers));
+    let hold = limits::print(&lines);
+    if has("--check") && !hold { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+}
+
+/// Measures everything but the chat.
+fn measure_desk(plan: &Plan) -> Vec<limits::LimitedFigure> {
     let mut lines = memory::measure();
     lines.push(hooks::measure(plan.hooks));
     let (home, browser) = (PageHome::with_ledger(ENTRIES), desk::browser());
     home.pair(&browser);
     lines.push(arrivals::measure(&home, &browser, plan.arrivals));
     lines.extend(views::measure(&home, &browser, plan.walks));
-    drop((home, browser));
-    lines.extend(chat_stream::measure(plan.answers));
-    let hold = limits::print(&lines);
-    if has("--check") && !hold { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+    lines
 }

@@ -98,6 +98,6 @@ export function addRule(app, toml) {
   return app.attempt(async () => {
     const book = await ask(app.transport, "rules", {});
     const text = `${book.text.trimEnd()}${book.text.trim() ? "\n\n" : ""}${toml.trim()}\n`;
-    reviewDialog(app, { text, hash: book.hash }, () => app.views.rules.reload());
+    reviewDialog(app, { text, hash: book.hash }, () => app.views.rules.loaded?.reload());
   });
 }

@@ -22,6 +22,12 @@ export class ChatView {
   #search = "";
   #typedFolder = /** @type {string | null} */ (null);
   #isAtEnd = true;
+  /** How far the messages were scrolled last. */
+  #top = 0;
+  /** Called after the browser has laid out messages that grew, so that it need not do so twice. */
+  #grown = new ResizeObserver(() => this.#follow());
+  /** @type {Element | null} */
+  #observed = null;
   #shownTurns = MOST_TURNS;
   #isDragging = false;
   #showsList = false;
@@ -47,6 +53,7 @@ export class ChatView {
 
   #say() {
     this.#isAtEnd = true;
+    this.#follow();
     this.#chat.say(this.#composer, () => this.#composer.clear());
   }
 
@@ -61,11 +68,28 @@ export class ChatView {
     return true;
   }
 
-  /** Keeps the end in view while an answer grows, unless somebody reads further up. */
   rendered() {
+    this.#composer.fit();
+    const box = document.getElementById("chat-scroll");
+    if (box === this.#observed) return;
+    this.#observed = box;
+    this.#grown.disconnect();
+    for (const part of [box, box?.firstElementChild]) if (part) this.#grown.observe(part);
+  }
+
+  /** Keeps the end in view while an answer grows, unless somebody reads further up. */
+  #follow() {
     const box = document.getElementById("chat-scroll");
     if (box && this.#isAtEnd) box.scrollTop = box.scrollHeight;
-    this.#composer.fit();
+  }
+
+  /** @param {Event} event */
+  #scrolled(event) {
+    const box = /** @type {HTMLElement} */ (event.target);
+    // What grows moves the end away. Only somebody who scrolls up wants to stay there.
+    if (box.scrollHeight - box.scrollTop - box.clientHeight < 60) this.#isAtEnd = true;
+    else if (box.scrollTop < this.#top) this.#isAtEnd = false;
+    this.#top = box.scrollTop;
   }
 
   render() {
@@ -124,10 +148,7 @@ export class ChatView {
     const all = chat.store.turns(chat.conversation);
     const turns = all.slice(-this.#shownTurns);
     const last = turns.at(-1);
-    const scrolled = (/** @type {Event} */ event) => {
-      const box = /** @type {HTMLElement} */ (event.target);
-      this.#isAtEnd = box.scrollHeight - box.scrollTop - box.clientHeight < 60;
-    };
+    const scrolled = (/** @type {Event} */ event) => this.#scrolled(event);
     const more = () => {
       this.#shownTurns += MOST_TURNS;
       this.#isAtEnd = false;

@@ -4,7 +4,6 @@ import { html, nothing } from "../vendor/lit-html/lit-html.js";
 import { ask } from "../transport.js";
 import { duration } from "../words.js";
 import { icon } from "../parts/icons.js";
-import { ShellSettings } from "../parts/shell_settings.js";
 import { shown } from "../parts/text.js";
 
 /** @typedef {import("../app.js").App} App */
@@ -18,7 +17,7 @@ export class SettingsView {
   /** @param {App} app */
   constructor(app) {
     this.app = app;
-    this.#shell = app.desktop && new ShellSettings(app, app.desktop);
+    this.#shell = app.desktop?.settingsSection() ?? null;
   }
 
   enter() {
