@@ -72,15 +72,17 @@ pub(crate) struct AddressFile {
 }
 
 impl AddressFile {
-    /// Writes the file with mode 0600. A file that a killed process has left is replaced: only one
-    /// desk at a time has this socket.
+    /// Writes the file with mode 0600, so that readers find all of it or nothing. A file that a
+    /// killed process has left is replaced: only one desk at a time has this socket.
     pub(crate) fn write(desk_socket: &Path, address: PageAddress) -> io::Result<Self> {
         let path = address_path(desk_socket);
-        match fs::remove_file(&path) {
+        let unfinished = path.with_extension("page.new");
+        match fs::remove_file(&unfinished) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
         }
-        create_private(&path, format!("{address}\n").as_bytes())?;
+        create_private(&unfinished, format!("{address}\n").as_bytes())?;
+        fs::rename(&unfinished, &path)?;
         Ok(Self { path })
     }
 }
@@ -114,6 +116,24 @@ mod tests {
         assert!(!path.exists());
         fs::write(&path, "http://example.com/").unwrap();
         assert!(PageAddress::read(&socket).is_err());
+    }
+
+    #[test]
+    fn whoever_reads_it_finds_all_of_it_or_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let socket = folder.path().join("desk.sock");
+        let address = PageAddress::new(7420);
+        std::thread::scope(|scope| {
+            let writer = scope.spawn(|| {
+                for _ in 0..2_000 {
+                    drop(AddressFile::write(&socket, address).unwrap());
+                }
+            });
+            while !writer.is_finished() {
+                let read = PageAddress::read(&socket).unwrap();
+                assert!(read.is_none_or(|read| read == address));
+            }
+        });
     }
 
     #[test]
