@@ -57,8 +57,10 @@ function meaning(app, { key, timeStamp }) {
   else if (key === "?") app.openHelp();
   else if (key === "/") {
     app.go({ view: "history" });
-    app.updateNow();
-    document.getElementById("search")?.focus();
+    app.views.history.load().then(() => {
+      app.updateNow();
+      document.getElementById("search")?.focus();
+    });
   } else return app.view.key?.(key) ?? false;
   return true;
 }

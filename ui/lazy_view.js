@@ -14,7 +14,7 @@ import { errorText } from "./transport.js";
 export class LazyView {
   #app;
   #load;
-  #isLoading = false;
+  #loading = /** @type {Promise<void> | null} */ (null);
   #problem = "";
   /** The view, once it is loaded. @type {T | null} */
   loaded = null;
@@ -26,17 +26,26 @@ export class LazyView {
   }
 
   /** @param {import("./router.js").Route} route */
-  async enter(route) {
-    if (this.loaded) return this.loaded.enter(route);
-    if (this.#isLoading) return;
-    this.#isLoading = true;
+  enter(route) {
+    if (this.loaded) this.loaded.enter(route);
+    else this.load();
+  }
+
+  /** Loads the view, if it is not here yet. */
+  load() {
+    this.#loading ??= this.#begin();
+    return this.#loading;
+  }
+
+  async #begin() {
     try {
       this.loaded = await this.#load();
       if (this.#app.view === this) this.loaded.enter(this.#app.route);
     } catch (error) {
       this.#problem = errorText(error);
+      // Whoever comes here again tries again.
+      this.#loading = null;
     }
-    this.#isLoading = false;
     this.#app.update();
   }
 

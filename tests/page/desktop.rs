@@ -15,6 +15,9 @@ static FAKE: LazyLock<String> = LazyLock::new(|| {
     include_str!("../../ui/tests/fake_tauri.js").replace("export function", "function")
 });
 
+/// The key as WebDriver names it.
+const ESCAPE: &str = "\u{e00c}";
+
 /// The page in a shell with these options. The desk only serves the files.
 fn shell(options: &Value) -> Option<(Stage, Browser)> {
     let browser = Browser::start(1180, 860)?;
@@ -161,6 +164,15 @@ fn the_shell_is_told_what_waits_and_its_notices_are_obeyed() {
     go(&browser, "settings");
     tell(&browser, &json!({ "kind": "open_question", "id": id }));
     browser.wait_for_text(".chat-question .card", "make test");
+    // Escape closes what is open, and then hides the window.
+    browser.click("[data-press=reply]");
+    browser.fill("[data-words]", "Not");
+    browser.press_keys(ESCAPE);
+    browser.wait_until_gone("[data-words]");
+    assert_eq!(calls(&browser, "window_hide"), Vec::<Value>::new());
+    browser.click("[data-message]");
+    browser.press_keys(ESCAPE);
+    wait_for_call(&browser, "window_hide", &json!({}));
     tell(&browser, &json!({ "kind": "deny_question", "id": id }));
     browser.wait_for_text(".chat-inner", "It was denied: without words.");
     wait_for_call(&browser, "waiting_changed", &json!({ "count": 0 }));
@@ -250,7 +262,7 @@ fn without_a_desk_the_inbox_says_so_and_with_one_the_window_is_linked_by_a_code(
     assert_open_to_all(&browser);
     let looks = calls(&browser, "desk_request").len() + calls(&browser, "desk_watch").len();
     assert!(looks <= 2, "{looks} attempts at once");
-    browser.press_keys("\u{e00c}");
+    browser.press_keys(ESCAPE);
     wait_for_call(&browser, "window_hide", &json!({}));
 
     let _ = browser.run(
