@@ -21,6 +21,8 @@ pub(super) struct ChatStatus {
     is_cost_known: bool,
     /// Whether some answer has an unknown price.
     is_cost_partial: bool,
+    /// The row as it was drawn last, and what it was drawn from: most frames have the same.
+    drawn: Option<((Vec<String>, ChatPage), String)>,
 }
 
 impl ChatStatus {
@@ -96,7 +98,20 @@ impl ChatStatus {
     }
 
     /// Draws the line. What does not fit is left out, the least important first.
-    pub(super) fn row(&self, state: &str, page: &ChatPage) -> String {
+    pub(super) fn row(&mut self, state: &str, page: &ChatPage) -> String {
+        let from = (self.parts(state), *page);
+        if let Some((same, row)) = &self.drawn
+            && *same == from
+        {
+            return row.clone();
+        }
+        let row = fitting_row(from.0.clone(), page);
+        self.drawn = Some((from, row.clone()));
+        row
+    }
+
+    /// Returns the parts of the line, the most important first.
+    fn parts(&self, state: &str) -> Vec<String> {
         let mut parts = vec![state.to_owned()];
         let mode = self.mode.filter(|mode| *mode != ConversationMode::Ask);
         parts.extend(mode.map(|mode| mode.name().to_owned()));
@@ -108,11 +123,7 @@ impl ChatStatus {
         let is_named = self.model.is_some() && self.model != self.engine;
         parts.extend(self.engine.clone().filter(|_| is_named));
         parts.retain(|part| !part.is_empty());
-        let text = |parts: &[String]| StyledText::new(&parts.join(" · "), TextStyle::DIM);
-        while parts.len() > 1 && text(&parts).columns() > page.width {
-            parts.pop();
-        }
-        text(&parts).row(page)
+        parts
     }
 
     /// Describes how full the model's context is.
@@ -123,4 +134,13 @@ impl ChatStatus {
             _ => format!("context {tokens}"),
         })
     }
+}
+
+/// Draws as many parts as fit.
+fn fitting_row(mut parts: Vec<String>, page: &ChatPage) -> String {
+    let text = |parts: &[String]| StyledText::new(&parts.join(" · "), TextStyle::DIM);
+    while parts.len() > 1 && text(&parts).columns() > page.width {
+        parts.pop();
+    }
+    text(&parts).row(page)
 }

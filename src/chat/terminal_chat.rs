@@ -7,7 +7,9 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use callgate_client::{Client, ClientError, RequestEvent, SessionWatch, WatchStart, WatchedItem};
+use callgate_client::{
+    Client, ClientError, RequestEvent, RuntimeState, SessionWatch, WatchStart, WatchedItem,
+};
 use callgate_wire::session::{SessionCommand, SessionEvent, SessionReply};
 use rustix::process::{Signal, getpid, kill_process};
 use rustix::termios::tcgetwinsize;
@@ -100,8 +102,14 @@ impl TerminalChat {
                     // The terminal is gone.
                     None => break INTERRUPTED,
                 },
-                Some(event) = coming.recv() => running.came(event),
-                Some(item) = next_item(&mut watch) => running.watched(&item),
+                Some(event) = coming.recv() => {
+                    running.came(event);
+                    // What has arrived together is drawn together.
+                    while let Ok(event) = coming.try_recv() {
+                        running.came(event);
+                    }
+                }
+                Some(state) = next_state(&mut watch) => running.runtime_is(&state),
                 () = sleep_until(next_frame.into()) => match modes.holder() {
                     TerminalHolder::Program => running.draw()?,
                     // Whatever is drawn now would be in the midst of the shell's lines.
@@ -126,9 +134,14 @@ impl TerminalChat {
     }
 }
 
-/// Returns the next item of the watch; `None` is never ready, because the session ends with us.
-async fn next_item(watch: &mut SessionWatch) -> Option<WatchedItem> {
-    watch.next().await.map(|watched| watched.what)
+/// Returns the next state of the runtime, past everything else that is watched.
+async fn next_state(watch: &mut SessionWatch) -> Option<RuntimeState> {
+    watch
+        .find(|item| match item {
+            WatchedItem::State(state) => Some(state.clone()),
+            _ => None,
+        })
+        .await
 }
 
 /// A chat on the screen of a terminal.
@@ -215,11 +228,9 @@ impl DrawnChat {
         self.changed(pause);
     }
 
-    fn watched(&mut self, item: &WatchedItem) {
-        if let WatchedItem::State(state) = item {
-            self.core.runtime_state(state);
-            self.changed(FRAME);
-        }
+    fn runtime_is(&mut self, state: &RuntimeState) {
+        self.core.runtime_state(state);
+        self.changed(FRAME);
     }
 
     /// Returns when the next frame is due.

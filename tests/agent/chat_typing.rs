@@ -103,3 +103,19 @@ fn a_flood_of_output_neither_blocks_the_keys_nor_fills_the_screen() {
     chat.press("\x15");
     assert!(chat.quit().success());
 }
+
+#[test]
+fn bytes_that_are_no_text_and_a_tiny_window_do_no_harm() {
+    let fake = Messages::start([Turn::text("Here I am.")]);
+    let mut chat = Chat::start(&Setup::on(&fake), 60);
+    // An unknown sequence, a null, and a wide character, then a window in which nothing fits.
+    chat.press("\x1b[?99;1z\0\x1bOQ漢字");
+    chat.see("› 漢字");
+    for (columns, lines) in [(1, 1), (3, 2), (200, 3), (60, 30)] {
+        chat.resize(columns, lines);
+    }
+    chat.press("\r");
+    chat.see("Here I am.");
+    assert!(fake.last().user_text().contains("漢字"));
+    assert!(chat.quit().success());
+}

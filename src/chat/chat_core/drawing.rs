@@ -25,7 +25,8 @@ impl ChatCore {
         live_rows.extend(hint);
         let cursor = (live_rows.len() + cursor.0, cursor.1);
         live_rows.extend(input);
-        live_rows.push(self.status.row(&self.state(now), &page));
+        let state = self.state(now);
+        live_rows.push(self.status.row(&state, &page));
         // More than the terminal has could not be drawn over.
         let excess = (live_rows.len() + 1).saturating_sub(page.height.max(2));
         live_rows.drain(..excess);

@@ -146,6 +146,12 @@ fn a_description_that_is_none_is_not_used() {
     check("{", "EOF");
     check(r#"{"description": " "}"#, "empty");
     check(r#"{"description": "a", "input_schema": []}"#, "not an object");
+    // One such schema would make the model service refuse every message.
+    check(
+        r#"{"description": "a", "input_schema": {"type": "array"}}"#,
+        "not described as an object",
+    );
+    check(r#"{"description": "a", "input_schema": {"required": 1}}"#, "malformed");
     check(r#"{"description": "a", "command": "sh"}"#, "unknown field");
     check(&format!(r#"{{"description": "{}"}}"#, "x".repeat(70_000)), "more than");
     fs::remove_file(bench.path("greet.json")).unwrap();

@@ -86,6 +86,10 @@ fn schema(path: &str, schema: &Value) -> Outcome {
         }
         Some(_) => Ok(()),
     }?;
+    if ["oneOf", "allOf", "anyOf"].iter().any(|name| schema.get(name).is_some()) {
+        let message = "input_schema does not support oneOf, allOf, or anyOf at the top level";
+        return refuse_at(path, message);
+    }
     let properties = schema.get("properties");
     if properties.is_some_and(|value| !value.is_object() && !value.is_null()) {
         return refuse_at(&join(path, "properties"), "Input should be a valid dictionary");

@@ -199,6 +199,12 @@ fn tools() {
         ],
     );
     check(
+        |r| r.set("tools", tool("a", json!({"type": "object", "anyOf": []}))),
+        expect![
+            "400 invalid_request_error: tools.0.custom.input_schema: input_schema does not support oneOf, allOf, or anyOf at the top level"
+        ],
+    );
+    check(
         |r| r.set("tools", json!([{"name": "a"}])),
         expect!["400 invalid_request_error: tools.0.custom.input_schema: Field required"],
     );
