@@ -135,6 +135,45 @@ fn a_model_server_on_this_machine_answers_without_an_account() {
     assert!(fake.results()[0].contains("a.txt"), "{:?}", fake.results());
 }
 
+/// A chunk of an answer with what is new in it.
+fn chunk(delta: &Value) -> String {
+    json!({"choices": [{"index": 0, "delta": delta, "finish_reason": null}]}).to_string()
+}
+
+#[test]
+fn a_model_server_that_misbehaves_costs_one_answer_at_most() {
+    let call = |arguments: &str| {
+        let function = json!({"name": "list_files", "arguments": arguments});
+        chunk(&json!({"tool_calls": [{"index": 0, "id": "c1", "function": function}]}))
+    };
+    let done = || "[DONE]".to_owned();
+    let failed = json!({"error": {"message": "out of memory", "code": 500}}).to_string();
+    let script = [
+        // Arguments that are not JSON are told to the model, which tries again.
+        ChatReply::Raw(vec![call("{\"path\": oops"), done()]),
+        ChatReply::Text("I see.".to_owned()),
+        // An answer that breaks off in the middle keeps what was said.
+        ChatReply::Raw(vec![chunk(&json!({"content": "It begins"})), failed]),
+        ChatReply::Text("Still here.".to_owned()),
+    ];
+    let fake = Chat::start(Dialect::ChatCompletions, script).local(["qwen"]);
+    let setup = Setup::new().env("CALLGATE_AGENT_LOCAL_PORTS", &fake.port().to_string());
+    let mut agent = setup.start();
+    agent.hello();
+    agent.say("1", "look");
+    let all = agent.all("1");
+    assert_eq!((words(&all).as_str(), &all.last().unwrap()["type"]), ("I see.", &json!("done")));
+    assert!(fake.results()[0].contains("not JSON"), "{:?}", fake.results());
+    agent.say("2", "go on");
+    let all = agent.all("2");
+    let end = all.last().unwrap();
+    assert!(words(&all).starts_with("It begins"), "{all:#?}");
+    assert!(end["error"].as_str().unwrap().contains("out of memory"), "{end}");
+    agent.say("3", "and now?");
+    let all = agent.all("3");
+    assert_eq!(words(&all), "Still here.", "{all:#?}");
+}
+
 #[test]
 fn where_no_server_is_found_the_offline_engine_says_what_to_do() {
     let mut agent = Setup::new().start();
