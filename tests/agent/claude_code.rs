@@ -7,21 +7,21 @@ use serde_json::{Value, json};
 use crate::fixture::{Runtime, Setup, words};
 
 /// A turn of the model that runs a command.
-fn runs(command: &str) -> Turn {
+pub(crate) fn runs(command: &str) -> Turn {
     Turn::tool_use("Bash", json!({"command": command, "description": "A command."}))
 }
 
 /// A runtime whose conversations the CLI answers, and whose CLI talks to the fake.
-struct Stage {
-    fake: Messages,
-    setup: Setup,
+pub(crate) struct Stage {
+    pub(crate) fake: Messages,
+    pub(crate) setup: Setup,
     /// Holds the folders of the CLI.
     _claude: Claude,
 }
 
 impl Stage {
     /// `None` where the CLI is not installed.
-    fn new(turns: impl IntoIterator<Item = Turn>) -> Option<Self> {
+    pub(crate) fn new(turns: impl IntoIterator<Item = Turn>) -> Option<Self> {
         let cli = Claude::find()?;
         let fake = Messages::start(turns);
         let claude = Claude::new(&fake);
@@ -38,7 +38,7 @@ impl Stage {
     }
 
     /// What the model was told of each tool it used, in order.
-    fn told(&self) -> Vec<String> {
+    pub(crate) fn told(&self) -> Vec<String> {
         let requests = self.fake.main_requests();
         let results = requests.iter().skip(1).flat_map(Recorded::tool_results);
         results.map(|result| result.text).collect()
@@ -46,7 +46,12 @@ impl Stage {
 }
 
 /// Sends a message and answers each question in this way.
-fn say_and_answer(agent: &mut Runtime, id: &str, message: &str, decision: &str) -> Vec<Value> {
+pub(crate) fn say_and_answer(
+    agent: &mut Runtime,
+    id: &str,
+    message: &str,
+    decision: &str,
+) -> Vec<Value> {
     agent.say(id, message);
     let mut all = Vec::new();
     loop {
@@ -64,7 +69,7 @@ fn say_and_answer(agent: &mut Runtime, id: &str, message: &str, decision: &str) 
     }
 }
 
-fn of_type<'a>(events: &'a [Value], kind: &str) -> Vec<&'a Value> {
+pub(crate) fn of_type<'a>(events: &'a [Value], kind: &str) -> Vec<&'a Value> {
     events.iter().filter(|event| event["type"] == kind).collect()
 }
 
@@ -125,7 +130,7 @@ fn the_tools_of_the_runtime_are_offered_to_it() {
     assert_eq!(loaded.len(), 4, "the round is stored like any other: {loaded:#?}");
 }
 
-fn agent_conversation(agent: &mut Runtime) -> String {
+pub(crate) fn agent_conversation(agent: &mut Runtime) -> String {
     let status = agent.ask(&json!({"id": "s", "kind": "get_status"}));
     status["data"]["conversationId"].as_str().unwrap().to_owned()
 }
@@ -163,20 +168,4 @@ fn a_session_that_does_not_fit_the_conversation_is_not_resumed() {
     assert_eq!(words(&agent.all("2")), "Other.");
     let last = stage.fake.last().body["messages"].to_string();
     assert!(!last.contains("First."), "{last}");
-}
-
-#[test]
-fn cancel_ends_it() {
-    let Some(stage) = Stage::new([runs("until false; do sleep 1; done")]) else { return };
-    let setup = stage.setup.clone().runs();
-    let mut agent = setup.start();
-    agent.hello();
-    agent.say("1", "Go");
-    agent.until("1", "tool_use");
-    agent.send(&json!({"id": "c", "kind": "cancel", "target": "1"}));
-    assert_eq!(agent.end("c")["type"], "done");
-    let all = agent.all("1");
-    assert_eq!(all.last().unwrap()["data"]["stopReason"], "cancelled", "{all:#?}");
-    assert_eq!(of_type(&all, "tool_result").len(), 1, "{all:#?}");
-    agent.finish();
 }

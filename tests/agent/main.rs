@@ -11,6 +11,7 @@ mod chat_screen;
 mod chat_typing;
 mod chat_window;
 mod claude_code;
+mod claude_control;
 mod client;
 mod ending;
 mod engines;

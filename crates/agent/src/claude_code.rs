@@ -15,6 +15,7 @@ use std::sync::{Arc, Mutex};
 
 use callgate_claude::ClaudeSettings;
 use callgate_wire::session::ModelListing;
+use tokio::sync::{mpsc, oneshot};
 
 use crate::BoxFuture;
 use crate::engine::{AnswerStream, Engine, EngineCall, EngineError, EngineErrorKind};
@@ -28,6 +29,9 @@ const MODELS: [&str; 4] = [DEFAULT_MODEL, "opus", "sonnet", "haiku"];
 
 /// The outcomes of the runtime's tools, by the ids of their calls.
 type RanTools = Arc<Mutex<HashMap<String, CallOutcome>>>;
+
+/// Where hooks report that a tool has ended. The CLI goes on when what they send is dropped.
+type RoundEnds = mpsc::Sender<oneshot::Sender<()>>;
 
 /// The settings of the engine.
 #[derive(Debug, Clone, Default)]

@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 
 use crate::BoxFuture;
 use crate::gate::ToolPermit;
-use crate::message::ChatMessage;
+use crate::message::{Block, ChatMessage};
 use crate::tool::{CallOutcome, ToolSpec};
 
 /// Something that answers messages, such as a model.
@@ -101,6 +101,16 @@ pub trait AnswerStream: Send {
         &'a mut self,
         into: &'a mut Vec<AnswerPiece>,
     ) -> BoxFuture<'a, Result<bool, EngineError>>;
+
+    /// Asks an engine that keeps its own record of the conversation to stop, waits until it has, and
+    /// appends what it still gives. Other engines stop when the answer is dropped, which follows.
+    fn interrupt<'a>(&'a mut self, _into: &'a mut Vec<AnswerPiece>) -> BoxFuture<'a, ()> {
+        Box::pin(async {})
+    }
+
+    /// Answers [`AnswerPiece::RoundEnd`] with what the user has said meanwhile, which may be
+    /// nothing.
+    fn steer(&mut self, _said: &[Block]) {}
 }
 
 /// A piece of an answer.
@@ -151,8 +161,13 @@ pub enum AnswerPiece {
         /// Its outcome.
         outcome: CallOutcome,
     },
+    /// A call that the engine has run itself has ended, and its result is about to be read by the
+    /// model. The engine waits for [`AnswerStream::steer`].
+    RoundEnd,
     /// What the engine wants to be told with the next call in this conversation.
     EngineState(String),
+    /// What the answer has cost so far in dollars, as the engine reports it; the last one counts.
+    Cost(f64),
     /// The tokens that the answer has taken so far; the last one counts.
     Usage(TokenUsage),
     /// The answer is complete.

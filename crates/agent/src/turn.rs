@@ -118,8 +118,11 @@ impl Turn {
                 let piece = ToolInput { tool_id, tool_name, text };
                 todo.push(TurnAction::Tell(SessionEvent::ToolInput(piece)));
             }
-            // Whoever asks the model counts what it takes, and keeps its state.
-            AnswerPiece::Usage(_) | AnswerPiece::EngineState(_) => {}
+            // Whoever asks the model counts what it takes, keeps its state, and steers it.
+            AnswerPiece::Usage(_)
+            | AnswerPiece::Cost(_)
+            | AnswerPiece::EngineState(_)
+            | AnswerPiece::RoundEnd => {}
             AnswerPiece::OwnCall { id, name, input } => {
                 let id = self.calls.add_own(&id, name.clone(), input.clone());
                 self.announce(id, name, input, todo);

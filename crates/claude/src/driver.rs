@@ -165,6 +165,13 @@ impl CliDriver {
         self.restart_clock();
     }
 
+    /// Adds a message of the user's to the turn that is under way.
+    pub(crate) fn add(&mut self, prompt: &Prompt) {
+        if matches!(self.stage, DriverStage::Running) {
+            self.outbox.extend(prompt.line(&Uuid::new_v4().to_string()).into_bytes());
+        }
+    }
+
     /// Restarts the time limits: the time in which nobody polled does not count.
     fn restart_clock(&mut self) {
         self.heard = Instant::now();

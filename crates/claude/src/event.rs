@@ -110,7 +110,14 @@ pub enum PartialContent {
     Text(String),
     /// A piece of a thought.
     Thinking(String),
-    /// A piece of a tool's arguments, as JSON text.
+    /// The model begins to write the arguments of a tool call.
+    ToolCall {
+        /// The id of the call.
+        id: String,
+        /// The tool.
+        name: String,
+    },
+    /// A piece of the arguments of the tool call that was begun last, as JSON text.
     Input(String),
 }
 
@@ -204,7 +211,15 @@ fn block_event(block: &Members<'_>) -> Option<ClaudeEvent> {
 }
 
 fn partial(message: &Members<'_>) -> Option<PartialContent> {
-    let delta = message.get("event")?.members().get("delta")?.members();
+    let event = message.get("event")?.members();
+    if let Some(block) = event.get("content_block") {
+        let block = block.members();
+        let is_call = block.string("type").as_deref() == Some("tool_use");
+        let call =
+            || PartialContent::ToolCall { id: text(&block, "id"), name: text(&block, "name") };
+        return is_call.then(call);
+    }
+    let delta = event.get("delta")?.members();
     match &*delta.string("type")? {
         "text_delta" => Some(PartialContent::Text(text(&delta, "text"))),
         "thinking_delta" => Some(PartialContent::Thinking(text(&delta, "thinking"))),

@@ -7,7 +7,7 @@ use callgate_tools::Host;
 
 use crate::driver::{CliDriver, CliLifetime};
 use crate::event::ClaudeEvent;
-use crate::{ClaudeAnswer, ClaudeError, ClaudeSettings, ModelRequest, ToolTransport};
+use crate::{ClaudeAnswer, ClaudeError, ClaudeSettings, ModelRequest, Prompt, ToolTransport};
 
 /// The events of a call, as they happen. Dropping it ends the call with everything that it started.
 ///
@@ -32,6 +32,13 @@ impl ClaudeStream {
     /// Dropping this future loses nothing.
     pub async fn next(&mut self) -> Option<Result<ClaudeEvent, ClaudeError>> {
         self.driver.next().await
+    }
+
+    /// Adds a message of the user's while the agent works. The model reads it with the results of the
+    /// tools that are running, or else after its answer, and the call ends when it has answered that
+    /// too.
+    pub fn add(&mut self, prompt: impl Into<Prompt>) {
+        self.driver.add(&prompt.into());
     }
 
     /// Asks the agent to stop. The call ends with

@@ -1,19 +1,28 @@
 //! One answer of the CLI: its events as pieces.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use callgate_claude::{
     ClaudeAnswer, ClaudeError, ClaudeEvent, ClaudeOutcome, ClaudeStream, Model, ModelRequest,
-    PartialContent, ToolTransport,
+    PartialContent, Prompt, ToolTransport,
 };
 use callgate_link::sync::lock;
 use callgate_wire::session::TokenUsage;
 use serde_json::json;
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::timeout;
 
-use super::{ClaudeCodeSettings, RanTools, failed, prompt, tools};
+use super::{ClaudeCodeSettings, RanTools, RoundEnds, failed, prompt, tools};
 use crate::BoxFuture;
 use crate::engine::{AnswerPiece, AnswerStream, EngineCall, EngineError, ModelStop};
+use crate::message::Block;
 use crate::tool::CallOutcome;
+
+/// How long the CLI may take to stop when it is interrupted. It is ended after that.
+const OBEYS_WITHIN: Duration = Duration::from_secs(5);
+/// How many tools may end before the runtime is told of the first.
+const MOST_ENDS: usize = 64;
 
 /// An answer in progress.
 pub(super) struct ClaudeCodeAnswer {
@@ -22,6 +31,12 @@ pub(super) struct ClaudeCodeAnswer {
     call: Option<EngineCall>,
     stream: Option<ClaudeStream>,
     events: EventReader,
+    /// The tools that have ended.
+    rounds: mpsc::Receiver<oneshot::Sender<()>>,
+    /// For the hooks, until the CLI is started.
+    round_ends: Option<RoundEnds>,
+    /// The hooks that wait for what the user has said meanwhile.
+    pausing: Vec<oneshot::Sender<()>>,
 }
 
 /// Turns the events of the CLI into pieces.
@@ -31,26 +46,62 @@ struct EventReader {
     /// Whether pieces of the next whole text, or thought, were sent before it.
     has_text: bool,
     has_thought: bool,
-    is_over: bool,
+    /// Whether to send the input of tools in pieces.
+    streams_input: bool,
+    /// The id and the name of the call whose input is being written.
+    writing: Option<(String, String)>,
+    /// The session that was resumed.
+    resumed: Option<ResumedSession>,
+    /// What ends the answer, once the CLI has given its result.
+    end: Option<[AnswerPiece; 2]>,
+}
+
+/// A session of the CLI, as the history keeps it between two answers.
+#[derive(Debug, PartialEq)]
+struct ResumedSession {
+    id: String,
+    /// What it had cost in dollars. The CLI counts from the beginning of a session.
+    cost: Option<f64>,
+}
+
+impl ResumedSession {
+    fn read(state: &str) -> Self {
+        match state.split_once(' ') {
+            Some((id, cost)) => Self { id: id.to_owned(), cost: cost.parse().ok() },
+            None => Self { id: state.to_owned(), cost: None },
+        }
+    }
+
+    fn state(&self) -> String {
+        self.cost.map_or_else(|| self.id.clone(), |cost| format!("{} {cost}", self.id))
+    }
 }
 
 impl ClaudeCodeAnswer {
     pub(super) fn new(settings: Arc<ClaudeCodeSettings>, call: EngineCall) -> Self {
-        Self { settings, call: Some(call), stream: None, events: EventReader::default() }
+        let (round_ends, rounds) = mpsc::channel(MOST_ENDS);
+        let events = EventReader {
+            streams_input: call.streams_tool_input,
+            resumed: call.engine_state.as_deref().map(ResumedSession::read),
+            ..EventReader::default()
+        };
+        let (call, round_ends) = (Some(call), Some(round_ends));
+        Self { settings, call, stream: None, events, rounds, round_ends, pausing: Vec::new() }
     }
 
     /// Starts the CLI.
-    fn start(&self, call: EngineCall) -> Result<ClaudeStream, ClaudeError> {
+    fn start(&mut self, call: EngineCall) -> Result<ClaudeStream, ClaudeError> {
         let settings = self.settings.for_call(&call).append_system_prompt(&*call.system);
         let mut request = ModelRequest::new(prompt::of(&call));
-        if let Some(session) = &call.engine_state {
-            request = request.resume(session);
+        if let Some(session) = &self.events.resumed {
+            request = request.resume(&session.id);
         }
-        let Some(runner) = call.runner else {
+        let (Some(runner), Some(round_ends)) = (call.runner, self.round_ends.take()) else {
             // Without the runtime there are no permissions, and the answer is always no.
             return Model::with(settings).stream(request);
         };
-        let mut model = Model::with(tools::gated(settings, &runner));
+        let settings = tools::pausing(tools::gated(settings, &runner), &round_ends);
+        let mut model = Model::with(settings);
         let host = tools::host(&call.tools, &runner, &self.events.ran)?;
         model.set_tools(host, ToolTransport::Sdk);
         model.stream(request)
@@ -61,23 +112,48 @@ impl ClaudeCodeAnswer {
             let started = self.start(call).map_err(|error| failed(error.to_string()));
             self.stream = Some(started?);
         }
-        while !self.events.is_over {
-            let Some(stream) = &mut self.stream else { return Ok(false) };
-            match stream.next().await {
-                Some(Ok(event)) => {
-                    let had = into.len();
-                    self.events.take(event, into)?;
-                    if into.len() > had {
-                        return Ok(true);
-                    }
+        while let Some(stream) = &mut self.stream {
+            let had = into.len();
+            tokio::select! {
+                biased;
+                Some(pausing) = self.rounds.recv() => {
+                    self.pausing.push(pausing);
+                    into.push(AnswerPiece::RoundEnd);
                 }
-                Some(Err(error)) => return Err(failed(error.to_string())),
-                None => return Err(failed("the Claude Code CLI ended without an answer".into())),
+                event = stream.next() => match event {
+                    Some(Ok(event)) => self.events.take(event, into)?,
+                    // It has saved its session and has ended.
+                    _ if self.events.end.is_some() => {
+                        self.stream = None;
+                        into.extend(self.events.end.take().into_iter().flatten());
+                    }
+                    Some(Err(error)) => return Err(failed(error.to_string())),
+                    None => {
+                        return Err(failed("the Claude Code CLI ended without an answer".into()));
+                    }
+                },
+            }
+            if into.len() > had {
+                return Ok(true);
             }
         }
-        // What the CLI started ends with it.
-        self.stream = None;
         Ok(false)
+    }
+
+    /// Interrupts the CLI and reads to the end of its answer.
+    async fn stop(&mut self, into: &mut Vec<AnswerPiece>) {
+        let Some(stream) = &mut self.stream else { return };
+        stream.interrupt();
+        let rest = async {
+            loop {
+                self.pausing.clear();
+                // An error is no news: the turn is over.
+                if !self.read(into).await.unwrap_or(false) {
+                    return;
+                }
+            }
+        };
+        timeout(OBEYS_WITHIN, rest).await.ok();
     }
 }
 
@@ -87,6 +163,18 @@ impl AnswerStream for ClaudeCodeAnswer {
         into: &'a mut Vec<AnswerPiece>,
     ) -> BoxFuture<'a, Result<bool, EngineError>> {
         Box::pin(self.read(into))
+    }
+
+    fn interrupt<'a>(&'a mut self, into: &'a mut Vec<AnswerPiece>) -> BoxFuture<'a, ()> {
+        Box::pin(self.stop(into))
+    }
+
+    fn steer(&mut self, said: &[Block]) {
+        if let Some(stream) = self.stream.as_mut().filter(|_| !said.is_empty()) {
+            // It is written before the hooks are answered, so the CLI has it before it goes on.
+            stream.add(prompt::with(Prompt::default(), said));
+        }
+        self.pausing.clear();
     }
 }
 
@@ -100,6 +188,14 @@ impl EventReader {
             ClaudeEvent::Partial(PartialContent::Thinking(text)) if !text.is_empty() => {
                 self.has_thought = true;
                 into.push(AnswerPiece::Thinking(text));
+            }
+            ClaudeEvent::Partial(PartialContent::ToolCall { id, name }) => {
+                let name = tools::own_name(&name).unwrap_or(&name).to_owned();
+                self.writing = Some((id, name)).filter(|_| self.streams_input);
+            }
+            ClaudeEvent::Partial(PartialContent::Input(text)) if !text.is_empty() => {
+                let piece = |(id, name)| AnswerPiece::ToolInput { id, name, text };
+                into.extend(self.writing.clone().map(piece));
             }
             ClaudeEvent::Text(text) => {
                 let is_new = !std::mem::take(&mut self.has_text) && !text.is_empty();
@@ -140,6 +236,7 @@ impl EventReader {
         into: &mut Vec<AnswerPiece>,
     ) -> Result<(), EngineError> {
         let usage = answer.usage;
+        let state = self.priced(&answer, into);
         into.push(AnswerPiece::Usage(TokenUsage {
             input: usage.input_tokens,
             output: usage.output_tokens,
@@ -156,10 +253,19 @@ impl EventReader {
             ClaudeOutcome::Interrupted => ModelStop::provider("cancelled"),
             outcome => return Err(failed(format!("Claude Code: {outcome}: {}", answer.text))),
         };
-        self.is_over = true;
-        into.push(AnswerPiece::EngineState(answer.session_id));
-        into.push(AnswerPiece::End(stop));
+        self.end = Some([AnswerPiece::EngineState(state.state()), AnswerPiece::End(stop)]);
         Ok(())
+    }
+
+    /// Gives what the answer has cost, and returns the session for the next one.
+    fn priced(&self, answer: &ClaudeAnswer, into: &mut Vec<AnswerPiece>) -> ResumedSession {
+        let before = self.resumed.as_ref().map_or(Some(0.0), |session| session.cost);
+        if let (Some(before), Some(total)) = (before, answer.cost_usd) {
+            // A CLI that was killed has not saved what its session had cost.
+            let cost = if total >= before { total - before } else { total };
+            into.push(AnswerPiece::Cost(cost));
+        }
+        ResumedSession { id: answer.session_id.clone(), cost: answer.cost_usd }
     }
 }
 

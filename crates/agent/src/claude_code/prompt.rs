@@ -26,7 +26,12 @@ pub(super) fn of(call: &EngineCall) -> Prompt {
     if !past.is_empty() {
         prompt = prompt.text(format!("{PAST}\n{past}\n{NOW}"));
     }
-    for block in &last.content {
+    with(prompt, &last.content)
+}
+
+/// Adds what a user has said.
+pub(super) fn with(mut prompt: Prompt, content: &[Block]) -> Prompt {
+    for block in content {
         prompt = match block {
             Block::Text { text } if !text.trim().is_empty() => prompt.text(text.clone()),
             Block::Image { source } => prompt.block(json!({ "type": "image", "source": source })),

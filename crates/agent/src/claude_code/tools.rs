@@ -9,9 +9,10 @@ use callgate_claude::{
 use callgate_link::sync::lock;
 use callgate_tools::{CallContext, Host, HostError, Tool, ToolError, ToolOutput};
 use serde_json::Value;
+use tokio::sync::oneshot;
 use uuid::Uuid;
 
-use super::RanTools;
+use super::{RanTools, RoundEnds};
 use crate::engine::ToolRunner;
 use crate::gate::ToolPermit;
 use crate::tool::{ToolSpec, raw_json};
@@ -38,6 +39,29 @@ const READING: [&str; 6] = ["Read", "Glob", "Grep", "LS", "NotebookRead", "WebSe
 /// Returns the name of a tool of the runtime's, as the runtime has it.
 pub(super) fn own_name(name: &str) -> Option<&str> {
     name.strip_prefix(PREFIX)
+}
+
+/// Has the CLI wait after each of its tools until the other end was received and dropped, so that
+/// the user can say something before the model goes on.
+pub(super) fn pausing(mut settings: ClaudeSettings, rounds: &RoundEnds) -> ClaudeSettings {
+    for event in [HookEvent::PostToolUse, HookEvent::PostToolUseFailure] {
+        let rounds = rounds.clone();
+        settings = settings.hook(Hook::new(event, move |input| {
+            let rounds = rounds.clone();
+            async move {
+                // What is said is for the agent itself, not for those that it has started.
+                if input.data["agent_id"].is_null() {
+                    let (release, released) = oneshot::channel();
+                    if rounds.send(release).await.is_ok() {
+                        // It is dropped, which counts as well.
+                        released.await.ok();
+                    }
+                }
+                HookOutput::proceed()
+            }
+        }));
+    }
+    settings
 }
 
 /// Has the gate decide about the CLI's own tools, also about those that the CLI would not ask about.

@@ -70,6 +70,8 @@ pub(super) struct TurnDriver<'a> {
     read: Option<u64>,
     /// What the engine wants to be told the next time.
     engine_state: Option<String>,
+    /// Whether the engine waits to be told what the user has said meanwhile.
+    is_steerable: bool,
     /// The reservation for the current answer.
     reservation: Option<Reservation>,
     /// The usage that is not recorded yet.
@@ -147,6 +149,7 @@ impl<'a> TurnDriver<'a> {
             events: Vec::new(),
             read: None,
             engine_state: None,
+            is_steerable: false,
             reservation: None,
             meter: UsageMeter::default(),
             taken: TokenUsage::default(),
@@ -179,8 +182,15 @@ impl<'a> TurnDriver<'a> {
                 // Not before: until then, the request or its first token is on its way.
                 self.shared.warm();
             }
+            if std::mem::take(&mut self.is_steerable) {
+                self.steer_answer(&mut todo).await;
+                continue;
+            }
             match self.wait().await {
-                DriverEvent::Halted(HaltReason::Cancelled) => self.turn.cancel(&mut todo),
+                DriverEvent::Halted(HaltReason::Cancelled) => {
+                    self.interrupt(&mut todo).await;
+                    self.turn.cancel(&mut todo);
+                }
                 DriverEvent::Halted(HaltReason::Failed(failure)) => {
                     self.turn.abandon(failure, &mut todo);
                 }
@@ -297,8 +307,10 @@ impl<'a> TurnDriver<'a> {
         let mut pieces = std::mem::take(&mut self.pieces);
         for piece in pieces.drain(..) {
             self.meter.note(&piece);
-            if let AnswerPiece::EngineState(state) = &piece {
-                self.engine_state = Some(state.clone());
+            match &piece {
+                AnswerPiece::EngineState(state) => self.engine_state = Some(state.clone()),
+                AnswerPiece::RoundEnd => self.is_steerable = true,
+                _ => {}
             }
             if let AnswerPiece::Usage(usage) = &piece {
                 self.read = Some(usage.input + usage.cache_read + usage.cache_write);

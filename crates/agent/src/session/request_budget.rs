@@ -39,9 +39,10 @@ impl SessionShared {
             options.prices.is_some() || answering.engine.is_free() || price::is_known(&model);
         let most = call.as_deref().map(|call| {
             let usage = most(call);
-            PricedUsage { usage, usd: self.cost(answering, usage), model: model.clone() }
+            PricedUsage { usage, usd: self.cost(answering, usage, None), model: model.clone() }
         });
-        let price = self.cost(answering, TokenUsage { output: 1_000_000, ..TokenUsage::default() });
+        let million = TokenUsage { output: 1_000_000, ..TokenUsage::default() };
+        let price = self.cost(answering, million, None);
         let left = Arc::new(AtomicU64::new(u64::MAX));
         let found = Arc::clone(&left);
         let check = move |spent: &CostTotals| {
@@ -65,12 +66,18 @@ impl SessionShared {
         Ok(lock(&self.request_rate).ask(&self.options.budget, Instant::now())?)
     }
 
-    /// Returns the cost of an answer in dollars, if its price is known.
-    pub(super) fn cost(&self, answering: &SelectedEngine, usage: TokenUsage) -> Option<f64> {
+    /// Returns the cost of an answer in dollars: by the prices of the settings, as the engine
+    /// reports it, or by the price that is known of the model.
+    pub(super) fn cost(
+        &self,
+        answering: &SelectedEngine,
+        usage: TokenUsage,
+        reported: Option<f64>,
+    ) -> Option<f64> {
         if answering.engine.is_free() {
             return Some(0.0);
         }
-        let known = || price::cost(&answering.model, usage);
+        let known = || reported.or_else(|| price::cost(&answering.model, usage));
         self.options.prices.map(|prices| prices.cost(usage)).or_else(known)
     }
 }

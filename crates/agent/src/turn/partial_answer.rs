@@ -92,7 +92,9 @@ pub(super) fn size(piece: &AnswerPiece) -> usize {
         AnswerPiece::OwnResult { outcome, .. } => outcome.text.len() + outcome.result.get().len(),
         // The whole input is counted with its call.
         AnswerPiece::ToolInput { .. }
+        | AnswerPiece::RoundEnd
         | AnswerPiece::EngineState(_)
+        | AnswerPiece::Cost(_)
         | AnswerPiece::Usage(_)
         | AnswerPiece::End(_) => 0,
     }

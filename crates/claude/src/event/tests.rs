@@ -94,6 +94,17 @@ fn pieces() {
         &piece(r#"{"type":"input_json_delta","partial_json":"{\"a\""}"#),
         expect![[r#"Partial(Input("{\"a\""))"#]],
     );
+    let begin = |block: &str| {
+        let event =
+            format!(r#"{{"type":"content_block_start","index":0,"content_block":{block}}}"#);
+        format!(r#"{{"type":"stream_event","event":{event},"session_id":"s"}}"#)
+    };
+    check(
+        &begin(r#"{"type":"tool_use","id":"t1","name":"Bash","input":{}}"#),
+        expect![[r#"Partial(ToolCall { id: "t1", name: "Bash" })"#]],
+    );
+    let text = begin(r#"{"type":"text","text":""}"#);
+    assert!(matches!(&read(&text)[..], [ClaudeEvent::Other { .. }]));
     for unknown in [r#"{"type":"signature_delta","signature":"s"}"#, r#"{"type":"new"}"#, "1"] {
         assert!(matches!(&read(&piece(unknown))[..], [ClaudeEvent::Other { .. }]), "{unknown}");
     }

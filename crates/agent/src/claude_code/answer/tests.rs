@@ -83,3 +83,41 @@ fn tools_are_told_with_the_names_and_the_results_that_the_runtime_knows() {
     ];
     assert_eq!(told, expected);
 }
+
+#[test]
+fn the_input_of_tools_is_given_in_pieces_if_it_is_wanted() {
+    let events = || {
+        let begin = |id: &str, name: &str| PartialContent::ToolCall {
+            id: id.to_owned(),
+            name: name.to_owned(),
+        };
+        let input = |text: &str| PartialContent::Input(text.to_owned());
+        let all = [
+            begin("1", "mcp__callgate__list_files"),
+            input(""),
+            input("{\"a\""),
+            input(":1}"),
+            begin("2", "Bash"),
+            input("{}"),
+        ];
+        all.map(ClaudeEvent::Partial)
+    };
+    let mut reader = EventReader { streams_input: true, ..EventReader::default() };
+    let expected = [
+        r#"ToolInput { id: "1", name: "list_files", text: "{\"a\"" }"#,
+        r#"ToolInput { id: "1", name: "list_files", text: ":1}" }"#,
+        r#"ToolInput { id: "2", name: "Bash", text: "{}" }"#,
+    ];
+    assert_eq!(read(&mut reader, events()), expected);
+    assert!(read(&mut EventReader::default(), events()).is_empty());
+}
+
+#[test]
+fn a_session_is_kept_with_what_it_has_cost() {
+    for state in ["1234-abcd", "1234-abcd 0.0204", "1234-abcd 0"] {
+        assert_eq!(ResumedSession::read(state).state(), state);
+    }
+    assert_eq!(ResumedSession::read("s 0.5"), ResumedSession { id: "s".into(), cost: Some(0.5) });
+    // Of a session of an older version it is not known.
+    assert_eq!(ResumedSession::read("s").cost, None);
+}

@@ -35,8 +35,7 @@ impl TurnDriver<'_> {
     pub(super) async fn keep(&mut self, round: FinishedRound) -> Result<(), RequestFailure> {
         let FinishedRound { messages, results, is_part } = round;
         // What an answer takes is known at its end.
-        let usage = if is_part { TokenUsage::default() } else { self.meter.take() };
-        let mut spent = self.spend(usage);
+        let mut spent = if is_part { None } else { self.spend_metered() };
         let mut reservation = if is_part { None } else { self.reservation.take() };
         let engine_state = if is_part { None } else { self.engine_state.take() };
         let mut drafts = std::mem::take(&mut self.drafts);
@@ -112,8 +111,7 @@ impl TurnDriver<'_> {
     /// Records what is left when nothing more is stored: the cost of an answer that was never
     /// shown, and the remaining ledger entries.
     pub(super) async fn settle_rest(&mut self) {
-        let usage = self.meter.take();
-        let spent = if usage == TokenUsage::default() { None } else { self.spend(usage) };
+        let spent = if self.meter.is_empty() { None } else { self.spend_metered() };
         let (reservation, drafts) = (self.reservation.take(), std::mem::take(&mut self.drafts));
         if let Err(failure) = self.settle(reservation, spent, drafts).await {
             // The reservation then counts as spent.
@@ -161,10 +159,21 @@ impl TurnDriver<'_> {
         Ok(ledger.settle(self.account.clone(), reservation, spent, drafts).await?)
     }
 
+    /// Adds what was metered to the usage and cost of the turn. Returns what has to be recorded.
+    fn spend_metered(&mut self) -> Option<PricedUsage> {
+        let reported = self.meter.cost();
+        let usage = self.meter.take();
+        self.spend(usage, reported)
+    }
+
     /// Adds to the usage and cost of the turn. Returns what has to be recorded, if anything.
-    pub(super) fn spend(&mut self, usage: TokenUsage) -> Option<PricedUsage> {
+    pub(super) fn spend(
+        &mut self,
+        usage: TokenUsage,
+        reported: Option<f64>,
+    ) -> Option<PricedUsage> {
         self.taken = self.taken + usage;
-        let usd = self.shared.cost(&self.answering, usage);
+        let usd = self.shared.cost(&self.answering, usage, reported);
         self.cost = self.cost.zip(usd).map(|(so_far, usd)| so_far + usd);
         let model = self.answering.model.to_string();
         (usage != TokenUsage::default()).then_some(PricedUsage { usage, usd, model })

@@ -19,13 +19,15 @@ pub(super) struct UsageMeter {
     /// The bytes of the current attempt that have arrived.
     bytes: u64,
     is_whole: bool,
+    /// The cost in dollars, if the engine reports it.
+    cost: Option<f64>,
 }
 
 impl UsageMeter {
     /// Begins another attempt.
     pub(super) fn begin(&mut self) {
-        let before = self.total();
-        *self = Self { before, ..Self::default() };
+        let (before, cost) = (self.total(), self.cost);
+        *self = Self { before, cost, ..Self::default() };
     }
 
     /// Counts a piece of the answer.
@@ -33,6 +35,10 @@ impl UsageMeter {
         let bytes = match piece {
             AnswerPiece::Usage(usage) => {
                 (self.told, self.is_told) = (*usage, true);
+                0
+            }
+            AnswerPiece::Cost(dollars) => {
+                self.cost = Some(*dollars);
                 0
             }
             AnswerPiece::End(_) => {
@@ -46,6 +52,7 @@ impl UsageMeter {
             | AnswerPiece::Redacted(_)
             | AnswerPiece::OwnCall { .. }
             | AnswerPiece::OwnResult { .. }
+            | AnswerPiece::RoundEnd
             | AnswerPiece::EngineState(_) => 0,
         };
         self.bytes += bytes as u64;
@@ -56,9 +63,19 @@ impl UsageMeter {
         self.is_told
     }
 
+    /// Returns the cost in dollars, if the engine reports it.
+    pub(super) fn cost(&self) -> Option<f64> {
+        self.cost
+    }
+
     /// Returns what is known so far: what the provider has reported, or else an estimate.
     pub(super) fn so_far(&self) -> TokenUsage {
         if self.is_told { self.before + self.told } else { self.total() }
+    }
+
+    /// Returns true if nothing was taken.
+    pub(super) fn is_empty(&self) -> bool {
+        self.total() == TokenUsage::default()
     }
 
     /// Returns the total and resets the meter.

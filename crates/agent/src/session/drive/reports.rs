@@ -19,8 +19,8 @@ impl TurnDriver<'_> {
     /// Returns what the turn has taken so far.
     pub(super) fn usage_report(&self) -> SessionEvent {
         let answer = self.meter.so_far();
-        let cost =
-            self.cost.zip(self.shared.cost(&self.answering, answer)).map(|(cost, usd)| cost + usd);
+        let usd = self.shared.cost(&self.answering, answer, self.meter.cost());
+        let cost = self.cost.zip(usd).map(|(cost, usd)| cost + usd);
         SessionEvent::Usage(UsageReport {
             usage: self.taken + answer,
             cost,

@@ -38,7 +38,7 @@ impl TurnDriver<'_> {
             Some(reservation) => (self.sum_up(call, &mut meter).await, reservation),
             None => (Some(String::new()), None),
         };
-        let spent = self.spend(meter.take());
+        let spent = self.spend(meter.take(), None);
         self.pay(reservation, spent, Vec::new()).await?;
         let Some(written) = written else { return Ok(false) };
         let summary = compact::summary(&written);

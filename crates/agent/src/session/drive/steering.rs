@@ -1,27 +1,50 @@
-//! Messages that the user sends while a turn runs, for its next round.
+//! What the user does while a turn runs: messages for its next round, and an engine that is stopped.
 
 use callgate_wire::session::{PastUserMessage, SessionEvent, TokenUsage};
 
 use super::TurnDriver;
+use crate::engine::AnswerPiece;
 use crate::failure::RequestFailure;
+use crate::message::Block;
 use crate::session::attachments::content;
 use crate::turn::{StopReason, TurnAction};
 
 impl TurnDriver<'_> {
-    /// Adds the messages that wait to steer this turn to the results of its tools.
-    pub(super) async fn take_steering(&mut self, todo: &mut Vec<TurnAction>) {
+    /// Lets the engine stop by itself. What it still gives belongs to the answer, which is then
+    /// dropped.
+    pub(super) async fn interrupt(&mut self, todo: &mut Vec<TurnAction>) {
+        let Some(answer) = &mut self.answer else { return };
+        answer.interrupt(&mut self.pieces).await;
+        self.pieces.retain(|piece| !matches!(piece, AnswerPiece::End(_) | AnswerPiece::RoundEnd));
+        self.answered(Ok(true), todo);
+    }
+
+    /// Hands what the user has said meanwhile to an engine that runs tools itself.
+    pub(super) async fn steer_answer(&mut self, todo: &mut Vec<TurnAction>) {
+        let said = self.take_steering(todo).await;
+        if let Some(answer) = &mut self.answer {
+            answer.steer(&said);
+        }
+    }
+
+    /// Adds the messages that wait to steer this turn to the results of its tools, and returns their
+    /// content.
+    pub(super) async fn take_steering(&mut self, todo: &mut Vec<TurnAction>) -> Vec<Block> {
+        let mut all = Vec::new();
         for (id, said) in self.waiting.take_steering() {
             match content(&said, &self.shared.options.folder).await {
                 Ok(content) => {
                     self.shared.output.place(&id, &self.name, false);
                     let said = PastUserMessage { message: said.message, attachments: Vec::new() };
                     todo.push(TurnAction::Tell(SessionEvent::UserMessage(said)));
+                    all.extend(content.iter().cloned());
                     self.turn.steer(content);
                     self.steered.push(id);
                 }
                 Err(failure) => self.shared.output.say(&id, failure.into()),
             }
         }
+        all
     }
 
     /// Ends the requests whose messages were stored with the round, or could not be.

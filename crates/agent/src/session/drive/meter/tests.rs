@@ -29,6 +29,19 @@ fn an_answer_that_was_broken_off_takes_what_has_come() {
 }
 
 #[test]
+fn the_last_cost_that_an_engine_reports_counts() {
+    let mut meter = UsageMeter::default();
+    assert!(meter.is_empty());
+    meter.note(&AnswerPiece::Cost(0.25));
+    meter.note(&AnswerPiece::Cost(0.5));
+    meter.note(&AnswerPiece::Usage(usage(10, 1)));
+    assert!(!meter.is_empty());
+    assert_eq!(meter.cost(), Some(0.5));
+    meter.take();
+    assert_eq!(meter.cost(), None);
+}
+
+#[test]
 fn attempts_that_failed_count() {
     let mut meter = UsageMeter::default();
     meter.note(&AnswerPiece::Usage(usage(10, 1)));
