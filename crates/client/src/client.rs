@@ -74,6 +74,12 @@ impl Client {
         self.handle.shared.passed_over()
     }
 
+    /// Returns a receiver of these numbers, which learns of every change.
+    #[must_use]
+    pub fn passed_over_updates(&self) -> tokio::sync::watch::Receiver<PassedOver> {
+        self.handle.shared.passed_over_updates()
+    }
+
     /// Returns a watch of everything that happens in this session.
     #[must_use]
     pub fn watch(&self, since: WatchStart) -> SessionWatch {

@@ -8,6 +8,7 @@
 //! The connection ends when the client is dropped. It is not made again: the caller connects and
 //! watches from the number after its last entry.
 
+mod page_request;
 mod routes;
 
 use std::path::Path;
@@ -25,6 +26,8 @@ use tokio::time::timeout;
 
 use crate::desk_error::{DeskError, dial};
 use routes::MessageRoutes;
+
+pub use page_request::{PageReplies, PageRequest};
 
 /// How long an answer may take that needs no person.
 pub const ANSWERED_WITHIN: Duration = Duration::from_secs(10);

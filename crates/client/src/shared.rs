@@ -25,6 +25,8 @@ pub(crate) struct ClientShared {
     pub(crate) work: Arc<Notify>,
     /// The number of the last item for watchers.
     seen: watch::Sender<u64>,
+    /// How many lines were ignored.
+    passed_over: watch::Sender<PassedOver>,
     /// The bytes of all unread events.
     pub(crate) unread: Arc<AtomicUsize>,
     pub(crate) turns: Arc<Semaphore>,
@@ -90,6 +92,7 @@ impl ClientShared {
             begin: Instant::now(),
             work: Arc::default(),
             seen: watch::Sender::new(0),
+            passed_over: watch::Sender::default(),
             unread: Arc::default(),
             turns: Arc::new(Semaphore::new(MOST_TURNS)),
             other_requests: Arc::new(Semaphore::new(MOST_OTHER_REQUESTS)),
@@ -105,8 +108,10 @@ impl ClientShared {
         for output in inner.core.handle(now, input) {
             inner.apply(output);
         }
-        let seen = inner.seen;
+        let (seen, passed_over) = (inner.seen, inner.core.passed_over);
         drop(inner);
+        self.passed_over
+            .send_if_modified(|last| std::mem::replace(last, passed_over) != passed_over);
         self.seen.send_if_modified(|last| std::mem::replace(last, seen) != seen);
     }
 
@@ -150,6 +155,10 @@ impl ClientShared {
 
     pub(crate) fn passed_over(&self) -> PassedOver {
         self.lock().core.passed_over
+    }
+
+    pub(crate) fn passed_over_updates(&self) -> watch::Receiver<PassedOver> {
+        self.passed_over.subscribe()
     }
 
     /// Takes the orders for the task.

@@ -6,8 +6,8 @@ use axum::body::Body;
 use axum::extract::{Extension, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use callgate_client::desk::DeskReplies;
-use callgate_wire::desk::{DeskCommand, DeskMessage, DeskRequest, MAX_LINE};
+use callgate_client::desk::{PageReplies, PageRequest};
+use callgate_wire::desk::{DeskMessage, MAX_LINE};
 
 use crate::connections::BrowserSeat;
 use crate::message_body::{self, BodySender};
@@ -28,40 +28,25 @@ pub(crate) async fn relay(
     let session = state.sessions.open(&SessionKey::read(&headers, origin)?).await?;
     seat.has_shown_key();
     let body = request_body::read(body, MAX_LINE, state.limits.body_within).await?;
-    let DeskRequest { id, command } = DeskRequest::decode(&body)
+    let request = PageRequest::decode(&body)
         .map_err(|wrong| HttpRefusal::new(StatusCode::BAD_REQUEST, wrong.to_string()))?;
-    if !is_for_pages(&command) {
+    if !request.is_allowed() {
         let text = "a page cannot ask the desk for this";
         return Err(HttpRefusal::new(StatusCode::FORBIDDEN, text));
     }
     let no_desk = |error| HttpRefusal::no_desk(&error);
-    let mut replies = session.desk().request(command).await.map_err(no_desk)?;
+    let mut replies = request.send(session.desk()).await.map_err(no_desk)?;
     let first = replies.next().await.map_err(no_desk)?;
     let (sender, body) = message_body::body();
-    let relay = DeskRelay { id, replies, sender, _session: session };
+    let relay = DeskRelay { replies, sender, _session: session };
     tokio::spawn(relay.run(first));
     let lines = HeaderValue::from_static("application/x-ndjson");
     Ok(([(header::CONTENT_TYPE, lines)], body).into_response())
 }
 
-/// Returns true for what a page may ask. Keys and codes are not made here, and entries have a
-/// stream of their own.
-fn is_for_pages(command: &DeskCommand) -> bool {
-    !matches!(
-        command,
-        DeskCommand::Watch { .. }
-            | DeskCommand::Unlock { .. }
-            | DeskCommand::Pair { .. }
-            | DeskCommand::Code { .. }
-            | DeskCommand::Gate { .. }
-    )
-}
-
 /// A request whose answer is under way.
 struct DeskRelay {
-    /// The id that the page chose.
-    id: String,
-    replies: DeskReplies,
+    replies: PageReplies,
     sender: BodySender,
     /// Keeps the session's connection open.
     _session: Arc<PageSession>,
@@ -72,8 +57,7 @@ impl DeskRelay {
     async fn run(mut self, first: Option<DeskMessage>) {
         let mut next = first;
         while let Some(message) = next {
-            let line = with_id(message, &self.id).to_line();
-            if !self.sender.send(line).await {
+            if !self.sender.send(message.to_line()).await {
                 return;
             }
             let received = tokio::select! {
@@ -86,18 +70,4 @@ impl DeskRelay {
             };
         }
     }
-}
-
-/// Returns a message with the id that the page knows.
-fn with_id(mut message: DeskMessage, known: &str) -> DeskMessage {
-    match &mut message {
-        DeskMessage::Answer { id, .. }
-        | DeskMessage::Waiting { id, .. }
-        | DeskMessage::Progress { id, .. }
-        | DeskMessage::Error { id: Some(id), .. } => known.clone_into(id),
-        DeskMessage::Error { id: None, .. }
-        | DeskMessage::Entry(_)
-        | DeskMessage::Locked { .. } => {}
-    }
-    message
 }

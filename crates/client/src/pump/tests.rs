@@ -404,9 +404,11 @@ fn without_tokio_there_is_an_error_and_its_end_is_the_end() {
 #[tokio::test(start_paused = true)]
 async fn garbage_is_counted_and_nothing_else() {
     let (client, _processes, mut runtime) = ready(settings()).await;
+    let mut updates = client.passed_over_updates();
     let message = UserMessage::new("hi");
     let mut request = client.send(SessionCommand::UserMessage(message)).await;
     let id = runtime.asked().await.unwrap().id;
+    assert!(!updates.has_changed().unwrap(), "nothing was ignored yet");
     runtime.write(b"no json\n\xff\xfe\n\n{\"type\":\"dance\",\"id\":\"1\"}\n").await;
     runtime.write(&vec![b' '; MAX_LINE]).await;
     runtime.write(b"xx\n").await;
@@ -416,4 +418,6 @@ async fn garbage_is_counted_and_nothing_else() {
     let passed = client.passed_over();
     let counts = (passed.unreadable, passed.unknown, passed.too_long, passed.stray);
     assert_eq!(counts, (2, 1, 1, 1));
+    assert!(updates.has_changed().unwrap());
+    assert_eq!(*updates.borrow_and_update(), passed);
 }
