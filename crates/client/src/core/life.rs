@@ -4,7 +4,7 @@ use std::process::ExitStatus;
 use std::sync::Arc;
 use std::time::Duration;
 
-use callgate_wire::session::{RuntimeReady, SessionCommand, capability};
+use callgate_wire::session::{RuntimeReady, SessionCommand, VERSION, capability};
 
 use super::{ClientCore, CoreOutput};
 use crate::ClientError;
@@ -125,12 +125,19 @@ impl ClientCore {
         self.died(now, ExitDetails::default(), reason, false);
     }
 
-    /// Handles `ready`. A second one is ignored.
+    /// Handles `ready`. A second one is ignored, and a runtime that speaks another protocol is ended.
     pub(super) fn ready(&mut self, now: Duration, ready: RuntimeReady) {
         let RuntimeLife::Starting { since, fading, .. } = &mut self.life else {
             self.passed_over.stray += 1;
             return;
         };
+        if let Some(theirs) = ready.version.as_deref().filter(|theirs| !fits(theirs)) {
+            let reason = format!(
+                "the runtime speaks version {theirs} of the session protocol, but this program \
+                 speaks {VERSION}: install both from one release"
+            );
+            return self.end_process(now, &reason, false);
+        }
         let (since, fading, ready) = (*since, std::mem::take(fading), Arc::new(ready));
         self.life = RuntimeLife::Ready { since, ready: Arc::clone(&ready), fading };
         self.change(RuntimeState::Ready(ready));
@@ -292,6 +299,12 @@ impl ClientCore {
         self.state = state.clone();
         self.see(WatchedItem::State(state), STATE_SIZE);
     }
+}
+
+/// Returns true for a version that differs from ours in nothing that an old reader cannot ignore.
+fn fits(version: &str) -> bool {
+    let major = |version: &str| version.split('.').next().map(str::to_owned);
+    major(version) == major(VERSION)
 }
 
 impl ExitDetails {

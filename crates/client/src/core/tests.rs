@@ -409,6 +409,25 @@ fn a_runtime_that_is_never_ready_is_ended() {
 }
 
 #[test]
+fn a_runtime_of_another_version_is_ended() {
+    let begin = |version: &str| {
+        let mut bench = Bench::new();
+        bench.tell(CoreInput::Begin);
+        bench.tell(CoreInput::Started);
+        let told = bench.line(&format!(r#"{{"type":"ready","version":{version},"timestamp":1}}"#));
+        (bench, told)
+    };
+    for fitting in [r#""1.0.0""#, r#""1.7.2""#, r#""1""#, "null"] {
+        assert_eq!(begin(fitting).1, "ready", "{fitting}");
+    }
+    let (mut bench, told) = begin(r#""2.0.0""#);
+    assert_eq!(told, "end");
+    let reason = "the runtime speaks version 2.0.0 of the session protocol, but this program speaks \
+                  1.0.0: install both from one release";
+    assert_eq!(bench.exit(15), format!("died: {reason}; restarting in 200ms"));
+}
+
+#[test]
 fn deaths_in_a_row_are_waited_for_longer() {
     let mut bench = Bench::new();
     bench.tell(CoreInput::Begin);
