@@ -120,6 +120,41 @@ fn crates_use_only_what_lies_below_them() {
 }
 
 #[test]
+fn the_shell_uses_the_client_and_nothing_else_of_ours() {
+    let manifest = fs::read_to_string(root().join("shell/Cargo.toml")).unwrap();
+    let manifest: toml::Table = manifest.parse().unwrap();
+    let used = manifest["dependencies"].as_table().unwrap();
+    let ours: Vec<&String> = used.keys().filter(|name| name.starts_with("callgate")).collect();
+    assert_eq!(ours, ["callgate-client"]);
+}
+
+/// The commands that the shell declares and the page is granted are the same: a declared one is
+/// refused until it is granted, and one that is not declared could not be refused.
+#[test]
+fn every_command_of_the_shell_is_declared_granted_and_handled() {
+    let read = |name: &str| fs::read_to_string(root().join("shell").join(name)).unwrap();
+    let build = read("build.rs");
+    let declared = build.split("COMMANDS: &[&str] = &[").nth(1).unwrap().split(']').next().unwrap();
+    let mut declared: Vec<String> =
+        declared.split('"').skip(1).step_by(2).map(str::to_owned).collect();
+    let granted = read("capabilities/page.json");
+    let words = granted.split('"').filter_map(|word| word.strip_prefix("allow-"));
+    let mut granted: Vec<String> = words.map(|word| word.replace('-', "_")).collect();
+    let main = read("src/main.rs");
+    let handled = main.split("generate_handler![").nth(1).unwrap().split(']').next().unwrap();
+    let mut handled: Vec<String> = handled
+        .split(',')
+        .filter_map(|path| path.trim().split("::").nth(1))
+        .map(str::to_owned)
+        .collect();
+    for list in [&mut declared, &mut granted, &mut handled] {
+        list.sort();
+    }
+    assert_eq!(declared, granted);
+    assert_eq!(declared, handled);
+}
+
+#[test]
 fn wire_does_no_io_reads_no_clock_and_starts_no_task() {
     let manifest = fs::read_to_string(root().join("crates/wire/Cargo.toml")).unwrap();
     let manifest: toml::Table = manifest.parse().unwrap();

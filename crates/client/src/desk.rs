@@ -8,6 +8,7 @@
 //! The connection ends when the client is dropped. It is not made again: the caller connects and
 //! watches from the number after its last entry.
 
+mod page_entry;
 mod page_request;
 mod routes;
 

@@ -1,4 +1,5 @@
-//! A real browser for tests: headless Chromium, driven through `chromedriver`.
+//! A real browser for tests: headless Chromium, driven through `chromedriver`, or the web view of a
+//! program, driven through `WebKitWebDriver`.
 //!
 //! Clicks and keys go through the browser's own input handling, so a test does what a person does:
 //! it cannot press what is covered or outside the window.
@@ -6,6 +7,7 @@
 mod webdriver;
 
 use std::fmt;
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{ChildStdout, Command, Stdio};
 use std::thread;
@@ -25,15 +27,25 @@ const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
 /// A browser with one window and a profile of its own. Dropping it ends all of its processes.
 pub struct Browser {
     session: DriverSession,
-    /// The process group of Chromium, which is not that of the driver.
-    chromium: Option<Pid>,
+    engine: BrowserEngine,
     _driver: Group,
-    _profile: TempDir,
+}
+
+/// What draws the page, and what has to be tidied up after it.
+#[derive(Debug)]
+enum BrowserEngine {
+    Chromium {
+        /// The process group, which is not that of the driver.
+        group: Option<Pid>,
+        _profile: TempDir,
+    },
+    /// The web view of a program.
+    WebKit,
 }
 
 impl fmt::Debug for Browser {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_struct("Browser").field("chromium", &self.chromium).finish_non_exhaustive()
+        out.debug_struct("Browser").field("engine", &self.engine).finish_non_exhaustive()
     }
 }
 
@@ -67,14 +79,38 @@ impl Browser {
             } } }),
         );
         let pid = capabilities["goog:processID"].as_i64().and_then(|pid| i32::try_from(pid).ok());
-        let browser = Self {
-            session,
-            chromium: pid.and_then(Pid::from_raw),
-            _driver: driver,
-            _profile: profile,
-        };
+        let group = pid.and_then(Pid::from_raw);
+        let engine = BrowserEngine::Chromium { group, _profile: profile };
+        let browser = Self { session, engine, _driver: driver };
         browser.resize(width, height);
         Some(browser)
+    }
+
+    /// Starts a program that shows a page in a `WebKitGTK` web view, or returns `None` where no
+    /// driver for it is installed. `prepare` sets the environment, which the program inherits from
+    /// the driver.
+    #[must_use]
+    pub fn start_web_view(
+        program: &Path,
+        arguments: &[&str],
+        prepare: impl FnOnce(&mut Command),
+    ) -> Option<Self> {
+        let mut command = Command::new(tools::webkit_driver()?);
+        let port = free_port();
+        command.arg(format!("--port={port}"));
+        prepare(&mut command);
+        command.stdin(Stdio::null());
+        let driver = Group::spawn(command);
+        let end = Instant::now() + DEADLINE;
+        while TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_err() {
+            assert!(Instant::now() < end, "WebKitWebDriver does not listen");
+            thread::sleep(PAUSE);
+        }
+        let options = json!({ "binary": program, "args": arguments });
+        let wanted = json!({ "webkitgtk:browserOptions": options });
+        let (session, _) =
+            DriverSession::start(port, &json!({ "capabilities": { "alwaysMatch": wanted } }));
+        Some(Self { session, engine: BrowserEngine::WebKit, _driver: driver })
     }
 
     /// Loads a page and waits until it is loaded.
@@ -89,6 +125,10 @@ impl Browser {
 
     /// Sets the size of what the page can use, as on a screen of that size.
     pub fn resize(&self, width: u32, height: u32) {
+        if let BrowserEngine::WebKit = self.engine {
+            self.session.post("window/rect", &json!({ "width": width, "height": height }));
+            return;
+        }
         self.cdp(
             "Emulation.setDeviceMetricsOverride",
             &json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": false }),
@@ -209,9 +249,12 @@ impl Browser {
     }
 
     /// Returns the errors and warnings that the page has written to the console since the last
-    /// call.
+    /// call. `WebKit` writes them to the program's output instead, and has none here.
     #[must_use]
     pub fn complaints(&self) -> Vec<String> {
+        if let BrowserEngine::WebKit = self.engine {
+            return Vec::new();
+        }
         let log = self.session.post("se/log", &json!({ "type": "browser" }));
         let is_bad = |entry: &&Value| matches!(entry["level"].as_str(), Some("SEVERE" | "WARNING"));
         let entries = log.as_array().into_iter().flatten().filter(is_bad);
@@ -258,7 +301,9 @@ impl Browser {
 
     /// Returns a description of the page for a failed test.
     fn state(&self) -> String {
-        let text = self.run("return location.href + '\\n' + document.body.innerText", &json!([]));
+        let script = "return location.href + '\\n' + document.body.innerText";
+        let asked = json!({ "script": script, "args": [] });
+        let text = self.session.try_post("execute/sync", &asked).unwrap_or_else(Value::from);
         format!(
             "--- page ---\n{}\n--- console ---\n{}",
             string(&text),
@@ -270,9 +315,9 @@ impl Browser {
 impl Drop for Browser {
     fn drop(&mut self) {
         self.session.end();
-        if let Some(chromium) = self.chromium {
+        if let BrowserEngine::Chromium { group: Some(group), .. } = self.engine {
             // It has ended already, unless the driver could not end it.
-            let _ = kill_process_group(chromium, Signal::KILL);
+            let _ = kill_process_group(group, Signal::KILL);
         }
     }
 }
@@ -309,6 +354,12 @@ fn port_of(output: ChildStdout) -> u16 {
     };
     thread::spawn(move || while lines.recv().is_ok() {});
     port
+}
+
+/// Returns a port that nothing listens on. The driver cannot choose one by itself.
+fn free_port() -> u16 {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
+    listener.local_addr().expect("a bound socket has an address").port()
 }
 
 fn string(value: &Value) -> String {

@@ -208,6 +208,19 @@ pub fn chromium() -> Option<(PathBuf, PathBuf)> {
     Some((driver, present("Chromium", PathBuf::from("/usr/bin/chromium"))?))
 }
 
+/// Returns `WebKitWebDriver`, which drives web views of `WebKitGTK`: Debian's package
+/// `webkit2gtk-driver`.
+#[must_use]
+pub fn webkit_driver() -> Option<PathBuf> {
+    present("WebKitWebDriver", PathBuf::from("/usr/bin/WebKitWebDriver"))
+}
+
+/// Returns openbox, a window manager: Debian's package.
+#[must_use]
+pub fn openbox() -> Option<PathBuf> {
+    present("openbox", PathBuf::from("/usr/bin/openbox"))
+}
+
 fn under(path: &str) -> PathBuf {
     let folder = env::var_os(FOLDER).map_or_else(|| repo_root().join(".test-tools"), PathBuf::from);
     folder.join(path)

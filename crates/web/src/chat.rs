@@ -9,9 +9,7 @@ use axum::body::Body;
 use axum::extract::{Extension, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
-use callgate_client::{
-    ChatError, ChatEvents, ChatRuntime, ChatRuntimes, ClientSettings, PageEvent,
-};
+use callgate_client::{ChatError, ChatEvents, ChatRuntime, ChatRuntimes, ClientSettings};
 use callgate_wire::session::{MAX_LINE, capability};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -19,7 +17,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::timeout;
 
 use crate::connections::BrowserSeat;
-use crate::events::{event_of_json, last_event};
+use crate::events::{event_text, last_event};
 use crate::message_body::{self, BodySender};
 use crate::origin::PageOrigin;
 use crate::refusal::HttpRefusal;
@@ -199,7 +197,7 @@ impl ChatStream {
             };
             let piece = match next {
                 Err(_) => ":\n\n".to_owned(),
-                Ok(Some(PageEvent { event, id, data })) => event_of_json(event, id, &data),
+                Ok(Some(event)) => event_text(&event),
                 Ok(None) => return,
             };
             let desk = self.session.desk();

@@ -3,17 +3,15 @@
 //! Each stream has a connection to the desk of its own, and takes the next entry only when the
 //! browser has read the last one: what a slow browser has not read stays in the ledger.
 
-use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::{Extension, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use callgate_client::PageEvent;
 use callgate_client::desk::{DeskClient, DeskWatch};
 use callgate_wire::desk::DeskMessage;
-use serde::Serialize;
-use serde_json::json;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::timeout;
 
@@ -81,69 +79,45 @@ struct EventStream {
 impl EventStream {
     /// Sends events until the browser has gone, the session is over or the desk has ended.
     async fn run(mut self, is_new: bool) {
-        let head = self.watch.head();
-        // A page that is new to the ledger begins after its present end.
-        let id = is_new.then_some(head);
-        if !self.sender.send(event("watching", id, &json!({ "head": head }))).await {
-            return;
-        }
-        loop {
+        let mut piece = event_text(&PageEvent::watching(self.watch.head(), is_new));
+        let mut is_last = false;
+        while self.sender.send(piece).await && !is_last {
             let next = tokio::select! {
                 next = timeout(self.heartbeat, self.watch.next()) => next,
                 () = self.sender.closed() => return,
             };
-            let (piece, is_last) = match next {
+            piece = match next {
                 // Neither a proxy nor the browser takes a silent stream for a dead one.
-                Err(_) => (":\n\n".to_owned(), false),
-                Ok(Ok(DeskMessage::Entry(entry))) => {
-                    (event("entry", Some(entry.seq), &entry), false)
+                Err(_) => ":\n\n".to_owned(),
+                Ok(Ok(message)) => {
+                    is_last = matches!(message, DeskMessage::Locked { .. });
+                    // The watch yields nothing that is not an event.
+                    PageEvent::from_desk(&message).as_ref().map(event_text).unwrap_or_default()
                 }
-                Ok(Ok(DeskMessage::Locked { text })) => {
-                    (event("locked", None, &json!({ "text": text })), true)
-                }
-                // The watch yields nothing else.
-                Ok(Ok(_)) => continue,
                 // The page connects again and goes on after its last entry.
                 Ok(Err(_)) => return,
             };
-            if !self.sender.send(piece).await || is_last {
-                return;
-            }
         }
     }
 }
 
-/// Formats an event.
-pub(crate) fn event(name: &str, id: Option<u64>, data: &impl Serialize) -> String {
-    // What comes from the desk is JSON, which can be written as such.
-    event_of_json(name, id, &serde_json::to_string(data).unwrap_or_default())
-}
-
-/// Formats an event whose data is JSON already.
-pub(crate) fn event_of_json(name: &str, id: Option<u64>, data: &str) -> String {
-    let mut event = format!("event: {name}\n");
-    if let Some(id) = id {
-        // Writing to a string cannot fail.
-        let _ = writeln!(event, "id: {id}");
-    }
-    // Between the tokens of JSON a line end means no more than a space; here it would end the data.
-    event + "data: " + &data.replace(['\r', '\n'], " ") + "\n\n"
+/// Formats an event. Its data has no line ends, which would end the data here.
+pub(crate) fn event_text(event: &PageEvent) -> String {
+    let PageEvent { event, id, data } = event;
+    let id = id.map(|id| format!("id: {id}\n")).unwrap_or_default();
+    format!("event: {event}\n{id}data: {data}\n\n")
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::value::RawValue;
-
     use super::*;
 
     #[test]
-    fn an_event_is_one_line_of_data() {
-        let data = RawValue::from_string("{\n\"a\":\r\n\"b\\n\"}".to_owned()).unwrap();
-        assert_eq!(
-            event("entry", Some(7), &data),
-            "event: entry\nid: 7\ndata: { \"a\":  \"b\\n\"}\n\n"
-        );
-        assert_eq!(event("locked", None, &json!({})), "event: locked\ndata: {}\n\n");
+    fn an_event_is_named_and_numbered() {
+        let event = PageEvent::watching(7, true);
+        assert_eq!(event_text(&event), "event: watching\nid: 7\ndata: {\"head\":7}\n\n");
+        let event = PageEvent::watching(7, false);
+        assert_eq!(event_text(&event), "event: watching\ndata: {\"head\":7}\n\n");
     }
 
     #[test]

@@ -48,14 +48,14 @@ impl PageReplies {
     /// `None` after that.
     pub async fn next(&mut self) -> Result<Option<DeskMessage>, DeskError> {
         let mut message = self.replies.next().await?;
-        match &mut message {
-            Some(
-                DeskMessage::Answer { id, .. }
-                | DeskMessage::Waiting { id, .. }
-                | DeskMessage::Progress { id, .. }
-                | DeskMessage::Error { id: Some(id), .. },
-            ) => self.id.clone_into(id),
-            _ => {}
+        if let Some(
+            DeskMessage::Answer { id, .. }
+            | DeskMessage::Waiting { id, .. }
+            | DeskMessage::Progress { id, .. }
+            | DeskMessage::Error { id: Some(id), .. },
+        ) = &mut message
+        {
+            self.id.clone_into(id);
         }
         Ok(message)
     }

@@ -1,0 +1,105 @@
+//! The command line.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// What `--help` prints.
+pub(crate) const HELP: &str = "\
+The desktop shell of callgate: a window that is one keystroke away
+
+Usage: callgate-shell [OPTIONS] [FOLDER]
+
+Arguments:
+  [FOLDER]   The folder in which the runtime works, offered when the window opens
+
+Options:
+      --hidden   Start without showing the window: it is in the tray and behind the shortcut
+      --toggle   Show the window of the running shell, or hide it; for shortcuts of a desktop
+      --debug    Log the kind and the id of every message of the runtime, without its contents
+  -h, --help     Print help
+  -V, --version  Print version
+
+If the shell runs already, its window is shown. Environment:
+  CALLGATE_PROGRAM   The program `callgate`, if it is neither beside this one nor on the PATH
+";
+
+/// The command line.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct ShellArguments {
+    /// Start without showing the window.
+    pub(crate) is_hidden: bool,
+    /// Show or hide the window of the running shell.
+    pub(crate) is_toggle: bool,
+    /// Log kinds and ids.
+    pub(crate) is_debug: bool,
+    /// The folder in which the runtime works.
+    pub(crate) folder: Option<PathBuf>,
+}
+
+/// What the command line asks for.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum CommandLine {
+    /// The window.
+    Start(ShellArguments),
+    /// The help.
+    Help,
+    /// The version.
+    Version,
+    /// Something that does not exist.
+    Wrong(String),
+}
+
+/// Reads the arguments, without the name of the program.
+pub(crate) fn read(arguments: impl IntoIterator<Item = OsString>) -> CommandLine {
+    let mut read = ShellArguments::default();
+    for argument in arguments {
+        match argument.to_str() {
+            Some("--hidden") => read.is_hidden = true,
+            Some("--toggle") => read.is_toggle = true,
+            Some("--debug") => read.is_debug = true,
+            Some("-h" | "--help") => return CommandLine::Help,
+            Some("-V" | "--version") => return CommandLine::Version,
+            Some(option) if option.starts_with('-') => {
+                return CommandLine::Wrong(format!("there is no option {option}"));
+            }
+            _ if read.folder.is_some() => {
+                return CommandLine::Wrong("there can be one folder only".to_owned());
+            }
+            _ => read.folder = Some(PathBuf::from(argument)),
+        }
+    }
+    // The runtime may be started elsewhere than here.
+    read.folder = read.folder.map(|folder| std::path::absolute(&folder).unwrap_or(folder));
+    CommandLine::Start(read)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(arguments: &[&str]) -> CommandLine {
+        read(arguments.iter().map(OsString::from))
+    }
+
+    #[test]
+    fn options_and_a_folder_are_read() {
+        assert_eq!(of(&[]), CommandLine::Start(ShellArguments::default()));
+        let all = ShellArguments {
+            is_hidden: true,
+            is_toggle: true,
+            is_debug: true,
+            folder: Some(PathBuf::from("/srv")),
+        };
+        assert_eq!(of(&["--hidden", "--debug", "/srv", "--toggle"]), CommandLine::Start(all));
+        assert_eq!(
+            (of(&["-h"]), of(&["x", "--version"])),
+            (CommandLine::Help, CommandLine::Version)
+        );
+    }
+
+    #[test]
+    fn what_does_not_exist_is_refused() {
+        assert_eq!(of(&["--hiden"]), CommandLine::Wrong("there is no option --hiden".to_owned()));
+        assert!(matches!(of(&["/a", "/b"]), CommandLine::Wrong(_)));
+    }
+}

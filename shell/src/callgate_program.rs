@@ -1,0 +1,105 @@
+//! The program `callgate`, which is the runtime and knows the settings.
+
+use std::env;
+use std::io;
+use std::path::PathBuf;
+use std::process::{Output, Stdio};
+use std::time::Duration;
+
+use callgate_client::wire::HiddenText;
+use serde_json::Value;
+use tokio::io::AsyncWriteExt;
+use tokio::process::Command;
+use tokio::time::timeout;
+
+use crate::command_refusal::CommandRefusal;
+
+/// The variable that names another program.
+const VARIABLE: &str = "CALLGATE_PROGRAM";
+/// How long a command that needs no person may take.
+const ANSWERED_WITHIN: Duration = Duration::from_secs(20);
+
+const UNREADABLE: &str =
+    "the answer of `callgate config` cannot be read: is it of another version?";
+
+/// Where the program `callgate` is.
+#[derive(Debug, Clone)]
+pub(crate) struct CallgateProgram(PathBuf);
+
+impl CallgateProgram {
+    /// Returns the program that `CALLGATE_PROGRAM` names, or the one beside this program, or the
+    /// one on the `PATH`.
+    pub(crate) fn find() -> Self {
+        let named = env::var_os(VARIABLE).filter(|name| !name.is_empty()).map(PathBuf::from);
+        let beside = || {
+            let beside = env::current_exe().ok()?.with_file_name("callgate");
+            beside.is_file().then_some(beside)
+        };
+        Self(named.or_else(beside).unwrap_or_else(|| PathBuf::from("callgate")))
+    }
+
+    #[cfg(test)]
+    pub(crate) fn at(path: &str) -> Self {
+        Self(PathBuf::from(path))
+    }
+
+    /// Returns its path, or its name if it is on the `PATH`.
+    pub(crate) fn path(&self) -> PathBuf {
+        self.0.clone()
+    }
+
+    /// Runs `callgate config` with these arguments and returns the JSON that it prints. What is
+    /// secret goes to its standard input.
+    pub(crate) async fn config(
+        &self,
+        arguments: &[&str],
+        secret: Option<HiddenText>,
+    ) -> Result<Value, CommandRefusal> {
+        let run = timeout(ANSWERED_WITHIN, self.run_config(arguments, secret)).await;
+        let slow = || io::Error::other("it takes too long");
+        let output = run.unwrap_or_else(|_| Err(slow())).map_err(|error| {
+            let program = self.0.display();
+            CommandRefusal::new(503, format!("`{program} config` cannot be run: {error}"))
+        })?;
+        match serde_json::from_slice(&output.stdout) {
+            // Settings that are partly wrong are shown with an exit code that says so.
+            Ok(json) => Ok(json),
+            Err(_) if output.status.success() => Err(CommandRefusal::new(503, UNREADABLE)),
+            Err(_) => Err(CommandRefusal::unreadable(words(&output.stderr))),
+        }
+    }
+
+    async fn run_config(
+        &self,
+        arguments: &[&str],
+        secret: Option<HiddenText>,
+    ) -> io::Result<Output> {
+        let mut command = Command::new(&self.0);
+        command.arg("config").args(arguments).arg("--json").kill_on_drop(true);
+        command.stdin(if secret.is_some() { Stdio::piped() } else { Stdio::null() });
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn()?;
+        if let (Some(mut stdin), Some(secret)) = (child.stdin.take(), secret) {
+            stdin.write_all(secret.reveal().as_bytes()).await?;
+        }
+        child.wait_with_output().await
+    }
+}
+
+/// Returns what a program has written to its standard error, for a person.
+fn words(stderr: &[u8]) -> String {
+    let text = String::from_utf8_lossy(stderr);
+    let text = text.trim();
+    text.strip_prefix("callgate: ").unwrap_or(text).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_is_shown_without_the_name_of_the_program() {
+        assert_eq!(words(b"callgate: `agent.engine` is unknown\n"), "`agent.engine` is unknown");
+        assert_eq!(words(b"  odd \n"), "odd");
+    }
+}

@@ -1,0 +1,92 @@
+//! The commands about the runtime: the session protocol.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use callgate_client::ChatRuntime;
+use callgate_client::wire::session::MAX_LINE;
+use serde::Serialize;
+use tauri::State;
+use tauri::async_runtime::spawn;
+use tauri::ipc::Channel;
+
+use crate::command_refusal::CommandRefusal;
+use crate::page_watches::ChannelEvent;
+use crate::shell_log;
+use crate::shell_state::ShellState;
+
+/// The runtime that the page talks to.
+#[derive(Debug, Serialize)]
+pub(crate) struct ChatPlace {
+    session: String,
+    folder: PathBuf,
+}
+
+/// Starts the runtime in a folder, or finds it there.
+#[tauri::command]
+pub(crate) async fn chat_start(
+    state: State<'_, ShellState>,
+    folder: PathBuf,
+) -> Result<ChatPlace, CommandRefusal> {
+    let before = state.chats.running().await.map(|chat| chat.session().to_owned());
+    let chat = state.chats.start(&folder).await?;
+    if before.as_deref() != Some(chat.session()) {
+        spawn(shell_log::follow(Arc::clone(&chat), state.arguments.is_debug));
+    }
+    Ok(ChatPlace { session: chat.session().to_owned(), folder: chat.folder().to_owned() })
+}
+
+/// Sends one request, and returns its id. Its replies come with the events.
+#[tauri::command]
+pub(crate) async fn chat_send(
+    state: State<'_, ShellState>,
+    line: String,
+) -> Result<String, CommandRefusal> {
+    if line.len() > MAX_LINE {
+        return Err(CommandRefusal::new(413, "the request is too long"));
+    }
+    let chat = running(&state).await?;
+    Ok(chat.send_line(line.as_bytes()).await?.to_string())
+}
+
+/// Opens a stream of everything that happens in the session. Returns its number, or nothing if no
+/// runtime runs.
+#[tauri::command]
+pub(crate) async fn chat_watch(
+    state: State<'_, ShellState>,
+    session: Option<String>,
+    after: Option<u64>,
+    events: Channel<ChannelEvent>,
+) -> Result<Option<u64>, CommandRefusal> {
+    let Some(chat) = state.chats.running().await else { return Ok(None) };
+    let seen = session.as_deref().zip(after);
+    let mut happening = chat.events(seen);
+    drop(chat);
+    let channel = events.clone();
+    let stream = async move {
+        while let Some(event) = happening.next().await {
+            if channel.send(event.into()).is_err() {
+                return;
+            }
+        }
+    };
+    state.watches.add(events, stream).map(Some)
+}
+
+/// Ends a stream.
+#[tauri::command]
+#[allow(clippy::needless_pass_by_value, reason = "commands receive their arguments so")]
+pub(crate) fn chat_unwatch(state: State<'_, ShellState>, watch: u64) {
+    state.watches.end(watch);
+}
+
+/// Starts the runtime again at once.
+#[tauri::command]
+pub(crate) async fn chat_restart(state: State<'_, ShellState>) -> Result<(), CommandRefusal> {
+    running(&state).await?.client().restart();
+    Ok(())
+}
+
+async fn running(state: &ShellState) -> Result<Arc<ChatRuntime>, CommandRefusal> {
+    state.chats.running().await.ok_or_else(CommandRefusal::no_runtime)
+}

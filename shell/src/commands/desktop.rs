@@ -1,0 +1,73 @@
+//! The commands about the window and the desktop around it.
+
+use std::path::PathBuf;
+
+use serde::Serialize;
+use tauri::{AppHandle, State};
+
+use crate::command_refusal::CommandRefusal;
+use crate::notices::QuestionNotice;
+use crate::outside;
+use crate::shell_state::ShellState;
+use crate::{desktop, window};
+
+/// What the page needs to begin.
+#[derive(Debug, Serialize)]
+pub(crate) struct ShellInfo {
+    version: &'static str,
+    debug: bool,
+    folder: Option<PathBuf>,
+    shortcut: String,
+    theme: String,
+}
+
+/// Returns what the page needs to begin.
+#[tauri::command]
+pub(crate) async fn shell_info(state: State<'_, ShellState>) -> Result<ShellInfo, CommandRefusal> {
+    let running = state.chats.running().await;
+    let folder = running.map(|chat| chat.folder().to_owned());
+    let choices = state.settings.choices();
+    Ok(ShellInfo {
+        version: env!("CARGO_PKG_VERSION"),
+        debug: state.arguments.is_debug,
+        folder: folder.or_else(|| state.arguments.folder.clone()),
+        shortcut: choices.shortcut,
+        theme: choices.theme,
+    })
+}
+
+/// Hides the window.
+#[tauri::command]
+pub(crate) async fn window_hide(app: AppHandle) {
+    if let Some(window) = window::window(&app) {
+        window::hide(&window);
+    }
+}
+
+/// Opens a link in the user's browser or mail program.
+#[tauri::command]
+pub(crate) async fn open_outside(url: String) -> Result<(), CommandRefusal> {
+    outside::open(&url)
+}
+
+/// Shows how many questions wait.
+#[tauri::command]
+pub(crate) async fn waiting_changed(app: AppHandle, count: u64) {
+    desktop::show_waiting(&app, count).await;
+}
+
+/// Notifies the user of a new question, without telling what it is about.
+#[tauri::command]
+pub(crate) async fn notify(
+    state: State<'_, ShellState>,
+    id: String,
+    agent: String,
+    project: String,
+    kind: String,
+) -> Result<(), CommandRefusal> {
+    let Some(notices) = state.notices.get() else {
+        return Err(CommandRefusal::new(503, "this desktop has no notifications"));
+    };
+    let notice = QuestionNotice::new(&id, &agent, &project, &kind);
+    notices.show(notice).await.map_err(|error| CommandRefusal::new(503, error.to_string()))
+}

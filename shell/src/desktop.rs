@@ -1,0 +1,140 @@
+//! What the user wants by way of the tray, the shortcut, a notification or a second start, and how
+//! the desktop shows what waits.
+
+use serde::Serialize;
+use tauri::async_runtime::spawn;
+use tauri::{AppHandle, Emitter, Manager};
+
+use crate::command_refusal::CommandRefusal;
+use crate::global_shortcut::ShortcutError;
+use crate::shell_log::complain;
+use crate::shell_settings;
+use crate::shell_state::ShellState;
+use crate::tray::waiting_title;
+use crate::window::{self, LABEL};
+
+/// What the user wants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum DesktopWish {
+    /// The window.
+    Show,
+    /// The window if it is not in front, and else none.
+    Toggle {
+        /// Whether it is in front; `None` if the window is to be asked.
+        is_in_front: Option<bool>,
+    },
+    /// The view of the runtime's state.
+    Status,
+    /// A new process of the runtime.
+    Restart,
+    /// The end of the shell and of everything that it started.
+    Quit,
+}
+
+/// What the shell tells the page.
+#[derive(Debug, Clone, Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub(crate) enum ShellEvent {
+    /// Open was pressed in a notification: the question is shown.
+    OpenQuestion {
+        /// The question.
+        id: String,
+    },
+    /// Deny was pressed in a notification: it counts as any other press.
+    DenyQuestion {
+        /// The question.
+        id: String,
+    },
+    /// The state of the runtime is to be shown.
+    Status,
+    /// The colours were changed.
+    Theme {
+        /// `system`, `light` or `dark`.
+        theme: String,
+    },
+}
+
+/// The event by which the page hears from the shell.
+const EVENT: &str = "shell";
+
+/// Tells the page something.
+pub(crate) fn tell_page(app: &AppHandle, event: ShellEvent) {
+    if let Err(error) = app.emit_to(LABEL, EVENT, event) {
+        complain(&format!("the page is not told: {error}"));
+    }
+}
+
+/// Does what the user wants.
+pub(crate) fn fulfil(app: &AppHandle, wish: DesktopWish) {
+    let Some(window) = window::window(app) else { return };
+    match wish {
+        DesktopWish::Show => window::show(&window),
+        DesktopWish::Toggle { is_in_front } => window::toggle(&window, is_in_front),
+        DesktopWish::Status => {
+            window::show(&window);
+            tell_page(app, ShellEvent::Status);
+        }
+        DesktopWish::Restart => {
+            let app = app.clone();
+            spawn(async move {
+                if let Some(chat) = app.state::<ShellState>().chats.running().await {
+                    chat.client().restart();
+                }
+            });
+        }
+        DesktopWish::Quit => {
+            window::keep_placement(&window);
+            let app = app.clone();
+            spawn(async move {
+                app.state::<ShellState>().chats.close().await;
+                app.exit(0);
+            });
+        }
+    }
+}
+
+/// Shows how many questions wait: in the tray, in the title, and by no notifications that are over.
+pub(crate) async fn show_waiting(app: &AppHandle, count: u64) {
+    let state = app.state::<ShellState>();
+    if let Some(tray) = state.tray.get() {
+        tray.update(|tray| tray.set_waiting(count)).await;
+    }
+    if let Some(window) = window::window(app) {
+        // A title that cannot be set is still the old one.
+        window.set_title(&waiting_title(count)).ok();
+    }
+    if let (0, Some(notices)) = (count, state.notices.get()) {
+        notices.close_all().await;
+    }
+}
+
+/// Takes the keys of a shortcut in place of those before.
+pub(crate) fn take_shortcut(app: &AppHandle, keys: &str) -> Result<(), CommandRefusal> {
+    let state = app.state::<ShellState>();
+    let refused = |error: ShortcutError| CommandRefusal::unreadable(error.to_string());
+    let chord = keys.parse().map_err(|error| refused(ShortcutError::Chord(error)))?;
+    match state.shortcut.get() {
+        Some(shortcut) => shortcut.set(chord).map_err(refused),
+        // Where there are no global shortcuts, the setting waits for a desktop that has them.
+        None => Ok(()),
+    }
+}
+
+/// Reads the settings of the shell, and acts on them.
+pub(crate) async fn apply_settings(app: &AppHandle) {
+    let state = app.state::<ShellState>();
+    match shell_settings::read(&state.program).await {
+        Ok(read) => state.settings.take(&read),
+        Err(refusal) => complain(&format!("the settings cannot be read: {}", refusal.text)),
+    }
+    let choices = state.settings.choices();
+    match take_shortcut(app, &choices.shortcut) {
+        Err(refusal) => complain(&format!("no shortcut {}: {}", choices.shortcut, refusal.text)),
+        Ok(()) if state.arguments.is_debug => complain(&format!("shortcut: {}", choices.shortcut)),
+        Ok(()) => {}
+    }
+    if let Some(window) = window::window(app) {
+        window::set_theme(&window, choices.colours());
+    }
+    tell_page(app, ShellEvent::Theme { theme: choices.theme });
+}

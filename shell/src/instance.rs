@@ -1,0 +1,53 @@
+//! One shell for each user: a second start lets the first one show its window.
+
+use tauri::async_runtime::{Receiver, Sender, channel};
+use zbus::connection::Builder;
+use zbus::fdo::RequestNameFlags;
+use zbus::{Connection, interface};
+
+use crate::desktop::DesktopWish;
+
+/// The name that the first shell has on the session bus.
+const NAME: &str = "dev.callgate.Shell";
+const PATH: &str = "/dev/callgate/Shell";
+const INTERFACE: &str = "dev.callgate.Shell";
+/// How many wishes of other starts may wait.
+const MOST_WAITING: usize = 8;
+
+/// What a start finds.
+pub(crate) enum ShellInstance {
+    /// It is the first: its connection to the bus, and the wishes of later starts.
+    First(Connection, Receiver<DesktopWish>),
+    /// Another one runs, and was told.
+    Other,
+}
+
+/// The object that later starts call.
+struct WishObject(Sender<DesktopWish>);
+
+#[interface(name = "dev.callgate.Shell")]
+impl WishObject {
+    async fn show(&self) {
+        // Nobody listens once the shell ends.
+        self.0.send(DesktopWish::Show).await.ok();
+    }
+
+    async fn toggle(&self) {
+        self.0.send(DesktopWish::Toggle { is_in_front: None }).await.ok();
+    }
+}
+
+/// Becomes the first shell, or tells the first one what the user wants.
+pub(crate) async fn claim(is_toggle: bool) -> zbus::Result<ShellInstance> {
+    let (sender, wishes) = channel(MOST_WAITING);
+    let bus = Builder::session()?.serve_at(PATH, WishObject(sender))?.build().await?;
+    match bus.request_name_with_flags(NAME, RequestNameFlags::DoNotQueue.into()).await {
+        Ok(_) => Ok(ShellInstance::First(bus, wishes)),
+        Err(zbus::Error::NameTaken) => {
+            let method = if is_toggle { "Toggle" } else { "Show" };
+            bus.call_method(Some(NAME), PATH, Some(INTERFACE), method, &()).await?;
+            Ok(ShellInstance::Other)
+        }
+        Err(error) => Err(error),
+    }
+}

@@ -1,0 +1,185 @@
+//! The desktop shell of callgate: a window that is one keystroke away and shows the page, with the
+//! runtime as its child. Behaviour lives in `callgate-client` and in the page; what is here joins
+//! them to the desktop.
+
+mod arguments;
+mod callgate_program;
+mod command_refusal;
+mod commands;
+mod desk_access;
+mod desktop;
+mod global_shortcut;
+mod instance;
+mod key_chord;
+mod notices;
+mod outside;
+mod page_files;
+mod page_watches;
+mod placement;
+mod shell_log;
+mod shell_settings;
+mod shell_state;
+mod tray;
+mod window;
+
+use std::fs;
+use std::io::Write as _;
+use std::os::unix::fs::PermissionsExt;
+use std::process::ExitCode;
+
+use ksni::TrayMethods;
+use tauri::async_runtime::{Receiver, block_on, spawn};
+use tauri::{App, AppHandle, Manager, RunEvent};
+use tokio::signal::unix::{SignalKind, signal};
+use zbus::Connection;
+
+use crate::arguments::{CommandLine, HELP, ShellArguments};
+use crate::commands::{chat, desk, desktop as on_desktop, settings};
+use crate::desktop::DesktopWish;
+use crate::global_shortcut::GlobalShortcut;
+use crate::instance::ShellInstance;
+use crate::notices::DesktopNotices;
+use crate::page_files::PageFiles;
+use crate::shell_log::complain;
+use crate::shell_state::ShellState;
+use crate::tray::ShellTray;
+use crate::window::KeptPlacement;
+
+/// The exit code for a wrong command line.
+const USAGE: u8 = 64;
+
+/// What the first shell has on the session bus.
+type OnBus = (Connection, Receiver<DesktopWish>);
+
+fn main() -> ExitCode {
+    let arguments = match arguments::read(std::env::args_os().skip(1)) {
+        CommandLine::Start(arguments) => arguments,
+        CommandLine::Help => return print(HELP),
+        CommandLine::Version => {
+            return print(concat!("callgate-shell ", env!("CARGO_PKG_VERSION"), "\n"));
+        }
+        CommandLine::Wrong(text) => {
+            complain(&format!("{text}; see callgate-shell --help"));
+            return ExitCode::from(USAGE);
+        }
+    };
+    match block_on(instance::claim(arguments.is_toggle)) {
+        Ok(ShellInstance::Other) => ExitCode::SUCCESS,
+        Ok(ShellInstance::First(bus, wishes)) => run(arguments, Some((bus, wishes))),
+        Err(error) => {
+            complain(&format!("no session bus, so no tray and no notifications: {error}"));
+            run(arguments, None)
+        }
+    }
+}
+
+fn print(text: &str) -> ExitCode {
+    match std::io::stdout().write_all(text.as_bytes()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(_) => ExitCode::FAILURE,
+    }
+}
+
+/// Returns what the build script knows: the settings of Tauri, the grants and the page.
+#[allow(clippy::disallowed_methods, reason = "in code that Tauri makes for another platform")]
+fn context() -> tauri::Context {
+    let mut context = tauri::generate_context!();
+    context.set_assets(Box::new(PageFiles));
+    context
+}
+
+fn run(arguments: ShellArguments, bus: Option<OnBus>) -> ExitCode {
+    let built = tauri::Builder::default()
+        .invoke_handler(tauri::generate_handler![
+            on_desktop::shell_info,
+            desk::desk_request,
+            desk::desk_watch,
+            desk::desk_unwatch,
+            desk::desk_pair,
+            chat::chat_start,
+            chat::chat_send,
+            chat::chat_watch,
+            chat::chat_unwatch,
+            chat::chat_restart,
+            settings::settings_read,
+            settings::settings_write,
+            settings::settings_store_api_key,
+            on_desktop::window_hide,
+            on_desktop::open_outside,
+            on_desktop::waiting_changed,
+            on_desktop::notify,
+        ])
+        .setup(move |app| Ok(set_up(app, arguments, bus)?))
+        .build(context());
+    match built {
+        Ok(app) => {
+            app.run(|app, event| {
+                if let RunEvent::Exit = event {
+                    block_on(app.state::<ShellState>().chats.close());
+                }
+            });
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            complain(&format!("the window cannot be opened: {error}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Makes the window, and then, without waiting, everything else.
+fn set_up(app: &mut App, arguments: ShellArguments, bus: Option<OnBus>) -> tauri::Result<()> {
+    let data = app.path().app_local_data_dir()?;
+    fs::create_dir_all(&data)?;
+    // The storage of the page has its key to the desk.
+    fs::set_permissions(&data, fs::Permissions::from_mode(0o700))?;
+    let is_hidden = arguments.is_hidden;
+    app.manage(ShellState::new(arguments, KeptPlacement::new(data.join("window.json"))));
+    let window = window::create(app.handle())?;
+    if !is_hidden {
+        window::show(&window);
+    }
+    spawn(end_on_signal(app.handle().clone()));
+    spawn(join_desktop(app.handle().clone(), bus));
+    Ok(())
+}
+
+/// Ends the shell as its menu does when the session or the user ends it.
+async fn end_on_signal(app: AppHandle) {
+    let signals = (signal(SignalKind::terminate()), signal(SignalKind::interrupt()));
+    let (Ok(mut terminate), Ok(mut interrupt)) = signals else { return };
+    tokio::select! {
+        _ = terminate.recv() => {}
+        _ = interrupt.recv() => {}
+    }
+    desktop::fulfil(&app, DesktopWish::Quit);
+}
+
+/// Joins the desktop: settings, shortcut, tray, notifications and the wishes of later starts. What
+/// a desktop does not have is logged and done without.
+async fn join_desktop(app: AppHandle, bus: Option<OnBus>) {
+    let state = app.state::<ShellState>();
+    let of_shortcut = app.clone();
+    let pressed = move |is_in_front| {
+        desktop::fulfil(&of_shortcut, DesktopWish::Toggle { is_in_front });
+    };
+    match GlobalShortcut::connect(pressed) {
+        Ok(shortcut) => drop(state.shortcut.set(shortcut)),
+        Err(error) => complain(&error.to_string()),
+    }
+    desktop::apply_settings(&app).await;
+    let Some((bus, mut wishes)) = bus else { return };
+    // A panel that has room for icons may start later.
+    let tray = ShellTray::new(app.clone()).assume_sni_available(true);
+    match tray.disable_dbus_name(true).spawn().await {
+        Ok(tray) => drop(state.tray.set(tray)),
+        Err(error) => complain(&format!("no icon in the tray: {error}")),
+    }
+    match DesktopNotices::connect(app.clone(), &bus).await {
+        Ok(notices) => drop(state.notices.set(notices)),
+        Err(error) => complain(&format!("no notifications: {error}")),
+    }
+    while let Some(wish) = wishes.recv().await {
+        desktop::fulfil(&app, wish);
+    }
+}

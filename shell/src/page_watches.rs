@@ -1,0 +1,86 @@
+//! The streams of events that the page reads through channels.
+
+use std::collections::HashMap;
+use std::future::Future;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use callgate_client::PageEvent;
+use serde::Serialize;
+use serde_json::value::RawValue;
+use tauri::async_runtime::{JoinHandle, spawn};
+use tauri::ipc::Channel;
+
+use crate::command_refusal::CommandRefusal;
+
+/// How many streams may be open.
+const MOST_OPEN: usize = 24;
+
+/// An event as the page receives it.
+#[derive(Debug, Serialize)]
+pub(crate) struct ChannelEvent {
+    event: &'static str,
+    id: Option<u64>,
+    data: Option<Box<RawValue>>,
+}
+
+impl From<PageEvent> for ChannelEvent {
+    fn from(PageEvent { event, id, data }: PageEvent) -> Self {
+        // It is JSON already.
+        Self { event, id, data: RawValue::from_string(data).ok() }
+    }
+}
+
+/// The end of every stream.
+const END: ChannelEvent = ChannelEvent { event: "end", id: None, data: None };
+
+/// The open streams of the page. Clones are handles of the same.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct PageWatches(Arc<Mutex<OpenWatches>>);
+
+#[derive(Debug, Default)]
+struct OpenWatches {
+    last: u64,
+    open: HashMap<u64, JoinHandle<()>>,
+}
+
+impl PageWatches {
+    /// Runs a stream, and sends its end when it has ended by itself. Returns its number.
+    pub(crate) fn add(
+        &self,
+        channel: Channel<ChannelEvent>,
+        stream: impl Future<Output = ()> + Send + 'static,
+    ) -> Result<u64, CommandRefusal> {
+        let mut watches = self.lock();
+        watches.open.retain(|_, task| !task.inner().is_finished());
+        if watches.open.len() >= MOST_OPEN {
+            return Err(CommandRefusal::new(503, "too many streams are open"));
+        }
+        watches.last += 1;
+        let task = spawn(async move {
+            stream.await;
+            // A page that is gone needs no end.
+            channel.send(END).ok();
+        });
+        let number = watches.last;
+        watches.open.insert(number, task);
+        Ok(number)
+    }
+
+    /// Ends a stream, without a last event. One that has ended already is none.
+    pub(crate) fn end(&self, number: u64) {
+        if let Some(task) = self.lock().open.remove(&number) {
+            task.abort();
+        }
+    }
+
+    /// Ends all streams, because the page that read them is gone.
+    pub(crate) fn end_all(&self) {
+        for (_, task) in self.lock().open.drain() {
+            task.abort();
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, OpenWatches> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

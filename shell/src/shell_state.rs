@@ -1,0 +1,53 @@
+//! What the parts of the shell share.
+
+use std::sync::Arc;
+
+use callgate_client::{ChatRuntimes, ClientSettings};
+use tokio::sync::OnceCell;
+
+use crate::arguments::ShellArguments;
+use crate::callgate_program::CallgateProgram;
+use crate::desk_access::DeskAccess;
+use crate::global_shortcut::GlobalShortcut;
+use crate::notices::DesktopNotices;
+use crate::page_watches::PageWatches;
+use crate::shell_settings::ShellSettings;
+use crate::tray::ShellTray;
+use crate::window::KeptPlacement;
+
+/// What the parts of the shell share.
+pub(crate) struct ShellState {
+    pub(crate) arguments: ShellArguments,
+    pub(crate) program: CallgateProgram,
+    pub(crate) settings: ShellSettings,
+    pub(crate) desk: DeskAccess,
+    pub(crate) chats: Arc<ChatRuntimes>,
+    pub(crate) watches: PageWatches,
+    pub(crate) placement: KeptPlacement,
+    /// The shortcut; an error if there is no display for one.
+    pub(crate) shortcut: OnceCell<GlobalShortcut>,
+    /// The icon, once there is one.
+    pub(crate) tray: OnceCell<ksni::Handle<ShellTray>>,
+    /// The notifications, once there is a service for them.
+    pub(crate) notices: OnceCell<DesktopNotices>,
+}
+
+impl ShellState {
+    pub(crate) fn new(arguments: ShellArguments, placement: KeptPlacement) -> Self {
+        let program = CallgateProgram::find();
+        // All extensions that a page can show, permissions included: there may be no desk.
+        let runtime = ClientSettings::new(program.path()).arg("agent");
+        Self {
+            arguments,
+            settings: ShellSettings::default(),
+            desk: DeskAccess::new(program.clone()),
+            chats: Arc::new(ChatRuntimes::new(runtime, None)),
+            program,
+            watches: PageWatches::default(),
+            placement,
+            shortcut: OnceCell::new(),
+            tray: OnceCell::new(),
+            notices: OnceCell::new(),
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! The one window: where it is, when it is seen, and where it may lead.
+
+use std::path::PathBuf;
+use std::sync::Mutex;
+
+use tauri::utils::config::Color;
+use tauri::webview::{DownloadEvent, NewWindowResponse, PageLoadEvent};
+use tauri::{
+    AppHandle, LogicalSize, Manager, PhysicalPosition, PhysicalSize, Theme, Url, WebviewUrl,
+    WebviewWindow, WebviewWindowBuilder, WindowEvent,
+};
+
+use crate::placement::{ScreenArea, WindowPlacement};
+use crate::shell_log::complain;
+use crate::shell_state::ShellState;
+
+/// The name of the window, which the capability grants its commands to.
+pub(crate) const LABEL: &str = "main";
+/// The size of a window that was never moved.
+const FIRST_SIZE: LogicalSize<f64> = LogicalSize { width: 1040.0, height: 760.0 };
+const LEAST_SIZE: LogicalSize<f64> = LogicalSize { width: 360.0, height: 420.0 };
+
+/// Where the window is kept in mind while it is hidden, and from one start to the next.
+#[derive(Debug)]
+pub(crate) struct KeptPlacement {
+    file: PathBuf,
+    now: Mutex<Option<WindowPlacement>>,
+}
+
+impl KeptPlacement {
+    pub(crate) fn new(file: PathBuf) -> Self {
+        let kept = WindowPlacement::read(&file);
+        Self { file, now: Mutex::new(kept) }
+    }
+}
+
+/// Creates the window, hidden.
+pub(crate) fn create(app: &AppHandle) -> tauri::Result<WebviewWindow> {
+    let window = WebviewWindowBuilder::new(app, LABEL, WebviewUrl::App("index.html".into()))
+        .title("callgate")
+        .inner_size(FIRST_SIZE.width, FIRST_SIZE.height)
+        .min_inner_size(LEAST_SIZE.width, LEAST_SIZE.height)
+        .visible(false)
+        .background_color(Color(18, 17, 16, 255))
+        // The page takes dropped files itself, as it does in a browser.
+        .disable_drag_drop_handler()
+        .on_navigation(is_own_page)
+        .on_new_window(|_, _| NewWindowResponse::Deny)
+        .on_download(|_, event| download(event))
+        .on_page_load(|window, load| {
+            if load.event() == PageLoadEvent::Started {
+                // Whatever the page read before, nobody reads it now.
+                window.state::<ShellState>().watches.end_all();
+            }
+        })
+        .build()?;
+    let of_window = window.clone();
+    window.on_window_event(move |event| {
+        if let WindowEvent::CloseRequested { api, .. } = event {
+            api.prevent_close();
+            hide(&of_window);
+        }
+    });
+    Ok(window)
+}
+
+/// Returns true for the page itself. Nothing else is ever shown in the window.
+fn is_own_page(url: &Url) -> bool {
+    url.scheme() == "tauri" && url.host_str() == Some("localhost")
+}
+
+/// Keeps what the page makes for download in the user's folder for downloads.
+fn download(event: DownloadEvent<'_>) -> bool {
+    match event {
+        DownloadEvent::Requested { url, .. } => url.scheme() == "blob",
+        _ => true,
+    }
+}
+
+/// Returns the window.
+pub(crate) fn window(app: &AppHandle) -> Option<WebviewWindow> {
+    app.get_webview_window(LABEL)
+}
+
+/// Shows the window where it was, in front of the others.
+pub(crate) fn show(window: &WebviewWindow) {
+    let is_hidden = !window.is_visible().unwrap_or(false);
+    if is_hidden {
+        place(window);
+    }
+    report(window.show());
+    if is_hidden {
+        // A window manager may have a place of its own for a window that appears.
+        place(window);
+    }
+    report(window.unminimize());
+    report(window.set_focus());
+}
+
+/// Hides the window, and keeps its place.
+pub(crate) fn hide(window: &WebviewWindow) {
+    keep_placement(window);
+    report(window.hide());
+}
+
+/// Hides the window if the user works in it, and else shows it.
+pub(crate) fn toggle(window: &WebviewWindow, is_in_front: Option<bool>) {
+    let is_in_front = is_in_front.unwrap_or_else(|| window.is_focused().unwrap_or(false));
+    if window.is_visible().unwrap_or(false) && is_in_front {
+        hide(window);
+    } else {
+        show(window);
+    }
+}
+
+/// Sets light or dark colours; those of the system if `None`.
+pub(crate) fn set_theme(window: &WebviewWindow, theme: Option<Theme>) {
+    report(window.set_theme(theme));
+}
+
+/// Puts the window where it was.
+fn place(window: &WebviewWindow) {
+    let state = window.state::<ShellState>();
+    let kept = state.placement.now.lock().ok().and_then(|now| *now);
+    let Some(kept) = kept.filter(|kept| kept.is_on(&monitors(window))) else { return };
+    report(window.set_size(PhysicalSize::new(kept.width, kept.height)));
+    report(window.set_position(PhysicalPosition::new(kept.x, kept.y)));
+    if kept.maximized {
+        report(window.maximize());
+    }
+}
+
+/// Remembers where the window is, if it is seen.
+pub(crate) fn keep_placement(window: &WebviewWindow) {
+    if !window.is_visible().unwrap_or(false) || window.is_minimized().unwrap_or(false) {
+        return;
+    }
+    let (Ok(at), Ok(size)) = (window.outer_position(), window.inner_size()) else { return };
+    let state = window.state::<ShellState>();
+    let Ok(mut now) = state.placement.now.lock() else { return };
+    let maximized = window.is_maximized().unwrap_or(false);
+    let placement = match (*now, maximized) {
+        // Once it is not maximized any more, it is as it was before.
+        (Some(before), true) => WindowPlacement { maximized, ..before },
+        _ => {
+            WindowPlacement { x: at.x, y: at.y, width: size.width, height: size.height, maximized }
+        }
+    };
+    *now = Some(placement);
+    if let Err(error) = placement.write(&state.placement.file) {
+        complain(&format!("the place of the window is not kept: {error}"));
+    }
+}
+
+fn monitors(window: &WebviewWindow) -> Vec<ScreenArea> {
+    let monitors = window.available_monitors().unwrap_or_default();
+    let area = |monitor: tauri::Monitor| {
+        let (at, size) = (*monitor.position(), *monitor.size());
+        ScreenArea { x: at.x, y: at.y, width: size.width, height: size.height }
+    };
+    monitors.into_iter().map(area).collect()
+}
+
+/// Logs what the window could not do.
+fn report(done: tauri::Result<()>) {
+    if let Err(error) = done {
+        complain(&format!("the window does not obey: {error}"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_page_itself_is_shown() {
+        let is_own = |url: &str| is_own_page(&url.parse().unwrap());
+        assert!(is_own("tauri://localhost/") && is_own("tauri://localhost/index.html#/chat"));
+        for other in [
+            "https://example.com/",
+            "http://localhost/",
+            "tauri://evil/",
+            "file:///etc/passwd",
+            "data:text/html,x",
+            "about:blank",
+            "javascript:alert(1)",
+        ] {
+            assert!(!is_own(other), "{other}");
+        }
+    }
+}

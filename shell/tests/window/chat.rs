@@ -1,0 +1,175 @@
+//! A conversation in the window, with the real runtime and a strict fake of a model.
+
+use std::fs;
+
+use callgate_testkit::messages::{Messages, Turn};
+use serde_json::{Value, json};
+
+use crate::stage::{Stage, StageOptions};
+
+/// Starts the shell with a model behind its runtime.
+fn with_model(model: &Messages) -> Option<Stage> {
+    let variables =
+        [("ANTHROPIC_API_KEY", "sk-test".to_owned()), ("ANTHROPIC_BASE_URL", model.url())];
+    Stage::start(&StageOptions { variables: &variables, ..StageOptions::default() })
+}
+
+#[test]
+fn an_answer_grows_in_steps_and_survives_a_reload() {
+    let long = (0..400).map(|at| format!("word{at}")).collect::<Vec<_>>().join(" ");
+    let model = Messages::start([
+        Turn::text(&*long).pieces(12).stall_after(40),
+        Turn::text("A second answer."),
+    ]);
+    let Some(stage) = with_model(&model) else { return };
+    stage.begin_chat();
+    stage.say("Count, please");
+    // The model stalls in the middle, so what is seen now is a part of the answer.
+    stage.page.wait_for_text("[data-turn]:last-of-type .answer", "word0");
+    let part = stage.page.text("[data-turn]:last-of-type .answer");
+    assert!(!part.contains("word399"), "{part}");
+    stage.page.reload();
+    stage.page.wait_for_text("[data-turn]:last-of-type .answer", "word0");
+    assert_eq!(stage.page.count("[data-turn]"), 1, "a reload loses nothing and repeats nothing");
+    stage.page.click("[data-stop]");
+    stage.wait_for_answer("Stopped.");
+    stage.page.wait_until_gone("[data-stop]");
+    stage.say("And now?");
+    stage.wait_for_answer("A second answer.");
+    assert_eq!(stage.page.count("[data-turn]"), 2);
+}
+
+#[test]
+fn tools_are_shown_and_what_is_risky_is_asked_in_the_window() {
+    let write = |name: &str| Turn::tool_use("write_file", json!({"path": name, "content": "x"}));
+    let model = Messages::start([
+        Turn::tool_use("read_file", json!({"path": "notes.txt"})),
+        Turn::text("You need milk."),
+        write("allowed.txt"),
+        Turn::text("Written."),
+        write("denied.txt"),
+        Turn::text("As you wish."),
+    ]);
+    let Some(stage) = with_model(&model) else { return };
+    fs::write(stage.path("work/notes.txt"), "Buy milk.\n").unwrap();
+    stage.begin_chat();
+    stage.say("What do I need?");
+    stage.wait_for_answer("You need milk.");
+    assert_eq!(stage.page.count("[data-tool=read_file]"), 1);
+
+    stage.say("Write it down");
+    answer(&stage, "allowed.txt", "allow");
+    stage.wait_for_answer("Written.");
+    assert_eq!(fs::read_to_string(stage.path("work/allowed.txt")).unwrap(), "x");
+
+    stage.say("Once more");
+    answer(&stage, "denied.txt", "deny");
+    stage.wait_for_answer("As you wish.");
+    assert!(!stage.path("work/denied.txt").exists());
+    the_status_is_shown(&stage);
+    the_conversation_is_cleared(&stage);
+    model.assert_played();
+}
+
+/// Answers the question about a file, once presses count.
+fn answer(stage: &Stage, file: &str, press: &str) {
+    stage.page.wait_for_text(".chat-question .card", file);
+    assert!(!stage.path(&format!("work/{file}")).exists(), "nobody has answered yet");
+    assert_eq!(stage.page.count(".chat-question .card"), 1);
+    let button = format!(".chat-question [data-press={press}]");
+    stage.page.wait_for(
+        "presses count",
+        &format!("return document.querySelector('{button}[aria-disabled=false]')"),
+    );
+    stage.page.click(&button);
+}
+
+fn the_status_is_shown(stage: &Stage) {
+    let _ = stage.page.run("location.hash = '#/status'", &json!([]));
+    stage.page.wait_for_text("[data-fact=engine]", "anthropic");
+    stage.page.wait_for_text("[data-fact=state]", "nothing to do");
+    stage.page.wait_for_text("[data-fact=length]", "messages");
+    let _ = stage.page.run("location.hash = '#/chat'", &json!([]));
+}
+
+fn the_conversation_is_cleared(stage: &Stage) {
+    stage.page.wait_for("turns", "return document.querySelectorAll('[data-turn]').length === 3");
+    stage.page.click("[data-clear]");
+    stage.page.click("[data-clear-now]");
+    stage.page.wait_until_gone("[data-turn]");
+}
+
+#[test]
+fn files_are_attached_by_dropping_and_pasting_them() {
+    let model = Messages::start([Turn::text("A plan and a picture.")]);
+    let Some(stage) = with_model(&model) else { return };
+    stage.begin_chat();
+    let _ = stage.page.run(
+        "const dropped = new DataTransfer();
+        dropped.items.add(new File(['of the engine'], 'plan.txt', { type: 'text/plain' }));
+        document.querySelector('.chat').dispatchEvent(
+            new DragEvent('drop', { bubbles: true, cancelable: true, dataTransfer: dropped }));
+        const pasted = new DataTransfer();
+        const dot = Uint8Array.from(atob(arguments[0]), one => one.charCodeAt(0));
+        pasted.items.add(new File([dot], 'screen.png', { type: 'image/png' }));
+        document.querySelector('[data-message]').dispatchEvent(
+            new ClipboardEvent('paste', { bubbles: true, cancelable: true, clipboardData: pasted }));",
+        &json!([DOT]),
+    );
+    stage.page.wait_for("the file", "return document.querySelector('[data-file=\"plan.txt\"]')");
+    stage
+        .page
+        .wait_for("the picture", "return document.querySelector('[data-file=\"screen.png\"] img')");
+    stage.say("What is it?");
+    stage.wait_for_answer("A plan and a picture.");
+    let sent = model.last().body["messages"].to_string();
+    assert!(sent.contains("of the engine") && sent.contains("image/png"), "{sent}");
+}
+
+/// A picture of one point.
+const DOT: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+
+#[test]
+fn large_messages_arrive_in_order() {
+    let Some(stage) = Stage::start(&StageOptions {
+        settings: "[agent]\nengine = \"offline\"\n",
+        ..StageOptions::default()
+    }) else {
+        return;
+    };
+    let folder = stage.path("work");
+    let start = json!({ "folder": folder.to_str().unwrap() });
+    let place = stage.invoke("chat_start", &start).unwrap();
+    assert_eq!(place["folder"], folder.canonicalize().unwrap().to_str().unwrap());
+    assert_eq!(stage.invoke("chat_start", &start), Ok(place), "it is found again");
+    let elsewhere = stage.invoke("chat_start", &json!({ "folder": "/nowhere" })).unwrap_err();
+    assert_eq!(elsewhere["status"], 400);
+    let hello = json!({ "line": r#"{"id":"1","kind":"hello","capabilities":[]}"# });
+    assert_eq!(stage.invoke("chat_send", &hello).unwrap_err()["status"], 403);
+    // Small messages and large ones take different ways to the page.
+    let events = stage.page.run_async(
+        "const done = arguments[0];
+        const { invoke, Channel } = window.__TAURI__.core;
+        const seen = [];
+        const events = new Channel();
+        const sizes = [10, 50000, 20, 200000, 30];
+        events.onmessage = (event) => {
+            seen.push([event.event, event.id, JSON.stringify(event.data).length]);
+            if (seen.filter(([kind]) => kind === 'request').length === sizes.length) done(seen);
+        };
+        (async () => {
+            await invoke('chat_watch', { session: null, after: null, events });
+            for (const size of sizes) {
+                const message = 'x'.repeat(size);
+                await invoke('chat_send', { line: JSON.stringify({ id: 'a', kind: 'user_message', message }) });
+            }
+        })();",
+        &json!([]),
+    );
+    let numbers: Vec<u64> =
+        events.as_array().unwrap().iter().filter_map(|event| event[1].as_u64()).collect();
+    assert!(numbers.is_sorted() && numbers.len() >= 5, "{events}");
+    assert_eq!(events[0][0], "session");
+    let large = |event: &&Value| event[0] == "request" && event[2].as_u64() > Some(40_000);
+    assert_eq!(events.as_array().unwrap().iter().filter(large).count(), 2);
+}

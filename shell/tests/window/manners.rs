@@ -1,0 +1,204 @@
+//! How the window behaves on the desktop: shortcut, Escape, closing, second start, place and size,
+//! tray and notifications.
+
+use serde_json::{Value, json};
+
+use crate::bus_services::{IconPanel, NoticeService};
+use crate::stage::{Stage, StageOptions};
+use crate::test_desktop::TestDesktop;
+
+/// Presses keys as a person does, wherever the focus is.
+fn press(desktop: &TestDesktop, keys: &str) {
+    desktop.xdotool(&["key", "--clearmodifiers", keys]).expect("keys can be pressed");
+}
+
+#[test]
+fn the_shortcut_toggles_the_window_and_can_be_changed() {
+    let options = StageOptions { arguments: &["--debug"], ..StageOptions::default() };
+    let Some(stage) = Stage::start(&options) else { return };
+    let desktop = &stage.desktop;
+    let window = desktop.wait_for_window();
+    desktop.xdotool(&["windowactivate", "--sync", &window]).expect("the window can be activated");
+    // The shortcut is taken a moment after the window is there.
+    desktop.until("the shortcut is taken", || {
+        desktop.log().contains("shortcut: Ctrl+Shift+Space").then_some(())
+    });
+    press(desktop, "ctrl+shift+space");
+    desktop.wait_for_no_window();
+    press(desktop, "ctrl+shift+space");
+    let window = desktop.wait_for_window();
+    desktop.until("the window has the focus", || {
+        (desktop.xdotool(&["getactivewindow"]).as_ref() == Some(&window)).then_some(())
+    });
+    press(desktop, "ctrl+shift+space");
+    desktop.wait_for_no_window();
+
+    let write = json!({ "key": "shell.shortcut", "value": "Ctrl+Alt+K" });
+    assert_eq!(stage.invoke("settings_write", &write), Ok(Value::Null));
+    press(desktop, "ctrl+alt+k");
+    desktop.wait_for_window();
+    press(desktop, "ctrl+shift+space");
+    press(desktop, "ctrl+alt+k");
+    desktop.wait_for_no_window();
+    let refused = stage.invoke("settings_write", &json!({ "key": "shell.shortcut", "value": "K" }));
+    assert_eq!(refused.unwrap_err()["status"], 400);
+    press(desktop, "ctrl+alt+k");
+    desktop.wait_for_window();
+}
+
+#[test]
+fn closing_hides_and_a_second_start_raises_the_window() {
+    let Some(stage) = Stage::start(&StageOptions::default()) else { return };
+    let desktop = &stage.desktop;
+    let window = desktop.wait_for_window();
+    let shell = stage.shell_pid();
+    // The window manager asks the window to close.
+    desktop.xdotool(&["windowactivate", "--sync", &window]).expect("the window can be activated");
+    press(desktop, "alt+F4");
+    desktop.wait_for_no_window();
+    stage.start_again(&[]);
+    desktop.wait_for_window();
+    assert_eq!(stage.shell_pid(), shell, "there is one shell");
+    assert_eq!(stage.invoke("window_hide", &json!({})), Ok(Value::Null));
+    desktop.wait_for_no_window();
+    stage.start_again(&["--toggle"]);
+    desktop.wait_for_window();
+    assert!(!desktop.log().contains("panicked"), "{}", desktop.log());
+}
+
+#[test]
+fn escape_hides_the_window() {
+    let Some(stage) = Stage::start(&StageOptions::default()) else { return };
+    stage.desktop.wait_for_window();
+    // Escape, by the number that WebDriver has for it.
+    stage.page.press_keys("\u{e00c}");
+    stage.desktop.wait_for_no_window();
+}
+
+/// Returns where the window is and how large, as the window manager has it.
+fn geometry(desktop: &TestDesktop, window: &str) -> String {
+    let text = desktop.xdotool(&["getwindowgeometry", "--shell", window]).unwrap_or_default();
+    let is_geometry =
+        |line: &&str| ["X=", "Y=", "WIDTH", "HEIGHT"].iter().any(|it| line.starts_with(it));
+    text.lines().filter(is_geometry).collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn size_and_place_are_remembered() {
+    let Some(stage) = Stage::start(&StageOptions::default()) else { return };
+    let desktop = &stage.desktop;
+    let window = desktop.wait_for_window();
+    desktop.xdotool(&["windowsize", "--sync", &window, "700", "500"]).unwrap();
+    desktop.xdotool(&["windowmove", "--sync", &window, "210", "120"]).unwrap();
+    let moved = desktop.until("the size", || {
+        let now = geometry(desktop, &window);
+        (now.contains("WIDTH=700") && now.contains("HEIGHT=500")).then_some(now)
+    });
+    for _ in 0..3 {
+        assert_eq!(stage.invoke("window_hide", &json!({})), Ok(Value::Null));
+        desktop.wait_for_no_window();
+        stage.start_again(&[]);
+        let window = desktop.wait_for_window();
+        desktop.until("the same place after hiding", || {
+            (geometry(desktop, &window) == moved).then_some(())
+        });
+    }
+    assert_eq!(stage.invoke("window_hide", &json!({})), Ok(Value::Null));
+    desktop.wait_for_no_window();
+    let desktop = stage.end();
+    let Some(stage) = Stage::start_on(desktop, &StageOptions::default()) else { return };
+    let window = stage.desktop.wait_for_window();
+    stage.desktop.until("the same place after a new start", || {
+        (geometry(&stage.desktop, &window) == moved).then_some(())
+    });
+}
+
+#[test]
+fn the_tray_has_a_menu_and_counts_what_waits() {
+    let Some(desktop) = TestDesktop::start() else { return };
+    let panel = IconPanel::start(&desktop);
+    let Some(stage) = Stage::start_on(desktop, &StageOptions::default()) else { return };
+    let desktop = &stage.desktop;
+    desktop.wait_for_window();
+    assert_eq!(panel.title(), "callgate");
+    let (status, quiet) = panel.look();
+    assert_eq!(status, "Active");
+    assert_eq!(stage.invoke("waiting_changed", &json!({ "count": 2 })), Ok(Value::Null));
+    assert_eq!(panel.title(), "callgate: 2 questions wait");
+    let (status, waiting) = panel.look();
+    assert_eq!(status, "NeedsAttention");
+    assert!(quiet != waiting, "the icon has a badge");
+    let window = desktop.wait_for_window();
+    desktop.until("the window counts too", || {
+        let name = desktop.xdotool(&["getwindowname", &window])?;
+        (name == "callgate: 2 questions wait").then_some(())
+    });
+    assert_eq!(stage.invoke("waiting_changed", &json!({ "count": 0 })), Ok(Value::Null));
+    assert_eq!((panel.title(), panel.look().1), ("callgate".to_owned(), quiet));
+
+    assert_eq!(stage.invoke("window_hide", &json!({})), Ok(Value::Null));
+    desktop.wait_for_no_window();
+    panel.choose("Show");
+    desktop.wait_for_window();
+    assert_eq!(stage.invoke("window_hide", &json!({})), Ok(Value::Null));
+    desktop.wait_for_no_window();
+    panel.click();
+    desktop.wait_for_window();
+    listen(&stage);
+    panel.choose("Status");
+    assert_eq!(heard(&stage, 1), json!([{ "kind": "status" }]));
+    let shell = stage.shell_pid();
+    panel.choose("Quit");
+    desktop.until("the shell has ended", || {
+        (!callgate_testkit::proc::is_running(shell)).then_some(())
+    });
+}
+
+/// Collects what the shell tells the page from now on.
+fn listen(stage: &Stage) {
+    let _ = stage.page.run_async(
+        "const done = arguments[0]; window.heard = [];
+        window.__TAURI__.event.listen('shell', (event) => window.heard.push(event.payload))
+            .then(() => done(null), (error) => done(String(error)));",
+        &json!([]),
+    );
+}
+
+fn heard(stage: &Stage, count: usize) -> Value {
+    stage.page.wait_for("events", &format!("return window.heard.length >= {count}"));
+    stage.page.run("return window.heard", &json!([]))
+}
+
+#[test]
+fn a_question_is_notified_without_its_command_and_can_be_opened_and_denied() {
+    let Some(desktop) = TestDesktop::start() else { return };
+    let service = NoticeService::start(&desktop);
+    let Some(stage) = Stage::start_on(desktop, &StageOptions::default()) else { return };
+    let desktop = &stage.desktop;
+    desktop.wait_for_window();
+    listen(&stage);
+    let notify = |id: &str| {
+        let question =
+            json!({ "id": id, "agent": "Claude Code", "project": "engine", "kind": "Run" });
+        desktop.until("the shell can notify", || stage.invoke("notify", &question).ok());
+    };
+    notify("q1");
+    let notice = service.wait_for(1);
+    assert_eq!((&*notice.summary, &*notice.body), ("Claude Code asks", "Run in engine"));
+    assert_eq!(notice.actions, ["default", "Open", "open", "Open", "deny", "Deny"]);
+    assert_eq!(stage.invoke("window_hide", &json!({})), Ok(Value::Null));
+    desktop.wait_for_no_window();
+    service.press(notice.id, "deny");
+    assert_eq!(heard(&stage, 1), json!([{ "kind": "deny_question", "id": "q1" }]));
+    assert_eq!(desktop.windows(), Vec::<String>::new(), "a denial needs no window");
+    // The numbers of others are not ours.
+    service.press(9_999, "open");
+    notify("q2");
+    let second = service.wait_for(2);
+    service.press(second.id, "open");
+    desktop.wait_for_window();
+    assert_eq!(heard(&stage, 2)[1], json!({ "kind": "open_question", "id": "q2" }));
+    assert_eq!(stage.invoke("waiting_changed", &json!({ "count": 0 })), Ok(Value::Null));
+    service.wait_until_closed(notice.id);
+    service.wait_until_closed(second.id);
+}
