@@ -15,7 +15,7 @@ static FAKE: LazyLock<String> = LazyLock::new(|| {
     include_str!("../../ui/tests/fake_tauri.js").replace("export function", "function")
 });
 
-/// The key as WebDriver names it.
+/// The key as `WebDriver` names it.
 const ESCAPE: &str = "\u{e00c}";
 
 /// The page in a shell with these options. The desk only serves the files.

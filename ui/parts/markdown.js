@@ -25,7 +25,7 @@ export function markdown(key, source) {
 }
 
 /** So many characters are drawn in one frame: to lay out many more would make people wait. */
-const MOST_IN_A_FRAME = 3_000;
+const MOST_IN_A_FRAME = 2_000;
 const frame = { left: MOST_IN_A_FRAME };
 
 /** Lets growing texts be drawn again, at the beginning of a frame. */
