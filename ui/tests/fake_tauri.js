@@ -44,7 +44,7 @@ export function fakeTauri({ folder = "/home/ada/engine", theme = "system", desk 
     reply(id, "done", { data: { kind: "user_message", stopReason, usage, cost: null } });
   };
   const ask = (id, data) => {
-    questions.set(data.question, id);
+    questions.set(data.question, { turn: id, toolId: data.toolId });
     if (desk === "locked") askAtDesk(data);
     reply(id, "tool_use", { data: { toolId: data.toolId, toolName: data.toolName, input: data.input } });
     reply(id, "permission_request", { data });
@@ -127,7 +127,7 @@ export function fakeTauri({ folder = "/home/ada/engine", theme = "system", desk 
       else [say(id, `You said: ${message}`), endTurn(id)];
     },
     permission_answer: (id, { question, decision, message, input }) => {
-      const turn = questions.get(question);
+      const { turn, toolId } = questions.get(question) ?? {};
       if (!turn) return reply(id, "error", { error: "this question is settled" });
       if (message === "wrong") return reply(id, "error", { error: "this answer cannot be given" });
       questions.delete(question);
@@ -135,7 +135,7 @@ export function fakeTauri({ folder = "/home/ada/engine", theme = "system", desk 
       const result = isAllowed ? `done with ${JSON.stringify(input ?? "its own input")}` : (message ?? "denied");
       reply(turn, "permission_resolved", { data: { question, decision, text: "Answered here" } });
       reply(id, "done", {});
-      reply(turn, "tool_result", { data: { toolId: "t1", toolName: "", result, isError: !isAllowed } });
+      reply(turn, "tool_result", { data: { toolId, toolName: "", result, isError: !isAllowed } });
       say(turn, isAllowed ? `It was allowed: ${decision.replace("_", " ")}.` : `It was denied: ${message ?? "without words"}.`);
       endTurn(turn);
     },

@@ -30,7 +30,9 @@ test("a request of the desk is a line, and its last message may come after the c
   desk(tauri, [{ kind: "progress", done: 1, total: 2 }], [{ kind: "told", done: true, text: "Yes." }]);
   const progress = [];
   const options = { raw: { input: '{"n":12345678901234567890}' }, progress: (one) => progress.push(one.done) };
+  const begun = Date.now();
   const told = await ask(transport, "press", { request_id: "q" }, options);
+  assert.ok(Date.now() - begun < 1_500, "nobody waits for more than the answer");
   assert.deepEqual([told.text, progress], ["Yes.", [1]]);
   const [command, args] = tauri.fake.calls[0];
   assert.deepEqual([command, args.key], ["desk_request", "good"]);
