@@ -267,7 +267,7 @@ fn a_turn_shows_its_plan_and_context_and_is_steered_and_obeys_the_mode() {
     browser.open(&link(&stage));
     wait_until_live(&browser);
     begin(&stage, &browser);
-    browser.wait_for_text("[data-engine]", "claude");
+    browser.wait_for_text("[data-engine]", "Claude Sonnet 5.5");
 
     say(&browser, "Begin");
     browser.wait_for_text("[data-plan]", "Write it");
