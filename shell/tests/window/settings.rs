@@ -1,6 +1,7 @@
 //! The settings of the page in the window, which `callgate config` reads and writes.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 
 use serde_json::{Value, json};
 
@@ -59,4 +60,46 @@ fn settings_are_saved_and_kept() {
     stage.desktop.until("the theme is known", || {
         (stage.invoke("shell_info", &json!({})).unwrap()["theme"] == "dark").then_some(())
     });
+}
+
+#[test]
+fn the_key_of_the_model_goes_to_the_keyring_and_is_never_shown() {
+    let folder = tempfile::tempdir().unwrap();
+    let seen = folder.path().join("seen");
+    let program = folder.path().join("secret-tool");
+    // A keyring that shows what reaches it on the command line and on standard input.
+    let script = format!(
+        "#!/bin/bash\ncase $1 in\nstore) printf '%s|' \"$@\" >{0}; cat >>{0} ;;\n\
+         lookup) tr '|' '\\n' <{0} | tail -n 1 ;;\nesac\n",
+        seen.display()
+    );
+    fs::write(&program, script).unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    let path = format!("{}:{}", folder.path().display(), std::env::var("PATH").unwrap());
+    let variables = [("PATH", path)];
+    let Some(stage) = Stage::start(&StageOptions { variables: &variables, ..Default::default() })
+    else {
+        return;
+    };
+    let before = stage.invoke("settings_read", &json!({})).unwrap();
+    assert_eq!(before["has_api_key"], false);
+    let _ = stage.page.run("location.hash = '#/settings'", &json!([]));
+    stage.page.fill("[data-api-key]", "sk-ant-a-very-secret-key");
+    stage.page.click("[data-store-key]");
+    let stored = stage.desktop.until("the keyring", || fs::read_to_string(&seen).ok());
+    let (arguments, secret) = stored.rsplit_once('|').unwrap();
+    assert_eq!(secret.trim(), "sk-ant-a-very-secret-key");
+    assert!(arguments.starts_with("store|") && !arguments.contains("sk-ant"), "{arguments}");
+    stage.desktop.until("a key", || {
+        let read = stage.invoke("settings_read", &json!({})).unwrap();
+        assert!(!read.to_string().contains("sk-ant"), "{read}");
+        (read["has_api_key"] == true).then_some(())
+    });
+    stage.page.wait_for(
+        "the page forgets it",
+        "return document.querySelector('[data-api-key]').value === ''",
+    );
+    let file = fs::read_to_string(stage.path(".config/callgate/config.toml")).unwrap();
+    assert!(file.contains("api_key_keyring") && !file.contains("sk-ant"), "{file}");
+    assert!(!stage.desktop.log().contains("sk-ant"));
 }
