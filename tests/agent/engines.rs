@@ -87,7 +87,9 @@ fn an_engine_that_does_not_exist_or_cannot_answer_is_not_chosen() {
 #[test]
 fn the_status_and_the_list_tell_who_answers_in_the_current_conversation() {
     let fake = Messages::start([]);
-    let mut agent = Setup::on(&fake).env("ANTHROPIC_MODEL", "claude-sonnet-4-5").start();
+    let setup = Setup::on(&fake).env("ANTHROPIC_MODEL", "claude-sonnet-4-5");
+    // No Claude Code CLI is there.
+    let mut agent = setup.env("PATH", "/nowhere").start();
     agent.hello();
     let status = agent.ask(&json!({"id": "s", "kind": "get_status"}));
     assert_eq!(status["data"]["engine"], "anthropic", "{status}");
@@ -104,6 +106,8 @@ fn the_status_and_the_list_tell_who_answers_in_the_current_conversation() {
     let engine = |name: &str| engines.iter().find(|engine| engine["name"] == name).unwrap();
     assert_eq!(engine("offline")["isAvailable"], true);
     assert_eq!(engine("anthropic")["models"][0]["id"], "claude-opus-5-5", "{listed}");
+    let reason = engine("claude-code")["reason"].as_str().unwrap();
+    assert!(reason.contains("set agent.claude_cli"), "{reason}");
     let listed = agent.ask(&json!({"id": "l", "kind": "list_models", "engine": "offline"}));
     assert_eq!(listed["data"]["engines"].as_array().unwrap().len(), 1, "{listed}");
     let refused = agent.ask(&json!({"id": "l", "kind": "list_models", "engine": "none"}));

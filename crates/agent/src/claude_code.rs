@@ -13,7 +13,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
-use callgate_claude::ClaudeSettings;
+use callgate_claude::{ClaudeError, ClaudeSettings};
 use callgate_wire::session::ModelListing;
 use tokio::sync::{mpsc, oneshot};
 
@@ -95,7 +95,7 @@ impl Engine for ClaudeCode {
         let found = callgate_claude::find_cli(&self.settings.base());
         let listed = |id: &str| ModelListing { id: id.to_owned(), ..ModelListing::default() };
         let models = found.map(|_| MODELS.map(listed).to_vec());
-        Box::pin(async { models.map_err(|error| failed(error.to_string())) })
+        Box::pin(async { models.map_err(|error| cli_failed(&error)) })
     }
 
     /// The CLI summarises its own session.
@@ -106,6 +106,21 @@ impl Engine for ClaudeCode {
     fn answer(&self, call: EngineCall) -> Box<dyn AnswerStream> {
         Box::new(ClaudeCodeAnswer::new(Arc::clone(&self.settings), call))
     }
+}
+
+/// Returns the error of a call. A user sets the path of the CLI by its key.
+fn cli_failed(error: &ClaudeError) -> EngineError {
+    failed(match error {
+        ClaudeError::CliNotFound { looked_in } => format!(
+            "the Claude Code CLI was found neither on the PATH nor in {looked_in}: install it, or \
+             set agent.claude_cli to its path"
+        ),
+        ClaudeError::Start { program, source } => format!(
+            "cannot start {}: {source}; set agent.claude_cli to the path of the Claude Code CLI",
+            program.display()
+        ),
+        other => other.to_string(),
+    })
 }
 
 /// Returns the error for a CLI that cannot be used. The same call would fail again.

@@ -13,7 +13,7 @@ use serde_json::json;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
 
-use super::{ClaudeCodeSettings, RanTools, RoundEnds, failed, prompt, tools};
+use super::{ClaudeCodeSettings, RanTools, RoundEnds, cli_failed, failed, prompt, tools};
 use crate::BoxFuture;
 use crate::engine::{AnswerPiece, AnswerStream, EngineCall, EngineError, ModelStop};
 use crate::message::Block;
@@ -109,7 +109,7 @@ impl ClaudeCodeAnswer {
 
     async fn read(&mut self, into: &mut Vec<AnswerPiece>) -> Result<bool, EngineError> {
         if let Some(call) = self.call.take() {
-            let started = self.start(call).map_err(|error| failed(error.to_string()));
+            let started = self.start(call).map_err(|error| cli_failed(&error));
             self.stream = Some(started?);
         }
         while let Some(stream) = &mut self.stream {
@@ -127,7 +127,7 @@ impl ClaudeCodeAnswer {
                         self.stream = None;
                         into.extend(self.events.end.take().into_iter().flatten());
                     }
-                    Some(Err(error)) => return Err(failed(error.to_string())),
+                    Some(Err(error)) => return Err(cli_failed(&error)),
                     None => {
                         return Err(failed("the Claude Code CLI ended without an answer".into()));
                     }
