@@ -1,6 +1,6 @@
 //! What engines behind HTTP APIs share: one answer is one streamed request.
 //!
-//! The bytes that arrive are split into events (`sse`), which an [`EventDecoder`] turns into pieces;
+//! The bytes that arrive are split into events (`sse`), which an `EventDecoder` turns into pieces;
 //! both are pure. `answer` and `client` do the waiting, and `error_composer` describes what went
 //! wrong. The environment is not read here: neither keys nor addresses nor proxies come from it.
 

@@ -188,7 +188,10 @@ impl ShellReader<'_> {
                     self.at += 1;
                     self.dollar(&mut word, true);
                 }
-                '\\' => self.at += 2,
+                '\\' => {
+                    self.at += 1;
+                    self.next();
+                }
                 _ => self.at += 1,
             }
         }
@@ -309,7 +312,9 @@ impl ShellReader<'_> {
                 }
                 '\'' => self.single(&mut inside),
                 '"' => self.double(&mut inside),
-                '\\' => self.at += 1,
+                '\\' => {
+                    self.next();
+                }
                 '$' => self.dollar(&mut inside, false),
                 '`' => {
                     self.at -= 1;

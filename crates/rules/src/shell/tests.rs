@@ -359,3 +359,16 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn no_short_line_is_too_odd_to_read() {
+    let odd = ['<', '>', '$', '{', '}', '(', ')', '\\', '\'', '"', '`', '-', '&', ' ', '\n', 'a'];
+    let mut lines = vec![String::new(), "<<".to_owned(), "a <<a\n".to_owned(), "${".to_owned()];
+    for _ in 0..3 {
+        let longer = |line: &String| odd.map(|next| format!("{line}{next}"));
+        lines = lines.iter().flat_map(longer).collect();
+        for line in &lines {
+            assert!(read(line).commands.len() <= line.len(), "{line:?}");
+        }
+    }
+}
