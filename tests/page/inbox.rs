@@ -89,3 +89,18 @@ fn a_code_that_is_used_twice_opens_nothing() {
     other.wait_for("it is locked", "return document.querySelector('[data-view=pair]')");
     wait_until_live(&browser);
 }
+
+#[test]
+fn escape_leaves_a_question_that_is_over_for_the_next_one() {
+    let Some((desk, browser)) = desk_with_page() else { return };
+    let mut hook = desk.hook(&crate::fixture::bash("make first"));
+    browser.wait_for_text(".card[data-question]", "make first");
+    hook.group.kill();
+    browser.wait_for_text(".card[data-question]", "The agent went away");
+    browser.press_keys("\u{e00c}");
+    let hook = desk.hook(&crate::fixture::bash("make second"));
+    browser.wait_for_text(".card[data-question]", "make second");
+    page::show(&browser, "make second");
+    browser.click("[data-press=deny]");
+    assert_eq!(hook.decision()["behavior"], "deny");
+}

@@ -194,7 +194,8 @@ export class InboxView extends Answering {
       ArrowUp: () => this.#move(-1),
       Escape: () => (this.reply ? this.closeReply() : this.leaveCard()),
     };
-    if (key === "Escape" && !this.reply && !this.app.route.item) return false;
+    // In the shell the key hides the window, unless something was opened.
+    if (key === "Escape" && this.app.desktop && !this.reply && !this.app.route.item) return false;
     /** @type {Record<string, (question: Question) => void>} */
     const answers = {
       a: (question) => this.allow(question),
