@@ -22,6 +22,7 @@ mod killed;
 mod lanes;
 mod limits;
 mod mcp;
+mod mcp_flood;
 mod mcp_hostile;
 mod mcp_peers;
 mod one_message;

@@ -98,7 +98,7 @@ fn an_answer_that_cannot_be_used_fails_at_once_and_the_server_goes_on() {
     turn(&mut agent, "1");
     let results = results(&fake);
     let texts: Vec<&str> = results.iter().map(|result| result.text.as_str()).collect();
-    assert!(results[0].is_error && texts[0].contains("bytes is too long"), "{texts:?}");
+    assert!(results[0].is_error && texts[0].contains("longer than 32 MiB"), "{texts:?}");
     assert_eq!(texts[1], "here");
     assert!(results[2].is_error && texts[2].contains("cannot be read"), "{texts:?}");
     assert_eq!((texts[3], texts[4]), ("here", "after the flood"));

@@ -5,6 +5,7 @@
 //! server's tool passes the gate under the name `mcp__SERVER__TOOL`.
 
 mod connection;
+mod http;
 mod listing;
 mod project_file;
 mod result;
@@ -32,6 +33,11 @@ pub const MOST_SERVERS: usize = 32;
 /// How long a turn waits for servers to start. The tools of a server that takes longer are there
 /// from a later round on.
 const PATIENCE: Duration = Duration::from_secs(10);
+
+/// The longest message of a server, in bytes; results with pictures are long.
+const LONGEST_MESSAGE: usize = 32 * 1024 * 1024;
+/// The reason for which a request fails whose answer is longer than [`LONGEST_MESSAGE`].
+const TOO_LONG: &str = "its answer is longer than 32 MiB, the limit for one message";
 
 /// Reports a problem. The text holds no secret.
 pub type Warning = Arc<dyn Fn(&str) + Send + Sync>;

@@ -14,6 +14,7 @@ pub mod claude;
 pub mod codex;
 pub mod drawn_screen;
 pub mod leaks;
+pub mod mcp_flood;
 pub mod messages;
 pub mod odd_text;
 pub mod page;

@@ -10,14 +10,8 @@ use rmcp::model::{
     ClientCapabilities, ClientConfig, Implementation, ProgressNotificationParam, ProgressToken,
 };
 use rmcp::service::{NotificationContext, Peer};
-use rmcp::transport::StreamableHttpClientTransport;
-use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 use rmcp::{ClientHandler, RoleClient};
 
-use callgate_http::client_builder;
-use reqwest::header::{HeaderName, HeaderValue};
-
-use super::ServerContext;
 use crate::BoxFuture;
 use crate::tool::ProgressSink;
 
@@ -64,35 +58,6 @@ fn words(progress: &ProgressNotificationParam) -> String {
         (None, Some(total)) => format!("{} of {total}", progress.progress),
         (None, None) => progress.progress.to_string(),
     }
-}
-
-/// Creates the transport to a server on the network. It may block, because root certificates are
-/// read.
-pub(super) fn http_transport(
-    context: &ServerContext,
-    url: &str,
-    headers: &[(String, String)],
-) -> Result<StreamableHttpClientTransport<reqwest::Client>, String> {
-    let mut builder = client_builder();
-    if url.starts_with("http://") {
-        // Nothing will be verified, so no root certificate is read.
-        builder = builder.tls_certs_only([]);
-    } else if let Some(proxy) = &context.proxy {
-        let proxy = reqwest::Proxy::all(proxy).map_err(|_| "the proxy is not a valid address")?;
-        builder = builder.proxy(proxy);
-    }
-    let client = builder.build().map_err(|error| error.to_string())?;
-    let mut custom = HashMap::new();
-    for (name, value) in headers {
-        let wrong = || format!("the header {name:?} is not one that can be sent");
-        let header = HeaderName::try_from(name.as_str()).map_err(|_| wrong())?;
-        let mut value = HeaderValue::try_from(value.as_str()).map_err(|_| wrong())?;
-        value.set_sensitive(true);
-        custom.insert(header, value);
-    }
-    let config =
-        StreamableHttpClientTransportConfig::with_uri(url.to_owned()).custom_headers(custom);
-    Ok(StreamableHttpClientTransport::with_client(client, config))
 }
 
 #[cfg(test)]

@@ -18,7 +18,8 @@ use rmcp::{RoleClient, serve_client};
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 
-use super::connection::{ChangeFunction, ProgressRoutes, ServerListener, http_transport};
+use super::connection::{ChangeFunction, ProgressRoutes, ServerListener};
+use super::http::http_transport;
 use super::listing::{self, ToolListing};
 use super::server_tool::{CallFunction, ServerTool};
 use super::stdio::{SignsOfLife, StdioTransport};

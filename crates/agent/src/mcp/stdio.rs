@@ -22,11 +22,9 @@ use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-use super::ServerContext;
+use super::{LONGEST_MESSAGE, ServerContext, TOO_LONG};
 use crate::run::{locate, not_started};
 
-/// The longest line of a server, in bytes; results with pictures are long.
-const LONGEST_LINE: usize = 32 * 1024 * 1024;
 /// The code of the failure that stands for an answer which cannot be used.
 const UNREADABLE: i32 = -32603;
 /// How long a server may take to end by itself once its input is closed.
@@ -87,7 +85,7 @@ impl StdioTransport {
         Ok(Self {
             stdin: Arc::new(tokio::sync::Mutex::new(Some(stdin))),
             stdout,
-            lines: LineDecoder::new(LONGEST_LINE),
+            lines: LineDecoder::new(LONGEST_MESSAGE),
             child: Some(child),
             stderr: tokio::spawn(collect(stderr, signs.last_words)),
             has_ended: signs.has_ended,
@@ -130,8 +128,7 @@ impl Transport<RoleClient> for StdioTransport {
                 let message = match line {
                     DecodedLine::Whole(line) => read_message(line),
                     DecodedLine::TooLong(line) => {
-                        let why = format!("an answer of {} bytes is too long", line.size);
-                        line.id.and_then(|id| failed_answer(&id, &why))
+                        line.id.and_then(|id| failed_answer(&id, TOO_LONG))
                     }
                 };
                 if message.is_some() {

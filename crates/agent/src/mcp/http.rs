@@ -1,0 +1,328 @@
+//! A server on the network, by streamable HTTP.
+//!
+//! rmcp's own client reads a body of any length into memory. This one has a limit for each answer,
+//! whatever form it comes in; a request whose answer is longer fails, and the connection stays.
+
+use std::collections::HashMap;
+use std::future::ready;
+use std::io;
+use std::sync::Arc;
+
+use callgate_http::client_builder;
+use futures_util::StreamExt;
+use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderName, HeaderValue};
+use reqwest::{Client, RequestBuilder, Response, StatusCode};
+use rmcp::model::{
+    ClientJsonRpcMessage, ClientRequest, ErrorData, RequestId, ServerJsonRpcMessage,
+};
+use rmcp::transport::StreamableHttpClientTransport;
+use rmcp::transport::common::client_side_sse::BoxedSseResponse;
+use rmcp::transport::common::http_header::{EVENT_STREAM_MIME_TYPE, JSON_MIME_TYPE};
+use rmcp::transport::streamable_http_client::{
+    SseError, StreamableHttpClient, StreamableHttpClientTransportConfig, StreamableHttpError,
+    StreamableHttpPostResponse,
+};
+use sse_stream::{Sse, SseStream};
+
+use super::{LONGEST_MESSAGE, ServerContext, TOO_LONG};
+
+/// The name of the header that names the session, as names are compared.
+const SESSION_HEADER: &str = "mcp-session-id";
+/// The headers of the protocol, which settings may not replace.
+const RESERVED: [&str; 3] = ["accept", "last-event-id", SESSION_HEADER];
+
+type HttpResult<T> = Result<T, StreamableHttpError<reqwest::Error>>;
+type CustomHeaders = HashMap<HeaderName, HeaderValue>;
+
+/// Creates the transport to a server. It may block, because root certificates are read.
+pub(super) fn http_transport(
+    context: &ServerContext,
+    url: &str,
+    headers: &[(String, String)],
+) -> Result<StreamableHttpClientTransport<BoundedHttpClient>, String> {
+    let mut builder = client_builder();
+    if url.starts_with("http://") {
+        // Nothing will be verified, so no root certificate is read.
+        builder = builder.tls_certs_only([]);
+    } else if let Some(proxy) = &context.proxy {
+        let proxy = reqwest::Proxy::all(proxy).map_err(|_| "the proxy is not a valid address")?;
+        builder = builder.proxy(proxy);
+    }
+    let client = builder.build().map_err(|error| error.to_string())?;
+    let mut custom = CustomHeaders::new();
+    for (name, value) in headers {
+        let wrong = || format!("the header {name:?} is not one that can be sent");
+        let header = HeaderName::try_from(name.as_str()).map_err(|_| wrong())?;
+        if RESERVED.contains(&header.as_str()) {
+            return Err(format!("the header {name:?} is reserved for the protocol: remove it"));
+        }
+        let mut value = HeaderValue::try_from(value.as_str()).map_err(|_| wrong())?;
+        value.set_sensitive(true);
+        custom.insert(header, value);
+    }
+    let config = StreamableHttpClientTransportConfig::with_uri(url.to_owned())
+        .custom_headers(custom)
+        .max_sse_event_size(LONGEST_MESSAGE);
+    Ok(StreamableHttpClientTransport::with_client(BoundedHttpClient { client }, config))
+}
+
+/// An HTTP client for rmcp that reads no more than [`LONGEST_MESSAGE`] bytes of an answer.
+#[derive(Clone)]
+pub(super) struct BoundedHttpClient {
+    client: Client,
+}
+
+impl StreamableHttpClient for BoundedHttpClient {
+    type Error = reqwest::Error;
+
+    async fn post_message(
+        &self,
+        uri: Arc<str>,
+        message: ClientJsonRpcMessage,
+        session_id: Option<Arc<str>>,
+        auth_token: Option<String>,
+        custom_headers: CustomHeaders,
+    ) -> HttpResult<StreamableHttpPostResponse> {
+        let accepted = [EVENT_STREAM_MIME_TYPE, JSON_MIME_TYPE].join(", ");
+        let mut request = self.client.post(&*uri).header(ACCEPT, accepted);
+        if let Some(token) = auth_token {
+            request = request.bearer_auth(token);
+        }
+        request = custom_headers
+            .into_iter()
+            .fold(request, |request, (name, value)| request.header(name, value));
+        if let Some(session) = &session_id {
+            request = request.header(SESSION_HEADER, &**session);
+        }
+        let post = Posted { message, has_session: session_id.is_some() };
+        post.send(request).await
+    }
+
+    async fn delete_session(
+        &self,
+        uri: Arc<str>,
+        session: Arc<str>,
+        auth_token: Option<String>,
+        custom_headers: CustomHeaders,
+    ) -> HttpResult<()> {
+        self.client.delete_session(uri, session, auth_token, custom_headers).await
+    }
+
+    async fn get_stream(
+        &self,
+        uri: Arc<str>,
+        session_id: Option<Arc<str>>,
+        last_event_id: Option<String>,
+        auth_token: Option<String>,
+        custom_headers: CustomHeaders,
+    ) -> HttpResult<BoxedSseResponse> {
+        let client = &self.client;
+        // The events of this one are limited by rmcp, and it reads nothing else.
+        client
+            .get_stream_with_max_sse_event_size(
+                uri,
+                session_id,
+                last_event_id,
+                auth_token,
+                custom_headers,
+                LONGEST_MESSAGE,
+            )
+            .await
+    }
+}
+
+/// A message on its way to the server.
+struct Posted {
+    message: ClientJsonRpcMessage,
+    has_session: bool,
+}
+
+impl Posted {
+    async fn send(&self, request: RequestBuilder) -> HttpResult<StreamableHttpPostResponse> {
+        let response = request.json(&self.message).send().await?;
+        let status = response.status();
+        if matches!(status, StatusCode::ACCEPTED | StatusCode::NO_CONTENT) {
+            return Ok(StreamableHttpPostResponse::Accepted);
+        }
+        if status == StatusCode::NOT_FOUND && self.has_session {
+            return Err(StreamableHttpError::SessionExpired);
+        }
+        let kind = header(&response, CONTENT_TYPE.as_str());
+        let is =
+            |kind: &Option<String>, of: &str| kind.as_ref().is_some_and(|it| it.starts_with(of));
+        let session = header(&response, SESSION_HEADER);
+        if status.is_success() && is(&kind, EVENT_STREAM_MIME_TYPE) {
+            return Ok(StreamableHttpPostResponse::Sse(self.events(response), session));
+        }
+        let Some(body) = bounded_body(response).await? else { return self.too_long(session) };
+        if !status.is_success() {
+            return self.refused(status, &body);
+        }
+        match serde_json::from_slice(&body) {
+            Ok(answer) if is(&kind, JSON_MIME_TYPE) => {
+                Ok(StreamableHttpPostResponse::Json(answer, session))
+            }
+            // Nothing is expected in return for a notification.
+            _ if self.request_id().is_none() => Ok(StreamableHttpPostResponse::Accepted),
+            Ok(_) => Err(StreamableHttpError::UnexpectedContentType(kind)),
+            Err(error) => Err(unexpected(format!("an answer that cannot be read: {error}"))),
+        }
+    }
+
+    /// Returns the id of a request; a notification has none.
+    fn request_id(&self) -> Option<RequestId> {
+        match &self.message {
+            ClientJsonRpcMessage::Request(request) => Some(request.id.clone()),
+            _ => None,
+        }
+    }
+
+    /// Returns what stands for an answer over the limit.
+    fn too_long(&self, session: Option<String>) -> HttpResult<StreamableHttpPostResponse> {
+        let Some(id) = self.request_id() else { return Err(unexpected(TOO_LONG.to_owned())) };
+        let answer = failed_answer(ErrorData::internal_error(TOO_LONG, None), id);
+        Ok(StreamableHttpPostResponse::Json(answer, session))
+    }
+
+    /// Returns the error of an answer that has the status of one. The error in its body is the
+    /// server's own; a server that does not know the question about its versions has none, and is
+    /// asked in the older way.
+    fn refused(&self, status: StatusCode, body: &[u8]) -> HttpResult<StreamableHttpPostResponse> {
+        let is_about_access = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
+        let words = format!("HTTP {status}: {}", String::from_utf8_lossy(body));
+        let is_discovery = matches!(&self.message, ClientJsonRpcMessage::Request(request)
+            if matches!(request.request, ClientRequest::DiscoverRequest(_)));
+        let error = match serde_json::from_slice(body) {
+            Ok(ServerJsonRpcMessage::Error(error)) => Some(error.error),
+            _ if is_discovery && status.is_client_error() && !self.has_session => {
+                Some(ErrorData::invalid_request(words.clone(), None))
+            }
+            _ => None,
+        };
+        match (error, self.request_id()) {
+            (Some(error), Some(id)) if !is_about_access => {
+                Ok(StreamableHttpPostResponse::Json(failed_answer(error, id), None))
+            }
+            _ => Err(unexpected(words)),
+        }
+    }
+
+    /// Returns the events of an answer. One that is too long is replaced by the failure of the
+    /// request, and is the last.
+    fn events(&self, response: Response) -> BoxedSseResponse {
+        let limited =
+            response.bytes_stream().scan(EventSize::new(LONGEST_MESSAGE), |size, chunk| {
+                let too_long = || io::Error::from(io::ErrorKind::FileTooLarge);
+                ready((!size.is_over()).then(|| {
+                    let chunk = chunk.map_err(io::Error::other)?;
+                    size.fits(&chunk).then_some(chunk).ok_or_else(too_long)
+                }))
+            });
+        let id = self.request_id();
+        let events = SseStream::from_bytes_stream(limited).map(move |event| match (event, &id) {
+            (Err(SseError::Body(error)), Some(id)) if is_too_long(&*error) => {
+                let error = ErrorData::internal_error(TOO_LONG, None);
+                let answer = serde_json::to_string(&failed_answer(error, id.clone()));
+                Ok(Sse { data: answer.ok(), ..Sse::default() })
+            }
+            (event, _) => event,
+        });
+        events.boxed()
+    }
+}
+
+fn header(response: &Response, name: &str) -> Option<String> {
+    let value = response.headers().get(name)?;
+    Some(String::from_utf8_lossy(value.as_bytes()).into_owned())
+}
+
+/// Reads a body. Returns `None` if it is longer than [`LONGEST_MESSAGE`].
+async fn bounded_body(mut response: Response) -> HttpResult<Option<Vec<u8>>> {
+    let mut body = Vec::new();
+    while let Some(chunk) = response.chunk().await? {
+        if body.len() + chunk.len() > LONGEST_MESSAGE {
+            return Ok(None);
+        }
+        body.extend_from_slice(&chunk);
+    }
+    Ok(Some(body))
+}
+
+fn failed_answer(error: ErrorData, id: RequestId) -> ServerJsonRpcMessage {
+    ServerJsonRpcMessage::error(error, Some(id))
+}
+
+fn unexpected(words: String) -> StreamableHttpError<reqwest::Error> {
+    StreamableHttpError::UnexpectedServerResponse(words.into())
+}
+
+fn is_too_long(error: &(dyn std::error::Error + 'static)) -> bool {
+    let error = error.downcast_ref::<io::Error>();
+    error.is_some_and(|error| error.kind() == io::ErrorKind::FileTooLarge)
+}
+
+/// The size of the event that is arriving.
+#[derive(Debug, Default)]
+struct EventSize {
+    limit: usize,
+    /// The bytes since the last blank line.
+    bytes: usize,
+    /// Whether a line has ended and the next has not begun.
+    is_line_start: bool,
+    /// Whether that line ended with CR, so that an LF directly after it belongs to it.
+    after_cr: bool,
+}
+
+impl EventSize {
+    fn new(limit: usize) -> Self {
+        Self { limit, ..Self::default() }
+    }
+
+    /// Counts the bytes that have arrived. Returns false if an event has too many.
+    fn fits(&mut self, chunk: &[u8]) -> bool {
+        for byte in chunk {
+            match byte {
+                b'\n' if self.after_cr => self.after_cr = false,
+                b'\n' | b'\r' => {
+                    self.bytes = if self.is_line_start { 0 } else { self.bytes + 1 };
+                    (self.is_line_start, self.after_cr) = (true, *byte == b'\r');
+                }
+                _ => {
+                    self.bytes += 1;
+                    (self.is_line_start, self.after_cr) = (false, false);
+                }
+            }
+            if self.is_over() {
+                return false;
+            }
+        }
+        true
+    }
+
+    fn is_over(&self) -> bool {
+        self.bytes > self.limit
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_event_ends_with_a_blank_line_however_lines_end() {
+        let line = "data: 0123456789";
+        let check = |between: &str, fits: bool| {
+            let mut size = EventSize::new(30);
+            let all = format!("{line}{between}{line}");
+            let cut = line.len() + 1;
+            let is_ok = size.fits(&all.as_bytes()[..cut]) && size.fits(&all.as_bytes()[cut..]);
+            assert_eq!(is_ok, fits, "{between:?}");
+        };
+        for between in ["\n\n", "\r\n\r\n", "\r\r", "\n\r\n", "\n: a comment\n\n"] {
+            check(between, true);
+        }
+        for between in ["", "\n", "\r\n", "\r", "\n: a comment\n"] {
+            check(between, false);
+        }
+    }
+}
