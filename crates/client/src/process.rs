@@ -3,10 +3,9 @@
 //! The thread starts the process, waits for its end, and ends it when its leash is dropped. That
 //! also works when the tokio runtime is gone, and never blocks anything else.
 
-use std::io;
+use std::io::{self, PipeReader, PipeWriter, pipe};
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::thread;
 use std::time::Duration;
 
@@ -20,8 +19,6 @@ use crate::pump::{PumpFuture, RuntimeExit, RuntimeLauncher, RuntimePipes};
 use crate::stderr::StderrFollower;
 use crate::{ClientSettings, StderrTarget};
 
-/// How often the thread checks whether the leash was dropped.
-const LEASH_CHECK: Duration = Duration::from_millis(100);
 /// How long the process may take to end after its stdin was closed, and again after SIGTERM.
 const FAREWELL: Duration = Duration::from_secs(2);
 /// How long to read stderr after the process has ended: one of its children may hold the pipe open.
@@ -35,7 +32,8 @@ struct KeptProcess {
     stdin: Option<std::process::ChildStdin>,
     stdout: Option<std::process::ChildStdout>,
     stderr: Option<std::process::ChildStderr>,
-    leash: Sender<()>,
+    /// Held until the process is to end. No child inherits it.
+    leash: PipeWriter,
     exit: ExitReceiver,
 }
 
@@ -101,11 +99,12 @@ fn command(settings: &ClientSettings) -> Command {
 
 /// Runs the thread, which lives as long as the process.
 fn keep(command: Command, reply: oneshot::Sender<io::Result<KeptProcess>>) {
-    let mut child = match LeashedChild::spawn_gently(command) {
-        Ok(child) => child,
+    let started = LeashedChild::spawn_gently(command).and_then(|child| Ok((child, pipe()?)));
+    let (mut child, (slack, leash)) = match started {
+        Ok(started) => started,
         Err(error) => return drop(reply.send(Err(error))),
     };
-    let ((leash, slack), (exited, exit)) = (channel(), oneshot::channel());
+    let (exited, exit) = oneshot::channel();
     let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     // If nobody waits any more, the leash is dropped with the message.
     reply.send(Ok(KeptProcess { stdin, stdout, stderr, leash, exit })).ok();
@@ -114,9 +113,10 @@ fn keep(command: Command, reply: oneshot::Sender<io::Result<KeptProcess>>) {
 
 /// Waits for the end of the process, and ends it once the leash is dropped. Returns `None` if it
 /// had to be killed.
-fn wait_or_end(mut child: LeashedChild, slack: &Receiver<()>) -> Option<ExitStatus> {
-    while !ends_within(&child, LEASH_CHECK) && slack.try_recv() == Err(TryRecvError::Empty) {}
-    if !ends_within(&child, FAREWELL) {
+fn wait_or_end(mut child: LeashedChild, slack: &PipeReader) -> Option<ExitStatus> {
+    // An error means that the process is gone, here and below.
+    let has_ended = child.wait_while_held(slack).unwrap_or(true);
+    if !has_ended && !ends_within(&child, FAREWELL) {
         // An error means that it has ended by itself.
         child.terminate().ok();
         if !ends_within(&child, FAREWELL) {
@@ -129,6 +129,5 @@ fn wait_or_end(mut child: LeashedChild, slack: &Receiver<()>) -> Option<ExitStat
 
 /// Returns true if the process ends within this time.
 fn ends_within(child: &LeashedChild, limit: Duration) -> bool {
-    // An error means that the process is gone.
     child.wait_for(limit).unwrap_or(true)
 }

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus};
 use std::sync::OnceLock;
@@ -81,21 +81,30 @@ impl LeashedChild {
     /// Waits at most `limit` for the process to end, and returns true if it has. Whatever it left
     /// running is ended by [`wait`](Self::wait) only.
     pub fn wait_for(&self, limit: Duration) -> io::Result<bool> {
-        let end = Instant::now() + limit;
-        let exit = self.exit_fd();
+        self.wait_until(Some(Instant::now() + limit), None)
+    }
+
+    /// Waits for the process to end as long as the other end of a pipe is open, of which `slack` is
+    /// the end to read from. Returns true if the process has ended.
+    pub fn wait_while_held(&self, slack: impl AsFd) -> io::Result<bool> {
+        self.wait_until(None, Some(slack.as_fd()))
+    }
+
+    /// Waits for the process to end, until some moment, or until a pipe is closed.
+    fn wait_until(&self, limit: Option<Instant>, pipe: Option<BorrowedFd<'_>>) -> io::Result<bool> {
+        let exit = self.exit_fd().ok();
+        let all = pipe.into_iter().chain(exit.as_ref().map(AsFd::as_fd));
+        let mut polled: Vec<_> = all.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)).collect();
         while !self.has_ended()? {
-            let left = end.saturating_duration_since(Instant::now());
-            if left.is_zero() {
+            let left = limit.map(|limit| limit.saturating_duration_since(Instant::now()));
+            let is_let_go = pipe.is_some() && polled.first().is_some_and(has_happened);
+            if is_let_go || left.is_some_and(|left| left.is_zero()) {
                 return Ok(false);
             }
-            match &exit {
-                Ok(exit) => {
-                    let left = Timespec::try_from(left).map_err(io::Error::other)?;
-                    // An interrupted wait is taken up again.
-                    poll(&mut [PollFd::new(exit, PollFlags::IN)], Some(&left)).ok();
-                }
-                Err(_) => thread::sleep(LOOK.min(left)),
-            }
+            let wait = if exit.is_some() { left } else { Some(left.unwrap_or(LOOK).min(LOOK)) };
+            let wait = wait.map(Timespec::try_from).transpose().map_err(io::Error::other)?;
+            // An interrupted wait is taken up again.
+            poll(&mut polled, wait.as_ref()).ok();
         }
         Ok(true)
     }
@@ -184,6 +193,11 @@ impl Drop for LeashedChild {
         // There is nobody to report the outcome to.
         self.end().ok();
     }
+}
+
+/// Returns true if the last poll has found something to read, or the end.
+fn has_happened(polled: &PollFd<'_>) -> bool {
+    !polled.revents().is_empty()
 }
 
 fn new_mark() -> io::Result<String> {

@@ -113,6 +113,35 @@ fn a_wait_ends_with_the_child_or_with_its_limit() {
 }
 
 #[test]
+fn a_wait_ends_with_the_child_or_with_its_leash_and_wakes_for_nothing_else() {
+    let mut command = Command::new("cat");
+    command.stdin(Stdio::piped());
+    let mut cat = LeashedChild::spawn(command).unwrap();
+    let (slack, leash) = std::io::pipe().unwrap();
+    let holder = thread::spawn(move || {
+        thread::sleep(Duration::from_millis(300));
+        drop(leash);
+    });
+    let before = voluntary_switches();
+    assert!(!cat.wait_while_held(&slack).unwrap(), "the leash was dropped first");
+    assert!(voluntary_switches() - before <= 2, "it polls");
+    holder.join().unwrap();
+    assert!(!cat.wait_while_held(&slack).unwrap(), "and it is still dropped");
+
+    let (slack, _leash) = std::io::pipe().unwrap();
+    drop(cat.stdin.take());
+    assert!(cat.wait_while_held(&slack).unwrap(), "the child ends first");
+    assert!(cat.wait().unwrap().success());
+}
+
+/// Returns how often this thread has waited for something.
+fn voluntary_switches() -> u64 {
+    let status = std::fs::read_to_string("/proc/thread-self/status").unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"));
+    line.unwrap().trim().parse().unwrap()
+}
+
+#[test]
 fn dropping_it_ends_those_too_that_have_left_the_group() {
     let mut command = Command::new("sh");
     command.args(["-c", "setsid sh -c 'echo ready; sleep 600' & wait"]).stdout(Stdio::piped());
