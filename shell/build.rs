@@ -21,6 +21,7 @@ const COMMANDS: &[&str] = &[
     "settings_read",
     "settings_write",
     "settings_store_api_key",
+    "folder_choose",
     "window_hide",
     "open_outside",
     "waiting_changed",

@@ -60,6 +60,8 @@ export class App {
   #replayed = 0;
   /** @type {{close: () => void, retry: () => void} | null} */
   #watch = null;
+  /** The clock of a page that is seen. @type {ReturnType<typeof setInterval> | undefined} */
+  #clock;
 
   /** @param {((app: App) => import("./desktop.js").Desktop) | null} makeDesktop in the window of the shell */
   constructor(makeDesktop) {
@@ -112,9 +114,9 @@ export class App {
     window.addEventListener("hashchange", () => this.#routed());
     window.addEventListener("resize", () => this.update());
     window.addEventListener("online", () => this.#watch?.retry());
-    document.addEventListener("visibilitychange", () => document.hidden || this.#watch?.retry());
+    document.addEventListener("visibilitychange", () => this.#seen());
     document.addEventListener("keydown", (event) => handleKey(this, event));
-    setInterval(() => document.hidden || this.#tick(), 1_000);
+    this.#seen();
     if (this.isPaired) this.#connect(code);
     else if (code) this.pair.pair(code);
     this.update();
@@ -283,6 +285,15 @@ export class App {
     if (this.isUsable) this.view.rendered?.();
     const dialog = /** @type {HTMLDialogElement | null} */ (document.getElementById("dialog"));
     if (dialog && !dialog.open) dialog.showModal();
+  }
+
+  /** Keeps the time while somebody sees the page. A hidden one rests until something happens. */
+  #seen() {
+    clearInterval(this.#clock);
+    if (document.hidden) return;
+    this.#clock = setInterval(() => this.#tick(), 1_000);
+    this.#watch?.retry();
+    this.#tick();
   }
 
   #tick() {

@@ -73,6 +73,7 @@ export class Desktop {
     else if (event.kind === "open_question") this.#app.questions.open(event.id);
     else if (event.kind === "deny_question") this.#app.questions.deny(event.id);
     else if (event.kind === "status") this.#app.go({ view: "status" });
+    else if (event.kind === "desk_started") this.#app.retry();
   }
 
   /** Looks for a desk while the page says that there is none, now and then. @param {boolean} [isUrgent] */
@@ -120,6 +121,14 @@ export class Desktop {
     if (!url) return;
     event.preventDefault();
     this.#app.attempt(() => call(this.#tauri, "open_outside", { url }));
+  }
+
+  /**
+   * Lets the user choose a folder in a dialog of the system. Returns null if they choose none.
+   * @param {string} first the folder that is shown first @returns {Promise<string | null>}
+   */
+  chooseFolder(first) {
+    return call(this.#tauri, "folder_choose", { first: first || null });
   }
 
   /** @returns {Promise<import("./types/tauri.js").ShellSettings>} */

@@ -71,6 +71,7 @@ function item(app, name, title) {
 /** @param {App} app */
 function banner(app) {
   const seconds = Math.max(0, Math.ceil((app.retryAt - app.now) / 1_000));
+  const next = html`Next attempt in <span class="num">${seconds}</span> s.`;
   const again = html`<button class="button small" type="button" @click=${() => app.retry()}>Try now</button>`;
   if (app.connection === "reconnecting")
     return html`<div class="banner" role="status">
@@ -79,8 +80,8 @@ function banner(app) {
   if (app.connection !== "offline") return nothing;
   return html`<div class="banner red" role="alert">
     ${icon("warning")}<span
-      >callgate does not answer. Start it with <code>callgate up</code>. Next attempt in
-      <span class="num">${seconds}</span> s.</span
+      >callgate does not answer. Start it with <code>callgate up</code>.
+      ${seconds === Infinity ? nothing : next}</span
     >${again}
   </div>`;
 }

@@ -7,8 +7,6 @@ import { RequestError, encode, keepWatching } from "./transport.js";
 /** @typedef {import("./transport.js").Transport} Transport */
 /** @typedef {import("./transport.js").TransportEvent} TransportEvent */
 
-/** How often the page looks for a desk when none runs. */
-const LOOK_AGAIN_MS = 15_000;
 /** How long the last message of an answer may come after the end of its command. */
 const LATE_MS = 2_000;
 
@@ -81,8 +79,9 @@ export class TauriTransport {
 
   /** @param {import("./transport.js").EventHandlers} handlers */
   watch(handlers) {
+    // The shell tells when a desk starts.
     const pauseAfter = (/** @type {unknown} */ error) =>
-      error instanceof RequestError && error.status === 0 ? LOOK_AGAIN_MS : null;
+      error instanceof RequestError && error.status === 0 ? Infinity : null;
     return keepWatching((last, take, signal) => this.#followDesk(last, take, signal), handlers, pauseAfter);
   }
 

@@ -72,7 +72,8 @@ export function encode(id, kind, fields, raw) {
  *   follows one connection until it ends, after the entry with this number
  * @param {EventHandlers} handlers
  * @param {(error: unknown) => number | null} pauseAfter
- *   returns the pause after an error which says for sure that there is no desk
+ *   returns the pause after an error which says for sure that there is no desk; without an end if
+ *   somebody calls `retry` once there is one
  */
 export function keepWatching(follow, handlers, pauseAfter) {
   const state = { last: /** @type {number | null} */ (null), closed: false, attempt: 0, wake: () => {} };
@@ -105,7 +106,7 @@ export function keepWatching(follow, handlers, pauseAfter) {
       handlers.connection(pause !== null || state.attempt > 4 ? "offline" : "reconnecting", wait);
       await new Promise((resolve) => {
         state.wake = () => resolve(undefined);
-        setTimeout(resolve, wait);
+        if (wait !== Infinity) setTimeout(resolve, wait);
       });
     }
   };

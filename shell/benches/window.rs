@@ -37,10 +37,13 @@ use stage::{Stage, StageOptions};
 const LARGEST: f64 = 10.0;
 /// How long the hidden window is watched.
 const WATCHED: Duration = Duration::from_secs(10);
-/// The most milliseconds of processor time in that time: one tick of the kernel's clock.
-const MOST_BUSY: f64 = 10.0;
+/// The most milliseconds of processor time in that time. What is left is a thread of WebKit in the
+/// shell's process, which looks every 5 s at how much memory the machine has: 0.3 ms each time.
+const MOST_BUSY: f64 = 2.0;
 /// How long a page may take to come to rest.
 const SETTLED: Duration = Duration::from_secs(4);
+/// How long a hidden one may take: WebKit tidies up its memory a while after the last script.
+const HIDDEN_SETTLED: Duration = Duration::from_secs(40);
 
 /// What is in the page once it can be used.
 const USABLE: &str = "return !!document.querySelector('#app nav a, #app main, #app button')";
@@ -59,7 +62,8 @@ fn main() -> ExitCode {
     let size = fs::metadata(program).unwrap().len() as f64 / 1e6;
     let mut lines = vec![LimitedFigure::at_most("the program", size, "MB", LARGEST)];
     lines.extend(beside_chromium(rounds));
-    lines.push(hidden());
+    lines.push(hidden(false));
+    lines.push(hidden(true));
     let hold = limits::print(&lines);
     if has("--check") && !hold { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
@@ -119,24 +123,28 @@ fn in_chromium() -> (f64, f64) {
     (milliseconds(took), memory(&others, &["/chromium"]))
 }
 
-/// Measures what the hidden window and its runtime do, which is nothing.
-fn hidden() -> LimitedFigure {
+/// Measures what the hidden window does, and its runtime if it has one: next to nothing.
+fn hidden(has_runtime: bool) -> LimitedFigure {
     let desktop = test_desktop::TestDesktop::start().expect("Xvfb, openbox and a bus");
     let others = pids();
     let settings = "[agent]\nengine = \"offline\"\n";
     let options = StageOptions { settings, ..StageOptions::default() };
     let stage = Stage::start_on(desktop, &options).expect("WebKitWebDriver");
-    stage.begin_chat();
-    stage.say("list files");
-    stage.wait_for_answer("files");
+    let mut names = vec!["callgate-shell", "/WebKitWebProcess", "/WebKitNetwork"];
+    if has_runtime {
+        stage.begin_chat();
+        stage.say("list files");
+        stage.wait_for_answer("files");
+        names.push("callgate agent");
+    }
     stage.invoke("window_hide", &json!({})).unwrap();
     stage.desktop.wait_for_no_window();
-    thread::sleep(SETTLED);
-    let names = ["callgate-shell", "/WebKitWebProcess", "/WebKitNetwork", "callgate agent"];
+    thread::sleep(HIDDEN_SETTLED);
     let before = busy(&others, &names);
     thread::sleep(WATCHED);
     let used = busy(&others, &names) - before;
-    LimitedFigure::at_most("processor time in 10 s, hidden", used, "ms", MOST_BUSY)
+    let name = if has_runtime { "10 s hidden, with a runtime" } else { "10 s hidden" };
+    LimitedFigure::at_most(name, used, "ms", MOST_BUSY)
 }
 
 fn milliseconds(time: Duration) -> f64 {
@@ -170,17 +178,15 @@ fn memory(others: &BTreeSet<u32>, names: &[&str]) -> f64 {
     kib * 1024.0 / 1e6
 }
 
-/// Returns the processor time of all these processes in milliseconds, as the kernel counts it: in
-/// hundredths of a second, with the threads that have ended.
+/// Returns the processor time of all threads of these processes in milliseconds, as the scheduler
+/// counts it: to the nanosecond. Threads that have ended are not among them.
 fn busy(others: &BTreeSet<u32>, names: &[&str]) -> f64 {
-    let of = |pid: u32| {
-        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-        // The name of the program is in parentheses and may contain anything.
-        let fields: Vec<&str> = stat[stat.rfind(')')? + 1..].split_ascii_whitespace().collect();
-        let ticks = |at: usize| fields.get(at)?.parse::<f64>().ok();
-        Some(ticks(11)? + ticks(12)?)
-    };
     let pids = started(others, names);
     assert!(pids.len() >= names.len(), "{} processes of {names:?}", pids.len());
-    pids.into_iter().filter_map(of).sum::<f64>() * 10.0
+    let threads = pids.into_iter().flat_map(|pid| fs::read_dir(format!("/proc/{pid}/task")));
+    let of = |thread: fs::DirEntry| {
+        let counted = fs::read_to_string(thread.path().join("schedstat")).ok()?;
+        counted.split_ascii_whitespace().next()?.parse::<f64>().ok()
+    };
+    threads.flatten().flatten().filter_map(of).sum::<f64>() / 1e6
 }

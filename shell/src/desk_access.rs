@@ -99,8 +99,12 @@ impl DeskAccess {
     }
 
     async fn dial(&self) -> Result<DeskClient, CommandRefusal> {
-        let socket = self.socket.get_or_try_init(|| self.find_socket()).await?;
-        Ok(DeskClient::connect(socket)?)
+        Ok(DeskClient::connect(&self.socket().await?)?)
+    }
+
+    /// Returns where a desk listens, if one runs.
+    pub(crate) async fn socket(&self) -> Result<PathBuf, CommandRefusal> {
+        self.socket.get_or_try_init(|| self.find_socket()).await.cloned()
     }
 
     /// Asks the settings where the desk's socket is.

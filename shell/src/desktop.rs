@@ -47,6 +47,8 @@ pub(crate) enum ShellEvent {
     },
     /// The state of the runtime is to be shown.
     Status,
+    /// A desk listens that was not there before.
+    DeskStarted,
     /// The colours were changed.
     Theme {
         /// `system`, `light` or `dark`.
@@ -108,11 +110,12 @@ pub(crate) async fn show_waiting(app: &AppHandle, count: u64) {
     }
 }
 
-/// Takes the keys of a shortcut in place of those before.
+/// Takes the keys of a shortcut in place of those before. An empty text is none.
 pub(crate) fn take_shortcut(app: &AppHandle, keys: &str) -> Result<(), CommandRefusal> {
     let state = app.state::<ShellState>();
     let refused = |error: ShortcutError| CommandRefusal::unreadable(error.to_string());
-    let chord = keys.parse().map_err(|error| refused(ShortcutError::Chord(error)))?;
+    let chord = (!keys.is_empty()).then(|| keys.parse()).transpose();
+    let chord = chord.map_err(|error| refused(ShortcutError::Chord(error)))?;
     match state.shortcut.get() {
         Some(shortcut) => shortcut.set(chord).map_err(refused),
         // Where there are no global shortcuts, the setting waits for a desktop that has them.

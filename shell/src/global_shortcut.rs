@@ -70,15 +70,16 @@ impl GlobalShortcut {
         Ok(Self { connection, root, grabbed: Mutex::default() })
     }
 
-    /// Takes these keys in place of the ones before. If they cannot be had, the ones before stay.
-    pub(crate) fn set(&self, chord: KeyChord) -> Result<(), ShortcutError> {
-        let keycode = self.keycode(chord.keysym)?.ok_or(ShortcutError::NoSuchKey)?;
-        let wanted = GrabbedKey { keycode, modifiers: chord.modifiers };
+    /// Takes these keys in place of the ones before; `None` takes none. If they cannot be had, the
+    /// ones before stay.
+    pub(crate) fn set(&self, chord: Option<KeyChord>) -> Result<(), ShortcutError> {
+        let wanted = chord.map(|chord| self.key(chord)).transpose()?;
         let mut grabbed = self.grabbed.lock().unwrap_or_else(PoisonError::into_inner);
         let before = grabbed.take();
         if let Some(before) = before {
             self.release(before)?;
         }
+        let Some(wanted) = wanted else { return Ok(()) };
         match self.grab(wanted) {
             Ok(()) => {
                 *grabbed = Some(wanted);
@@ -89,6 +90,11 @@ impl GlobalShortcut {
                 Err(error)
             }
         }
+    }
+
+    fn key(&self, chord: KeyChord) -> Result<GrabbedKey, ShortcutError> {
+        let keycode = self.keycode(chord.keysym)?.ok_or(ShortcutError::NoSuchKey)?;
+        Ok(GrabbedKey { keycode, modifiers: chord.modifiers })
     }
 
     fn grab(&self, key: GrabbedKey) -> Result<(), ShortcutError> {

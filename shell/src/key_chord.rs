@@ -21,7 +21,7 @@ pub(crate) enum KeyChordError {
     #[error("a shortcut is one key with its modifiers, such as Ctrl+Shift+Space")]
     NotOneKey,
     /// There is no such key.
-    #[error("there is no key `{0}`: use a letter, a digit, F1 to F12, Space, Enter or Tab")]
+    #[error("there is no key `{0}`: use a letter, a digit, F1 to F24, or a name such as Space")]
     NoSuchKey(String),
 }
 
@@ -31,6 +31,7 @@ const ALT: u16 = 1 << 3;
 const SUPER: u16 = 1 << 6;
 /// The number of the first function key.
 const F1: u32 = 0xffbe;
+const LAST_F: u32 = 24;
 
 impl FromStr for KeyChord {
     type Err = KeyChordError;
@@ -45,7 +46,8 @@ impl FromStr for KeyChord {
             }
         }
         let keysym = keysym.ok_or(KeyChordError::NotOneKey)?;
-        if modifiers & !SHIFT == 0 {
+        // A function key types nothing that could not be typed any more.
+        if modifiers & !SHIFT == 0 && !(F1..F1 + LAST_F).contains(&keysym) {
             return Err(KeyChordError::NoModifier);
         }
         Ok(Self { modifiers, keysym })
@@ -54,7 +56,8 @@ impl FromStr for KeyChord {
 
 fn modifier(name: &str) -> Option<u16> {
     Some(match name {
-        "ctrl" | "control" => CONTROL,
+        "ctrl" | "control" | "cmdorctrl" | "cmdorcontrol" | "commandorctrl"
+        | "commandorcontrol" => CONTROL,
         "shift" => SHIFT,
         "alt" | "option" => ALT,
         "super" | "cmd" | "command" | "meta" => SUPER,
@@ -66,12 +69,23 @@ fn key(name: &str) -> Result<u32, KeyChordError> {
     let lower = name.to_lowercase();
     let named = match lower.as_str() {
         "space" => Some(0x20),
-        "enter" | "return" => Some(0xff0d),
+        "backspace" => Some(0xff08),
         "tab" => Some(0xff09),
+        "enter" | "return" => Some(0xff0d),
+        "home" => Some(0xff50),
+        "left" => Some(0xff51),
+        "up" => Some(0xff52),
+        "right" => Some(0xff53),
+        "down" => Some(0xff54),
+        "pageup" => Some(0xff55),
+        "pagedown" => Some(0xff56),
+        "end" => Some(0xff57),
+        "insert" => Some(0xff63),
+        "delete" => Some(0xffff),
         "" => return Err(KeyChordError::NotOneKey),
         _ => None,
     };
-    let function = || lower.strip_prefix('f')?.parse().ok().filter(|at| (1..=12).contains(at));
+    let function = || lower.strip_prefix('f')?.parse().ok().filter(|at| (1..=LAST_F).contains(at));
     let single = || {
         // The numbers of letters and digits are those of ASCII.
         let mut characters = lower.chars();
@@ -96,6 +110,8 @@ mod tests {
         check("Ctrl+Shift+Space", &Ok((CONTROL | SHIFT, 0x20)));
         check("cmd + k", &Ok((SUPER, u32::from('k'))));
         check("Alt+F12", &Ok((ALT, 0xffc9)));
+        check("CmdOrCtrl+PageUp", &Ok((CONTROL, 0xff55)));
+        check("F12", &Ok((0, 0xffc9)));
         check("Ctrl+7", &Ok((CONTROL, u32::from('7'))));
     }
 
@@ -106,7 +122,7 @@ mod tests {
         check("Ctrl", &Err(KeyChordError::NotOneKey));
         check("Ctrl+A+B", &Err(KeyChordError::NotOneKey));
         check("Ctrl+", &Err(KeyChordError::NotOneKey));
-        check("Ctrl+F13", &Err(KeyChordError::NoSuchKey("F13".to_owned())));
+        check("Ctrl+F25", &Err(KeyChordError::NoSuchKey("F25".to_owned())));
         check("Ctrl+Ö", &Err(KeyChordError::NoSuchKey("Ö".to_owned())));
     }
 }

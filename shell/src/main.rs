@@ -7,12 +7,15 @@ mod callgate_program;
 mod command_refusal;
 mod commands;
 mod desk_access;
+mod desk_arrival;
 mod desktop;
+mod folder_dialog;
 mod global_shortcut;
 mod instance;
 mod key_chord;
 mod notices;
 mod outside;
+mod paced_channel;
 mod page_files;
 mod page_watches;
 mod placement;
@@ -35,7 +38,7 @@ use zbus::Connection;
 
 use crate::arguments::{CommandLine, HELP, ShellArguments};
 use crate::commands::{chat, desk, desktop as on_desktop, settings};
-use crate::desktop::DesktopWish;
+use crate::desktop::{DesktopWish, ShellEvent};
 use crate::global_shortcut::GlobalShortcut;
 use crate::instance::ShellInstance;
 use crate::notices::DesktopNotices;
@@ -104,6 +107,7 @@ fn run(arguments: ShellArguments, bus: Option<OnBus>) -> ExitCode {
             settings::settings_read,
             settings::settings_write,
             settings::settings_store_api_key,
+            on_desktop::folder_choose,
             on_desktop::window_hide,
             on_desktop::open_outside,
             on_desktop::waiting_changed,
@@ -141,6 +145,7 @@ fn set_up(app: &mut App, arguments: ShellArguments, bus: Option<OnBus>) -> tauri
     }
     spawn(end_on_signal(app.handle().clone()));
     spawn(join_desktop(app.handle().clone(), bus));
+    spawn(await_desks(app.handle().clone()));
     Ok(())
 }
 
@@ -153,6 +158,16 @@ async fn end_on_signal(app: AppHandle) {
         _ = interrupt.recv() => {}
     }
     desktop::fulfil(&app, DesktopWish::Quit);
+}
+
+/// Tells the page whenever a desk starts.
+async fn await_desks(app: AppHandle) {
+    // Without the program there is no desk either, and the page says so.
+    let Ok(socket) = app.state::<ShellState>().desk.socket().await else { return };
+    let tell = move || desktop::tell_page(&app, ShellEvent::DeskStarted);
+    if let Err(error) = desk_arrival::watch(socket, tell) {
+        complain(&format!("a desk that starts later is not noticed: {error}"));
+    }
 }
 
 /// Joins the desktop: settings, shortcut, tray, notifications and the wishes of later starts. What

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use callgate_client::{ChatRuntimes, ClientSettings};
-use tokio::sync::OnceCell;
+use tokio::sync::{Mutex, OnceCell};
 
 use crate::arguments::ShellArguments;
 use crate::callgate_program::CallgateProgram;
@@ -24,6 +24,8 @@ pub(crate) struct ShellState {
     pub(crate) chats: Arc<ChatRuntimes>,
     pub(crate) watches: PageWatches,
     pub(crate) placement: KeptPlacement,
+    /// Locked while the user chooses a folder.
+    pub(crate) dialog: Mutex<()>,
     /// The shortcut; an error if there is no display for one.
     pub(crate) shortcut: OnceCell<GlobalShortcut>,
     /// The icon, once there is one.
@@ -45,6 +47,7 @@ impl ShellState {
             program,
             watches: PageWatches::default(),
             placement,
+            dialog: Mutex::default(),
             shortcut: OnceCell::new(),
             tray: OnceCell::new(),
             notices: OnceCell::new(),

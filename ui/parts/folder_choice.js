@@ -12,10 +12,11 @@ import { reason, shown } from "./text.js";
  * @property {string[]} projects the folders in which agents have worked
  * @property {(folder: string) => void} type
  * @property {(folder: string) => void} start
+ * @property {(() => void) | null} choose opens a dialog of the system, where there is one
  */
 
 /** @param {FolderState} state */
-export function folderChoice({ typed, problem, projects, type, start }) {
+export function folderChoice({ typed, problem, projects, type, start, choose }) {
   const submit = (/** @type {Event} */ event) => {
     event.preventDefault();
     const field = document.querySelector("[data-folder]");
@@ -43,6 +44,11 @@ export function folderChoice({ typed, problem, projects, type, start }) {
           .value=${typed}
           @input=${(/** @type {Event} */ event) => type(valueOf(event))}
       /></label>
+      ${
+        choose
+          ? html`<button class="button" type="button" data-choose-folder @click=${choose}>Choose…</button>`
+          : nothing
+      }
       <datalist id="chat-projects">${projects.map((path) => html`<option value=${path}></option>`)}</datalist>
       <button class="button primary" type="submit" data-start>Start</button>
     </form>

@@ -20,6 +20,8 @@ const TITLES = /** @type {Record<string, string>} */ ({
 });
 /** The settings that are lists. */
 const LISTS = ["agent.roots"];
+/** Where a value comes from that nobody has set. */
+const DEFAULT = "default";
 const API_KEY = "api key";
 
 export class ShellSettings {
@@ -97,10 +99,23 @@ export class ShellSettings {
     };
     return html`<div class="setting" data-setting=${key}>
       <label for=${id}>${TITLES[key] ?? key}</label>
-      ${control(setting, id, change)}
+      ${control(setting, id, change)} ${LISTS.includes(key) ? this.#addFolder(setting) : nothing}
       <p class="tiny muted">${shown(help)} <span title="Where the value comes from">(${shown(origin)})</span></p>
       ${this.#outcome(key)}
     </div>`;
+  }
+
+  /** @param {Setting} setting a list of folders */
+  #addFolder({ key, value, origin }) {
+    const add = async () => {
+      const folders = origin === DEFAULT ? [this.#app.chat.store.folder].filter(Boolean) : [value ?? []].flat();
+      const chosen = await this.#desktop.chooseFolder(folders.at(-1) ?? "");
+      if (chosen && !folders.includes(chosen))
+        await this.#save(key, () => this.#desktop.set(key, [...folders, chosen]));
+    };
+    return html`<button class="button small start" type="button" data-add-folder @click=${() => this.#app.attempt(add)}>
+      Add a folder…
+    </button>`;
   }
 
   /** @param {import("../types/tauri.js").ShellSettings} read */
@@ -148,7 +163,7 @@ export class ShellSettings {
 }
 
 /** @param {Setting} setting @param {string} id @param {(event: Event) => void} change */
-function control({ key, value, choices }, id, change) {
+function control({ key, value, choices, origin }, id, change) {
   if (choices) {
     const all = value === null || choices.includes(String(value)) ? choices : [String(value), ...choices];
     return html`<select class="field" id=${id} @change=${change}>
@@ -157,13 +172,14 @@ function control({ key, value, choices }, id, change) {
     </select>`;
   }
   if (LISTS.includes(key)) {
-    const lines = [value ?? []].flat();
+    // By default it is the folder of the chat, and not that of the shell.
+    const lines = origin === DEFAULT ? [] : [value ?? []].flat();
     return html`<textarea
       class="field mono"
       id=${id}
       rows=${Math.min(6, lines.length + 1)}
       spellcheck="false"
-      placeholder="One folder in each line"
+      placeholder="The folder of the chat. For others, write one in each line"
       .value=${lines.join("\n")}
       @change=${change}
     ></textarea>`;
@@ -186,6 +202,7 @@ function control({ key, value, choices }, id, change) {
 function typedValue({ key }, text) {
   const words = text.trim();
   const lines = words.split("\n").map((line) => line.trim());
-  if (!words) return null;
+  // No shortcut at all is something else than the one that is the default.
+  if (!words) return key === "shell.shortcut" ? "" : null;
   return LISTS.includes(key) ? lines.filter(Boolean) : words;
 }

@@ -216,6 +216,7 @@ export function fakeTauri({ folder = "/home/ada/engine", theme = "system", desk 
     settings_store_api_key: () => {
       state.hasKey = true;
     },
+    folder_choose: () => "/home/ada/chosen",
     window_hide: () => null,
     open_outside: () => null,
     waiting_changed: () => null,

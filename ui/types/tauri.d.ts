@@ -37,6 +37,7 @@ export type ShellEvent =
   | { kind: "open_question"; id: string }
   | { kind: "deny_question"; id: string }
   | { kind: "status" }
+  | { kind: "desk_started" }
   | { kind: "theme"; theme: Theme };
 
 export type SettingValue = string | string[] | null;

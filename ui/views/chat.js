@@ -132,6 +132,11 @@ export class ChatView {
 
   #choose() {
     const chat = this.#chat;
+    const { desktop } = this.app;
+    const choose = async () => {
+      const chosen = await desktop?.chooseFolder(this.#typedFolder ?? chat.folder ?? "");
+      if (chosen) this.#typedFolder = chosen;
+    };
     return folderChoice({
       typed: this.#typedFolder ?? chat.folder ?? "",
       problem: chat.folderProblem,
@@ -140,6 +145,7 @@ export class ChatView {
         this.#typedFolder = folder;
       },
       start: (folder) => chat.begin(folder),
+      choose: desktop && (() => this.app.attempt(choose)),
     });
   }
 

@@ -6,11 +6,12 @@ use std::sync::Arc;
 use callgate_client::ChatRuntime;
 use callgate_client::wire::session::MAX_LINE;
 use serde::Serialize;
-use tauri::State;
 use tauri::async_runtime::spawn;
 use tauri::ipc::Channel;
+use tauri::{State, Webview};
 
 use crate::command_refusal::CommandRefusal;
+use crate::paced_channel::PacedChannel;
 use crate::page_watches::ChannelEvent;
 use crate::shell_log;
 use crate::shell_state::ShellState;
@@ -57,15 +58,17 @@ pub(crate) async fn chat_watch(
     session: Option<String>,
     after: Option<u64>,
     events: Channel<ChannelEvent>,
+    page: Webview,
 ) -> Result<Option<u64>, CommandRefusal> {
     let Some(chat) = state.chats.running().await else { return Ok(None) };
     let seen = session.as_deref().zip(after);
     let mut happening = chat.events(seen);
     drop(chat);
-    let channel = events.clone();
+    let mut channel = PacedChannel::new(page, events.clone());
     let stream = async move {
         while let Some(event) = happening.next().await {
-            if channel.send(event.into()).is_err() {
+            let bytes = event.data.len();
+            if channel.send(event.into(), bytes).await.is_err() {
                 return;
             }
         }

@@ -4,10 +4,11 @@ use callgate_client::PageEvent;
 use callgate_client::desk::PageRequest;
 use callgate_client::wire::desk::MAX_LINE;
 use serde_json::value::RawValue;
-use tauri::State;
 use tauri::ipc::Channel;
+use tauri::{State, Webview};
 
 use crate::command_refusal::CommandRefusal;
+use crate::paced_channel::PacedChannel;
 use crate::page_watches::ChannelEvent;
 use crate::shell_state::ShellState;
 
@@ -18,6 +19,7 @@ pub(crate) async fn desk_request(
     key: Option<String>,
     line: String,
     messages: Channel<Box<RawValue>>,
+    page: Webview,
 ) -> Result<(), CommandRefusal> {
     if line.len() > MAX_LINE {
         return Err(CommandRefusal::new(413, "the request is too long"));
@@ -29,9 +31,11 @@ pub(crate) async fn desk_request(
     }
     let desk = state.desk.open(key).await?;
     let mut replies = request.send(desk.client()).await?;
+    let mut messages = PacedChannel::new(page, messages);
     while let Some(message) = replies.next().await? {
         let Some(message) = raw(message.to_line()) else { continue };
-        if messages.send(message).is_err() {
+        let bytes = message.get().len();
+        if messages.send(message, bytes).await.is_err() {
             break;
         }
     }
@@ -50,19 +54,21 @@ pub(crate) async fn desk_watch(
     key: Option<String>,
     after: Option<u64>,
     events: Channel<ChannelEvent>,
+    page: Webview,
 ) -> Result<u64, CommandRefusal> {
     // Kept open as long as the stream, so that presses come from one viewer.
     let session = state.desk.open(key.clone()).await?;
     let desk = state.desk.connect(key).await?;
     let mut watch = desk.watch(after.map(|after| after.saturating_add(1))).await?;
-    let channel = events.clone();
+    let mut channel = PacedChannel::new(page, events.clone());
     let stream = async move {
         let _kept = (session, desk);
         let first = PageEvent::watching(watch.head(), after.is_none());
         let mut next = Some(first);
         while let Some(event) = next {
             let is_last = event.event == "locked";
-            if channel.send(event.into()).is_err() || is_last {
+            let bytes = event.data.len();
+            if channel.send(event.into(), bytes).await.is_err() || is_last {
                 return;
             }
             next = match watch.next().await {

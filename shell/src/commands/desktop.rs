@@ -9,7 +9,7 @@ use crate::command_refusal::CommandRefusal;
 use crate::notices::QuestionNotice;
 use crate::outside;
 use crate::shell_state::ShellState;
-use crate::{desktop, window};
+use crate::{desktop, folder_dialog, window};
 
 /// What the page needs to begin.
 #[derive(Debug, Serialize)]
@@ -34,6 +34,19 @@ pub(crate) async fn shell_info(state: State<'_, ShellState>) -> Result<ShellInfo
         shortcut: choices.shortcut,
         theme: choices.theme,
     })
+}
+
+/// Lets the user choose a folder. Returns nothing if they choose none.
+#[tauri::command]
+pub(crate) async fn folder_choose(
+    app: AppHandle,
+    state: State<'_, ShellState>,
+    first: Option<PathBuf>,
+) -> Result<Option<PathBuf>, CommandRefusal> {
+    let (Some(window), Ok(_open)) = (window::window(&app), state.dialog.try_lock()) else {
+        return Err(CommandRefusal::new(409, "a folder is being chosen already"));
+    };
+    folder_dialog::choose(&app, window, first).await
 }
 
 /// Hides the window.

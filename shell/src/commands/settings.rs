@@ -27,7 +27,9 @@ pub(crate) async fn settings_write(
 ) -> Result<(), CommandRefusal> {
     if key == shell_settings::SHORTCUT {
         // Keys that another program has are refused before they are kept.
-        desktop::take_shortcut(&app, value.as_str().unwrap_or_default())?;
+        if let Some(keys) = value.as_str() {
+            desktop::take_shortcut(&app, keys)?;
+        }
     }
     let written = shell_settings::write(&state.program, &key, &value).await;
     desktop::apply_settings(&app).await;

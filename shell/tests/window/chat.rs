@@ -3,6 +3,7 @@
 use std::fs;
 
 use callgate_testkit::messages::{Messages, Turn};
+use callgate_testkit::proc;
 use serde_json::{Value, json};
 
 use crate::stage::{Stage, StageOptions};
@@ -128,6 +129,63 @@ fn files_are_attached_by_dropping_and_pasting_them() {
 
 /// A picture of one point.
 const DOT: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+
+#[test]
+fn a_page_that_does_not_read_needs_little_memory() {
+    // A runtime that says 200 MB without being asked for more.
+    let script = r#"printf '{"type":"ready","timestamp":1}\n'
+        while IFS= read -r line; do
+            id=$(sed 's/.*"id":"\([^"]*\)".*/\1/' <<<"$line")
+            case $line in
+            *user_message*)
+                until [ -e "$HOME/go" ]; do sleep 0.05; done
+                token=$(head -c 4000 /dev/zero | tr '\0' x)
+                for at in $(seq 50000); do printf '{"type":"token","id":"%s","token":"%s","timestamp":2}\n' "$id" "$token"; done
+                printf '{"type":"done","id":"%s","timestamp":3}\n' "$id"
+                touch "$HOME/said" ;;
+            esac
+        done"#;
+    let options = StageOptions { runtime: Some(script), ..StageOptions::default() };
+    let Some(stage) = Stage::start(&options) else { return };
+    let start = json!({ "folder": stage.path("work").to_str().unwrap() });
+    stage.invoke("chat_start", &start).unwrap();
+    let line = json!({ "id": "a", "kind": "user_message", "message": "Go on" }).to_string();
+    let _ = stage.page.run_async(
+        "const [line, done] = arguments;
+        const { invoke, Channel } = window.__TAURI__.core;
+        const events = new Channel();
+        events.onmessage = () => {};
+        invoke('chat_watch', { session: null, after: null, events })
+            .then(() => invoke('chat_send', { line }))
+            .then(() => done(null), (error) => done(String(error)));",
+        &json!([line]),
+    );
+    let before = resident(&stage);
+    // From here on the page reads nothing for a while.
+    let block =
+        "setTimeout(() => { const end = Date.now() + 15_000; while (Date.now() < end); }, 100)";
+    let _ = stage.page.run(block, &json!([]));
+    fs::write(stage.path("go"), "").unwrap();
+    stage.desktop.until("all was said", || stage.path("said").exists().then_some(()));
+    let grown = resident(&stage).saturating_sub(before);
+    assert!(grown < 24 << 20, "the window has grown by {} MiB", grown >> 20);
+}
+
+/// Returns the bytes of memory of the shell and of its page.
+fn resident(stage: &Stage) -> u64 {
+    let (shell, home) = (stage.shell_pid(), stage.desktop.home.path().to_str().unwrap());
+    let is_page = |pid: u32| {
+        proc::command_line(pid).contains("WebKitWebProcess")
+            && proc::environment(pid).contains(home)
+    };
+    let all = proc::all().into_iter().map(|process| process.pid);
+    let of = |pid: u32| {
+        let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+        line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() << 10
+    };
+    of(shell) + all.filter(|pid| is_page(*pid)).map(of).sum::<u64>()
+}
 
 #[test]
 fn large_messages_arrive_in_order() {

@@ -44,6 +44,16 @@ fn the_shortcut_toggles_the_window_and_can_be_changed() {
     assert_eq!(refused.unwrap_err()["status"], 400);
     press(desktop, "ctrl+alt+k");
     desktop.wait_for_window();
+    // Nothing at all is no shortcut, and unsetting it brings the default back.
+    let write = json!({ "key": "shell.shortcut", "value": "" });
+    assert_eq!(stage.invoke("settings_write", &write), Ok(Value::Null));
+    press(desktop, "ctrl+alt+k");
+    let write = json!({ "key": "shell.shortcut", "value": null });
+    assert_eq!(stage.invoke("settings_write", &write), Ok(Value::Null));
+    assert_eq!(desktop.windows().len(), 1, "a key that is no shortcut any more hides nothing");
+    desktop.xdotool(&["windowactivate", "--sync", &desktop.wait_for_window()]).unwrap();
+    press(desktop, "ctrl+shift+space");
+    desktop.wait_for_no_window();
 }
 
 #[test]
@@ -112,6 +122,70 @@ fn size_and_place_are_remembered() {
         (geometry(&stage.desktop, &window) == moved).then_some(())
     });
 }
+
+#[test]
+fn the_menu_of_the_tray_restarts_the_runtime() {
+    let Some(desktop) = TestDesktop::start() else { return };
+    let panel = IconPanel::start(&desktop);
+    let settings = "[agent]\nengine = \"offline\"\n";
+    let options = StageOptions { settings, ..StageOptions::default() };
+    let Some(stage) = Stage::start_on(desktop, &options) else { return };
+    // Without a runtime there is nothing to restart.
+    panel.choose("Restart");
+    stage.begin_chat();
+    let first = stage.runtime_pid();
+    panel.choose("Restart");
+    stage.desktop.until("another runtime", || {
+        (!callgate_testkit::proc::is_running(first) && stage.runtime_pid() != first).then_some(())
+    });
+    stage.page.wait_until_gone("[data-runtime]");
+    stage.say("list files");
+    stage.wait_for_answer("files");
+}
+
+#[test]
+fn a_folder_is_chosen_in_a_dialog_of_the_system() {
+    let Some(stage) = Stage::start(&StageOptions::default()) else { return };
+    let desktop = &stage.desktop;
+    desktop.wait_for_window();
+    let dialog = || {
+        let found = desktop.xdotool(&["search", "--onlyvisible", "--name", "^Choose a folder$"]);
+        found.and_then(|found| found.lines().next().map(str::to_owned))
+    };
+    let open = |button: &str| {
+        stage.page.click(button);
+        let window = desktop.until("the dialog", dialog);
+        desktop.xdotool(&["windowactivate", "--sync", &window]).expect("it can be activated");
+    };
+    let _ = stage.page.run("location.hash = '#/chat'", &json!([]));
+    open("[data-choose-folder]");
+    let refused = stage.invoke("folder_choose", &json!({ "first": null })).unwrap_err();
+    assert_eq!(refused["status"], 409, "one dialog at a time");
+    press(desktop, "Escape");
+    desktop.until("no dialog", || dialog().is_none().then_some(()));
+    let typed =
+        || stage.page.run("return document.querySelector('[data-folder]').value", &json!([]));
+    assert_eq!(typed(), "", "nothing was chosen");
+    open("[data-choose-folder]");
+    let folder = stage.path("work");
+    let folder = folder.to_str().unwrap();
+    // A path that is typed is a place in GTK's dialog.
+    desktop.xdotool(&["type", "--delay", "20", folder]).expect("keys can be pressed");
+    press(desktop, "Return");
+    stage.page.wait_for("the folder", &format!("return {FOLDER} === {}", json!(folder)));
+
+    let _ = stage.page.run("location.hash = '#/settings'", &json!([]));
+    open("[data-add-folder]");
+    desktop.xdotool(&["type", "--delay", "20", folder]).expect("keys can be pressed");
+    press(desktop, "Return");
+    let file = stage.path(".config/callgate/config.toml");
+    desktop.until("the folder is a setting", || {
+        let text = std::fs::read_to_string(&file).unwrap_or_default();
+        text.contains(&format!("roots = [\"{folder}\"]")).then_some(())
+    });
+}
+
+const FOLDER: &str = "document.querySelector('[data-folder]').value";
 
 #[test]
 fn the_tray_has_a_menu_and_counts_what_waits() {

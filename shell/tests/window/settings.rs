@@ -1,11 +1,17 @@
 //! The settings of the page in the window, which `callgate config` reads and writes.
 
 use std::fs;
+use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
+use std::process::{Command, Stdio};
 
+use callgate_testkit::messages::{Messages, Turn};
+use callgate_testkit::process::{DEADLINE, Group, run};
+use callgate_testkit::tools;
 use serde_json::{Value, json};
 
 use crate::stage::{Stage, StageOptions};
+use crate::test_desktop::TestDesktop;
 
 #[test]
 fn settings_are_saved_and_kept() {
@@ -60,6 +66,41 @@ fn settings_are_saved_and_kept() {
     stage.desktop.until("the theme is known", || {
         (stage.invoke("shell_info", &json!({})).unwrap()["theme"] == "dark").then_some(())
     });
+}
+
+#[test]
+fn the_key_of_the_model_reaches_a_real_keyring_and_the_runtime_reads_it_there() {
+    let (Some([_, daemon, tool]), Some(desktop)) = (tools::keyring(), TestDesktop::start()) else {
+        return;
+    };
+    let model = Messages::start([Turn::text("With the key of the keyring.")]);
+    let mut unlock = Command::new(daemon);
+    unlock.args(["--unlock", "--foreground", "--components=secrets"]).env_clear();
+    unlock.envs(desktop.environment()).stdin(Stdio::piped());
+    unlock.stdout(Stdio::null()).stderr(Stdio::null());
+    let mut keyring = Group::spawn(unlock);
+    drop(keyring.take_stdin().write_all(b"password"));
+    let lookup = |desktop: &TestDesktop| {
+        let mut command = Command::new(&tool);
+        command.args(["lookup", "service", "callgate", "key", "agent-api-key"]).env_clear();
+        command.envs(desktop.environment());
+        run(command, DEADLINE)
+    };
+    let variables = [("ANTHROPIC_BASE_URL", model.url())];
+    let options = StageOptions { variables: &variables, ..StageOptions::default() };
+    let Some(stage) = Stage::start_on(desktop, &options) else { return };
+    let _ = stage.page.run("location.hash = '#/settings'", &json!([]));
+    stage.page.fill("[data-api-key]", "sk-ant-of-the-keyring");
+    stage.page.click("[data-store-key]");
+    stage.page.wait_for_text("[data-setting=api_key]", "Saved");
+    assert_eq!(lookup(&stage.desktop).stdout.trim(), "sk-ant-of-the-keyring");
+    let read = stage.invoke("settings_read", &json!({})).unwrap();
+    assert_eq!(read["has_api_key"], true);
+    assert!(!read.to_string().contains("sk-ant"), "{read}");
+    stage.begin_chat();
+    stage.say("Hello");
+    stage.wait_for_answer("With the key of the keyring.");
+    assert_eq!(model.last().header("x-api-key"), Some("sk-ant-of-the-keyring"));
 }
 
 #[test]
