@@ -37,12 +37,12 @@ use stage::{Stage, StageOptions};
 const LARGEST: f64 = 10.0;
 /// How long the hidden window is watched.
 const WATCHED: Duration = Duration::from_secs(10);
-/// The most milliseconds of processor time in that time. What is left is a thread of WebKit in the
+/// The most milliseconds of processor time in that time. What is left is a thread of `WebKit` in the
 /// shell's process, which looks every 5 s at how much memory the machine has: 0.3 ms each time.
 const MOST_BUSY: f64 = 2.0;
 /// How long a page may take to come to rest.
 const SETTLED: Duration = Duration::from_secs(4);
-/// How long a hidden one may take: WebKit tidies up its memory a while after the last script.
+/// How long a hidden one may take: `WebKit` tidies up its memory a while after the last script.
 const HIDDEN_SETTLED: Duration = Duration::from_secs(40);
 
 /// What is in the page once it can be used.

@@ -94,7 +94,8 @@ impl LeashedChild {
     fn wait_until(&self, limit: Option<Instant>, pipe: Option<BorrowedFd<'_>>) -> io::Result<bool> {
         let exit = self.exit_fd().ok();
         let all = pipe.into_iter().chain(exit.as_ref().map(AsFd::as_fd));
-        let mut polled: Vec<_> = all.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)).collect();
+        let mut polled: Vec<_> =
+            all.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)).collect();
         while !self.has_ended()? {
             let left = limit.map(|limit| limit.saturating_duration_since(Instant::now()));
             let is_let_go = pipe.is_some() && polled.first().is_some_and(has_happened);
