@@ -144,6 +144,31 @@ fn each_turn_reports_what_it_has_cost() {
 }
 
 #[test]
+fn its_usage_is_told_in_every_round_and_its_context_is_that_of_the_last() {
+    let turns = [runs("true"), runs("true"), Turn::text("Done.")];
+    let Some(stage) = Stage::new(turns) else { return };
+    let mut agent = stage.setup.clone().runs().start();
+    agent.hello_with(&["usage"]);
+    agent.say("1", "Go");
+    let all = agent.all("1");
+    // Each response of the fake reads 10 tokens and writes 5.
+    let reports: Vec<[u64; 3]> = of_type(&all, "usage")
+        .iter()
+        .map(|line| {
+            let count = |name: &str| line["data"][name].as_u64().unwrap();
+            [count("inputTokens"), count("outputTokens"), count("contextTokens")]
+        })
+        .collect();
+    for expected in [[10, 5, 15], [20, 10, 15], [30, 15, 15]] {
+        assert!(reports.contains(&expected), "{expected:?}: {reports:?}");
+    }
+    assert_eq!(reports.last().unwrap(), &[30, 15, 15], "{reports:?}");
+    assert!(reports.iter().all(|[_, _, context]| *context <= 15), "{reports:?}");
+    let place = |kind: &str| kinds(&all).iter().position(|it| *it == kind).unwrap();
+    assert!(place("usage") < place("tool_result"), "{all:#?}");
+}
+
+#[test]
 fn the_input_of_its_tools_is_shown_while_it_is_written() {
     let input = json!({"path": ".", "pattern": "a rather long pattern"});
     let turn = Turn::tool_use("mcp__callgate__search_files", input.clone()).pieces(7);

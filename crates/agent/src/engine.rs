@@ -170,6 +170,9 @@ pub enum AnswerPiece {
     Cost(f64),
     /// The tokens that the answer has taken so far; the last one counts.
     Usage(TokenUsage),
+    /// The tokens of the latest response of an engine that gives several in one answer. They tell
+    /// how full the context is.
+    LatestResponse(TokenUsage),
     /// The answer is complete.
     End(ModelStop),
 }

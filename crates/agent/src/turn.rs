@@ -121,6 +121,7 @@ impl Turn {
             // Whoever asks the model counts what it takes, keeps its state, and steers it.
             AnswerPiece::Usage(_)
             | AnswerPiece::Cost(_)
+            | AnswerPiece::LatestResponse(_)
             | AnswerPiece::EngineState(_)
             | AnswerPiece::RoundEnd => {}
             AnswerPiece::OwnCall { id, name, input } => {

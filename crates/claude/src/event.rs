@@ -4,8 +4,8 @@ use callgate_wire::raw::{Json, Members};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::ClaudeAnswer;
 use crate::fields::{content_text, string, text, value};
+use crate::{ClaudeAnswer, ClaudeUsage};
 
 /// Something that has happened during a call.
 #[derive(Debug, Clone)]
@@ -119,6 +119,13 @@ pub enum PartialContent {
     },
     /// A piece of the arguments of the tool call that was begun last, as JSON text.
     Input(String),
+    /// The tokens of the model's current response so far.
+    Tokens {
+        /// The tokens. Those of the input may be reported with the first piece only.
+        usage: ClaudeUsage,
+        /// Whether the response begins with this piece.
+        is_first: bool,
+    },
 }
 
 /// Returns whether the CLI is idle, if the message reports that.
@@ -212,6 +219,12 @@ fn block_event(block: &Members<'_>) -> Option<ClaudeEvent> {
 
 fn partial(message: &Members<'_>) -> Option<PartialContent> {
     let event = message.get("event")?.members();
+    if let Some(started) = event.get("message") {
+        return tokens(&started.members(), true);
+    }
+    if event.get("usage").is_some() {
+        return tokens(&event, false);
+    }
     if let Some(block) = event.get("content_block") {
         let block = block.members();
         let is_call = block.string("type").as_deref() == Some("tool_use");
@@ -226,6 +239,18 @@ fn partial(message: &Members<'_>) -> Option<PartialContent> {
         "input_json_delta" => Some(PartialContent::Input(text(&delta, "partial_json"))),
         _ => None,
     }
+}
+
+fn tokens(holder: &Members<'_>, is_first: bool) -> Option<PartialContent> {
+    let usage = holder.some("usage")?.members();
+    let count = |name: &str| value(&usage, name).unwrap_or_default();
+    let usage = ClaudeUsage {
+        input_tokens: count("input_tokens"),
+        output_tokens: count("output_tokens"),
+        cache_creation_input_tokens: count("cache_creation_input_tokens"),
+        cache_read_input_tokens: count("cache_read_input_tokens"),
+    };
+    Some(PartialContent::Tokens { usage, is_first })
 }
 
 #[cfg(test)]

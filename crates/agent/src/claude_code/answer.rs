@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use callgate_claude::{
-    ClaudeAnswer, ClaudeError, ClaudeEvent, ClaudeOutcome, ClaudeStream, Model, ModelRequest,
-    PartialContent, Prompt, ToolTransport,
+    ClaudeAnswer, ClaudeError, ClaudeEvent, ClaudeOutcome, ClaudeStream, ClaudeUsage, Model,
+    ModelRequest, PartialContent, Prompt, ToolTransport,
 };
 use callgate_link::sync::lock;
 use callgate_wire::session::TokenUsage;
@@ -50,6 +50,10 @@ struct EventReader {
     streams_input: bool,
     /// The id and the name of the call whose input is being written.
     writing: Option<(String, String)>,
+    /// The tokens of the responses before the latest.
+    earlier: TokenUsage,
+    /// The tokens of the latest response.
+    latest: TokenUsage,
     /// The session that was resumed.
     resumed: Option<ResumedSession>,
     /// What ends the answer, once the CLI has given its result.
@@ -197,6 +201,11 @@ impl EventReader {
                 let piece = |(id, name)| AnswerPiece::ToolInput { id, name, text };
                 into.extend(self.writing.clone().map(piece));
             }
+            ClaudeEvent::Partial(PartialContent::Tokens { usage, is_first }) => {
+                self.count(usage, is_first);
+                into.push(AnswerPiece::LatestResponse(self.latest));
+                into.push(AnswerPiece::Usage(self.earlier + self.latest));
+            }
             ClaudeEvent::Text(text) => {
                 let is_new = !std::mem::take(&mut self.has_text) && !text.is_empty();
                 into.extend(is_new.then_some(AnswerPiece::Text(text)));
@@ -230,19 +239,24 @@ impl EventReader {
         Ok(())
     }
 
+    /// Counts the tokens of a response as far as they are known.
+    fn count(&mut self, usage: ClaudeUsage, is_first: bool) {
+        let mut usage = tokens(usage);
+        if is_first {
+            self.earlier = self.earlier + self.latest;
+        } else if usage.all_input() == 0 {
+            usage = TokenUsage { output: usage.output, ..self.latest };
+        }
+        self.latest = usage;
+    }
+
     fn finish(
         &mut self,
         answer: ClaudeAnswer,
         into: &mut Vec<AnswerPiece>,
     ) -> Result<(), EngineError> {
-        let usage = answer.usage;
         let state = self.priced(&answer, into);
-        into.push(AnswerPiece::Usage(TokenUsage {
-            input: usage.input_tokens,
-            output: usage.output_tokens,
-            cache_read: usage.cache_read_input_tokens,
-            cache_write: usage.cache_creation_input_tokens,
-        }));
+        into.push(AnswerPiece::Usage(tokens(answer.usage)));
         let stop = match answer.outcome {
             ClaudeOutcome::Success => match answer.stop_reason.as_deref() {
                 Some("refusal") => ModelStop::Refusal,
@@ -266,6 +280,15 @@ impl EventReader {
             into.push(AnswerPiece::Cost(cost));
         }
         ResumedSession { id: answer.session_id.clone(), cost: answer.cost_usd }
+    }
+}
+
+fn tokens(usage: ClaudeUsage) -> TokenUsage {
+    TokenUsage {
+        input: usage.input_tokens,
+        output: usage.output_tokens,
+        cache_read: usage.cache_read_input_tokens,
+        cache_write: usage.cache_creation_input_tokens,
     }
 }
 

@@ -68,6 +68,8 @@ pub(super) struct TurnDriver<'a> {
     events: Vec<SessionEvent>,
     /// The input tokens of the last call, by which the size of the next one is estimated.
     read: Option<u64>,
+    /// The output tokens of the latest response, if the engine gives several in one answer.
+    written: Option<u64>,
     /// What the engine wants to be told the next time.
     engine_state: Option<String>,
     /// Whether the engine waits to be told what the user has said meanwhile.
@@ -148,6 +150,7 @@ impl<'a> TurnDriver<'a> {
             pieces: Vec::new(),
             events: Vec::new(),
             read: None,
+            written: None,
             engine_state: None,
             is_steerable: false,
             reservation: None,
@@ -310,10 +313,7 @@ impl<'a> TurnDriver<'a> {
             match &piece {
                 AnswerPiece::EngineState(state) => self.engine_state = Some(state.clone()),
                 AnswerPiece::RoundEnd => self.is_steerable = true,
-                _ => {}
-            }
-            if let AnswerPiece::Usage(usage) = &piece {
-                self.read = Some(usage.input + usage.cache_read + usage.cache_write);
+                _ => self.note_context(&piece),
             }
             if self.is_report_due(&piece) {
                 todo.push(TurnAction::Tell(self.usage_report()));

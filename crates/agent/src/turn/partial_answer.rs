@@ -95,6 +95,7 @@ pub(super) fn size(piece: &AnswerPiece) -> usize {
         | AnswerPiece::RoundEnd
         | AnswerPiece::EngineState(_)
         | AnswerPiece::Cost(_)
+        | AnswerPiece::LatestResponse(_)
         | AnswerPiece::Usage(_)
         | AnswerPiece::End(_) => 0,
     }

@@ -111,6 +111,29 @@ fn pieces() {
 }
 
 #[test]
+fn tokens_of_a_response() {
+    let event = |event: &str| format!(r#"{{"type":"stream_event","event":{event}}}"#);
+    let counts = r#"{"input_tokens":3,"cache_read_input_tokens":20,"cache_creation_input_tokens":100,"output_tokens":1}"#;
+    check(
+        &event(&format!(r#"{{"type":"message_start","message":{{"usage":{counts}}}}}"#)),
+        expect![[
+            r#"Partial(Tokens { usage: ClaudeUsage { input_tokens: 3, output_tokens: 1, cache_creation_input_tokens: 100, cache_read_input_tokens: 20 }, is_first: true })"#
+        ]],
+    );
+    check(
+        &event(
+            r#"{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":7,"input_tokens":null}}"#,
+        ),
+        expect![[
+            r#"Partial(Tokens { usage: ClaudeUsage { input_tokens: 0, output_tokens: 7, cache_creation_input_tokens: 0, cache_read_input_tokens: 0 }, is_first: false })"#
+        ]],
+    );
+    for without in [r#"{"type":"message_start","message":{}}"#, r#"{"type":"message_stop"}"#] {
+        assert!(matches!(&read(&event(without))[..], [ClaudeEvent::Other { .. }]), "{without}");
+    }
+}
+
+#[test]
 fn a_subagent_is_told_apart() {
     check(
         r#"{"type":"assistant","message":{"content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]},"parent_tool_use_id":"t1"}"#,

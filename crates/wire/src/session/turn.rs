@@ -46,6 +46,14 @@ pub struct TokenUsage {
     pub cache_write: u64,
 }
 
+impl TokenUsage {
+    /// Returns the input tokens, cached or not.
+    #[must_use]
+    pub fn all_input(self) -> u64 {
+        self.input + self.cache_read + self.cache_write
+    }
+}
+
 impl Add for TokenUsage {
     type Output = Self;
 

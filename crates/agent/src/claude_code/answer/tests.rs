@@ -113,6 +113,31 @@ fn the_input_of_tools_is_given_in_pieces_if_it_is_wanted() {
 }
 
 #[test]
+fn tokens_are_counted_by_responses() {
+    let mut reader = EventReader::default();
+    // Returns the input and output of the latest response, and of all.
+    let mut counts = |[input, cached, output]: [u64; 3], is_first: bool| {
+        let mut usage = ClaudeUsage::default();
+        (usage.input_tokens, usage.output_tokens) = (input, output);
+        usage.cache_read_input_tokens = cached;
+        let event = ClaudeEvent::Partial(PartialContent::Tokens { usage, is_first });
+        let mut pieces = Vec::new();
+        reader.take(event, &mut pieces).unwrap();
+        match pieces[..] {
+            [AnswerPiece::LatestResponse(latest), AnswerPiece::Usage(all)] => {
+                [latest, all].map(|usage| (usage.all_input(), usage.output))
+            }
+            ref pieces => panic!("{pieces:?}"),
+        }
+    };
+    assert_eq!(counts([3, 20, 1], true), [(23, 1), (23, 1)]);
+    assert_eq!(counts([0, 0, 5], false), [(23, 5), (23, 5)]);
+    assert_eq!(counts([4, 23, 1], true), [(27, 1), (50, 6)]);
+    // A tool of the service has been read within the response.
+    assert_eq!(counts([9, 23, 2], false), [(32, 2), (55, 7)]);
+}
+
+#[test]
 fn a_session_is_kept_with_what_it_has_cost() {
     for state in ["1234-abcd", "1234-abcd 0.0204", "1234-abcd 0"] {
         assert_eq!(ResumedSession::read(state).state(), state);

@@ -53,6 +53,7 @@ impl UsageMeter {
             | AnswerPiece::OwnCall { .. }
             | AnswerPiece::OwnResult { .. }
             | AnswerPiece::RoundEnd
+            | AnswerPiece::LatestResponse(_)
             | AnswerPiece::EngineState(_) => 0,
         };
         self.bytes += bytes as u64;

@@ -6,6 +6,20 @@ use super::TurnDriver;
 use crate::engine::AnswerPiece;
 
 impl TurnDriver<'_> {
+    /// Notes how full the context is if the piece tells it.
+    pub(super) fn note_context(&mut self, piece: &AnswerPiece) {
+        match piece {
+            AnswerPiece::LatestResponse(usage) => {
+                (self.read, self.written) = (Some(usage.all_input()), Some(usage.output));
+            }
+            // The usage of several responses is more than any of them has read.
+            AnswerPiece::Usage(usage) if self.written.is_none() => {
+                self.read = Some(usage.all_input());
+            }
+            _ => {}
+        }
+    }
+
     /// Returns true if the piece changes what is known about the usage: the provider reports it, or
     /// the answer ends and the provider never did.
     pub(super) fn is_report_due(&self, piece: &AnswerPiece) -> bool {
@@ -24,7 +38,7 @@ impl TurnDriver<'_> {
         SessionEvent::Usage(UsageReport {
             usage: self.taken + answer,
             cost,
-            context_tokens: self.read.unwrap_or_default() + answer.output,
+            context_tokens: self.read.unwrap_or_default() + self.written.unwrap_or(answer.output),
             context_window: Some(self.window()),
         })
     }
