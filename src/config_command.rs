@@ -18,14 +18,17 @@ use crate::config::{
 };
 use crate::failure::{Failure, complain};
 use crate::text::read_limited;
+use crate::typed_secret::read_typed_secret;
 
 /// The largest value that is read from standard input.
 const LARGEST_VALUE: u64 = 64 * 1024;
+/// The exit code after Ctrl-C, as shells have it.
+const CANCELLED: u8 = 130;
 
 /// Show the settings and where each came from, and change the settings file
 ///
 /// Exit codes: 0 done, 1 failed, or `get` found no value, 64 wrong command line or no such key, 78
-/// wrong settings: a value that callgate would not accept is not written.
+/// wrong settings: a value that callgate would not accept is not written, 130 cancelled.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ConfigArgs {
     #[command(subcommand)]
@@ -65,7 +68,7 @@ enum ConfigCommand {
         /// A key and its value; repeat both to set several at once
         #[arg(required = true, value_names = ["KEY", "VALUE"], num_args = 1.., allow_negative_numbers = true)]
         words: Vec<String>,
-        /// Read the value of the last key from standard input
+        /// Read the value of the last key from standard input; at a terminal it is not shown
         #[arg(long)]
         stdin: bool,
         /// Print the settings as `callgate config get --json` does, one on each line
@@ -191,7 +194,11 @@ fn set(
     let mut secret = None;
     if let Some(name) = last {
         known_key(name)?;
-        let (change, stored) = SettingChange::set_hidden(name, &read_value()?)?;
+        let Some(value) = read_value(name)? else {
+            complain("cancelled; nothing was changed");
+            return Ok(ExitCode::from(CANCELLED));
+        };
+        let (change, stored) = SettingChange::set_hidden(name, &value)?;
         changes.push(change);
         secret = stored;
     }
@@ -199,15 +206,17 @@ fn set(
     print_changed(file, &changes, is_json)
 }
 
-/// Reads a value from standard input, without the end of its last line.
-fn read_value() -> Result<HiddenText, Failure> {
+/// Reads the value of a key from standard input, without the end of its last line; at a terminal
+/// one line that is not shown. Returns `None` if somebody cancels there.
+fn read_value(key: &str) -> Result<Option<HiddenText>, Failure> {
     let input = io::stdin();
-    if input.is_terminal() {
-        complain("type the value, then press Enter and Ctrl-D");
-    }
-    let text = read_limited(input.lock(), LARGEST_VALUE)
-        .map_err(|error| failed(format!("cannot read standard input: {error}")))?;
-    Ok(HiddenText::new(text.trim_end_matches(['\r', '\n'])))
+    let read = if input.is_terminal() {
+        read_typed_secret(key)
+    } else {
+        let text = read_limited(input.lock(), LARGEST_VALUE);
+        text.map(|text| Some(HiddenText::new(text.trim_end_matches(['\r', '\n']))))
+    };
+    read.map_err(|error| failed(format!("cannot read standard input: {error}")))
 }
 
 /// Makes the changes, all or none. A secret for the keyring is stored once it is known that the

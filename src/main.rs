@@ -19,6 +19,7 @@ mod doctor;
 mod failure;
 mod hook;
 mod install;
+mod interruptions;
 mod invocation;
 mod key_decoder;
 mod key_reader;
@@ -32,6 +33,7 @@ mod progress;
 mod rules;
 mod terminal_modes;
 mod text;
+mod typed_secret;
 mod uninstall;
 mod up;
 

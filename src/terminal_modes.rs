@@ -9,12 +9,17 @@ use callgate_link::process::ProcessStat;
 use callgate_link::sync::lock;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Signal, getpid, kill_process};
-use rustix::termios::{InputModes, LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
+use rustix::termios::{
+    InputModes, LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr,
+};
 use tokio::signal::unix::{self, SignalKind, signal};
 
 /// The sequences that switch bracketed paste on and off.
 const TELL_PASTES: &str = "\x1b[?2004h";
 const TELL_NO_PASTES: &str = "\x1b[?2004l";
+
+/// What stands for no key among the special keys of a terminal.
+const NO_KEY: u8 = 0;
 
 /// Returns true if we are in the foreground of our terminal. A process that reads keys or changes
 /// modes from the background is stopped.
@@ -33,19 +38,21 @@ pub(crate) enum TerminalHolder {
     Others,
 }
 
-/// The modes of a terminal that delivers single keys. The original modes are restored while the
+/// The modes of a terminal that delivers single keys, or hidden lines. The original modes are restored while the
 /// program is stopped, and at the end.
 #[derive(Debug)]
 pub(crate) struct KeyModes {
     before: Termios,
     single: Termios,
+    /// Whether pastes are marked as such.
+    tells_pastes: bool,
     holder: Mutex<TerminalHolder>,
 }
 
 impl KeyModes {
     /// Makes the terminal deliver each key at once and without echo; Ctrl-C still interrupts.
     pub(crate) fn start() -> io::Result<Self> {
-        Self::start_with(|single| {
+        Self::start_with(true, |single| {
             single.local_modes.remove(LocalModes::ICANON | LocalModes::ECHO);
         })
     }
@@ -53,20 +60,38 @@ impl KeyModes {
     /// Makes the terminal deliver every key as it is: also Ctrl-C, Ctrl-Z and Ctrl-S, which then do
     /// nothing by themselves, and Enter apart from Ctrl-J.
     pub(crate) fn start_with_all_keys() -> io::Result<Self> {
-        Self::start_with(|single| {
+        Self::start_with(true, |single| {
             let local = LocalModes::ICANON | LocalModes::ECHO | LocalModes::ISIG;
             single.local_modes.remove(local | LocalModes::IEXTEN);
             single.input_modes.remove(InputModes::ICRNL | InputModes::IXON);
         })
     }
 
-    fn start_with(change: impl FnOnce(&mut Termios)) -> io::Result<Self> {
+    /// Makes the terminal deliver whole lines, and show nothing of them but their end. Ctrl-C still
+    /// interrupts; Ctrl-\ does nothing, since it would leave the terminal so.
+    pub(crate) fn start_hidden_line() -> io::Result<Self> {
+        Self::start_with(false, |hidden| {
+            hidden.local_modes.remove(LocalModes::ECHO);
+            hidden.local_modes.insert(LocalModes::ICANON | LocalModes::ISIG | LocalModes::ECHONL);
+            hidden.special_codes[SpecialCodeIndex::VQUIT] = NO_KEY;
+        })
+    }
+
+    fn start_with(tells_pastes: bool, change: impl FnOnce(&mut Termios)) -> io::Result<Self> {
         let before = tcgetattr(io::stdin())?;
         let mut single = before.clone();
         change(&mut single);
         tcsetattr(io::stdin(), OptionalActions::Now, &single)?;
-        write(TELL_PASTES);
-        Ok(Self { before, single, holder: Mutex::new(TerminalHolder::Program) })
+        let modes =
+            Self { before, single, tells_pastes, holder: Mutex::new(TerminalHolder::Program) };
+        modes.tell(TELL_PASTES);
+        Ok(modes)
+    }
+
+    fn tell(&self, pastes: &str) {
+        if self.tells_pastes {
+            write(pastes);
+        }
     }
 
     /// Returns who has the terminal. A program that was continued takes it again as soon as it is
@@ -76,7 +101,7 @@ impl KeyModes {
         if *holder == TerminalHolder::Shell && is_in_foreground() {
             // A terminal that is gone has no modes.
             tcsetattr(io::stdin(), OptionalActions::Now, &self.single).ok();
-            write(TELL_PASTES);
+            self.tell(TELL_PASTES);
             *holder = TerminalHolder::Program;
         }
         *holder
@@ -86,7 +111,7 @@ impl KeyModes {
     pub(crate) fn hand_over(&self, to: TerminalHolder) {
         let mut holder = lock(&self.holder);
         if *holder == TerminalHolder::Program {
-            write(TELL_NO_PASTES);
+            self.tell(TELL_NO_PASTES);
             tcsetattr(io::stdin(), OptionalActions::Now, &self.before).ok();
         }
         *holder = to;

@@ -6,7 +6,6 @@ mod page;
 mod service;
 
 use std::fmt;
-use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
@@ -21,13 +20,13 @@ use callgate_mask::text::{self, Measure};
 use callgate_store::{Store, StoreError};
 use callgate_web::{PageAddress, PageHost};
 use rustix::process::{DumpableBehavior, set_dumpable_behavior};
-use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 
 use crate::agents::starting_mode::gated_agents;
 use crate::browser;
 use crate::config::{Config, DeskFlags, SettingOrigin, Surroundings, check_private};
 use crate::failure::{Failure, complain};
+use crate::interruptions::Interruptions;
 use crate::invocation;
 use crate::policy::LiveRules;
 use crate::rules::ServedRules;
@@ -246,46 +245,4 @@ fn warn_on_stderr() -> Warn {
         let what = text::one_line(what);
         said_in.try_send(text::cut(&what, LONGEST_WARNING, Measure::Chars).to_owned()).ok();
     })
-}
-
-/// The signals that end the desk.
-struct Interruptions {
-    interrupt: Signal,
-    terminate: Signal,
-    hangup: Option<Signal>,
-}
-
-impl Interruptions {
-    /// Starts to listen, in a running tokio runtime. From now on none of the signals ends the
-    /// process by itself, and one that comes before [`next`](Self::next) is not lost.
-    fn listen() -> io::Result<Self> {
-        let hangup = if ignores_hangup() { None } else { Some(signal(SignalKind::hangup())?) };
-        let (interrupt, terminate) =
-            (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
-        Ok(Self { interrupt, terminate, hangup })
-    }
-
-    /// Waits for one of the signals.
-    async fn next(&mut self) {
-        let hung_up = async {
-            match &mut self.hangup {
-                Some(hangup) => hangup.recv().await,
-                None => std::future::pending().await,
-            }
-        };
-        tokio::select! {
-            _ = self.interrupt.recv() => {}
-            _ = self.terminate.recv() => {}
-            _ = hung_up => {}
-        }
-    }
-}
-
-/// Returns true if the process was started to outlive its terminal, as `nohup` does.
-fn ignores_hangup() -> bool {
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    // The first bit is the first signal, SIGHUP.
-    let bits = ignored.and_then(|bits| u64::from_str_radix(bits.trim(), 16).ok());
-    bits.is_some_and(|bits| bits & 1 == 1)
 }

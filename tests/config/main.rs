@@ -4,6 +4,7 @@
 
 mod command;
 mod keyring;
+mod typed;
 
 use std::fs;
 use std::process::Command;

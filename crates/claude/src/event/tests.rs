@@ -117,7 +117,7 @@ fn tokens_of_a_response() {
     check(
         &event(&format!(r#"{{"type":"message_start","message":{{"usage":{counts}}}}}"#)),
         expect![[
-            r#"Partial(Tokens { usage: ClaudeUsage { input_tokens: 3, output_tokens: 1, cache_creation_input_tokens: 100, cache_read_input_tokens: 20 }, is_first: true })"#
+            r"Partial(Tokens { usage: ClaudeUsage { input_tokens: 3, output_tokens: 1, cache_creation_input_tokens: 100, cache_read_input_tokens: 20 }, is_first: true })"
         ]],
     );
     check(
@@ -125,7 +125,7 @@ fn tokens_of_a_response() {
             r#"{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":7,"input_tokens":null}}"#,
         ),
         expect![[
-            r#"Partial(Tokens { usage: ClaudeUsage { input_tokens: 0, output_tokens: 7, cache_creation_input_tokens: 0, cache_read_input_tokens: 0 }, is_first: false })"#
+            r"Partial(Tokens { usage: ClaudeUsage { input_tokens: 0, output_tokens: 7, cache_creation_input_tokens: 0, cache_read_input_tokens: 0 }, is_first: false })"
         ]],
     );
     for without in [r#"{"type":"message_start","message":{}}"#, r#"{"type":"message_stop"}"#] {
