@@ -99,8 +99,8 @@ impl Gatekeeper {
     }
 
     async fn decide(&self, question: GateQuestion) -> ToolPermit {
-        let GateQuestion { tool, input, conversation, .. } = &question;
-        let ask = self.ruled(tool, input).await;
+        let GateQuestion { input, conversation, .. } = &question;
+        let ask = self.ruled(&question, input).await;
         match ask.ruling {
             Ruling::Allow { because } => return ToolPermit::Allowed { because, input: None },
             Ruling::Deny { because } => return ToolPermit::Denied { because, interrupt: false },
@@ -122,19 +122,24 @@ impl Gatekeeper {
                 if let (true, Some(like)) = (always, &ask.like) {
                     self.always.add(conversation, like);
                 }
-                self.allowed(tool, text, input).await
+                self.allowed(&question, text, input).await
             }
         }
     }
 
-    /// Asks the rules, on another thread because a look at the disk may block, and no longer than
-    /// a person would be waited for.
-    async fn ruled(&self, tool: &str, input: &RawValue) -> ToolRuling {
-        let (rules, tool, input) = (Arc::clone(&self.rules), tool.to_owned(), input.to_owned());
-        let judging = tokio::task::spawn_blocking(move || rules.rule(&tool, input.get()));
+    /// Asks the tool whether it can do anything with this input, and then the rules, on another
+    /// thread because a look at the disk may block, and no longer than a person would be waited for.
+    async fn ruled(&self, question: &GateQuestion, input: &RawValue) -> ToolRuling {
+        let (rules, tool) = (Arc::clone(&self.rules), question.tool.clone());
+        let (refusal, input) = (question.refusal.clone(), input.to_owned());
+        let judging = tokio::task::spawn_blocking(move || {
+            let refused = refusal.and_then(|refusal| refusal(&input));
+            refused.map_or_else(|| rules.rule(&tool, input.get()), ToolRuling::denied)
+        });
         let denied = |why: &dyn Display| {
-            let because = format!("the rules could not be asked, so the tool did not run: {why}");
-            ToolRuling { ruling: Ruling::Deny { because }, like: None }
+            ToolRuling::denied(format!(
+                "the rules could not be asked, so the tool did not run: {why}"
+            ))
         };
         match tokio::time::timeout(self.ruled_within, judging).await {
             Ok(Ok(said)) => said,
@@ -146,12 +151,12 @@ impl Gatekeeper {
     /// Allows what a person has allowed. Changed arguments are a new act, which a rule may deny.
     async fn allowed(
         &self,
-        tool: &str,
+        question: &GateQuestion,
         because: String,
         input: Option<Box<RawValue>>,
     ) -> ToolPermit {
         if let Some(changed) = &input
-            && let Ruling::Deny { because } = self.ruled(tool, changed).await.ruling
+            && let Ruling::Deny { because } = self.ruled(question, changed).await.ruling
         {
             return ToolPermit::Denied { because, interrupt: false };
         }

@@ -124,18 +124,11 @@ impl AgentTool for FileTool {
     }
 
     /// Refuses a path outside the allowed folders.
-    fn refusal(&self, input: &RawValue) -> BoxFuture<'_, Option<String>> {
-        let (context, input) = (self.context.clone(), input.to_owned());
-        Box::pin(async move {
-            let task = tokio::task::spawn_blocking(move || {
-                // The tool itself reports what is wrong with the rest of the input.
-                let input = FileToolInput::read(input.get()).ok()?;
-                let path = input.optional_text("path").ok()??;
-                context.roots.leads_out(path).map(|reason| cannot("use", path, reason))
-            });
-            // A check that panicked refuses nothing: the tool itself stays inside.
-            task.await.unwrap_or_default()
-        })
+    fn refusal(&self, input: &RawValue) -> Option<String> {
+        // The tool itself reports what is wrong with the rest of the input.
+        let input = FileToolInput::read(input.get()).ok()?;
+        let path = input.optional_text("path").ok()??;
+        self.context.roots.leads_out(path).map(|reason| cannot("use", path, reason))
     }
 
     fn run(&self, invocation: ToolInvocation) -> BoxFuture<'_, CallOutcome> {

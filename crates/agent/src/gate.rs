@@ -39,9 +39,15 @@ pub struct GateQuestion {
     pub may_ask: bool,
     /// Shows the question to the front end, if it accepts questions.
     pub mirror: Option<QuestionMirror>,
+    /// Finds out whether the tool can do anything with its arguments. If not, it is denied for that
+    /// reason, before the rules are consulted and anyone is asked.
+    pub refusal: Option<RefusalFn>,
     /// Previews what the tool would change, for the person who decides.
     pub preview: Option<PreviewFn>,
 }
+
+/// Returns why a tool cannot do anything with this input. It may block.
+pub type RefusalFn = Arc<dyn Fn(&RawValue) -> Option<String> + Send + Sync>;
 
 /// Returns what a tool would change with this input: a unified diff with secrets masked.
 pub type PreviewFn = Arc<dyn Fn(&RawValue) -> BoxFuture<'static, Option<String>> + Send + Sync>;

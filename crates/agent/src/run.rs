@@ -167,15 +167,10 @@ impl AgentTool for RunTool {
     }
 
     /// Refuses a working folder outside the allowed ones.
-    fn refusal(&self, input: &RawValue) -> BoxFuture<'_, Option<String>> {
-        let (settings, input) = (Arc::clone(&self.settings), read(input));
-        Box::pin(async move {
-            // The tool itself reports what is wrong with the rest of the input.
-            let requested = input.ok()?.cwd?;
-            let look = move || program::working_folder(&settings, Some(&requested)).err();
-            // A check that panicked refuses nothing: the tool itself stays inside.
-            tokio::task::spawn_blocking(look).await.unwrap_or_default()
-        })
+    fn refusal(&self, input: &RawValue) -> Option<String> {
+        // The tool itself reports what is wrong with the rest of the input.
+        let requested = read(input).ok()?.cwd?;
+        program::working_folder(&self.settings, Some(&requested)).err()
     }
 
     fn run(&self, invocation: ToolInvocation) -> BoxFuture<'_, CallOutcome> {

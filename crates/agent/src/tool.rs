@@ -18,9 +18,9 @@ pub trait AgentTool: Send + Sync {
     fn spec(&self) -> &ToolSpec;
 
     /// Returns why the tool cannot do anything with these arguments, so that no one is asked for
-    /// permission. It changes nothing, and `None` permits nothing.
-    fn refusal(&self, _input: &RawValue) -> BoxFuture<'_, Option<String>> {
-        Box::pin(std::future::ready(None))
+    /// permission. It may block, changes nothing, and `None` permits nothing.
+    fn refusal(&self, _input: &RawValue) -> Option<String> {
+        None
     }
 
     /// Runs it. Errors are part of the [`CallOutcome`]. Dropping the future stops the tool, with

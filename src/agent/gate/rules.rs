@@ -27,6 +27,12 @@ pub(super) struct ToolRuling {
     pub(super) like: Option<RepeatableAct>,
 }
 
+impl ToolRuling {
+    pub(super) fn denied(because: String) -> Self {
+        Self { ruling: Ruling::Deny { because }, like: None }
+    }
+}
+
 /// The rules, read when the first question comes.
 pub(super) struct RuntimeRules {
     config: Config,

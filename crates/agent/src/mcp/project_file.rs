@@ -144,6 +144,7 @@ impl ProjectFile {
             conversation: turn.conversation.to_owned(),
             may_ask: turn.may_ask,
             mirror: turn.mirror,
+            refusal: None,
             preview: None,
         };
         match turn.gate.may(question).await {

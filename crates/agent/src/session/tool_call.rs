@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use tokio::time::timeout;
 
 use super::{SessionShared, ToolMap};
-use crate::gate::{GateQuestion, PreviewFn, QuestionMirror, ToolPermit};
+use crate::gate::{GateQuestion, PreviewFn, QuestionMirror, RefusalFn, ToolPermit};
 use crate::tool::{AgentTool, CallOutcome, ProgressSink, ToolInvocation};
 use crate::turn::{FinishedCall, ToolCall};
 
@@ -89,20 +89,12 @@ pub(super) async fn run(
         conversation: conversation.to_string(),
         may_ask: mode != ConversationMode::Auto,
         mirror: shared.output.takes_questions().then(|| mirror(&shared, request)),
+        refusal: Some(refusal(&tool)),
         preview: Some(preview(&tool)),
     };
     let mut entry =
         CallRecord { shared: &shared, conversation, wanted: &wanted, input: wanted.input.clone() };
-    let refusal = match mode {
-        ConversationMode::Plan if !tool.spec().is_read_only => Some(PLANNING.to_owned()),
-        _ => tool.refusal(&wanted.input).await,
-    };
-    if let Some(because) = refusal {
-        origin.note_denied();
-        let draft = Some(entry.draft("refused", json!({ "because": shown(&because) })));
-        return CallReport { draft, ..CallReport::failed(because) };
-    }
-    match shared.options.gate.may(question).await {
+    match permit_in(mode, tool.spec().is_read_only, &shared, question).await {
         ToolPermit::Allowed { because, input } => {
             // Arguments that a person has changed are the ones that run and are recorded.
             let input = input.unwrap_or_else(|| wanted.input.clone());
@@ -137,14 +129,10 @@ pub(super) async fn permit(
         conversation: conversation.to_string(),
         may_ask: mode != ConversationMode::Auto,
         mirror: shared.output.takes_questions().then(|| mirror(&shared, request)),
+        refusal: None,
         preview: None,
     };
-    let permit = match mode {
-        ConversationMode::Plan if !is_read_only => {
-            ToolPermit::Denied { because: PLANNING.to_owned(), interrupt: false }
-        }
-        _ => shared.options.gate.may(question).await,
-    };
+    let permit = permit_in(mode, is_read_only, &shared, question).await;
     let (kind, because, changed) = match &permit {
         ToolPermit::Allowed { because, input } => ("running", because, input.as_ref()),
         ToolPermit::Denied { because, .. } => {
@@ -162,6 +150,19 @@ pub(super) async fn permit(
             ToolPermit::Denied { because, interrupt: false }
         }
     }
+}
+
+/// Asks the gate, unless the mode already denies the call.
+async fn permit_in(
+    mode: ConversationMode,
+    is_read_only: bool,
+    shared: &SessionShared,
+    question: GateQuestion,
+) -> ToolPermit {
+    if mode == ConversationMode::Plan && !is_read_only {
+        return ToolPermit::Denied { because: PLANNING.to_owned(), interrupt: false };
+    }
+    shared.options.gate.may(question).await
 }
 
 /// Adds the tool's kind and locations to the announcement of a call.
@@ -196,6 +197,12 @@ pub(super) async fn announced_now(shared: &SessionShared, call: ToolUse) -> Sess
 pub(super) fn mirror(shared: &Arc<SessionShared>, request: &Arc<str>) -> QuestionMirror {
     let (output, request) = (shared.output.clone(), Arc::clone(request));
     Arc::new(move |event| output.say(&request, event))
+}
+
+/// Returns what finds out whether a tool can do anything with its input.
+fn refusal(tool: &Arc<dyn AgentTool>) -> RefusalFn {
+    let tool = Arc::clone(tool);
+    Arc::new(move |input| tool.refusal(input))
 }
 
 /// Returns what previews a call for the person who decides.

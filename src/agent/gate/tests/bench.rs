@@ -157,6 +157,7 @@ pub(super) fn question(tool: &'static str, input: &Value, conversation: &str) ->
         conversation: conversation.to_owned(),
         may_ask: true,
         mirror: None,
+        refusal: None,
         preview: None,
     }
 }

@@ -3,6 +3,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, SystemTime};
 
@@ -93,6 +94,23 @@ fn changed_arguments_are_run_unless_a_rule_denies_them() {
     bench.answer(&id, edited("git", &["push"])).unwrap();
     let permit = words(&bench.run(asked).unwrap());
     assert!(permit.starts_with("denied: denied by rule `no`"), "{permit}");
+}
+
+#[test]
+fn what_the_tool_cannot_do_is_denied_before_and_after_a_person_is_asked() {
+    let bench = Bench::new("");
+    let picky = |target: &str| {
+        let cannot = |input: &RawValue| input.get().contains("far").then(|| "too far".to_owned());
+        GateQuestion { refusal: Some(Arc::new(cannot)), ..make(target) }
+    };
+    let (asked, mut screen) = bench.ask(picky("far"));
+    assert_eq!(words(&bench.run(asked).unwrap()), "denied: too far");
+    assert!(screen.is_over(&bench), "nobody was asked");
+    let (asked, mut screen) = bench.ask(picky("near"));
+    let (id, ..) = screen.asked(&bench);
+    let changed = json!({ "command": "make", "args": ["far"] }).to_string();
+    bench.answer(&id, Press::Input(RawValue::from_string(changed).unwrap())).unwrap();
+    assert_eq!(words(&bench.run(asked).unwrap()), "denied: too far");
 }
 
 #[test]
