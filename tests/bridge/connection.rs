@@ -24,6 +24,24 @@ fn it_dials_on_the_first_call_and_keeps_the_connection() {
     stage.assert_not_dialled();
 }
 
+/// The host may answer before the thread that has sent the last part of a call runs again. Now and
+/// then it does, so there are many calls.
+#[test]
+fn large_calls_keep_the_connection() {
+    let stage = Stage::new();
+    let mut bridge = stage.bridge(&[]);
+    let text = "a".repeat(300_000);
+    bridge.send(call(1, &json!({ "text": text })));
+    let mut peer = stage.accept();
+    for id in 1..=100 {
+        peer.request();
+        peer.answer("read");
+        assert_eq!(text_of(&bridge.recv(), id), "read");
+        bridge.send(call(id + 1, &json!({ "text": text })));
+    }
+    stage.assert_not_dialled();
+}
+
 #[test]
 fn calls_at_once_go_one_after_the_other_and_each_gets_its_own_answer() {
     let stage = Stage::new();

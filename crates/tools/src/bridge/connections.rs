@@ -6,10 +6,10 @@ use std::io::IoSlice;
 use std::net::Shutdown;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::thread;
 
+use callgate_link::sync::lock;
 use callgate_wire::frame::{OversizedFrame, prefix};
 use callgate_wire::tools::{CallFrame, CallProgress, MAX_MESSAGE};
 use rustix::event::{PollFd, PollFlags, poll};
@@ -48,8 +48,9 @@ pub(super) struct HostConnection {
     stream: Arc<UnixStream>,
     /// The call that has been sent and not been answered.
     pub(super) call: Option<PendingCall>,
-    /// Whether the last call has been sent to its end.
-    is_sent: Arc<AtomicBool>,
+    /// Whether the last call has been sent to its end. Locked while a part of it is sent: the host
+    /// may answer the last part before the thread that sent it runs again.
+    is_sent: Arc<Mutex<bool>>,
 }
 
 /// A call that has no answer yet.
@@ -174,7 +175,7 @@ impl HostConnection {
 
     /// Returns true if the last call has been sent to its end, so that another may follow it.
     pub(super) fn is_sent(&self) -> bool {
-        self.is_sent.load(Ordering::Acquire)
+        *lock(&self.is_sent)
     }
 }
 
@@ -259,7 +260,7 @@ pub(super) struct UnsentRest<'a> {
     call: OutgoingCall<'a>,
     sent: usize,
     /// Set at the call's end.
-    is_sent: Arc<AtomicBool>,
+    is_sent: Arc<Mutex<bool>>,
 }
 
 impl UnsentRest<'_> {
@@ -298,6 +299,7 @@ impl UnsentRest<'_> {
     fn send_more(&mut self) -> bool {
         let pieces = self.call.pieces(self.sent);
         let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
+        let mut is_sent = lock(&self.is_sent);
         match sendmsg(&*self.stream, &pieces, &mut SendAncillaryBuffer::default(), flags) {
             Ok(count) => self.sent += count,
             Err(Errno::AGAIN | Errno::INTR) => return false,
@@ -308,8 +310,7 @@ impl UnsentRest<'_> {
                 return true;
             }
         }
-        let is_sent = self.sent == self.call.prefix.len() + self.call.size();
-        self.is_sent.store(is_sent, Ordering::Release);
-        is_sent
+        *is_sent = self.sent == self.call.prefix.len() + self.call.size();
+        *is_sent
     }
 }
