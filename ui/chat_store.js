@@ -95,7 +95,8 @@ export class ChatStore {
   stateChanged({ state, capabilities, text, lastWords }) {
     this.state = state;
     // Why it died is known until it is ready again.
-    if (state === "died") this.stateText = [text, lastWords].filter(Boolean).join(": ");
+    // Its last words are in the text already if it has ended by itself.
+    if (state === "died") this.stateText = lastWords && !text?.includes(lastWords) ? `${text}: ${lastWords}` : text;
     else if (state === "ready" || state === "ended") this.stateText = "";
     if (capabilities) this.capabilities = new Set(capabilities);
   }

@@ -89,7 +89,7 @@ export class Desktop {
       this.hasDesk = true;
     } catch (error) {
       // A desk that knows no key of this window runs, too.
-      this.hasDesk = !(error instanceof RequestError && error.status === 0);
+      this.hasDesk = error instanceof RequestError && error.status === 401;
     }
     if (had !== this.hasDesk) this.#app.update();
   }

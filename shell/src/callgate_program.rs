@@ -48,6 +48,26 @@ impl CallgateProgram {
         self.0.clone()
     }
 
+    /// Returns an error if it is not there.
+    pub(crate) fn check(&self) -> Result<(), CommandRefusal> {
+        let is_there = if self.0.components().count() > 1 {
+            self.0.is_file()
+        } else {
+            let path = env::var_os("PATH").unwrap_or_default();
+            env::split_paths(&path).any(|folder| folder.join(&self.0).is_file())
+        };
+        if is_there { Ok(()) } else { Err(self.is_missing()) }
+    }
+
+    fn is_missing(&self) -> CommandRefusal {
+        let program = self.0.display();
+        let text = format!(
+            "the program `{program}` was not found: put callgate beside callgate-shell or on the \
+             PATH, and start callgate-shell again"
+        );
+        CommandRefusal::new(503, text)
+    }
+
     /// Runs `callgate config` with these arguments and returns the JSON that it prints. What is
     /// secret goes to its standard input.
     pub(crate) async fn config(
@@ -58,6 +78,9 @@ impl CallgateProgram {
         let run = timeout(ANSWERED_WITHIN, self.run_config(arguments, secret)).await;
         let slow = || io::Error::other("it takes too long");
         let output = run.unwrap_or_else(|_| Err(slow())).map_err(|error| {
+            if error.kind() == io::ErrorKind::NotFound {
+                return self.is_missing();
+            }
             let program = self.0.display();
             CommandRefusal::new(503, format!("`{program} config` cannot be run: {error}"))
         })?;
@@ -96,6 +119,16 @@ fn words(stderr: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_program_that_is_not_there_is_named() {
+        assert_eq!(CallgateProgram::at("sh").check(), Ok(()));
+        assert_eq!(CallgateProgram::at("/bin/sh").check(), Ok(()));
+        for missing in ["/nowhere/callgate", "callgate-of-nobody"] {
+            let refused = CallgateProgram::at(missing).check().unwrap_err();
+            assert!(refused.text.starts_with(&format!("the program `{missing}` was not found")));
+        }
+    }
 
     #[test]
     fn an_error_is_shown_without_the_name_of_the_program() {

@@ -47,8 +47,12 @@ fn log_folder(folder: &Path, is_debug: bool) {
 fn log_item(item: &WatchedItem, is_debug: bool) {
     match item {
         WatchedItem::State(RuntimeState::Died { reason, last_words, .. }) => {
-            let last_words = last_words.as_deref().unwrap_or("nothing");
-            complain(&format!("{reason}; its last words: {last_words}"));
+            // The reason has them already if the process has ended by itself.
+            let last_words = last_words.as_deref().filter(|words| !reason.contains(*words));
+            match last_words {
+                Some(last_words) => complain(&format!("{reason}; its last words: {last_words}")),
+                None => complain(reason),
+            }
         }
         WatchedItem::State(state) if is_debug => complain(&format!("runtime: {}", name_of(state))),
         WatchedItem::Asked(request) if is_debug => {

@@ -86,6 +86,8 @@ pub(crate) struct PageSettings {
     settings: Vec<Value>,
     /// Whether there is a key for the model, wherever it is.
     has_api_key: bool,
+    /// What is wrong with the settings file, in words.
+    problems: Vec<String>,
 }
 
 /// Reads the settings that the page may see.
@@ -98,10 +100,12 @@ pub(crate) async fn read(program: &CallgateProgram) -> Result<PageSettings, Comm
 fn for_page(shown: &Value) -> PageSettings {
     let all = shown.get("settings").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
     let key_of = |setting: &Value| setting.get("key").and_then(Value::as_str).map(str::to_owned);
+    let problems = shown.get("problems").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
     let find = |key: &str| all.iter().find(|setting| key_of(setting).as_deref() == Some(key));
     PageSettings {
         settings: OF_THE_PAGE.iter().filter_map(|key| find(key).cloned()).collect(),
         has_api_key: shown.get("has_api_key").and_then(Value::as_bool).unwrap_or(false),
+        problems: problems.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
     }
 }
 
@@ -148,7 +152,7 @@ mod tests {
             { "key": "database", "value": "/home/ada/callgate.db" },
             { "key": "shell.theme", "value": "dark", "origin": "default" },
             { "key": "agent.engine", "value": "auto", "origin": "file" },
-        ], "has_api_key": true });
+        ], "has_api_key": true, "problems": ["config.toml:2: odd"] });
         let page = for_page(&shown);
         assert_eq!(
             page.settings,
@@ -158,6 +162,7 @@ mod tests {
             ]
         );
         assert!(page.has_api_key);
+        assert_eq!(page.problems, ["config.toml:2: odd"]);
         let settings = ShellSettings::default();
         settings.take(&page);
         let expected = DesktopChoices { shortcut: FIRST_SHORTCUT.into(), theme: "dark".into() };

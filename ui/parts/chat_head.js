@@ -47,7 +47,8 @@ function meter(chat) {
   const title = `${input.toLocaleString()} tokens read, ${output.toLocaleString()} written`;
   return html`<span class="chip num chat-meter" data-meter title=${title}>
     ${window ? html`<meter max="1" value=${share} aria-label="Context used"></meter>` : nothing}
-    ${thousands(input)} in · ${thousands(output)} out${cost === null ? "" : ` · $${cost.toFixed(cost < 0.1 ? 4 : 2)}`}
+    <span class="tokens">${thousands(input)} in · ${thousands(output)} out</span>
+    ${cost === null ? nothing : html`<span class="cost">$${cost.toFixed(cost < 0.1 ? 4 : 2)}</span>`}
   </span>`;
 }
 
@@ -58,7 +59,8 @@ function engine(chat) {
   const modes =
     chat.store.capabilities.has("modes") && mode ? choiceOf("Mode", MODES, mode, setMode) : nothing;
   const usable = chat.engines.filter(({ isAvailable }) => isAvailable);
-  if (!usable.length) return html`${modes}<span class="chip" data-engine>${model ?? engine ?? ""}</span>`;
+  const name = model ?? engine;
+  if (!usable.length) return html`${modes}${name ? html`<span class="chip" data-engine>${name}</span>` : nothing}`;
   const options = usable.flatMap(({ name, models }) =>
     (models.length ? models : [{ id: null, title: name }]).map((one) => ({
       value: JSON.stringify([name, one.id]),

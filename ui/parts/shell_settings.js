@@ -4,7 +4,7 @@ import { html, nothing } from "../vendor/lit-html/lit-html.js";
 import { errorText } from "../transport.js";
 import { note, valueOf } from "./controls.js";
 import { icon } from "./icons.js";
-import { shown } from "./text.js";
+import { reason, shown } from "./text.js";
 
 /** @typedef {import("../app.js").App} App */
 /** @typedef {import("../desktop.js").Desktop} Desktop */
@@ -17,6 +17,10 @@ const TITLES = /** @type {Record<string, string>} */ ({
   "agent.roots": "Folders it may use",
   "shell.shortcut": "Shortcut of this window",
   "shell.theme": "Theme",
+});
+/** What is said otherwise here than on a command line. */
+const HELPS = /** @type {Record<string, string>} */ ({
+  "agent.roots": "The folders in which its tools may work",
 });
 /** The settings that are lists. */
 const LISTS = ["agent.roots"];
@@ -69,11 +73,15 @@ export class ShellSettings {
     const settings = this.#read?.settings ?? [];
     return html`<section data-shell-settings>
       <h2>The agent and this window</h2>
-      ${this.#problem ? note("red", shown(this.#problem)) : nothing}
+      ${[this.#problem, ...(this.#read?.problems ?? [])].map((text) => (text ? note("red", reason(text)) : nothing))}
       ${this.#read || this.#problem ? nothing : html`<div class="skeleton links-skeleton"></div>`}
-      <div class="panel shell-settings">
-        ${settings.map((setting) => this.#field(setting))} ${this.#read ? this.#apiKey(this.#read) : nothing}
-      </div>
+      ${
+        this.#read
+          ? html`<div class="panel shell-settings">
+              ${settings.map((setting) => this.#field(setting))} ${this.#apiKey(this.#read)}
+            </div>`
+          : nothing
+      }
       ${this.#needsRestart ? this.#restart() : nothing}
     </section>`;
   }
@@ -100,7 +108,7 @@ export class ShellSettings {
     return html`<div class="setting" data-setting=${key}>
       <label for=${id}>${TITLES[key] ?? key}</label>
       ${control(setting, id, change)} ${LISTS.includes(key) ? this.#addFolder(setting) : nothing}
-      <p class="tiny muted">${shown(help)} <span title="Where the value comes from">(${shown(origin)})</span></p>
+      <p class="tiny muted">${shown(HELPS[key] ?? help)} <span title="Where the value comes from">(${shown(origin)})</span></p>
       ${this.#outcome(key)}
     </div>`;
   }

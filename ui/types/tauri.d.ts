@@ -55,6 +55,8 @@ export interface Setting {
 /** The answer to `settings_read`. */
 export interface ShellSettings {
   settings: Setting[];
+  /** What is wrong with the settings, if something is. */
+  problems?: string[];
   has_api_key: boolean;
 }
 

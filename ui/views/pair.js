@@ -72,7 +72,12 @@ export class PairView {
               <code>callgate up</code> runs.</span
             >
           </li>
-          <li><span>Follow the link, or type the code it shows. It works once, for a minute.</span></li>
+          <li>
+            <span
+              >${this.app.desktop ? "Type" : "Follow the link, or type"} the code it shows. It works once, for a
+              minute.</span
+            >
+          </li>
         </ol>
         <label class="labelled"
           >Code

@@ -29,6 +29,7 @@ pub(crate) async fn chat_start(
     state: State<'_, ShellState>,
     folder: PathBuf,
 ) -> Result<ChatPlace, CommandRefusal> {
+    state.program.check()?;
     let before = state.chats.running().await.map(|chat| chat.session().to_owned());
     let chat = state.chats.start(&folder).await?;
     if before.as_deref() != Some(chat.session()) {
