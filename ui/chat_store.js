@@ -96,7 +96,8 @@ export class ChatStore {
     this.state = state;
     // Why it died is known until it is ready again.
     // Its last words are in the text already if it has ended by itself.
-    if (state === "died") this.stateText = lastWords && !text?.includes(lastWords) ? `${text}: ${lastWords}` : text;
+    const isNew = lastWords && !text?.includes(lastWords);
+    if (state === "died") this.stateText = [text, isNew && lastWords].filter(Boolean).join(": ");
     else if (state === "ready" || state === "ended") this.stateText = "";
     if (capabilities) this.capabilities = new Set(capabilities);
   }
