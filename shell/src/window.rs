@@ -1,5 +1,6 @@
 //! The one window: where it is, when it is seen, and where it may lead.
 
+use std::cell::Cell;
 use std::path::PathBuf;
 use std::sync::Mutex;
 
@@ -9,6 +10,7 @@ use tauri::{
     AppHandle, LogicalSize, Manager, PhysicalPosition, PhysicalSize, Theme, Url, WebviewUrl,
     WebviewWindow, WebviewWindowBuilder, WindowEvent,
 };
+use webkit2gtk::{WebView, WebViewExt};
 
 use crate::placement::{ScreenArea, WindowPlacement};
 use crate::shell_log::complain;
@@ -18,6 +20,8 @@ use crate::shell_state::ShellState;
 pub(crate) const LABEL: &str = "main";
 /// The size of a window that was never moved.
 const FIRST_SIZE: LogicalSize<f64> = LogicalSize { width: 1040.0, height: 760.0 };
+/// How often the page is loaded again after its process has died: more is no accident.
+const MOST_DEATHS: u32 = 10;
 const LEAST_SIZE: LogicalSize<f64> = LogicalSize { width: 360.0, height: 420.0 };
 
 /// Where the window is kept in mind while it is hidden, and from one start to the next.
@@ -61,7 +65,21 @@ pub(crate) fn create(app: &AppHandle) -> tauri::Result<WebviewWindow> {
             hide(&of_window);
         }
     });
+    report(window.with_webview(|web_view| revive(&web_view.inner())));
     Ok(window)
+}
+
+/// Loads the page again when its process has died, which would leave the window empty. The session
+/// lives in the shell and in the runtime, so the page continues where it was.
+fn revive(web_view: &WebView) {
+    let deaths = Cell::new(0);
+    web_view.connect_web_process_terminated(move |web_view, reason| {
+        deaths.set(deaths.get() + 1);
+        complain(&format!("the process of the page has ended ({reason:?})"));
+        if deaths.get() <= MOST_DEATHS {
+            web_view.reload();
+        }
+    });
 }
 
 /// Returns true for the page itself. Nothing else is ever shown in the window.

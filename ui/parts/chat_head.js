@@ -47,8 +47,11 @@ function meter(chat) {
   const title = `${input.toLocaleString()} tokens read, ${output.toLocaleString()} written`;
   return html`<span class="chip num chat-meter" data-meter title=${title}>
     ${window ? html`<meter max="1" value=${share} aria-label="Context used"></meter>` : nothing}
-    <span class="tokens">${thousands(input)} in · ${thousands(output)} out</span>
-    ${cost === null ? nothing : html`<span class="cost">$${cost.toFixed(cost < 0.1 ? 4 : 2)}</span>`}
+    <span
+      ><span class="tokens">${thousands(input)} in · ${thousands(output)} out</span>${
+        cost === null ? nothing : html`<span class="cost">$${cost.toFixed(cost < 0.1 ? 4 : 2)}</span>`
+      }</span
+    >
   </span>`;
 }
 

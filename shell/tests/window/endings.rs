@@ -44,6 +44,24 @@ fn a_killed_runtime_is_an_error_at_once_and_is_started_again() {
 }
 
 #[test]
+fn a_page_whose_process_dies_is_loaded_again() {
+    let Some(stage) = Stage::start(&StageOptions::default()) else { return };
+    let home = stage.desktop.home.path().to_str().unwrap();
+    let page = || {
+        let is_page = |process: &&proc::ProcessEntry| {
+            proc::command_line(process.pid).contains("WebKitWebProcess")
+                && proc::environment(process.pid).contains(home)
+        };
+        proc::all().iter().find(is_page).map(|process| process.pid)
+    };
+    let first = stage.desktop.until("a page", page);
+    kill(first, Signal::KILL);
+    stage.desktop.until("another page", || page().filter(|pid| *pid != first));
+    assert!(stage.desktop.log().contains("the process of the page has ended"));
+    stage.desktop.wait_for_window();
+}
+
+#[test]
 fn a_killed_shell_leaves_no_process() {
     for signal in [Signal::KILL, Signal::TERM] {
         let options =

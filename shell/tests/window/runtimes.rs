@@ -86,7 +86,7 @@ fn a_runtime_that_does_not_start_is_reported_with_its_last_words() {
     fs::write(stage.path("scripted-callgate"), fixed).unwrap();
     stage.page.click("[data-restart]");
     stage.page.wait_until_gone("[data-runtime]");
-    assert!(stage.desktop.log().contains("its last words: there is no model here"));
+    assert!(stage.desktop.log().contains("its last output was: there is no model here"));
 }
 
 #[test]

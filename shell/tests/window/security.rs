@@ -28,7 +28,9 @@ fn only_granted_commands_and_places_are_reachable() {
     }
     let url = json!({ "url": "https://example.com/?a=b&c" });
     assert_eq!(stage.invoke("open_outside", &url), Ok(Value::Null));
-    let seen = stage.desktop.until("a browser", || fs::read_to_string(&opened).ok());
+    // The program makes the file before it writes to it.
+    let look = || fs::read_to_string(&opened).ok().filter(|seen| seen.ends_with('\n'));
+    let seen = stage.desktop.until("a browser", look);
     assert_eq!(seen, "https://example.com/?a=b&c\n");
 }
 
