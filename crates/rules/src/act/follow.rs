@@ -9,6 +9,9 @@ use crate::place;
 use crate::shell::{ShellCommand, ShellWord};
 use crate::steps;
 
+/// The most parts of one word whose links are followed.
+const MOST_PARTS: usize = 48;
+
 /// The targets of the paths of an act that lead through links.
 #[derive(Debug, Default)]
 struct LinkTargets {
@@ -181,7 +184,7 @@ impl LinkTargets {
     ) -> Vec<ShellWord> {
         let toks = word.toks();
         let mut found: Vec<ShellWord> = Vec::new();
-        for part in touch::parts(&toks) {
+        for part in touch::word_parts(&toks).take(MOST_PARTS) {
             // The folder before the first wildcard is known.
             let known = part.iter().take_while(|tok| matches!(tok, Tok::Is(_))).count();
             let (text, rest) = if known == part.len() {

@@ -1,7 +1,7 @@
 //! The paths and hosts an act could touch, for rules that forbid.
 //!
 //! Only the program knows which words of a command are paths, so every word counts as one, and so
-//! does every part of a word after a `=`, a `:`, a `,`, an `@` or an option's letter.
+//! does every part of a word between two of `=`, `:`, `,` and `@`, or after an option's letter.
 
 use callgate_mask::programs::is_one_of;
 
@@ -92,7 +92,7 @@ fn few_wild(mut paths: Vec<Vec<Tok>>, act: &Act) -> Vec<Vec<Tok>> {
 pub(crate) fn of_command(command: &ShellCommand, home: &str, found: &mut Vec<Vec<Tok>>) {
     for word in words(command) {
         let toks = word.toks();
-        for part in parts(&toks) {
+        for part in word_parts(&toks) {
             for folder in &command.folders {
                 if found.len() > MOST_PATHS || steps::is_spent() {
                     return;
@@ -115,14 +115,37 @@ fn words(command: &ShellCommand) -> impl Iterator<Item = &ShellWord> {
 
 /// Returns the parts of a word that could be a path by themselves; the word itself is the first.
 pub(crate) fn parts(toks: &[Tok]) -> impl Iterator<Item = &[Tok]> {
+    part_starts(toks).map(move |at| &toks[at..]).take(MOST_PARTS)
+}
+
+/// Returns the parts of a command's word that could be a path by themselves. A part ends where the
+/// word does, or before the next separator, as in `-v ~/.ssh:/keys`. Of a word with very many parts
+/// the later ones end only there.
+pub(crate) fn word_parts(toks: &[Tok]) -> impl Iterator<Item = &[Tok]> {
+    let has_separator = toks.iter().copied().any(is_separator);
+    let short = part_starts(toks).filter(move |_| has_separator).map(move |at| {
+        let part = &toks[at..];
+        &part[..part.iter().copied().position(is_separator).unwrap_or(part.len())]
+    });
+    parts(toks).chain(short.filter(|part| !part.is_empty()))
+}
+
+fn part_starts(toks: &[Tok]) -> impl Iterator<Item = usize> {
     let is_option = toks.first() == Some(&Tok::Is('-'));
-    let begins = move |at: usize| {
-        at == 0
-            || matches!(toks[at - 1], Tok::Is('=' | ':' | ',' | '@'))
-            || (is_option && (at == 2 || (matches!(toks[at], Tok::Is('/' | '~' | '.')) && at < 8)))
+    let begins = move |at: &usize| match *at {
+        0 => true,
+        at => {
+            is_separator(toks[at - 1])
+                || (is_option
+                    && (at == 2 || (matches!(toks[at], Tok::Is('/' | '~' | '.')) && at < 8)))
+        }
     };
     let from = toks.len().saturating_sub(LONGEST_PATH);
-    (from..toks.len()).filter(move |at| begins(*at)).map(move |at| &toks[at..]).take(MOST_PARTS)
+    (from..toks.len()).filter(begins)
+}
+
+fn is_separator(tok: Tok) -> bool {
+    matches!(tok, Tok::Is('=' | ':' | ',' | '@'))
 }
 
 /// Returns the absolute path of a part of a word in a folder.

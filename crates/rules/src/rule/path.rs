@@ -240,8 +240,10 @@ pub(crate) fn of_command(command: &ShellCommand) -> Result<Vec<String>, String> 
     for word in words.chain(&command.assigns) {
         let unknown = || format!("`{}` may be any path", word.shown());
         let text = word.text().ok_or_else(unknown)?;
-        let is_hidden = text.contains([':', '=', ',', '@']) && text.contains(['/', '~'])
-            || text.contains("..=");
+        let file = file_of_name(text);
+        let is_hidden =
+            text.contains([':', '=', ',', '@']) && text.contains(['/', '~']) && file.is_none()
+                || text.contains("..=");
         let is_option = text.starts_with('-') && text.len() > 1;
         if is_hidden || (is_option && (text.contains(['/', '~', '=']) || text.contains(".."))) {
             return Err(unknown());
@@ -249,12 +251,22 @@ pub(crate) fn of_command(command: &ShellCommand) -> Result<Vec<String>, String> 
         if !is_option {
             paths.extend(command.folders.iter().map(|cwd| join(cwd, text)));
         }
-        if let Some((_, value)) = text.split_once('=').filter(|_| !is_option) {
-            paths.extend(command.folders.iter().map(|cwd| join(cwd, value)));
+        let value = text.split_once('=').map(|(_, value)| value);
+        for part in [value, file].into_iter().flatten().filter(|_| !is_option) {
+            paths.extend(command.folders.iter().map(|cwd| join(cwd, part)));
         }
     }
     if paths.is_empty() || !operands::are_all(command) {
         paths.extend(command.folders.iter().cloned());
     }
     Ok(paths)
+}
+
+/// Returns the file of a word such as `tests/test_a.py::test_b`, as test runners name something
+/// inside a file. What follows the file cannot be a path itself.
+fn file_of_name(text: &str) -> Option<&str> {
+    let (file, name) = text.split_once("::")?;
+    let is_in_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | ':' | '[' | ']');
+    let is_plain = !file.contains([':', '=', ',', '@']) && name.chars().all(is_in_name);
+    Some(file).filter(|file| is_plain && !file.is_empty())
 }

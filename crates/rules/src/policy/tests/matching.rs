@@ -41,6 +41,47 @@ fn patterns_of_commands_are_word_by_word() {
 }
 
 #[test]
+fn a_name_inside_a_file_is_judged_by_the_file() {
+    let allow = "allow; command = \"pytest *\"; path = \"**\"";
+    for (command, holds) in [
+        ("pytest tests/a.py::test_b", true),
+        ("pytest 'tests/a.py::TestIt::test_b[1-x]'", true),
+        ("pytest ../a.py::test_b", false),
+        ("pytest /opt/a.py::test_b", false),
+        ("pytest tests/a.py::../../b", false),
+        ("pytest tests/a.py::/opt/b", false),
+        ("pytest tests/a.py:/opt/b", false),
+        ("pytest a:b/c.py::d", false),
+        ("pytest x=/opt/a.py::d", false),
+        ("pytest tests/a.py::b,/opt/c", false),
+        ("pytest -p/opt/a.py::b", false),
+    ] {
+        let expected = if holds { RuleDecision::Allow } else { RuleDecision::Ask };
+        assert_eq!(decide(&[allow], &bash(command)), expected, "{command:?}");
+    }
+}
+
+#[test]
+fn a_denied_path_is_found_in_the_middle_of_a_word() {
+    let rules = ["allow; command = \"*\"", "deny; path = [\"~/.ssh\", \"/**/secret\"]"];
+    for command in [
+        "podman create -v ~/.ssh:/keys image",
+        "podman create -v /home/ada/.ssh:/keys:ro image",
+        "podman create --mount=type=bind,src=/home/ada/.ssh,dst=/keys image",
+        "pytest a/secret::test_b",
+        "run secret@1",
+    ] {
+        assert_eq!(decide(&rules, &bash(command)), RuleDecision::Deny, "{command}");
+    }
+    // However many parts a word has.
+    for end in ["/home/ada/.ssh", "/home/ada/.ssh,x", "/home/ada/.ssh/id,x=y"] {
+        let command = format!("run --all={}{end}", "x,".repeat(100));
+        assert_eq!(decide(&rules, &bash(&command)), RuleDecision::Deny, "{command}");
+    }
+    assert_eq!(decide(&rules, &bash("run a:b,c=d@e")), RuleDecision::Allow);
+}
+
+#[test]
 fn a_rule_of_words_holds_for_programs_without_a_shell() {
     let allow = ["allow; command = \"git status\""];
     let runs = |tool: &str, input: serde_json::Value| decide(&allow, &act(tool, &input));
