@@ -106,7 +106,8 @@ impl ChatArgs {
                 .map_err(|error| Failure::Failed(format!("cannot read the message: {error}")))?,
         };
         if message.trim().is_empty() {
-            return Err(Failure::Failed("there is no message to send".to_owned()));
+            let text = "there is no message to send: give it with --prompt, or on standard input";
+            return Err(Failure::Failed(text.to_owned()));
         }
         Ok(Some(message))
     }

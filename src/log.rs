@@ -142,7 +142,10 @@ impl LogArgs {
             follow::follow(&store, &mut pages)?;
         } else if pages.is_empty() {
             // For a program, empty output is an answer; a person gets a sentence.
-            complain("nothing in the ledger matches");
+            complain(match store.last_seq()? {
+                0 => "nothing was asked, decided or run yet",
+                _ => "nothing in the ledger matches",
+            });
         }
         Ok(ExitCode::SUCCESS)
     }

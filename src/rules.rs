@@ -48,8 +48,8 @@ enum RulesCommand {
     /// Explain what is decided about a command or a tool call, and why
     Explain {
         /// The shell command, in quotes
-        #[arg(required_unless_present = "tool")]
-        command: Option<String>,
+        #[arg(required_unless_present = "tool", value_name = "COMMAND", num_args = 1..)]
+        command: Vec<String>,
         /// A tool in place of a shell command, such as Write
         #[arg(long)]
         tool: Option<String>,
@@ -123,9 +123,17 @@ impl RulesArgs {
             RulesCommand::Check { file } => check(&config, file.as_deref(), &folder),
             RulesCommand::Explain { command, tool, input, agent, project } => {
                 let folder = project.unwrap_or(folder);
-                let input = match command {
-                    Some(command) => json!({ "command": command }).to_string(),
-                    None => input,
+                let input = match &command[..] {
+                    [] => input,
+                    [command] => json!({ "command": command }).to_string(),
+                    words => {
+                        let words = words.join(" ");
+                        let text = format!(
+                            "put the command in quotes, as a shell would read it: \
+                             callgate rules explain '{words}'"
+                        );
+                        return Err(Failure::Usage(text));
+                    }
                 };
                 let tool = tool.as_deref().unwrap_or("Bash");
                 explain(&config, tool, &input, &agent, &folder)
@@ -166,12 +174,19 @@ impl RulesArgs {
 /// Returns the user's rules, or those of the file that was named instead, which has to exist.
 fn user_file(config: &Config, named: Option<&Path>) -> Result<RuleFile, Failure> {
     match named {
-        Some(path) if !path.exists() => {
-            Err(Failure::Failed(format!("there is no {}", path.display())))
-        }
+        Some(path) if !path.exists() => Err(Failure::Failed(no_such_file(path))),
         Some(path) => Ok(read_file(path, Trust::User)),
         None => Ok(read_file(&config.rules, Trust::User)),
     }
+}
+
+/// Says that a file is missing, and what to do if a command was meant.
+fn no_such_file(path: &Path) -> String {
+    let path = path.to_string_lossy();
+    let path = text::one_line(&path);
+    let command = "; to see what is decided about a command: callgate rules explain 'COMMAND'";
+    let hint = if path.contains(' ') { command } else { "" };
+    format!("there is no file `{path}`{hint}")
 }
 
 /// Returns the rules of this folder and those above it, each with its folder.
@@ -298,7 +313,7 @@ fn test(config: &Config, named: Option<&Path>, folder: &Path) -> Result<ExitCode
         .collect();
     for result in &open {
         let because = text::one_line(&result.verdict.because).into_owned();
-        writeln!(output, "{}:{}: {because}", file.name, result.test.line)?;
+        writeln!(output, "{}:{}: passed, but {because}", file.name, result.test.line)?;
     }
     if !open.is_empty() {
         writeln!(output, "Where no rule decides:")?;

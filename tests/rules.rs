@@ -73,7 +73,7 @@ fn check_says_what_is_wrong_and_where() {
     assert!(told.stdout.contains("allow"), "{}", told.stdout);
     let told = rules(bad.path(), &["check", "nowhere.toml"]);
     assert_eq!(told.status.code(), Some(1));
-    assert!(told.stderr.contains("there is no nowhere.toml"));
+    assert!(told.stderr.contains("there is no file `nowhere.toml`\n"));
 }
 
 #[test]
@@ -188,7 +188,10 @@ fn tests_in_the_rules_are_run() {
     let open = format!("{RULES}\n[[test]]\ncommand = \"ls\"\nexpect = \"ask\"\n");
     fs::write(home.path().join("new.toml"), open).unwrap();
     let told = rules(home.path(), &["test", "new.toml"]).success().stdout;
-    assert!(told.contains(": no rule decides `ls`\nWhere no rule decides:\n"), "{told}");
+    assert!(
+        told.contains(": passed, but no rule decides `ls`\nWhere no rule decides:\n"),
+        "{told}"
+    );
     assert!(told.contains("in modes that ask nobody"), "{told}");
 }
 
@@ -267,7 +270,7 @@ fn starter_rules_are_written_once_are_right_and_pass_their_own_tests() {
     let mut command = Command::new(env!("CARGO_BIN_EXE_callgate"));
     command.args(["rules", "test"]).env_clear().env("HOME", home.path()).current_dir(&project);
     let told = run(command, DEADLINE).success();
-    assert!(told.stdout.contains("13 tests, 0 failed"), "{}", told.stdout);
+    assert!(told.stdout.contains("16 tests, 0 failed"), "{}", told.stdout);
     let printed = rules(home.path(), &["init", "--print"]).success().stdout;
     assert_eq!(printed, fs::read_to_string(&path).unwrap());
     fs::write(&path, "# mine").unwrap();
@@ -275,6 +278,54 @@ fn starter_rules_are_written_once_are_right_and_pass_their_own_tests() {
     assert_eq!(told.status.code(), Some(1));
     assert!(told.stderr.contains("is already there and was not changed"), "{}", told.stderr);
     assert_eq!(fs::read_to_string(&path).unwrap(), "# mine");
+}
+
+#[test]
+fn starter_rules_allow_looking_and_testing_inside_the_project_only() {
+    let home = tempfile::tempdir().unwrap();
+    let _written = rules(home.path(), &["init"]).success();
+    let check = |command: &str, expected: &str| {
+        let told = rules(home.path(), &["explain", "--project", "/home/ada/engine", command]);
+        assert!(told.stdout.starts_with(expected), "{command}: {}", told.stdout);
+    };
+    for inside in [
+        "pytest",
+        "pytest -x tests/test_a.py",
+        "pytest tests/test_a.py::TestIt::test_b",
+        "go test ./... -run TestIt",
+        "cargo test -p core a::b",
+        "git diff main..topic -- src",
+        "git diff HEAD~3 --stat",
+        "git show HEAD:src/main.rs",
+        "git log --oneline origin/main..",
+    ] {
+        check(inside, "allow: ");
+    }
+    // The last ones have others' files shown, or run as code.
+    for outside in [
+        "pytest ../other/test_a.py",
+        "pytest /opt/other",
+        "pytest ../other/test_a.py::test_b",
+        "python3 -m pytest /tmp/test_a.py",
+        "go test ../other/...",
+        "cargo fmt -- /opt/other.rs",
+        "git diff /etc/passwd /etc/hosts",
+    ] {
+        check(outside, "undecided: ");
+    }
+}
+
+#[test]
+fn a_command_in_the_wrong_place_is_answered_with_the_right_one() {
+    let home = home("");
+    let told = rules(home.path(), &["test", "rm -rf /"]);
+    assert_eq!(told.status.code(), Some(1));
+    let expected = "callgate: there is no file `rm -rf /`; to see what is decided about a command: \
+                    callgate rules explain 'COMMAND'\n";
+    assert_eq!(told.stderr, expected);
+    let told = rules(home.path(), &["explain", "git", "status"]);
+    assert_eq!(told.status.code(), Some(64));
+    assert!(told.stderr.contains("put the command in quotes"), "{}", told.stderr);
 }
 
 #[test]

@@ -9,6 +9,7 @@ use callgate_rules::{Backtest, Policy, RuleDecision, TurnedVerdict};
 use callgate_store::{EntryFilter, Store, StoreError};
 
 use super::past::{AskedBody, play};
+use crate::counted::counted;
 use crate::failure::Failure;
 use crate::progress::ProgressBar;
 
@@ -34,8 +35,8 @@ fn report(result: &Backtest, store: &Store) -> Result<(), Failure> {
     let count = |decision| result.count(decision);
     writeln!(
         output,
-        "{} questions: {} would be allowed, {} denied, {} asked",
-        result.acts,
+        "{}: {} would be allowed, {} denied, {} asked",
+        counted(result.acts, "question"),
         count(RuleDecision::Allow),
         count(RuleDecision::Deny),
         count(RuleDecision::Ask) + count(RuleDecision::Confirm)

@@ -125,7 +125,11 @@ fn wrong_command_lines_and_settings_have_their_codes() {
     assert_eq!(answer(&setup, &["--dance"]).status.code(), Some(64));
     let empty = answer(&setup, &[]);
     assert_eq!(empty.status.code(), Some(1));
-    assert!(empty.stderr.contains("there is no message to send"), "{}", empty.stderr);
+    assert!(
+        empty.stderr.contains("there is no message to send: give it with --prompt"),
+        "{}",
+        empty.stderr
+    );
     let wrong = Setup::new().config("[agent]\nengine = \"steam\"\n");
     assert_eq!(answer(&wrong, &["-p", "go"]).status.code(), Some(78));
     let no_key = Setup::new().config("[agent]\nengine = \"anthropic\"\n");

@@ -115,9 +115,16 @@ fn a_question_is_named_by_the_beginning_of_its_id() {
 
 #[test]
 fn when_nothing_matches_a_person_is_told() {
-    let shown = Ledger::new().log(&[]).success();
-    assert_eq!(shown.stdout, "");
-    assert_eq!(shown.stderr, "callgate: nothing in the ledger matches\n");
+    let told = |ledger: &Ledger, arguments: &[&str]| {
+        let shown = ledger.log(arguments).success();
+        assert_eq!(shown.stdout, "");
+        shown.stderr
+    };
+    let yet = "callgate: nothing was asked, decided or run yet\n";
+    assert_eq!(told(&Ledger::new(), &[]), yet);
+    assert_eq!(told(&Ledger::new(), &["--kind", "asked"]), yet);
+    let other = "callgate: nothing in the ledger matches\n";
+    assert_eq!(told(&Ledger::told(), &["--kind", "paired"]), other);
 }
 
 #[test]

@@ -34,6 +34,10 @@ const FORMS: [MessageForm; 8] = [
     MessageForm { pattern: "system info", tool: "get_system_info", arguments: &[] },
 ];
 
+/// What people ask first, which is the same as `list files`.
+const FIRST_QUESTIONS: [&str; 3] =
+    ["what does this folder hold", "what is in this folder", "what files are here"];
+
 /// One form, with the tool it uses and the arguments that its upper-case words become.
 struct MessageForm {
     pattern: &'static str,
@@ -50,6 +54,10 @@ pub(super) struct ToolRequest {
 
 /// Parses a message; the error says why it has none of the forms.
 pub(super) fn parse(message: &str) -> Result<ToolRequest, String> {
+    let question = message.trim().trim_end_matches('?').to_lowercase();
+    if FIRST_QUESTIONS.contains(&&*question) {
+        return parse("list files");
+    }
     let words = words(message)?;
     FORMS.iter().find_map(|form| form.fill(&words)).unwrap_or_else(|| {
         Err("I do not understand that. Say `help` for the forms I know.".to_owned())

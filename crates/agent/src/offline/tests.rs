@@ -70,6 +70,8 @@ fn each_form_is_one_use_of_a_tool() {
         );
     };
     check("list files", "list_files", json!({"path": "."}));
+    // What the README suggests to ask first.
+    check("What does this folder hold?", "list_files", json!({"path": "."}));
     check(" List files in src\n", "list_files", json!({"path": "src"}));
     check("read \"my notes.txt\"", "read_file", json!({"path": "my notes.txt"}));
     check("search for TODO", "search_text", json!({"pattern": "TODO"}));
