@@ -114,7 +114,7 @@ async fn serve(config: &Config) -> Result<(), Failure> {
     session::serve(&greeting, options, io::stdin(), io::stdout(), ending).await.map_err(failed)
 }
 
-/// The parts of the runtime that may fail to start, which is reported before anything is served.
+/// The parts of the runtime whose start may fail. Failures are reported before anything is served.
 struct RuntimeParts {
     engines: EngineRegistry,
     gate: Gatekeeper,

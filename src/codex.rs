@@ -80,7 +80,7 @@ pub(crate) fn hooks(folder: &Path) -> Result<Vec<CodexHook>, CodexError> {
     program::converse(command, &words, PATIENCE, MOST, listed)?.map_err(CodexError::Refused)
 }
 
-/// Reads the answer to the list, if this line is it.
+/// Reads the answer to the request for the list, if this line is that answer.
 fn listed(line: &str) -> Option<Result<Vec<CodexHook>, String>> {
     let answer: Value = serde_json::from_str(line).ok()?;
     if answer["id"] != LIST {

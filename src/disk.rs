@@ -35,8 +35,8 @@ pub(crate) struct StuckDisk {
 
 #[cfg(test)]
 impl StuckDisk {
-    /// Returns the disk, a receiver that hears when it was asked about the folder, and a guard that
-    /// releases it when dropped.
+    /// Returns the disk, a receiver that is notified when the disk was asked about the folder, and
+    /// a guard that releases the disk when dropped.
     pub(crate) fn new(
         folder: &std::path::Path,
     ) -> (std::sync::Arc<Self>, std::sync::mpsc::Receiver<()>, std::sync::mpsc::Sender<()>) {

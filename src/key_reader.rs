@@ -49,8 +49,8 @@ pub(crate) fn read_keys(modes: &KeyModes, mut pressed: impl FnMut(Vec<KeyStroke>
     }
 }
 
-/// Waits for a key without reading it: a process that blocks in a read is stopped when a shell
-/// takes the terminal back.
+/// Waits for a key without reading it, because a process that blocks in a read is stopped when a
+/// shell takes the terminal back.
 fn is_there(input: &io::Stdin) -> bool {
     poll(&mut [PollFd::new(input, PollFlags::IN)], None).is_ok_and(|ready| ready > 0)
 }

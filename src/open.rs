@@ -16,7 +16,7 @@ use crate::config::{Config, DeskFlags};
 use crate::failure::Failure;
 use crate::pair::say_waiting;
 
-/// How long the page may take to be served after the desk is.
+/// How long the page may take to be served after the desk has started.
 const STARTS_WITHIN: Duration = Duration::from_secs(3);
 /// How often the address is looked for meanwhile.
 const PAUSE: Duration = Duration::from_millis(20);

@@ -24,7 +24,7 @@ use known_answerer::KnownAnswerer;
 /// How long to wait for the bot's name just after the daemon has started.
 const PATIENCE: Duration = Duration::from_secs(5);
 const LOOK: Duration = Duration::from_millis(100);
-/// How many lines are printed with the QR code, which should stay on the screen with it.
+/// How many lines of text are printed with the QR code and should stay on the screen with it.
 const LINES_BESIDE: u16 = 12;
 
 /// Link your phone with a code

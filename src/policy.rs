@@ -44,8 +44,8 @@ const MOST_SETTINGS_FOLDERS: usize = 64;
 /// For how many folders the policy is cached.
 const MOST_BUILT: usize = 16;
 
-/// Decides questions by the rules. A disk that does not answer holds up only those who ask about
-/// something on it.
+/// Decides questions by the rules. A disk that does not respond delays only questions about files
+/// on it.
 pub(crate) struct LiveRules {
     user: PathBuf,
     defaults: PolicyDefaults,
@@ -60,13 +60,13 @@ pub(crate) struct LiveRules {
 /// What a ruler remembers of earlier questions.
 struct RulerMemory {
     guarded: Arc<Guarded>,
-    /// The folders in which agents keep their settings, as they have said.
+    /// The folders in which agents keep their settings, as their requests have named them.
     settings_folders: Vec<String>,
     files: HashMap<PathBuf, Arc<KnownRuleFile>>,
     built: HashMap<PathBuf, Arc<FolderPolicy>>,
 }
 
-/// A rule file as it was when it was read.
+/// A rule file and its metadata when it was read.
 struct KnownRuleFile {
     stamp: Option<FileStamp>,
     file: RuleFile,
@@ -88,7 +88,7 @@ struct FileStamp {
 }
 
 impl LiveRules {
-    /// Makes a ruler for these settings. Problems of a file are reported once, when it is read.
+    /// Creates the rules for these settings. Problems of a file are reported once, when it is read.
     pub(crate) fn new(config: &Config, warn: Warn) -> Self {
         let ruler = Self {
             user: config.rules.clone(),

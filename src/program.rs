@@ -41,7 +41,7 @@ pub(crate) fn output(
     feed(command, "", limit, most)
 }
 
-/// Does the same for a program that reads `words`, which must fit into a pipe.
+/// Like [`output`], for a program that reads `words`, which must fit into a pipe.
 pub(crate) fn feed(
     mut command: Command,
     words: &str,
@@ -63,7 +63,7 @@ pub(crate) struct EndedProgram {
     pub(crate) status: ExitStatus,
     /// What it printed.
     pub(crate) stdout: String,
-    /// What it complained about.
+    /// What it wrote to standard error.
     pub(crate) stderr: String,
 }
 

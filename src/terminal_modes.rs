@@ -57,8 +57,8 @@ impl KeyModes {
         })
     }
 
-    /// Makes the terminal deliver every key as it is: also Ctrl-C, Ctrl-Z and Ctrl-S, which then do
-    /// nothing by themselves, and Enter apart from Ctrl-J.
+    /// Makes the terminal deliver every key unchanged: also Ctrl-C, Ctrl-Z and Ctrl-S, which then
+    /// have no effect of their own, and Enter as a key other than Ctrl-J.
     pub(crate) fn start_with_all_keys() -> io::Result<Self> {
         Self::start_with(true, |single| {
             let local = LocalModes::ICANON | LocalModes::ECHO | LocalModes::ISIG;

@@ -10,7 +10,7 @@ import { ask, encode, errorText } from "./transport.js";
 /** @typedef {import("./store.js").Question} Question */
 /** @typedef {import("./answering.js").PressFields} PressFields */
 
-/** How long the desk has to show a question that the runtime has asked there, too. */
+/** How long the page waits for the desk to show a question that the runtime also asks there. */
 const DESK_FIRST_MS = 500;
 
 /** The place of the card in the chat. */

@@ -7,7 +7,7 @@ import { RequestError, encode, keepWatching } from "./transport.js";
 /** @typedef {import("./transport.js").Transport} Transport */
 /** @typedef {import("./transport.js").TransportEvent} TransportEvent */
 
-/** How long the last message of an answer may come after the end of its command. */
+/** How long after the end of its command the last message of an answer may arrive. */
 const LATE_MS = 2_000;
 
 /**

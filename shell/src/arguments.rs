@@ -45,7 +45,7 @@ pub(crate) enum CommandLine {
     Help,
     /// The version.
     Version,
-    /// Something that does not exist.
+    /// An invalid command line, and what is wrong with it.
     Wrong(String),
 }
 

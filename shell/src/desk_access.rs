@@ -71,7 +71,7 @@ impl DeskAccess {
             let text = "the request must have a code and a short name";
             return Err(CommandRefusal::unreadable(text));
         }
-        // The key counts at no origin: the page in the window has none that a browser could have.
+        // The key is bound to no origin: the page in the window has none that a browser could have.
         let command = DeskCommand::Pair { code: HiddenText::new(code), name, origin: None };
         match self.dial().await?.ask(command).await? {
             DeskAnswer::Paired { token } => Ok(token.reveal().to_owned()),

@@ -1,5 +1,5 @@
-//! What the user wants by way of the tray, the shortcut, a notification or a second start, and how
-//! the desktop shows what waits.
+//! What the user wants through the tray, the shortcut, a notification or a second start, and how
+//! the desktop shows that questions wait.
 
 use serde::Serialize;
 use tauri::async_runtime::spawn;
@@ -18,7 +18,7 @@ use crate::window::{self, LABEL};
 pub(crate) enum DesktopWish {
     /// The window.
     Show,
-    /// The window if it is not in front, and else none.
+    /// Show the window, or hide it if it is in front.
     Toggle {
         /// Whether it is in front; `None` if the window is to be asked.
         is_in_front: Option<bool>,
@@ -95,7 +95,8 @@ pub(crate) fn fulfil(app: &AppHandle, wish: DesktopWish) {
     }
 }
 
-/// Shows how many questions wait: in the tray, in the title, and by no notifications that are over.
+/// Shows how many questions wait: in the tray and in the title. Without any, notifications are
+/// closed.
 pub(crate) async fn show_waiting(app: &AppHandle, count: u64) {
     let state = app.state::<ShellState>();
     if let Some(tray) = state.tray.get() {

@@ -66,7 +66,7 @@ impl PageWatches {
         Ok(number)
     }
 
-    /// Ends a stream, without a last event. One that has ended already is none.
+    /// Ends a stream without a last event. Does nothing if it has ended already.
     pub(crate) fn end(&self, number: u64) {
         if let Some(task) = self.lock().open.remove(&number) {
             task.abort();

@@ -32,7 +32,7 @@ const GRASPABLE: i64 = 80;
 const LEAST: u32 = 200;
 
 impl WindowPlacement {
-    /// Reads the placement that was kept. One that is not there or makes no sense is none.
+    /// Reads the stored placement; `None` if it is missing or makes no sense.
     pub(crate) fn read(file: &Path) -> Option<Self> {
         let kept: Self = serde_json::from_slice(&fs::read(file).ok()?).ok()?;
         (kept.width >= LEAST && kept.height >= LEAST).then_some(kept)

@@ -109,7 +109,7 @@ fn for_page(shown: &Value) -> PageSettings {
     }
 }
 
-/// Sets one of the keys that the page may set; nothing brings its default back.
+/// Sets one of the keys that the page may set. Without a value, the key gets its default back.
 pub(crate) async fn write(
     program: &CallgateProgram,
     key: &str,

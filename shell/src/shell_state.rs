@@ -26,7 +26,7 @@ pub(crate) struct ShellState {
     pub(crate) placement: KeptPlacement,
     /// Locked while the user chooses a folder.
     pub(crate) dialog: Mutex<()>,
-    /// The shortcut; an error if there is no display for one.
+    /// The shortcut, once there is a display for it.
     pub(crate) shortcut: OnceCell<GlobalShortcut>,
     /// The icon, once there is one.
     pub(crate) tray: OnceCell<ksni::Handle<ShellTray>>,

@@ -24,7 +24,7 @@ const FIRST_SIZE: LogicalSize<f64> = LogicalSize { width: 1040.0, height: 760.0 
 const MOST_DEATHS: u32 = 10;
 const LEAST_SIZE: LogicalSize<f64> = LogicalSize { width: 360.0, height: 420.0 };
 
-/// Where the window is kept in mind while it is hidden, and from one start to the next.
+/// The window's place while it is hidden, and from one start to the next.
 #[derive(Debug)]
 pub(crate) struct KeptPlacement {
     file: PathBuf,
@@ -53,7 +53,7 @@ pub(crate) fn create(app: &AppHandle) -> tauri::Result<WebviewWindow> {
         .on_download(|_, event| download(event))
         .on_page_load(|window, load| {
             if load.event() == PageLoadEvent::Started {
-                // Whatever the page read before, nobody reads it now.
+                // The page that read the streams is gone.
                 window.state::<ShellState>().watches.end_all();
             }
         })

@@ -1,4 +1,4 @@
-//! The engines of the runtime, made of its settings.
+//! The engines of the runtime, created from its settings.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use callgate_agent::openai::{self, OpenAi, OpenAiServer, OpenAiSettings};
 use crate::config::{AgentSettings, Config, EngineSetting, TokenSource};
 use crate::failure::Failure;
 
-/// Returns the engines. Only the one that the settings choose is created now, so that its mistakes
+/// Returns the engines. Only the one that the settings choose is created now, so that its errors
 /// are reported before anything is served.
 pub(super) fn registry(config: &Config) -> Result<EngineRegistry, Failure> {
     let chosen = config.agent.engine.setting;
@@ -72,8 +72,8 @@ fn anthropic(config: &Config) -> Result<Arc<dyn Engine>, String> {
     Ok(Arc::new(engine.map_err(|error| error.to_string())?))
 }
 
-/// Returns the engine for the server that is set; without a key and an address, for the one that is
-/// found on this machine.
+/// Returns the engine for the configured server. With neither a key nor an address, it looks for a
+/// server on this machine.
 fn openai(config: &Config) -> Result<Arc<dyn Engine>, String> {
     let settings = &config.agent;
     let server = if settings.openai_key.is_none() && settings.openai_url.is_none() {
@@ -89,8 +89,8 @@ fn openai(config: &Config) -> Result<Arc<dyn Engine>, String> {
     Ok(Arc::new(engine.map_err(|error| error.to_string())?))
 }
 
-/// Returns the engine that is the Claude Code CLI, which is found when it is used.
-#[allow(clippy::unnecessary_wraps, reason = "all engines are made alike")]
+/// Returns the engine that runs the Claude Code CLI, which is looked for when it is first used.
+#[allow(clippy::unnecessary_wraps, reason = "all engines are created in the same way")]
 fn claude_code(config: &Config) -> Result<Arc<dyn Engine>, String> {
     Ok(Arc::new(ClaudeCode::new(ClaudeCodeSettings {
         cli: config.agent.claude_cli.clone(),
@@ -105,7 +105,7 @@ fn key(source: &TokenSource) -> Result<ApiKey, String> {
     ApiKey::new(key.reveal()).map_err(|error| error.to_string())
 }
 
-/// Returns the proxy. It is for other machines, and those are reached by https only.
+/// Returns the proxy for an address. Only `https://` addresses are on other machines and need one.
 fn proxy(settings: &AgentSettings, url: &str) -> Option<String> {
     let is_far = url.starts_with("https://");
     settings.proxy.as_ref().filter(|_| is_far).map(|proxy| proxy.reveal().to_owned())

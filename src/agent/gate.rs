@@ -127,8 +127,8 @@ impl Gatekeeper {
         }
     }
 
-    /// Asks the tool whether it can do anything with this input, and then the rules, on another
-    /// thread because a look at the disk may block, and no longer than a person would be waited for.
+    /// Asks the tool whether it can do anything with this input, and then the rules: for at most
+    /// `ruled_within`, and on another thread because a look at the disk may block.
     async fn ruled(&self, question: &GateQuestion, input: &RawValue) -> ToolRuling {
         let (rules, tool) = (Arc::clone(&self.rules), question.tool.clone());
         let (refusal, input) = (question.refusal.clone(), input.to_owned());
@@ -219,8 +219,9 @@ impl Gatekeeper {
         }
     }
 
-    /// Asks at the desk that serves this socket. `watched` is where another process's desk says
-    /// what becomes of the question; the desk in this process tells the board by itself.
+    /// Asks at the desk that serves this socket. `watched` is the socket at which another process's
+    /// desk reports what becomes of the question; the desk in this process notifies the board
+    /// itself.
     async fn ask_at(
         &self,
         socket: &Path,
@@ -335,8 +336,8 @@ async fn shown(
     }
 }
 
-/// Returns the way of answers to the daemon's desk. The desk recognises the process that asked a
-/// question and lets it answer its own questions, so no key to the desk is kept here.
+/// Returns the route by which answers reach the daemon's desk. The desk recognises the process that
+/// asked a question and lets it answer its own questions, so no key to the desk is kept here.
 fn daemon_route(desk_socket: &Path) -> PressRoute {
     let desk_socket = desk_socket.to_owned();
     Arc::new(move |request_id, press| {
@@ -373,7 +374,7 @@ fn lost(why: &str) -> AskOutcome {
     AskOutcome::Denied { text, interrupt: false }
 }
 
-/// Returns the press that the desk is given. It has an "always" only where it offered one.
+/// Returns the press to send to the desk. It keeps an "always" only if the desk offered one.
 fn offered(press: Press, has_offer: bool) -> Press {
     match press {
         Press::Button(Action::Always(_)) if !has_offer => Press::Button(Action::Allow),

@@ -21,7 +21,7 @@ pub(super) fn start(parent: Option<OwnedFd>, endings: mpsc::Sender<Shutdown>) ->
     Ok(())
 }
 
-/// Waits. Returns false if the parent has died or nobody reads our output.
+/// Waits for a change. Returns false if the parent has died or nobody reads our output.
 fn is_there(parent: Option<&OwnedFd>, output: &OwnedFd) -> bool {
     let mut fds = vec![PollFd::new(output, PollFlags::empty())];
     fds.extend(parent.map(|parent| PollFd::new(parent, PollFlags::IN)));

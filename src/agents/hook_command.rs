@@ -55,7 +55,7 @@ pub(crate) fn hook(program: &str, options: &[(&str, &str)]) -> String {
     command
 }
 
-/// Returns the value that `command` gives the option `flag`, if a shell would read it so.
+/// Returns the value of the option `flag` in `command`, as a shell would read it.
 pub(crate) fn option(command: &str, flag: &str) -> Option<String> {
     let ShellWords { words, is_plain } = words(command);
     let at = words.iter().position(|word| word == flag).filter(|_| is_plain)?;

@@ -7,7 +7,7 @@ use super::hook_command::{CommandOwner, owner};
 use super::json::{self, JsonMember};
 use crate::text::line_and_column;
 
-/// Why a settings file is left as it is.
+/// Why a settings file is not changed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub(crate) struct EditRefusal(pub(crate) String);

@@ -18,7 +18,7 @@ pub(crate) struct SettingsFile {
     path: PathBuf,
 }
 
-/// A file as it was when it was read.
+/// The state of a file when it was read.
 #[derive(Debug)]
 pub(crate) struct SeenFile {
     /// The text, without the byte order mark that may precede it.

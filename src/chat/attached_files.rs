@@ -34,7 +34,8 @@ impl<'a> FileWord<'a> {
         Some(Self { start: plain, path, is_quoted: false })
     }
 
-    /// Returns the words that could stand here, sorted. Hidden files are offered only after a dot.
+    /// Returns the words that could replace this one, sorted. Hidden files are offered only after a
+    /// dot.
     pub(super) fn completions(&self, folder: &Path) -> Vec<String> {
         let (above, name) = match self.path.rsplit_once('/') {
             Some((above, name)) => (format!("{above}/"), name),

@@ -89,12 +89,12 @@ impl Errand {
     }
 }
 
-/// What the keys are for.
+/// What keys are read as.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum InputMode {
     /// A message or a command.
     Message,
-    /// A new text for the last message.
+    /// A replacement for the last message.
     EditLast,
     /// The reason for a deny.
     Words { question: String },
@@ -109,7 +109,7 @@ enum InputMode {
 struct OpenTurn {
     number: u64,
     since: Duration,
-    /// Whether it is a conversation that is loaded, and not an answer.
+    /// Whether it loads a conversation and does not answer a message.
     is_loading: bool,
     is_cancelled: bool,
 }
@@ -131,13 +131,14 @@ pub(super) struct ChatCore {
     turns: Vec<OpenTurn>,
     last_turn: u64,
     status: ChatStatus,
-    /// What the runtime does if it is not ready.
+    /// What the runtime is doing while it is not ready.
     runtime: &'static str,
     capabilities: Vec<String>,
     conversation: Option<String>,
     /// The conversations as they were listed last.
     listed: Vec<ConversationSummary>,
-    /// How many open errands decide which conversation it is, and what was typed meanwhile.
+    /// The number of open errands that decide which conversation is current, and what was typed
+    /// meanwhile.
     changes: usize,
     typed_meanwhile: VecDeque<String>,
     /// The engines as they were listed last.
@@ -176,12 +177,12 @@ impl ChatCore {
         }
     }
 
-    /// Returns what is to be done now.
+    /// Removes and returns the actions to carry out now.
     pub(super) fn take_actions(&mut self) -> Vec<ChatAction> {
         std::mem::take(&mut self.actions)
     }
 
-    /// Returns true while the time is shown.
+    /// Returns true while the status line shows the elapsed time.
     pub(super) fn is_working(&self) -> bool {
         !self.turns.is_empty()
     }
@@ -337,7 +338,7 @@ impl ChatCore {
         self.editor = std::mem::take(&mut self.set_aside);
     }
 
-    /// Begins to type something else than a message.
+    /// Lets the user type something other than a message.
     fn enter_mode(&mut self, mode: InputMode, text: String) {
         if self.mode == InputMode::Message {
             self.set_aside = std::mem::replace(&mut self.editor, LineEditor::with(text));

@@ -32,7 +32,7 @@ enum DraftPlace {
     AfterKey,
     /// In a value that is a text.
     Text,
-    /// In any other value, so deep in it.
+    /// In any other value, at this depth.
     Other {
         depth: usize,
         in_text: bool,

@@ -73,7 +73,7 @@ impl InlineScreen {
         out + "\r\u{1b}[J"
     }
 
-    /// Returns what to write at the end: the cursor goes below everything.
+    /// Returns what to write at the end, which puts the cursor below everything.
     pub(super) fn leave(&mut self) -> String {
         let mut out = String::new();
         move_rows(&mut out, self.cursor.0, self.rows.len().saturating_sub(1));

@@ -14,7 +14,8 @@ pub(super) struct LineEditor {
     text: String,
     /// A position between two characters.
     cursor: usize,
-    /// Whether a carriage return was just pasted, to which a line feed would belong.
+    /// Whether the last pasted character was a carriage return, so that a line feed after it is
+    /// ignored.
     is_after_return: bool,
 }
 

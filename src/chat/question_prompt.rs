@@ -1,4 +1,4 @@
-//! A question whether a tool may run, and the keys that answer it. Pure.
+//! The question whether a tool may run, and the keys that answer it. Pure.
 //!
 //! As at the desk, a key answers only what somebody can have seen: not in the first moments, and
 //! not as a part of what is being typed or held down.
@@ -57,8 +57,8 @@ impl QuestionPrompt {
         self.seen_at.get_or_insert(now);
     }
 
-    /// Notes that another question was in front of it, or that more of it is shown, so that it has
-    /// to be read first.
+    /// Notes that the question has to be read again: another one was shown in its place, or more of
+    /// it is shown now.
     pub(super) fn shown_anew(&mut self) {
         self.seen_at = None;
     }

@@ -14,7 +14,7 @@ pub(super) struct ChatStatus {
     model: Option<String>,
     mode: Option<ConversationMode>,
     usage: TokenUsage,
-    /// What the running answer has taken so far, and how full the context is.
+    /// The tokens that the running answer has used so far, and how full the context is.
     report: UsageReport,
     /// What all answers have cost, as far as the prices are known.
     cost: f64,
@@ -26,7 +26,7 @@ pub(super) struct ChatStatus {
 }
 
 impl ChatStatus {
-    /// Takes over what the runtime says about itself.
+    /// Updates the line with what the runtime reports about itself.
     pub(super) fn set(&mut self, status: &RuntimeStatus) {
         self.engine.clone_from(&status.engine);
         self.engine_reason.clone_from(&status.engine_reason);
@@ -34,7 +34,7 @@ impl ChatStatus {
         self.mode = status.mode;
     }
 
-    /// Takes over the engine that was chosen for the conversation.
+    /// Updates the line with the engine that was chosen for the conversation.
     pub(super) fn set_engine(&mut self, chosen: ConversationEngine) {
         self.engine = Some(chosen.engine);
         self.model = Some(chosen.model);
@@ -53,12 +53,12 @@ impl ChatStatus {
         self.mode
     }
 
-    /// Notes what the running answer has taken so far.
+    /// Notes the tokens that the running answer has used so far.
     pub(super) fn report(&mut self, report: UsageReport) {
         self.report = report;
     }
 
-    /// Adds what an answer took.
+    /// Adds the tokens and the cost of an answer.
     pub(super) fn add(&mut self, end: &TurnEnd) {
         self.usage = self.usage + end.usage;
         self.report.cost = None;

@@ -9,7 +9,7 @@ use std::ops::BitOr;
 use callgate_mask::text;
 use unicode_width::UnicodeWidthChar;
 
-/// What a tab is printed as.
+/// The replacement for a tab.
 const TAB: &str = "    ";
 /// The narrowest page for which lines are wrapped. A narrower terminal wraps them itself.
 const NARROWEST: usize = 8;
@@ -179,7 +179,7 @@ impl StyledText {
         row.finish()
     }
 
-    /// Cuts it to so many columns; `…` is the last one then.
+    /// Cuts it to `width` columns. The last column of a cut text is `…`.
     pub(super) fn cut(self, width: usize) -> Self {
         if self.columns() <= width {
             return self;
@@ -203,8 +203,8 @@ impl StyledText {
     }
 }
 
-/// Returns how many columns a text takes. An emoji of several counts as all of them, because
-/// terminals differ, and a row must never be wider than it seems.
+/// Returns how many columns a text takes. For an emoji of several characters the widths of all of
+/// them are added, because terminals differ, and a row must never be wider than computed.
 pub(super) fn columns(text: &str) -> usize {
     text.chars().map(width_of).sum()
 }

@@ -27,11 +27,12 @@ use crate::terminal_modes::{JobControl, KeyModes, TerminalHolder};
 
 /// The shortest time between two frames.
 const FRAME: Duration = Duration::from_millis(40);
-/// The same if only more of a tool's input has arrived, which nobody reads word by word.
+/// The shortest time between two frames that differ only in a tool's input, which nobody reads word
+/// by word.
 const DRAFT_FRAME: Duration = Duration::from_millis(125);
 /// How often to look for the terminal while a shell has it.
 const AWAY: Duration = Duration::from_millis(250);
-/// How often the time is drawn while something works.
+/// How often the elapsed time is drawn while an answer is being written.
 const SECOND: Duration = Duration::from_secs(1);
 /// How many events may wait to be drawn.
 const MOST_EVENTS: usize = 1024;
@@ -134,7 +135,7 @@ impl TerminalChat {
     }
 }
 
-/// Returns the next state of the runtime, past everything else that is watched.
+/// Returns the next state of the runtime, ignoring all other events.
 async fn next_state(watch: &mut SessionWatch) -> Option<RuntimeState> {
     watch
         .find(|item| match item {
@@ -203,7 +204,7 @@ impl DrawnChat {
         self.changed(FRAME);
     }
 
-    /// Notes that a frame is due so long after the last one, or sooner.
+    /// Makes the next frame due at most `pause` after the last one.
     fn changed(&mut self, pause: Duration) {
         self.pause = Some(self.pause.map_or(pause, |due| due.min(pause)));
     }

@@ -1,5 +1,4 @@
-//! The calls of tools as they are drawn: a headline, live output while a tool runs, and then what
-//! came of it.
+//! How tool calls are drawn: a headline, live output while a tool runs, and then its result.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -271,7 +270,7 @@ fn cut_lines(text: &str, style: TextStyle, keep: Keep) -> Vec<StyledText> {
     }
 }
 
-/// A program may draw over its line, as a progress bar does: the last drawing counts.
+/// Returns what a line shows in the end: a program may draw over it, as a progress bar does.
 fn last_part(line: &str) -> &str {
     let line = line.trim_end_matches('\r');
     line.rsplit('\r').next().unwrap_or(line)

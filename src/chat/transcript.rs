@@ -17,7 +17,7 @@ const THINKING_ROWS: usize = 3;
 /// How much of the thinking is kept to be shown, in bytes.
 const KEPT_THINKING: usize = 2048;
 
-/// The kind of the notice that an answer which broke off is asked for again.
+/// The kind of the notice that an interrupted answer is requested again.
 const RETRY: &str = "retry";
 
 /// A conversation as it is drawn.

@@ -1,4 +1,4 @@
-//! Changes to the settings file: what somebody wants to set, and whether the file may become so.
+//! Changes to the settings file, and whether the file would still be valid after them.
 
 use std::path::{Path, PathBuf};
 
@@ -38,7 +38,7 @@ impl KeyringSecret {
     }
 }
 
-/// Why a change cannot be asked for.
+/// Why a change is not possible.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ChangeRefusal {
     /// There is no such key.
@@ -58,14 +58,14 @@ pub(crate) enum ChangeRefusal {
     Wrong(#[from] ConfigProblems),
 }
 
-/// Returns the key of this name, or says which there is.
+/// Returns the key of this name. The error names similar keys.
 pub(crate) fn known_key(name: &str) -> Result<&'static SettingKey, ChangeRefusal> {
     keys::find(name).ok_or_else(|| ChangeRefusal::NoSuchKey(no_such_key(name)))
 }
 
 impl SettingChange {
-    /// Sets a key to a value from a command line, which has the form of a variable's, or of a list
-    /// in TOML.
+    /// Sets a key to a value from a command line, in the form that it has in a variable, or as a
+    /// list in TOML.
     pub(crate) fn set(name: &str, text: &str) -> Result<Self, ChangeRefusal> {
         let key = known_key(name)?;
         match key.kind {
@@ -126,7 +126,7 @@ impl SettingChange {
     }
 }
 
-/// Reads a list in TOML, which a list of texts or numbers in JSON is, too.
+/// Reads a list in TOML. A list of texts or numbers in JSON is valid TOML, too.
 fn list(key: &SettingKey, text: &str) -> Option<SettingValue> {
     let line = format!("list = {}", text.trim());
     let table = DeTable::parse(&line).ok()?.into_inner();

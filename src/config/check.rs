@@ -155,8 +155,8 @@ impl<'a> ConfigCheck<'a> {
         }
     }
 
-    /// Checks the section `[gate]`. Whoever wants to be asked about everything does not want
-    /// everything to run while nobody can be.
+    /// Checks the section `[gate]`. A user who wants to be asked about everything does not want
+    /// everything to run while nobody can be asked.
     fn gate(&mut self) -> GateSettings {
         let unattended = self.word("gate.unattended", UNATTENDED, Unattended::Rules);
         let when_absent = match unattended {

@@ -1,6 +1,6 @@
 //! Sets and removes keys in the text of a settings file, changing nothing else.
 //!
-//! Pure: text in, text out. What was changed has to be read again and checked by the caller.
+//! Pure: text in, text out. The caller has to parse and check the result.
 
 use std::ops::Range;
 
@@ -42,7 +42,7 @@ pub(super) fn unset(text: &str, name: &str) -> Result<String, TomlError> {
     Ok(with_line_ends(text, &document))
 }
 
-/// Returns a value as TOML has it; `None` if TOML cannot, or if it is edited by hand.
+/// Returns a value in TOML; `None` if TOML cannot hold it, or if it can only be edited by hand.
 pub(super) fn toml_value(value: &SettingValue) -> Option<Value> {
     let texts = |texts: Vec<Option<&str>>| -> Option<Value> {
         texts.into_iter().collect::<Option<Array>>().map(Value::from)
@@ -173,7 +173,7 @@ mod tests {
         check_set("b = 1\r\n# x\r\n", "t.a", 2, "b = 1\r\n\r\n[t]\r\na = 2\r\n# x\r\n");
     }
 
-    /// A table may be known by those within it only.
+    /// A table may exist only through the tables within it.
     #[test]
     fn a_table_without_a_header_gets_one() {
         let changed = set("[t.x.y]\nb = 1\n", "t.a", 2.into()).unwrap();

@@ -1,4 +1,4 @@
-//! Finds the key that somebody meant who has mistyped its name.
+//! Finds the key that a mistyped name stands for.
 
 use super::keys::{KEYS, SettingKey, TABLES};
 
@@ -15,7 +15,7 @@ fn nearest(name: &str) -> Option<&'static str> {
     nearest.map(|(_, name)| name).or(table)
 }
 
-/// Says that there is no such key, and which there is.
+/// Returns the error for an unknown key, with the nearest key or all keys.
 pub(crate) fn no_such_key(name: &str) -> String {
     if let Some(nearest) = nearest(name) {
         return format!("there is no key `{name}`; did you mean `{nearest}`?");

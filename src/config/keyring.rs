@@ -58,7 +58,7 @@ pub(crate) enum KeyringError {
 }
 
 impl KeyringEntry {
-    /// Returns the entry that a setting turns on.
+    /// Returns the entry whose secret the setting `key` looks up in the keyring.
     pub(super) fn of_key(key: &str) -> Option<Self> {
         [Self::BotToken, Self::ApiKey, Self::OpenAiKey].into_iter().find(|it| it.key() == key)
     }
@@ -99,7 +99,7 @@ impl KeyringEntry {
         match ended.complaint() {
             _ if ended.status.success() => Ok(ended.stdout),
             Some(complaint) => Err(refusal(&complaint)),
-            // One that is locked is not told from one that is not there.
+            // A locked secret and a missing one look the same.
             None => Err(self.find().err().unwrap_or(KeyringError::Locked)),
         }
     }
@@ -108,7 +108,7 @@ impl KeyringEntry {
     #[cfg(not(target_os = "macos"))]
     pub(crate) fn find(self) -> Result<(), KeyringError> {
         let ended = self.run("search", "")?;
-        // What is found is printed, also if it is locked; the secret itself is of no use here.
+        // The program prints what it finds, even if that is locked; the secret itself is not needed.
         if !ended.stdout.trim().is_empty() {
             return Ok(());
         }

@@ -17,7 +17,7 @@ use super::raw::{RawConfig, VariableScope};
 use super::surroundings::Surroundings;
 use super::value::{SettingValue, ValueKind};
 
-/// What stands for a secret that is set.
+/// The word shown in place of a secret that is set.
 const HIDDEN: &str = "set";
 
 /// All settings as they are in effect, and what is wrong with them.

@@ -1,4 +1,4 @@
-//! What secrets there are, and what each may look like.
+//! The kinds of secrets, and which characters each may have.
 
 use std::time::Duration;
 

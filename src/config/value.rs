@@ -25,7 +25,7 @@ pub(crate) enum ValueKind {
         placeholder: &'static str,
         /// What the text must be.
         must_be: &'static str,
-        /// Whether it is.
+        /// Returns true if it is.
         is_valid: fn(&str) -> bool,
     },
     /// One of a few words.
@@ -34,7 +34,7 @@ pub(crate) enum ValueKind {
         placeholder: &'static str,
         /// The words that the help names.
         words: &'static [&'static str],
-        /// Whether a word is one of them or means the same.
+        /// Returns true if a word is one of them or means the same.
         is_valid: fn(&str) -> bool,
     },
     /// The address of a server to which this secret is sent.
@@ -176,7 +176,7 @@ impl ValueKind {
         }
     }
 
-    /// Returns what stands for the value in the help.
+    /// Returns the placeholder for the value in the help.
     pub(crate) fn placeholder(&self) -> &'static str {
         match self {
             Self::File => "FILE",

@@ -88,13 +88,13 @@ fn verified(store: &Store, most: u64, findings: &mut Findings) {
     }
 }
 
-/// What is known of the entries before those that were verified, with a description.
+/// What is known about the entries before the verified ones, with a description.
 enum EarlierEntries {
     /// All of them were checked.
     Checked(String),
     /// Not all of them were ever checked.
     Unchecked(String),
-    /// The entry up to which they were checked is another one now.
+    /// The entry up to which they were checked has been replaced.
     WrittenAnew(String),
 }
 

@@ -230,7 +230,7 @@ fn hooks_of_ours(text: &str, found: &FoundHooks) -> Vec<WantedHook> {
     there
 }
 
-/// The parts that were there before our hooks and stay, even if they are empty.
+/// The parts that existed before our hooks were added. They stay, even if they are empty.
 #[derive(Debug, Default)]
 struct KeptParts {
     hooks: bool,

@@ -59,7 +59,7 @@ fn report(result: &Backtest, store: &Store) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Describes a question that the rules decide otherwise, on one line.
+/// Describes a question that the rules decide differently, on one line.
 fn line(turned: &TurnedVerdict, store: &Store) -> Result<String, StoreError> {
     let before = turned.label.parse::<u64>().unwrap_or_default().saturating_sub(1);
     let entry = store.entries(&EntryFilter::default(), before, 1)?.pop();

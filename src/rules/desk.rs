@@ -31,7 +31,7 @@ use crate::policy::{LiveRules, LocalClock, home};
 
 /// How many changed decisions are listed.
 const MOST_LISTED: usize = 200;
-/// In how many of the last calls projects with rules are looked for.
+/// The number of recent calls among whose folders projects with rules are looked for.
 const MOST_RECENT: usize = 500;
 /// The agent of a call for which none is named.
 const AGENT: &str = "claude-code";
@@ -44,7 +44,7 @@ pub(crate) struct ServedRules {
 }
 
 impl ServedRules {
-    /// Makes the service for these settings, beside the ruler that applies the rules.
+    /// Creates the service for these settings, next to the `ruler` that applies the rules.
     pub(crate) fn new(config: &Config, ruler: Arc<LiveRules>) -> Self {
         Self { file: config.rules.clone(), database: config.database.clone(), ruler }
     }
@@ -93,7 +93,7 @@ impl ServedRules {
         Ok(files.into_iter().map(view).collect())
     }
 
-    /// Describes a question that the rules decide otherwise.
+    /// Describes a question that the rules decide differently.
     fn turned(store: &Store, turned: &TurnedVerdict) -> Result<TurnedCall, String> {
         let seq = turned.label.parse::<u64>().unwrap_or_default();
         let entries = store.entries(&EntryFilter::default(), seq.saturating_sub(1), 1);

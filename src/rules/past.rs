@@ -26,7 +26,7 @@ const WAITING: usize = 8;
 /// How many verdicts a thread remembers.
 const MOST_KNOWN: usize = 16_384;
 
-/// Is called with how much of the ledger was read, and returns whether to go on.
+/// Called with the progress so far and its total. Returns false to stop.
 pub(super) type GoOn<'a> = &'a (dyn Fn(u64, u64) -> bool + Sync);
 
 /// A question of the ledger, and what was decided on it.
@@ -87,7 +87,7 @@ impl PastRequest<'_> {
     }
 }
 
-/// Applies a policy to the ledger. Returns `None` if it was to end before.
+/// Applies a policy to the ledger. Returns `None` if it was stopped early.
 pub(super) fn play(
     policy: &Policy,
     store: &Store,
@@ -119,8 +119,7 @@ pub(super) fn play(
         let read = read_questions(store, go_on, &mut |question| {
             batch.push(question);
             if batch.len() == BATCH {
-                // Nobody takes it only if a thread has panicked, which is reported when it is
-                // joined.
+                // This fails only if a thread has panicked, which is reported when it is joined.
                 batches.send(std::mem::replace(&mut batch, Vec::with_capacity(BATCH))).ok();
             }
         });
@@ -143,7 +142,7 @@ fn next(waiting: &Mutex<Receiver<Vec<PastQuestion>>>) -> Option<Vec<PastQuestion
 }
 
 /// Reads all questions in the order in which they were decided; undecided ones come last. Returns
-/// false if it was to end before.
+/// false if it was stopped early.
 pub(super) fn read_questions(
     store: &Store,
     go_on: GoOn<'_>,

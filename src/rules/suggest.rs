@@ -16,11 +16,11 @@ use crate::failure::Failure;
 use crate::policy::{LocalClock, home};
 use crate::progress::ProgressBar;
 
-/// The most different calls that are looked at. All denied ones are.
+/// The most different calls that are considered. All denied calls are considered.
 const MOST_CALLS: usize = 20_000;
 /// The longest input of a call for which a rule is suggested, in bytes.
 const LONGEST_INPUT: usize = 8 * 1024;
-/// How many calls beyond are shown for each rule.
+/// How many of the calls that a rule would let through without having been allowed are shown.
 pub(super) const MOST_BEYOND: usize = 20;
 
 /// Suggested rules, with the calls to which they refer.
@@ -88,7 +88,7 @@ pub(super) fn run(
 }
 
 /// Returns the rules that would have answered most of what people allowed. Returns `None` if the
-/// work was to end before.
+/// work was stopped early.
 pub(super) fn suggestions(
     policy: &Policy,
     guarded: &Guarded,

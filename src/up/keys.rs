@@ -21,7 +21,7 @@ use crate::terminal_modes::{JobControl, KeyModes, TerminalHolder, is_in_foregrou
 
 /// The key that prints a link to the page.
 const PAGE_KEY: TerminalKey = TerminalKey::Char('o');
-/// How often it does.
+/// The shortest time between two links.
 const ONE_LINK_PER: Duration = Duration::from_secs(1);
 
 /// Returns true if there is a terminal that we may read and write, because we are in its

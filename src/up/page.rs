@@ -33,7 +33,9 @@ pub(super) async fn serve(config: &Config, desk: &DeskHandle) -> Option<PageHost
 /// Returns how the runtime of the chat is started: this program, with the settings of this desk.
 fn runtime(config: &Config) -> Option<RuntimeCommand> {
     let program = env::current_exe().inspect_err(|error| {
-        complain(&format!("the page has no chat: where this program is is not known: {error}"));
+        complain(&format!(
+            "the page has no chat, because the path of this program is unknown: {error}"
+        ));
     });
     let mut args = vec!["agent".into()];
     if let Some(file) = config.file.as_ref().filter(|file| file.origin != SettingOrigin::Default) {

@@ -19,9 +19,9 @@ use crate::program::{self, ProgramError};
 
 /// The name of the unit.
 const UNIT: &str = "callgate.service";
-/// The first line of our unit file. One that begins otherwise is somebody else's.
+/// The first line of our unit file. A file that begins differently belongs to somebody else.
 const MARK: &str = "# Written by `callgate up --service`";
-/// How long `systemctl` may take, which waits until the service has started or ended.
+/// How long `systemctl` may take. It waits until the service has started or ended.
 const PATIENCE: Duration = Duration::from_mins(1);
 /// How long the service may take until it answers.
 const START: Duration = Duration::from_secs(10);

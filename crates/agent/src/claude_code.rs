@@ -1,4 +1,4 @@
-//! The engine that is another agent: the Claude Code CLI, through `callgate-claude`.
+//! The engine that is itself an agent: the Claude Code CLI, driven by `callgate-claude`.
 //!
 //! The CLI runs its own tools. Each call that touches anything passes the runtime's gate first, and
 //! nobody else is asked about it: the CLI loads no settings of its user, whose rules and hooks would

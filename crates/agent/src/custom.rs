@@ -45,7 +45,7 @@ const OTHERS_WRITE: u32 = 0o022;
 pub struct CustomTools {
     folder: PathBuf,
     commands: RunSettings,
-    /// The same without secrets in the environment, once it was needed.
+    /// The settings without secrets in the environment, once they were needed.
     scrubbed: OnceLock<Arc<RunSettings>>,
     warn: crate::mcp::Warning,
     revision: AtomicU64,
@@ -55,12 +55,13 @@ pub struct CustomTools {
 /// The tools as they were read last.
 #[derive(Default)]
 struct KnownTools {
-    /// The files, with what tells whether they have changed.
+    /// The files, with the metadata by which changes are noticed.
     stamps: Vec<FileMark>,
     tools: Vec<Arc<dyn AgentTool>>,
 }
 
-/// The name of a description, and what tells whether it or its program has changed.
+/// The name of a description, and the metadata by which changes of it and of its program are
+/// noticed.
 type FileMark = (String, [[i64; 3]; 2]);
 
 /// A description.
@@ -268,7 +269,7 @@ fn check_owner(path: &Path, meta: &fs::Metadata) -> Result<(), String> {
 
 /// Opens a regular file that only the user can change.
 fn open_private(path: &Path) -> Result<File, String> {
-    // Neither a link is followed, nor does opening a pipe block.
+    // No link is followed, and opening a pipe does not block.
     let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
     let file = File::options().read(true).custom_flags(flags).open(path);
     let file = file.map_err(|error| format!("it cannot be opened: {error}"))?;

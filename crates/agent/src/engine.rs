@@ -164,7 +164,7 @@ pub enum AnswerPiece {
     /// A call that the engine has run itself has ended, and its result is about to be read by the
     /// model. The engine waits for [`AnswerStream::steer`].
     RoundEnd,
-    /// What the engine wants to be told with the next call in this conversation.
+    /// What the engine wants to receive with the next call in this conversation.
     EngineState(String),
     /// What the answer has cost so far in dollars, as the engine reports it; the last one counts.
     Cost(f64),

@@ -1,8 +1,7 @@
 //! The engines of a runtime, and which of them answers in a conversation.
 //!
-//! An engine is created when it is first used. Which one answers where nobody has chosen may depend
-//! on what is found on this machine; that is looked for at the first message or question about it,
-//! and not again.
+//! An engine is created when it is first used. Which one answers where none was chosen may depend
+//! on what is found on this machine; that is looked up once, at the first message or query.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -16,7 +15,7 @@ use crate::engine::Engine;
 use crate::failure::RequestFailure;
 use crate::history::EngineSelection;
 
-/// Why an engine answers that was chosen.
+/// The reason given for an engine that was chosen for the conversation.
 pub(crate) const CHOSEN: &str = "because it was chosen for this conversation";
 
 /// How long an engine may take to list its models.

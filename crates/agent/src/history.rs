@@ -255,7 +255,7 @@ impl History {
 
     /// Prepares the statements for the next entries of the ledger.
     pub async fn warm(&self) {
-        // Whoever writes the next entry reports what is wrong.
+        // An error is reported when the next entry is written.
         let prepare = |stores: &mut HistoryStore| {
             stores.warm();
             Ok(())

@@ -50,7 +50,7 @@ pub struct McpSurroundings {
     pub env: Vec<(OsString, OsString)>,
     /// An HTTP proxy for `https://` addresses.
     pub proxy: Option<String>,
-    /// Where it is kept which `.mcp.json` may be used.
+    /// Stores which `.mcp.json` may be used.
     pub ledger: History,
     /// Reports problems.
     pub warn: Warning,
@@ -127,7 +127,7 @@ impl ToolSource for McpServers {
                     starting.await.ok();
                 }
             };
-            // Whoever takes longer is not waited for.
+            // The turn does not wait for slower servers.
             tokio::time::timeout(PATIENCE, all).await.ok();
         })
     }

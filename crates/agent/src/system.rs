@@ -32,9 +32,10 @@ pub fn tool(settings: &RunSettings) -> Arc<dyn AgentTool> {
     let schema = json!({"type": "object", "properties": {}, "additionalProperties": false});
     let spec = ToolSpec {
         name: "get_system_info".into(),
-        description: "Tells the operating system, the processors, the memory, the working folder, \
+        description:
+            "Reports the operating system, the processors, the memory, the working folder, \
             the time, and which common programs are installed."
-            .into(),
+                .into(),
         input_schema: raw_json(&schema),
         is_read_only: true,
         kind: tool_kind::OTHER,

@@ -138,8 +138,8 @@ impl CallOutcome {
     }
 }
 
-/// Returns the schema of a tool's input in a form that model services accept, or why it is none:
-/// they refuse every message because of one tool whose schema is not that of an object.
+/// Returns the schema of a tool's input in a form that model services accept, or why that is not
+/// possible. They refuse every message if the schema of one tool does not describe an object.
 pub(crate) fn input_schema(mut schema: Map<String, Value>) -> Result<Map<String, Value>, String> {
     match schema.get("type") {
         None => {

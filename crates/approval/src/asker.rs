@@ -20,7 +20,7 @@ use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, recv, send};
 use rustix::process::{PidfdFlags, getppid, pidfd_open};
 
-/// How much longer than its own time limit the desk is waited for.
+/// How much longer than its own time limit an asker waits for the desk.
 pub const MARGIN: Duration = Duration::from_secs(3);
 /// How often a desk that has gone away is dialled.
 const REDIAL_EVERY: Duration = Duration::from_millis(100);
@@ -150,8 +150,8 @@ fn timespec(time: Duration) -> Timespec {
     Timespec { tv_sec: time.as_secs().cast_signed(), tv_nsec: i64::from(time.subsec_nanos()) }
 }
 
-/// The process that started us. The kernel's death signal would not do: it is sent when the
-/// *thread* ends that started us.
+/// Returns a pidfd of the process that started us. The kernel's death signal would not do: it is
+/// sent when the *thread* that started us ends.
 #[must_use]
 pub fn parent() -> Option<OwnedFd> {
     getppid().and_then(|parent| pidfd_open(parent, PidfdFlags::empty()).ok())

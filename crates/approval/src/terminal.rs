@@ -32,7 +32,7 @@ pub const PAUSE: Duration = Duration::from_millis(700);
 /// second.
 const HELD: Duration = Duration::from_millis(150);
 
-/// The note for a person whose question is closed while they type a reply.
+/// The note for a person who types a reply to a question that has been closed.
 const NOWHERE: &str =
     "The question you are replying to is closed: your words are not sent. Press Enter or Esc.\n";
 
@@ -329,7 +329,7 @@ impl Terminal {
             {
                 (String::new(), None)
             }
-            // A pasted word proves no reading.
+            // A pasted word does not prove that the question was read.
             TerminalKey::Pasted(_) if typing.meaning == TypedMeaning::Confirm => {
                 (String::new(), None)
             }

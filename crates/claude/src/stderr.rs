@@ -3,8 +3,9 @@
 use std::sync::{Arc, Mutex};
 
 use callgate_link::sync::lock;
+use callgate_link::tokio::keep_end;
 use callgate_mask::SecretVariables;
-use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::io::AsyncRead;
 use tokio::task::JoinHandle;
 
 /// How many bytes of the end are kept.
@@ -21,7 +22,7 @@ impl CliStderr {
     /// Starts to read the pipe, keeping the end of what it carries.
     pub(crate) fn collect(pipe: impl AsyncRead + Unpin + Send + 'static) -> Self {
         let kept = Arc::default();
-        let reading = tokio::spawn(collect(pipe, Arc::clone(&kept)));
+        let reading = tokio::spawn(keep_end(pipe, Arc::clone(&kept), KEPT));
         Self { kept, reading }
     }
 
@@ -44,19 +45,6 @@ impl CliStderr {
 impl Drop for CliStderr {
     fn drop(&mut self) {
         self.reading.abort();
-    }
-}
-
-async fn collect(mut pipe: impl AsyncRead + Unpin, kept: Arc<Mutex<Vec<u8>>>) {
-    let mut chunk = [0; 4096];
-    while let Ok(count) = pipe.read(&mut chunk).await {
-        if count == 0 {
-            return;
-        }
-        let mut kept = lock(&kept);
-        kept.extend_from_slice(&chunk[..count]);
-        let surplus = kept.len().saturating_sub(KEPT);
-        kept.drain(..surplus);
     }
 }
 

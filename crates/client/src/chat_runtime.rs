@@ -41,7 +41,7 @@ pub enum ChatError {
 pub struct ChatRuntimes {
     /// The settings of every runtime, without the folder.
     settings: ClientSettings,
-    /// How long a runtime stays that no page uses; `None` for as long as this.
+    /// How long a runtime that no page uses is kept; `None` keeps it until this is dropped.
     linger: Option<Duration>,
     running: Mutex<Option<RuntimeInUse>>,
 }
@@ -139,7 +139,7 @@ impl ChatRuntime {
         ChatEvents { chat: Arc::clone(self), watch: self.client.watch(start), first }
     }
 
-    /// Returns true if it works on a message. One that does not answer does not.
+    /// Returns true if it works on a message. A runtime that does not answer counts as idle.
     async fn is_busy(&self) -> bool {
         self.client.status().await.is_ok_and(|status| status.state == BUSY)
     }
@@ -204,7 +204,7 @@ impl ChatRuntimes {
             return false;
         }
         let chat = Arc::clone(chat);
-        // By another task, because this one ends with what it takes away.
+        // By another task, because this one is aborted together with the runtime that it removes.
         tokio::spawn(async move { chat.client.close().await });
         *running = None;
         true

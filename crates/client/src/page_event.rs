@@ -52,8 +52,8 @@ impl From<&WatchedEvent> for PageEvent {
     }
 }
 
-/// Returns the JSON of a line of the session protocol. Between the tokens of JSON that was relayed
-/// a carriage return means no more than a space.
+/// Returns the JSON of a line of the session protocol. A carriage return between the tokens of
+/// relayed JSON is equivalent to a space.
 fn text_of(line: &[u8]) -> String {
     String::from_utf8_lossy(line).trim_end().replace(['\r', '\n'], " ")
 }

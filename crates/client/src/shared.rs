@@ -145,10 +145,6 @@ impl ClientShared {
         }
     }
 
-    pub(crate) fn is_open(&self, id: &str) -> bool {
-        self.lock().core.is_open(id)
-    }
-
     pub(crate) fn state(&self) -> RuntimeState {
         self.lock().core.state.clone()
     }

@@ -63,6 +63,14 @@ pub fn open_own(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     Err(io::Error::new(io::ErrorKind::PermissionDenied, "it is not a file of ours"))
 }
 
+/// Returns true if `path` still leads to this open file, and not to another one of the same name.
+#[must_use]
+pub fn is_at(file: &File, path: &Path) -> bool {
+    let identity = |found: fs::Metadata| (found.dev(), found.ino());
+    let open = file.metadata().map(identity).ok();
+    open.is_some() && open == fs::symlink_metadata(path).map(identity).ok()
+}
+
 /// Locks a file until it is closed; returns false if somebody else holds its lock.
 pub fn try_lock(file: &File) -> io::Result<bool> {
     match file.try_lock() {

@@ -1,6 +1,7 @@
-//! Reads and writes frames, and waits for child processes, on tokio.
+//! Reads and writes frames, keeps the end of a pipe, and waits for child processes, on tokio.
 
 use std::io;
+use std::sync::{Arc, Mutex};
 
 use callgate_wire::frame::{CutFrame, FrameDecoder, OversizedFrame, prefix};
 use tokio::io::unix::AsyncFd;
@@ -8,6 +9,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, Interest};
 use tokio::time::sleep;
 
 use crate::child::{LOOK, LeashedChild};
+use crate::sync::lock;
 
 /// Why the next frame could not be read or written.
 #[derive(Debug, thiserror::Error)]
@@ -59,6 +61,17 @@ where
     output.write_all(&prefix(payload.len(), limit)?).await?;
     output.write_all(payload).await?;
     Ok(output.flush().await?)
+}
+
+/// Reads a pipe to its end, and keeps the last `most` bytes in `end`.
+pub async fn keep_end(mut pipe: impl AsyncRead + Unpin, end: Arc<Mutex<Vec<u8>>>, most: usize) {
+    let mut chunk = [0; 4096];
+    while let Ok(count @ 1..) = pipe.read(&mut chunk).await {
+        let mut end = lock(&end);
+        end.extend_from_slice(&chunk[..count]);
+        let surplus = end.len().saturating_sub(most);
+        end.drain(..surplus);
+    }
 }
 
 /// Waits until the child has ended.

@@ -15,6 +15,12 @@ pub struct Sha256Hash(pub [u8; 32]);
 impl Sha256Hash {
     /// The hash that the first entry follows.
     pub(crate) const NONE: Self = Self([0; 32]);
+
+    /// Returns the hash of some bytes.
+    #[must_use]
+    pub fn of(bytes: &[u8]) -> Self {
+        Self(Sha256::digest(bytes).into())
+    }
 }
 
 impl Display for Sha256Hash {

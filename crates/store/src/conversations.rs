@@ -60,8 +60,8 @@ pub struct Addition<'a> {
     pub reservation: Option<i64>,
     /// Entries for the ledger.
     pub drafts: &'a [EntryDraft],
-    /// What the engine has to remember of the conversation. Without it, what it had to remember
-    /// does not count any more.
+    /// What the engine has to remember of the conversation. `None` discards what it had to remember
+    /// before.
     pub engine_state: Option<&'a str>,
 }
 

@@ -22,7 +22,7 @@ pub enum StoreError {
     /// There is no ledger to read.
     #[error("there is no ledger at {0} yet: `callgate up` begins one")]
     Missing(PathBuf),
-    /// There is something at the path, and it is no file.
+    /// There is something other than a file at the path.
     #[error("{0} is not a file; it was left alone: move it away or use another path")]
     NotAFile(PathBuf),
     /// The file is not SQLite's.

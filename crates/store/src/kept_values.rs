@@ -22,7 +22,7 @@ impl Store {
         if let Some(key) = self.known_secret(name).map_err(&failed)? {
             return Ok(key);
         }
-        // If another process creates one at the same time, the first one written counts.
+        // If another process creates a key at the same time, the first one written counts.
         let fresh =
             random().map_err(|error| StoreError::io("cannot make a key for", &self.path, error))?;
         self.connection

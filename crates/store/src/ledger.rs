@@ -23,7 +23,7 @@ impl Store {
     /// Prepares the statements that the next entry needs.
     pub fn warm(&self) {
         for statement in STATEMENTS {
-            // Whoever needs the statement reports what is wrong with it.
+            // An error is reported when the statement is used.
             self.connection.prepare_cached(statement).ok();
         }
     }

@@ -62,7 +62,7 @@ fn carried_over(connection: &Connection) -> rusqlite::Result<ChainedLinks> {
         let anchor = Anchor::read(row.get_ref(4)?.as_str().unwrap_or_default());
         Ok(if is_chained(connection, row)? { anchor.and_then(|anchor| anchor.links) } else { None })
     });
-    // An anchor without links may stand for entries that had some.
+    // An anchor without links may replace entries that had some.
     Ok(carried
         .optional()?
         .flatten()

@@ -1,4 +1,4 @@
-//! Opening the file: whose it is, who may read it, and how SQLite is to treat it.
+//! Opening the file: its owner, its permissions, and the settings of SQLite.
 
 use std::ffi::OsString;
 use std::fs::{self, DirBuilder, Permissions};

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use axum::body::Body;
 use axum::extract::{Extension, State};
-use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
+use axum::http::{HeaderMap, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use callgate_client::{ChatError, ChatEvents, ChatRuntime, ChatRuntimes, ClientSettings};
 use callgate_wire::session::{MAX_LINE, capability};
@@ -17,7 +17,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::timeout;
 
 use crate::connections::BrowserSeat;
-use crate::events::{event_text, last_event};
+use crate::events::{EVENT_STREAM, event_text, last_event, stream_place};
 use crate::message_body::{self, BodySender};
 use crate::origin::PageOrigin;
 use crate::refusal::HttpRefusal;
@@ -65,7 +65,7 @@ impl RuntimeCommand {
     }
 }
 
-/// What a page asks for to have a runtime.
+/// A page's request for a runtime.
 #[derive(Debug, Deserialize)]
 struct ChatStart {
     /// The folder in which it works, absolute.
@@ -138,11 +138,10 @@ pub(crate) async fn restart(
     Ok(json_response(&json!({})))
 }
 
-fn json_response(body: &impl Serialize) -> Response {
-    let json = HeaderValue::from_static("application/json");
+pub(crate) fn json_response(body: &impl Serialize) -> Response {
     // All bodies are made of texts, which can always be written.
     let body = serde_json::to_string(body).unwrap_or_default();
-    ([(header::CONTENT_TYPE, json)], body).into_response()
+    ([(header::CONTENT_TYPE, "application/json")], body).into_response()
 }
 
 /// Opens a stream of everything that happens in the session.
@@ -160,17 +159,13 @@ pub(crate) async fn events(
         // Not a refusal: every page asks this first.
         return Ok(StatusCode::NO_CONTENT.into_response());
     };
-    let place = Arc::clone(&state.streams).try_acquire_owned().map_err(|_| {
-        let text = "too many pages are open: close one";
-        HttpRefusal::new(StatusCode::SERVICE_UNAVAILABLE, text)
-    })?;
+    let place = stream_place(&state)?;
     let (sender, body) = message_body::body();
     let events = chat.events(seen_session(&uri).zip(after));
     let heartbeat = state.limits.heartbeat;
     let stream = ChatStream { events, sender, heartbeat, session, _place: place };
     tokio::spawn(stream.run());
-    let kind = HeaderValue::from_static("text/event-stream");
-    Ok(([(header::CONTENT_TYPE, kind)], body).into_response())
+    Ok(([(header::CONTENT_TYPE, EVENT_STREAM)], body).into_response())
 }
 
 /// Returns the session whose events a page has seen, from `?session=NAME`.

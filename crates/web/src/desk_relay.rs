@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use axum::extract::{Extension, State};
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use callgate_client::desk::{PageReplies, PageRequest};
 use callgate_wire::desk::{DeskMessage, MAX_LINE};
@@ -40,8 +40,7 @@ pub(crate) async fn relay(
     let (sender, body) = message_body::body();
     let relay = DeskRelay { replies, sender, _session: session };
     tokio::spawn(relay.run(first));
-    let lines = HeaderValue::from_static("application/x-ndjson");
-    Ok(([(header::CONTENT_TYPE, lines)], body).into_response())
+    Ok(([(header::CONTENT_TYPE, "application/x-ndjson")], body).into_response())
 }
 
 /// A request whose answer is under way.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::{Extension, State};
-use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+use axum::http::{HeaderMap, HeaderName, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use callgate_client::PageEvent;
 use callgate_client::desk::{DeskClient, DeskWatch};
@@ -21,6 +21,9 @@ use crate::origin::PageOrigin;
 use crate::refusal::HttpRefusal;
 use crate::sessions::{PageSession, SessionKey};
 use crate::state::PageState;
+
+/// The media type of an event stream.
+pub(crate) const EVENT_STREAM: &str = "text/event-stream";
 
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
@@ -40,10 +43,7 @@ pub(crate) async fn events(
     let key = SessionKey::read(&headers, origin)?;
     let session = state.sessions.open(&key).await?;
     seat.has_shown_key();
-    let place = Arc::clone(&state.streams).try_acquire_owned().map_err(|_| {
-        let text = "too many pages are open: close one";
-        HttpRefusal::new(StatusCode::SERVICE_UNAVAILABLE, text)
-    })?;
+    let place = stream_place(&state)?;
     let desk = state.sessions.connect(&key).await?;
     let from = after.map(|after| after.saturating_add(1));
     let watch = desk.watch(from).await.map_err(|error| HttpRefusal::no_desk(&error))?;
@@ -52,8 +52,14 @@ pub(crate) async fn events(
     let stream =
         EventStream { watch, sender, heartbeat, _desk: desk, _session: session, _place: place };
     tokio::spawn(stream.run(after.is_none()));
-    let kind = HeaderValue::from_static("text/event-stream");
-    Ok(([(header::CONTENT_TYPE, kind)], body).into_response())
+    Ok(([(header::CONTENT_TYPE, EVENT_STREAM)], body).into_response())
+}
+
+/// Takes one of the places for event streams.
+pub(crate) fn stream_place(state: &PageState) -> Result<OwnedSemaphorePermit, HttpRefusal> {
+    let text = "too many pages are open: close one";
+    let full = |_| HttpRefusal::new(StatusCode::SERVICE_UNAVAILABLE, text);
+    Arc::clone(&state.streams).try_acquire_owned().map_err(full)
 }
 
 /// Returns the number of the last entry that the page has.

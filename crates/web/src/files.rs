@@ -16,7 +16,7 @@ use crate::refusal::HttpRefusal;
 /// A file of `ui/`: its path below that folder, and its content.
 type EmbeddedFile = (&'static str, &'static [u8]);
 
-/// What is sent of a file beside its content.
+/// What a response for a file contains besides its content.
 struct PreparedFile {
     /// Its version: the beginning of its hash.
     tag: String,
@@ -113,7 +113,7 @@ const FILES: &[EmbeddedFile] = embed![
     "words.js",
 ];
 
-/// What was made of each file when it was first asked for.
+/// The prepared form of each file, made when it is first requested.
 static PREPARED: [OnceLock<PreparedFile>; FILES.len()] = [const { OnceLock::new() }; FILES.len()];
 
 /// Serves the page.

@@ -23,7 +23,7 @@ use crate::{chat, desk_relay, events, files, origin, pairing};
 /// How many ports are tried, from the wanted one on.
 const PORTS: u16 = 20;
 
-/// What a host is started with.
+/// The options of a host.
 #[derive(Debug, Clone)]
 pub struct PageOptions {
     /// The desk's socket for viewers. The file with the address is beside it.

@@ -62,7 +62,7 @@ fn check(parts: &Parts, port: u16) -> Result<PageOrigin, HttpRefusal> {
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
 /// Returns the host that the request names, which must be this machine. Another name means that a
-/// site has its own name lead here.
+/// site's own name resolves to this machine.
 fn host(parts: &Parts, port: u16) -> Result<String, HttpRefusal> {
     let ours = [format!("127.0.0.1:{port}"), format!("localhost:{port}")];
     let mut named = parts.headers.get_all(header::HOST).iter().map(HeaderValue::as_bytes);

@@ -2,12 +2,13 @@
 
 use axum::body::Body;
 use axum::extract::{Extension, State};
-use axum::http::{HeaderValue, StatusCode, header};
-use axum::response::{IntoResponse, Response};
+use axum::http::StatusCode;
+use axum::response::Response;
 use callgate_wire::desk::{HiddenText, LONGEST_NAME, LONGEST_SECRET};
 use serde::Deserialize;
 use serde_json::json;
 
+use crate::chat::json_response;
 use crate::origin::PageOrigin;
 use crate::refusal::HttpRefusal;
 use crate::request_body;
@@ -35,9 +36,7 @@ pub(crate) async fn pair(
         return Err(odd());
     }
     let token = state.sessions.pair(HiddenText::new(code), name, origin).await?;
-    let json = HeaderValue::from_static("application/json");
-    let body = json!({ "token": token.reveal() }).to_string();
-    Ok(([(header::CONTENT_TYPE, json)], body).into_response())
+    Ok(json_response(&json!({ "token": token.reveal() })))
 }
 
 fn odd() -> HttpRefusal {

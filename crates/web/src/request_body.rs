@@ -1,4 +1,4 @@
-//! Reading the body of a request, as far as it may go.
+//! Reads the body of a request, within limits of size and time.
 
 use std::time::Duration;
 
@@ -8,10 +8,10 @@ use tokio::time::timeout;
 
 use crate::refusal::HttpRefusal;
 
-/// Reads a body of at most `limit` bytes, which must be there in time.
+/// Reads a body of at most `limit` bytes, which must arrive within this time.
 pub(crate) async fn read(body: Body, limit: usize, within: Duration) -> Result<Bytes, HttpRefusal> {
     let too_large = || HttpRefusal::new(StatusCode::PAYLOAD_TOO_LARGE, "the request is too large");
-    // What announces itself as too large is not read at all.
+    // A body that is announced as too large is not read at all.
     if body.size_hint().lower() > limit as u64 {
         return Err(too_large());
     }

@@ -19,7 +19,7 @@ use crate::origin::PageOrigin;
 use crate::refusal::HttpRefusal;
 use crate::wrong_attempts::WrongAttempts;
 
-/// How many keys are remembered that were good.
+/// How many valid keys are remembered.
 const MOST_KNOWN: usize = 64;
 
 /// All sessions that are in use, and the limits on guessing.
@@ -37,7 +37,8 @@ pub(crate) struct PageSessions {
 #[derive(Debug, Default)]
 struct KnownSessions {
     live: HashMap<KeyDigest, Weak<PageSession>>,
-    /// The keys that were good lately. They may be tried although others have tried wrong ones.
+    /// The keys that were valid recently. They may be tried even while wrong keys are being
+    /// limited.
     good: VecDeque<KeyDigest>,
 }
 

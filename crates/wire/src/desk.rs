@@ -1,9 +1,10 @@
 //! The desk protocol: how a viewer (a page, a shell, a terminal) watches the ledger grow and
 //! answers questions.
 //!
-//! One JSON object a line, both ways, for as long as the viewer stays. It sends [`DeskRequest`]s; the
-//! desk sends [`DeskMessage`]s; the normative text is `docs/protocol/desk.md`. Entries of the ledger
-//! and a changed input are only relayed, so they stay the bytes they were.
+//! Each line is one JSON object, in both directions, for as long as the viewer stays connected. It
+//! sends [`DeskRequest`]s; the desk sends [`DeskMessage`]s; the normative text is
+//! `docs/protocol/desk.md`. Entries of the ledger and a changed input are only relayed, so their
+//! bytes stay unchanged.
 
 mod answer;
 mod card;
@@ -58,7 +59,7 @@ pub const LONGEST_ID: usize = 128;
 /// The longest name that a viewer may give itself, in bytes.
 pub const LONGEST_NAME: usize = 256;
 
-/// The longest code or token that is looked at, in bytes.
+/// The longest code or token that is accepted, in bytes.
 pub const LONGEST_SECRET: usize = 128;
 
 /// The longest web origin of a page, in bytes.

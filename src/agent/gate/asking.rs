@@ -111,7 +111,7 @@ impl QuestionToAsk {
             Err(error) => return AskOutcome::Unreached(error),
         };
         let id = request.request_id.clone();
-        // The desk in this process tells the board by itself.
+        // The desk in this process notifies the board itself.
         let watching = watched.map(|socket| watch::begin(socket, &board, &id)).transpose();
         let watching = watching.inspect_err(|error| {
             warn(&format!("cannot see what the desk does: {error}"));

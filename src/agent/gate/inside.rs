@@ -93,7 +93,7 @@ impl InsideDesk {
         &self.socket
     }
 
-    /// Returns the way of answers to this desk, as long as it is open.
+    /// Returns the route by which answers reach this desk while it is open.
     pub(super) fn route(self: &Arc<Self>) -> PressRoute {
         let desk = Arc::downgrade(self);
         Arc::new(move |id, press| {
@@ -105,7 +105,7 @@ impl InsideDesk {
         })
     }
 
-    /// Returns true if the desk has ended, which only a mistake in it can cause.
+    /// Returns true if the desk has ended, which only a bug can cause.
     pub(super) fn has_ended(&self) -> bool {
         let mut context = Context::from_waker(Waker::noop());
         pin!(self.daemon.ended()).poll(&mut context).is_ready()

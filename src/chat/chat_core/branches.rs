@@ -1,5 +1,4 @@
-//! Modes of permission, and going back in a conversation: copies of it, and its last exchanges
-//! taken away.
+//! Permission modes, and going back in a conversation: copying it, and removing its last exchanges.
 
 use callgate_wire::session::{
     ConversationMessages, ConversationMode, ConversationTrimmed, LoadAs, PastMessage,
@@ -12,17 +11,17 @@ use super::{ChatCore, Errand};
 /// How many messages are searched for the beginning of an exchange.
 const MOST_SEARCHED: u32 = 1000;
 
-/// What is done without the last exchanges of a conversation.
+/// What to do with a conversation without its last exchanges.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::chat) enum BranchKind {
-    /// They are taken away.
+    /// The last exchanges are removed.
     Rewind,
-    /// The rest is copied.
+    /// The rest becomes a new conversation.
     Fork,
 }
 
 impl ChatCore {
-    /// Says which mode there is, or sets one.
+    /// Shows the current mode, or sets one.
     pub(super) fn mode_command(&mut self, name: &str) {
         let names = ConversationMode::ALL.map(ConversationMode::name).join(", ");
         match (name, ConversationMode::named(name)) {

@@ -76,7 +76,7 @@ impl ChatCore {
         self.capabilities.iter().any(|offered| offered == capability)
     }
 
-    /// Sends a request whose end alone matters.
+    /// Sends a request of which only the end matters.
     pub(super) fn errand(&mut self, errand: Errand, command: SessionCommand) {
         self.changes += usize::from(errand.changes_conversation());
         self.actions.push(ChatAction::Errand(errand, command));
@@ -130,7 +130,7 @@ impl ChatCore {
         }
     }
 
-    /// Deletes a conversation, or not, after the question whether to.
+    /// Deletes a conversation if the user has confirmed it.
     pub(super) fn confirm_delete(&mut self, id: String, is_confirmed: bool) {
         self.leave_mode();
         if is_confirmed {

@@ -33,8 +33,8 @@ impl ChatCore {
         ScreenFrame { final_rows, live_rows, cursor: (cursor.0.saturating_sub(excess), cursor.1) }
     }
 
-    /// Draws the question, the input, or both, and the place of the cursor in them. The hint above
-    /// takes so many rows.
+    /// Draws the question, the input, or both, and returns the position of the cursor in them.
+    /// `hint` is the number of rows above them that the hint takes.
     fn input_rows(&self, hint: usize) -> (Vec<String>, (usize, usize)) {
         let page = &self.page;
         let (waiting, question) = (self.questions.len().saturating_sub(1), self.questions.front());

@@ -13,7 +13,7 @@ use crate::chat::question_prompt::QuestionKey;
 use crate::chat::slash_command::{TypedLine, completions};
 use crate::key_decoder::KeyStroke;
 
-/// Within this time a second Ctrl-C quits.
+/// The time within which a second Ctrl-C quits.
 const TWICE: Duration = Duration::from_secs(2);
 /// The most completions that are shown.
 const MOST_SHOWN: usize = 12;
@@ -159,7 +159,7 @@ impl ChatCore {
         }
     }
 
-    /// Carries out what was typed, as far as it is known for which conversation.
+    /// Carries out the typed lines whose conversation is known.
     pub(super) fn run_lines(&mut self, now: Duration) {
         while self.changes == 0
             && let Some(line) = self.typed_meanwhile.pop_front()

@@ -3,13 +3,13 @@
 use super::inline::spans;
 use crate::chat::styled_text::{ChatPage, StyledText, TextStyle, WrapAt};
 
-/// What stands between two columns.
+/// The separator between two columns.
 const BETWEEN: &str = " │ ";
 /// The narrowest column into which a cell is cut. A table that needs narrower ones is drawn as it
 /// was written.
 const NARROWEST_COLUMN: usize = 4;
 
-/// Draws the lines of a table, or the lines as they are if they are none.
+/// Draws the lines of a table. Lines that are not a table are drawn as they are.
 pub(super) fn rows(lines: &[String], page: &ChatPage) -> Vec<String> {
     drawn(lines, page).unwrap_or_else(|| {
         let line = |line: &String| spans(line.trim(), page.colours).rows(page, WrapAt::Words);

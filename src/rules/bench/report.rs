@@ -12,7 +12,7 @@ use super::{BenchFigures, BenchTask, TaskKind};
 /// How many goals that pass without a question are named.
 const MOST_NAMED: usize = 50;
 
-/// Prints what the rules make of the tasks, as a table in Markdown, for all of them and by suite.
+/// Prints the results as a table in Markdown, for each suite and in total.
 pub(in crate::rules) fn print(
     tasks: &[BenchTask],
     policy: &Policy,

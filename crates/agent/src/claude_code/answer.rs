@@ -21,7 +21,7 @@ use crate::tool::CallOutcome;
 
 /// How long the CLI may take to stop when it is interrupted. It is ended after that.
 const OBEYS_WITHIN: Duration = Duration::from_secs(5);
-/// How many tools may end before the runtime is told of the first.
+/// How many tools may end before the runtime is notified of the first.
 const MOST_ENDS: usize = 64;
 
 /// An answer in progress.
@@ -151,7 +151,7 @@ impl ClaudeCodeAnswer {
         let rest = async {
             loop {
                 self.pausing.clear();
-                // An error is no news: the turn is over.
+                // The turn is over, so an error changes nothing.
                 if !self.read(into).await.unwrap_or(false) {
                     return;
                 }
@@ -219,7 +219,7 @@ impl EventReader {
                 into.push(AnswerPiece::OwnCall { id: call.id, name, input: call.input });
             }
             ClaudeEvent::ToolResult(result) => {
-                // What a tool of the runtime gave is known better than what the CLI made of it.
+                // The outcome of a tool of the runtime is known here; the CLI may have changed it.
                 let ran = lock(&self.ran).remove(&result.id);
                 let outcome = ran.unwrap_or_else(|| match (result.text(), result.is_error) {
                     (text, true) => CallOutcome::failed(text),
@@ -227,7 +227,7 @@ impl EventReader {
                 });
                 into.push(AnswerPiece::OwnResult { id: result.id, outcome });
             }
-            // Of what a subagent does, the tools are shown, because people are asked about them.
+            // Of a subagent's work only the tools are shown, because people are asked about them.
             ClaudeEvent::Subagent { event, .. }
                 if matches!(*event, ClaudeEvent::ToolUse(_) | ClaudeEvent::ToolResult(_)) =>
             {
@@ -271,7 +271,7 @@ impl EventReader {
         Ok(())
     }
 
-    /// Gives what the answer has cost, and returns the session for the next one.
+    /// Adds the cost of the answer, and returns the session for the next one.
     fn priced(&self, answer: &ClaudeAnswer, into: &mut Vec<AnswerPiece>) -> ResumedSession {
         let before = self.resumed.as_ref().map_or(Some(0.0), |session| session.cost);
         if let (Some(before), Some(total)) = (before, answer.cost_usd) {

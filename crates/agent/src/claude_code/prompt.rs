@@ -13,7 +13,7 @@ use crate::message::{Block, ChatMessage, Role};
 
 /// The longest text of one message of the past, in characters.
 const LONGEST_PART: usize = 20_000;
-/// The longest account of the past, in bytes; the last messages matter most.
+/// The longest text of all past messages together, in bytes; the last messages matter most.
 const LONGEST_PAST: usize = 400_000;
 const PAST: &str = "[This is what was said in this conversation so far:]";
 const NOW: &str = "[And this is the user's new message:]";

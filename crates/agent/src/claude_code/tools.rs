@@ -41,8 +41,8 @@ pub(super) fn own_name(name: &str) -> Option<&str> {
     name.strip_prefix(PREFIX)
 }
 
-/// Has the CLI wait after each of its tools until the other end was received and dropped, so that
-/// the user can say something before the model goes on.
+/// Makes the CLI wait after each of its tools until the sender in `rounds` was received and
+/// dropped, so that the user can say something before the model continues.
 pub(super) fn pausing(mut settings: ClaudeSettings, rounds: &RoundEnds) -> ClaudeSettings {
     for event in [HookEvent::PostToolUse, HookEvent::PostToolUseFailure] {
         let rounds = rounds.clone();
@@ -53,7 +53,7 @@ pub(super) fn pausing(mut settings: ClaudeSettings, rounds: &RoundEnds) -> Claud
                 if input.data["agent_id"].is_null() {
                     let (release, released) = oneshot::channel();
                     if rounds.send(release).await.is_ok() {
-                        // It is dropped, which counts as well.
+                        // If nobody receives it, it is dropped, which has the same effect.
                         released.await.ok();
                     }
                 }

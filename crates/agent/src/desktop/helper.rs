@@ -1,4 +1,4 @@
-//! The programs by which desktops are used.
+//! The programs that the desktop tools run.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -19,9 +19,10 @@ use crate::run::{find, folders, scrub};
 /// Variables by which helpers find the display; some look like secrets.
 const DISPLAY_VARIABLES: [&str; 5] =
     ["DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS"];
-/// How long a helper may take that returns something.
+/// How long a helper whose output is needed may take.
 const OUTPUT_WITHIN: Duration = Duration::from_secs(10);
-/// How long a helper is watched that starts something: one that still runs then has succeeded.
+/// How long a helper that starts something is watched: if it still runs after that, it has
+/// succeeded.
 const STARTED_WITHIN: Duration = Duration::from_secs(5);
 
 /// A program, with the arguments that come first.

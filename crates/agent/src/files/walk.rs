@@ -34,7 +34,7 @@ pub(super) struct WalkEntry<'a> {
     pub(super) kind: FileKind,
 }
 
-/// How the walk continues after an entry.
+/// How a walk continues after an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FolderStep {
     /// Enters the entry if it is a folder.

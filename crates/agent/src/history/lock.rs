@@ -2,17 +2,16 @@
 
 use std::collections::{HashSet, VecDeque};
 use std::ffi::OsStr;
-use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
+use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use callgate_link::file::{open_own, try_lock};
+use callgate_link::file::{is_at, open_own, try_lock};
 use callgate_link::sync::lock;
 use callgate_store::{Sha256Hash, Store};
 use rustix::process::geteuid;
-use sha2::{Digest, Sha256};
 
 use super::error::HistoryError;
 
@@ -50,8 +49,6 @@ pub(super) struct LockFile {
     conversation: String,
     path: PathBuf,
     file: File,
-    /// The device and inode of the file.
-    identity: (u64, u64),
 }
 
 impl ConversationLocks {
@@ -155,8 +152,7 @@ impl LockFile {
 
     fn open_with(options: &mut OpenOptions, path: PathBuf, conversation: &str) -> io::Result<Self> {
         let file = open_own(options, &path)?;
-        let identity = identity(&file.metadata()?);
-        Ok(Self { conversation: conversation.to_owned(), path, file, identity })
+        Ok(Self { conversation: conversation.to_owned(), path, file })
     }
 
     /// Removes the locked file from its folder.
@@ -170,7 +166,7 @@ impl LockFile {
     /// Returns true if it is still the file that others find. A lock on a removed file excludes
     /// nobody.
     fn is_in_place(&self) -> bool {
-        fs::symlink_metadata(&self.path).is_ok_and(|found| identity(&found) == self.identity)
+        is_at(&self.file, &self.path)
     }
 }
 
@@ -214,9 +210,7 @@ fn put_back(spare: &SpareLockFiles, file: LockFile) {
 /// Returns the name of the lock file: a hash, because an id may have any characters and be longer
 /// than a file name.
 fn name(conversation: &str) -> String {
-    let mut hash = [0; 32];
-    hash.copy_from_slice(&Sha256::digest(conversation.as_bytes()));
-    format!("{}.{EXTENSION}", Sha256Hash(hash))
+    format!("{}.{EXTENSION}", Sha256Hash::of(conversation.as_bytes()))
 }
 
 /// Returns true if a path has the name of a lock's file.
@@ -242,10 +236,6 @@ pub(super) fn make(folder: &Path) -> io::Result<()> {
         return Ok(());
     }
     Err(io::Error::new(io::ErrorKind::PermissionDenied, "it is not in a folder of ours"))
-}
-
-fn identity(metadata: &Metadata) -> (u64, u64) {
-    (metadata.dev(), metadata.ino())
 }
 
 #[cfg(test)]

@@ -3,10 +3,9 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use callgate_link::file::{open_own, try_lock};
+use callgate_link::file::{is_at, open_own, try_lock};
 use uuid::Uuid;
 
 use super::lock;
@@ -75,13 +74,6 @@ impl Drop for ProcessMark {
 
 fn path(folder: &Path, name: &str) -> PathBuf {
     folder.join(name).with_extension(EXTENSION)
-}
-
-/// Returns true if `path` still leads to this file.
-fn is_at(file: &File, path: &Path) -> bool {
-    let identity = |found: fs::Metadata| (found.dev(), found.ino());
-    let open = file.metadata().map(identity).ok();
-    open.is_some() && open == fs::symlink_metadata(path).map(identity).ok()
 }
 
 #[cfg(test)]

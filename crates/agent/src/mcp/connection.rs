@@ -1,5 +1,5 @@
-//! Our side of a connection to a server: what the server is told about us, and what it tells us
-//! without being asked.
+//! Our side of a connection to a server: what we announce to it, and the notifications that it
+//! sends.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};

@@ -40,7 +40,7 @@ pub(super) async fn list_tools(
                 }
                 next_cursor
             }
-            // A single tool that is malformed makes the whole page so.
+            // A single malformed tool makes the whole page invalid.
             ServerResult::CustomResult(page) => listed.add_page(&page.0)?,
             _ => return Err(ServiceError::UnexpectedResponse),
         };

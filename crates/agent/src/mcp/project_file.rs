@@ -5,7 +5,6 @@
 //! again. A file that was refused, or about which nobody answered, is not used.
 
 use std::collections::HashSet;
-use std::fmt::Write;
 use std::fs::File;
 use std::io::Read;
 use std::os::unix::fs::OpenOptionsExt;
@@ -14,9 +13,9 @@ use std::sync::{Arc, Mutex};
 
 use callgate_link::sync::lock;
 use callgate_mask::mask_text;
+use callgate_store::Sha256Hash;
 use rustix::fs::OFlags;
 use serde_json::{Value, json};
-use sha2::{Digest, Sha256};
 
 use super::server::ToolServer;
 use super::{MOST_SERVERS, McpServerSettings, ServerContext};
@@ -67,7 +66,7 @@ impl ProjectFile {
         lock(&self.servers).clone()
     }
 
-    /// Looks whether the file has changed, and asks about it if it has.
+    /// Checks whether the file has changed, and asks about it if it has.
     pub(super) async fn check(&self, turn: TurnContext<'_>) {
         let mut seen = self.seen.lock().await;
         let content = match read(&self.path) {
@@ -77,7 +76,7 @@ impl ProjectFile {
                 None
             }
         };
-        let digest = content.as_deref().map(digest_of);
+        let digest = content.as_deref().map(|content| Sha256Hash::of(content).to_string());
         if *seen == digest {
             return;
         }
@@ -115,7 +114,7 @@ impl ProjectFile {
         if servers.is_empty() {
             return servers;
         }
-        let key = format!("{KEPT}{}", digest_of(self.path.as_os_str().as_encoded_bytes()));
+        let key = format!("{KEPT}{}", Sha256Hash::of(self.path.as_os_str().as_encoded_bytes()));
         match self.ledger.kept(&key).await {
             Ok(Some(kept)) if kept == digest => return servers,
             Ok(_) => {}
@@ -204,12 +203,4 @@ fn read(path: &Path) -> Result<Option<Vec<u8>>, String> {
         return Err(format!("it has more than {LARGEST} bytes"));
     }
     Ok(Some(content))
-}
-
-fn digest_of(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().fold(String::new(), |mut text, byte| {
-        // A `String` takes everything.
-        write!(text, "{byte:02x}").ok();
-        text
-    })
 }

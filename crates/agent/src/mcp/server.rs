@@ -30,7 +30,7 @@ use crate::tool::{AgentTool, ProgressSink};
 const START_WITHIN: Duration = Duration::from_mins(1);
 /// How long a call may take.
 const CALL_WITHIN: Duration = Duration::from_mins(10);
-/// A server that has run for so long has not failed when it ends.
+/// A server that has run for this long has not failed when it ends.
 const STEADY: Duration = Duration::from_mins(1);
 /// The longest time between two attempts to start a server.
 const LONGEST_WAIT: Duration = Duration::from_mins(1);
@@ -53,11 +53,11 @@ pub(super) struct ToolServer {
     this: Weak<Self>,
     /// The secrets that the settings give to the server.
     secrets: SecretVariables,
-    /// How many changes of the tools were reported since they are being listed again.
+    /// How many changes of the tools were reported since the listing in progress began.
     changes: AtomicU64,
 }
 
-/// The connection to a server, and what became of the last ones.
+/// The connection to a server, and the outcome of earlier ones.
 #[derive(Default)]
 struct ServerLink {
     running: Option<RunningLink>,
@@ -230,7 +230,7 @@ impl ToolServer {
 
     /// Lists the tools again, once for all changes that are reported in the meantime.
     async fn list_tools(&self, peer: &Peer<RoleClient>) {
-        // Whoever lists them now will list them once more.
+        // The listing in progress will be repeated.
         if self.changes.fetch_add(1, Ordering::AcqRel) > 0 {
             return;
         }
@@ -287,7 +287,7 @@ pub(super) fn begin(server: &Arc<ToolServer>) -> Option<JoinHandle<()>> {
     }))
 }
 
-/// Runs something that may block, and that needs the runtime.
+/// Runs something that may block and needs the tokio runtime.
 async fn in_runtime<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, String> + Send + 'static,
 ) -> Result<T, String> {

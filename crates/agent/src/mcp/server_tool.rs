@@ -1,13 +1,12 @@
 //! A tool of a server.
 
 use std::collections::HashSet;
-use std::fmt::Write;
 use std::sync::Arc;
 
 use callgate_mask::text::shortened;
+use callgate_store::Sha256Hash;
 use callgate_wire::session::tool_kind;
 use rmcp::model::{CallToolResult, JsonObject, Tool};
-use sha2::{Digest, Sha256};
 
 use super::result::outcome;
 use crate::BoxFuture;
@@ -17,7 +16,7 @@ use crate::tool::{AgentTool, CallOutcome, ProgressSink, ToolInvocation, ToolSpec
 const LONGEST_NAME: usize = 64;
 /// The longest description that is given to the model, in characters.
 const LONGEST_DESCRIPTION: usize = 4_000;
-/// How many digits of its digest a name gets that would not be unique otherwise.
+/// How many digits of a digest are added to a name that would not be unique otherwise.
 const DIGITS: usize = 8;
 
 /// Calls a tool by its name at the server. Dropping the future cancels the call.
@@ -99,11 +98,7 @@ fn full_name(server: &str, tool: &str, taken: &HashSet<String>) -> String {
     }
     name.truncate(LONGEST_NAME - DIGITS - 1);
     name.push('_');
-    for byte in Sha256::digest(tool).iter().take(DIGITS / 2) {
-        // A `String` takes everything.
-        write!(name, "{byte:02x}").ok();
-    }
-    name
+    name + &Sha256Hash::of(tool.as_bytes()).to_string()[..DIGITS]
 }
 
 #[cfg(test)]

@@ -130,7 +130,7 @@ impl McpServerSettings {
         Ok(Self { name: name.to_owned(), transport })
     }
 
-    /// Returns the member of a description that nobody knows, if there is one.
+    /// Returns the unknown member of a description, if there is one.
     #[must_use]
     pub fn unknown_member(form: &Value) -> Option<&str> {
         let members = form.as_object()?.keys().map(String::as_str);

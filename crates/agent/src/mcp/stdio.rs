@@ -7,8 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use callgate_link::child::LeashedChild;
-use callgate_link::sync::lock;
-use callgate_link::tokio::child_ended;
+use callgate_link::tokio::{child_ended, keep_end};
 use callgate_wire::frame::{DecodedLine, LineDecoder};
 use rmcp::RoleClient;
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
@@ -25,7 +24,7 @@ use tokio::time::timeout;
 use super::{LONGEST_MESSAGE, ServerContext, TOO_LONG};
 use crate::run::{locate, not_started};
 
-/// The code of the failure that stands for an answer which cannot be used.
+/// The JSON-RPC error code for an answer that cannot be used.
 const UNREADABLE: i32 = -32603;
 /// How long a server may take to end by itself once its input is closed.
 const GRACE: Duration = Duration::from_millis(300);
@@ -87,7 +86,7 @@ impl StdioTransport {
             stdout,
             lines: LineDecoder::new(LONGEST_MESSAGE),
             child: Some(child),
-            stderr: tokio::spawn(collect(stderr, signs.last_words)),
+            stderr: tokio::spawn(keep_end(stderr, signs.last_words, KEPT)),
             has_ended: signs.has_ended,
         })
     }
@@ -113,15 +112,15 @@ impl Transport<RoleClient> for StdioTransport {
             let mut stdin = stdin.lock().await;
             let stdin = stdin.as_mut().ok_or(io::ErrorKind::BrokenPipe)?;
             match stdin.write_all(&line).await {
-                // It has ended, which the end of its output tells, with its last words.
+                // The server has ended. The end of its output reports that, with its last words.
                 Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
                 written => written,
             }
         }
     }
 
-    /// Waits for the next message. Lines that are none are skipped: some servers print their log
-    /// there.
+    /// Waits for the next message. Lines that are not messages are skipped: some servers print
+    /// their log there.
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
         loop {
             while let Some(line) = self.lines.next_frame() {
@@ -184,23 +183,9 @@ fn read_message(line: &[u8]) -> Option<RxJsonRpcMessage<RoleClient>> {
     failed_answer(members.id.get(), &format!("an answer that cannot be read: {error}"))
 }
 
-/// Returns an answer that says why there is none. `id` is JSON.
+/// Returns an error response with this reason. `id` is JSON.
 fn failed_answer(id: &str, why: &str) -> Option<RxJsonRpcMessage<RoleClient>> {
     let id: Value = serde_json::from_str(id).ok()?;
     let error = json!({ "code": UNREADABLE, "message": why });
     serde_json::from_value(json!({ "jsonrpc": "2.0", "id": id, "error": error })).ok()
-}
-
-/// Keeps the end of what a server writes to its standard error.
-async fn collect(mut pipe: ChildStderr, words: Arc<Mutex<Vec<u8>>>) {
-    let mut chunk = [0; 1024];
-    while let Ok(count) = pipe.read(&mut chunk).await {
-        if count == 0 {
-            return;
-        }
-        let mut words = lock(&words);
-        words.extend_from_slice(&chunk[..count]);
-        let surplus = words.len().saturating_sub(KEPT);
-        words.drain(..surplus);
-    }
 }

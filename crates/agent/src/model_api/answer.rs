@@ -26,7 +26,7 @@ const ERROR_TIME: Duration = Duration::from_secs(5);
 const FEWEST_PIECES: usize = 4;
 /// How many pieces later batches have at most, plus those of one more chunk.
 const MOST_PIECES: usize = 512;
-/// How long the end mark and the usage may take after the last of an answer.
+/// How long the end mark and the usage may take after the last part of an answer.
 const END_TIME: Duration = Duration::from_secs(5);
 /// How long reading the rest after the end of an answer may take.
 const REST_TIME: Duration = Duration::from_secs(2);
@@ -60,8 +60,8 @@ pub(crate) trait EventDecoder: Send + 'static {
     /// Returns true if the answer is complete.
     fn is_whole(&self) -> bool;
 
-    /// Returns true if all of the answer has arrived, though its end may not have: what follows can
-    /// be done without.
+    /// Returns true if all of the answer has arrived, though its end mark may not have. The rest is
+    /// not needed.
     fn has_stopped(&self) -> bool {
         self.is_whole()
     }

@@ -80,8 +80,8 @@ impl FunctionPiece<'_> {
     }
 }
 
-/// Returns a chunk in the usual form, if it has one that only some servers use: `null` in place of
-/// something absent, content in parts, or both a whole message and what is new of it.
+/// Converts a chunk from a form that only some servers use into the usual one: `null` in place of
+/// absent members, content in parts, or both a whole message and its new part.
 pub(super) fn plain_chunk(data: &[u8]) -> Option<String> {
     let mut chunk: Value = serde_json::from_slice(data).ok()?;
     let members = chunk.as_object_mut()?;

@@ -1,9 +1,8 @@
-//! Finds a model server on this machine, without being told where it is.
+//! Finds a model server on this machine whose address is not configured.
 //!
-//! A conversation may hold anything, so it is not sent to whatever listens somewhere. The server has
-//! to listen on this machine, as this user or as a service of the system, and has to list its
-//! models. The kernel's table of sockets tells the first two, and nothing is asked that is not in
-//! it.
+//! A conversation may hold anything, so it is not sent to whatever listens somewhere. The server
+//! has to listen on this machine, as this user or as a service of the system, and has to list its
+//! models. The kernel's table of sockets tells the first two, and only servers in it are contacted.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -55,7 +54,8 @@ pub(super) async fn find(ports: &[u16]) -> Option<LocalServer> {
     None
 }
 
-/// Returns the models of a compatible server; `None` if it is none, or if it has no model.
+/// Returns the models of a compatible server; `None` if the server is not compatible or has no
+/// model.
 async fn models(address: &str) -> Option<Vec<ListedModel>> {
     let address = base_address(&format!("{address}/v1/models"), &WORDS).ok()?;
     let link = Arc::new(ApiLink::new(&address, None, None, &WORDS, PATIENCE).ok()?);
@@ -91,14 +91,14 @@ impl Listener {
     }
 }
 
-/// Returns the sockets in a table that listen where this machine alone, or any, can reach them.
+/// Returns the sockets in a table that listen on a loopback address or on all addresses.
 fn listeners(table: &str) -> impl Iterator<Item = Listener> {
     table.lines().skip(1).filter_map(|line| {
         let fields: Vec<&str> = line.split_ascii_whitespace().collect();
         let &[_, local, _, LISTENING, _, _, _, owner, ..] = fields.as_slice() else { return None };
         let (address, port) = local.split_once(':')?;
         let host = match address {
-            // In the order in which the machine has the bytes of a number.
+            // The bytes are in the machine's own byte order.
             "0100007F" | "7F000001" | "00000000" | "00000000000000000000000000000000" => {
                 "127.0.0.1"
             }

@@ -113,7 +113,7 @@ struct CalledFunction<'a> {
     arguments: &'a str,
 }
 
-/// How a server wants to be told the longest answer.
+/// How a server is sent the limit of the answer's length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum AnswerLimit {
     /// As `max_tokens`, which nearly all servers understand.

@@ -1,7 +1,7 @@
 //! Turns the chunks of one answer into its pieces. Uses no clock and no network.
 //!
 //! Compatible servers take liberties: tool calls without an index or an id, arguments at once or in
-//! pieces, no usage, no end mark. What can be understood is.
+//! pieces, no usage, no end mark. Whatever can be understood is accepted.
 
 use std::sync::Arc;
 

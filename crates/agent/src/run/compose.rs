@@ -8,12 +8,12 @@ use serde::Serialize;
 use super::watch::EndedCommand;
 use crate::tool::{CallOutcome, raw_json};
 
-/// Which ends of a program are no failure.
+/// Which exit codes of a program count as success.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ExpectedEnd {
-    /// Those with any exit code.
+    /// Any exit code.
     AnyCode,
-    /// Those with the exit code 0.
+    /// The exit code 0 only.
     Success,
 }
 

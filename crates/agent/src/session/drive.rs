@@ -70,9 +70,9 @@ pub(super) struct TurnDriver<'a> {
     read: Option<u64>,
     /// The output tokens of the latest response, if the engine gives several in one answer.
     written: Option<u64>,
-    /// What the engine wants to be told the next time.
+    /// What the engine wants to receive with the next call.
     engine_state: Option<String>,
-    /// Whether the engine waits to be told what the user has said meanwhile.
+    /// Whether the engine waits for what the user has said meanwhile.
     is_steerable: bool,
     /// The reservation for the current answer.
     reservation: Option<Reservation>,

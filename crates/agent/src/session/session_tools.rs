@@ -63,7 +63,8 @@ impl SessionTools {
         Arc::clone(&current)
     }
 
-    /// Ends everything that the sources have started. What takes too long ends with the process.
+    /// Ends everything that the sources have started. Whatever takes too long ends with the
+    /// process.
     pub(super) async fn close(&self) {
         let all = async {
             for source in &self.sources {

@@ -40,7 +40,7 @@ impl Claim {
         if is_live(&desk_socket)? {
             return Err(running(&desk_socket));
         }
-        // Whoever holds the lock has made this folder, so nothing is created beside them.
+        // The holder of the lock has created this folder already, so nothing is created next to it.
         make_folder(&socket)?;
         let lock = FileLock::take(&lock_path)
             .map_err(|error| io_error("cannot lock", &lock_path, error))?

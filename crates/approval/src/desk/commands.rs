@@ -45,7 +45,7 @@ struct PairingCode {
 }
 
 impl PairingCodes {
-    /// Accepts a code. Returns for how long.
+    /// Accepts a code. Returns how long it is valid.
     pub(super) fn add(&mut self, now: Now, code: &str, is_for_page: bool) -> Duration {
         let lifetime = if is_for_page { PAGE_CODE_LIFETIME } else { CODE_LIFETIME };
         // One at a time: a new code makes the last one void.

@@ -44,7 +44,7 @@ impl Desk {
         wanted.is_none_or(|word| typed.is_some_and(|typed| word.is(typed)))
     }
 
-    /// Asks for the word, or says that it was another one.
+    /// Asks for the word, or says that the typed one is wrong.
     pub(super) fn ask_word(
         &mut self,
         step: &mut DeskStep,

@@ -49,7 +49,7 @@ impl ShownQuestion {
         self.look.subscribe()
     }
 
-    /// Returns true if the question was over, as far as was known.
+    /// Returns true if the question is known to be closed.
     pub(super) fn is_closed(&self) -> bool {
         self.look.borrow().last
     }

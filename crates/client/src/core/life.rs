@@ -301,7 +301,7 @@ impl ClientCore {
     }
 }
 
-/// Returns true for a version that differs from ours in nothing that an old reader cannot ignore.
+/// Returns true for a version whose differences from ours an old reader can ignore.
 fn fits(version: &str) -> bool {
     let major = |version: &str| version.split('.').next().map(str::to_owned);
     major(version) == major(VERSION)

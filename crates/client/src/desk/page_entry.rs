@@ -25,7 +25,7 @@ impl PageEvent {
             DeskMessage::Locked { text } => ("locked", None, json!({ "text": text }).to_string()),
             _ => return None,
         };
-        // Between the tokens of JSON that was relayed a line end means no more than a space.
+        // A line end between the tokens of relayed JSON is equivalent to a space.
         Some(Self { event, id, data: data.replace(['\r', '\n'], " ") })
     }
 }

@@ -13,7 +13,8 @@ use crate::desk_error::{DeskError, next_message};
 
 /// How many messages may wait for the reader of one request.
 const UNREAD: usize = 8;
-/// How many of them only the answer may take: other messages are left out if they are not read.
+/// How many of these places are reserved for the answer: other messages are dropped if they are not
+/// read.
 const KEPT_FREE: usize = 4;
 /// How many entries may wait for whoever watches.
 const UNREAD_ENTRIES: usize = 2;
@@ -50,7 +51,7 @@ impl MessageRoutes {
         self.open().replies.remove(id);
     }
 
-    /// Adds whoever watches by the request `id`, in the place of who watched before.
+    /// Adds the watcher of the request `id`, in place of an earlier watcher.
     pub(super) fn watch(&self, id: &str) -> mpsc::Receiver<DeskMessage> {
         let (sender, receiver) = mpsc::channel(UNREAD_ENTRIES);
         self.open().watch = Some((id.to_owned(), sender));

@@ -59,7 +59,7 @@ impl SecretCandidate<'_> {
     }
 
     /// Returns true if a value after the word `pass` is a secret. Test runners print `PASS: name`,
-    /// and and counts follow the word too.
+    /// and counts follow the word too.
     fn is_for_pass(&self) -> bool {
         let is_number = self.value.iter().all(u8::is_ascii_digit);
         match self.link {

@@ -18,7 +18,7 @@ const SURE_TO_FIT: usize = 4096;
 const LATE_ANSWERS: usize = 64;
 /// How many bytes those may have together; a larger answer waits alone.
 const LATE_BYTES: usize = 16 * 1024 * 1024;
-/// How often a client with a full queue is looked at.
+/// How often a full queue is checked for room.
 const A_MOMENT: Duration = Duration::from_millis(5);
 /// How long the bridge waits at its end for a client that does not read.
 const LAST_WORDS: Duration = Duration::from_secs(1);

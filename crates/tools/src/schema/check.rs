@@ -9,7 +9,7 @@ use super::rule::{MemberSchemas, NodeIndex, SchemaGraph, SchemaNode, SchemaRule,
 /// How deeply schemas may be nested during a check.
 const DEEPEST: usize = 1050;
 
-/// The way to a schema: the resources that were entered, the innermost first.
+/// The path to a schema: the resources that were entered, the innermost first.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct SchemaScope<'a> {
     resource: usize,

@@ -29,7 +29,7 @@ pub(super) struct SchemaNode {
 
 #[derive(Debug)]
 pub(super) enum SchemaRule {
-    /// Nothing keeps it.
+    /// No value fits.
     Never,
     Types(Vec<JsonType>),
     Among(Vec<Value>),
@@ -58,7 +58,7 @@ pub(super) enum SchemaRule {
     Required(Vec<String>),
     Members(MemberSchemas),
     MemberNames(NodeIndex),
-    /// Whoever has the first member has the others, too.
+    /// An object with the first member must have the others, too.
     DependentNames(Vec<(String, Vec<String>)>),
     /// An object with the member fits the schema.
     DependentSchemas(Vec<(String, NodeIndex)>),

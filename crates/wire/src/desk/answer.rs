@@ -1,4 +1,4 @@
-//! What the desk answers to a viewer's requests.
+//! The desk's answers to a viewer's requests.
 
 use serde::de::DeserializeOwned;
 use serde::{Serialize, Serializer};
@@ -16,75 +16,75 @@ use crate::raw::{Members, from_object};
 #[derive(Debug, Clone, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum DeskAnswer {
-    /// To `watch`: entries follow.
+    /// The answer to `watch`: entries follow.
     Watching {
         /// The number of the last entry at that moment; what comes after it is new.
         head: u64,
     },
-    /// To `press`, `unlock`, `unpair`, `gate`, `save_rules` and `try`, to a `pair` or `code` that
-    /// was refused, and to a `card` of a question that is not open.
+    /// The answer to `press`, `unlock`, `unpair`, `gate`, `save_rules` and `try`, to a `pair` or
+    /// `code` that was refused, and to a `card` of a question that is not open.
     Told {
         /// Whether it changed anything.
         done: bool,
         /// What came of it, in words for a person.
         text: String,
     },
-    /// To `code`.
+    /// The answer to `code`.
     Code {
         /// The code.
         code: HiddenText,
         /// How long it can be used.
         seconds: u64,
     },
-    /// To a `pair` that was accepted. The connection is unlocked by that.
+    /// The answer to a `pair` that was accepted, which unlocks the connection.
     Paired {
-        /// What to unlock later connections with.
+        /// The token that unlocks later connections.
         token: HiddenText,
     },
-    /// To `links`.
+    /// The answer to `links`.
     Links {
         /// Who was linked with a code.
         links: Vec<NamedLink>,
     },
-    /// To `status`.
+    /// The answer to `status`.
     Status {
         /// The state of the desk.
         status: DeskStatus,
     },
-    /// To `inbox`.
+    /// The answer to `inbox`.
     Inbox(DeskInbox),
-    /// To `card`, if the question is open.
+    /// The answer to `card`, if the question is open.
     Card {
         /// The question.
         card: Box<QuestionCard>,
     },
-    /// To `history`.
+    /// The answer to `history`.
     History(DeskHistory),
-    /// To `figures`.
+    /// The answer to `figures`.
     Figures(LedgerFigures),
-    /// To `export`.
+    /// The answer to `export`.
     Exported(ExportedPage),
-    /// To `verify`.
+    /// The answer to `verify`.
     Verified(VerifiedLedger),
-    /// To `sessions`.
+    /// The answer to `sessions`.
     Sessions {
         /// The sessions, the most recently active first.
         sessions: Vec<SessionView>,
     },
-    /// To `rules`.
+    /// The answer to `rules`.
     Rules(RulesView),
-    /// To `check_rules`.
+    /// The answer to `check_rules`.
     Problems {
         /// What is wrong, by line.
         problems: Vec<RuleProblem>,
     },
-    /// To `explain`.
+    /// The answer to `explain`.
     Explained(RuleExplanation),
-    /// To `backtest`.
+    /// The answer to `backtest`.
     Backtested(BacktestReport),
-    /// To `propose`.
+    /// The answer to `propose`.
     Proposed(ProposedRule),
-    /// To `suggest`.
+    /// The answer to `suggest`.
     Suggested(SuggestedRules),
 }
 

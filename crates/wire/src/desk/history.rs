@@ -67,7 +67,7 @@ pub enum HistoryDecider {
     Rule,
 }
 
-/// By which way a decision came.
+/// The channel through which a decision came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AnswerChannel {
@@ -115,7 +115,7 @@ pub struct HistoryRow {
     pub decision: HistoryDecision,
     /// Who or what decided.
     pub by: Option<String>,
-    /// By which way the decision came.
+    /// The channel through which the decision came.
     pub channel: Option<AnswerChannel>,
     /// How long the answer took, in milliseconds.
     pub took_ms: Option<u64>,
@@ -218,9 +218,9 @@ pub struct NamedFigures {
     pub name: String,
     /// How many calls.
     pub count: u64,
-    /// How many of them were allowed, by whomever.
+    /// How many of them were allowed, by people or by rules.
     pub allowed: u64,
-    /// How many of them were denied, by whomever.
+    /// How many of them were denied, by people or by rules.
     pub denied: u64,
 }
 

@@ -41,7 +41,7 @@ pub struct InboxRow {
     pub because: Option<String>,
     /// What it takes to allow it.
     pub needs: AnswerNeeds,
-    /// The agent's permission mode, if it has told one.
+    /// The agent's permission mode, if it is known.
     #[serde(default)]
     pub mode: Option<String>,
     /// What is unusual about it.
@@ -74,7 +74,7 @@ pub enum AnswerNeeds {
 /// Something unusual about a question.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RiskNote {
-    /// Of which kind it is.
+    /// Its kind.
     pub kind: RiskKind,
     /// What it is, in words for a person.
     pub text: String,

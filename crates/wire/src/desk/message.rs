@@ -1,4 +1,4 @@
-//! What the desk says to a viewer.
+//! Messages of the desk to a viewer.
 
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Serialize, Serializer};
@@ -8,16 +8,16 @@ use super::{DeskAnswer, Unreadable, UnreadableReason, text};
 use crate::fields::{members_of, one_line, required, required_object};
 use crate::raw::Members;
 
-/// What the desk says to a viewer.
+/// A message of the desk to a viewer.
 #[derive(Debug, Clone)]
 pub enum DeskMessage {
-    /// An entry of the ledger, to whoever watches.
+    /// An entry of the ledger, for a viewer that watches.
     Entry(WatchedEntry),
     /// The answer to a request.
     Answer {
         /// The request's id.
         id: String,
-        /// What came of it.
+        /// The answer.
         answer: DeskAnswer,
     },
     /// A request waits for a yes of somebody who is linked; its answer follows.
@@ -26,7 +26,7 @@ pub enum DeskMessage {
         id: String,
         /// What it waits for, in words for a person.
         text: String,
-        /// How long at most.
+        /// The longest time that it waits, in seconds.
         seconds: u64,
     },
     /// A request is under way; its answer follows.
@@ -66,12 +66,12 @@ pub struct WatchedEntry {
     pub question: Option<String>,
     /// Its hash, in hex.
     pub hash: String,
-    /// What there is to know about it, as it was written: an object.
+    /// Its body as it was written: a JSON object.
     pub body: Box<RawValue>,
 }
 
 impl DeskMessage {
-    /// An answer to the request `id`.
+    /// Creates the answer to the request `id`.
     #[must_use]
     pub fn answer(id: impl Into<String>, answer: DeskAnswer) -> Self {
         Self::Answer { id: id.into(), answer }
@@ -107,7 +107,7 @@ impl DeskMessage {
         }
     }
 
-    /// The message as one line, its newline included.
+    /// Returns the message as one line, its newline included.
     #[must_use]
     pub fn to_line(&self) -> Vec<u8> {
         one_line(self)

@@ -1,4 +1,4 @@
-//! What a viewer asks of the desk.
+//! Requests of a viewer.
 
 use serde::Serialize;
 
@@ -11,12 +11,12 @@ use crate::approval::{Action, Press, RequestId};
 use crate::fields::{Malformed, members_of, one_line, optional, optional_object, required};
 use crate::raw::Members;
 
-/// What a viewer asks of the desk.
+/// A request of a viewer.
 #[derive(Debug, Clone, Serialize)]
 pub struct DeskRequest {
-    /// Chosen by the viewer; the answer repeats it.
+    /// The id, chosen by the viewer. The answer repeats it.
     pub id: String,
-    /// What is to be done.
+    /// What the request asks for.
     #[serde(flatten)]
     pub command: DeskCommand,
 }
@@ -25,14 +25,14 @@ pub struct DeskRequest {
 #[derive(Debug, Clone, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum DeskCommand {
-    /// Send the ledger's entries from this number on, and each new one when it is written;
-    /// without a number, the new ones.
+    /// Sends the ledger's entries from this number on, and each new one when it is written; without
+    /// a number, only the new ones.
     Watch {
         /// The first number.
         #[serde(skip_serializing_if = "Option::is_none")]
         from: Option<u64>,
     },
-    /// Answer a question.
+    /// Answers a question.
     Press {
         /// The question.
         request_id: RequestId,
@@ -43,15 +43,15 @@ pub enum DeskCommand {
         #[serde(skip_serializing_if = "Option::is_none")]
         confirm: Option<String>,
     },
-    /// Prove that this viewer was paired.
+    /// Proves that this viewer was paired.
     Unlock {
-        /// What it was given then.
+        /// The token that it was given then.
         token: HiddenText,
         /// The web origin that holds the token, if a page does.
         #[serde(skip_serializing_if = "Option::is_none")]
         origin: Option<String>,
     },
-    /// Become a paired viewer.
+    /// Pairs this viewer.
     Pair {
         /// A code from [`DeskCommand::Code`].
         code: HiddenText,
@@ -61,37 +61,37 @@ pub enum DeskCommand {
         #[serde(skip_serializing_if = "Option::is_none")]
         origin: Option<String>,
     },
-    /// Make a code with which one chat or one viewer can be linked.
+    /// Creates a code with which one chat or one viewer can be linked.
     Code {
         /// Whether it is for a page: it can be used for a short time, and if it is used twice, both
         /// uses are void.
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         page: bool,
     },
-    /// Who was linked with a code?
+    /// Lists who was linked with a code.
     Links,
-    /// Take a link back.
+    /// Removes a link.
     Unpair {
-        /// Which, as [`NamedLink::link`](super::NamedLink::link) has it.
+        /// The link, in the form of [`NamedLink::link`](super::NamedLink::link).
         link: String,
     },
-    /// For as long as this connection stays, whoever asks with this value has a host that asks its
-    /// user by another way.
+    /// Registers a value for as long as this connection lasts: the host of an agent that sends it
+    /// asks its user itself.
     Gate {
         /// The value, as long as a secret may be and at least [`SHORTEST_GATE`](super::SHORTEST_GATE)
         /// bytes long.
         value: HiddenText,
     },
-    /// How is the desk?
+    /// Asks for the status of the desk.
     Status,
-    /// Which questions are open?
+    /// Lists the open questions.
     Inbox,
-    /// One question in full.
+    /// Asks for one question in full.
     Card {
         /// The question.
         question: RequestId,
     },
-    /// What was decided and run, the newest first.
+    /// Lists what was decided and run, the newest first.
     History {
         /// Which rows.
         filter: HistoryFilter,
@@ -102,12 +102,12 @@ pub enum DeskCommand {
         #[serde(skip_serializing_if = "Option::is_none")]
         limit: Option<u64>,
     },
-    /// Counts and times over the history.
+    /// Asks for counts and times over the history.
     Figures {
         /// Which rows count.
         filter: HistoryFilter,
     },
-    /// The history as text, in parts.
+    /// Exports the history as text, in parts.
     Export {
         /// In which format.
         format: ExportFormat,
@@ -117,36 +117,36 @@ pub enum DeskCommand {
         #[serde(skip_serializing_if = "Option::is_none")]
         before: Option<u64>,
     },
-    /// Is the ledger's chain whole?
+    /// Verifies the ledger's chain.
     Verify,
-    /// Which agents work where?
+    /// Lists which agents work where.
     Sessions {
         /// When today began, in milliseconds since 1970; without it, a day ago.
         #[serde(skip_serializing_if = "Option::is_none")]
         since_ms: Option<i64>,
     },
-    /// Which rules apply?
+    /// Asks for the rules that apply now.
     Rules,
-    /// What is wrong with these rules?
+    /// Asks what is wrong with these rules.
     CheckRules {
         /// The text of a file of rules.
         text: String,
     },
-    /// What would the rules decide about a call?
+    /// Asks what the rules would decide about a call.
     Explain(ExplainQuery),
-    /// What would these rules have decided so far?
+    /// Asks what these rules would have decided so far.
     Backtest {
         /// The text of a file of rules.
         text: String,
     },
-    /// Replace the user's rules.
+    /// Replaces the user's rules.
     SaveRules {
         /// The new text.
         text: String,
         /// The hash of the text that it replaces.
         hash: String,
     },
-    /// Write a rule for a call.
+    /// Asks for a rule for a call.
     Propose {
         /// The call.
         #[serde(flatten)]
@@ -157,9 +157,9 @@ pub enum DeskCommand {
         #[serde(skip_serializing_if = "Option::is_none")]
         seconds: Option<u64>,
     },
-    /// Which rules would have saved the most questions?
+    /// Asks which rules would have saved the most questions.
     Suggest,
-    /// Put a harmless question to everybody who may answer.
+    /// Puts a harmless question to everybody who may answer.
     Try,
 }
 
@@ -179,7 +179,7 @@ impl DeskRequest {
         }
     }
 
-    /// The request as one line, its newline included.
+    /// Returns the request as one line, its newline included.
     #[must_use]
     pub fn to_line(&self) -> Vec<u8> {
         one_line(self)

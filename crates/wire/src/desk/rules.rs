@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use super::CommandSegment;
 use crate::approval::RequestId;
 
-/// What a rule decides about a call. The later of these beat the earlier.
+/// What a rule decides about a call. A later variant overrides an earlier one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RuleDecision {
@@ -23,7 +23,7 @@ pub enum RuleDecision {
 }
 
 impl RuleDecision {
-    /// All of them.
+    /// All decisions.
     pub const ALL: [Self; 4] = [Self::Allow, Self::Ask, Self::Confirm, Self::Deny];
 
     /// Returns the decision's name in rules.
@@ -142,7 +142,7 @@ pub struct RuleExplanation {
     pub decision: ExplainedDecision,
     /// Why.
     pub because: String,
-    /// The rules that were looked at, in order.
+    /// The rules that were considered, in order.
     pub considered: Vec<RuleMatch>,
     /// The command in pieces, if it is one.
     #[serde(default)]
@@ -165,7 +165,7 @@ pub enum ExplainedDecision {
     Undecided,
 }
 
-/// A rule that was looked at.
+/// A rule that was considered.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RuleMatch {
     /// The rule's name.
@@ -193,7 +193,7 @@ pub struct BacktestReport {
     pub examples: Vec<TurnedCall>,
 }
 
-/// A call about which changed rules would have decided otherwise.
+/// A call about which changed rules would have decided differently.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TurnedCall {
     /// The number of its entry.

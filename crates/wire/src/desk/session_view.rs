@@ -11,7 +11,7 @@ pub struct SessionView {
     pub agent: String,
     /// The folder it works in.
     pub project: String,
-    /// Its permission mode, if it has told one.
+    /// Its permission mode, if it is known.
     #[serde(default)]
     pub mode: Option<String>,
     /// Its last words before its last question.

@@ -1,8 +1,8 @@
-//! How the desk is, and who is linked to it.
+//! The status of the desk, and who is linked to it.
 
 use serde::{Deserialize, Serialize};
 
-/// How the desk is.
+/// The status of the desk.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeskStatus {
     /// The daemon's version.
@@ -15,30 +15,30 @@ pub struct DeskStatus {
     pub open: u64,
     /// The number of the last entry in the ledger.
     pub head: u64,
-    /// Where askers find it.
+    /// The path of its socket for askers.
     pub socket: String,
-    /// Where the ledger is.
+    /// The path of the ledger.
     pub database: String,
-    /// By which ways people can be reached.
+    /// How people can be reached.
     pub reach: Reach,
 }
 
-/// By which ways people can be reached.
+/// How people can be reached.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Reach {
     /// Whether the daemon shows questions in a terminal of its own.
     pub terminal: bool,
-    /// The phones; nothing when no bot is configured.
+    /// The phones; `None` if no bot is configured.
     #[serde(default)]
     pub telegram: Option<PhoneStatus>,
     /// The viewers.
     pub viewers: ViewerCount,
 }
 
-/// How the phones are.
+/// The state of the phones.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct PhoneStatus {
-    /// The bot's name without the `@`, once Telegram has told it.
+    /// The bot's name without the `@`, once Telegram has reported it.
     #[serde(default)]
     pub bot: Option<String>,
     /// What is wrong, if anything is.
@@ -49,17 +49,17 @@ pub struct PhoneStatus {
 /// How many viewers there are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct ViewerCount {
-    /// All that are connected.
+    /// The number of connected viewers.
     pub connected: u64,
-    /// Those of them that may press.
+    /// How many of them may press.
     pub paired: u64,
 }
 
 /// A chat, a person in groups, or a viewer that was linked with a code.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NamedLink {
-    /// Which: `chat/` or `user/` and Telegram's number, or `viewer/` and the hash of its token.
+    /// The link: `chat/` or `user/` and Telegram's number, or `viewer/` and the hash of its token.
     pub link: String,
-    /// Under which name.
+    /// Its name.
     pub name: String,
 }

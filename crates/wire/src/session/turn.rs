@@ -77,7 +77,7 @@ pub struct UsageReport {
     /// Their price in US dollars, if known.
     #[serde(default)]
     pub cost: Option<f64>,
-    /// How many tokens the conversation has, as far as the model has told.
+    /// How many tokens the conversation has, as far as the model has reported it.
     #[serde(default)]
     pub context_tokens: u64,
     /// How many tokens the model can read, if known.

@@ -1,5 +1,7 @@
 //! Which processes are alive.
 
+use std::os::unix::fs::MetadataExt;
+
 use super::*;
 
 #[test]

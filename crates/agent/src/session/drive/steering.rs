@@ -1,4 +1,4 @@
-//! What the user does while a turn runs: messages for its next round, and an engine that is stopped.
+//! What the user does while a turn runs: sends messages for its next round, or stops the engine.
 
 use callgate_wire::session::{PastUserMessage, SessionEvent, TokenUsage};
 

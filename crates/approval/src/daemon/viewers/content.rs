@@ -44,7 +44,7 @@ pub(super) fn content_of(body: &CardBody, rules: Option<&dyn RuleDesk>) -> CardC
     }
 }
 
-/// Splits a command into pieces. Pieces that are not exactly the command are not shown.
+/// Splits a command into pieces. Pieces that do not add up to exactly the command are not shown.
 fn segments_of(command: &str, rules: Option<&dyn RuleDesk>) -> Vec<CommandSegment> {
     let segments = rules.map(|rules| rules.segments(command)).unwrap_or_default();
     let joined: String = segments.iter().map(|segment| segment.text.as_str()).collect();

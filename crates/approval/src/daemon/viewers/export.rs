@@ -2,11 +2,12 @@
 
 use callgate_store::Store;
 use callgate_wire::desk::{ExportFormat, ExportedPage, HistoryFilter, HistoryRow};
+use jiff::Timestamp;
 
 use super::past_calls::each_past_call;
 use crate::rule_desk::WorkMonitor;
 
-/// A part has at least so many bytes before another one begins.
+/// The least size of a part, in bytes, before another one begins.
 const PART: usize = 512 * 1024;
 
 const HEADER: &str = "seq,time,question,tool,summary,project,session,agent,mode,decision,by,\
@@ -85,25 +86,8 @@ fn quoted(cell: &str) -> String {
 
 /// Formats a time in UTC, as in `2026-11-16T15:04:05.123Z`.
 fn time(at_ms: i64) -> String {
-    let (days, ms) = (at_ms.div_euclid(86_400_000), at_ms.rem_euclid(86_400_000));
-    let (year, month, day) = date(days);
-    let (hour, minute, second) = (ms / 3_600_000, ms / 60_000 % 60, ms / 1000 % 60);
-    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{:03}Z", ms % 1000)
-}
-
-/// Returns the date of a day, counted from 1970. Years begin in March, so that the leap day is the
-/// last one.
-fn date(days: i64) -> (i64, i64, i64) {
-    let days = days + 719_468;
-    let era = days.div_euclid(146_097);
-    let day_of_era = days.rem_euclid(146_097);
-    let year_of_era =
-        (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month + 2) / 5 + 1;
-    let month = if month < 10 { month + 3 } else { month - 9 };
-    (year_of_era + era * 400 + i64::from(month <= 2), month, day)
+    let time = Timestamp::from_millisecond(at_ms).unwrap_or_default();
+    format!("{time:.3}")
 }
 
 #[cfg(test)]
