@@ -137,8 +137,8 @@ impl RuntimeParts {
 fn options(config: &Config, parts: RuntimeParts) -> session::SessionOptions {
     let (settings, database) = (&config.agent, &config.database);
     let (history, ledger) = match &settings.history {
-        Some(file) if file == database => one(HistoryLocation::File(file.clone())),
-        None => one(HistoryLocation::Ledger(database.clone())),
+        Some(file) if file == database => shared_history(HistoryLocation::File(file.clone())),
+        None => shared_history(HistoryLocation::Ledger(database.clone())),
         Some(file) => {
             let start = |file: &PathBuf| History::start(HistoryLocation::File(file.clone()));
             (start(file), start(database))
@@ -166,7 +166,7 @@ fn options(config: &Config, parts: RuntimeParts) -> session::SessionOptions {
 }
 
 /// Returns one file for both the history and the ledger.
-fn one(place: HistoryLocation) -> (History, History) {
+fn shared_history(place: HistoryLocation) -> (History, History) {
     let history = History::start(place);
     (history.clone(), history)
 }

@@ -231,7 +231,7 @@ fn fleeting(program: &Path, config: &Config) -> Option<String> {
 /// Returns the hooks that the agent should have. Their command line contains all that they need, so
 /// that nothing in the environment, which a project may set, leads them elsewhere.
 fn wanted(agent: CodingAgent, program: &Path, config: &Config) -> Result<Vec<WantedHook>, Failure> {
-    let text = |path| hook_command::text(path).map_err(Failure::Failed);
+    let text = |path| hook_command::path_text(path).map_err(Failure::Failed);
     let mut options = vec![("--agent", agent.word())];
     if let Some(file) = &config.file {
         options.push(("--config", text(&file.value)?));

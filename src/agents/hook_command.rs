@@ -63,7 +63,7 @@ pub(crate) fn option(command: &str, flag: &str) -> Option<String> {
 }
 
 /// Returns a path as text. Fails if it is not UTF-8.
-pub(crate) fn text(path: &Path) -> Result<&str, String> {
+pub(crate) fn path_text(path: &Path) -> Result<&str, String> {
     let odd = || format!("{} is not UTF-8, so no settings file can hold it", path.display());
     path.to_str().ok_or_else(odd)
 }

@@ -93,7 +93,7 @@ impl TerminalChat {
         let mut running = DrawnChat::new(self, events);
         running.draw()?;
         let code = loop {
-            if let Some(code) = running.act()? {
+            if let Some(code) = running.carry_out()? {
                 break code;
             }
             let next_frame = running.next_frame();
@@ -104,10 +104,10 @@ impl TerminalChat {
                     None => break INTERRUPTED,
                 },
                 Some(event) = coming.recv() => {
-                    running.came(event);
+                    running.handle(event);
                     // What has arrived together is drawn together.
                     while let Ok(event) = coming.try_recv() {
-                        running.came(event);
+                        running.handle(event);
                     }
                 }
                 Some(state) = next_state(&mut watch) => running.runtime_is(&state),
@@ -209,7 +209,7 @@ impl DrawnChat {
         self.pause = Some(self.pause.map_or(pause, |due| due.min(pause)));
     }
 
-    fn came(&mut self, event: ChatEvent) {
+    fn handle(&mut self, event: ChatEvent) {
         let mut pause = FRAME;
         match event {
             ChatEvent::Turn(turn, event) => {
@@ -278,7 +278,7 @@ impl DrawnChat {
     }
 
     /// Carries out what the chat wants. Returns the exit code if it wants to end.
-    fn act(&mut self) -> io::Result<Option<u8>> {
+    fn carry_out(&mut self) -> io::Result<Option<u8>> {
         for action in self.core.take_actions() {
             match action {
                 ChatAction::Turn(number, command) => self.send(number, command),

@@ -75,7 +75,7 @@ impl<W: Write> EntryWriter<W> {
             writeln!(self.out, "{}", row("TIME", "WHAT", "QUESTION", "", *width))?;
         }
         let time = time::local(entry.at_ms, zone);
-        let body = body(entry);
+        let body = entry.json();
         let id = entry.question.as_deref().unwrap_or("-");
         let id = id.get(..SHORT_ID).unwrap_or(id);
         let what = kind(entry, &body, question);
@@ -90,7 +90,7 @@ impl<W: Write> EntryWriter<W> {
 
 /// Returns true if the table leaves the entry out, because another row says the same.
 pub(super) fn is_detail(entry: &LedgerEntry) -> bool {
-    let is = |name: &str, value: &str| body(entry)[name] == value;
+    let is = |name: &str, value: &str| entry.json()[name] == value;
     match entry.kind.as_str() {
         "delivered" | "returned" => true,
         "closed" => is("how", "answered"),
@@ -99,10 +99,6 @@ pub(super) fn is_detail(entry: &LedgerEntry) -> bool {
         "checked" => is("decision", "allow"),
         _ => false,
     }
-}
-
-fn body(entry: &LedgerEntry) -> Value {
-    serde_json::from_str(&entry.body).unwrap_or_default()
 }
 
 fn row(time: &str, kind: &str, id: &str, details: &str, width: Option<usize>) -> String {

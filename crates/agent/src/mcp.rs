@@ -118,9 +118,10 @@ impl ToolSource for McpServers {
     fn prepare<'a>(&'a self, turn: TurnContext<'a>) -> BoxFuture<'a, ()> {
         Box::pin(async move {
             // The servers of the settings start while a person is asked about the project's.
-            let early: Vec<_> = self.servers.iter().map(server::begin).collect();
+            let early: Vec<_> = self.servers.iter().map(server::start_in_background).collect();
             self.project.check(turn).await;
-            let late: Vec<_> = self.project.servers().iter().map(server::begin).collect();
+            let late: Vec<_> =
+                self.project.servers().iter().map(server::start_in_background).collect();
             let all = async {
                 for starting in early.into_iter().chain(late).flatten() {
                     // A task that panicked has no tools.

@@ -1,6 +1,7 @@
 //! The entries of the ledger, and filters for them.
 
 use serde::de::IgnoredAny;
+use serde_json::Value;
 
 /// The longest body of an entry, in bytes: whatever fits into a line of the approval protocol fits
 /// here after masking.
@@ -70,6 +71,14 @@ pub struct LedgerEntry {
     pub body: String,
     /// The hash over all of this and over the previous hash.
     pub hash: [u8; 32],
+}
+
+impl LedgerEntry {
+    /// Returns the body as JSON; `null` if somebody has damaged it.
+    #[must_use]
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.body).unwrap_or_default()
+    }
 }
 
 /// Selects entries. Each condition narrows the selection; the default selects all.

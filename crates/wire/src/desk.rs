@@ -20,9 +20,6 @@ mod status;
 #[cfg(test)]
 mod tests;
 
-use crate::fields::required;
-use crate::raw::Members;
-
 pub use crate::hidden_text::HiddenText;
 pub use crate::unreadable::{Unreadable, UnreadableReason};
 pub use answer::DeskAnswer;
@@ -70,7 +67,3 @@ pub const LONGEST_CONFIRM: usize = 256;
 
 /// The shortest value of a gate, in bytes: nobody finds it by trying.
 pub const SHORTEST_GATE: usize = 32;
-
-fn text(members: &Members, field: &'static str) -> Option<String> {
-    required(members, field, "a string").ok()
-}

@@ -66,6 +66,11 @@ pub(crate) fn required<T: DeserializeOwned>(
     value.ok_or(Malformed::wrong(field, expected))
 }
 
+/// Returns the value of a field if it is a string.
+pub(crate) fn text(members: &Members, field: &'static str) -> Option<String> {
+    required(members, field, "a string").ok()
+}
+
 /// Like [`required`], but `None` if the field is absent or `null`.
 pub(crate) fn optional<T: DeserializeOwned>(
     members: &Members,

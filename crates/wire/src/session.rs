@@ -113,10 +113,6 @@ pub const BUSY: &str = "busy";
 const STRING_256: &str = "a string of at most 256 bytes";
 const WHOLE_NUMBER: &str = "a whole number";
 
-fn text(members: &Members, field: &'static str) -> Option<String> {
-    required(members, field, "a string").ok()
-}
-
 /// Returns the string in `field`, which has at most `limit` bytes.
 fn bounded(members: &Members, field: &'static str, limit: usize) -> Result<String, Malformed> {
     let text: String = required(members, field, STRING_256)?;

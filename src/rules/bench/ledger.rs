@@ -27,7 +27,7 @@ pub(in crate::rules) fn tasks(store: &Store) -> Result<Vec<BenchTask>, StoreErro
         let Some(last) = entries.last() else { break };
         after = last.seq;
         for entry in &entries {
-            let body: Value = serde_json::from_str(&entry.body).unwrap_or_default();
+            let body = entry.json();
             match (entry.kind.as_str(), &entry.question) {
                 ("asked", Some(question)) => {
                     open.insert(question.clone(), body["request"].clone());

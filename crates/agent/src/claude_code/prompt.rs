@@ -22,7 +22,7 @@ const NOW: &str = "[And this is the user's new message:]";
 pub(super) fn of(call: &EngineCall) -> Prompt {
     let mut prompt = Prompt::default();
     let Some((last, past)) = call.messages.split_last() else { return prompt };
-    let past = if call.engine_state.is_some() { String::new() } else { told(past) };
+    let past = if call.engine_state.is_some() { String::new() } else { transcript(past) };
     if !past.is_empty() {
         prompt = prompt.text(format!("{PAST}\n{past}\n{NOW}"));
     }
@@ -49,7 +49,7 @@ pub(super) fn with(mut prompt: Prompt, content: &[Block]) -> Prompt {
 }
 
 /// Returns what was said, as text.
-fn told(messages: &[Arc<ChatMessage>]) -> String {
+fn transcript(messages: &[Arc<ChatMessage>]) -> String {
     let mut parts: Vec<String> = Vec::new();
     let mut room = LONGEST_PAST;
     for message in messages.iter().rev() {

@@ -147,7 +147,7 @@ impl ToolServer {
         if let Some(ended) = link.running.take() {
             let is_steady = ended.since.elapsed() >= STEADY;
             link.failures = if is_steady { 0 } else { link.failures + 1 };
-            link.pause = paused(link.failures, "it has ended");
+            link.pause = pause_after(link.failures, "it has ended");
             // How it ended is of no interest any more.
             ended.service.cancel().await.ok();
         }
@@ -169,7 +169,7 @@ impl ToolServer {
                     _ => format!("it has not started within {} s", START_WITHIN.as_secs()),
                 };
                 link.failures += 1;
-                link.pause = paused(link.failures, &why);
+                link.pause = pause_after(link.failures, &why);
                 let why = self.failed(&why);
                 (self.context.warn)(&why);
                 Err(why)
@@ -275,7 +275,7 @@ impl ToolServer {
 }
 
 /// Starts a server that does not run, beside the caller.
-pub(super) fn begin(server: &Arc<ToolServer>) -> Option<JoinHandle<()>> {
+pub(super) fn start_in_background(server: &Arc<ToolServer>) -> Option<JoinHandle<()>> {
     let is_running = |link: &ServerLink| link.running.as_ref().is_some_and(RunningLink::is_alive);
     if server.link.try_lock().is_ok_and(|link| is_running(&link)) {
         return None;
@@ -306,7 +306,7 @@ fn reason(error: &ClientInitializeError, signs: &SignsOfLife) -> String {
 }
 
 /// Returns when a server may be started again. The first failure may be chance.
-fn paused(failures: u32, why: &str) -> Option<(Instant, String)> {
+fn pause_after(failures: u32, why: &str) -> Option<(Instant, String)> {
     Some((Instant::now() + wait_after(failures)?, why.to_owned()))
 }
 

@@ -72,11 +72,11 @@ impl StdioTransport {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
-        let started = LeashedChild::spawn(process).and_then(|child| Self::of(child, signs));
+        let started = LeashedChild::spawn(process).and_then(|child| Self::with_child(child, signs));
         started.map_err(|error| not_started(command, &error))
     }
 
-    fn of(mut child: LeashedChild, signs: SignsOfLife) -> io::Result<Self> {
+    fn with_child(mut child: LeashedChild, signs: SignsOfLife) -> io::Result<Self> {
         let broken = || io::Error::other("a pipe of the process is missing");
         let stdin = ChildStdin::from_std(child.stdin.take().ok_or_else(broken)?)?;
         let stdout = ChildStdout::from_std(child.stdout.take().ok_or_else(broken)?)?;

@@ -26,7 +26,7 @@ use tokio::sync::{Notify, watch};
 
 use super::order::{RequestDetails, RequestOrder, RequestRefusal};
 use super::{LogLevel, SessionLog};
-use line_fit::{plain, too_long};
+use line_fit::{too_long, without_extensions};
 use replay_buffer::ReplayBuffer;
 
 /// How many bytes may wait to be written before senders wait.
@@ -327,7 +327,7 @@ impl OutputState {
     fn line(&mut self, id: Option<&str>, event: SessionEvent, timestamp: u64) {
         self.seq += 1;
         let is_greeted = self.takes.is_some();
-        let event = if is_greeted { event } else { plain(event) };
+        let event = if is_greeted { event } else { without_extensions(event) };
         let seq = is_greeted.then_some(self.seq);
         let start = self.pending.len();
         event.write_line(id, timestamp, seq, &mut self.pending);

@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use callgate_store::LedgerEntry;
 use callgate_wire::approval::{Decision, RequestId};
-use serde_json::Value;
 
 use super::calls::{Grant, REMEMBERED};
 use super::digest::CallDigest;
@@ -54,7 +53,7 @@ impl Desk {
         let Some(id) = closed.question.as_deref().and_then(RequestId::parse) else {
             return;
         };
-        let text = body(closed)["text"].as_str().unwrap_or("It is over").to_owned();
+        let text = closed.json()["text"].as_str().unwrap_or("It is over").to_owned();
         self.past.add(id, ClosedQuestion { text, awaits: None, copies: Vec::new() });
     }
 
@@ -69,7 +68,7 @@ impl Desk {
         let Some(DeskDecision { decision: Decision::Allow, by, .. }) = decided_from(decided) else {
             return;
         };
-        let call = body(asked)["retry"].as_str().and_then(CallDigest::parse);
+        let call = asked.json()["retry"].as_str().and_then(CallDigest::parse);
         let question = asked.question.as_deref().and_then(RequestId::parse);
         let (Some(call), Some(question)) = (call, question) else { return };
         // A clock that was set back must not prolong it.
@@ -137,12 +136,8 @@ impl Desk {
     }
 }
 
-fn body(entry: &LedgerEntry) -> Value {
-    serde_json::from_str(&entry.body).unwrap_or_default()
-}
-
 fn decided_from(entry: &LedgerEntry) -> Option<DeskDecision> {
-    let fields = body(entry);
+    let fields = entry.json();
     let decision = match fields["decision"].as_str()? {
         "allow" => Decision::Allow,
         "deny" => Decision::Deny,

@@ -4,8 +4,8 @@ use serde::ser::SerializeMap;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::value::RawValue;
 
-use super::{DeskAnswer, Unreadable, UnreadableReason, text};
-use crate::fields::{members_of, one_line, required, required_object};
+use super::{DeskAnswer, Unreadable, UnreadableReason};
+use crate::fields::{members_of, one_line, required, required_object, text};
 use crate::raw::Members;
 
 /// A message of the desk to a viewer.

@@ -5,10 +5,10 @@ use serde::Serialize;
 use super::{
     ExplainQuery, ExportFormat, HiddenText, HistoryFilter, LONGEST_CONFIRM, LONGEST_ID,
     LONGEST_NAME, LONGEST_ORIGIN, LONGEST_SECRET, ProposalSource, RuleDecision, SHORTEST_GATE,
-    Unreadable, UnreadableReason, text,
+    Unreadable, UnreadableReason,
 };
 use crate::approval::{Action, Press, RequestId};
-use crate::fields::{Malformed, members_of, one_line, optional, optional_object, required};
+use crate::fields::{Malformed, members_of, one_line, optional, optional_object, required, text};
 use crate::raw::Members;
 
 /// A request of a viewer.

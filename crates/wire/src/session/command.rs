@@ -8,9 +8,9 @@ use super::conversation::{
 };
 use super::{
     Attachment, ConversationMode, LONGEST_ENGINE, LONGEST_ID, LONGEST_MODEL, PermissionAnswer,
-    UnreadableReason, UserMessage, WHOLE_NUMBER, bounded, capability, text,
+    UnreadableReason, UserMessage, WHOLE_NUMBER, bounded, capability,
 };
-use crate::fields::{Malformed, optional, required};
+use crate::fields::{Malformed, optional, required, text};
 use crate::raw::Members;
 
 /// The kinds of [`SessionRequest`](super::SessionRequest).

@@ -3,9 +3,9 @@
 use serde::Serialize;
 
 use super::{
-    LONGEST_ID, LONGEST_REFUSED_ID, STRING_256, SessionCommand, Unreadable, UnreadableReason, text,
+    LONGEST_ID, LONGEST_REFUSED_ID, STRING_256, SessionCommand, Unreadable, UnreadableReason,
 };
-use crate::fields::{Malformed, members_of, one_line};
+use crate::fields::{Malformed, members_of, one_line, text};
 
 /// A request of the front end.
 #[derive(Debug, Clone, Serialize)]

@@ -3,10 +3,8 @@
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
-use super::{
-    CAPABILITIES, SessionEvent, Unreadable, UnreadableReason, VERSION, WHOLE_NUMBER, text,
-};
-use crate::fields::{Malformed, members_of, one_line, optional, required, write_optional};
+use super::{CAPABILITIES, SessionEvent, Unreadable, UnreadableReason, VERSION, WHOLE_NUMBER};
+use crate::fields::{Malformed, members_of, one_line, optional, required, text, write_optional};
 use crate::raw::{Json, Members, flatten};
 
 /// The responses of the runtime.

@@ -70,10 +70,10 @@ impl QuestionWatch {
         while !self.is_over.load(Ordering::Relaxed) {
             let Some(there) = viewer.as_mut() else {
                 thread::sleep(BEAT);
-                viewer = self.again().ok();
+                viewer = self.reconnect().ok();
                 continue;
             };
-            match self.see(there) {
+            match self.handle_next(there) {
                 Ok(true) => return,
                 Ok(false) => {}
                 // The asker reconnects to a desk that was restarted; so do we.
@@ -83,14 +83,14 @@ impl QuestionWatch {
     }
 
     /// Reconnects, from the entry after the last one seen.
-    fn again(&self) -> Result<Viewer, DeskError> {
+    fn reconnect(&self) -> Result<Viewer, DeskError> {
         let mut viewer = Viewer::connect(&self.desk_socket)?;
         viewer.watch(Some(self.head + 1))?;
         Ok(viewer)
     }
 
     /// Handles the next entry, if one comes soon. Returns true if it was the question's last.
-    fn see(&mut self, viewer: &mut Viewer) -> Result<bool, DeskError> {
+    fn handle_next(&mut self, viewer: &mut Viewer) -> Result<bool, DeskError> {
         let Some(DeskMessage::Entry(entry)) = viewer.next(Instant::now() + BEAT)? else {
             return Ok(false);
         };

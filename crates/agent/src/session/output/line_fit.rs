@@ -13,7 +13,7 @@ const LONGEST_TEXT: usize = 1000;
 const LONGEST_INPUT: usize = 64 * 1024;
 
 /// Returns the event for a front end without extensions.
-pub(super) fn plain(event: SessionEvent) -> SessionEvent {
+pub(super) fn without_extensions(event: SessionEvent) -> SessionEvent {
     match event {
         SessionEvent::Done(_) => SessionEvent::Done(None),
         SessionEvent::Error { error, .. } => SessionEvent::Error { error, data: None },
