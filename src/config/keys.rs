@@ -20,7 +20,7 @@ pub(crate) struct SettingKey {
     about: &'static str,
     /// What only the guide says.
     #[cfg_attr(not(test), allow(dead_code, reason = "a test compares the guide with it"))]
-    note: &'static str,
+    pub(super) note: &'static str,
     /// The default as a variable would have it; for a path, words for the guide. Empty for none.
     pub(crate) default: &'static str,
     /// A variable that other programs use too. It ranks below our own, and only `callgate agent`
@@ -144,25 +144,6 @@ impl SettingKey {
             }
             _ => Ok(()),
         }
-    }
-
-    /// Returns the key's row in the guide.
-    #[cfg(test)]
-    pub(crate) fn guide_row(&self) -> String {
-        let default = match (self.default, &self.kind) {
-            ("", _) => "none".to_owned(),
-            (words, _) if words.contains(' ') => words.to_owned(),
-            (value, ValueKind::Whole { .. } | ValueKind::Switch) => value.to_owned(),
-            (value, _) => format!("`{value}`"),
-        };
-        let note = if self.note.is_empty() { "" } else { "; " };
-        let variables = match (self.variable(), self.common) {
-            (None, _) => "none".to_owned(),
-            (Some(ours), None) => format!("`{ours}`"),
-            (Some(ours), Some(common)) => format!("`{ours}`, `{common}`"),
-        };
-        let (name, help) = (self.name, self.help());
-        format!("| `{name}` | {default} | {help}{note}{} | {variables} |", self.note)
     }
 }
 

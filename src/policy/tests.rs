@@ -6,7 +6,7 @@ use tempfile::TempDir;
 use super::guarded::guarded_in;
 use super::*;
 use crate::config::AgentFlags;
-use crate::disk::StuckDisk;
+use crate::disk::tests::StuckDisk;
 
 struct Bench {
     folder: TempDir,

@@ -8,7 +8,7 @@ use callgate_agent::gate::PermissionGate;
 use serde_json::json;
 
 use super::bench::{Bench, DEADLINE, question, words};
-use crate::disk::StuckDisk;
+use crate::disk::tests::StuckDisk;
 
 const RULES: &str = r#"
     [[rule]]
