@@ -15,6 +15,8 @@ mod answers;
 mod common;
 mod contenders;
 mod measure;
+#[path = "../common/processor.rs"]
+mod processor;
 mod report;
 mod runtime;
 mod service;

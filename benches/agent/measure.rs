@@ -8,6 +8,7 @@ use crate::common::part::Part;
 use crate::common::series::median;
 use crate::common::watchdog::Watchdog;
 use crate::contenders::{CALLGATE, CLAUDE, NODE, Workshop};
+use crate::processor::on_one_processor;
 use crate::report::{Pair, Row};
 use crate::runtime::{Reply, Runtime};
 
@@ -98,6 +99,7 @@ pub(crate) fn run(plan: &Plan, workshop: &Workshop, watchdog: &Watchdog) -> Vec<
     let mut bench = Bench { workshop, watchdog, clock };
     let (starts, at_rest) = bench.starts(plan.starts);
     let (fresh, claude) = bench.fresh(plan.fresh, plan.with_claude);
+    let on_one = on_one_processor(|| bench.fresh_tool_rounds(plan.fresh));
     let mut warm = [CALLGATE, NODE].map(|which| bench.warm_up(which));
     let (first_token, tool_round) = bench.small(plan.small, &mut warm);
     let (rate, cpu) = bench.long(plan.long, &mut warm);
@@ -114,7 +116,8 @@ pub(crate) fn run(plan: &Plan, workshop: &Workshop, watchdog: &Watchdog) -> Vec<
         Row::alone("first token, after 1,000 messages", "ms", in_long).at_most(FIRST_TOKEN_LATER),
         Row::alone("1,000 messages ÷ a short conversation", "×", in_long / in_short)
             .at_most(GROWTH),
-        Row::new("tool round, at first", "ms", &fresh.tool_round).node(TOOL_ROUND),
+        Row::new("tool round, at first", "ms", &fresh.tool_round),
+        Row::new("tool round, at first, on one processor", "ms", &on_one).node(TOOL_ROUND),
         Row::new("tool round, later", "ms", &tool_round),
         Row::rate("20,000 tokens, at first", "tokens/s", &fresh.rate)
             .node(RATE)
@@ -171,6 +174,21 @@ impl Bench<'_> {
             done += 1;
         }
         (beside_node, beside_claude)
+    }
+
+    /// Measures the first tool round of new processes.
+    fn fresh_tool_rounds(&self, part: Part) -> Pair {
+        let once = |which| {
+            let mut runtime = self.workshop.start(which, self.watchdog);
+            runtime.wait_until_ready();
+            self.first_token(which, &mut runtime);
+            self.tool_round(which, &mut runtime)
+        };
+        let (mut rounds, begin) = (Pair::default(), Instant::now());
+        while part.goes_on(rounds.len(), begin) {
+            rounds.push(in_turns(rounds.len(), once));
+        }
+        rounds
     }
 
     /// Measures one process: a short answer, one with a tool, then a long one.

@@ -16,6 +16,8 @@ mod common;
 mod contenders;
 mod host;
 mod measure;
+#[path = "../common/processor.rs"]
+mod processor;
 mod report;
 
 use std::env;
