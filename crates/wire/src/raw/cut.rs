@@ -7,7 +7,7 @@
 
 use std::borrow::Cow;
 
-use memchr::memchr;
+use memchr::{memchr, memchr_iter};
 
 use super::{Json, Members, NotJson};
 
@@ -257,8 +257,13 @@ fn end_of_string(text: &[u8]) -> Option<usize> {
     }
 }
 
-fn check_escapes(mut text: &[u8]) -> Option<()> {
-    while let Some(backslash) = memchr(b'\\', text) {
+fn check_escapes(text: &[u8]) -> Option<()> {
+    let mut checked = 0;
+    for backslash in memchr_iter(b'\\', text) {
+        // The second of two is escaped by the first.
+        if backslash < checked {
+            continue;
+        }
         let length = match text.get(backslash + 1)? {
             b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => 2,
             b'u' => {
@@ -267,7 +272,7 @@ fn check_escapes(mut text: &[u8]) -> Option<()> {
             }
             _ => return None,
         };
-        text = &text[backslash + length..];
+        checked = backslash + length;
     }
     Some(())
 }
