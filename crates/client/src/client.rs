@@ -1,5 +1,8 @@
 //! A client of a runtime.
 
+mod conversations;
+mod engines;
+
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,6 +12,7 @@ use callgate_wire::session::{
     self, Attachment, MAX_LINE, PermissionAnswer, RuntimeStatus, SessionCommand, SessionEvent,
     SessionReply, UserMessage,
 };
+use serde_json::value::to_raw_value;
 use tokio::runtime::Handle as Tokio;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
@@ -118,6 +122,34 @@ impl Client {
     ) -> SentRequest {
         let message = UserMessage { attachments, ..UserMessage::new(text) };
         self.send(SessionCommand::UserMessage(message)).await
+    }
+
+    /// Sends a message for the turn that runs in the current conversation, which reads it in its next
+    /// round. Without such a turn it is an ordinary message.
+    pub async fn steer(&self, text: impl Into<String>) -> SentRequest {
+        let message = UserMessage { steer: true, ..UserMessage::new(text) };
+        self.send(SessionCommand::UserMessage(message)).await
+    }
+
+    /// Sends a message in the conversation with this id.
+    pub async fn user_message_in(
+        &self,
+        conversation: &str,
+        text: impl Into<String>,
+    ) -> SentRequest {
+        let metadata = serde_json::json!({ "conversationId": conversation });
+        let metadata = to_raw_value(&metadata).ok();
+        self.send(SessionCommand::UserMessage(UserMessage { metadata, ..UserMessage::new(text) }))
+            .await
+    }
+
+    /// Cancels a request of this client; see [`SentRequest::cancel`].
+    pub fn cancel(&self, id: &str) -> Result<(), ClientError> {
+        if !self.handle.shared.is_open(id) {
+            return Err(ClientError::NotOpen);
+        }
+        self.handle.shared.ask(CoreInput::Cancel { id });
+        Ok(())
     }
 
     /// Answers a question. Returns an error if the answer no longer counts.

@@ -121,6 +121,10 @@ impl ClientCore {
         }
     }
 
+    pub(crate) fn is_open(&self, id: &str) -> bool {
+        self.find(id).is_some()
+    }
+
     /// Handles an input at the time `now`, and returns what to do.
     pub(crate) fn handle(&mut self, now: Duration, input: CoreInput<'_>) -> Vec<CoreOutput> {
         match input {

@@ -145,6 +145,10 @@ impl ClientShared {
         }
     }
 
+    pub(crate) fn is_open(&self, id: &str) -> bool {
+        self.lock().core.is_open(id)
+    }
+
     pub(crate) fn state(&self) -> RuntimeState {
         self.lock().core.state.clone()
     }

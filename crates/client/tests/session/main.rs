@@ -21,7 +21,7 @@ use callgate_client::{
 };
 use callgate_testkit::leaks::Leaks;
 use callgate_testkit::process::DEADLINE;
-use callgate_wire::session::{SessionCommand, SessionEvent, UserMessage};
+use callgate_wire::session::SessionEvent;
 
 /// Runs a test with a folder of its own, and checks that no process of it is left.
 fn check<F: Future<Output = ()>>(
@@ -44,14 +44,6 @@ fn settings(program: &[&str], folder: &Path) -> ClientSettings {
     settings.taken = DEADLINE;
     settings.back_off.first = Duration::from_millis(1);
     settings
-}
-
-/// Sends a message in the conversation with this id.
-async fn message_in(client: &Client, conversation: &str, text: &str) -> SentRequest {
-    let metadata = serde_json::json!({ "conversationId": conversation });
-    let metadata = serde_json::value::to_raw_value(&metadata).ok();
-    let message = UserMessage { metadata, ..UserMessage::new(text) };
-    client.send(SessionCommand::UserMessage(message)).await
 }
 
 /// The text of the tokens, and how the request ended.

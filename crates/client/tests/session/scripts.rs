@@ -6,16 +6,14 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use callgate_client::{
-    Client, ClientSettings, RequestEvent, RuntimeState, StderrTarget, WatchStart, WatchedItem,
+    Client, ClientError, ClientSettings, RequestEvent, RuntimeState, StderrTarget, WatchStart,
+    WatchedItem,
 };
 use callgate_testkit::process::DEADLINE;
 use callgate_wire::approval::Press;
-use callgate_wire::session::{
-    Attachment, ConversationCreated, ConversationEvents, ConversationList, LoadAs, SessionCommand,
-    SessionEvent, request_state,
-};
+use callgate_wire::session::{Attachment, ConversationEvents, SessionEvent, request_state};
 
-use super::{assert_died, check, death, message_in, rest, runtime, say, signal, token};
+use super::{assert_died, check, death, rest, runtime, say, signal, token};
 
 fn scripted<F: Future<Output = ()>>(test: impl FnOnce(ClientSettings, PathBuf) -> F) {
     let program = runtime::program();
@@ -33,18 +31,17 @@ fn messages_errands_and_the_end() {
         assert_eq!(say(&client, "say hello").await, done("hello"));
         assert_eq!(say(&client, "nonsense").await.1, "what?");
         assert_eq!(client.status().await.unwrap().uptime, 7);
-        let create = SessionCommand::NewConversation { conversation_id: None, title: None };
-        let created = client.request(create).await.unwrap().event.done_data();
-        assert_eq!(created.map(|made: ConversationCreated| made.conversation_id).unwrap(), "new");
-        let list = SessionCommand::ListConversations { limit: Some(3), before: None };
-        let listed = client.request(list).await.unwrap().event.done_data();
-        assert_eq!(listed.map(|list: ConversationList| list.conversations).unwrap(), []);
-        client.request(SessionCommand::ClearHistory { metadata: None }).await.unwrap();
-        let delete = SessionCommand::DeleteConversation { conversation_id: "new".to_owned() };
-        assert_eq!(client.request(delete).await.unwrap_err().to_string(), "no such thing");
+        assert_eq!(client.new_conversation(None).await.unwrap().conversation_id, "new");
+        assert_eq!(client.conversations(Some(3), None).await.unwrap().conversations, []);
+        client.rename_conversation("new", "title").await.unwrap();
+        client.clear_history().await.unwrap();
+        let refused = client.delete_conversation("new").await.unwrap_err();
+        assert_eq!(refused.to_string(), "no such thing");
+        let unexpected = client.load_conversation("new", None, None).await.unwrap_err();
+        assert_eq!(unexpected, ClientError::Unexpected { kind: "load_conversation" });
         let mut request = client.user_message("pid").await;
         token(&mut request).await;
-        request.cancel();
+        client.cancel(request.id()).unwrap();
         assert_eq!(rest(&mut request).await, done(""));
         client.close().await;
         assert!(folder.join("ended").exists(), "it had the time to end by itself");
@@ -75,13 +72,7 @@ fn what_is_open_is_known_files_are_sent_and_the_past_comes_as_events() {
         let told = "[image/png Some(\"a.png\"): aGk=][text/plain at /b]";
         assert_eq!(rest(&mut request).await, done(told));
 
-        let load = SessionCommand::LoadConversation {
-            conversation_id: "c".to_owned(),
-            limit: Some(3),
-            before: None,
-            load_as: LoadAs::Events,
-        };
-        let mut request = client.send(load).await;
+        let mut request = client.load_events("c", Some(3), None).await;
         let mut kinds = Vec::new();
         while let Some(RequestEvent::Said(reply)) = request.next().await {
             kinds.push(reply.event.kind());
@@ -108,8 +99,8 @@ fn a_runtime_that_is_killed_is_replaced_and_nobody_waits() {
         let client = Client::start(settings).unwrap();
         let mut watch = client.watch(WatchStart::Now);
         for life in 1..4_u64 {
-            let mut one = message_in(&client, "one", "pid").await;
-            let mut other = message_in(&client, "other", "hang").await;
+            let mut one = client.user_message_in("one", "pid").await;
+            let mut other = client.user_message_in("other", "hang").await;
             let pid = token(&mut one).await;
             signal("-KILL", &pid);
             assert_died(&rest(&mut one).await.1);
@@ -172,8 +163,8 @@ fn a_flood_arrives_whole() {
         // Little enough that the runtime has to wait for the reader again and again.
         settings.unread = 64 * 1024;
         let client = Client::start(settings).unwrap();
-        let mut flood = message_in(&client, "one", "flood 20000").await;
-        let other = message_in(&client, "other", "say here").await;
+        let mut flood = client.user_message_in("one", "flood 20000").await;
+        let other = client.user_message_in("other", "say here").await;
         let (text, end) = rest(&mut flood).await;
         assert_eq!(end, "done");
         let expected = (0..20_000).map(|number| number.to_string() + " ").collect::<String>();

@@ -6,7 +6,6 @@ use std::time::Duration;
 use callgate_client::{
     Client, ClientError, ClientSettings, RestartBackOff, RuntimeState, WatchStart, WatchedItem,
 };
-use callgate_wire::session::SessionCommand;
 
 use super::{assert_died, check, death, rest, say};
 
@@ -143,8 +142,7 @@ fn an_old_runtime_without_extensions_works() {
         let client = Client::start(settings).unwrap();
         assert_eq!(say(&client, "hello").await.1, "done");
         assert_eq!(client.status().await.unwrap().conversation_length, 3);
-        let list = SessionCommand::ListConversations { limit: None, before: None };
-        let error = client.request(list).await.unwrap_err();
+        let error = client.conversations(None, None).await.unwrap_err();
         assert_eq!(error, ClientError::NotOffered { kind: "list_conversations" });
     });
 }
