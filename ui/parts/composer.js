@@ -15,7 +15,7 @@ export class Composer {
   files = [];
   /** Whether the last message is being edited. */
   isEditing = false;
-  #fitted = { field: /** @type {HTMLElement | null} */ (null), text: "" };
+  #fitted = { field: /** @type {HTMLElement | null} */ (null), text: "", width: 0 };
 
   /** @param {App} app @param {(composer: Composer) => void} send */
   constructor(app, send) {
@@ -61,9 +61,10 @@ export class Composer {
   /** Makes the field as high as its text needs, within limits. */
   fit() {
     const field = /** @type {HTMLTextAreaElement | null} */ (document.getElementById("chat-words"));
-    // Measuring makes the browser lay out the page, so it is done only for another text.
-    if (!field || (field === this.#fitted.field && field.value === this.#fitted.text)) return;
-    this.#fitted = { field, text: field.value };
+    // Measuring makes the browser lay out the page, so it is done only for another text or window.
+    const { text, width } = this.#fitted;
+    if (!field || (field === this.#fitted.field && field.value === text && innerWidth === width)) return;
+    this.#fitted = { field, text: field.value, width: innerWidth };
     field.style.height = "auto";
     field.style.height = `${Math.min(field.scrollHeight + 2, 220)}px`;
   }
