@@ -26,7 +26,16 @@ impl TestDesktop {
         let (xvfb, openbox) = (tools::xvfb()?, tools::openbox()?);
         let home = tempfile::tempdir().unwrap();
         let mut command = Command::new(xvfb);
-        command.args(["-displayfd", "1", "-screen", "0", "1280x900x24", "-nolisten", "tcp"]);
+        command.args([
+            "-displayfd",
+            "1",
+            "-screen",
+            "0",
+            "1280x900x24",
+            "-nolisten",
+            "tcp",
+            "-noreset",
+        ]);
         let (display, xvfb) = first_line(command, home.path());
         let mut command = Command::new("dbus-daemon");
         command.args(["--session", "--nofork", "--print-address=1"]);
