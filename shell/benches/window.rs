@@ -35,8 +35,10 @@ use stage::{Stage, StageOptions};
 
 /// The most megabytes of the program.
 const LARGEST: f64 = 10.0;
-/// How long the hidden window is watched.
+/// How long the hidden window is watched, and how often. Of these the median counts: about every
+/// 30 s `WebKit` runs for 12 ms in the page's process, also for a page that does nothing.
 const WATCHED: Duration = Duration::from_secs(10);
+const WATCHES: usize = 7;
 /// The most milliseconds of processor time in that time. What is left is a thread of `WebKit` in the
 /// shell's process, which looks every 5 s at how much memory the machine has: 0.3 ms each time.
 const MOST_BUSY: f64 = 2.0;
@@ -140,11 +142,19 @@ fn hidden(has_runtime: bool) -> LimitedFigure {
     stage.invoke("window_hide", &json!({})).unwrap();
     stage.desktop.wait_for_no_window();
     thread::sleep(HIDDEN_SETTLED);
-    let before = busy(&others, &names);
-    thread::sleep(WATCHED);
-    let used = busy(&others, &names) - before;
+    let mut used = Series::<1>::default();
+    let begin = busy(&others, &names);
+    let mut before = begin;
+    for _ in 0..WATCHES {
+        thread::sleep(WATCHED);
+        let now = busy(&others, &names);
+        used.push([now - before]);
+        before = now;
+    }
     let name = if has_runtime { "10 s hidden, with a runtime" } else { "10 s hidden" };
-    LimitedFigure::at_most(name, used, "ms", MOST_BUSY)
+    let seconds = WATCHED * u32::try_from(WATCHES).unwrap();
+    println!("{name}: {:.1} ms in {} s", before - begin, seconds.as_secs());
+    LimitedFigure::at_most(name, used.medians()[0], "ms", MOST_BUSY)
 }
 
 fn milliseconds(time: Duration) -> f64 {
