@@ -95,6 +95,8 @@ pub struct ShellCommand {
     pub(crate) fed_by: Option<usize>,
     /// Whether it reads the output of another command, or a text in the line.
     pub(crate) is_piped: bool,
+    /// Whether it reads a text in the line.
+    pub(crate) has_here_text: bool,
     /// Whether it reads a file by a redirect.
     pub(crate) reads_file: bool,
 }

@@ -392,6 +392,11 @@ impl<'a> ShellReader<'a> {
             self.doubt("a word after a parenthesis");
             self.close(open);
         }
+        let is_loop = matches!(open.command.words.as_slice(), [first, _] if first.text() == Some("for"));
+        if is_loop && !word.is_quoted && word.text() == Some("do") {
+            // `for NAME do` goes through the arguments.
+            self.close(open);
+        }
         if open.command.words.is_empty() && self.is_keyword(&word, open) {
             self.paint(before, SegmentStyle::Operator);
             return;

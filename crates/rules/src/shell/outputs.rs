@@ -102,10 +102,12 @@ impl ShellValues<'_> {
     /// Returns what `echo` or `printf` prints.
     fn spoken(&self, name: &str, rest: &[ShellWord], at: usize, depth: usize) -> Vec<PrintedText> {
         let mut words = rest;
+        let mut separator = " ";
         if name == "printf" {
             let Some((format, others)) = rest.split_first() else { return unknown() };
             match format.text() {
-                Some("%s" | "%s\\n" | "%s " | "%s\n" | "%d" | "%d\\n") => words = others,
+                Some("%s" | "%d") => (words, separator) = (others, ""),
+                Some("%s\\n" | "%s " | "%s\n" | "%d\\n") => words = others,
                 Some(text) if others.is_empty() && !text.contains(['%', '\\']) => {}
                 _ => return unknown(),
             }
@@ -122,7 +124,7 @@ impl ShellValues<'_> {
             if printed.len() * choices.len() > 24 {
                 return unknown();
             }
-            let space = || (index > 0).then(|| WordPiece::Text(" ".into()));
+            let space = || (index > 0).then(|| WordPiece::Text(separator.into()));
             printed = printed
                 .iter()
                 .flat_map(|before| {

@@ -259,6 +259,13 @@ impl ShellReader<'_> {
                 let change = ValueChange::Keep;
                 word.push_expansion(WordExpansion::Variable { name, is_quoted, change });
             }
+            // Marks of one shell before the name.
+            Some('~' | '=' | '^' | '+')
+                if self.peek_at(1).is_some_and(|c| c.is_ascii_alphabetic() || c == '_') =>
+            {
+                self.doubt("a character with a special meaning");
+                word.push_piece(WordPiece::Unknown);
+            }
             Some('"' | ' ' | '\t' | '\n') => word.push('$'),
             None if !is_quoted => word.push('$'),
             _ => {

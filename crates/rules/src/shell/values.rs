@@ -42,6 +42,8 @@ struct Assignment {
 enum AssignedValue {
     /// One of these words, as a `for` gives them.
     OneOf(Vec<ShellWord>),
+    /// The elements of an array.
+    Array(Vec<ShellWord>),
     /// A word as in `x=word`.
     Word(ShellWord),
     /// A line that a command reads from another.
@@ -63,6 +65,8 @@ pub(crate) struct ShellValues<'a> {
     splits_oddly: bool,
     /// Whether wildcards match hidden names, too.
     finds_hidden: bool,
+    /// Whether `~` may be another folder.
+    pub(super) moves_home: bool,
 }
 
 impl<'a> ShellValues<'a> {
@@ -78,6 +82,7 @@ impl<'a> ShellValues<'a> {
             is_lost: outer.is_some_and(|(outer, _)| outer.is_lost),
             splits_oddly: outer.is_some_and(|(outer, _)| outer.splits_oddly),
             finds_hidden: outer.is_some_and(|(outer, _)| outer.finds_hidden),
+            moves_home: false,
         };
         for (at, command) in script.commands.iter().enumerate() {
             values.note(at, command);
@@ -163,7 +168,9 @@ impl<'a> ShellValues<'a> {
         let is_open = |assignment: &Assignment| match &assignment.value {
             AssignedValue::Digits => false,
             AssignedValue::Unknown | AssignedValue::Line(_) => true,
-            AssignedValue::OneOf(words) => words.iter().any(|word| self.may_be_code(word, assignment.at)),
+            AssignedValue::OneOf(words) | AssignedValue::Array(words) => {
+                words.iter().any(|word| self.may_be_code(word, assignment.at))
+            }
             AssignedValue::Word(word) => self.may_be_code(word, assignment.at),
         };
         let prints_unknown = |commands: &Range<usize>| {
@@ -176,7 +183,11 @@ impl<'a> ShellValues<'a> {
 
     fn may_be_code(&self, word: &ShellWord, at: usize) -> bool {
         let choices = self.resolve(word, at).joined();
-        choices.iter().flatten().any(|piece| *piece == WordPiece::Unknown)
+        choices.iter().flatten().any(|piece| match piece {
+            WordPiece::Unknown => true,
+            WordPiece::Text(text) => text.contains("$(") || text.contains('`'),
+            _ => false,
+        })
     }
 }
 
