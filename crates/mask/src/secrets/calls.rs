@@ -43,13 +43,17 @@ fn call(bytes: &[u8], open: usize, spans: &mut SpanList) {
     if name.is_empty() || matches!(bytes.get(open + 1), None | Some(b')')) {
         return;
     }
-    let is_secret = means_secret(name);
-    let is_login = contains_exactly(LOGINS, name);
     let literals = Literals::read(bytes, open + 1);
     let found = match (literals.first(), literals.last()) {
-        (_, last) if is_login && literals.count > 1 => last,
-        (Some(first), _) if is_secret => Some(first),
-        (Some(first), Some(_)) if means_secret(&bytes[first.0..first.1]) => literals.all[1],
+        (None, None) => None,
+        (_, last) if literals.count > 1 && contains_exactly(LOGINS, name) => last,
+        (Some(first), _) if may_be_secret(bytes, first) && means_secret(name) => Some(first),
+        (Some((start, end)), Some(second))
+            if may_be_secret(bytes, literals.all[1].unwrap_or(second))
+                && means_secret(&bytes[start..end]) =>
+        {
+            literals.all[1]
+        }
         _ => None,
     };
     if let Some((start, end)) = found {
@@ -76,9 +80,14 @@ fn means_secret(name: &[u8]) -> bool {
     matches!(role(name), Some(NameRole::Secret(level)) if is_strong(level))
 }
 
+/// Returns true if a literal looks random. Names are looked up only beside such a literal.
+fn may_be_secret(bytes: &[u8], (start, end): (usize, usize)) -> bool {
+    is_random(&bytes[start..end])
+}
+
 fn hide(bytes: &[u8], start: usize, end: usize, spans: &mut SpanList) {
     let value = &bytes[start..end];
-    let is_shown = !is_random(value)
+    let is_shown = !may_be_secret(bytes, (start, end))
         || is_reference(value)
         || runs_something(value)
         || is_more_than_a_word(value)

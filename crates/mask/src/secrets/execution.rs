@@ -43,6 +43,7 @@ pub(super) fn examine(text: &[u8], spans: &[SecretSpan]) -> Execution {
     let mut reader = ExecutionReader {
         found: Execution { runs_hidden: false, is_computed: CODE_RUNNERS.iter().any(|it| has(it)) },
         call: CallState::default(),
+        last: Vec::new(),
         outer: Vec::new(),
         has_cases: has("case"),
     };
@@ -94,6 +95,9 @@ const RUN_VARIABLES: &str = "\
 /// The deepest nesting of substitutions that is followed.
 const DEEPEST: usize = 64;
 
+/// The longest name of a program that is remembered, in bytes.
+const LONGEST_NAME: usize = 128;
+
 /// What the next word of a call may be.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum ExpectedWord {
@@ -143,6 +147,8 @@ struct CallState {
 struct ExecutionReader {
     found: Execution,
     call: CallState,
+    /// The word before this one in its call.
+    last: Vec<u8>,
     /// The calls around open parentheses; `None` for those that are no substitution.
     outer: Vec<Option<CallState>>,
     /// Whether a parenthesis may close without having been opened.
@@ -210,6 +216,7 @@ impl ExecutionReader {
     fn end_call(&mut self) {
         self.found.is_computed |= self.call.may_run_input;
         self.call = CallState::default();
+        self.last.clear();
     }
 
     fn word(&mut self, word: &[u8]) {
@@ -232,6 +239,8 @@ impl ExecutionReader {
         }
         self.examine(word, is_hidden);
         self.advance(word);
+        self.last.clear();
+        self.last.extend_from_slice(&word[..word.len().min(LONGEST_NAME)]);
     }
 
     fn redirected(&mut self, redirection: RedirectionWord, word: &[u8], is_hidden: bool) {
@@ -255,8 +264,11 @@ impl ExecutionReader {
             ExpectedWord::Argument | ExpectedWord::Code => false,
         };
         if is_hidden {
-            self.found.runs_hidden |=
-                is_program || call.is_run || (is_option && is_run_option(attached_name(word)));
+            self.found.runs_hidden |= is_program
+                || call.is_run
+                || (is_option && is_run_option(attached_name(word)))
+                // A program that runs others may be an argument of one that we do not know.
+                || ProgramKind::of(&self.last) != ProgramKind::Other;
         }
         let is_value = call.is_container && call.after_option;
         let is_run = (is_program && !is_value) || (call.is_run && call.is_runner);
@@ -292,19 +304,14 @@ impl ExecutionReader {
             call.expected = ExpectedWord::Program;
             return;
         }
-        if let Some(program) = program_options::program(word) {
-            call.program = Some(program);
-        }
-        let kind = ProgramKind::of(word);
         if call.expected == ExpectedWord::Argument && !was_run {
-            // A program that runs others may be an argument of one that we do not know.
-            call.is_run = kind != ProgramKind::Other;
             if contains_exactly(RUN_SUBCOMMANDS, word) {
                 call.expected = ExpectedWord::Wrapped { own: 1 };
             }
             return;
         }
-        self.program(word, kind, after_option);
+        call.program = program_options::program(word).or(call.program);
+        self.program(word, ProgramKind::of(word), after_option);
     }
 
     /// Begins the call of a program, or counts an argument of the one that runs it.

@@ -46,7 +46,7 @@ impl<'a> UsedVariables<'a> {
         for at in memmem::find_iter(bytes, "printenv ") {
             names.insert(name(&bytes[at + "printenv ".len()..]));
         }
-        if has_indirection(bytes) {
+        if !names.is_empty() && has_indirection(bytes) {
             names.extend(mentioned(bytes));
         }
         names.remove(&b""[..]);

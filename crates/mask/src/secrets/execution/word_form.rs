@@ -42,7 +42,7 @@ pub(super) fn attached_name(word: &[u8]) -> &[u8] {
 
 /// Returns true for an option after which a program runs the next word.
 pub(super) fn is_run_option(word: &[u8]) -> bool {
-    contains_exactly(RUN_OPTIONS, word)
+    word.starts_with(b"-") && contains_exactly(RUN_OPTIONS, word)
 }
 
 /// Returns true for combined letters of which the last takes code: `-euxc`, `-ne`.
