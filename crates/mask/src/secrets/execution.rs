@@ -15,6 +15,7 @@ use self::program_kind::{ProgramKind, own_arguments};
 use self::shell_tokens::{HIDDEN, ShellOperator, ShellToken, ShellTokens};
 use self::word_form::{
     assigned_name, attached_name, is_code_option, is_expanded, is_hidden_path, is_run_option,
+    last_name,
 };
 use super::names::{NameRole, role};
 use super::program_options;
@@ -39,14 +40,7 @@ impl Execution {
 
 /// Examines a command with hidden spans, which are in order and do not overlap.
 pub(super) fn examine(text: &[u8], spans: &[SecretSpan]) -> Execution {
-    let has = |word: &str| memchr::memmem::find(text, word.as_bytes()).is_some();
-    let mut reader = ExecutionReader {
-        found: Execution { runs_hidden: false, is_computed: CODE_RUNNERS.iter().any(|it| has(it)) },
-        call: CallState::default(),
-        last: Vec::new(),
-        outer: Vec::new(),
-        has_cases: has("case"),
-    };
+    let mut reader = ExecutionReader::default();
     for token in ShellTokens::new(text, spans) {
         match token {
             ShellToken::Word(word) => reader.word(&word),
@@ -57,27 +51,10 @@ pub(super) fn examine(text: &[u8], spans: &[SecretSpan]) -> Execution {
     reader.found
 }
 
-/// Calls by which programming languages run a command or code.
-const CODE_RUNNERS: [&str; 18] = [
-    "system(",
-    "system ",
-    "popen(",
-    "Popen(",
-    "exec(",
-    "execSync",
-    "execvp",
-    "eval(",
-    "spawn(",
-    "subprocess",
-    "child_process",
-    "exec.Command",
-    "ProcessBuilder",
-    "getRuntime",
-    "passthru",
-    "proc_open",
-    "%x",
-    "Start-Process",
-];
+/// Functions by which programming languages run a command or code.
+const RUN_FUNCTIONS: &str = "\
+    system popen Popen exec execSync execFile execFileSync execv execvp eval spawn spawnSync \
+    Command ProcessBuilder getRuntime passthru shell_exec proc_open qx x";
 
 /// Words after which a shell runs the next one.
 const KEYWORDS: &str = "then do else elif if while until { ! time";
@@ -144,6 +121,7 @@ struct CallState {
     redirection: Option<RedirectionWord>,
 }
 
+#[derive(Default)]
 struct ExecutionReader {
     found: Execution,
     call: CallState,
@@ -176,7 +154,10 @@ impl ExecutionReader {
             }
             // The word before it ends with `$` and was examined.
             ShellOperator::Substitution => self.open(true),
-            ShellOperator::Parenthesis => self.open(false),
+            ShellOperator::Parenthesis => {
+                self.found.is_computed |= contains_exactly(RUN_FUNCTIONS, last_name(&self.last));
+                self.open(false);
+            }
             ShellOperator::Close => self.close(),
         }
     }
@@ -220,6 +201,16 @@ impl ExecutionReader {
     }
 
     fn word(&mut self, word: &[u8]) {
+        // Modules by which programming languages run a command, and functions without parentheses.
+        self.found.is_computed |=
+            matches!(word, b"subprocess" | b"child_process" | b"system" | b"Start-Process");
+        self.has_cases |= word == b"case";
+        self.place(word);
+        self.last.clear();
+        self.last.extend_from_slice(&word[word.len().saturating_sub(LONGEST_NAME)..]);
+    }
+
+    fn place(&mut self, word: &[u8]) {
         let is_hidden = word.contains(&HIDDEN);
         if let Some(redirection) = self.call.redirection.take() {
             return self.redirected(redirection, word, is_hidden);
@@ -239,8 +230,6 @@ impl ExecutionReader {
         }
         self.examine(word, is_hidden);
         self.advance(word);
-        self.last.clear();
-        self.last.extend_from_slice(&word[..word.len().min(LONGEST_NAME)]);
     }
 
     fn redirected(&mut self, redirection: RedirectionWord, word: &[u8], is_hidden: bool) {

@@ -53,3 +53,9 @@ pub(super) fn is_code_option(word: &[u8]) -> bool {
         && word[1..].iter().all(u8::is_ascii_alphabetic)
         && (word.ends_with(b"c") || word.ends_with(b"e"))
 }
+
+/// Returns the name at the end of a word: `system` in `os.system`.
+pub(super) fn last_name(word: &[u8]) -> &[u8] {
+    let is_name = |byte: &&u8| byte.is_ascii_alphanumeric() || **byte == b'_';
+    &word[word.len() - word.iter().rev().take_while(is_name).count()..]
+}
