@@ -6,6 +6,7 @@ mod patch;
 mod tools;
 pub(crate) mod touch;
 pub(crate) mod url;
+mod written;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -106,6 +107,8 @@ pub struct Act {
     pub(crate) runs: PossibleRuns,
     /// The paths that it could touch.
     pub(crate) touched: Vec<Vec<Tok>>,
+    /// The paths that its commands write.
+    pub(crate) written: Vec<Vec<Tok>>,
     /// The folders that it searches, removes or moves with all their contents.
     pub(crate) swept: Vec<Vec<Tok>>,
     /// The project's folder without links, if that is another name.
@@ -159,6 +162,7 @@ impl Act {
     fn place(&mut self) {
         self.touched = touch::paths(self);
         self.swept = touch::swept(self);
+        self.written = written::paths(self);
         self.look_for_lost();
     }
 

@@ -4,6 +4,7 @@ pub(crate) mod arguments;
 pub(crate) mod command;
 pub(crate) mod host;
 pub(crate) mod path;
+pub(crate) mod written;
 
 pub use callgate_wire::desk::RuleDecision;
 
@@ -112,7 +113,8 @@ impl Rule {
         if misses(&self.agent, &act.agent) {
             return Err(format!("the agent is {}", act.agent));
         }
-        if self.class.as_ref().is_some_and(|classes| !classes.contains(&act.class)) {
+        let is_other = |classes: &Vec<Class>| !classes.contains(&act.class);
+        if self.class.as_ref().is_some_and(is_other) && !self.is_about_written(act) {
             return Err(format!("the class is {}", act.class));
         }
         if let Some(patterns) = &self.project
@@ -126,6 +128,16 @@ impl Rule {
             return Ok(());
         }
         arguments::all(&self.arguments, act, lean)
+    }
+
+    /// Returns true if the rule is about writing and the act is a command that writes: then its
+    /// paths are those that the command writes.
+    fn is_about_written(&self, act: &Act) -> bool {
+        let is_written =
+            |classes: &Vec<Class>| classes.contains(&Class::Write) && !classes.contains(&act.class);
+        self.decision != RuleDecision::Allow
+            && !act.written.is_empty()
+            && self.class.as_ref().is_some_and(is_written)
     }
 
     /// Returns true if a condition is true for the project: by each of its names for a rule that
@@ -146,17 +158,23 @@ impl Rule {
         if let Some(patterns) = &self.command {
             because.push(command::found(patterns, act)?);
         }
+        let is_about_written = self.is_about_written(act);
+        let excepted = self.path_except.as_deref();
         if let Some(patterns) = &self.path {
-            because.push(path::touched(patterns, act)?);
-        }
-        if let Some(patterns) = &self.path_except {
-            because.push(path::outside(patterns, self.command.as_deref(), act)?);
+            let paths = if is_about_written { &act.written } else { &act.touched };
+            because.push(path::touched(patterns, excepted.unwrap_or_default(), paths, act)?);
+        } else if let Some(patterns) = excepted {
+            because.push(if is_about_written {
+                written::outside(patterns, act)?
+            } else {
+                path::outside(patterns, self.command.as_deref(), act)?
+            });
         }
         if let Some(patterns) = &self.host {
             because.push(host::mentioned(patterns, act)?);
         }
         if because.is_empty() {
-            because.push(self.matter(act));
+            because.push(if is_about_written { written::shown_all(act) } else { self.matter(act) });
         }
         Ok(because.join(", "))
     }
@@ -168,7 +186,8 @@ impl Rule {
         if let Some(patterns) = &self.command {
             command::found(patterns, act).ok()?;
         }
-        path::beneath(self.path.as_ref()?, act)
+        let paths = if self.is_about_written(act) { &act.written } else { &act.swept };
+        path::beneath(self.path.as_ref()?, paths, act)
     }
 
     /// Returns why a rule that allows applies to an act that runs nothing, or why not.

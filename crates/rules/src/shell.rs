@@ -61,6 +61,8 @@ pub struct ShellCommand {
     pub words: Vec<ShellWord>,
     /// The files to or from which it is redirected.
     pub redirects: Vec<ShellWord>,
+    /// Those of them that it is redirected to.
+    pub written: Vec<ShellWord>,
     /// The folders in which it may run, more than one after a `cd`; all are absolute.
     pub folders: Vec<String>,
 }
@@ -140,6 +142,7 @@ impl ShellCommand {
                 assigns: chosen(&self.assigns),
                 words: chosen(&self.words),
                 redirects: chosen(&self.redirects),
+                written: chosen(&self.written),
                 folders: self.folders.clone(),
             }
         })

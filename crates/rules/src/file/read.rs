@@ -169,12 +169,11 @@ fn options(fields: &TableFields<'_>, source: &mut FileSource<'_>) -> Option<Vec<
     names(fields, "options", source)
 }
 
-/// Returns the paths of a rule, and those that it leaves out, written with `!`: one or the other.
+/// Returns the paths of a rule, and those that it leaves out, written with `!`.
 fn paths(
     fields: &TableFields<'_>,
     source: &mut FileSource<'_>,
 ) -> (Option<Vec<PathPattern>>, Option<Vec<PathPattern>>) {
-    let errors = source.problems.len();
     let read = |text: &str| {
         let except = text.strip_prefix('!');
         Ok((PathPattern::read(except.unwrap_or(text))?, except.is_some()))
@@ -183,11 +182,8 @@ fn paths(
     let (except, named): (Vec<_>, Vec<_>) =
         patterns.into_iter().partition(|(_, is_except)| *is_except);
     let bare = |patterns: Vec<(PathPattern, bool)>| patterns.into_iter().map(|(p, _)| p).collect();
-    if !except.is_empty() && !named.is_empty() && source.problems.len() == errors {
-        let message = "`path`: write `!` before every path of the list, or before none";
-        source.error(fields.at_of("path"), message);
-    }
-    if except.is_empty() { (Some(bare(named)), None) } else { (None, Some(bare(except))) }
+    let some = |patterns: Vec<_>| (!patterns.is_empty()).then(|| bare(patterns));
+    (some(named), some(except))
 }
 
 fn classes(fields: &TableFields<'_>, source: &mut FileSource<'_>) -> Option<Vec<Class>> {
