@@ -270,7 +270,7 @@ fn starter_rules_are_written_once_are_right_and_pass_their_own_tests() {
     let mut command = Command::new(env!("CARGO_BIN_EXE_callgate"));
     command.args(["rules", "test"]).env_clear().env("HOME", home.path()).current_dir(&project);
     let told = run(command, DEADLINE).success();
-    assert!(told.stdout.contains("16 tests, 0 failed"), "{}", told.stdout);
+    assert!(told.stdout.contains("41 tests, 0 failed"), "{}", told.stdout);
     let printed = rules(home.path(), &["init", "--print"]).success().stdout;
     assert_eq!(printed, fs::read_to_string(&path).unwrap());
     fs::write(&path, "# mine").unwrap();

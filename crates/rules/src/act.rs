@@ -103,6 +103,8 @@ pub struct Act {
     pub(crate) input: Option<String>,
     /// All texts in the input of an unknown tool.
     pub(crate) strings: Vec<String>,
+    /// The targets of those of these texts that lead through links.
+    pub(crate) string_targets: Vec<String>,
     pub(crate) script: Option<ShellScript>,
     pub(crate) runs: PossibleRuns,
     /// The paths that it could touch.

@@ -3,7 +3,9 @@
 pub(crate) mod arguments;
 pub(crate) mod command;
 pub(crate) mod host;
+mod local;
 pub(crate) mod path;
+mod verb;
 pub(crate) mod written;
 
 pub use callgate_wire::desk::RuleDecision;
@@ -47,6 +49,8 @@ pub struct Rule {
     /// Why it exists, in its author's words; an agent that is denied something reads it.
     pub reason: Option<String>,
     pub(crate) tool: Option<Vec<NamePattern>>,
+    /// Words of the tool's name.
+    pub(crate) verb: Option<Vec<NamePattern>>,
     pub(crate) class: Option<Vec<Class>>,
     pub(crate) command: Option<Vec<CommandPattern>>,
     /// The options that may follow a command that ends in `*`.
@@ -56,6 +60,8 @@ pub struct Rule {
     pub(crate) path_except: Option<Vec<PathPattern>>,
     pub(crate) host: Option<Vec<HostPattern>>,
     pub(crate) arguments: Vec<ArgumentCondition>,
+    /// Whether no argument may be an address, or a path outside of the project.
+    pub(crate) is_local: bool,
     pub(crate) project: Option<Vec<PathPattern>>,
     pub(crate) agent: Option<Vec<NamePattern>>,
     pub(crate) between: Option<HourSpan>,
@@ -110,6 +116,9 @@ impl Rule {
         if misses(&self.tool, &act.tool) {
             return Err(format!("the tool is {}", act.tool));
         }
+        if self.verb.as_ref().is_some_and(|verbs| !verb::fits(verbs, &act.tool, lean)) {
+            return Err(format!("the tool is {}", act.tool));
+        }
         if misses(&self.agent, &act.agent) {
             return Err(format!("the agent is {}", act.agent));
         }
@@ -123,6 +132,9 @@ impl Rule {
             })
         {
             return Err(format!("the project is {}", act.project));
+        }
+        if self.is_local {
+            local::all(act)?;
         }
         if self.arguments.is_empty() {
             return Ok(());
@@ -249,7 +261,7 @@ impl Rule {
             format!("the path is {}", paths.join(", "))
         } else if self.host.is_some() && !act.hosts.is_empty() {
             format!("the host is {}", act.hosts.join(", "))
-        } else if self.tool.is_some() {
+        } else if self.tool.is_some() || self.verb.is_some() {
             let fit = if self.arguments.is_empty() { "" } else { ", and its arguments fit" };
             format!("the tool is {}{fit}", act.tool)
         } else if self.class.is_some() {

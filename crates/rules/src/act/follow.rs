@@ -73,6 +73,7 @@ impl Act {
             leads.by_name.into_iter().map(|(name, to)| (name, to.into_iter().collect())).collect();
         act.touched = touch::paths(&act);
         act.touched.extend(leads.strings.iter().map(|place| literal(place)));
+        act.string_targets = leads.strings;
         act.swept = touch::swept(&act);
         act.written = written::paths(&act);
         act.look_for_lost();

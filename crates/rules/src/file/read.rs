@@ -17,7 +17,8 @@ use crate::rule::path::PathPattern;
 use crate::rule::{NamePattern, Rule, RuleDecision};
 
 /// The conditions of a rule.
-const CONDITIONS: &str = "tool class command path host arguments project agent between days until";
+const CONDITIONS: &str =
+    "tool verb class command path host arguments local project agent between days until";
 /// The other members of a rule.
 const OTHER_KEYS: &str = "name decide options reason";
 
@@ -111,6 +112,7 @@ fn rule(fields: &TableFields<'_>, trust: Trust, source: &mut FileSource<'_>) -> 
         line: source.place(fields.at()).0,
         reason: fields.text("reason", source).map(|reason| reason.text),
         tool: names(fields, "tool", source),
+        verb: names(fields, "verb", source),
         class: classes(fields, source),
         command: patterns(fields, "command", source, CommandPattern::read),
         options: options(fields, source),
@@ -118,6 +120,7 @@ fn rule(fields: &TableFields<'_>, trust: Trust, source: &mut FileSource<'_>) -> 
         path_except,
         host: patterns(fields, "host", source, HostPattern::read),
         arguments: arguments::read(fields, source),
+        is_local: is_local(fields, source),
         project: patterns(fields, "project", source, PathPattern::read),
         agent: names(fields, "agent", source),
         between: one(fields, "between", source, HourSpan::read),
@@ -156,6 +159,15 @@ fn names(
     patterns(fields, name, source, |text| {
         Ok(NamePattern { text: text.into(), toks: name_pattern(text) })
     })
+}
+
+/// Reads `local`, which is true or not given.
+fn is_local(fields: &TableFields<'_>, source: &mut FileSource<'_>) -> bool {
+    let value = fields.value("local").map(|value| value.get_ref().as_bool());
+    if !matches!(value, None | Some(Some(true))) {
+        source.error(fields.at_of("local"), "`local` can only be `true`; leave it out otherwise");
+    }
+    value.is_some()
 }
 
 /// Returns the options that may follow a command that ends in `*`; an empty list allows none.
