@@ -270,7 +270,7 @@ fn starter_rules_are_written_once_are_right_and_pass_their_own_tests() {
     let mut command = Command::new(env!("CARGO_BIN_EXE_callgate"));
     command.args(["rules", "test"]).env_clear().env("HOME", home.path()).current_dir(&project);
     let told = run(command, DEADLINE).success();
-    assert!(told.stdout.contains("41 tests, 0 failed"), "{}", told.stdout);
+    assert!(told.stdout.contains("42 tests, 0 failed"), "{}", told.stdout);
     let printed = rules(home.path(), &["init", "--print"]).success().stdout;
     assert_eq!(printed, fs::read_to_string(&path).unwrap());
     fs::write(&path, "# mine").unwrap();
@@ -352,6 +352,9 @@ fn starter_rules_ask_about_writes_outside_and_about_the_network() {
                 "perl -e 'use LWP::Simple'",
                 "ruby -rnet/http -e 1",
                 "ruby -e 'require \"open-uri\"'",
+                "python3 - <<'EOF'\nimport urllib.request\nEOF",
+                "echo 'import requests' | python3",
+                "node <<< 'fetch(1)'",
                 "php -r 'file_get_contents(\"http://x\");'",
             ],
         ),
@@ -367,6 +370,7 @@ fn starter_rules_ask_about_writes_outside_and_about_the_network() {
         ("deny: denied by rule `keys of agents`", &["cat ~/.claude/.credentials.json"]),
         // What only reads, or stays in the project, is as free as before.
         ("undecided: ", &["cat /etc/hosts", "ls /usr/include", "python3 x.py", "node x.js"]),
+        ("undecided: ", &["python3 - <<'EOF'\nprint(1)\nEOF", "cat x | python3 y.py"]),
         ("undecided: ", &["echo x > src/a", "cp /etc/hosts src/hosts", "git commit -m x"]),
         ("allow: ", &["cat .env.example", "git status", "grep -rn x src"]),
     ] {

@@ -66,6 +66,8 @@ const WRITERS: &[(&str, WrittenArguments)] = &[
     ("git", Git),
 ];
 
+/// The most paths of one act; one that writes more is too long to judge.
+const MOST_PATHS: usize = 10_000;
 /// Programs that run another one with the names that they read from their input.
 const FEEDERS: &str = "xargs gxargs parallel";
 /// Programs that replace `{}` by the names that they find.
@@ -82,15 +84,22 @@ const GIT_CREATES: &str = "clone init worktree bundle";
 /// Returns the paths that the commands of an act write, absolute; one that could be anything is a
 /// single [`Tok::Cross`].
 pub(super) fn paths(act: &Act) -> Vec<Vec<Tok>> {
-    let mut found = WrittenPaths { is_lost: act.runs.each().any(leaves), act, paths: Vec::new() };
+    let is_lost = act.runs.beginnings().any(leaves);
+    let mut found = WrittenPaths { is_lost, act, paths: Vec::new() };
     for command in &act.runs.commands {
         found.add_all(command, &command.written);
     }
-    for (command, words) in act.runs.each() {
+    for (command, words) in act.runs.beginnings() {
         let Some((program, arguments)) = words.split_first() else { continue };
         let program = program.known_text();
+        if !steps::spend(WRITERS.len()) || found.paths.len() > MOST_PATHS {
+            steps::exhaust();
+            break;
+        }
         for (_, written) in WRITERS.iter().filter(|(names, _)| is_one_of(&program, names)) {
-            found.of_program(*written, command, arguments);
+            if steps::spend(arguments.len()) {
+                found.of_program(*written, command, arguments);
+            }
         }
         if is_one_of(&program, "sed gsed") {
             found.of_scripts(command, arguments, &['w', 'W']);
