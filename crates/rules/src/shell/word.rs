@@ -269,6 +269,12 @@ impl ShellWord {
 
     /// Returns true if the word could be a text that matches a pattern.
     pub(crate) fn could_be(&self, pattern: &[Tok]) -> bool {
+        // Nearly always the first character of a known word already differs.
+        if let Some(text) = self.text()
+            && begins_otherwise_text(text, pattern)
+        {
+            return false;
+        }
         self.patterns().any(|toks| meets(&toks, pattern, Lean::Generous))
     }
 
@@ -356,6 +362,17 @@ impl ShellWord {
             }
         }
         toks
+    }
+}
+
+/// Returns true if a text certainly begins differently from a pattern.
+fn begins_otherwise_text(text: &str, pattern: &[Tok]) -> bool {
+    match (text.chars().next(), pattern.first()) {
+        (Some(c), Some(Tok::Is(wanted))) => {
+            c.is_ascii() && wanted.is_ascii() && !c.eq_ignore_ascii_case(wanted)
+        }
+        (None, Some(Tok::Is(_))) | (Some(_), None) => true,
+        _ => false,
     }
 }
 
