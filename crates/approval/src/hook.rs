@@ -17,6 +17,7 @@ use std::process::ExitCode;
 
 use callgate_wire::approval::{ApprovalRequest, ApprovalResponse, Decision, RequestKind};
 use callgate_wire::hook::{self, AgentHookEvent, AgentHookInput, HookAgent, HookReply};
+use callgate_wire::raw::InexactJson;
 use rustix::process::{getcwd, getppid};
 
 use crate::asker::{self, Asker, AskerSettings, NoAnswer, Unwanted};
@@ -109,6 +110,11 @@ impl HookCommand<'_> {
                 return unusable(&reason, AgentHookEvent::glimpse(input));
             }
         };
+        if read.event().decides()
+            && let Err(error) = read.check_exact()
+        {
+            return self.refuse(&read, &error);
+        }
         match read.event().kind() {
             None => HookOutcome::Silent,
             Some(RequestKind::Check) => match self.check(&read, unwanted) {
@@ -132,6 +138,16 @@ impl HookCommand<'_> {
                 HookOutcome::Silent
             }
         }
+    }
+
+    /// Refuses input that the agent may read differently than we do.
+    fn refuse(&self, input: &AgentHookInput<'_>, error: &InexactJson) -> HookOutcome {
+        if input.has_inexact_tool_input() {
+            // The rules of the desk deny it, too, and so it is in the ledger. Nobody waits for that.
+            self.tell(input);
+        }
+        let reason = cannot_check(&format!("its JSON is ambiguous: {error}"));
+        hook::refusal(input.event(), &reason).map_or(HookOutcome::Silent, HookOutcome::Decided)
     }
 
     /// Has a tool call checked before it runs.
@@ -236,8 +252,11 @@ fn unusable(reason: &str, event: Option<AgentHookEvent>) -> HookOutcome {
 
 /// Denies a tool call that could not be checked.
 fn denied(reason: &str) -> HookOutcome {
-    let reason = format!("callgate cannot check this call, so it was not run: {reason}");
-    HookOutcome::Decided(hook::denial(&reason))
+    HookOutcome::Decided(hook::denial(&cannot_check(reason)))
+}
+
+fn cannot_check(reason: &str) -> String {
+    format!("callgate cannot check this call, so it was not run: {reason}")
 }
 
 fn complain(reason: &str, code: u8) -> ExitCode {

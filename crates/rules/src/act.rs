@@ -10,6 +10,8 @@ pub(crate) mod url;
 use std::collections::BTreeMap;
 use std::fmt;
 
+use callgate_wire::raw::{MOST_LEVELS, check_exact};
+
 use crate::glob::Tok;
 use crate::place;
 use crate::shell::loose::PossibleRuns;
@@ -103,7 +105,10 @@ pub struct Act {
     /// All texts in the input of an unknown tool.
     pub(crate) strings: Vec<String>,
     pub(crate) script: Option<ShellScript>,
+    /// Everything that could run: in its script, or in the input of an unknown tool.
     pub(crate) runs: PossibleRuns,
+    /// Whether something that an unknown tool may run is not fully understood.
+    pub(crate) has_unclear_runs: bool,
     /// The paths that it could touch.
     pub(crate) touched: Vec<Vec<Tok>>,
     /// The folders that it searches, removes or moves with all their contents.
@@ -152,7 +157,14 @@ impl Act {
         if !cwd.starts_with('/') || !home.starts_with('/') {
             self.doubt("the working folder or the home is not an absolute path");
         }
-        tools::fill(self, tool_input);
+        // The input is one level below the message that it comes in.
+        match check_exact(tool_input, MOST_LEVELS - 1) {
+            Ok(()) => tools::fill(self, tool_input),
+            Err(error) => {
+                let because = format!("its input is ambiguous JSON: {error}");
+                self.refused.get_or_insert(because);
+            }
+        }
     }
 
     /// Finds the paths that it could touch.
@@ -195,7 +207,12 @@ impl Act {
 
     /// Returns true if only file names in its paths are unknown.
     pub(crate) fn is_clear(&self) -> bool {
-        self.script.as_ref().is_none_or(ShellScript::is_clear)
+        self.script.as_ref().is_none_or(ShellScript::is_clear) && !self.has_unclear_runs
+    }
+
+    /// Returns true if texts of an unknown tool are read as commands, which it may or may not run.
+    pub(crate) fn has_possible_commands(&self) -> bool {
+        self.script.is_none() && !self.runs.commands.is_empty()
     }
 
     /// Returns why nothing may allow this by itself, if something forbids it.

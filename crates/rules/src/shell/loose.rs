@@ -23,7 +23,7 @@ impl PossibleRuns {
     /// Finds everything that could run in a script.
     pub(crate) fn of(script: &ShellScript, home: &str) -> Self {
         let mut runs = Self::default();
-        runs.add(script, home, 0, false);
+        runs.extend(script, home, false);
         runs
     }
 
@@ -42,7 +42,14 @@ impl PossibleRuns {
         })
     }
 
-    fn add(&mut self, script: &ShellScript, home: &str, depth: usize, is_code: bool) {
+    /// Adds everything that could run in another script. Code of another language may contain a
+    /// command anywhere.
+    pub(crate) fn extend(&mut self, script: &ShellScript, home: &str, is_code: bool) {
+        self.add(script, "", home, 0, is_code);
+    }
+
+    /// Adds everything that could run in the script that was read from `source`.
+    fn add(&mut self, script: &ShellScript, source: &str, home: &str, depth: usize, is_code: bool) {
         let is_open = is_code || script.is_broken || script.commands.iter().any(opens_all);
         for command in &script.commands {
             let index = self.commands.len();
@@ -52,7 +59,8 @@ impl PossibleRuns {
             let texts = texts(command, is_open);
             // All words are examined for it, so once for the command and not once for each text.
             let is_code = is_code || (!texts.is_empty() && takes_code(command));
-            for text in texts {
+            // To read the same text once more would find the same.
+            for text in texts.into_iter().filter(|text| text != source) {
                 for cwd in &command.folders {
                     self.read(&text, BaseFolders { cwd, home }, depth, is_code);
                 }
@@ -76,7 +84,7 @@ impl PossibleRuns {
             steps::cut();
         } else {
             let script = ShellScript::nested(text, base, depth + 1);
-            self.add(&script, base.home, depth + 1, is_code);
+            self.add(&script, text, base.home, depth + 1, is_code);
         }
     }
 }
