@@ -75,7 +75,7 @@ struct ExactCheck<'a> {
     keys: Vec<Cow<'a, str>>,
 }
 
-impl<'a> ExactCheck<'a> {
+impl ExactCheck<'_> {
     fn run(&mut self) -> Result<(), InexactJson> {
         let bytes = self.text.as_bytes();
         let (mut at, mut is_key) = (0, false);
