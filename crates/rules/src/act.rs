@@ -107,8 +107,6 @@ pub struct Act {
     pub(crate) script: Option<ShellScript>,
     /// Everything that could run: in its script, or in the input of an unknown tool.
     pub(crate) runs: PossibleRuns,
-    /// Whether something that an unknown tool may run is not fully understood.
-    pub(crate) has_unclear_runs: bool,
     /// The paths that it could touch.
     pub(crate) touched: Vec<Vec<Tok>>,
     /// The folders that it searches, removes or moves with all their contents.
@@ -207,7 +205,7 @@ impl Act {
 
     /// Returns true if only file names in its paths are unknown.
     pub(crate) fn is_clear(&self) -> bool {
-        self.script.as_ref().is_none_or(ShellScript::is_clear) && !self.has_unclear_runs
+        !self.runs.is_unclear
     }
 
     /// Returns true if texts of an unknown tool are read as commands, which it may or may not run.

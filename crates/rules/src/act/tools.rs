@@ -119,7 +119,6 @@ fn possible_commands(act: &mut Act, input: &Map<String, Value>) {
                     ShellScript::of_words(words.iter().map(AsRef::as_ref), cwd)
                 }
             };
-            act.has_unclear_runs |= !script.is_clear();
             act.runs.extend(&script, &act.home, command.is_code);
         }
     }

@@ -17,6 +17,8 @@ pub(crate) struct PossibleRuns {
     pub(crate) commands: Vec<ShellCommand>,
     /// For each possible beginning: the command's index, and the word's index in it.
     pub(crate) starts: Vec<(usize, usize)>,
+    /// Whether a script in which they were found is not fully understood.
+    pub(crate) is_unclear: bool,
 }
 
 impl PossibleRuns {
@@ -45,6 +47,7 @@ impl PossibleRuns {
     /// Adds everything that could run in another script. Code of another language may contain a
     /// command anywhere.
     pub(crate) fn extend(&mut self, script: &ShellScript, home: &str, is_code: bool) {
+        self.is_unclear |= !script.is_clear();
         self.add(script, "", home, 0, is_code);
     }
 
