@@ -60,6 +60,7 @@ pub(crate) fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         // A longer value is not ours, and must not make the line too long.
         gated: env::var(GATED).ok().filter(|value| value.len() <= LONGEST_SECRET),
         without_desk: &|request| absent::answer(&config, request),
+        by_rules: &|request| absent::by_rules(options.settings.clone(), request.clone()),
     };
     hook.main()
 }

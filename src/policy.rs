@@ -5,7 +5,7 @@ mod guarded;
 use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
@@ -21,11 +21,10 @@ use callgate_store::now_ms;
 use callgate_wire::approval::ApprovalRequest;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use rustix::fs::OFlags;
 
 use crate::config::{Config, Surroundings};
 use crate::disk::RealDisk;
-use crate::text::without_mark;
+use crate::text::{self, without_mark};
 
 pub(crate) use guarded::guarded;
 
@@ -276,17 +275,8 @@ impl FolderPolicy {
 /// Reads a rule file. An absent file has no rules; a file that cannot be read allows nothing.
 pub(crate) fn read_file(path: &Path, trust: Trust) -> RuleFile {
     let name = path.display().to_string();
-    let read = || {
-        // A project can put anything at this path: a pipe, a device, a link to one.
-        let flags = (OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed();
-        let file = File::options().read(true).custom_flags(flags).open(path)?;
-        let metadata = file.metadata()?;
-        if !metadata.is_file() || metadata.len() > LONGEST_FILE {
-            return Err(io::Error::other("it is not a file, or larger than a rule file can be"));
-        }
-        io::read_to_string(file.take(LONGEST_FILE))
-    };
-    match read() {
+    // A project can put anything at this path: a pipe, a device, a link to one.
+    match text::read_file(path, LONGEST_FILE) {
         Ok(text) => RuleFile::read(&name, without_mark(&text), trust),
         Err(error) if is_absent(&error) => RuleFile::read(&name, "", trust),
         Err(error) => RuleFile::unreadable(&name, &error.to_string(), trust),

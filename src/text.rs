@@ -1,6 +1,12 @@
 //! Helpers for the text of files: reading it, line numbers, and the byte order mark.
 
+use std::fs::File;
 use std::io::{self, ErrorKind, Read};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+use rustix::fs::OFlags;
+use rustix::io::Errno;
 
 /// The mark that some editors put before UTF-8 text.
 pub(crate) const BYTE_ORDER_MARK: char = '\u{feff}';
@@ -8,6 +14,29 @@ pub(crate) const BYTE_ORDER_MARK: char = '\u{feff}';
 /// Returns the text of a file without a byte order mark.
 pub(crate) fn without_mark(text: &str) -> &str {
     text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text)
+}
+
+/// Reads the text of a regular file of at most `most` bytes. The errors complete "cannot read it: ".
+///
+/// Anything else at the path is refused at once: opening a pipe would wait for its other end, and a
+/// device may never end.
+pub(crate) fn read_file(path: &Path, most: u64) -> io::Result<String> {
+    let flags = (OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed();
+    // A socket cannot even be opened.
+    let opened = File::options().read(true).custom_flags(flags).open(path);
+    let is_socket = |error: &io::Error| error.raw_os_error() == Some(Errno::NXIO.raw_os_error());
+    let file = match opened {
+        Err(error) if is_socket(&error) => return Err(not_a_file()),
+        opened => opened?,
+    };
+    if !file.metadata()?.is_file() {
+        return Err(not_a_file());
+    }
+    read_limited(file, most)
+}
+
+fn not_a_file() -> io::Error {
+    io::Error::new(ErrorKind::InvalidInput, "it is not a regular file")
 }
 
 /// Reads text of at most `most` bytes. The errors complete "cannot read it: ".
@@ -32,6 +61,27 @@ pub(crate) fn line_and_column(text: &str, at: usize) -> (usize, usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_a_regular_file_is_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        std::fs::write(path("file"), "text").unwrap();
+        std::os::unix::fs::symlink(path("file"), path("link")).unwrap();
+        let mode = rustix::fs::Mode::from_raw_mode(0o600);
+        let fifo = rustix::fs::FileType::Fifo;
+        rustix::fs::mknodat(rustix::fs::CWD, path("pipe"), fifo, mode, 0).unwrap();
+        let _listener = std::os::unix::net::UnixListener::bind(path("socket")).unwrap();
+        for name in ["file", "link"] {
+            assert_eq!(read_file(&path(name), 4).unwrap(), "text");
+        }
+        assert_eq!(read_file(&path("file"), 3).unwrap_err().kind(), ErrorKind::FileTooLarge);
+        for other in [path("pipe"), path("socket"), folder.path().to_owned(), "/dev/zero".into()] {
+            let error = read_file(&other, 4).unwrap_err();
+            assert_eq!(error.to_string(), "it is not a regular file", "{}", other.display());
+        }
+        assert_eq!(read_file(&path("none"), 4).unwrap_err().kind(), ErrorKind::NotFound);
+    }
 
     #[test]
     fn lines_and_characters_count_from_one() {

@@ -1,6 +1,6 @@
 //! JSON that is only split.
 
-use callgate_wire::raw::{Json, Members};
+use callgate_wire::raw::{Json, MOST_LEVELS, Members, check_exact};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -10,6 +10,10 @@ pub fn json_cut(data: &[u8]) {
     let parsed = serde_json::from_str::<&RawValue>(text).ok();
     let cut = Json::read(text).ok();
     assert_eq!(cut.map(Json::get), parsed.map(RawValue::get), "another value");
+    if cut.is_some() && check_exact(text, MOST_LEVELS - 1).is_ok() {
+        let read = serde_json::from_str::<Value>(text);
+        assert!(read.is_ok(), "what is exact can be read");
+    }
     let members = Members::read_with(text, "a").ok();
     if let (Some((members, inner)), Ok(Value::Object(values))) =
         (members, serde_json::from_str(text))

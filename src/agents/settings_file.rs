@@ -5,7 +5,7 @@ use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
 use std::path::{Path, PathBuf};
 
-use crate::text::{BYTE_ORDER_MARK, read_limited, without_mark};
+use crate::text::{BYTE_ORDER_MARK, read_file, without_mark};
 
 /// The largest settings file that is changed.
 const LARGEST: u64 = 16 << 20;
@@ -100,7 +100,7 @@ impl SettingsFile {
 
     fn text(&self, target: &Path) -> Result<String, SettingsFileError> {
         let unread = |error| SettingsFileError::Unread { path: self.path.clone(), error };
-        File::open(target).and_then(|file| read_limited(file, LARGEST)).map_err(unread)
+        read_file(target, LARGEST).map_err(unread)
     }
 
     /// Replaces the file that was seen, or creates it. The backup is written once only the last

@@ -2,7 +2,6 @@
 //! the values.
 
 use std::ffi::OsStr;
-use std::fs::File;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
@@ -14,7 +13,7 @@ use super::keys::{self, KEYS, SettingKey};
 use super::problem::{ConfigProblem, ProblemScope, Setting, SettingOrigin};
 use super::surroundings::Surroundings;
 use super::value::SettingValue;
-use crate::text::{line_and_column, read_limited, without_mark};
+use crate::text::{line_and_column, read_file, without_mark};
 
 /// The largest settings file that is read.
 const LARGEST_FILE: u64 = 1 << 20;
@@ -106,7 +105,7 @@ impl RawConfig {
 
     fn read_file(&mut self, may_be_absent: bool) {
         let Some(Setting { value: path, origin }) = self.file.clone() else { return };
-        match File::open(&path).and_then(|file| read_limited(file, LARGEST_FILE)) {
+        match read_file(&path, LARGEST_FILE) {
             Ok(text) => self.read_toml(&path, without_mark(&text)),
             Err(error)
                 if error.kind() == ErrorKind::NotFound

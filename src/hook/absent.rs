@@ -1,12 +1,13 @@
-//! Decides on a tool call while no desk runs: the hook reads the rules itself.
+//! Decides on a tool call while no desk runs or answers: the hook reads the rules itself.
 
 use std::mem::ManuallyDrop;
 use std::sync::Arc;
 
 use callgate_approval::desk::{self, Ruling};
+use callgate_approval::hook::RulesOnly;
 use callgate_wire::approval::{ApprovalRequest, ApprovalResponse, Decision, Prompter};
 
-use crate::config::{HookConfig, WhenAbsent};
+use crate::config::{Config, HookConfig, HookFlags, WhenAbsent};
 use crate::policy::LiveRules;
 
 /// What the user can do, in words that the model reads.
@@ -18,10 +19,7 @@ pub(super) fn answer(
     request: &ApprovalRequest,
 ) -> Result<ApprovalResponse, String> {
     let config = config.whole().map_err(|problems| problems.one_line())?;
-    // A broken rule file shows in the verdict; `callgate rules check` reports the details.
-    let ruler = ManuallyDrop::new(LiveRules::new(&config, Arc::new(|_| ())));
-    // The process ends with its answer, which need not wait until the rules are freed.
-    let ruling = ruler.rule(request);
+    let ruling = rule(&config, request);
     let is_guarded = matches!(ruling, Ruling::Ask { is_guarded: true, .. });
     let asks = desk::asks_of(request, is_guarded);
     let when_absent = match request.tool_name.as_str() {
@@ -32,6 +30,27 @@ pub(super) fn answer(
     let (decision, message) = decide(ruling, asks, when_absent);
     let response = ApprovalResponse::new(request.request_id.clone(), decision);
     Ok(ApprovalResponse { message, ..response })
+}
+
+/// Returns what decides on a check by the rules alone, on any thread: the desk's own answer where
+/// it would ask nobody.
+pub(super) fn by_rules(flags: HookFlags, request: ApprovalRequest) -> RulesOnly {
+    Box::new(move || {
+        let config = HookConfig::read(&flags).whole().ok()?;
+        let (decision, message) = match rule(&config, &request) {
+            Ruling::Allow { .. } => (Decision::Allow, None),
+            Ruling::Deny { because } => (Decision::Deny, Some(because)),
+            Ruling::Ask { .. } | Ruling::Confirm { .. } => return None,
+        };
+        Some(ApprovalResponse { message, ..ApprovalResponse::new(request.request_id, decision) })
+    })
+}
+
+fn rule(config: &Config, request: &ApprovalRequest) -> Ruling {
+    // A broken rule file shows in the verdict; `callgate rules check` reports the details.
+    let ruler = ManuallyDrop::new(LiveRules::new(config, Arc::new(|_| ())));
+    // The process ends with its answer, which need not wait until the rules are freed.
+    ruler.rule(request)
 }
 
 /// Decides by the rules, and by the settings where no rule decides. If a person is required, the

@@ -28,6 +28,7 @@ use crate::agents::settings_file::{BackupChoice, SettingsFile};
 use crate::config::Config;
 use crate::disk::RealDisk;
 use crate::policy::{LiveRules, LocalClock, home};
+use crate::text::read_file;
 
 /// How many changed decisions are listed.
 const MOST_LISTED: usize = 200;
@@ -86,7 +87,7 @@ impl ServedRules {
         files.sort_by(|one, other| one.name.cmp(&other.name));
         files.dedup_by(|one, other| one.name == other.name);
         let view = |file: RuleFile| {
-            let text = std::fs::read_to_string(&file.name).unwrap_or_default();
+            let text = read_file(Path::new(&file.name), LARGEST_FILE as u64).unwrap_or_default();
             let rules = views(&file, &text);
             ProjectRules { problems: problems(&file), rules, path: file.name }
         };

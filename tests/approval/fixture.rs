@@ -130,6 +130,11 @@ impl Stage {
         assert!(daemon.wait(DEADLINE).unwrap().success());
     }
 
+    /// Sends the daemon a signal.
+    pub(crate) fn signal(&self, signal: Signal) {
+        self.daemon.lock().unwrap().as_ref().unwrap().signal(signal);
+    }
+
     pub(crate) fn daemon_pid(&self) -> u32 {
         self.daemon.lock().unwrap().as_ref().unwrap().pid()
     }

@@ -20,3 +20,4 @@ mod modes;
 mod phone;
 mod private;
 mod secrets;
+mod stopped;

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
+use rustix::fs::{CWD, FileType, Mode, mknodat};
 use serde_json::{Value, json};
 
 use crate::fixture::{Ended, Stage, call};
@@ -201,4 +202,27 @@ fn the_environment_of_a_project_does_not_lead_to_other_rules() {
         command.env("CALLGATE_GATE_WHEN_ABSENT", "agent");
         alone.stage.start(command, &input).end().denied("nothing leaves");
     }
+}
+
+/// Makes a pipe at a path below the stage's folder. Whoever opened it would wait for its other end.
+fn make_pipe(alone: &Alone, path: &str) {
+    let path = alone.stage.folder.path().join(path);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::remove_file(&path).ok();
+    mknodat(CWD, &path, FileType::Fifo, Mode::from_raw_mode(0o600), 0).unwrap();
+}
+
+#[test]
+fn a_pipe_in_place_of_rules_or_settings_is_a_file_with_errors() {
+    let alone = Alone::new(RULES);
+    make_pipe(&alone, "project/.callgate/rules.toml");
+    alone.run("claude", "bypassPermissions", "curl x").denied("nothing leaves");
+    alone.run("claude", "bypassPermissions", "make test").denied("has errors");
+    let alone = Alone::new(RULES);
+    make_pipe(&alone, ".config/callgate/rules.toml");
+    alone.run("claude", "bypassPermissions", "make test").denied("has errors");
+    let alone = Alone::new(RULES);
+    make_pipe(&alone, ".config/callgate/config.toml");
+    let input = alone.call("Bash", &json!({ "command": "make test" }), "bypassPermissions");
+    alone.stage.hook(input).end().denied("it is not a regular file");
 }

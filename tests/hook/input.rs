@@ -2,9 +2,9 @@
 
 use std::io::Write;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::fixture::{Stage, bash, call};
+use crate::fixture::{Stage, bash, call, event};
 
 #[test]
 fn what_the_agent_left_out_is_filled_in() {
@@ -70,4 +70,78 @@ fn a_wrong_command_line_is_told() {
     ended.end().denied("usage: callgate hook");
     let ended = stage.start(stage.command(&["hook", "--agent", "gemini"]), "s3cret").end();
     ended.refused("usage: callgate hook");
+}
+
+/// JSON that another program may read differently: inputs of a tool, and why they are refused.
+const AMBIGUOUS: [(&str, &str); 5] = [
+    (r#"{"command":"touch made # \ud800"}"#, "half of a surrogate pair"),
+    (r#"{"command":"ls","\udc00":1}"#, "half of a surrogate pair"),
+    (r#"{"command":"ls","command":"touch made"}"#, "the same key twice"),
+    (r#"{"command":"ls","a":[{"b":0,"\u0062":0}]}"#, "the same key twice"),
+    (r#"{"command":"ls","timeout":1e400}"#, "too large or too precise"),
+];
+
+/// The text of an event with this input of a tool.
+fn with_input(event: &Value, input: &str) -> String {
+    let mut event = event.clone();
+    event["tool_input"] = json!("HERE");
+    event.to_string().replace(r#""HERE""#, input)
+}
+
+#[test]
+fn input_that_can_be_read_in_two_ways_is_denied_in_every_mode() {
+    let stage = Stage::new();
+    let deep = format!(r#"{{"a":{}{}}}"#, "[".repeat(127), "]".repeat(127));
+    let cases = AMBIGUOUS.into_iter().chain([(deep.as_str(), "more than 128 levels")]);
+    for ((input, reason), mode) in
+        cases.zip(["default", "auto", "bypassPermissions"].iter().cycle())
+    {
+        for agent in ["claude", "codex"] {
+            let mut call = call();
+            call["permission_mode"] = json!(mode);
+            let hook = stage.command(&["hook", "--agent", agent]);
+            stage.start(hook, with_input(&call, input)).end().denied(reason);
+            let hook = stage.command(&["hook", "--agent", agent]);
+            let ended = stage.start(hook, with_input(&event("PermissionRequest"), input)).end();
+            assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""), "{}", ended.stdout);
+            let printed: Value = serde_json::from_str(&ended.stdout).unwrap();
+            let output = &printed["hookSpecificOutput"];
+            assert_eq!(output["hookEventName"], "PermissionRequest", "{output}");
+            assert_eq!(output["decision"]["behavior"], "deny", "{output}");
+            let message = output["decision"]["message"].as_str().unwrap();
+            assert!(message.contains(reason), "{message}");
+        }
+    }
+}
+
+/// The events at which an agent asks are refused whatever part of the input is ambiguous; silence
+/// refuses a call that the agent has blocked.
+#[test]
+fn every_part_of_the_input_has_to_be_clear() {
+    let stage = Stage::new();
+    let twice = call().to_string().replacen('{', r#"{"tool_name":"Read","#, 1);
+    stage.hook(twice).end().denied("the same key twice");
+    let renamed = call().to_string().replacen('{', r#"{"hook_event_name":"Stop","#, 1);
+    stage.hook(renamed).end().denied("the same key twice");
+    let blocked = with_input(&event("PermissionDenied"), AMBIGUOUS[0].0);
+    stage.hook(blocked).end().printed("");
+    let form = r#"{"hook_event_name":"Elicitation","message":"\ud800","mode":"form"}"#;
+    let declined = r#"{"hookSpecificOutput":{"hookEventName":"Elicitation","action":"decline"}}"#;
+    stage.hook(form).end().printed(&format!("{declined}\n"));
+}
+
+/// A desk that runs has the call for its ledger, and is not waited for. What only reports is
+/// reported.
+#[test]
+fn a_desk_learns_of_ambiguous_input() {
+    let stage = Stage::new();
+    let desk = stage.desk();
+    let (input, reason) = AMBIGUOUS[2];
+    let hook = stage.hook(with_input(&call(), input));
+    let asked = desk.accept();
+    assert!(asked.line.contains(input), "{}", asked.line);
+    hook.end().denied(reason);
+    let hook = stage.hook(with_input(&event("PostToolUse"), input));
+    assert!(desk.accept().line.contains(input));
+    hook.end().printed("");
 }

@@ -8,6 +8,7 @@ mod broken;
 mod gate;
 mod memory;
 mod table;
+mod unreadable;
 
 use callgate_testkit::messages::ToolCheck;
 use callgate_testkit::trial::{AgentProgram, TrialMode};

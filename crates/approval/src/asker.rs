@@ -5,12 +5,15 @@
 
 mod refusals;
 
+use std::cell::Cell;
+use std::fmt;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use callgate_link::hangup::{Receipt, receipt};
 use callgate_link::socket::{self, SocketError};
 use callgate_wire::approval::{ApprovalRequest, ApprovalResponse, MAX_LINE, Malformed, RequestId};
 use callgate_wire::frame::{DecodedLine, LineDecoder};
@@ -83,23 +86,72 @@ pub enum NoAnswer {
     Unwanted,
 }
 
-/// The descriptors by which an asker notices that nobody wants the answer any more.
+/// How an asker notices that nobody wants the answer any more.
 #[derive(Debug, Clone, Default)]
-pub struct Unwanted<'a>(Vec<(BorrowedFd<'a>, PollFlags)>);
+pub struct Unwanted<'a> {
+    /// The descriptors that tell it.
+    fds: Vec<(BorrowedFd<'a>, PollFlags)>,
+    /// What to do if the desk does not read the question.
+    alarm: Option<&'a UnreadAlarm<'a>>,
+}
+
+/// Something that is done once if the desk has not read the question by a certain time. A desk that
+/// has read it is at work, or asks a person.
+pub struct UnreadAlarm<'a> {
+    at: Instant,
+    ring: &'a dyn Fn(),
+    is_over: Cell<bool>,
+}
+
+impl<'a> UnreadAlarm<'a> {
+    /// Creates an alarm that calls `ring` on the asker's thread, after this time.
+    #[must_use]
+    pub fn after(time: Duration, ring: &'a dyn Fn()) -> Self {
+        Self { at: Instant::now() + time, ring, is_over: Cell::new(false) }
+    }
+
+    /// Rings if it is time and the question is unread. Returns when it will be time.
+    fn check(&self, stream: Option<&UnixStream>) -> Option<Instant> {
+        if self.is_over.get() {
+            return None;
+        }
+        if Instant::now() < self.at {
+            return Some(self.at);
+        }
+        self.is_over.set(true);
+        // Without a connection nothing was sent yet.
+        if stream.is_none_or(|stream| receipt(stream) == Receipt::Unread) {
+            (self.ring)();
+        }
+        None
+    }
+}
+
+impl fmt::Debug for UnreadAlarm<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("UnreadAlarm").field("at", &self.at).finish_non_exhaustive()
+    }
+}
 
 impl<'a> Unwanted<'a> {
     /// Adds the condition that the other end of `fd` is closed.
     #[must_use]
     pub fn when_closed(mut self, fd: BorrowedFd<'a>) -> Self {
-        self.0.push((fd, PollFlags::empty()));
+        self.fds.push((fd, PollFlags::empty()));
         self
     }
 
     /// Adds the condition that `fd` is readable, as a pidfd is once its process has ended.
     #[must_use]
     pub fn when_readable(mut self, fd: BorrowedFd<'a>) -> Self {
-        self.0.push((fd, PollFlags::IN));
+        self.fds.push((fd, PollFlags::IN));
         self
+    }
+
+    /// Has an alarm ring if it is due while the question is unread.
+    #[must_use]
+    pub fn with_alarm(self, alarm: &'a UnreadAlarm<'a>) -> Self {
+        Self { alarm: Some(alarm), ..self }
     }
 
     /// Waits for bytes from the desk and adds them to `lines`. Returns how many came, 0 if the desk
@@ -129,14 +181,17 @@ impl<'a> Unwanted<'a> {
         stream: Option<(&UnixStream, PollFlags)>,
         until: Instant,
     ) -> Result<bool, NoAnswer> {
-        let mut fds: Vec<_> = self.0.iter().map(|(fd, on)| PollFd::new(fd, *on)).collect();
+        let mut fds: Vec<_> = self.fds.iter().map(|(fd, on)| PollFd::new(fd, *on)).collect();
         let watched = fds.len();
         fds.extend(stream.map(|(stream, on)| PollFd::new(stream, on)));
         loop {
-            let left = until.saturating_duration_since(Instant::now());
+            let due = self.alarm.and_then(|alarm| alarm.check(stream.map(|(stream, _)| stream)));
+            let due = due.filter(|at| *at < until);
+            let left = due.unwrap_or(until).saturating_duration_since(Instant::now());
             match poll(&mut fds, Some(&timespec(left))) {
                 Err(Errno::INTR) => continue,
                 Err(error) => return Err(NoAnswer::Wait(error.into())),
+                Ok(0) if due.is_some() => continue,
                 Ok(0) => return Ok(false),
                 Ok(_) => {}
             }

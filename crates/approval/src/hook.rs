@@ -6,6 +6,7 @@
 //! thread: its start-up time is time that somebody waits.
 
 mod last_words;
+mod slow_desk;
 mod stdio;
 #[cfg(test)]
 mod tests;
@@ -14,15 +15,23 @@ use std::io::{self, IsTerminal, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::panic::{self, AssertUnwindSafe};
 use std::process::ExitCode;
+use std::time::Duration;
 
 use callgate_wire::approval::{ApprovalRequest, ApprovalResponse, Decision, RequestKind};
 use callgate_wire::hook::{self, AgentHookEvent, AgentHookInput, HookAgent, HookReply};
+use callgate_wire::raw::InexactJson;
 use rustix::process::{getcwd, getppid};
 
-use crate::asker::{self, Asker, AskerSettings, NoAnswer, Unwanted};
+use crate::asker::{self, Asker, AskerSettings, NoAnswer, UnreadAlarm, Unwanted};
+use slow_desk::SlowDesk;
+
+pub use slow_desk::RulesOnly;
 
 /// The exit code that agents take as a deny of a tool call, whatever was printed.
 const EXIT_DENY: u8 = 2;
+
+/// How long a desk may take to read a check before the hook reads the rules itself.
+const SLOW: Duration = Duration::from_secs(1);
 
 /// A hook with its settings.
 pub struct HookCommand<'a> {
@@ -39,6 +48,8 @@ pub struct HookCommand<'a> {
     pub gated: Option<String>,
     /// Answers a check while no desk is listening; the error is a sentence for people.
     pub without_desk: &'a dyn Fn(&ApprovalRequest) -> Result<ApprovalResponse, String>,
+    /// Returns what decides about a check by the rules alone, while a desk does not read it.
+    pub by_rules: &'a dyn Fn(&ApprovalRequest) -> RulesOnly,
 }
 
 /// What the hook does about one input.
@@ -109,6 +120,11 @@ impl HookCommand<'_> {
                 return unusable(&reason, AgentHookEvent::glimpse(input));
             }
         };
+        if read.event().decides()
+            && let Err(error) = read.check_exact()
+        {
+            return self.refuse(&read, &error);
+        }
         match read.event().kind() {
             None => HookOutcome::Silent,
             Some(RequestKind::Check) => match self.check(&read, unwanted) {
@@ -134,6 +150,16 @@ impl HookCommand<'_> {
         }
     }
 
+    /// Refuses input that the agent may read differently than we do.
+    fn refuse(&self, input: &AgentHookInput<'_>, error: &InexactJson) -> HookOutcome {
+        if input.has_inexact_tool_input() {
+            // The rules of the desk deny it, too, and so it is in the ledger. Nobody waits for that.
+            self.tell(input);
+        }
+        let reason = cannot_check(&format!("its JSON is ambiguous: {error}"));
+        hook::refusal(input.event(), &reason).map_or(HookOutcome::Silent, HookOutcome::Decided)
+    }
+
     /// Has a tool call checked before it runs.
     fn check(
         &self,
@@ -146,11 +172,29 @@ impl HookCommand<'_> {
             context.asks = Some(input.asks(agent, self.is_attended));
             context.timeout_seconds = Some(desk.timeout.as_secs());
         }
-        let response = match asker::ask(&desk, &request, unwanted) {
+        let response = match self.ask_or_decide(&desk, &request, unwanted) {
             Err(NoAnswer::NoDesk(_)) => (self.without_desk)(&request)?,
             answered => answered.map_err(|error| error.to_string())?,
         };
         Ok(hook::answer(input.event(), agent, &request, &response))
+    }
+
+    /// Asks the desk about a call. A desk that does not read the question may have been stopped: then
+    /// the rules are read here, and what they allow or deny is answered. Anything else waits for it.
+    fn ask_or_decide(
+        &self,
+        desk: &AskerSettings,
+        request: &ApprovalRequest,
+        unwanted: &Unwanted<'_>,
+    ) -> Result<ApprovalResponse, NoAnswer> {
+        let Ok(slow) = SlowDesk::new() else { return asker::ask(desk, request, unwanted) };
+        let decide = || slow.decide((self.by_rules)(request));
+        let alarm = UnreadAlarm::after(SLOW, &decide);
+        let unwanted = unwanted.clone().when_readable(slow.as_fd()).with_alarm(&alarm);
+        match asker::ask(desk, request, &unwanted) {
+            Err(NoAnswer::Unwanted) => slow.decision().ok_or(NoAnswer::Unwanted),
+            answered => answered,
+        }
     }
 
     /// Reports an event to the desk. Whether that worked is not the agent's business.
@@ -236,8 +280,11 @@ fn unusable(reason: &str, event: Option<AgentHookEvent>) -> HookOutcome {
 
 /// Denies a tool call that could not be checked.
 fn denied(reason: &str) -> HookOutcome {
-    let reason = format!("callgate cannot check this call, so it was not run: {reason}");
-    HookOutcome::Decided(hook::denial(&reason))
+    HookOutcome::Decided(hook::denial(&cannot_check(reason)))
+}
+
+fn cannot_check(reason: &str) -> String {
+    format!("callgate cannot check this call, so it was not run: {reason}")
 }
 
 fn complain(reason: &str, code: u8) -> ExitCode {

@@ -11,6 +11,8 @@ mod written;
 use std::collections::BTreeMap;
 use std::fmt;
 
+use callgate_wire::raw::{MOST_LEVELS, check_exact};
+
 use crate::glob::Tok;
 use crate::place;
 use crate::shell::loose::PossibleRuns;
@@ -106,6 +108,7 @@ pub struct Act {
     /// The targets of those of these texts that lead through links.
     pub(crate) string_targets: Vec<String>,
     pub(crate) script: Option<ShellScript>,
+    /// Everything that could run: in its script, or in the input of an unknown tool.
     pub(crate) runs: PossibleRuns,
     /// The paths that it could touch.
     pub(crate) touched: Vec<Vec<Tok>>,
@@ -159,7 +162,14 @@ impl Act {
         if !cwd.starts_with('/') || !home.starts_with('/') {
             self.doubt("the working folder or the home is not an absolute path");
         }
-        tools::fill(self, tool_input);
+        // The input is one level below the message that it comes in.
+        match check_exact(tool_input, MOST_LEVELS - 1) {
+            Ok(()) => tools::fill(self, tool_input),
+            Err(error) => {
+                let because = format!("its input is ambiguous JSON: {error}");
+                self.refused.get_or_insert(because);
+            }
+        }
     }
 
     /// Finds the paths that it could touch.
@@ -200,6 +210,11 @@ impl Act {
     pub fn commands(&self) -> Option<&[ShellCommand]> {
         let script = self.script.as_ref()?;
         (self.unsure.is_none() && script.is_clear()).then_some(script.commands.as_slice())
+    }
+
+    /// Returns true if texts of an unknown tool are read as commands, which it may or may not run.
+    pub(crate) fn has_possible_commands(&self) -> bool {
+        self.script.is_none() && !self.runs.commands.is_empty()
     }
 
     /// Returns why nothing may allow this by itself, if something forbids it.

@@ -91,23 +91,30 @@ impl Guarded {
             return None;
         }
         if act.script.is_some() {
-            return act
-                .runs
-                .commands
-                .iter()
-                .take_while(|_| !steps::is_spent())
-                .find_map(|command| self.command_touches(command, act))
-                .or_else(|| self.runs_inside(act))
-                .or_else(|| program::runs_us(act))
-                .or_else(|| git::changes_settings(act))
-                .or_else(|| terminals::types(act))
-                .or_else(|| interactive::waits(act));
+            return self.commands_touch(act);
         }
         match act.class {
             Class::Read => self.reads_private(act),
             Class::Write => self.writes_guarded(act),
+            _ if act.has_possible_commands() => {
+                self.mentions_guarded(act).or_else(|| self.commands_touch(act))
+            }
             _ => self.mentions_guarded(act),
         }
+    }
+
+    /// Returns why a command that could run touches what is guarded.
+    fn commands_touch(&self, act: &Act) -> Option<String> {
+        act.runs
+            .commands
+            .iter()
+            .take_while(|_| !steps::is_spent())
+            .find_map(|command| self.command_touches(command, act))
+            .or_else(|| self.runs_inside(act))
+            .or_else(|| program::runs_us(act))
+            .or_else(|| git::changes_settings(act))
+            .or_else(|| terminals::types(act))
+            .or_else(|| interactive::waits(act))
     }
 
     /// Returns why a command has to run in a guarded folder.

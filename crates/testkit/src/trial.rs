@@ -178,6 +178,18 @@ impl Trial {
         Some(Self { mode, turns, agent: Agent::Codex(codex, fake) })
     }
 
+    /// Makes a run of `claude -p` in this permission mode, whose model answers with these turns
+    /// before its last word. Returns `None`, after printing the reason, where the program is absent.
+    #[must_use]
+    pub fn claude_print(mode: &str, turns: Vec<Turn>) -> Option<Self> {
+        AgentProgram::Claude.find()?;
+        let count = turns.len() + 1;
+        let fake = Messages::start(turns.into_iter().chain([Turn::text(LAST_WORDS)]));
+        let claude = Claude::new(&fake).env("IS_SANDBOX", "1").prompt_in(mode, "Go");
+        let mode = Mode { agent: AgentProgram::Claude, is_attended: false };
+        Some(Self { mode, turns: count, agent: Agent::Claude(claude, fake) })
+    }
+
     /// Returns the environment for `callgate install` and `callgate doctor`: the agent's home and
     /// settings, and the agent first on PATH.
     #[must_use]

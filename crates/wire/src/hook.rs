@@ -18,9 +18,9 @@ use serde_json::value::RawValue;
 use crate::approval::{
     AnswerExtra, ApprovalRequest, Prompter, RequestContext, RequestId, RequestKind,
 };
-use crate::raw::{Json, Members, NotJson, quoted};
+use crate::raw::{InexactJson, Json, MOST_LEVELS, Members, NotJson, check_exact, quoted};
 
-pub use answer::{HookReply, answer, denial};
+pub use answer::{HookReply, answer, denial, refusal};
 pub use transcript::{LastWords, MAX_WORDS, cut, words};
 
 /// The agent whose hook it is.
@@ -128,6 +128,12 @@ impl AgentHookEvent {
         }
     }
 
+    /// Returns true if the agent waits for an answer to this event.
+    #[must_use]
+    pub fn decides(self) -> bool {
+        self.kind().is_some_and(RequestKind::is_answered)
+    }
+
     /// Returns whether the tool that has ended succeeded.
     fn ok(self) -> Option<bool> {
         match self {
@@ -149,6 +155,7 @@ const MODES_WITH_DIALOG: [&str; 4] = ["default", "acceptEdits", "plan", "auto"];
 /// The input of a hook.
 #[derive(Debug, Clone)]
 pub struct AgentHookInput<'a> {
+    text: &'a str,
     event: AgentHookEvent,
     members: Members<'a>,
 }
@@ -179,9 +186,26 @@ impl<'a> AgentHookInput<'a> {
         let text = std::str::from_utf8(text)
             .map_err(|error| NotHookInput::NotJson(NotJson { bytes_read: error.valid_up_to() }))?;
         let members = Members::read(text).map_err(NotHookInput::NotJson)?;
-        let name =
-            members.string("hook_event_name").ok_or(NotHookInput::Missing("hook_event_name"))?;
-        Ok(Self { event: AgentHookEvent::parse(&name), members })
+        let named = members.0.iter().filter(|(key, _)| key == "hook_event_name");
+        let mut events = named.filter_map(|(_, name)| Some(AgentHookEvent::parse(&name.string()?)));
+        let first = events.next().ok_or(NotHookInput::Missing("hook_event_name"))?;
+        // Of two names, the one counts at which the agent waits for an answer.
+        let event =
+            if first.decides() { first } else { events.find(|e| e.decides()).unwrap_or(first) };
+        Ok(Self { text, event, members })
+    }
+
+    /// Checks that the agent cannot mean anything else by this input than what is read here. Only
+    /// an event that [decides](AgentHookEvent::decides) needs it.
+    pub fn check_exact(&self) -> Result<(), InexactJson> {
+        check_exact(self.text, MOST_LEVELS)
+    }
+
+    /// Returns true if the tool's input alone is such that the rules deny it.
+    #[must_use]
+    pub fn has_inexact_tool_input(&self) -> bool {
+        let input = self.members.some("tool_input");
+        input.is_some_and(|input| check_exact(input.get(), MOST_LEVELS - 1).is_err())
     }
 
     /// Returns the event.

@@ -1,6 +1,7 @@
 //! JSON that is passed on unchanged.
 
 mod cut;
+mod exact;
 
 use std::borrow::Cow;
 use std::fmt;
@@ -8,6 +9,8 @@ use std::fmt;
 use memchr::memchr2;
 use serde::Deserialize;
 use serde_json::value::RawValue;
+
+pub use exact::{InexactJson, MOST_LEVELS, check_exact};
 
 /// The text of one JSON value, known to be well formed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

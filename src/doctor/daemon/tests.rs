@@ -4,7 +4,8 @@ use super::*;
 use crate::config::DeskFlags;
 
 fn told(version: &str, socket: &str) -> String {
-    let config = Config::load(Some(Path::new("/dev/null")), &DeskFlags::default()).unwrap();
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let config = Config::load(Some(file.path()), &DeskFlags::default()).unwrap();
     let status = DeskStatus {
         version: version.to_owned(),
         pid: 7,

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use callgate_wire::approval::{ApprovalRequest, MAX_LINE};
 use callgate_wire::frame::{DecodedLine, LineDecoder};
+use callgate_wire::raw::{InexactJson, MOST_LEVELS, check_exact};
 use tokio::io::AsyncReadExt;
 use tokio::net::UnixStream;
 
@@ -16,7 +17,7 @@ use super::door::Door;
 use super::lineage::{lineage, process_of};
 use super::room::{Room, RoomSeat};
 use super::rulings::RulingQueue;
-use crate::desk::{AskerId, DeskInput};
+use crate::desk::{AskerId, DeskInput, Ruling};
 
 /// How long an asker may take to send its line.
 const READ_WITHIN: Duration = Duration::from_secs(10);
@@ -29,6 +30,12 @@ const MOST_READING: usize = 512;
 pub(super) struct Reception {
     pub(super) door: Door,
     pub(super) intake: Arc<Intake>,
+}
+
+/// A request, and whether its line can be read in one way only.
+struct ReadRequest {
+    request: ApprovalRequest,
+    exact: Result<(), InexactJson>,
 }
 
 /// Reads the requests of askers, on whichever socket they come.
@@ -73,9 +80,10 @@ impl Intake {
     /// Reads one request. Anything else closes the connection.
     async fn receive(self: Arc<Self>, mut stream: UnixStream, silent: RoomSeat) {
         let request = self.read(&mut stream, silent);
-        let Ok(Some(request)) = tokio::time::timeout(self.read_within, request).await else {
+        let Ok(Some(read)) = tokio::time::timeout(self.read_within, request).await else {
             return;
         };
+        let ReadRequest { request, exact } = read;
         if !request.kind.is_answered() {
             return self.askers.notify(DeskInput::Told(request)).await;
         }
@@ -87,11 +95,18 @@ impl Intake {
         if let Some(lineage) = process.and_then(|process| wanted_lineage(&request, process)) {
             self.askers.notify(DeskInput::From { asker: id, lineage }).await;
         }
-        self.rulings.take(id, request).await;
+        match exact {
+            Ok(()) => self.rulings.take(id, request).await,
+            Err(error) => {
+                let ruling = Ruling::Deny { because: format!("its JSON is ambiguous: {error}") };
+                let asked = DeskInput::Asked { asker: id, request, ruling, is_replay: false };
+                self.askers.forward(id, asked).await;
+            }
+        }
     }
 
     /// Waits until an asker sends something, and reads it.
-    async fn read(&self, stream: &mut UnixStream, mut silent: RoomSeat) -> Option<ApprovalRequest> {
+    async fn read(&self, stream: &mut UnixStream, mut silent: RoomSeat) -> Option<ReadRequest> {
         let mut lines = LineDecoder::new(MAX_LINE);
         tokio::select! {
             begun = begin(stream, &mut lines) => begun?,
@@ -135,12 +150,18 @@ async fn begin(stream: &UnixStream, lines: &mut LineDecoder) -> Option<()> {
     }
 }
 
+fn decode(line: &[u8]) -> Option<ReadRequest> {
+    let request = ApprovalRequest::decode(line).ok()?;
+    let exact = check_exact(std::str::from_utf8(line).ok()?, MOST_LEVELS);
+    Some(ReadRequest { request, exact })
+}
+
 /// Reads the rest of one request. Returns `None` if the line is malformed, empty, too long or
 /// incomplete.
-async fn read(stream: &mut UnixStream, mut lines: LineDecoder) -> Option<ApprovalRequest> {
+async fn read(stream: &mut UnixStream, mut lines: LineDecoder) -> Option<ReadRequest> {
     loop {
         let request = match lines.next_frame() {
-            Some(DecodedLine::Whole(line)) => Some(ApprovalRequest::decode(line).ok()),
+            Some(DecodedLine::Whole(line)) => Some(decode(line)),
             Some(DecodedLine::TooLong(_)) => Some(None),
             None => None,
         };

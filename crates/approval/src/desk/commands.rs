@@ -1,24 +1,18 @@
 //! Commands from a chat, and pairing by a code.
 
-use std::collections::VecDeque;
 use std::fmt::Write as _;
-use std::time::Duration;
 
 use serde_json::json;
 
 use super::answer::tell;
 use super::links::{LinkKey, describe};
+use super::pairing_codes::CodeTry;
 use super::{Desk, DeskOutput, DeskStep, Now, record};
 use crate::channel::{Person, PersonPlace, ReplyTo};
 
-/// How long a pairing code can be used.
-pub const CODE_LIFETIME: Duration = Duration::from_mins(10);
-/// How long a code for a page can be used, which is read from the desk's own terminal.
-pub const PAGE_CODE_LIFETIME: Duration = Duration::from_mins(1);
-/// How many codes that were used for pages are remembered.
-const MOST_USED: usize = 16;
-/// After this many wrong codes every code is void.
-pub(super) const WRONG_CODES: u32 = 5;
+/// The answer to a code that was not looked at.
+const TOO_MANY: &str = "Too many wrong codes were tried. Wait a little, or run `callgate pair` for \
+    a new one.";
 /// How many questions `/pending` shows at most.
 const MOST_PENDING: usize = 10;
 const DEFAULT_MUTE_MS: i64 = 3_600_000;
@@ -27,85 +21,6 @@ const LONGEST_MUTE_MS: i64 = 7 * 24 * 3_600_000;
 const HELP: &str = "I show what your coding agents want to do; you allow or deny it with the \
     buttons.\n/pending: questions that are open\n/status: how many questions are open\n/mute 30m: no \
     questions here for a while\n/unmute: questions again";
-
-/// The pairing codes that are valid now, and codes of pages that were used.
-#[derive(Debug, Default)]
-pub(super) struct PairingCodes {
-    codes: Vec<PairingCode>,
-    wrong: u32,
-    /// The last codes that linked a page, and the hashes of the tokens they were used for.
-    used: VecDeque<(String, String)>,
-}
-
-#[derive(Debug)]
-struct PairingCode {
-    code: String,
-    until: Duration,
-    is_for_page: bool,
-}
-
-impl PairingCodes {
-    /// Accepts a code. Returns how long it is valid.
-    pub(super) fn add(&mut self, now: Now, code: &str, is_for_page: bool) -> Duration {
-        let lifetime = if is_for_page { PAGE_CODE_LIFETIME } else { CODE_LIFETIME };
-        // One at a time: a new code makes the last one void.
-        self.codes.clear();
-        let code = plain(code);
-        self.used.retain(|(used, _)| *used != code);
-        self.codes.push(PairingCode { code, until: now.mono + lifetime, is_for_page });
-        self.wrong = 0;
-        lifetime
-    }
-
-    /// Returns true if a chat may be linked by the code, and uses it up.
-    fn take_for_chat(&mut self, now: Now, code: &str) -> bool {
-        self.take(now, code, |good| !good.is_for_page)
-    }
-
-    /// Returns true if a viewer may be linked by the code, and uses it up.
-    fn take_for_viewer(&mut self, now: Now, code: &str, token_hash: &str) -> bool {
-        let mut is_for_page = false;
-        let is_good = self.take(now, code, |good| {
-            is_for_page = good.is_for_page;
-            true
-        });
-        if is_for_page {
-            self.used.push_back((plain(code), token_hash.to_owned()));
-            if self.used.len() > MOST_USED {
-                self.used.pop_front();
-            }
-        }
-        is_good
-    }
-
-    /// Returns the hash of the token that a page got for this code, if one was linked by it.
-    fn used_for(&self, code: &str) -> Option<&str> {
-        let code = plain(code);
-        self.used.iter().find(|(used, _)| *used == code).map(|(_, hash)| hash.as_str())
-    }
-
-    /// Uses a code up if it is valid and `fits`. Too many wrong codes void all.
-    fn take(&mut self, now: Now, code: &str, fits: impl FnOnce(&PairingCode) -> bool) -> bool {
-        let code = plain(code);
-        let found = self.codes.iter().position(|good| good.code == code && good.until > now.mono);
-        if let Some(at) = found
-            && fits(&self.codes[at])
-        {
-            self.codes.remove(at);
-            return true;
-        }
-        self.wrong += 1;
-        if self.wrong >= WRONG_CODES {
-            self.codes.clear();
-        }
-        false
-    }
-}
-
-/// Normalizes a code as people type or copy it.
-fn plain(code: &str) -> String {
-    code.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_uppercase()).collect()
-}
 
 impl Desk {
     pub(super) fn command(
@@ -208,11 +123,17 @@ impl Desk {
 
     fn pair_chat(&mut self, step: &mut DeskStep, who: &Person, code: &str, reply_to: &ReplyTo) {
         let PersonPlace::Telegram { chat, user, private } = who.place else { return };
-        if !self.codes.take_for_chat(step.now, code) {
+        let text = match self.codes.take_for_chat(step.now, user, code) {
+            CodeTry::Good => None,
+            CodeTry::Wrong => {
+                Some("This code is not valid, or has expired. Run `callgate pair` for a new one.")
+            }
+            CodeTry::TooMany => Some(TOO_MANY),
+        };
+        if let Some(text) = text {
             if self.strangers.take(step.now) {
                 step.note("pressed", None, &record::pressed(who, "pair", "wrong code"));
             }
-            let text = "This code is not valid, or has expired. Run `callgate pair` for a new one.";
             return tell(step, Some(reply_to), false, text);
         }
         let mut links = vec![LinkKey::Chat(chat)];
@@ -241,8 +162,13 @@ impl Desk {
             let link = LinkKey::Viewer(hash.to_owned());
             return self.code_came_twice(step, &link, reply_to);
         }
-        if !self.codes.take_for_viewer(step.now, code, token_hash) {
-            return tell(step, Some(reply_to), false, "This code is not valid, or has expired.");
+        let text = match self.codes.take_for_viewer(step.now, code, token_hash) {
+            CodeTry::Good => None,
+            CodeTry::Wrong => Some("This code is not valid, or has expired."),
+            CodeTry::TooMany => Some(TOO_MANY),
+        };
+        if let Some(text) = text {
+            return tell(step, Some(reply_to), false, text);
         }
         let link = LinkKey::Viewer(token_hash.to_owned());
         self.announce(step, &format!("{} was linked.", describe(&link, name)));

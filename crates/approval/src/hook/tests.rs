@@ -11,6 +11,7 @@ fn crashed(input: &str) -> HookOutcome {
         settings_folder: None,
         desk: &|| panic!("on purpose"),
         without_desk: &|_| Err("not reached".to_owned()),
+        by_rules: &|_| Box::new(|| None),
     };
     hook.serve_or_deny(input.as_bytes(), &Unwanted::default())
 }

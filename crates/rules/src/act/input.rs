@@ -1,13 +1,13 @@
 //! The JSON input of a tool.
 
-use std::fmt;
+mod commands;
 
-use serde::de::{MapAccess, Visitor};
-use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
 use super::MOST_STRINGS;
 use crate::steps;
+
+pub(super) use commands::{CommandText, named_commands};
 
 /// The most texts in a list that are read as the components of one path.
 const MOST_NAMES: usize = 64;
@@ -21,43 +21,7 @@ pub(super) fn read(text: &str) -> Result<Map<String, Value>, &'static str> {
         steps::exhaust();
         return Err("its input has more values than are read");
     }
-    match serde_json::from_str(text) {
-        // Which of two members a tool takes, the first or the last, is unknown.
-        Ok(InputMembers { has_twins: true, .. }) => Err("its input has a name twice"),
-        Ok(InputMembers { members, .. }) => Ok(members),
-        Err(_) => Err("its input is not a JSON object"),
-    }
-}
-
-/// The members of an object, read in one pass.
-struct InputMembers {
-    members: Map<String, Value>,
-    /// Whether a name occurs twice.
-    has_twins: bool,
-}
-
-impl<'de> Deserialize<'de> for InputMembers {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(MembersVisitor)
-    }
-}
-
-struct MembersVisitor;
-
-impl<'de> Visitor<'de> for MembersVisitor {
-    type Value = InputMembers;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<InputMembers, A::Error> {
-        let (mut members, mut has_twins) = (Map::new(), false);
-        while let Some((name, value)) = access.next_entry()? {
-            has_twins |= members.insert(name, value).is_some();
-        }
-        Ok(InputMembers { members, has_twins })
-    }
+    serde_json::from_str(text).map_err(|_| "its input is not a JSON object")
 }
 
 /// Returns true if there are more values than may be kept, because each takes many times its

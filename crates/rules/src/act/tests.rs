@@ -186,21 +186,36 @@ fn a_search_for_a_name_begins_where_its_tool_begins() {
     assert_eq!(glob.paths, ["/home/ada/engine/src/key"]);
 }
 
+/// Whoever reads it next may read something else.
+#[test]
+fn an_input_that_can_be_read_in_two_ways_is_refused() {
+    let deep = format!(r#"{{"a":{}1{}}}"#, "[".repeat(127), "]".repeat(127));
+    for (input, reason) in [
+        (r#"{"command":"touch made # \ud800"}"#, "half of a surrogate pair"),
+        (r#"{"command":"ls","\udfff":1}"#, "half of a surrogate pair"),
+        (r#"{"command":"ls","command":"rm x"}"#, "the same key twice"),
+        (r#"{"command":"ls","\u0063ommand":"rm x"}"#, "the same key twice"),
+        (r#"{"command":"ls","a":[{"b":1,"b":1}]}"#, "the same key twice"),
+        (r#"{"command":"ls","a":1e400}"#, "too large or too precise"),
+        (&deep, "more than 127 levels"),
+    ] {
+        for tool in ["Bash", "Write", "TodoWrite", "mcp__shop__buy", "list_files"] {
+            let refused = act(tool, input).refused;
+            assert!(refused.as_ref().is_some_and(|why| why.contains(reason)), "{tool} {input}");
+        }
+    }
+    let deep = format!(r#"{{"a":{}1{}}}"#, "[".repeat(126), "]".repeat(126));
+    for input in [r#"{"command":"echo \ud83d\ude00","n":[1.0,1e3,{"n":0.1}]}"#, &deep] {
+        let act = act("mcp__shop__buy", input);
+        assert_eq!((act.refused, act.unsure), (None, None), "{input}");
+    }
+}
+
 #[test]
 fn what_cannot_be_known_is_said() {
     check("Bash", "{", &expect!["run; its input is not a JSON object"]);
     check("Bash", "[]", &expect!["run; its input is not a JSON object"]);
     check("Bash", r#"{"command":1}"#, &expect!["run; its input names no command"]);
-    check(
-        "Bash",
-        r#"{"command":"ls","command":"rm x"}"#,
-        &expect!["run; its input has a name twice"],
-    );
-    check(
-        "Bash",
-        r#"{"command":"ls","\u0063ommand":"rm x"}"#,
-        &expect!["run; its input has a name twice"],
-    );
     check(
         "Bash",
         r#"{"command":"ls","dangerouslyDisableSandbox":true}"#,

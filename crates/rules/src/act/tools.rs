@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::input::{strings, text, texts};
+use super::input::{CommandText, named_commands, strings, text, texts};
 use super::{Act, Class, LARGEST_INPUT, MOST_STRINGS, host_of, input, patch};
 use crate::place::{BaseFolders, resolve};
 use crate::shell::ShellScript;
@@ -99,6 +99,27 @@ pub(super) fn fill(act: &mut Act, json: &str) {
                 steps::cut();
                 act.doubt("its input has more strings than are examined");
             }
+            possible_commands(act, &input);
+        }
+    }
+}
+
+/// Reads what an unknown tool may run. Rules that deny or ask apply to it, and so does the guard.
+/// What the tool really does with it is unknown, so no rule that names commands allows it.
+fn possible_commands(act: &mut Act, input: &Map<String, Value>) {
+    let base = BaseFolders { cwd: &act.project, home: &act.home };
+    let named = FOLDERS.iter().filter_map(|name| text(input, name));
+    let mut folders: Vec<String> = named.map(|folder| resolve(folder, base)).collect();
+    folders.push(act.project.clone());
+    for command in named_commands(input) {
+        for cwd in &folders {
+            let script = match &command.text {
+                CommandText::Line(line) => ShellScript::read(line, cwd, &act.home),
+                CommandText::Words(words) => {
+                    ShellScript::of_words(words.iter().map(AsRef::as_ref), cwd)
+                }
+            };
+            act.runs.extend(&script, &act.home, command.is_code);
         }
     }
 }

@@ -2,6 +2,7 @@
 
 mod matching;
 mod order;
+mod unknown_tools;
 
 use expect_test::{Expect, expect};
 use proptest::prelude::*;

@@ -206,7 +206,7 @@ fn follows(
 
 /// Returns which command that could run matches one of the patterns, or why none does.
 pub(crate) fn found(patterns: &[CommandPattern], act: &Act) -> Result<String, String> {
-    if act.script.is_none() {
+    if act.runs.commands.is_empty() {
         return Err("no command is run".into());
     }
     for (command, words) in act.runs.beginnings() {

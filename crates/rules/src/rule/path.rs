@@ -202,7 +202,7 @@ pub(crate) fn outside(
         return Ok(reason);
     }
     let fits = |paths: &[String]| all(patterns, paths, act).err();
-    if act.script.is_none() {
+    if act.runs.commands.is_empty() {
         let reason = if act.paths.is_empty() { None } else { fits(&act.paths) };
         return reason.ok_or_else(|| "its paths are left out".into());
     }

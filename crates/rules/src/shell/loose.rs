@@ -85,10 +85,16 @@ impl PossibleRuns {
     /// Finds everything that could run in a script.
     pub(crate) fn of(script: &ShellScript, home: &str) -> Self {
         let mut runs = Self::default();
-        let base = BaseFolders { cwd: "/", home };
-        let place = TextPlace { base, depth: 0, outer: None, runs_code: false };
-        runs.add(script, place, TextKind::Line);
+        runs.extend(script, home, false);
         runs
+    }
+
+    /// Adds everything that could run in another script. Code of another language may contain a
+    /// command anywhere.
+    pub(crate) fn extend(&mut self, script: &ShellScript, home: &str, is_code: bool) {
+        let base = BaseFolders { cwd: "/", home };
+        let place = TextPlace { base, depth: 0, outer: None, runs_code: is_code };
+        self.add(script, place, if is_code { TextKind::Possible } else { TextKind::Line });
     }
 
     /// Returns the words of every command that could run, the program first.

@@ -91,21 +91,28 @@ impl<'a> ScriptedAnswer<'a> {
     }
 
     fn stop_reason(&self) -> &str {
-        let uses_tool = self.turn.blocks.iter().any(|block| matches!(block, Block::Tool { .. }));
+        let uses_tool = self
+            .turn
+            .blocks
+            .iter()
+            .any(|block| matches!(block, Block::Tool { .. } | Block::ToolText { .. }));
         let usual = if uses_tool { "tool_use" } else { "end_turn" };
         self.turn.stop_reason.as_deref().unwrap_or(usual)
     }
 
     fn block(&self, index: usize, block: &Block) -> Value {
+        let own = || format!("toolu_{:04}_{index:02}", self.number);
         match block {
             Block::Text(text) => json!({"type": "text", "text": text}),
             Block::Thinking(text) => {
                 json!({"type": "thinking", "thinking": text, "signature": SIGNATURE})
             }
             Block::Tool { id, name, input } => {
-                let own = || format!("toolu_{:04}_{index:02}", self.number);
                 let id = id.clone().unwrap_or_else(own);
                 json!({"type": "tool_use", "id": id, "name": name, "input": input})
+            }
+            Block::ToolText { name, .. } => {
+                json!({"type": "tool_use", "id": own(), "name": name, "input": {}})
             }
             Block::Raw(value) => value.clone(),
         }
@@ -146,15 +153,18 @@ impl<'a> ScriptedAnswer<'a> {
                 let signature = json!({"type": "signature_delta", "signature": SIGNATURE});
                 thoughts.chain([signature]).collect()
             }
-            Block::Tool { input, .. } => {
-                // The service begins with an empty piece.
-                let mut all = vec![String::new()];
-                all.extend(pieces(&input.to_string(), self.turn.piece));
-                let delta = |piece| json!({"type": "input_json_delta", "partial_json": piece});
-                all.into_iter().map(delta).collect()
-            }
+            Block::Tool { input, .. } => self.input_deltas(&input.to_string()),
+            Block::ToolText { input, .. } => self.input_deltas(input),
             Block::Raw(_) => Vec::new(),
         }
+    }
+
+    fn input_deltas(&self, input: &str) -> Vec<Value> {
+        // The service begins with an empty piece.
+        let mut all = vec![String::new()];
+        all.extend(pieces(input, self.turn.piece));
+        let delta = |piece| json!({"type": "input_json_delta", "partial_json": piece});
+        all.into_iter().map(delta).collect()
     }
 }
 
@@ -163,7 +173,8 @@ const SIGNATURE: &str = "c2lnbmF0dXJl";
 /// Makes the stream of a turn that is to be prepared.
 pub(crate) fn prepare(mut turn: Turn) -> Turn {
     if turn.is_prepared {
-        let named = |block: &Block| !matches!(block, Block::Tool { id: None, .. });
+        let named =
+            |block: &Block| !matches!(block, Block::Tool { id: None, .. } | Block::ToolText { .. });
         assert!(turn.blocks.iter().all(named), "a tool use of a prepared turn needs an id");
         assert_eq!(turn.end, End::Whole, "a prepared turn has its end");
         let events = ScriptedAnswer::new(&turn, "", 0).events().split_off(1);

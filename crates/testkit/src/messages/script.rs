@@ -49,6 +49,11 @@ pub(crate) enum Block {
         name: String,
         input: Value,
     },
+    /// A tool use whose input is this text, which need not be what any parser writes.
+    ToolText {
+        name: String,
+        input: String,
+    },
     /// A block as it is, for types that no client knows.
     Raw(Value),
 }
@@ -156,6 +161,12 @@ impl Turn {
     #[must_use]
     pub fn tool(self, name: impl Into<String>, input: Value) -> Self {
         self.block(Block::Tool { id: None, name: name.into(), input })
+    }
+
+    /// Adds a tool use whose input is this JSON text. It is only streamed.
+    #[must_use]
+    pub fn tool_text(self, name: impl Into<String>, input: impl Into<String>) -> Self {
+        self.block(Block::ToolText { name: name.into(), input: input.into() })
     }
 
     /// Says what the service's own check makes of the tool uses. Without it Claude Code takes the

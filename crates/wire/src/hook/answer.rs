@@ -113,6 +113,18 @@ pub fn denial(reason: &str) -> Vec<u8> {
     pre_tool_use("deny", Some(reason), None)
 }
 
+/// Returns the line that refuses what the agent asks at this event, with the reason for the model.
+/// `None` where silence refuses.
+#[must_use]
+pub fn refusal(event: AgentHookEvent, reason: &str) -> Option<Vec<u8>> {
+    match event {
+        AgentHookEvent::PreToolUse => Some(denial(reason)),
+        AgentHookEvent::PermissionRequest => Some(permission_denied(reason, false)),
+        AgentHookEvent::Elicitation => Some(line(event, [("action", Some(quoted("decline")))])),
+        _ => None,
+    }
+}
+
 /// Returns an answer as one line. Members without a value are left out; a value is JSON text.
 fn line<const N: usize>(event: AgentHookEvent, members: [(&str, Option<String>); N]) -> Vec<u8> {
     let name = [("hookEventName", Some(quoted(event.name())))];
@@ -164,9 +176,13 @@ fn permissions(response: &ApprovalResponse) -> Vec<&str> {
 
 fn deny(request: &ApprovalRequest, response: &ApprovalResponse) -> Vec<u8> {
     let interrupt = response.interrupt && request.takes(AnswerExtra::Interrupt);
+    permission_denied(reason(response), interrupt)
+}
+
+fn permission_denied(reason: &str, interrupt: bool) -> Vec<u8> {
     let decision = object([
         ("behavior", Some(quoted("deny"))),
-        ("message", Some(quoted(reason(response)))),
+        ("message", Some(quoted(reason))),
         ("interrupt", interrupt.then(|| "true".to_owned())),
     ]);
     line(AgentHookEvent::PermissionRequest, [("decision", Some(decision))])

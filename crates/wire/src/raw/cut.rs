@@ -245,7 +245,7 @@ impl<'a> Cursor<'a> {
 
 /// Returns the index of the quote that ends a string: the first with an even number of backslashes
 /// before it.
-fn end_of_string(text: &[u8]) -> Option<usize> {
+pub(super) fn end_of_string(text: &[u8]) -> Option<usize> {
     let mut from = 0;
     loop {
         let quote = from + memchr(b'"', &text[from..])?;

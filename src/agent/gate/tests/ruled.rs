@@ -2,10 +2,12 @@
 
 use std::path::Path;
 
+use callgate_agent::gate::PermissionGate;
 use callgate_wire::approval::{Action, Press};
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::bench::{Bench, link};
+use super::bench::{Bench, link, question, words};
 
 const RULES: &str = r#"
     [[rule]]
@@ -41,6 +43,22 @@ const RULES: &str = r#"
 
 const NOBODY: &str = "denied: nobody can be asked: start `callgate up`, or use a front end that \
                       takes questions; the tool did not run";
+
+/// What the tool is given may be read differently there, whatever the rules say.
+#[test]
+fn input_that_can_be_read_in_two_ways_is_denied() {
+    let bench = Bench::new(RULES);
+    for (input, reason) in [
+        (r#"{"command":"make","args":["test"],"x":"\ud800"}"#, "half of a surrogate pair"),
+        (r#"{"command":"git","command":"make","args":["test"]}"#, "the same key twice"),
+        (r#"{"command":"make","args":["test"],"x":1e400}"#, "too large or too precise"),
+    ] {
+        let mut asked = question("run_shell_command", &json!({}), "c1");
+        asked.input = RawValue::from_string(input.to_owned()).unwrap();
+        let permit = words(&bench.run(bench.gate.may(asked)));
+        assert!(permit.starts_with("denied: ") && permit.contains(reason), "{input}: {permit}");
+    }
+}
 
 #[test]
 fn rules_decide_and_reading_inside_of_the_roots_is_allowed() {

@@ -52,9 +52,9 @@ impl Lobby {
     }
 
     /// Waits until the desk has a letter.
-    fn wait_for_letter(&mut self) {
+    fn wait_for_letter(&mut self) -> DeskInput {
         let letter = async { tokio::time::timeout(DEADLINE, self.letters.recv()).await };
-        self.runtime.block_on(letter).expect("in time").expect("a letter");
+        self.runtime.block_on(letter).expect("in time").expect("a letter").input
     }
 }
 
@@ -114,4 +114,29 @@ fn lines_that_never_end_keep_nobody_out() {
     lobby.wait_for_letter();
     let closed = stalled.iter_mut().filter_map(|stream| is_closed(stream).then_some(())).count();
     assert!(closed <= 2, "{closed} had to go for one");
+}
+
+/// Whoever runs the call may read it differently than the rules.
+#[test]
+fn a_line_that_can_be_read_in_two_ways_is_denied_without_the_rules() {
+    let mut lobby = Lobby::open();
+    let line = String::from_utf8(question()).unwrap();
+    for kind in ["ask", "check"] {
+        for (from, to, reason) in [
+            ("\"make\"", "\"make \\ud800\"", "half of a surrogate pair"),
+            ("{", "{\"tool_input\":{},", "the same key twice"),
+            ("\"make\"", "\"make\",\"n\":1e400", "too large or too precise"),
+        ] {
+            let line =
+                line.replacen(from, to, 1).replacen('{', &format!("{{\"kind\":\"{kind}\","), 1);
+            let mut asker = lobby.connect();
+            asker.write_all(line.as_bytes()).unwrap();
+            match lobby.wait_for_letter() {
+                DeskInput::Asked { ruling: Ruling::Deny { because }, .. } => {
+                    assert!(because.contains(reason), "{because}");
+                }
+                other => panic!("{line}: {other:?}"),
+            }
+        }
+    }
 }

@@ -2,7 +2,7 @@
 
 use callgate_wire::approval::{Action, Decision, Press};
 
-use super::super::commands::WRONG_CODES;
+use super::super::pairing_codes::{SPAN, WRONG_CODES, WRONG_CODES_OF_ALL};
 use super::super::{DeskInput, DeskOutput};
 use super::cases::{Table, answer, is_shown, told};
 use super::{ADA, ada, id, request, stranger};
@@ -70,15 +70,61 @@ fn a_code_links_a_chat_once() {
     assert!(told(&command(&mut table, other, "pair", "K7QX-2M9P"))[0].contains("not valid"));
 }
 
+fn user(id: i64) -> Person {
+    let place = PersonPlace::Telegram { chat: id, user: id, private: true };
+    Person { place, name: "Mallory".to_owned() }
+}
+
 #[test]
-fn a_code_cannot_be_guessed_and_does_not_live_long() {
+fn a_code_does_not_live_long() {
     let mut table = Table::new();
-    table.give(new_code("K7QX2M9P"));
-    for _ in 0..WRONG_CODES {
-        command(&mut table, stranger(), "pair", "GUESS");
-    }
-    assert!(told(&command(&mut table, stranger(), "pair", "K7QX2M9P"))[0].contains("not valid"));
     table.give(new_code("K7QX2M9P"));
     table.wait(600);
     assert!(told(&command(&mut table, stranger(), "pair", "K7QX2M9P"))[0].contains("not valid"));
+}
+
+#[test]
+fn a_sender_has_few_tries_and_cannot_void_the_code_of_others() {
+    let mut table = Table::new();
+    table.give(new_code("K7QX2M9P"));
+    for _ in 0..WRONG_CODES {
+        assert!(told(&command(&mut table, stranger(), "pair", "GUESS"))[0].contains("not valid"));
+    }
+    let refused = command(&mut table, stranger(), "pair", "K7QX2M9P");
+    assert!(told(&refused)[0].contains("Too many wrong codes"), "{refused:?}");
+    assert!(told(&command(&mut table, user(9), "pair", "K7QX2M9P"))[0].starts_with("Linked."));
+    // A new code is a new chance.
+    table.give(new_code("K7QX2M9Q"));
+    assert!(told(&command(&mut table, stranger(), "pair", "K7QX2M9Q"))[0].starts_with("Linked."));
+}
+
+#[test]
+fn many_senders_slow_each_other_down_and_void_nothing() {
+    let mut table = Table::new();
+    table.give(new_code("K7QX2M9P"));
+    for id in 1_000..1_000 + i64::from(WRONG_CODES_OF_ALL) {
+        command(&mut table, user(id), "pair", "GUESS");
+    }
+    let refused = command(&mut table, user(9), "pair", "K7QX2M9P");
+    assert!(told(&refused)[0].contains("Too many wrong codes"), "{refused:?}");
+    table.wait(SPAN.as_secs());
+    assert!(told(&command(&mut table, user(9), "pair", "K7QX2M9P"))[0].starts_with("Linked."));
+}
+
+/// Viewers have no names of their own, and are only slowed down.
+#[test]
+fn viewers_cannot_void_a_code() {
+    let mut table = Table::new();
+    table.give(new_code("K7QX2M9P"));
+    let pair = |table: &mut Table, code: &str| {
+        let reply_to = ReplyTo::Message { chat: ADA, message: 9 };
+        let (code, name) = (code.to_owned(), "Firefox".to_owned());
+        table.give(DeskInput::PairViewer { code, name, token_hash: "h".into(), reply_to })
+    };
+    for _ in 0..WRONG_CODES_OF_ALL {
+        assert!(told(&pair(&mut table, "GUESS"))[0].contains("not valid"));
+    }
+    assert!(told(&pair(&mut table, "K7QX2M9P"))[0].contains("Too many wrong codes"));
+    table.wait(SPAN.as_secs());
+    assert_eq!(told(&pair(&mut table, "K7QX2M9P")), ["Linked."]);
 }

@@ -1,0 +1,144 @@
+//! The codes that link chats and viewers, and how many wrong ones are tried.
+//!
+//! Anybody may find a bot and send it codes, so wrong codes must not void the right one: a stranger
+//! could keep its owner from linking. A sender gets a few tries for each code. All of them together
+//! are slowed down: a code has 8 of 30 characters, 6.6 × 10^11 possibilities; with 100 wrong codes
+//! in 10 seconds, each of two ways has 6,100 tries in the 10 minutes of a code, so that one code in
+//! 50 million is guessed, however many senders there are.
+
+use std::collections::{HashMap, VecDeque};
+use std::time::Duration;
+
+use super::Now;
+
+/// How long a pairing code can be used.
+pub const CODE_LIFETIME: Duration = Duration::from_mins(10);
+/// How long a code for a page can be used, which is read from the desk's own terminal.
+pub const PAGE_CODE_LIFETIME: Duration = Duration::from_mins(1);
+/// How many codes that were used for pages are remembered.
+const MOST_USED: usize = 16;
+/// How many wrong codes a sender may try before its codes are ignored, until there is a new code.
+pub(super) const WRONG_CODES: u32 = 5;
+/// How many wrong codes of all senders are looked at within [`SPAN`].
+pub(super) const WRONG_CODES_OF_ALL: u32 = 100;
+/// The time span of that limit.
+pub(super) const SPAN: Duration = Duration::from_secs(10);
+
+/// The pairing codes that are valid now, and codes of pages that were used.
+#[derive(Debug, Default)]
+pub(super) struct PairingCodes {
+    codes: Vec<PairingCode>,
+    /// How many wrong codes each user of Telegram has sent since the last new code. The limit for
+    /// all of them limits its size.
+    wrong_by: HashMap<i64, u32>,
+    chats: WrongCodes,
+    /// The viewers are programs of one user, and have no names that they cannot choose.
+    viewers: WrongCodes,
+    /// The last codes that linked a page, and the hashes of the tokens they were used for.
+    used: VecDeque<(String, String)>,
+}
+
+#[derive(Debug)]
+struct PairingCode {
+    code: String,
+    until: Duration,
+    is_for_page: bool,
+}
+
+/// The wrong codes that came one way lately.
+#[derive(Debug, Default)]
+struct WrongCodes {
+    since: Duration,
+    count: u32,
+}
+
+/// What became of a code that somebody tried.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum CodeTry {
+    /// It was valid, and is used up.
+    Good,
+    /// It is not valid.
+    Wrong,
+    /// It was not looked at, because too many wrong ones came before.
+    TooMany,
+}
+
+impl WrongCodes {
+    /// Returns true if one more code may be tried now.
+    fn has_room(&mut self, now: Now) -> bool {
+        if now.mono >= self.since + SPAN {
+            (self.since, self.count) = (now.mono, 0);
+        }
+        self.count < WRONG_CODES_OF_ALL
+    }
+}
+
+impl PairingCodes {
+    /// Accepts a code. Returns how long it is valid.
+    pub(super) fn add(&mut self, now: Now, code: &str, is_for_page: bool) -> Duration {
+        let lifetime = if is_for_page { PAGE_CODE_LIFETIME } else { CODE_LIFETIME };
+        // One at a time: a new code makes the last one void.
+        self.codes.clear();
+        let code = plain(code);
+        self.used.retain(|(used, _)| *used != code);
+        self.codes.push(PairingCode { code, until: now.mono + lifetime, is_for_page });
+        self.wrong_by.clear();
+        lifetime
+    }
+
+    /// Tries a code that a user of Telegram has sent. A good one is used up.
+    pub(super) fn take_for_chat(&mut self, now: Now, user: i64, code: &str) -> CodeTry {
+        let is_ignored = self.wrong_by.get(&user).is_some_and(|wrong| *wrong >= WRONG_CODES);
+        if is_ignored || !self.chats.has_room(now) {
+            return CodeTry::TooMany;
+        }
+        if self.take(now, code, |good| !good.is_for_page).is_some() {
+            return CodeTry::Good;
+        }
+        self.chats.count += 1;
+        *self.wrong_by.entry(user).or_default() += 1;
+        CodeTry::Wrong
+    }
+
+    /// Tries a code that a viewer has sent. A good one is used up.
+    pub(super) fn take_for_viewer(&mut self, now: Now, code: &str, token_hash: &str) -> CodeTry {
+        if !self.viewers.has_room(now) {
+            return CodeTry::TooMany;
+        }
+        let Some(good) = self.take(now, code, |_| true) else {
+            self.viewers.count += 1;
+            return CodeTry::Wrong;
+        };
+        if good.is_for_page {
+            self.used.push_back((good.code, token_hash.to_owned()));
+            if self.used.len() > MOST_USED {
+                self.used.pop_front();
+            }
+        }
+        CodeTry::Good
+    }
+
+    /// Returns the hash of the token that a page got for this code, if one was linked by it.
+    pub(super) fn used_for(&self, code: &str) -> Option<&str> {
+        let code = plain(code);
+        self.used.iter().find(|(used, _)| *used == code).map(|(_, hash)| hash.as_str())
+    }
+
+    /// Removes and returns a code if it is valid and `fits`.
+    fn take(
+        &mut self,
+        now: Now,
+        code: &str,
+        fits: impl Fn(&PairingCode) -> bool,
+    ) -> Option<PairingCode> {
+        let code = plain(code);
+        let is_it = |good: &PairingCode| good.code == code && good.until > now.mono && fits(good);
+        let at = self.codes.iter().position(is_it)?;
+        Some(self.codes.remove(at))
+    }
+}
+
+/// Normalizes a code as people type or copy it.
+fn plain(code: &str) -> String {
+    code.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_uppercase()).collect()
+}
