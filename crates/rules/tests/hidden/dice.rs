@@ -1,6 +1,6 @@
 //! Numbers that depend on a seed only.
 
-/// A generator of numbers that look random (SplitMix64).
+/// A generator of numbers that look random (`SplitMix64`).
 #[derive(Clone)]
 pub(crate) struct LineDice(u64);
 

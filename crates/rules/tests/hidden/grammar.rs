@@ -2,7 +2,9 @@
 
 use super::dice::LineDice;
 use super::quotes;
-use super::tables::{FRAGMENTS, HOMES, PROJECTS, READS, Technique, WILDCARDS, WRITES};
+use super::tables::{
+    FRAGMENTS, HOMES, PROGRAM_FOLDERS, PROJECTS, READS, Technique, WILDCARDS, WRITES,
+};
 use super::wraps::{BLANKS, COMMANDS, SCRIPTS};
 
 /// Commands that are denied or guarded. The last word of some is an expansion, which stays as it is.
@@ -26,7 +28,7 @@ const RUNS: &[&[&str]] = &[
 /// The most turns of one line; each has a bit.
 const MOST_TURNS: u32 = 64;
 /// The longest line. Nothing is added to a longer one.
-const LONGEST: usize = 6_000;
+const LONGEST: usize = 800;
 
 /// A line that hides something.
 pub(crate) struct HiddenLine {
@@ -113,12 +115,11 @@ impl LineGrammar<'_> {
         let run = *self.dice.pick(RUNS);
         let mut words: Vec<String> = run.iter().map(|word| self.word(word)).collect();
         if run[0] != "kill" && self.dice.one_in(12) {
-            let folder = *self.dice.pick(&["~/bin/", "$HOME/bin/", "../bin/", "~/b*/"]);
+            let folder = self.turn(PROGRAM_FOLDERS).map_or("", |(_, folder)| folder.2);
             words[0].insert_str(0, folder);
         }
-        let braces = self.dice.one_in(16);
-        if braces && run.len() == 2 && run[0] != "kill" {
-            self.techniques.push("braces around words");
+        let fits_braces = self.dice.one_in(16) && run.len() == 2 && run[0] != "kill";
+        if fits_braces && self.turn(&[("braces around words", "", "")]).is_some() {
             words = vec![format!("{{{},{}}}", words[0], words[1])];
         }
         for _ in 0..[0, 0, 1, 1, 2][self.dice.below(5)] {
@@ -131,30 +132,29 @@ impl LineGrammar<'_> {
             words = vec![command];
         }
         let command = self.spaced(&words);
-        self.after_before(command)
+        self.after_before(&command)
     }
 
     /// Returns a command that touches a file, in disguise.
     fn file(&mut self, table: &[Technique], path: &[&str], is_in_home: bool) -> String {
-        let bases = if is_in_home { HOMES } else { PROJECTS };
-        let mut folder = (*self.dice.pick(bases)).replace("§~", self.home);
+        let (bases, plain) = if is_in_home { (HOMES, "~/") } else { (PROJECTS, "") };
+        let base = self.turn(bases).map_or(plain, |(_, base)| base.2);
+        let mut folder = base.replace("§~", self.home);
         let mut names: Vec<String> = Vec::new();
         for name in path {
             let hidden = name.strip_prefix('.');
             let fragments = self.fragments(hidden.unwrap_or(name), true);
             names.push(if hidden.is_some() { format!(".{fragments}") } else { fragments });
         }
-        if path[0] == ".aws" && self.dice.one_in(10) {
+        if path[0] == ".aws" && self.dice.one_in(12) && self.turn(&[("link", "", "")]).is_some() {
             names[0] = "keys".into();
         }
         let name = names.pop().expect("a name");
         folder += &names.join("/");
         let path = [format!("{folder}/{name}"), folder, name];
         let parts = TemplateParts { path, ..TemplateParts::default() };
-        let mut dice = LineDice::new(self.seed, u64::MAX - 1);
-        // Plain forms first: what follows is about the path.
-        let technique = if self.dice.one_in(3) { table[0] } else { *dice.pick(table) };
-        self.techniques.push(technique.0);
+        let plain = (LineDice::new(self.seed, u64::MAX), table[0]);
+        let (dice, technique) = self.turn(table).unwrap_or(plain);
         self.with_before(dice, technique, &parts)
     }
 
@@ -169,11 +169,11 @@ impl LineGrammar<'_> {
         let before = self.fill(technique.1, parts, names, &mut dice);
         self.before.extend((!before.is_empty()).then_some(before));
         let command = self.fill(technique.2, parts, names, &mut dice);
-        self.after_before(command)
+        self.after_before(&command)
     }
 
     /// Puts the commands that have to run first before a command.
-    fn after_before(&mut self, command: String) -> String {
+    fn after_before(&mut self, command: &str) -> String {
         let mut script = String::new();
         for before in std::mem::take(&mut self.before) {
             script += &before;
@@ -181,7 +181,7 @@ impl LineGrammar<'_> {
                 script += *self.dice.pick(&["; ", "; ", "\n", " && ", ";"]);
             }
         }
-        script + &command
+        script + command
     }
 
     fn spaced(&mut self, words: &[String]) -> String {
@@ -206,7 +206,8 @@ impl LineGrammar<'_> {
         let mut out = String::new();
         let mut rest = text;
         while !rest.is_empty() {
-            let len = if self.dice.one_in(2) { rest.len() } else { 1 + self.dice.below(rest.len()) };
+            let len =
+                if self.dice.one_in(2) { rest.len() } else { 1 + self.dice.below(rest.len()) };
             let (fragment, after) = rest.split_at(len);
             rest = after;
             let is_plain = self.dice.below(5) < 3;

@@ -32,8 +32,6 @@ path = "~/.aws"
 
 /// One in so many lines that are not let through is run all the same.
 const SAMPLED: u64 = 50;
-/// The most holes that are kept. More are only counted.
-const MOST_HOLES: usize = 50;
 /// How many seeds a worker takes at once.
 const SHARE: u64 = 64;
 /// How many seeds lie between two lines of progress.
@@ -117,9 +115,10 @@ impl HuntReport {
         self.unsteady += other.unsteady;
         self.hole_count += other.hole_count;
         for (kind, hole) in other.holes {
-            if self.holes.len() < MOST_HOLES {
-                self.holes.entry(kind).or_insert(hole);
-            }
+            self.holes.entry(kind).or_insert_with(|| {
+                eprintln!("{hole}");
+                hole
+            });
         }
     }
 }
@@ -145,9 +144,10 @@ impl fmt::Display for HuntReport {
 }
 
 /// Judges the lines of these seeds, and runs in each of their shells those that are let through.
-pub(crate) fn hunt(seeds: Range<u64>, choice: &ShellChoice) -> HuntReport {
+/// Stops after so many kinds of holes.
+pub(crate) fn hunt(seeds: Range<u64>, choice: &ShellChoice, most_holes: usize) -> HuntReport {
     let next = AtomicU64::new(seeds.start);
-    let seen = Mutex::new(HashSet::new());
+    let known = Mutex::new(HashSet::new());
     let total = Mutex::new(HuntReport::default());
     let started = Instant::now();
     let workers = thread::available_parallelism().map_or(2, usize::from).min(8);
@@ -161,14 +161,18 @@ pub(crate) fn hunt(seeds: Range<u64>, choice: &ShellChoice) -> HuntReport {
                         return;
                     }
                     for seed in first..seeds.end.min(first + SHARE) {
-                        hunter.try_seed(seed, &seen);
+                        hunter.try_seed(seed, &known);
                     }
                     let mut total = total.lock().expect("no worker fails");
                     let before = total.lines / STEP;
                     total.add(std::mem::take(&mut hunter.report));
                     if total.lines / STEP > before {
                         let seconds = started.elapsed().as_secs();
-                        eprintln!("{seconds} s, below seed {first}: {total}");
+                        eprintln!("{seconds} s, seed {first}: {total}");
+                    }
+                    if total.holes.len() >= most_holes {
+                        eprintln!("stops at seed {first}");
+                        return;
                     }
                 }
             });
@@ -214,11 +218,11 @@ impl<'a> LineHunter<'a> {
         judge(&self.policy, &act, &ScratchDisk, &Moment::at(0, 0))
     }
 
-    fn try_seed(&mut self, seed: u64, seen: &Mutex<HashSet<u64>>) {
+    fn try_seed(&mut self, seed: u64, known: &Mutex<HashSet<u64>>) {
         self.report.lines += 1;
         let mut hasher = DefaultHasher::new();
         grammar::line(seed, ANY_HOME, 0).text.hash(&mut hasher);
-        if !seen.lock().expect("no worker fails").insert(hasher.finish()) {
+        if !known.lock().expect("no worker fails").insert(hasher.finish()) {
             return;
         }
         self.report.distinct += 1;
@@ -247,27 +251,32 @@ impl<'a> LineHunter<'a> {
 
     /// Runs the line again, makes it smaller, and keeps it as a hole if it is one of a new kind.
     fn add_hole(&mut self, seed: u64, shell: TestedShell) {
-        let Some((verdict, reached)) = self.hole(seed, shell, 0) else {
+        let Some(mut smallest) = self.hole(seed, shell, 0) else {
             self.report.unsteady += 1;
             return;
         };
         self.report.hole_count += 1;
         let home = self.runner.scratch.home().to_owned();
-        let whole = grammar::line(seed, &home, 0);
+        let first = grammar::line(seed, &home, 0);
         let mut left_out = 0;
-        for turn in 0..whole.turns {
+        for turn in 0..first.turns {
             let fewer = left_out | 1 << turn;
-            if self.hole(seed, shell, fewer).is_some() {
+            if let Some(smaller) = self.hole(seed, shell, fewer) {
+                smallest = smaller;
                 left_out = fewer;
             }
         }
         let smaller = grammar::line(seed, &home, left_out);
-        let techniques = smaller.techniques.join(", ");
+        let mut techniques = smaller.techniques;
+        techniques.sort_unstable();
+        techniques.dedup();
+        let techniques = techniques.join(", ");
+        let (verdict, reached) = smallest;
         let hole = RuleHole {
             seed,
             shell,
-            techniques: whole.techniques.join(", "),
-            line: whole.text.replace(&home, ANY_HOME),
+            techniques: first.techniques.join(", "),
+            line: first.text.replace(&home, ANY_HOME),
             smaller: smaller.text.replace(&home, ANY_HOME),
             smaller_techniques: techniques.clone(),
             reached: reached.join(", "),

@@ -93,7 +93,8 @@ fn ansi_char(c: char, dice: &mut LineDice) -> String {
 
 /// Returns a text as octal escapes of `printf`.
 pub(crate) fn octal(text: &str) -> String {
-    text.bytes().map(|byte| format!("\\{byte:03o}")).collect()
+    let escapes: Vec<String> = text.bytes().map(|byte| format!("\\{byte:03o}")).collect();
+    escapes.concat()
 }
 
 /// Returns a text in base64.

@@ -144,17 +144,63 @@ pub(crate) const WILDCARDS: &[Technique] = &[
 ];
 
 /// Ways to write the folder before a path in the home.
-pub(crate) const HOMES: &[&str] = &[
-    "~/", "~/", "$HOME/", "\"$HOME\"/", "${HOME}/", "\"${HOME}/\"", "§~/", "'§~'/", "../", "./../",
-    "~+/../", "~/./", "~//", "~/engine/../", "$PWD/../", "${PWD%/*}/", "${HOME:-x}/", "$(cd; pwd)/",
-    "$(echo ~)/", "`pwd`/../", "src/../../", "~/b*/../", "${HOME%/}/", "$(dirname $PWD)/",
-    "\\~/../", "$HOME''/", "~/.config/../", "${HOME/x/x}/",
+pub(crate) const HOMES: &[Technique] = &[
+    ("plain path", "", "~/"),
+    ("plain path", "", "~/"),
+    ("home by variable", "", "$HOME/"),
+    ("home by variable", "", "\"$HOME\"/"),
+    ("home by variable", "", "${HOME}/"),
+    ("home by variable", "", "\"${HOME}/\""),
+    ("plain path", "", "§~/"),
+    ("plain path", "", "'§~'/"),
+    ("through other folders", "", "../"),
+    ("through other folders", "", "./../"),
+    ("from the current folder", "", "~+/../"),
+    ("plain path", "", "~/./"),
+    ("plain path", "", "~//"),
+    ("through other folders", "", "~/engine/../"),
+    ("from the current folder", "", "$PWD/../"),
+    ("from the current folder", "", "${PWD%/*}/"),
+    ("home by variable", "", "${HOME:-x}/"),
+    ("from the current folder", "", "$(cd; pwd)/"),
+    ("home by substitution", "", "$(echo ~)/"),
+    ("from the current folder", "", "`pwd`/../"),
+    ("through other folders", "", "src/../../"),
+    ("through other folders", "", "~/b*/../"),
+    ("home by variable", "", "${HOME%/}/"),
+    ("from the current folder", "", "$(dirname $PWD)/"),
+    ("through other folders", "", "\\~/../"),
+    ("home by variable", "", "$HOME''/"),
+    ("through other folders", "", "~/.config/../"),
+    ("home by variable", "", "${HOME/x/x}/"),
 ];
 
 /// Ways to write the folder before a path in the project.
-pub(crate) const PROJECTS: &[&str] = &[
-    "", "", "./", "$PWD/", "\"$PWD\"/", "~/engine/", "$HOME/engine/", "§~/engine/", "../engine/",
-    "~+/", "$(pwd)/", "`pwd`/", "src/../", "${PWD}/", "~/en*/", ".//",
+pub(crate) const PROJECTS: &[Technique] = &[
+    ("plain path", "", ""),
+    ("plain path", "", ""),
+    ("plain path", "", "./"),
+    ("from the current folder", "", "$PWD/"),
+    ("from the current folder", "", "\"$PWD\"/"),
+    ("plain path", "", "~/engine/"),
+    ("home by variable", "", "$HOME/engine/"),
+    ("plain path", "", "§~/engine/"),
+    ("through other folders", "", "../engine/"),
+    ("from the current folder", "", "~+/"),
+    ("from the current folder", "", "$(pwd)/"),
+    ("from the current folder", "", "`pwd`/"),
+    ("through other folders", "", "src/../"),
+    ("from the current folder", "", "${PWD}/"),
+    ("wildcard before", "", "~/en*/"),
+    ("plain path", "", ".//"),
+];
+
+/// Ways to write the folder of a program.
+pub(crate) const PROGRAM_FOLDERS: &[Technique] = &[
+    ("path of the program", "", "~/bin/"),
+    ("path of the program", "", "$HOME/bin/"),
+    ("path of the program", "", "../bin/"),
+    ("path of the program", "", "~/b*/"),
 ];
 
 /// Ways to read a file.

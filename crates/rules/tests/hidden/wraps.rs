@@ -151,7 +151,7 @@ pub(crate) const SCRIPTS: &[Technique] = &[
     ("function", "", "§f() for §x in 1; do §Sdone; §f"),
     ("function", "", "a-b() { §S}; a-b"),
     ("function", "", "ls() { §S}\nls"),
-    ("function", "", "echo() { §S}\necho hello"),
+    ("function", "", "wc() { §S}\nwc -l x"),
     ("function", "", "§f() { §f2() { §S}; §f2; }; §f"),
     ("function without a name", "", "() { §S}"),
     ("function without a name", "", "function { §S}"),
