@@ -257,9 +257,9 @@ impl<'a> LineHunter<'a> {
         };
         self.report.hole_count += 1;
         let home = self.runner.scratch.home().to_owned();
-        let first = grammar::line(seed, &home, 0);
+        let original = grammar::line(seed, &home, 0);
         let mut left_out = 0;
-        for turn in 0..first.turns {
+        for turn in 0..original.turns {
             let fewer = left_out | 1 << turn;
             if let Some(smaller) = self.hole(seed, shell, fewer) {
                 smallest = smaller;
@@ -272,17 +272,17 @@ impl<'a> LineHunter<'a> {
         techniques.dedup();
         let techniques = techniques.join(", ");
         let (verdict, reached) = smallest;
-        let hole = RuleHole {
+        let found = RuleHole {
             seed,
             shell,
-            techniques: first.techniques.join(", "),
-            line: first.text.replace(&home, ANY_HOME),
+            techniques: original.techniques.join(", "),
+            line: original.text.replace(&home, ANY_HOME),
             smaller: smaller.text.replace(&home, ANY_HOME),
             smaller_techniques: techniques.clone(),
             reached: reached.join(", "),
             verdict: format!("{:?}: {}", verdict.decision, verdict.because),
         };
-        self.report.holes.entry(techniques).or_insert(hole);
+        self.report.holes.entry(techniques).or_insert(found);
     }
 
     /// Returns the verdict and what was reached, if the line of a seed is a hole.
