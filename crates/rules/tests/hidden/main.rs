@@ -91,6 +91,21 @@ fn a_seed_always_makes_the_same_line() {
 }
 
 #[test]
+fn every_technique_works_in_some_shell() {
+    let mut runner = LineRunner::new();
+    let shells = shells();
+    let home = runner.scratch.home().to_owned();
+    let mut idle = Vec::new();
+    for (technique, line) in grammar::examples(1, &home) {
+        let mut works = |shell: &TestedShell| !runner.run(*shell, &line).reached.is_empty();
+        if !shells.iter().any(&mut works) {
+            idle.push(format!("{}: {line:?}", technique.0));
+        }
+    }
+    assert!(idle.is_empty(), "these do nothing:\n{}", idle.join("\n"));
+}
+
+#[test]
 fn the_watch_sees_what_is_denied_and_nothing_else() {
     let mut runner = LineRunner::new();
     for shell in shells() {
