@@ -108,6 +108,8 @@ pub struct Act {
     pub(crate) touched: Vec<Vec<Tok>>,
     /// The folders that it searches, removes or moves with all their contents.
     pub(crate) swept: Vec<Vec<Tok>>,
+    /// The folders whose contents it passes to a program by a list.
+    pub(crate) listed: Vec<Vec<Tok>>,
     /// The project's folder without links, if that is another name.
     pub(crate) real_project: Option<String>,
     /// The user's folder without links, if that is another name.
@@ -159,6 +161,7 @@ impl Act {
     fn place(&mut self) {
         self.touched = touch::paths(self);
         self.swept = touch::swept(self);
+        self.listed = touch::listed(self);
         self.look_for_lost();
     }
 
@@ -191,11 +194,6 @@ impl Act {
     pub fn commands(&self) -> Option<&[ShellCommand]> {
         let script = self.script.as_ref()?;
         (self.unsure.is_none() && script.is_clear()).then_some(script.commands.as_slice())
-    }
-
-    /// Returns true if only file names in its paths are unknown.
-    pub(crate) fn is_clear(&self) -> bool {
-        self.script.as_ref().is_none_or(ShellScript::is_clear)
     }
 
     /// Returns why nothing may allow this by itself, if something forbids it.

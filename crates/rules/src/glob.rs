@@ -20,6 +20,11 @@ pub(crate) enum Tok {
     Run,
     /// Any characters at all.
     Cross,
+    /// Some path beneath a folder, as a program lists it. In a comparison it is any text; as a path
+    /// it stands for the folder that is searched.
+    Beneath,
+    /// Any digits.
+    Digits,
     /// The beginning of a shell's `*` at the start of a name: it comes before a [`Tok::Run`], and
     /// the two together are nothing, or characters of which the first is not a dot.
     Shy,
@@ -167,20 +172,19 @@ fn fits_pieces(text: &[Tok], pattern: &[Tok], lean: Lean) -> bool {
 fn step(rows: &mut [Vec<bool>; 3], a: Option<&Tok>, b: Option<&Tok>, j: usize, lean: Lean) {
     // Both may skip, which only leads forward: along the row, or into the following rows.
     match a {
-        Some(Tok::Run | Tok::Cross) => rows[1][j] = true,
+        Some(a) if stays(*a) => rows[1][j] = true,
         Some(Tok::Shy) => rows[2][j] = true,
         _ => {}
     }
     match b {
-        Some(Tok::Run | Tok::Cross) => rows[0][j + 1] = true,
+        Some(b) if stays(*b) => rows[0][j + 1] = true,
         Some(Tok::Shy) if j + 2 < rows[0].len() => rows[0][j + 2] = true,
         _ => {}
     }
     if let (Some(a), Some(b)) = (a, b)
         && shares(*a, *b, lean)
     {
-        let stays = |tok: &Tok| matches!(tok, Tok::Run | Tok::Cross);
-        match (stays(a), stays(b)) {
+        match (stays(*a), stays(*b)) {
             // Whatever both could consume together, skipping covers as well.
             (true, true) => {}
             (true, false) => rows[0][j + 1] = true,
@@ -190,12 +194,18 @@ fn step(rows: &mut [Vec<bool>; 3], a: Option<&Tok>, b: Option<&Tok>, j: usize, l
     }
 }
 
+/// Returns true if it matches any number of characters.
+fn stays(tok: Tok) -> bool {
+    matches!(tok, Tok::Run | Tok::Cross | Tok::Beneath | Tok::Digits)
+}
+
 /// Returns true if both can be the same character.
 fn shares(a: Tok, b: Tok, lean: Lean) -> bool {
     match (a, b) {
         (Tok::Is(a), Tok::Is(b)) => is_same(a, b, lean),
         (Tok::Is(c), tok) | (tok, Tok::Is(c)) => match tok {
-            Tok::Cross => true,
+            Tok::Cross | Tok::Beneath => true,
+            Tok::Digits => c.is_ascii_digit(),
             Tok::Shy | Tok::ShyOne => c != '/' && c != '.',
             _ => c != '/',
         },

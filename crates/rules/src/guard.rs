@@ -148,7 +148,7 @@ impl Guarded {
 
     /// Returns why a text in the input of an unknown tool names something guarded.
     fn mentions_guarded(&self, act: &Act) -> Option<String> {
-        let is_path = |path: &&Vec<Tok>| act.is_clear() && !path.contains(&Tok::Cross);
+        let is_path = |path: &&Vec<Tok>| !path.contains(&Tok::Cross);
         // A folder and a name in it may be given separately.
         let names = act.strings.iter().filter(|text| text.len() <= place::LONGEST);
         let others: Vec<Vec<Tok>> = names.map(|text| plain(&literal(text))).collect();

@@ -56,7 +56,9 @@ pub use guard::{Guarded, GuardedKind};
 pub use judge::{explain, judge};
 pub use moment::Moment;
 pub use outside::CommandBounds;
-pub use policy::{Backtest, Explanation, Policy, PolicyDefaults, TurnedVerdict, Verdict};
+pub use policy::{
+    Backtest, Explanation, Policy, PolicyDefaults, TurnedVerdict, UnclearCommands, Verdict,
+};
 pub use proposal::{RuleProposal, propose};
 pub use risks::risks;
 pub use rule::{Rule, RuleDecision};

@@ -54,6 +54,21 @@ pub struct Verdict {
     /// Whether it asks because a rule, the guard or the judge requires a person to decide, rather
     /// than because nothing decides.
     pub wants_person: bool,
+    /// Whether it asks because the command was not understood well enough to rule out that a rule
+    /// or the guard concerns it.
+    pub is_unclear: bool,
+}
+
+/// What is done about a command that a rule that denies or asks could concern, if it is not
+/// understood well enough to tell.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum UnclearCommands {
+    /// A person is asked, as by a rule.
+    #[default]
+    Ask,
+    /// It is treated like a command that no rule names. What could be guarded is asked about all
+    /// the same.
+    Mode,
 }
 
 /// The rules of all files, what they may not decide, and what applies without them.
@@ -62,6 +77,7 @@ pub struct Policy {
     rules: Vec<Rule>,
     guarded: Guarded,
     defaults: PolicyDefaults,
+    unclear: UnclearCommands,
     /// The folders in which commands may work, if they are limited.
     pub(crate) bounds: Option<CommandBounds>,
     /// Files with errors, each with the folder in which its rules would apply.
@@ -76,6 +92,7 @@ impl Policy {
             rules: Vec::new(),
             guarded,
             defaults: PolicyDefaults::default(),
+            unclear: UnclearCommands::default(),
             bounds: None,
             broken: Vec::new(),
         }
@@ -106,6 +123,13 @@ impl Policy {
     #[must_use]
     pub fn with_defaults(mut self, defaults: PolicyDefaults) -> Self {
         self.defaults = defaults;
+        self
+    }
+
+    /// Sets what is done about commands that are not understood.
+    #[must_use]
+    pub fn with_unclear(mut self, unclear: UnclearCommands) -> Self {
+        self.unclear = unclear;
         self
     }
 
@@ -158,6 +182,10 @@ impl Policy {
         if let Some(verdict) = self.tightened(RuleDecision::Ask, act, moment) {
             return verdict;
         }
+        if let Some(reason) = self.unclear_reason(act, moment) {
+            let because = format!("the command is not fully understood: {reason}");
+            return Verdict { is_unclear: true, ..Verdict::ask_person(because) };
+        }
         let verdict = match self.allowed(act, moment) {
             Ok(verdict) => verdict,
             Err(reason) => match self.defaults.decide(act) {
@@ -169,6 +197,29 @@ impl Policy {
             },
         };
         self.held_back(act, moment).map_or(verdict, Verdict::ask_person)
+    }
+
+    /// Returns why something in a command that is not known could be what a rule denies or asks
+    /// about, or what is guarded.
+    fn unclear_reason(&self, act: &Act, moment: &Moment) -> Option<String> {
+        if let Some(form) = act.runs.anything {
+            return Some(format!("it has {form}, and could run anything"));
+        }
+        let opened = act.opened();
+        if opened.as_ref().is_some_and(|open| self.guarded.touches(open).is_some()) {
+            return Some("something in it is not known and could be what is guarded".into());
+        }
+        if self.unclear == UnclearCommands::Mode {
+            return None;
+        }
+        let forbids = |rule: &&Rule| rule.decision != RuleDecision::Allow;
+        self.rules.iter().filter(forbids).take_while(|_| !steps::is_spent()).find_map(|rule| {
+            let by_unknown = |open: &Act| rule.tightens(open, moment).ok();
+            let reason = opened.as_ref().and_then(by_unknown);
+            let subject = opened.as_ref().unwrap_or(act);
+            let reason = reason.or_else(|| rule.reaches_listed(subject, moment))?;
+            Some(format!("{reason}, which rule {} names", rule.shown()))
+        })
     }
 
     /// Returns the verdict of the first rule of a kind that applies.
@@ -280,6 +331,7 @@ impl Verdict {
             because,
             is_guarded: false,
             wants_person: false,
+            is_unclear: false,
         }
     }
 
@@ -302,6 +354,7 @@ impl Verdict {
             because,
             is_guarded: false,
             wants_person: matches!(rule.decision, RuleDecision::Ask | RuleDecision::Confirm),
+            is_unclear: false,
         }
     }
 }

@@ -171,6 +171,16 @@ impl Rule {
         path::beneath(self.path.as_ref()?, act)
     }
 
+    /// Returns why a rule that denies or asks could apply to something in a folder whose contents
+    /// another program is given.
+    pub(crate) fn reaches_listed(&self, act: &Act, moment: &Moment) -> Option<String> {
+        self.surroundings(act, moment).ok()?;
+        if let Some(patterns) = &self.command {
+            command::found(patterns, act).ok()?;
+        }
+        path::listed(self.path.as_ref()?, act)
+    }
+
     /// Returns why a rule that allows applies to an act that runs nothing, or why not.
     pub(crate) fn allows(&self, act: &Act, moment: &Moment) -> RuleFit {
         self.surroundings(act, moment)?;

@@ -9,21 +9,33 @@
 //! It knows neither the aliases and functions of the user's shell nor the program behind a name.
 
 mod after;
+mod arithmetic;
+pub(crate) mod code;
+mod control;
 mod escapes;
+mod expansions;
+mod feeds;
 mod lists;
 pub(crate) mod loose;
 pub(crate) mod names;
 pub(crate) mod operands;
+mod outputs;
 mod paint;
 mod quotes;
 mod redirect;
+mod regions;
 mod segments;
 mod through;
+mod values;
 mod word;
 
 pub use segments::{MOST_SEGMENTS, segments};
-pub use word::{ShellWord, WordPiece};
+pub use word::{ShellWord, ValueChange, WordExpansion, WordPiece};
+pub(crate) use word::GAP;
 
+use std::ops::Range;
+
+use crate::glob::Tok;
 use crate::place::BaseFolders;
 use crate::steps;
 
@@ -50,6 +62,16 @@ pub struct ShellScript {
     pub(crate) bodies: Vec<String>,
     /// Whether even the places where commands begin are unknown.
     pub(crate) is_broken: bool,
+    /// Whether part of the text itself is unknown.
+    pub(crate) has_gaps: bool,
+    /// Whether it is unknown which commands run only under a condition.
+    pub(crate) has_odd_regions: bool,
+    /// What expansions may assign.
+    pub(crate) defaults: Vec<lists::DefaultValue>,
+    /// The variables that arithmetic uses.
+    pub(crate) numbers: Vec<String>,
+    /// The commands of the substitutions in arithmetic.
+    pub(crate) number_outputs: Vec<Range<usize>>,
 }
 
 /// One simple command: what a shell starts with one set of words.
@@ -63,6 +85,18 @@ pub struct ShellCommand {
     pub redirects: Vec<ShellWord>,
     /// The folders in which it may run, more than one after a `cd`; all are absolute.
     pub folders: Vec<String>,
+    /// Patterns of other folders in which it may run.
+    pub(crate) other_folders: Vec<Vec<Tok>>,
+    /// The regions of the line in which it is, the outermost first.
+    pub(crate) regions: Vec<u32>,
+    /// How deep the list is to which it belongs.
+    pub(crate) level: usize,
+    /// The command whose output it reads, by its index in the script.
+    pub(crate) fed_by: Option<usize>,
+    /// Whether it reads the output of another command, or a text in the line.
+    pub(crate) is_piped: bool,
+    /// Whether it reads a file by a redirect.
+    pub(crate) reads_file: bool,
 }
 
 impl ShellScript {
@@ -106,6 +140,11 @@ impl ShellScript {
         self.commands.extend(other.commands);
         self.bodies.extend(other.bodies);
         self.is_broken |= other.is_broken;
+        self.has_gaps |= other.has_gaps;
+        // Its regions and its commands have other numbers.
+        self.has_odd_regions = true;
+        self.defaults.extend(other.defaults);
+        self.numbers.extend(other.numbers);
         other.unclear.into_iter().for_each(|reason| self.doubt(reason));
     }
 
@@ -127,22 +166,6 @@ impl ShellCommand {
     #[must_use]
     pub fn program(&self) -> Option<&str> {
         self.words.first()?.text()
-    }
-
-    /// Returns the command with the values of its expansions, if it contains `${NAME:-value}`.
-    fn alternative(&self) -> Option<Self> {
-        let all = || self.assigns.iter().chain(&self.words).chain(&self.redirects);
-        all().any(|word| word.alternative().is_some()).then(|| {
-            let chosen = |words: &[ShellWord]| {
-                words.iter().map(|word| word.alternative().unwrap_or(word).clone()).collect()
-            };
-            Self {
-                assigns: chosen(&self.assigns),
-                words: chosen(&self.words),
-                redirects: chosen(&self.redirects),
-                folders: self.folders.clone(),
-            }
-        })
     }
 
     /// Returns the command on one line, as it is shown.

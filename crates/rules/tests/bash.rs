@@ -48,7 +48,7 @@ fn literal(word: &ShellWord) -> String {
     let parts = word.pieces().iter().map(|piece| match piece {
         WordPiece::Text(text) => text.clone(),
         WordPiece::Glob(c) => c.to_string(),
-        WordPiece::Unknown => panic!("a clear word has no unknown piece"),
+        piece => panic!("a clear word has no unknown piece: {piece:?}"),
     });
     parts.collect()
 }

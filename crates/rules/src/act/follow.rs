@@ -63,19 +63,31 @@ impl Act {
         act.paths.extend(leads.paths);
         act.cwds.extend(leads.cwds);
         for (index, command) in leads.commands {
-            let new = act.runs.commands.len();
-            let starts: Vec<(usize, usize)> = act.runs.starts.clone();
-            let same = starts.into_iter().filter(|(command, _)| *command == index);
-            act.runs.starts.extend(same.map(|(_, word)| (new, word)));
-            act.runs.commands.push(command);
+            act.runs.push_twin(index, command);
         }
         act.targets =
             leads.by_name.into_iter().map(|(name, to)| (name, to.into_iter().collect())).collect();
         act.touched = touch::paths(&act);
         act.touched.extend(leads.strings.iter().map(|place| literal(place)));
         act.swept = touch::swept(&act);
+        act.listed = touch::listed(&act);
         act.look_for_lost();
         act
+    }
+
+    /// Returns the act with everything in its command that is not known counted as anything. None
+    /// if all is known.
+    pub(crate) fn opened(&self) -> Option<Self> {
+        if !self.runs.has_unknown() {
+            return None;
+        }
+        let mut act = self.clone();
+        act.runs = self.runs.opened();
+        act.touched = touch::paths(&act);
+        act.swept = touch::swept(&act);
+        act.listed = touch::listed(&act);
+        act.look_for_lost();
+        Some(act)
     }
 
     /// Notes if one of its paths may lead anywhere.
@@ -152,7 +164,7 @@ impl LinkTargets {
             }
         }
         for (at, word) in command.words.iter().enumerate() {
-            if at == 0 && !word.known_text().contains('/') {
+            if at == 0 && !word.could_contain("/") {
                 continue;
             }
             let mut places = self.word(word, command, act, follower).into_iter();
@@ -182,9 +194,9 @@ impl LinkTargets {
         act: &Act,
         follower: &PathFollower<'_>,
     ) -> Vec<ShellWord> {
-        let toks = word.toks();
+        let patterns: Vec<Vec<Tok>> = word.patterns().collect();
         let mut found: Vec<ShellWord> = Vec::new();
-        for part in touch::word_parts(&toks).take(MOST_PARTS) {
+        for part in patterns.iter().flat_map(|toks| touch::word_parts(toks)).take(MOST_PARTS) {
             // The folder before the first wildcard is known.
             let known = part.iter().take_while(|tok| matches!(tok, Tok::Is(_))).count();
             let (text, rest) = if known == part.len() {
@@ -233,8 +245,8 @@ fn named_in_strings(act: &Act) -> BTreeSet<String> {
         for piece in touch::pieces(text).take_while(|_| !steps::is_spent()) {
             if piece.contains('/') || piece == text {
                 let toks = literal(piece);
-                let paths =
-                    touch::parts(&toks).map(|part| touch::placed(part, &act.project, &act.home));
+                let project = literal(&act.project);
+                let paths = touch::parts(&toks).map(|part| touch::placed(part, &project, &act.home));
                 found.extend(paths.map(|path| {
                     path.iter().copied().filter_map(Tok::character).collect::<String>()
                 }));

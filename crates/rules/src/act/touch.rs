@@ -10,7 +10,7 @@ use crate::glob::{Tok, is_text, literal};
 use crate::place::link::leads_anywhere;
 use crate::place::normal_toks;
 use crate::shell::names::{MOVERS, SEARCHERS};
-use crate::shell::{MOST_WILD_WORDS, ShellCommand, ShellWord, operands};
+use crate::shell::{ShellCommand, ShellWord, operands};
 use crate::steps;
 
 /// The longest path, in bytes. Systems refuse longer ones.
@@ -19,6 +19,8 @@ const LONGEST_PATH: usize = 4_096;
 const HOST: usize = 32;
 /// The most parts of one word that are examined.
 const MOST_PARTS: usize = 24;
+/// The most paths with wildcards in one act; one with more is too long to judge.
+const MOST_WILD_PATHS: usize = 2_000;
 /// The most paths that are found in one act; one with more is too long to judge.
 const MOST_PATHS: usize = 20_000;
 
@@ -34,8 +36,8 @@ pub(super) fn paths(act: &Act) -> Vec<Vec<Tok>> {
             // If a text is longer, only its end can be a path.
             let from = piece.ceil_char_boundary(piece.len().saturating_sub(4 * LONGEST_PATH));
             let piece = &piece[from..];
-            parts(&literal(piece))
-                .for_each(|part| found.push(placed(part, &act.project, &act.home)));
+            let project = literal(&act.project);
+            parts(&literal(piece)).for_each(|part| found.push(placed(part, &project, &act.home)));
         }
     }
     for command in &act.runs.commands {
@@ -44,7 +46,33 @@ pub(super) fn paths(act: &Act) -> Vec<Vec<Tok>> {
     if found.len() > MOST_PATHS {
         steps::exhaust();
     }
-    few_wild(found, act)
+    // A path from a list is somewhere in the folder that is listed.
+    found.retain(|path| !is_listed(path));
+    few_wild(found)
+}
+
+/// Returns true if a path is from a list of what is in a folder.
+pub(crate) fn is_listed(path: &[Tok]) -> bool {
+    path.last() == Some(&Tok::Beneath)
+}
+
+/// Returns the folders whose contents an act passes to a program by a list.
+pub(super) fn listed(act: &Act) -> Vec<Vec<Tok>> {
+    let mut found = Vec::new();
+    for command in &act.runs.commands {
+        let has_list = |word: &ShellWord| word.patterns().any(|toks| toks.contains(&Tok::Beneath));
+        if words(command).any(has_list) {
+            of_command(command, &act.home, &mut found);
+        }
+    }
+    found.retain(|path| is_listed(path));
+    for path in &mut found {
+        path.pop();
+        while path.len() > 1 && path.last() == Some(&Tok::Is('/')) {
+            path.pop();
+        }
+    }
+    found
 }
 
 /// Returns the absolute path of a part of a word in a folder, with every `..` kept.
@@ -66,46 +94,68 @@ fn is_bracket(c: char) -> bool {
     matches!(c, '"' | '\'' | '`' | '<' | '>' | '(' | ')' | '[' | ']' | '{' | '}' | '|' | ';')
 }
 
-/// Returns true if one of the paths, or a folder of a command, may lead anywhere. In a line that is
-/// not understood, a variable alone proves nothing.
+/// Returns true if one of the paths, or a folder of a command, may lead anywhere.
 pub(super) fn is_lost(act: &Act) -> bool {
-    let begins =
-        |path: &[Tok]| ["/proc/", "/dev/fd/"].iter().any(|p| path.starts_with(&literal(p)));
-    let counts = |path: &[Tok]| act.is_clear() || is_text(path) || begins(path);
     let mut folders = act.runs.commands.iter().flat_map(|command| &command.folders);
-    act.touched.iter().any(|path| counts(path) && leads_anywhere(path))
+    act.touched.iter().any(|path| leads_anywhere(path))
         || folders.any(|folder| leads_anywhere(&literal(folder)))
 }
 
-/// If the line is not understood, keeps only the first paths with wildcards: it asks anyway.
-fn few_wild(mut paths: Vec<Vec<Tok>>, act: &Act) -> Vec<Vec<Tok>> {
-    let mut wild = 0;
-    paths.retain(|path| {
-        let is_wild = !is_text(path);
-        wild += usize::from(is_wild);
-        act.is_clear() || !is_wild || wild <= MOST_WILD_WORDS
-    });
+/// Notes if there are more paths with wildcards than can be compared.
+fn few_wild(paths: Vec<Vec<Tok>>) -> Vec<Vec<Tok>> {
+    if paths.iter().filter(|path| !is_text(path)).count() > MOST_WILD_PATHS {
+        steps::cut();
+    }
     paths
 }
 
 /// Adds the paths that the words of a command could mean, in each folder in which it may run.
 pub(crate) fn of_command(command: &ShellCommand, home: &str, found: &mut Vec<Vec<Tok>>) {
+    let folders = folders_of(command, home);
     for word in words(command) {
-        let toks = word.toks();
-        for part in word_parts(&toks) {
-            for folder in &command.folders {
-                if found.len() > MOST_PATHS || steps::is_spent() {
-                    return;
+        for toks in word.patterns() {
+            for part in word_parts(&toks) {
+                for folder in &folders {
+                    if found.len() > MOST_PATHS || steps::is_spent() {
+                        return;
+                    }
+                    found.push(placed(part, folder, home));
                 }
-                found.push(placed(part, folder, home));
             }
         }
     }
 }
 
+/// Returns the folders in which a command may run, including those that an option names.
+fn folders_of(command: &ShellCommand, home: &str) -> Vec<Vec<Tok>> {
+    let mut folders: Vec<Vec<Tok>> = command.folders.iter().map(|folder| literal(folder)).collect();
+    folders.extend(command.other_folders.iter().cloned());
+    let from = folders.clone();
+    let mut enter = |toks: &[Tok]| {
+        folders.extend(from.iter().map(|folder| placed(toks, folder, home)));
+    };
+    for two in command.words.windows(2) {
+        let is_folder = |option: &str| matches!(option, "-C" | "--chdir" | "--directory" | "-D");
+        if two[0].text().is_some_and(is_folder) {
+            two[1].patterns().for_each(|toks| enter(&toks));
+        }
+    }
+    for word in command.words.iter().skip(1) {
+        let text = word.first_text();
+        let start = ["--chdir=", "--directory=", "-C", "-D"].into_iter().find(|start| {
+            text.len() > start.len() && text.starts_with(start)
+        });
+        if let Some(start) = start {
+            let skipped = start.chars().count();
+            word.patterns().for_each(|toks| enter(toks.get(skipped..).unwrap_or_default()));
+        }
+    }
+    folders
+}
+
 /// Returns all words of a command that could be a path, including a program with a slash.
 fn words(command: &ShellCommand) -> impl Iterator<Item = &ShellWord> {
-    let is_path = |word: &&ShellWord| word.known_text().contains('/');
+    let is_path = |word: &&ShellWord| word.could_contain("/") && !word.is_anything();
     let program = command.words.first().filter(is_path);
     let texts = operands::harmless_texts(command);
     let rest = command.words.iter().enumerate().skip(1);
@@ -149,11 +199,11 @@ fn is_separator(tok: Tok) -> bool {
 }
 
 /// Returns the absolute path of a part of a word in a folder.
-pub(crate) fn placed(part: &[Tok], folder: &str, home: &str) -> Vec<Tok> {
+pub(crate) fn placed(part: &[Tok], folder: &[Tok], home: &str) -> Vec<Tok> {
     let mut whole = match part {
         [Tok::Is('/') | Tok::Cross, ..] => Vec::new(),
         [Tok::Is('~')] | [Tok::Is('~'), Tok::Is('/'), ..] => literal(home),
-        _ => literal(&format!("{folder}/")),
+        _ => [folder, &[Tok::Is('/')]].concat(),
     };
     let is_home = matches!(part, [Tok::Is('~')] | [Tok::Is('~'), Tok::Is('/'), ..]);
     whole.extend_from_slice(if is_home { &part[1..] } else { part });
@@ -171,13 +221,14 @@ pub(super) fn swept(act: &Act) -> Vec<Vec<Tok>> {
             command.words.iter().filter_map(ShellWord::text).any(|word| is_one_of(word, list))
         };
         if is(SEARCHERS) {
-            found.extend(command.folders.iter().map(|folder| literal(folder)));
+            found.extend(folders_of(command, &act.home));
         }
         if is(SEARCHERS) || is(MOVERS) {
             of_command(command, &act.home, &mut found);
         }
     }
-    few_wild(found, act)
+    found.retain(|path| !is_listed(path));
+    few_wild(found)
 }
 
 /// Returns true if the tool itself leaves out what rules deny or ask for: the searches of our own
@@ -191,7 +242,7 @@ fn filters(act: &Act) -> bool {
 pub(crate) fn hosts(act: &Act) -> Vec<(String, bool)> {
     let words =
         act.runs.commands.iter().flat_map(|command| command.words.iter().chain(&command.assigns));
-    let texts = words.map(ShellWord::known_text).chain(act.strings.iter().cloned());
+    let texts = words.flat_map(ShellWord::texts).chain(act.strings.iter().cloned());
     let mut found: Vec<(String, bool)> =
         act.hosts.iter().map(|host| (host.clone(), true)).collect();
     for text in texts {

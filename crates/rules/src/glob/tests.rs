@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 
 /// Returns a pattern in the letters of these tests: `+` is [`Tok::Cross`], `%` a shell's first
-/// `*`, `!` a shell's first `?`.
+/// `*`, `!` a shell's first `?`, `#` digits.
 fn toks(text: &str) -> Vec<Tok> {
     let toks = text.chars().flat_map(|c| match c {
         '*' => vec![Tok::Run],
@@ -13,6 +13,7 @@ fn toks(text: &str) -> Vec<Tok> {
         '+' => vec![Tok::Cross],
         '%' => vec![Tok::Shy, Tok::Run],
         '!' => vec![Tok::ShyOne],
+        '#' => vec![Tok::Digits],
         c => vec![Tok::Is(c)],
     });
     toks.collect()
@@ -76,8 +77,12 @@ fn fits(pattern: &[Tok], text: &[char]) -> bool {
         Tok::One => one(|c| c != '/'),
         Tok::ShyOne => one(|c| c != '/' && c != '.'),
         Tok::Shy => fits(&rest[1..], text) || one(|c| c != '/' && c != '.'),
-        Tok::Run | Tok::Cross => {
-            let can = |c: char| *first == Tok::Cross || c != '/';
+        Tok::Run | Tok::Cross | Tok::Beneath | Tok::Digits => {
+            let can = |c: char| match first {
+                Tok::Run => c != '/',
+                Tok::Digits => c.is_ascii_digit(),
+                _ => true,
+            };
             fits(rest, text)
                 || text.split_first().is_some_and(|(c, after)| can(*c) && fits(pattern, after))
         }
@@ -86,7 +91,7 @@ fn fits(pattern: &[Tok], text: &[char]) -> bool {
 
 proptest! {
     #[test]
-    fn a_text_meets_a_pattern_as_it_fits_it(pattern in "[ab./*?+%!]{0,7}", text in "[ab./]{0,7}") {
+    fn a_text_meets_a_pattern_as_it_fits_it(pattern in "[ab1./*?+%!#]{0,7}", text in "[ab1./]{0,7}") {
         let chars: Vec<char> = text.chars().collect();
         let expected = fits(&toks(&pattern), &chars);
         prop_assert_eq!(meets(&toks(&pattern), &literal(&text), Lean::Strict), expected);
@@ -95,7 +100,7 @@ proptest! {
 
     #[test]
     fn patterns_that_share_a_text_meet(
-        one in "[ab./*?+%!]{0,6}", other in "[ab./*?+%!]{0,6}", text in "[ab./]{0,5}",
+        one in "[ab1./*?+%!#]{0,6}", other in "[ab1./*?+%!#]{0,6}", text in "[ab1./]{0,5}",
     ) {
         let chars: Vec<char> = text.chars().collect();
         if fits(&toks(&one), &chars) && fits(&toks(&other), &chars) {

@@ -6,7 +6,7 @@ use super::looks::{self, FEEDERS, changes};
 use super::places::{GuardedKind, GuardedPlace};
 use super::{Guarded, git, plain, program};
 use crate::act::{Act, touch};
-use crate::glob::{Lean, Tok, is_text, literal, meets};
+use crate::glob::{Lean, Tok, literal, meets};
 use crate::place::{above, last_name, normal_toks};
 use crate::shell::loose::PossibleRuns;
 use crate::shell::names::{MOVERS, SEARCHERS};
@@ -37,7 +37,7 @@ impl Guarded {
         let all = || command.words.iter().chain(&command.assigns).chain(&command.redirects);
         let counts = |place: &&GuardedPlace| !is_soft(place) || !(only_looks || only_speaks);
         if let Some(reason) =
-            all().find_map(|word| self.names_guarded_by(&word.known_text(), counts))
+            all().flat_map(ShellWord::texts).find_map(|text| self.names_guarded_by(&text, counts))
         {
             return Some(reason);
         }
@@ -90,8 +90,10 @@ impl Guarded {
         act: &Act,
         paths: &[Vec<Tok>],
     ) -> Option<String> {
-        let is = |list| {
-            command.words.iter().filter_map(ShellWord::text).any(|word| is_one_of(word, list))
+        let is = |list: &str| {
+            let mut words = command.words.iter().skip(1).filter_map(ShellWord::text);
+            command.words.first().is_some_and(|program| program.could_name(list))
+                || words.any(|word| is_one_of(word, list))
         };
         let is_moving = is(MOVERS) && changes(command, act);
         let mut moved = if is_moving { sources(command, act) } else { Vec::new() };
@@ -110,6 +112,12 @@ impl Guarded {
         } else if is(SEARCHERS) {
             read.extend_from_slice(paths);
             read.extend(command.folders.iter().map(|folder| literal(folder)));
+        }
+        let listed = listed_by(command, act);
+        if is_moving {
+            moved.extend_from_slice(&listed);
+        } else {
+            read.extend_from_slice(&listed);
         }
         let is_hit = |place: &&GuardedPlace| {
             moved.iter().chain(&written).any(|path| place.is_below(path))
@@ -131,9 +139,21 @@ impl Guarded {
 fn paths_of(command: &ShellCommand, act: &Act) -> Vec<Vec<Tok>> {
     let mut paths = Vec::new();
     touch::of_command(command, &act.home, &mut paths);
-    // A completely unknown path is asked about anyway, for a better reason.
-    paths.retain(|path| act.is_clear() || is_text(path));
+    // What a list contains is judged by the folder that is listed.
+    paths.retain(|path| !touch::is_listed(path));
     paths.iter().map(|path| plain(path)).collect()
+}
+
+/// Returns the folders whose contents a command gets by a list.
+fn listed_by(command: &ShellCommand, act: &Act) -> Vec<Vec<Tok>> {
+    let mut paths = Vec::new();
+    touch::of_command(command, &act.home, &mut paths);
+    paths.retain(|path| touch::is_listed(path));
+    let folder = |path: Vec<Tok>| {
+        let end = path.iter().rposition(|tok| *tok == Tok::Is('/')).unwrap_or_default();
+        plain(&path[..end.max(1)])
+    };
+    paths.into_iter().map(folder).collect()
 }
 
 /// Returns a command with its redirects and assignments, and those of its arguments that count.
@@ -145,7 +165,7 @@ fn with_words(command: &ShellCommand, counts: impl Fn(&ShellWord) -> bool) -> Sh
 
 /// Returns true if a word consists of several: no intended path has blanks in such a place.
 fn is_prose(word: &ShellWord) -> bool {
-    word.known_text().contains(char::is_whitespace)
+    word.texts().any(|text| text.contains(char::is_whitespace))
 }
 
 /// Returns true if a path with a wildcard begins with a literal name and is not in the project.
@@ -159,12 +179,11 @@ fn sources(command: &ShellCommand, act: &Act) -> Vec<Vec<Tok>> {
     let is_copier =
         command.words.iter().filter_map(ShellWord::text).any(|word| is_one_of(word, COPIERS));
     let is_whole = |word: &ShellWord| {
-        let text = word.known_text();
-        text.ends_with('/') || matches!(last_name(&text), "." | "..")
+        word.has_unknown()
+            || word.texts().any(|text| text.ends_with('/') || matches!(last_name(&text), "." | ".."))
     };
-    let names_target = |word: &ShellWord| {
-        word.known_text().starts_with("-t") || word.known_text().starts_with("--t")
-    };
+    let names_target =
+        |word: &ShellWord| word.texts().any(|text| text.starts_with("-t") || text.starts_with("--t"));
     let rest = &command.words[1..];
     let all_but_last = rest.get(..rest.len().saturating_sub(1)).unwrap_or_default();
     // Copying something into a folder under its own name changes nothing else in it.
@@ -178,12 +197,14 @@ fn sources(command: &ShellCommand, act: &Act) -> Vec<Vec<Tok>> {
 fn relatives(command: &ShellCommand) -> Vec<Vec<Tok>> {
     let mut found = Vec::new();
     for word in command.words.iter().skip(1).chain(&command.redirects) {
-        let toks = plain(&word.toks());
-        for part in touch::parts(&toks).take_while(|_| !steps::is_spent()) {
-            let whole = normal_toks(&[&[Tok::Is('/')], part].concat());
-            let name = whole.rsplit(|tok| *tok == Tok::Is('/')).next().unwrap_or_default().to_vec();
-            if !name.is_empty() && !name.contains(&Tok::Cross) {
-                found.extend([name, whole[1..].to_vec()]);
+        for toks in word.patterns().map(|toks| plain(&toks)) {
+            for part in touch::parts(&toks).take_while(|_| !steps::is_spent()) {
+                let whole = normal_toks(&[&[Tok::Is('/')], part].concat());
+                let names = whole.rsplit(|tok| *tok == Tok::Is('/'));
+                let name = names.take(1).flatten().copied().collect::<Vec<Tok>>();
+                if !name.is_empty() && !name.contains(&Tok::Cross) {
+                    found.extend([name, whole[1..].to_vec()]);
+                }
             }
         }
     }

@@ -3,7 +3,6 @@
 use callgate_mask::programs::is_one_of;
 
 use crate::act::Act;
-use crate::place::last_name;
 use crate::shell::names::{MOVERS, has};
 use crate::shell::{ShellCommand, ShellWord};
 
@@ -25,13 +24,13 @@ const WRITERS: &str = "touch sed gsed perl curl wget patch";
 /// Returns why a command may replace a repository's `.git` by a file: such a file names the folder
 /// with the repository's settings and hooks.
 pub(super) fn replaces_folder(command: &ShellCommand) -> Option<String> {
-    let is_git = |word: &ShellWord| last_name(&word.known_text()).eq_ignore_ascii_case(".git");
+    let is_git = |word: &ShellWord| word.could_end_in(".git");
     let writes = |word: &ShellWord| {
         word.text().is_some_and(|text| is_one_of(text, MOVERS) || is_one_of(text, WRITERS))
     };
     // Excluded files are not written.
     let leaves_out = |word: &ShellWord| {
-        let text = word.known_text();
+        let text = word.gapped_text();
         ["--exclude", "--ignore", "-x", "-I", "-E", "-path", "-name"]
             .iter()
             .any(|option| text.starts_with(option))
@@ -48,36 +47,27 @@ pub(super) fn replaces_folder(command: &ShellCommand) -> Option<String> {
 pub(super) fn changes_settings(act: &Act) -> Option<String> {
     act.runs.each().find_map(|(_, words)| {
         let (program, rest) = words.split_first()?;
-        let is_git = last_name(&program.known_text()).eq_ignore_ascii_case("git");
-        is_git.then(|| changed_by(rest))?
+        program.could_end_in("git").then(|| changed_by(rest))?
     })
 }
 
 fn changed_by(words: &[ShellWord]) -> Option<String> {
-    let texts: Vec<String> = words.iter().map(ShellWord::known_text).collect();
     let mut at = 0;
-    while let Some(option) = texts.get(at).filter(|text| text.starts_with('-')) {
-        at += 1 + usize::from(has(TAKES_NEXT, option));
+    while let Some(option) = words.get(at).filter(|word| word.gapped_text().starts_with('-')) {
+        at += 1 + usize::from(has(TAKES_NEXT, &option.gapped_text()));
     }
-    let (command, rest) = texts.get(at..)?.split_first()?;
-    let starts = |start: &'static str| move |text: &String| text.starts_with(start);
-    match command.as_str() {
-        "config" if !only_reads(rest) => {
-            Some("it changes the settings of git, which can name programs to run".into())
-        }
-        "init" | "clone" | "submodule"
-            if rest.iter().any(|text| starts("--t")(text) || is_setting(text)) =>
-        {
-            Some("it gives a repository settings or hooks that git runs".into())
-        }
-        _ => None,
+    let (command, rest) = words.get(at..)?.split_first()?;
+    let texts: Vec<String> = rest.iter().map(ShellWord::gapped_text).collect();
+    if command.could_be_text("config") && !only_reads(&texts) {
+        return Some("it changes the settings of git, which can name programs to run".into());
     }
-}
-
-/// Returns true for `-c`, `--config` and their abbreviations; `-c` may share a word with its
-/// value.
-fn is_setting(text: &str) -> bool {
-    text.starts_with("--co") || (text.starts_with("-c") && !text.starts_with("--"))
+    let makes = ["init", "clone", "submodule"].iter().any(|name| command.could_be_text(name));
+    let is_given = |word: &ShellWord| {
+        // `-c` may share a word with its value.
+        ["--t", "--co", "-c"].iter().any(|start| word.could_begin_with(start))
+    };
+    (makes && rest.iter().any(is_given))
+        .then(|| "it gives a repository settings or hooks that git runs".into())
 }
 
 /// Returns true if `git config` only reads, or sets something harmless.

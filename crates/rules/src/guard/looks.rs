@@ -28,18 +28,20 @@ pub(super) fn only_looks(command: &ShellCommand, act: &Act) -> bool {
         return false;
     }
     if program == "git" {
-        let texts = || command.words.iter().skip(1).map(ShellWord::known_text);
+        let mut words = command.words.iter().skip(1);
         // An option before the command may change its effect; some write the output to a file.
-        let is_known = texts().next().is_some_and(|name| has(GIT_LOOKERS, &name));
-        return is_known && !texts().any(|text| is_output(&text));
+        let name = words.next().and_then(ShellWord::text);
+        return name.is_some_and(|name| has(GIT_LOOKERS, name)) && !words.any(is_output);
     }
     if matches!(program, "echo" | "printf") {
         return only_speaks(command, act);
     }
-    let runs_others = |text: &str| text.starts_with("--pre") || text.starts_with("--hostname-bin");
+    let runs_others = |word: &ShellWord| {
+        word.could_begin_with("--pre") || word.could_begin_with("--hostname-bin")
+    };
     has(LOOKERS, program)
         && !changes_findings(command, act)
-        && !command.words.iter().any(|word| runs_others(&word.known_text()))
+        && !command.words.iter().any(runs_others)
 }
 
 /// Returns true if the words of a command are text for people that no other program of the line
@@ -62,8 +64,8 @@ fn changes_findings(command: &ShellCommand, act: &Act) -> bool {
     is_find && changes(command, act)
 }
 
-fn is_output(text: &str) -> bool {
-    text.starts_with("--output") || text.starts_with("-o") || text.starts_with("--ext-diff")
+fn is_output(word: &ShellWord) -> bool {
+    ["--output", "-o", "--ext-diff"].iter().any(|start| word.could_begin_with(start))
 }
 
 /// Returns true if a program that can change folders does so, or passes its output to another.

@@ -33,12 +33,13 @@ impl ProgramNames {
     ) -> Option<String> {
         act.runs.each().find_map(|(_, words)| {
             let (program, rest) = words.split_first()?;
-            let program = program.known_text();
-            if !self.has(&program) {
-                return None;
-            }
-            let texts: Vec<String> = rest.iter().map(ShellWord::known_text).collect();
-            is_meant(&program, &texts).then(|| last_name(&program).to_owned())
+            let name = match program.text() {
+                Some(text) => Some(text).filter(|text| self.has(text)).map(ToOwned::to_owned),
+                None => self.0.iter().find(|name| program.could_end_in(name)).cloned(),
+            }?;
+            let texts: Vec<String> = rest.iter().map(ShellWord::gapped_text).collect();
+            let is_open = rest.iter().any(ShellWord::counts_as_anything);
+            (is_open || is_meant(&name, &texts)).then(|| last_name(&name).to_owned())
         })
     }
 }

@@ -28,29 +28,30 @@ const READERS: &str = "cat bat ls ll exa eza file which type whereis stat head t
 pub(super) fn runs_us(act: &Act) -> Option<String> {
     act.runs.each().find_map(|(_, words)| {
         let (program, rest) = words.split_first()?;
-        let program = program.known_text();
-        let name = last_name(&program).to_lowercase();
-        let texts: Vec<String> = rest.iter().map(|word| word.known_text().to_lowercase()).collect();
-        if is_us(&name) && !is_harmless(&texts) {
+        let is = |list: &str| match program.text() {
+            Some(text) => is_one_of(&last_name(text).to_lowercase(), list),
+            None => program.could_name(list),
+        };
+        let texts: Vec<String> =
+            rest.iter().map(|word| word.gapped_text().to_lowercase()).collect();
+        if (is(PROGRAM) || is(HOOK)) && !is_harmless(&texts) {
             return Some("it runs callgate itself".into());
         }
-        if is_one_of(&name, KILLERS) && !kills_others(&name, &texts) {
+        let killer = KILLERS.split_ascii_whitespace().find(|name| is(name));
+        if killer.is_some_and(|name| !kills_others(name, &texts)) {
             return Some("it could end callgate".into());
         }
-        if name == "cargo" && installs_us(&texts) {
+        if is("cargo") && installs_us(&texts) {
             return Some("it could replace the program callgate".into());
         }
-        let names_us = texts.iter().any(|text| text.contains(PROGRAM));
-        if is_one_of(&name, KEYRINGS) && names_us {
+        let names_us = rest.iter().any(|word| {
+            word.could_contain(PROGRAM) || word.texts().any(|t| t.to_lowercase().contains(PROGRAM))
+        });
+        if is(KEYRINGS) && names_us {
             return Some("it could read or change callgate's secrets in the keyring".into());
         }
-        (is_one_of(&name, SERVICES) && names_us).then(|| "it could stop callgate".into())
+        (is(SERVICES) && names_us).then(|| "it could stop callgate".into())
     })
-}
-
-/// Returns true if this is the name of one of our programs, in lower case.
-fn is_us(name: &str) -> bool {
-    [PROGRAM, HOOK].contains(&name)
 }
 
 /// Returns true if callgate only prints its version or help.
@@ -103,7 +104,7 @@ fn installs_us(words: &[String]) -> bool {
 pub(super) fn writes_us(command: &ShellCommand, act: &Act) -> Option<String> {
     let is_wrapper = command.program().is_some_and(|program| is_one_of(program, WRAPPERS));
     let mut inner = act.runs.each().filter(|(other, _)| is_wrapper && *other == command);
-    (command.redirects.iter().any(|word| names_us(&word.toks()))
+    (command.redirects.iter().any(|word| word.patterns().any(|toks| names_us(&toks)))
         || may_write(&command.words, command, act)
         || inner.any(|(_, words)| may_write(words, command, act)))
     .then(|| "it could change the program callgate".into())
@@ -113,17 +114,16 @@ pub(super) fn writes_us(command: &ShellCommand, act: &Act) -> Option<String> {
 fn may_write(words: &[ShellWord], command: &ShellCommand, act: &Act) -> bool {
     let Some((program, rest)) = words.split_first() else { return false };
     // The words of a wrapper before the program.
-    if program.known_text().starts_with(|c: char| c == '-' || c.is_ascii_digit()) {
+    if program.gapped_text().starts_with(|c: char| c == '-' || c.is_ascii_digit()) {
         return false;
     }
     let is = |list| program.text().is_some_and(|program| is_one_of(program, list));
-    let is_output = |word: &ShellWord| {
-        let text = word.known_text();
-        text.starts_with("-o") || text.starts_with("--output")
-    };
+    let is_output =
+        |word: &ShellWord| word.could_begin_with("-o") || word.could_begin_with("--output");
     let only_reads = if is(MOVERS) { !changes(command, act) } else { is(READERS) };
     let is_told = rest.iter().any(is_output) && !is(SEARCHERS);
-    (!only_reads || is_told) && rest.iter().any(|word| names_us(&word.toks()))
+    let names = |word: &ShellWord| word.patterns().any(|toks| names_us(&toks));
+    (!only_reads || is_told) && rest.iter().any(names)
 }
 
 /// Returns true if the last name of a path, or of a part of a word, could be that of one of the

@@ -43,7 +43,7 @@ pub(super) fn types(act: &Act) -> Option<String> {
     let typist = KNOWN.run_by(act, may_type);
     let typist = typist.map(|name| format!("`{name}` could type into another terminal or program"));
     let commands = || act.runs.commands.iter().flat_map(|command| &command.words);
-    let texts = || commands().map(ShellWord::known_text).chain(act.strings.iter().cloned());
+    let texts = || commands().flat_map(ShellWord::texts).chain(act.strings.iter().cloned());
     let calls = |text: String| {
         let text = text.to_lowercase();
         CALLS.iter().any(|call| text.contains(call))

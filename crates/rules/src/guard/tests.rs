@@ -120,7 +120,7 @@ fn links_and_what_is_unpacked_from_above_ask() {
             "cat /proc/self/root/home/ada/.config/c*/config.toml",
             "cat /proc/1/root/home/ada/.config/callgat?/config.toml",
             "cat /proc/s*/root/home/ada/.config/callgate",
-            "cat /pro[c]/self/root/home/ada/x",
+            "cat /pro[cx]/self/root/home/ada/x",
             "cat /proc/self/cwd/../.config/c*/config.toml",
             "cat /proc/net/../root/home/ada/x",
             "cat /dev/fd/3",

@@ -5,9 +5,8 @@
 
 use super::NamePattern;
 use crate::act::Act;
-use crate::glob::{Lean, Tok, literal, meets};
-use crate::place::last_name;
-use crate::shell::{ShellCommand, ShellWord};
+use crate::glob::{Lean, Tok, literal};
+use crate::shell::{GAP, ShellCommand, ShellWord};
 use crate::shown::short_command;
 
 /// The most words of a pattern.
@@ -30,13 +29,21 @@ pub(crate) struct CommandPattern {
 }
 
 impl PatternWord {
-    fn fits(&self, word: &[Tok], home: &str, lean: Lean) -> bool {
-        if !self.is_home {
-            return meets(word, &self.toks, lean);
-        }
-        let mut toks = literal(home);
-        toks.extend(&self.toks);
-        meets(word, &toks, lean)
+    /// Returns the pattern, its home written out.
+    fn pattern(&self, home: &str) -> Vec<Tok> {
+        let home = if self.is_home { home } else { "" };
+        [literal(home).as_slice(), &self.toks].concat()
+    }
+
+    /// Returns true if a word could match.
+    fn could_fit(&self, word: &ShellWord, home: &str) -> bool {
+        if self.is_home { word.could_be(&self.pattern(home)) } else { word.could_be(&self.toks) }
+    }
+
+    /// Returns true if a word could be a path whose last name matches.
+    fn could_end(&self, word: &ShellWord) -> bool {
+        let toks = [&[Tok::Cross, Tok::Is('/')], self.toks.as_slice()].concat();
+        word.could_contain("/") && word.could_be(&toks)
     }
 
     fn is_star(&self) -> bool {
@@ -108,7 +115,7 @@ impl CommandPattern {
             parts
                 .iter()
                 .zip(words)
-                .all(|(part, word)| word.is_known() && part.fits(&word.toks(), home, Lean::Strict))
+                .all(|(part, word)| word.surely_is(&part.pattern(home)))
         };
         let is_length = if self.is_open {
             command.words.len() >= self.words.len()
@@ -124,23 +131,13 @@ impl CommandPattern {
     /// Returns true if these words could begin a matching command.
     pub(super) fn could_be(&self, words: &[ShellWord], command: &ShellCommand, home: &str) -> bool {
         let Some(first) = words.first() else { return false };
-        let could =
-            |part: &PatternWord, word: &ShellWord| part.fits(&word.toks(), home, Lean::Generous);
+        let could = |part: &PatternWord, word: &ShellWord| part.could_fit(word, home);
         let assigned = |part: &PatternWord| command.assigns.iter().any(|word| could(part, word));
-        let Some((program, rest)) = self.words.split_first() else { return !first.is_unknown() };
-        if first.is_unknown() {
-            // It may be any program, but then the following words have to match.
-            let says = |part: &PatternWord, word: &ShellWord| word.is_known() && could(part, word);
-            return !rest.is_empty()
-                && self.assigns.iter().all(assigned)
-                && follows(rest, &words[1..], &says);
-        }
-        let name = literal(last_name(&first.known_text()));
-        (could(program, first)
-            || (!first.is_known() && could_end(program, first))
-            || program.fits(&name, home, Lean::Generous))
+        let Some((program, rest)) = self.words.split_first() else { return true };
+        (could(program, first) || program.could_end(first))
             && self.assigns.iter().all(assigned)
-            && follows(rest, &words[1..], &could)
+            && (first.may_split && first.counts_as_anything()
+                || follows(rest, &words[1..], &could))
     }
 }
 
@@ -149,10 +146,10 @@ impl CommandPattern {
 /// none does.
 pub(crate) fn only_options(listed: &[NamePattern], words: &[ShellWord]) -> bool {
     for word in words {
-        let text = word.known_text();
+        let text = word.gapped_text();
         let name = text.split('=').next().unwrap_or_default();
         let is_option = text.len() > 1 && text.starts_with(['-', '+', '@'])
-            || text.starts_with('\0')
+            || text.starts_with(GAP)
             || name.len() < text.len();
         if !is_option {
             continue;
@@ -160,7 +157,7 @@ pub(crate) fn only_options(listed: &[NamePattern], words: &[ShellWord]) -> bool 
         let is_listed = |option: &NamePattern| {
             option.fits(name, Lean::Strict) || option.fits(&text, Lean::Strict)
         };
-        if text.contains('\0') || !listed.iter().any(is_listed) {
+        if text.contains(GAP) || !listed.iter().any(is_listed) {
             return false;
         }
         if text == "--" {
@@ -168,13 +165,6 @@ pub(crate) fn only_options(listed: &[NamePattern], words: &[ShellWord]) -> bool 
         }
     }
     true
-}
-
-/// Returns true if a path that is not fully known could end in this program.
-fn could_end(program: &PatternWord, word: &ShellWord) -> bool {
-    let mut toks = vec![Tok::Cross, Tok::Is('/')];
-    toks.extend(&program.toks);
-    word.known_text().contains('/') && meets(&word.toks(), &toks, Lean::Generous)
 }
 
 /// Returns true if the parts occur in order, with nothing but options between them.
@@ -191,12 +181,17 @@ fn follows(
         if open[parts.len()] || !open.contains(&true) {
             break;
         }
-        let text = word.known_text();
-        let is_option = text.starts_with('-') || text.starts_with('\0');
+        let is_option = word.could_begin_with("-") || word.first_text().starts_with(GAP);
+        if word.may_split {
+            // It may be several words, of which each matches another part.
+            for at in 0..parts.len() {
+                open[at + 1] |= open[at] && could(&parts[at], word);
+            }
+        }
         for at in (0..parts.len()).rev() {
             open[at + 1] |= open[at] && could(&parts[at], word);
         }
-        if !is_option && !after_option {
+        if !is_option && !after_option && !word.may_split {
             // A word that is not an option and matches nothing ends every attempt that did not take
             // it.
             let kept: Vec<bool> = (0..=parts.len())
@@ -204,7 +199,7 @@ fn follows(
                 .collect();
             open.iter_mut().zip(kept).for_each(|(open, kept)| *open &= kept);
         }
-        after_option = is_option && !text.contains('=');
+        after_option = is_option && !word.first_text().contains('=');
     }
     open[parts.len()]
 }

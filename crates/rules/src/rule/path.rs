@@ -26,8 +26,6 @@ pub(crate) struct PathPattern {
     choices: Vec<Vec<Tok>>,
     /// The folder within the root before the first wildcard.
     fixed: String,
-    /// The longest text in it, by which it is recognised in a path that is not fully known.
-    mark: String,
 }
 
 impl PathPattern {
@@ -61,9 +59,7 @@ impl PathPattern {
             .take_while(|segment| !segment.contains(['*', '?']))
             .flat_map(|segment| ["/", segment])
             .collect();
-        let texts = segments.iter().flat_map(|segment| segment.split(['*', '?']));
-        let mark = texts.max_by_key(|text| text.len()).unwrap_or_default().to_lowercase();
-        Ok(Self { text: text.to_owned(), root, choices: choices(&segments), fixed, mark })
+        Ok(Self { text: text.to_owned(), root, choices: choices(&segments), fixed })
     }
 
     /// Returns true if the pattern is in the project, wherever that is.
@@ -109,15 +105,9 @@ impl PathPattern {
         self.fits(&literal(path), act, Lean::Strict, false)
     }
 
-    /// Returns true if the path could match, or be below one that does. A variable could be any
-    /// path, so one with a variable has to contain some text of the pattern.
+    /// Returns true if the path could match, or be below one that does.
     fn could_be(&self, path: &[Tok], act: &Act) -> bool {
-        let is_shown = act.is_clear() || !path.contains(&Tok::Cross) || {
-            let known: String =
-                path.iter().map(|tok| if let Tok::Is(c) = tok { *c } else { '\0' }).collect();
-            !self.mark.is_empty() && known.to_lowercase().contains(&self.mark)
-        };
-        is_shown && self.fits(path, act, Lean::Generous, true)
+        self.fits(path, act, Lean::Generous, true)
     }
 
     /// Returns true if a folder matches or is in a matching one.
@@ -198,7 +188,8 @@ pub(crate) fn outside(
     commands: Option<&[CommandPattern]>,
     act: &Act,
 ) -> Result<String, String> {
-    if let Some(reason) = act.doubts() {
+    let doubt = if act.script.is_none() { act.doubts() } else { act.unsure.map(Into::into) };
+    if let Some(reason) = doubt {
         return Ok(reason);
     }
     let fits = |paths: &[String]| all(patterns, paths, act).err();
@@ -212,7 +203,7 @@ pub(crate) fn outside(
         })
     };
     for (command, _) in act.runs.each().filter(is_named) {
-        let reason = match of_command(command) {
+        let reason = match reached_by(command) {
             Ok(paths) => fits(&paths),
             Err(reason) => Some(reason),
         };
@@ -223,11 +214,32 @@ pub(crate) fn outside(
     Err("its paths are left out".into())
 }
 
+/// Returns the paths that a command may use, as [`of_command`] does, with each text that a word
+/// could be.
+fn reached_by(command: &ShellCommand) -> Result<Vec<String>, String> {
+    if command.words.iter().all(ShellWord::is_known) {
+        return of_command(command);
+    }
+    let choices = |word: &ShellWord| {
+        let pieces = word.choices().map(|pieces| ShellWord::of_pieces(pieces.to_vec()));
+        pieces.collect::<Vec<ShellWord>>()
+    };
+    let words = command.words.iter().flat_map(choices).collect();
+    of_command(&ShellCommand { words, ..command.clone() })
+}
+
 /// Returns which pattern matches something in a folder that is searched or moved as a whole.
 pub(crate) fn beneath(patterns: &[PathPattern], act: &Act) -> Option<String> {
     let is_below =
         |pattern: &&PathPattern| act.swept.iter().any(|path| pattern.is_below(path, act));
     patterns.iter().find(is_below).map(|pattern| format!("it reaches {}", pattern.text))
+}
+
+/// Returns which pattern matches something in a folder whose contents another program is given.
+pub(crate) fn listed(patterns: &[PathPattern], act: &Act) -> Option<String> {
+    let is_below =
+        |pattern: &&PathPattern| act.listed.iter().any(|path| pattern.is_below(path, act));
+    patterns.iter().find(is_below).map(|pattern| format!("it could touch {}", pattern.text))
 }
 
 /// Returns all paths that a command may use: its folders, and every word as if it were a path,

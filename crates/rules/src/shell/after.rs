@@ -1,10 +1,15 @@
 //! The effects of the commands of a line on each other: folders, and commands that change the
 //! shell.
 
+use std::collections::HashMap;
+
 use callgate_mask::programs::is_one_of;
 
 use super::names::STATEFUL;
-use super::{MOST_WILD_WORDS, ShellCommand, ShellScript, ShellWord};
+use super::values::ShellValues;
+use super::{GAP, MOST_WILD_WORDS, ShellCommand, ShellScript, ShellWord};
+use crate::act::touch::placed;
+use crate::glob::{Tok, literal};
 use crate::place::link::is_through_root;
 use crate::place::{BaseFolders, LONGEST, join, last_name, normal};
 use crate::steps;
@@ -15,8 +20,12 @@ const MOST_FOLDERS: usize = 16;
 /// Finds the folders of all commands, and what makes a line unclear besides its grammar.
 pub(super) fn look(script: &mut ShellScript, base: BaseFolders<'_>) {
     let mut folders = vec![normal(base.cwd)];
+    let mut others = Vec::new();
     let mut doubts = Vec::new();
-    for command in &mut script.commands {
+    // The values of variables are looked up only where a folder depends on one.
+    let targets = changed_folders(script, base);
+    let mut has_moved = false;
+    for (at, command) in script.commands.iter_mut().enumerate() {
         let length: usize = folders.iter().map(String::len).sum();
         doubts.extend(doubt(command));
         if !steps::spend(length) {
@@ -27,9 +36,16 @@ pub(super) fn look(script: &mut ShellScript, base: BaseFolders<'_>) {
             continue;
         }
         command.folders.clone_from(&folders);
+        command.other_folders.clone_from(&others);
         if !step(command, &mut folders, base.home) {
             doubts.push("a change to an unknown folder");
+            let word = targets.get(&at).or_else(|| command.words.get(1));
+            let is_back = has_moved && is_return(command);
+            if !is_back && !steps::is_spent() {
+                step_loosely(word, command, &folders, &mut others, base.home);
+            }
         }
+        has_moved |= command.program().is_some_and(|program| matches!(program, "cd" | "pushd"));
     }
     let words = script.commands.iter().flat_map(|command| &command.words);
     if words.filter(|word| !word.is_known()).count() > MOST_WILD_WORDS {
@@ -37,6 +53,67 @@ pub(super) fn look(script: &mut ShellScript, base: BaseFolders<'_>) {
     }
     for reason in doubts {
         script.doubt(reason);
+    }
+}
+
+/// Returns the targets of the `cd`s of a line whose values are not written out.
+fn changed_folders(script: &ShellScript, base: BaseFolders<'_>) -> HashMap<usize, ShellWord> {
+    let is_open = |command: &ShellCommand| {
+        command.program().is_some_and(|program| matches!(last_name(program), "cd" | "chdir" | "pushd"))
+            && command.words.iter().any(|word| !word.is_known())
+    };
+    if !script.commands.iter().any(is_open) {
+        return HashMap::new();
+    }
+    let mut here = script.clone();
+    for command in &mut here.commands {
+        command.folders = vec![normal(base.cwd)];
+    }
+    let values = ShellValues::of(&here, None);
+    let commands = script.commands.iter().enumerate().filter(|(_, command)| is_open(command));
+    let targets = commands.filter_map(|(at, command)| {
+        let word = command.words.iter().skip(1).find(|word| !word.could_begin_with("-"))?;
+        Some((at, values.joined_word(word, at)))
+    });
+    targets.collect()
+}
+
+/// Returns true if a command goes back to the folder before.
+fn is_return(command: &ShellCommand) -> bool {
+    match command.program() {
+        Some("popd") => true,
+        Some("cd") => command.words.get(1).is_some_and(|word| word.text() == Some("-")),
+        _ => false,
+    }
+}
+
+/// Adds the folders to which a command could change.
+fn step_loosely(
+    target: Option<&ShellWord>,
+    command: &ShellCommand,
+    folders: &[String],
+    others: &mut Vec<Vec<Tok>>,
+    home: &str,
+) {
+    let unknown = vec![Tok::Is('/'), Tok::Is(GAP)];
+    let mut found = Vec::new();
+    match target.filter(|_| command.assigns.is_empty()) {
+        Some(word) if !word.has_unknown() && !word.could_begin_with("-") => {
+            let from: Vec<Vec<Tok>> =
+                folders.iter().map(|folder| literal(folder)).chain(others.iter().cloned()).collect();
+            for toks in word.patterns() {
+                found.extend(from.iter().map(|folder| placed(&toks, folder, home)));
+            }
+        }
+        _ => found.push(unknown.clone()),
+    }
+    for folder in found {
+        if !others.contains(&folder) {
+            others.push(folder);
+        }
+    }
+    if others.len() > MOST_FOLDERS {
+        *others = vec![unknown];
     }
 }
 

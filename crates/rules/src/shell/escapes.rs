@@ -1,7 +1,7 @@
 //! Quotes with the escapes of C: `$'…'`.
 
 use super::lists::ShellReader;
-use super::word::ShellWord;
+use super::word::{ShellWord, WordPiece};
 
 impl ShellReader<'_> {
     /// Parses `$'…'` with the escapes of C. In a shell that does not know them, the quote ends
@@ -12,6 +12,11 @@ impl ShellReader<'_> {
         while let Some(c) = self.next() {
             match c {
                 '\'' => return,
+                // A shell without such quotes ends here.
+                '\\' if self.peek() == Some('\'') => {
+                    self.broken("a quote with escapes");
+                    self.escape(word);
+                }
                 '\\' => self.escape(word),
                 c => word.push(c),
             }
@@ -38,9 +43,10 @@ impl ShellReader<'_> {
                 self.at -= 1;
                 return self.code(3, 8, word);
             }
-            c => {
+            // `\cX` is a control character; other letters stay with their backslash in some shells.
+            _ => {
                 self.doubt("an unknown escape");
-                c
+                return word.push_piece(WordPiece::Unknown);
             }
         };
         word.push(known);
@@ -55,10 +61,14 @@ impl ShellReader<'_> {
         }
         match u32::from_str_radix(&digits, radix).ok().and_then(char::from_u32) {
             Some(c) if c.is_ascii() && c != '\0' => word.push(c),
-            other => {
+            Some(c) if c != '\0' && radix == 16 && most > 2 => {
+                self.doubt("an unknown escape");
+                word.push(c);
+            }
+            _ => {
                 // Bytes of longer characters, and a NUL that ends the text, are left to the shell.
                 self.doubt("an unknown escape");
-                word.push(other.unwrap_or('\u{fffd}'));
+                word.push_piece(WordPiece::Unknown);
             }
         }
     }

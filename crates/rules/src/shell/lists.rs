@@ -7,6 +7,7 @@ use callgate_wire::desk::SegmentStyle;
 
 use super::names::{CONTROL, OPENERS, has};
 use super::paint::SegmentPaint;
+use super::regions::RegionTracker;
 use super::{
     DEEPEST, LONGEST_LINE, MOST_COMMANDS, MOST_WORDS, ShellCommand, ShellScript, ShellWord,
 };
@@ -27,13 +28,6 @@ pub(super) fn paint(text: &str) -> SegmentPaint {
     reader.paint.unwrap_or_else(|| SegmentPaint::new(0))
 }
 
-/// Parses a here-document, of which only the expansions are commands.
-pub(super) fn read_document(text: &str, home: &str, depth: usize) -> ShellScript {
-    let mut reader = ShellReader::new(text, home, depth);
-    reader.document();
-    reader.script
-}
-
 /// Where a here-document ends.
 pub(super) struct HereDocument {
     pub(super) end: String,
@@ -42,16 +36,25 @@ pub(super) struct HereDocument {
     pub(super) is_literal: bool,
 }
 
+/// A value that `${NAME:=value}` may assign.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct DefaultValue {
+    pub(crate) name: String,
+    pub(crate) value: ShellWord,
+}
+
 pub(super) struct ShellReader<'a> {
     pub(super) chars: Vec<char>,
     pub(super) at: usize,
-    /// Up to where the alternatives of a brace expansion were kept.
-    pub(super) kept_to: usize,
+    /// Up to where no brace is closed within its word.
+    pub(super) open_braces_to: usize,
     pub(super) depth: usize,
     pub(super) home: &'a str,
     words: usize,
     pub(super) script: ShellScript,
     pub(super) here: Vec<HereDocument>,
+    /// The conditions under which the next command runs.
+    pub(super) regions: RegionTracker,
     /// The styles of the characters, if the caller needs them.
     paint: Option<SegmentPaint>,
 }
@@ -85,12 +88,13 @@ impl<'a> ShellReader<'a> {
         let mut reader = Self {
             chars: Vec::new(),
             at: 0,
-            kept_to: 0,
+            open_braces_to: 0,
             depth,
             home: home.trim_end_matches('/'),
             words: 0,
             script: ShellScript::default(),
             here: Vec::new(),
+            regions: RegionTracker::default(),
             paint: None,
         };
         if text.len() > LONGEST_LINE {
@@ -103,6 +107,44 @@ impl<'a> ShellReader<'a> {
             reader.stop();
         }
         reader
+    }
+
+    /// Reads another text with this reader: that of backticks, or a here-document.
+    pub(super) fn inside(&mut self, text: Vec<char>, work: impl FnOnce(&mut Self)) {
+        if self.depth >= DEEPEST {
+            return self.stop_nesting();
+        }
+        if !steps::spend(text.len()) {
+            return self.stop();
+        }
+        let chars = std::mem::replace(&mut self.chars, text);
+        let at = std::mem::take(&mut self.at);
+        let open_braces_to = std::mem::take(&mut self.open_braces_to);
+        let here = std::mem::take(&mut self.here);
+        let paint = self.paint.take();
+        self.depth += 1;
+        work(self);
+        self.depth -= 1;
+        (self.chars, self.at, self.here, self.paint) = (chars, at, here, paint);
+        self.open_braces_to = open_braces_to;
+        if steps::is_spent() {
+            self.stop();
+        }
+    }
+
+    /// Reads something that runs in a shell of its own, or only under a condition.
+    pub(super) fn region(&mut self, work: impl FnOnce(&mut Self)) {
+        let outside = self.regions.enter();
+        work(self);
+        self.regions.leave(outside);
+    }
+
+    /// Adds a program that one shell might run here.
+    pub(super) fn add_program(&mut self, name: &str) {
+        let command = ShellCommand { words: vec![ShellWord::known(name)], ..Default::default() };
+        if self.script.commands.len() < MOST_COMMANDS {
+            self.script.commands.push(command);
+        }
     }
 
     pub(super) fn peek(&self) -> Option<char> {
@@ -150,14 +192,6 @@ impl<'a> ShellReader<'a> {
         self.broken("too much nesting");
     }
 
-    /// Adds what was found in a substitution. Why it is unclear does not matter: a substitution
-    /// always is.
-    pub(super) fn add_inner(&mut self, inner: ShellScript) {
-        self.script.is_broken |= inner.is_broken;
-        self.script.commands.extend(inner.commands);
-        self.script.bodies.extend(inner.bodies);
-    }
-
     /// Ends the parsing, because the budget is spent.
     pub(super) fn stop(&mut self) {
         steps::cut();
@@ -172,6 +206,7 @@ impl<'a> ShellReader<'a> {
             self.stop_nesting();
             self.at = self.chars.len();
         }
+        let outside = self.regions.begin_list(self.script.commands.len());
         let mut open = OpenCommand::default();
         let mut is_closed = !in_parens;
         let mut is_empty = true;
@@ -182,6 +217,9 @@ impl<'a> ShellReader<'a> {
                 '\\' if self.peek_at(1) == Some('\n') => {
                     self.at += 2;
                     self.paint(self.at - 2, SegmentStyle::Operator);
+                }
+                _ if open.stands == CommandContent::Nothing && self.is_at_pattern() => {
+                    self.case_pattern();
                 }
                 ')' if in_parens => {
                     self.at += 1;
@@ -198,6 +236,10 @@ impl<'a> ShellReader<'a> {
             self.doubt("an unfinished list");
         }
         self.close(&mut open);
+        if !self.regions.end_list(outside) {
+            self.doubt("control flow");
+            self.script.has_odd_regions = true;
+        }
         if !is_closed {
             self.broken("an unfinished parenthesis");
         }
@@ -209,7 +251,7 @@ impl<'a> ShellReader<'a> {
 
     /// Skips a comment. It counts as understood only if a shell without comments would find nothing
     /// in it.
-    fn comment(&mut self) {
+    pub(super) fn comment(&mut self) {
         let begin = self.at;
         while let Some(c) = self.peek() {
             if c == '\n' {
@@ -233,11 +275,12 @@ impl<'a> ShellReader<'a> {
             }
             ')' => {
                 self.paint(begin, SegmentStyle::Unclear);
-                self.doubt("a parenthesis of unknown use");
+                self.broken("a parenthesis of unknown use");
                 self.close(open);
             }
             '\n' => {
                 self.end(open, false, false);
+                self.regions.end_statement(self.script.commands.len());
                 self.here_documents();
             }
             '&' if self.peek() == Some('>') => {
@@ -249,11 +292,31 @@ impl<'a> ShellReader<'a> {
                 self.at += usize::from(twice);
                 self.paint(begin, SegmentStyle::Operator);
                 self.breaks(begin, c == '&' && !twice);
-                if c == ';' && (twice || self.peek() == Some('&')) {
+                let ends_branch = c == ';' && (twice || matches!(self.peek(), Some('&' | '|')));
+                if ends_branch {
                     self.doubt("control flow");
+                    self.at += usize::from(matches!(self.peek(), Some('&' | '|')));
                 }
+                let joins = c == '|' && (!twice || self.chars.get(self.at - 1) == Some(&'&'));
                 self.end(open, true, c == '|' || (c == '&' && twice));
+                self.follow(c, twice, joins, ends_branch);
             }
+        }
+    }
+
+    /// Notes under which conditions the next command runs, and what it reads.
+    fn follow(&mut self, c: char, twice: bool, joins: bool, ends_branch: bool) {
+        let commands = &mut self.script.commands;
+        match c {
+            _ if ends_branch => self.regions.end_branch(commands.len()),
+            '|' if joins => self.regions.pipe(commands, self.depth),
+            '|' => self.regions.or(commands.len()),
+            '&' if twice => self.regions.and(commands.len()),
+            '&' => {
+                self.regions.background(commands);
+                self.regions.end_statement(commands.len());
+            }
+            _ => self.regions.end_statement(commands.len()),
         }
     }
 
@@ -278,13 +341,42 @@ impl<'a> ShellReader<'a> {
     }
 
     fn group(&mut self, open: &mut OpenCommand) {
-        let is_doubled = self.peek() == Some('(');
-        if open.stands != CommandContent::Nothing || is_doubled {
+        let is_for = matches!(open.command.words.as_slice(), [only] if only.text() == Some("for"));
+        let is_start = open.stands == CommandContent::Nothing;
+        if self.peek() == Some('(') && (is_start || is_for) && self.skip_arithmetic(0) {
+            self.doubt("a parenthesis of unknown use");
+            open.stands = if is_for { open.stands } else { CommandContent::Group };
+            return;
+        }
+        if self.is_function(open) {
+            self.doubt("a function or an array");
+            *open = OpenCommand::default();
+            return;
+        }
+        let is_timed = matches!(open.command.words.as_slice(), [only] if only.text() == Some("time"));
+        if !is_start && !is_timed {
+            self.broken("a parenthesis of unknown use");
+        } else if self.peek() == Some('(') || is_timed {
             self.doubt("a parenthesis of unknown use");
         }
         self.close(open);
-        self.list(true);
+        self.region(|reader| reader.list(true));
         open.stands = CommandContent::Group;
+    }
+
+    /// Skips the `)` of `name()`, if it is next.
+    fn is_function(&mut self, open: &OpenCommand) -> bool {
+        let command = &open.command;
+        let is_name = command.words.len() == 1
+            && command.assigns.is_empty()
+            && command.redirects.is_empty()
+            && command.words[0].text().is_some_and(|name| !name.is_empty());
+        let blanks = self.chars[self.at..].iter().take_while(|c| matches!(c, ' ' | '\t')).count();
+        let is_function = is_name && self.peek_at(blanks) == Some(')');
+        if is_function {
+            self.at += blanks + 1;
+        }
+        is_function
     }
 
     /// Parses a word or a redirect.
@@ -294,7 +386,7 @@ impl<'a> ShellReader<'a> {
             return;
         }
         let before = self.at;
-        let word = self.word();
+        let mut word = self.word();
         debug_assert!(self.at > before, "a word has characters");
         if open.stands == CommandContent::Group {
             self.doubt("a word after a parenthesis");
@@ -308,12 +400,23 @@ impl<'a> ShellReader<'a> {
             self.paint(before, SegmentStyle::Operator);
             self.doubt("control flow");
             self.close(open);
+            self.note_keyword(word.text().unwrap_or_default());
             return;
+        }
+        if word.value_at == Some(word.first_text().len()) && self.peek() == Some('(') {
+            self.array(&mut word);
         }
         if self.paint.is_some() {
             self.paint(before, style_of(&word, open));
         }
+        let is_test = open.command.words.is_empty() && !word.is_quoted && word.text() == Some("[[");
         self.take(word, open);
+        if is_test {
+            self.condition(open);
+        }
+        if self.begins_patterns(open) {
+            self.close(open);
+        }
     }
 
     /// Skips the keywords at the beginning of a command.
@@ -329,11 +432,14 @@ impl<'a> ShellReader<'a> {
         }
         if has(CONTROL, text) {
             self.doubt("control flow");
+            if text != "}" {
+                self.note_keyword(text);
+            }
         }
         has(OPENERS, text)
     }
 
-    fn take(&mut self, word: ShellWord, open: &mut OpenCommand) {
+    pub(super) fn take(&mut self, word: ShellWord, open: &mut OpenCommand) {
         if open.is_ended {
             self.doubt("a word after a redirect of all output");
         }
@@ -350,24 +456,22 @@ impl<'a> ShellReader<'a> {
         }
     }
 
-    fn close(&mut self, open: &mut OpenCommand) {
-        let OpenCommand { command, stands, .. } = std::mem::take(open);
+    pub(super) fn close(&mut self, open: &mut OpenCommand) {
+        let OpenCommand { mut command, stands, .. } = std::mem::take(open);
         if stands != CommandContent::Something {
             return;
         }
         if command.words.is_empty() {
             self.doubt(if command.assigns.is_empty() { "no program" } else { "an assignment" });
         }
-        if let Some(alternative) = command.alternative() {
-            self.script.commands.push(alternative);
-        }
+        self.regions.place(&mut command, self.depth);
         self.script.commands.push(command);
     }
 }
 
 /// Returns what a word of a command is.
 fn style_of(word: &ShellWord, open: &OpenCommand) -> SegmentStyle {
-    let text = word.known_text();
+    let text = word.first_text();
     if open.command.words.is_empty() {
         return if word.value_at.is_some() { SegmentStyle::Word } else { SegmentStyle::Program };
     }

@@ -3,12 +3,19 @@
 //! A deny has to find its command behind wrappers, in the arguments of shells and interpreters, in
 //! here-documents and in lines that were not understood. Finding too much does no harm here.
 
-use callgate_mask::programs::{INTERPRETERS, SHELLS, WRAPPERS, is_one_of};
+use callgate_mask::programs::{INTERPRETERS, SHELLS, WRAPPERS};
 
-use super::names::CAN_RUN;
-use super::{DEEPEST, ShellCommand, ShellScript, ShellWord, operands};
+use super::names::{CAN_RUN, LANGUAGES};
+use super::values::ShellValues;
+use super::{DEEPEST, GAP, ShellCommand, ShellScript, ShellWord, code, feeds, operands};
+use crate::glob::Tok;
 use crate::place::BaseFolders;
 use crate::steps;
+
+/// Programs whose arguments are a command line.
+const LINE_TAKERS: &str = "eval trap su ssh watch at batch";
+/// Programs that run what they read.
+const LINE_READERS: &str = "source . ssh su at batch parallel";
 
 /// All commands that could run, and where in their words they could begin.
 #[derive(Debug, Clone, Default)]
@@ -17,13 +24,38 @@ pub(crate) struct PossibleRuns {
     pub(crate) commands: Vec<ShellCommand>,
     /// For each possible beginning: the command's index, and the word's index in it.
     pub(crate) starts: Vec<(usize, usize)>,
+    /// Why it could run any command at all, in words that follow "it has".
+    pub(crate) anything: Option<&'static str>,
+    /// Which of the commands are in a line that runs, rather than in a text that may be one.
+    runs: Vec<bool>,
+}
+
+/// How a text is read in which commands may be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum TextKind {
+    /// A shell runs it as a line.
+    Line,
+    /// It may be a line, or data.
+    Possible,
+    /// It is a program in another language.
+    Code,
+}
+
+/// Where a text is found.
+#[derive(Clone, Copy)]
+struct TextPlace<'a> {
+    base: BaseFolders<'a>,
+    depth: usize,
+    /// The values of the line that contains it, and the command there.
+    outer: Option<(&'a ShellValues<'a>, usize)>,
 }
 
 impl PossibleRuns {
     /// Finds everything that could run in a script.
     pub(crate) fn of(script: &ShellScript, home: &str) -> Self {
         let mut runs = Self::default();
-        runs.add(script, home, 0, false);
+        let place = TextPlace { base: BaseFolders { cwd: "/", home }, depth: 0, outer: None };
+        runs.add(script, place, TextKind::Line);
         runs
     }
 
@@ -42,75 +74,269 @@ impl PossibleRuns {
         })
     }
 
-    fn add(&mut self, script: &ShellScript, home: &str, depth: usize, is_code: bool) {
-        let is_open = is_code || script.is_broken || script.commands.iter().any(opens_all);
-        for command in &script.commands {
-            let index = self.commands.len();
-            let starts = starts(command, is_open);
-            self.starts.extend(starts.into_iter().map(|word| (index, word)));
-            self.commands.push(command.clone());
-            let texts = texts(command, is_open);
-            // All words are examined for it, so once for the command and not once for each text.
-            let is_code = is_code || (!texts.is_empty() && takes_code(command));
-            for text in texts {
-                for cwd in &command.folders {
-                    self.read(&text, BaseFolders { cwd, home }, depth, is_code);
+    /// Returns true if a word in it is not known at all.
+    pub(crate) fn has_unknown(&self) -> bool {
+        let running = self.commands.iter().zip(&self.runs).filter(|(_, runs)| **runs);
+        running.into_iter().any(|(command, _)| {
+            !command.other_folders.is_empty() || all_words(command).any(ShellWord::has_unknown)
+        })
+    }
+
+    /// Returns the runs with everything that is unknown counted as anything.
+    pub(crate) fn opened(&self) -> Self {
+        let mut opened = self.clone();
+        let running = opened.commands.iter_mut().zip(&self.runs).filter(|(_, runs)| **runs);
+        for (command, _) in running {
+            let counts = operands::unknown_counts(command);
+            for (at, word) in command.words.iter_mut().enumerate() {
+                if counts.contains(&at) {
+                    word.open();
+                }
+            }
+            command.redirects.iter_mut().for_each(ShellWord::open);
+            if !command.words.is_empty() {
+                command.assigns.iter_mut().for_each(ShellWord::open);
+            }
+            for tok in command.other_folders.iter_mut().flatten().filter(|t| **t == Tok::Is(GAP)) {
+                *tok = Tok::Cross;
+            }
+        }
+        opened
+    }
+
+    /// Adds a command that is another form of this one.
+    pub(crate) fn push_twin(&mut self, index: usize, command: ShellCommand) {
+        let new = self.commands.len();
+        let same: Vec<(usize, usize)> =
+            self.starts.iter().filter(|(command, _)| *command == index).copied().collect();
+        self.starts.extend(same.into_iter().map(|(_, word)| (new, word)));
+        self.commands.push(command);
+        self.runs.push(self.runs.get(index).copied().unwrap_or_default());
+    }
+
+    fn note_anything(&mut self, reason: &'static str) {
+        self.anything.get_or_insert(reason);
+    }
+
+    fn add(&mut self, script: &ShellScript, place: TextPlace<'_>, kind: TextKind) {
+        let values = ShellValues::of(script, place.outer);
+        if kind == TextKind::Line {
+            self.note_doubts(script, &values);
+        }
+        let is_possible = kind == TextKind::Possible;
+        let is_open = is_possible
+            || script.is_broken
+            || script.commands.iter().any(runs_its_input);
+        for at in 0..script.commands.len() {
+            let Some(forms) = values.expand(at) else {
+                self.note_anything("more expansions than are followed");
+                self.add_form(&script.commands[at], at, &values, place, kind, is_open);
+                continue;
+            };
+            for form in forms {
+                for form in feeds::fed(form, &values) {
+                    self.add_form(&form, at, &values, place, kind, is_open);
                 }
             }
         }
         if is_open {
             let cwd = script.commands.first().and_then(|command| command.folders.first());
-            let base = BaseFolders { cwd: cwd.map_or("/", String::as_str), home };
+            let base = BaseFolders { cwd: cwd.map_or("/", String::as_str), ..place.base };
+            let place = TextPlace { base, outer: None, ..place };
             for body in &script.bodies {
-                self.read(body, base, depth, is_code);
+                self.read(body, place, TextKind::Possible, None);
+                self.read(body, place, TextKind::Code, None);
             }
         }
     }
 
-    /// Parses a text as a command line, or as code that may contain one anywhere.
-    fn read(&mut self, text: &str, base: BaseFolders<'_>, depth: usize, is_code: bool) {
-        if text.trim().is_empty() || steps::is_spent() {
+    /// Notes why a line that runs could run anything.
+    fn note_doubts(&mut self, script: &ShellScript, values: &ShellValues<'_>) {
+        if script.is_broken {
+            self.note_anything("a form that is not understood");
+        }
+        if script.has_gaps {
+            self.note_anything("a command line that is not known");
+        }
+        if values.evaluates_unknown() {
+            self.note_anything("arithmetic with an unknown value");
+        }
+    }
+
+    fn add_form(
+        &mut self,
+        command: &ShellCommand,
+        at: usize,
+        values: &ShellValues<'_>,
+        place: TextPlace<'_>,
+        kind: TextKind,
+        is_open: bool,
+    ) {
+        // The commands of the line itself count, whatever the budget.
+        if !steps::spend(command.words.len()) && place.depth > 0 {
             return;
         }
-        if depth >= DEEPEST {
-            steps::cut();
-        } else {
-            let script = ShellScript::nested(text, base, depth + 1);
-            self.add(&script, base.home, depth + 1, is_code);
+        let is_line = kind == TextKind::Line;
+        if is_line && let Some(reason) = runs_anything(command) {
+            self.note_anything(reason);
+        }
+        let index = self.commands.len();
+        let starts = starts(command, is_open || !is_line);
+        self.starts.extend(starts.into_iter().map(|word| (index, word)));
+        self.commands.push(command.clone());
+        self.runs.push(is_line);
+        let own: String = command.shown();
+        for (text, kind) in texts(command, is_open, is_line) {
+            for cwd in command.folders.iter().take(if place.depth > 2 { 1 } else { 16 }) {
+                let base = BaseFolders { cwd, ..place.base };
+                let place = TextPlace { base, outer: Some((values, at)), ..place };
+                self.read(&text, place, kind, Some(&own));
+            }
+        }
+    }
+
+    /// Parses a text as a command line, or finds the words of a program in another language.
+    fn read(&mut self, text: &str, place: TextPlace<'_>, kind: TextKind, within: Option<&str>) {
+        // A word that is a line of one word would contain itself again and again.
+        if text.trim().is_empty() || steps::is_spent() || within == Some(text) {
+            return;
+        }
+        if place.depth >= DEEPEST {
+            return steps::cut();
+        }
+        let inner = TextPlace { depth: place.depth + 1, ..place };
+        if kind == TextKind::Code {
+            return self.add_code(text, inner);
+        }
+        let script = ShellScript::nested(text, place.base, place.depth + 1);
+        self.add(&script, inner, kind);
+    }
+
+    /// Adds the words of a program in another language as one command, and its quoted texts as
+    /// command lines.
+    fn add_code(&mut self, text: &str, place: TextPlace<'_>) {
+        let found = code::words_of(text);
+        let cwd = place.base.cwd.to_owned();
+        let words: Vec<ShellWord> = found.words.iter().map(|word| ShellWord::known(word)).collect();
+        if words.is_empty() || !steps::spend(words.len()) {
+            return;
+        }
+        let index = self.commands.len();
+        self.starts.extend((0..words.len()).map(|word| (index, word)));
+        let folders = vec![cwd];
+        self.commands.push(ShellCommand { words, folders, ..ShellCommand::default() });
+        self.runs.push(false);
+        for quoted in found.quoted.iter().filter(|quoted| quoted.contains(is_special)) {
+            self.read(quoted, place, TextKind::Possible, None);
         }
     }
 }
 
-/// Returns true if this command may run any part of the line.
-fn opens_all(command: &ShellCommand) -> bool {
-    let is_feeder = |program: &str| {
-        is_one_of(program, SHELLS)
-            || is_one_of(program, "eval source . xargs gxargs parallel trap alias")
-    };
-    let begins = |at: usize| command.words[at].text().is_some_and(is_feeder);
-    starts(command, false).into_iter().any(begins)
-        || command.words.first().is_some_and(|program| !program.is_known())
+fn all_words(command: &ShellCommand) -> impl Iterator<Item = &ShellWord> {
+    command.words.iter().chain(&command.assigns).chain(&command.redirects)
 }
 
-/// Returns true if this command is given code of a language other than the shell's.
-fn takes_code(command: &ShellCommand) -> bool {
-    let is_interpreter = |at: usize| {
-        command.words[at].text().is_some_and(|program| is_one_of(program, INTERPRETERS))
+/// Returns why a command could run anything.
+fn runs_anything(command: &ShellCommand) -> Option<&'static str> {
+    let program = command.words.first()?;
+    if program.is_anything() || (program.may_split && program.first_text().starts_with(GAP)) {
+        return Some("a program whose name is not known");
+    }
+    let is_definition = |word: &ShellWord| word.first_text().contains('=') || word.has_unknown();
+    if program.could_name("alias") && command.words[1..].iter().any(is_definition) {
+        return Some("an alias");
+    }
+    if program.could_name("hash enable autoload zmodload") && command.words.len() > 2 {
+        return Some("a command that changes the meaning of names");
+    }
+    let is_compared = |word: &ShellWord| {
+        word.text().is_some_and(|text| matches!(text, "-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge"))
     };
-    starts(command, false).into_iter().any(is_interpreter)
+    let is_test = program.text() == Some("[[") && command.words.iter().any(is_compared);
+    if (is_test || program.text() == Some("let")) && command.words.iter().any(ShellWord::has_unknown) {
+        return Some("arithmetic with an unknown value");
+    }
+    let has_code_gap = program_starts(command).any(|at| takes_gap(&command.words[at..]));
+    has_code_gap.then_some("a program text that is not known")
+}
+
+/// Returns true if a program gets a text to run of which something is not known.
+fn takes_gap(words: &[ShellWord]) -> bool {
+    let Some((program, rest)) = words.split_first() else { return false };
+    let Some(name) = program.text() else { return false };
+    let is = |list: &str| callgate_mask::programs::is_one_of(name, list);
+    if is(LINE_TAKERS) {
+        return rest.iter().any(ShellWord::has_unknown);
+    }
+    let is_shell = is(SHELLS);
+    if !is_shell && !is(LANGUAGES) && !is("sed gsed") {
+        return false;
+    }
+    if is("sed gsed") || is("awk gawk mawk nawk") {
+        return operands::program_text(name, rest).is_some_and(ShellWord::has_unknown);
+    }
+    let gives_code = |word: &ShellWord| {
+        word.text().is_some_and(|text| {
+            text.starts_with('-')
+                && (matches!(text, "--eval" | "--print" | "--command")
+                    || (!text.starts_with("--") && text.ends_with(['c', 'e', 'E', 'r', 'p'])))
+        })
+    };
+    words.windows(2).any(|two| gives_code(&two[0]) && two[1].has_unknown())
+}
+
+/// Returns true if this command runs what it reads, which may be any part of the line.
+fn runs_its_input(command: &ShellCommand) -> bool {
+    let is_operand = |word: &ShellWord| {
+        let text = word.first_text();
+        text == "-c" || (!text.starts_with('-') && text != "/dev/stdin" && !text.starts_with("/dev/fd"))
+    };
+    let begins = |at: usize| {
+        let (program, rest) = (&command.words[at], &command.words[at + 1..]);
+        let reads = command.is_piped || command.reads_file || rest.is_empty();
+        let is_reader = program.could_name(SHELLS) || program.could_name(LINE_READERS);
+        let is_language = program.could_name(LANGUAGES);
+        (is_reader && (reads || !rest.iter().any(is_operand)))
+            || (is_language && reads && !rest.iter().any(is_operand))
+    };
+    program_starts(command).any(begins)
 }
 
 /// Returns the words at which a program may begin.
 fn starts(command: &ShellCommand, is_open: bool) -> Vec<usize> {
     let Some(program) = command.words.first() else { return Vec::new() };
-    let is = |list| program.text().is_some_and(|program| is_one_of(program, list));
-    if is_open || is(INTERPRETERS) || is(SHELLS) {
+    let is_feeder = program.could_name("xargs gxargs");
+    if is_open || (!is_feeder && (program.could_name(INTERPRETERS) || program.could_name(SHELLS))) {
         (0..command.words.len()).collect()
-    } else if is(WRAPPERS) {
+    } else if program.could_name(WRAPPERS) {
         wrapped(&command.words)
+    } else if program.could_name("git") {
+        started_by_git(&command.words)
+    } else if program.may_split {
+        // It may be no word at all.
+        vec![0, 1.min(command.words.len() - 1)]
     } else {
         vec![0]
     }
+}
+
+/// Returns the words at which a shell would find a program: not every word of a program in another
+/// language.
+fn program_starts(command: &ShellCommand) -> impl Iterator<Item = usize> {
+    let is_language = command.words.first().is_some_and(|program| program.could_name(LANGUAGES));
+    let starts = if is_language { vec![0] } else { starts(command, false) };
+    starts.into_iter()
+}
+
+/// Returns the words at which git starts another program.
+fn started_by_git(words: &[ShellWord]) -> Vec<usize> {
+    let mut starts = vec![0];
+    for (at, word) in words.iter().enumerate().skip(1).take(words.len().saturating_sub(2)) {
+        if word.text().is_some_and(|text| matches!(text, "foreach" | "run" | "-x" | "--exec")) {
+            starts.push(at + 1);
+        }
+    }
+    starts
 }
 
 /// Returns the words of a wrapper up to the first that is certainly the program, and so on through
@@ -119,58 +345,120 @@ fn wrapped(words: &[ShellWord]) -> Vec<usize> {
     let mut starts = vec![0];
     let mut after_option = false;
     // A lock, a folder, a mask or a user comes before the program.
-    let takes_operand = |word: &ShellWord| {
-        word.text().is_some_and(|program| {
-            is_one_of(program, "flock chroot taskset faketime setuidgid chpst runuser su")
-        })
-    };
+    let takes_operand =
+        |word: &ShellWord| word.could_name("flock chroot taskset faketime setuidgid chpst runuser su");
     let mut is_operand_due = words.first().is_some_and(takes_operand);
     for (at, word) in words.iter().enumerate().skip(1) {
         starts.push(at);
-        let text = word.known_text();
-        let is_option = text.starts_with('-');
-        let is_own = text.contains('=') || text.starts_with(|c: char| c.is_ascii_digit());
+        let is_option = word.could_begin_with("-") || word.may_split;
+        let is_own = word.could_contain("=")
+            || word.first_text().starts_with(|c: char| c.is_ascii_digit());
         if !is_option && !is_own && !after_option && is_operand_due {
             is_operand_due = false;
-        } else if !is_option && !is_own && !after_option && !is_one_of(&text, WRAPPERS) {
-            if is_one_of(&text, INTERPRETERS) || is_one_of(&text, SHELLS) {
+        } else if !is_option && !is_own && !after_option && !word.could_name(WRAPPERS) {
+            if word.could_name(INTERPRETERS) || word.could_name(SHELLS) {
                 starts.extend(at + 1..words.len());
+            }
+            if word.could_name("git") {
+                starts.extend(started_by_git(&words[at..]).into_iter().skip(1).map(|i| at + i));
             }
             break;
         }
-        after_option = is_option && !text.contains('=');
+        after_option = is_option && !word.first_text().contains('=');
     }
     starts
 }
 
-/// Returns the texts in a command's words that may be command lines themselves.
-fn texts(command: &ShellCommand, is_open: bool) -> Vec<String> {
-    let is = |list| command.program().is_some_and(|program| is_one_of(program, list));
+/// Returns the texts in a command's words that may be command lines or programs themselves.
+fn texts(command: &ShellCommand, is_open: bool, is_line: bool) -> Vec<(String, TextKind)> {
+    let Some(program) = command.words.first() else { return assigned(command).collect() };
+    let is = |list: &str| program.could_name(list);
     let looks_inside = is_open || is(INTERPRETERS) || is(SHELLS) || is(WRAPPERS);
     // The output of a harmless program is run only if something in the line runs it.
     let harmless = if is_open { Vec::new() } else { operands::harmless_texts(command) };
+    let kind = if is_line && runs_texts(command) { TextKind::Line } else { TextKind::Possible };
+    let is_code = starts(command, false).iter().any(|at| command.words[*at].could_name(LANGUAGES));
     let mut texts = Vec::new();
-    for (at, word) in command.words.iter().enumerate() {
-        if harmless.contains(&at) {
-            continue;
-        }
-        let text = word.known_text();
-        if looks_inside && text.contains(is_special) {
-            texts.push(text.clone());
-        }
-        if looks_inside || is(CAN_RUN) {
-            texts.extend(values(&text));
+    for (at, word) in command.words.iter().enumerate().filter(|(at, _)| !harmless.contains(at)) {
+        for text in word.texts() {
+            if looks_inside && text.contains(is_special) {
+                if is_code {
+                    texts.push((text.clone(), TextKind::Code));
+                }
+                if !is_code || kind == TextKind::Line {
+                    texts.extend(glued(&text).map(|text| (text, kind)));
+                    texts.push((text.clone(), kind));
+                }
+            }
+            if looks_inside || is(CAN_RUN) {
+                texts.extend(after_equals(&text).map(|text| (text, TextKind::Possible)));
+            }
+            if at > 0 && is("sed gsed") && !operands::is_quiet_sed(&text) {
+                texts.push((text.replace(is_sed_mark, " "), TextKind::Code));
+            }
+            if at > 0 && is("git") && gives_git_command(&command.words, at) {
+                texts.push((text.trim_start_matches('!').to_owned(), TextKind::Line));
+            }
         }
     }
-    for assign in &command.assigns {
-        let text = assign.known_text();
-        texts.extend(assign.value_at.and_then(|at| text.get(at..)).map(Into::into));
+    if is_line && is("eval") {
+        // It joins its words.
+        let joined: Vec<String> = command.words[1..].iter().map(ShellWord::first_text).collect();
+        texts.push((joined.join(" "), TextKind::Line));
     }
+    texts.extend(assigned(command));
     texts
 }
 
+/// Returns the values of the assignments of a command.
+fn assigned(command: &ShellCommand) -> impl Iterator<Item = (String, TextKind)> {
+    command.assigns.iter().flat_map(|assign| {
+        let value = |text: String| assign.value_at.and_then(|at| text.get(at..).map(Into::into));
+        assign.texts().filter_map(value).map(|text: String| (text, TextKind::Possible))
+    })
+}
+
+/// Returns true if a program of the command certainly runs a text that it is given.
+fn runs_texts(command: &ShellCommand) -> bool {
+    let takes_line = |at: usize| {
+        let (program, rest) = (&command.words[at], &command.words[at + 1..]);
+        let has_option = rest.iter().any(|word| {
+            let text = word.first_text();
+            text.starts_with('-') && !text.starts_with("--") && text.contains('c')
+        });
+        program.could_name(LINE_TAKERS) || (program.could_name(SHELLS) && has_option)
+    };
+    program_starts(command).any(takes_line)
+}
+
+/// Returns true if git runs this word as a command line.
+fn gives_git_command(words: &[ShellWord], at: usize) -> bool {
+    let before = words[at - 1].text().unwrap_or_default();
+    let has_command = |name: &str| words.iter().any(|word| word.text() == Some(name));
+    match before {
+        "-x" | "--exec" => has_command("rebase") || has_command("difftool"),
+        "--extcmd" | "--tree-filter" | "--index-filter" | "--msg-filter" | "--env-filter"
+        | "--commit-filter" | "--parent-filter" | "--tag-name-filter" | "--setup"
+        | "--upload-pack" | "--receive-pack" | "foreach" => true,
+        _ => words[at].text().is_some_and(|text| text.starts_with("--exec=")),
+    }
+}
+
+fn is_sed_mark(c: char) -> bool {
+    !(c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '~'))
+}
+
+/// Returns the text after the letter of an option, as in `-S'git push'`, and after a colon.
+fn glued(text: &str) -> impl Iterator<Item = String> {
+    let is_option = text.starts_with('-') && !text.starts_with("--");
+    let letters = is_option.then(|| text.chars().skip(2).collect::<String>());
+    let after_colon = text.split_once(':').map(|(_, rest)| rest.trim_start_matches('!').to_owned());
+    let after_mark = text.strip_prefix(['!', ':', '+']).map(|rest| rest.trim_start_matches('!').to_owned());
+    letters.into_iter().chain(after_colon).chain(after_mark).filter(|text| !text.is_empty())
+}
+
 /// Returns the text after each `=` of an option.
-fn values(text: &str) -> impl Iterator<Item = String> {
+fn after_equals(text: &str) -> impl Iterator<Item = String> {
     let after =
         |(at, _): (usize, &str)| text[at + 1..].trim_start_matches(['!', '\'', '"']).to_owned();
     text.match_indices('=').take(4).map(after).filter(|value| !value.is_empty())

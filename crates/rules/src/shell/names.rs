@@ -25,6 +25,11 @@ pub(crate) const CAN_RUN: &str = "\
     systemctl launchctl dpkg apt apt-get pip pip3 brew ansible terraform vagrant claude codex \
     gemini opencode";
 
+/// Interpreters of languages other than the shell's.
+pub(crate) const LANGUAGES: &str = "\
+    python python2 python3 pypy pypy3 ipython perl ruby irb node nodejs deno bun php lua luajit \
+    awk gawk mawk nawk tclsh osascript R Rscript julia";
+
 /// Programs that remove, move or change whole folders.
 pub(crate) const MOVERS: &str = "\
     rm rmdir mv cp gcp gmv grm ln gln install ginstall rsync chmod chown chgrp chattr setfacl \

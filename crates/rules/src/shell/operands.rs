@@ -9,7 +9,10 @@ mod tests;
 
 use callgate_mask::programs::is_one_of;
 
-use super::ShellCommand;
+use super::names::has;
+use crate::place::last_name;
+
+use super::{GAP, ShellCommand, ShellWord};
 
 /// Programs that use the files that they are given, and nothing else in their folder.
 const ONLY_NAMED: &str = "\
@@ -29,6 +32,60 @@ const GREP_NUMBERS: &str = "ABCm";
 
 /// The most programs, patterns and numbers of one command; beyond it all words are paths.
 const MOST_TEXTS: usize = 64;
+
+/// Programs that use none of their arguments as the name of a file that they read or write.
+const WITHOUT_FILES: &str = "\
+    echo printf : true false exit return break continue shift sleep seq wait export local declare \
+    readonly typeset unset read test [ [[ expr basename dirname date let cd pushd popd for select \
+    case in set shopt umask ulimit kill pgrep which type hash tput logger jobs fg bg disown";
+
+/// Returns the indices of the words in which something unknown could matter: for most programs all
+/// of them.
+pub(crate) fn unknown_counts(command: &ShellCommand) -> Vec<usize> {
+    let program = command.words.first().and_then(ShellWord::text);
+    match program.map(last_name) {
+        Some(name) if has(WITHOUT_FILES, name) => vec![0],
+        Some("git") => {
+            // What follows these options is a text.
+            let is_text = |at: usize| {
+                let is_after = command.words[at - 1]
+                    .text()
+                    .is_some_and(|option| matches!(option, "-m" | "--message"));
+                let text = command.words[at].first_text();
+                let is_in = ["--author=", "--since=", "--until=", "--grep=", "--message="];
+                is_after || is_in.iter().any(|option| text.starts_with(option))
+            };
+            (0..command.words.len()).filter(|at| *at == 0 || !is_text(*at)).collect()
+        }
+        _ => (0..command.words.len()).collect(),
+    }
+}
+
+/// Returns the program among the arguments of `awk` or `sed`.
+pub(crate) fn program_text<'a>(program: &str, rest: &'a [ShellWord]) -> Option<&'a ShellWord> {
+    let takes_next = |word: &ShellWord| {
+        let text = word.text().unwrap_or_default();
+        matches!(text, "-F" | "-v" | "-f" | "-l" | "--assign" | "--field-separator")
+            && is_one_of(program, AWK)
+    };
+    let mut at = 0;
+    while let Some(word) = rest.get(at) {
+        let text = word.first_text();
+        if text == "-e" || text == "--expression" {
+            return rest.get(at + 1);
+        }
+        if !text.starts_with('-') {
+            return Some(word);
+        }
+        at += 1 + usize::from(takes_next(word));
+    }
+    None
+}
+
+/// Returns true if a text, as a script of `sed`, runs nothing.
+pub(crate) fn is_quiet_sed(script: &str) -> bool {
+    sed::runs_nothing(script)
+}
 
 /// Returns true if the command uses nothing but the files that its words name.
 pub(crate) fn are_all(command: &ShellCommand) -> bool {
@@ -61,8 +118,12 @@ pub(crate) fn harmless_texts(command: &ShellCommand) -> Vec<usize> {
 
 /// Returns the texts of the words, if those that are not fully known cannot be options.
 fn known_beginnings(command: &ShellCommand) -> Option<Vec<&str>> {
+    let begins_otherwise = |word: &ShellWord| {
+        let pieces = word.choices().map(|pieces| ShellWord::of_pieces(pieces.to_vec()));
+        pieces.map(|word| word.gapped_text()).any(|text| text.starts_with(['-', GAP]))
+    };
     let words = command.words.iter().map(|word| match word.text() {
-        None if word.known_text().starts_with(['-', '\0']) => None,
+        None if begins_otherwise(word) => None,
         text => Some(text.unwrap_or(UNKNOWN_FILE)),
     });
     words.collect()

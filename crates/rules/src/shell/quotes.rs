@@ -3,8 +3,11 @@
 use callgate_wire::desk::SegmentStyle;
 
 use super::lists::ShellReader;
-use super::word::{ShellWord, WordPiece};
+use super::word::{GAP, ShellWord, ValueChange, WordExpansion, WordPiece};
 use crate::steps;
+
+/// The characters that end a word outside quotes.
+pub(super) const ENDS: &str = " \t\n;&|<>()";
 
 impl ShellReader<'_> {
     /// Parses a word up to the blank or operator that ends it.
@@ -15,31 +18,35 @@ impl ShellReader<'_> {
             return word;
         }
         let begin = self.at;
-        while let Some(c) = self.peek() {
+        while let Some(c) = self.peek().filter(|c| !ENDS.contains(*c)) {
+            self.word_part(c, self.at == begin, &mut word);
+        }
+        word
+    }
+
+    /// Parses the next part of a word, which begins with this character.
+    pub(super) fn word_part(&mut self, c: char, is_first: bool, word: &mut ShellWord) {
             match c {
-                ' ' | '\t' | '\n' | ';' | '&' | '|' | '<' | '>' | '(' | ')' => break,
                 '\'' => {
                     self.at += 1;
-                    self.single(&mut word);
+                    self.single(word);
                 }
                 '"' => {
                     self.at += 1;
-                    self.double(&mut word);
+                    self.double(word);
                 }
-                '\\' => self.backslash(&mut word),
+                '\\' => self.backslash(word),
                 '$' => {
                     self.at += 1;
-                    self.dollar(&mut word, false);
+                    self.dollar(word, false);
                 }
-                '`' => self.backticks(&mut word),
-                '{' | '}' => self.brace(&mut word),
+                '`' => self.backticks(word, false),
+                '{' | '}' => self.brace(word),
                 _ => {
                     self.at += 1;
-                    self.plain(c, self.at - 1 == begin, &mut word);
+                    self.plain(c, is_first, word);
                 }
             }
-        }
-        word
     }
 
     /// Parses a character outside quotes that does not end the word.
@@ -51,7 +58,9 @@ impl ShellReader<'_> {
             '=' if is_first => {
                 self.paint(self.at - 1, SegmentStyle::Unclear);
                 self.doubt("a character with a special meaning");
-                word.push(c);
+                // One shell puts the path of the program there whose name follows.
+                let choice = [ShellWord::known("="), ShellWord::known("/usr/bin/")];
+                word.push_expansion(WordExpansion::Choice(choice.into()));
             }
             '=' => {
                 if !word.has_equals && !word.is_quoted {
@@ -67,6 +76,8 @@ impl ShellReader<'_> {
                 word.push(c);
             }
             c if c.is_ascii_graphic() => word.push(c),
+            // A gap in a text that is itself a word.
+            GAP => self.gap(word),
             // Shells differ in how they treat blanks of other alphabets and control characters.
             c => {
                 self.paint(self.at - 1, SegmentStyle::Unclear);
@@ -77,8 +88,8 @@ impl ShellReader<'_> {
     }
 
     /// Returns true if the word is complete.
-    fn ends_word(&self) -> bool {
-        self.peek().is_none_or(|c| " \t\n;&|<>()".contains(c))
+    pub(super) fn ends_word(&self) -> bool {
+        self.peek().is_none_or(|c| ENDS.contains(c))
     }
 
     /// Parses a `~`, which is the home at the beginning of a word, and may be after `=` and `:`.
@@ -89,58 +100,40 @@ impl ShellReader<'_> {
         } else if is_first || word.ends_with(['=', ':']) {
             self.paint(self.at - 1, SegmentStyle::Unclear);
             self.doubt("a tilde of unknown meaning");
-            word.push_piece(WordPiece::Unknown);
+            if is_first || !(self.peek() == Some('/') || self.ends_word()) {
+                // The name of a user, or a folder in which the shell was.
+                let is_name = |c: &char| c.is_ascii_alphanumeric() || "_+-.".contains(*c);
+                while self.peek().as_ref().is_some_and(is_name) {
+                    self.at += 1;
+                }
+                return word.push_piece(WordPiece::Unknown);
+            }
+            let choice = [ShellWord::known(self.home), ShellWord::known("~")];
+            word.push_expansion(WordExpansion::Choice(choice.into()));
         } else {
             word.push('~');
         }
     }
 
-    /// Parses a `{` or `}`. They are literal when alone and around a name: `{}`, `HEAD@{1}`.
-    fn brace(&mut self, word: &mut ShellWord) {
-        let Some(c) = self.next() else { return };
-        let is_name = |c: &&char| c.is_ascii_alphanumeric() || "_-/:@^".contains(**c);
-        let name: String = self.chars[self.at..].iter().take_while(is_name).collect();
-        let is_alone = word.is_empty() && self.ends_word();
-        if c == '{'
-            && self.peek_at(name.len()) == Some('}')
-            && (name.is_empty() || !word.is_empty())
-        {
-            self.at += name.len() + 1;
-            word.push_text(&format!("{{{name}}}"));
-        } else if is_alone {
-            word.push(c);
-        } else {
-            self.paint(self.at - 1, SegmentStyle::Variable);
-            self.doubt("a brace expansion");
-            word.push_piece(WordPiece::Unknown);
-            self.alternatives();
-        }
-    }
-
-    /// Keeps the rest of a word with braces as words that may be run. It includes that of nested
-    /// braces.
-    fn alternatives(&mut self) {
-        if self.at < self.kept_to {
-            return;
-        }
-        let goes_on = |c: &&char| !" \t\n;&|<>()".contains(**c);
-        let rest: String = self.chars[self.at..].iter().take_while(goes_on).collect();
-        self.kept_to = self.at + rest.chars().count();
-        self.script.bodies.push(rest.replace(['{', '}', ','], " "));
-    }
-
-    fn single(&mut self, word: &mut ShellWord) {
+    pub(super) fn single(&mut self, word: &mut ShellWord) {
         let begin = self.at - 1;
         word.is_quoted = true;
         while let Some(c) = self.next() {
             match c {
                 '\'' => return self.paint(begin, SegmentStyle::String),
-                '\0' => self.doubt("a NUL"),
+                GAP => self.gap(word),
                 c => word.push(c),
             }
         }
         self.paint(begin, SegmentStyle::Unclear);
         self.broken("an unfinished quote");
+    }
+
+    /// Takes a gap for anything: what is not known of a text, which a shell reads as a line.
+    fn gap(&mut self, word: &mut ShellWord) {
+        self.doubt("a NUL");
+        self.script.has_gaps = true;
+        word.push_piece(WordPiece::Unknown);
     }
 
     pub(super) fn double(&mut self, word: &mut ShellWord) {
@@ -149,7 +142,7 @@ impl ShellReader<'_> {
         while let Some(c) = self.peek() {
             match c {
                 '`' => {
-                    self.backticks(word);
+                    self.backticks(word, true);
                     continue;
                 }
                 '"' => {
@@ -169,7 +162,7 @@ impl ShellReader<'_> {
                     Some('\n') => self.at += 1,
                     _ => word.push('\\'),
                 },
-                '\0' => self.doubt("a NUL"),
+                GAP => self.gap(word),
                 c => word.push(c),
             }
             self.at += 1;
@@ -183,7 +176,7 @@ impl ShellReader<'_> {
         let mut word = ShellWord::default();
         while let Some(c) = self.peek() {
             match c {
-                '`' => self.backticks(&mut word),
+                '`' => self.backticks(&mut word, true),
                 '$' => {
                     self.at += 1;
                     self.dollar(&mut word, true);
@@ -215,42 +208,59 @@ impl ShellReader<'_> {
     }
 
     /// Parses what follows a `$`.
-    fn dollar(&mut self, word: &mut ShellWord, in_quotes: bool) {
+    pub(super) fn dollar(&mut self, word: &mut ShellWord, in_quotes: bool) {
         let begin = self.at - 1;
         self.expansion(word, in_quotes);
         self.paint(begin, SegmentStyle::Variable);
     }
 
-    fn expansion(&mut self, word: &mut ShellWord, in_quotes: bool) {
+    fn expansion(&mut self, word: &mut ShellWord, is_quoted: bool) {
         match self.peek() {
-            Some('\'') if !in_quotes => {
+            Some('\'') if !is_quoted => {
                 self.at += 1;
                 self.ansi(word);
             }
-            Some('"') if !in_quotes => {
+            Some('"') if !is_quoted => {
                 self.at += 1;
                 self.doubt("a translated text");
                 self.double(word);
+            }
+            Some('(') if self.peek_at(1) == Some('(') && self.skip_arithmetic(1) => {
+                self.doubt("a substitution");
+                word.push_piece(WordPiece::Digits);
             }
             Some('(') => {
                 self.at += 1;
                 self.paint(self.at - 2, SegmentStyle::Operator);
                 self.doubt("a substitution");
-                word.push_piece(WordPiece::Unknown);
-                self.list(true);
+                let begin = self.script.commands.len();
+                self.region(|reader| reader.list(true));
+                let commands = begin..self.script.commands.len();
+                word.push_expansion(WordExpansion::Output { commands, is_quoted });
             }
             Some('{') => {
                 self.at += 1;
-                self.braced(word);
+                self.braced(word, is_quoted);
             }
-            Some(c) if c.is_ascii_alphabetic() || c == '_' => self.variable(word, in_quotes),
-            Some(c) if c.is_ascii_digit() || "@*#?-$!".contains(c) => {
-                self.at += 1;
-                self.doubt("a variable");
+            Some('[') => {
+                self.broken("arithmetic in brackets");
                 word.push_piece(WordPiece::Unknown);
             }
+            Some(c) if c.is_ascii_alphabetic() || c == '_' => self.variable(word, is_quoted),
+            Some('#' | '?' | '$' | '!') => {
+                self.at += 1;
+                self.doubt("a variable");
+                word.push_piece(WordPiece::Digits);
+            }
+            Some(c) if c.is_ascii_digit() || "@*-".contains(c) => {
+                self.at += 1;
+                self.doubt("a variable");
+                let name = c.to_string();
+                let change = ValueChange::Keep;
+                word.push_expansion(WordExpansion::Variable { name, is_quoted, change });
+            }
             Some('"' | ' ' | '\t' | '\n') => word.push('$'),
-            None if !in_quotes => word.push('$'),
+            None if !is_quoted => word.push('$'),
             _ => {
                 self.doubt("a character with a special meaning");
                 word.push('$');
@@ -258,97 +268,38 @@ impl ShellReader<'_> {
         }
     }
 
-    fn variable(&mut self, word: &mut ShellWord, in_quotes: bool) {
+    fn variable(&mut self, word: &mut ShellWord, is_quoted: bool) {
         let mut name = String::new();
         while let Some(c) = self.peek().filter(|c| c.is_ascii_alphanumeric() || *c == '_') {
             name.push(c);
             self.at += 1;
         }
-        self.expand(&name, in_quotes, word);
+        self.expand(name, is_quoted, word);
     }
 
     /// Parses a variable. Only the home is known.
-    fn expand(&mut self, name: &str, in_quotes: bool, word: &mut ShellWord) {
+    pub(super) fn expand(&mut self, name: String, is_quoted: bool, word: &mut ShellWord) {
         let is_plain = |c: char| c.is_ascii_alphanumeric() || "/_-.".contains(c);
-        let is_whole = in_quotes || self.home.chars().all(is_plain);
+        let is_whole = is_quoted || self.home.chars().all(is_plain);
         // A shell may read a colon or a bracket after the name as a part of the expansion.
         let is_ended = self.ends_word() || matches!(self.peek(), Some('/' | '"'));
         if name == "HOME" && is_whole && is_ended {
             word.push_text(self.home);
             word.is_quoted = true;
-        } else {
-            self.doubt("a variable");
-            word.push_piece(WordPiece::Unknown);
-        }
-    }
-
-    /// Parses `${…}`, which may contain commands.
-    fn braced(&mut self, word: &mut ShellWord) {
-        let rest = &self.chars[self.at..];
-        if rest.starts_with(&['H', 'O', 'M', 'E', '}']) {
-            self.at += 5;
-            self.expand("HOME", false, word);
             return;
         }
         self.doubt("a variable");
-        let has_value = self.is_followed_by_value();
-        let mut inside = ShellWord::default();
-        self.depth += 1;
-        if self.depth > super::DEEPEST {
-            steps::cut();
-            self.at = self.chars.len();
-        }
-        while let Some(c) = self.next() {
-            match c {
-                '}' => {
-                    self.depth -= 1;
-                    self.script.bodies.push(inside.known_text());
-                    if has_value {
-                        word.push_alternative(inside);
-                    } else {
-                        word.push_piece(WordPiece::Unknown);
-                    }
-                    return;
-                }
-                '\'' => self.single(&mut inside),
-                '"' => self.double(&mut inside),
-                '\\' => {
-                    self.next();
-                }
-                '$' => self.dollar(&mut inside, false),
-                '`' => {
-                    self.at -= 1;
-                    self.backticks(&mut inside);
-                }
-                c => inside.push(c),
-            }
-        }
-        self.depth -= 1;
-        word.push_piece(WordPiece::Unknown);
-        self.broken("an unfinished expansion");
-    }
-
-    /// Skips the name and the operator of `${NAME:-value}` and the like, if they are next.
-    fn is_followed_by_value(&mut self) -> bool {
-        let is_name = |c: &&char| c.is_ascii_alphanumeric() || **c == '_';
-        let rest = &self.chars[self.at..];
-        let special = usize::from(matches!(rest.first(), Some('@' | '*' | '!' | '#' | '?' | '$')));
-        let name = special + rest[special..].iter().take_while(is_name).count();
-        let colon = usize::from(rest.get(name) == Some(&':'));
-        let has_value = matches!(rest.get(name + colon), Some('-' | '=' | '+'));
-        if has_value {
-            self.at += name + colon + 1;
-        }
-        has_value
+        let is_odd = matches!(self.peek(), Some(':' | '['));
+        let change = if is_odd { ValueChange::Other } else { ValueChange::Keep };
+        word.push_expansion(WordExpansion::Variable { name, is_quoted, change });
     }
 
     /// Parses `` `…` ``, a command line with one more level of backslashes.
-    fn backticks(&mut self, word: &mut ShellWord) {
+    pub(super) fn backticks(&mut self, word: &mut ShellWord, is_quoted: bool) {
         let begin = self.at;
         self.at += 1;
         self.doubt("a substitution");
-        word.push_piece(WordPiece::Unknown);
-        let mut inside = String::new();
+        let mut inside = Vec::new();
         loop {
             match self.next() {
                 None => {
@@ -363,11 +314,10 @@ impl ShellReader<'_> {
             }
         }
         self.paint(begin, SegmentStyle::Variable);
-        if self.depth >= super::DEEPEST {
-            return self.stop_nesting();
-        }
-        let script = super::lists::read(&inside, self.home, self.depth);
-        self.add_inner(script);
+        let first = self.script.commands.len();
+        self.inside(inside, |reader| reader.region(|reader| reader.list(false)));
+        let commands = first..self.script.commands.len();
+        word.push_expansion(WordExpansion::Output { commands, is_quoted });
     }
 }
 

@@ -2,8 +2,8 @@
 
 use callgate_wire::desk::SegmentStyle;
 
-use super::lists::{self, CommandContent, HereDocument, OpenCommand, ShellReader};
-use super::{DEEPEST, ShellWord};
+use super::ShellWord;
+use super::lists::{CommandContent, HereDocument, OpenCommand, ShellReader};
 use crate::steps;
 
 impl ShellReader<'_> {
@@ -32,7 +32,11 @@ impl ShellReader<'_> {
                 self.at += 1;
                 self.paint(begin, SegmentStyle::Operator);
                 self.doubt("a substitution");
-                self.list(true);
+                open.command.is_piped |= arrow == '<';
+                self.region(|reader| reader.list(true));
+            }
+            ('<', Some(_)) if self.is_numeric_range() => {
+                self.broken("a range of numbers in a name");
             }
             ('<', Some('<')) => self.here(open, begin),
             _ => {
@@ -46,6 +50,7 @@ impl ShellReader<'_> {
                 if !is_harmless(&number, copies, &target) || (copies && arrow == '<') {
                     self.doubt("a redirect to or from a file");
                 }
+                open.command.reads_file |= arrow == '<' && !copies;
                 open.command.redirects.push(target);
             }
         }
@@ -73,12 +78,13 @@ impl ShellReader<'_> {
     /// Parses `<<`, `<<-` and `<<<`.
     fn here(&mut self, open: &mut OpenCommand, begin: usize) {
         self.at += 1;
+        open.command.is_piped = true;
         self.doubt("input written into the command");
         if self.eat('<') {
             self.paint(begin, SegmentStyle::Operator);
             let text = self.target();
-            self.script.bodies.push(text.known_text());
-            open.command.redirects.push(text);
+            self.script.bodies.push(text.first_text());
+            // Its commands are found; the text itself is not a file.
             return;
         }
         let strips_tabs = self.eat('-');
@@ -87,7 +93,7 @@ impl ShellReader<'_> {
             self.at += 1;
         }
         let begin = self.at;
-        let end = self.target().known_text();
+        let end = self.target().gapped_text();
         let raw = &self.chars[begin..self.at.max(begin)];
         // In the word that ends it, only quotes are special, and they keep the text as it is.
         let is_literal = raw.iter().any(|c| matches!(c, '\'' | '"' | '\\'));
@@ -106,6 +112,11 @@ impl ShellReader<'_> {
                 if trimmed == end {
                     break;
                 }
+                // Shells differ in whether such a line ends the document.
+                let is_near = trimmed.starts_with(&end) && !end.is_empty();
+                if is_near || (!is_literal && line.ends_with('\\')) {
+                    self.broken("a here-document of uncertain end");
+                }
                 body.push_str(&line);
                 body.push('\n');
             }
@@ -119,11 +130,14 @@ impl ShellReader<'_> {
 
     /// Finds the commands that the shell runs to expand a here-document.
     fn expansions(&mut self, body: &str) {
-        if self.depth >= DEEPEST {
-            return self.stop_nesting();
-        }
-        let script = lists::read_document(body, self.home, self.depth);
-        self.add_inner(script);
+        self.inside(body.chars().collect(), |reader| reader.region(Self::document));
+    }
+
+    /// Returns true if `1-9>` follows, which one shell takes for a pattern.
+    fn is_numeric_range(&self) -> bool {
+        let mut rest = self.chars[self.at..].iter().skip_while(|c| c.is_ascii_digit());
+        let has_dash = rest.next() == Some(&'-');
+        has_dash && rest.find(|c| !c.is_ascii_digit()) == Some(&'>')
     }
 
     fn line(&mut self) -> String {

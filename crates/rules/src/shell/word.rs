@@ -1,7 +1,18 @@
 //! One word of a command: the part that is known, and the part that only the shell will know.
+//!
+//! A word is a small pattern. Two questions are asked about it: what it [could be](ShellWord::could_be),
+//! for rules that deny or ask and for the guard, and what it [surely is](ShellWord::surely_is), for
+//! rules that allow. The first errs towards yes, the second towards no.
 
-use crate::glob::Tok;
+use std::ops::Range;
+
+use callgate_mask::programs::is_one_of;
+
+use crate::glob::{Lean, Tok, literal, meets};
 use crate::steps;
+
+/// Stands for what is not known in a text. No real word contains it.
+pub(crate) const GAP: char = '\0';
 
 /// A part of a word.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -10,22 +21,80 @@ pub enum WordPiece {
     Text(String),
     /// An unquoted `*`, `?` or `[`.
     Glob(char),
-    /// Anything: a variable, a substitution, a brace expansion.
+    /// Digits: a count, a process id.
+    Digits,
+    /// A path beneath the folder before it, from a list that a program prints.
+    Listing,
+    /// Anything.
     Unknown,
+    /// What the shell inserts here; see [`ShellValues`](super::values::ShellValues).
+    Expansion(Box<WordExpansion>),
+}
+
+/// What a shell replaces by something else.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum WordExpansion {
+    /// `$NAME` or `${NAME…}`.
+    Variable {
+        /// The variable.
+        name: String,
+        /// Whether it is within double quotes, so that its value stays one word.
+        is_quoted: bool,
+        /// What is done with the value.
+        change: ValueChange,
+    },
+    /// The output of the commands of a substitution, by their indices in the script.
+    Output {
+        /// The commands.
+        commands: Range<usize>,
+        /// Whether it is within double quotes.
+        is_quoted: bool,
+    },
+    /// `{a,b}`: in most shells several words.
+    Braces(Vec<ShellWord>),
+    /// One of several texts.
+    Choice(Vec<ShellWord>),
+    /// The elements of an array.
+    Array(Vec<ShellWord>),
+}
+
+/// What an expansion does with the value of its variable.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ValueChange {
+    /// Nothing.
+    Keep,
+    /// `${x:-word}`: the value, or else this.
+    Default(ShellWord),
+    /// `${x:+word}`: this, or nothing.
+    Instead(ShellWord),
+    /// `${x#prefix}` and `${x##prefix}`.
+    CutPrefix(ShellWord),
+    /// `${x%suffix}` and `${x%%suffix}`.
+    CutSuffix(ShellWord),
+    /// `${x[@]}` and `${x[*]}`: all elements.
+    Elements,
+    /// `${#x}`.
+    Length,
+    /// Anything else.
+    Other,
 }
 
 /// One word, its quotes resolved.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ShellWord {
     pieces: Vec<WordPiece>,
+    /// What it could be instead, after expansion.
+    others: Vec<Vec<WordPiece>>,
     /// Whether part of it was quoted; then it is not a keyword.
     pub(crate) is_quoted: bool,
     /// Whether it has an unquoted `=`; only the first can make it an assignment.
     pub(crate) has_equals: bool,
     /// Where the value begins, if the word is an assignment before a program.
     pub(crate) value_at: Option<usize>,
-    /// The word with the value of `${NAME:-value}` inserted.
-    alternative: Option<Box<ShellWord>>,
+    /// Whether the shell may make several words of it, or none.
+    pub(crate) may_split: bool,
+    /// Whether what is unknown counts as anything, rather than as nothing.
+    is_open: bool,
 }
 
 impl ShellWord {
@@ -37,15 +106,25 @@ impl ShellWord {
         word
     }
 
+    /// Returns a word of these pieces.
+    pub(crate) fn of_pieces(pieces: Vec<WordPiece>) -> Self {
+        let mut word = Self { is_quoted: true, ..Self::default() };
+        pieces.into_iter().for_each(|piece| word.push_any(piece));
+        word
+    }
+
     /// Returns a word that begins with a known text and continues with these.
     pub(crate) fn of_toks(text: &str, toks: &[Tok]) -> Self {
         let mut word = Self::known(text);
         for tok in toks {
             match tok {
+                Tok::Is(GAP) => word.push_piece(WordPiece::Unknown),
                 Tok::Is(c) => word.push(*c),
                 Tok::Run => word.push_piece(WordPiece::Glob('*')),
                 Tok::One | Tok::ShyOne => word.push_piece(WordPiece::Glob('?')),
                 Tok::Cross => word.push_piece(WordPiece::Unknown),
+                Tok::Beneath => word.push_piece(WordPiece::Listing),
+                Tok::Digits => word.push_piece(WordPiece::Digits),
                 // It comes before a star.
                 Tok::Shy => {}
             }
@@ -57,6 +136,7 @@ impl ShellWord {
     #[must_use]
     pub fn text(&self) -> Option<&str> {
         match self.pieces.as_slice() {
+            _ if !self.others.is_empty() => None,
             [] => Some(""),
             [WordPiece::Text(text)] => Some(text),
             _ => None,
@@ -75,43 +155,46 @@ impl ShellWord {
         &self.pieces
     }
 
-    /// Returns true if nothing of it is known.
-    pub(crate) fn is_unknown(&self) -> bool {
-        !self.pieces.is_empty()
-            && !self.pieces.iter().any(|part| matches!(part, WordPiece::Text(_)))
-    }
-
     pub(crate) fn is_empty(&self) -> bool {
-        self.pieces.is_empty()
+        self.pieces.is_empty() && self.others.is_empty()
     }
 
-    /// Adds `value` as one of the texts that an expansion at this place may become.
-    pub(super) fn push_alternative(&mut self, mut value: Self) {
-        let value = value.alternative.take().map_or(value, |alternative| *alternative);
-        let mut alternative = match self.alternative.take() {
-            Some(alternative) => alternative,
-            None if steps::spend(self.pieces.len()) => Box::new(self.clone()),
-            None => return,
-        };
-        for piece in value.pieces {
-            match piece {
-                WordPiece::Text(text) => alternative.push_text(&text),
-                piece => alternative.push_piece(piece),
-            }
+    /// Returns everything it could be, each as its parts.
+    pub(crate) fn choices(&self) -> impl Iterator<Item = &[WordPiece]> {
+        std::iter::once(self.pieces.as_slice()).chain(self.others.iter().map(Vec::as_slice))
+    }
+
+    /// Adds what it could be instead.
+    pub(crate) fn add_choice(&mut self, pieces: Vec<WordPiece>) {
+        if self.pieces != pieces && !self.others.contains(&pieces) && steps::spend(steps::PIECE) {
+            self.others.push(pieces);
         }
-        self.push_piece(WordPiece::Unknown);
-        self.alternative = Some(alternative);
     }
 
-    /// Returns the word with the values in place of its expansions, if it has any.
-    pub(super) fn alternative(&self) -> Option<&Self> {
-        self.alternative.as_deref()
+    /// Makes what is unknown in it count as anything.
+    pub(crate) fn open(&mut self) {
+        self.is_open = true;
+    }
+
+    /// Returns true if part of it is unknown, and counts as anything.
+    pub(crate) fn counts_as_anything(&self) -> bool {
+        self.is_open && self.has_unknown()
+    }
+
+    /// Returns true if part of it is not known at all, rather than one of several.
+    pub(crate) fn has_unknown(&self) -> bool {
+        self.choices().flatten().any(|piece| *piece == WordPiece::Unknown)
+    }
+
+    /// Returns true if it could be any text at all.
+    pub(crate) fn is_anything(&self) -> bool {
+        let is_any = |pieces: &[WordPiece]| {
+            !pieces.is_empty() && pieces.iter().all(|piece| *piece == WordPiece::Unknown)
+        };
+        self.choices().any(is_any)
     }
 
     pub(crate) fn push(&mut self, c: char) {
-        if let Some(alternative) = &mut self.alternative {
-            alternative.push(c);
-        }
         if let Some(WordPiece::Text(text)) = self.pieces.last_mut() {
             text.push(c);
         } else {
@@ -120,9 +203,6 @@ impl ShellWord {
     }
 
     pub(crate) fn push_text(&mut self, text: &str) {
-        if let Some(alternative) = &mut self.alternative {
-            alternative.push_text(text);
-        }
         if let Some(WordPiece::Text(known)) = self.pieces.last_mut() {
             known.push_str(text);
         } else if !text.is_empty() {
@@ -131,12 +211,22 @@ impl ShellWord {
     }
 
     pub(crate) fn push_piece(&mut self, piece: WordPiece) {
-        if let Some(alternative) = &mut self.alternative {
-            alternative.push_piece(piece.clone());
-        }
         if steps::spend(steps::PIECE) {
             self.pieces.push(piece);
         }
+    }
+
+    /// Adds a part, which is joined with the text before it.
+    pub(crate) fn push_any(&mut self, piece: WordPiece) {
+        match piece {
+            WordPiece::Text(text) => self.push_text(&text),
+            piece => self.push_piece(piece),
+        }
+    }
+
+    /// Adds what the shell inserts here.
+    pub(super) fn push_expansion(&mut self, expansion: WordExpansion) {
+        self.push_piece(WordPiece::Expansion(Box::new(expansion)));
     }
 
     /// Returns true if the known part of its text ends with one of these.
@@ -152,8 +242,8 @@ impl ShellWord {
         if !text.is_empty() && text.chars().all(is_plain) { text } else { format!("'{text}'") }
     }
 
-    /// Returns the known part of its text. The rest is a NUL, which no real word contains.
-    pub(crate) fn known_text(&self) -> String {
+    /// Returns its text with a [`GAP`] for every part that the shell changes.
+    pub(crate) fn gapped_text(&self) -> String {
         let parts = self.pieces.iter().map(|piece| match piece {
             WordPiece::Text(text) => text.as_str(),
             _ => "\0",
@@ -161,34 +251,149 @@ impl ShellWord {
         parts.collect()
     }
 
-    /// Returns the texts that the word can become.
-    pub(crate) fn toks(&self) -> Vec<Tok> {
+    /// Returns the first text that it could be, with a [`GAP`] for everything that is not known.
+    pub(crate) fn first_text(&self) -> String {
+        text_of(&self.pieces)
+    }
+
+    /// Returns the texts that it could be, with a [`GAP`] for everything that is not known.
+    pub(crate) fn texts(&self) -> impl Iterator<Item = String> {
+        self.choices().map(text_of)
+    }
+
+    /// Returns the patterns of the texts that it could be. If what is unknown counts as nothing,
+    /// it is a [`GAP`] in them.
+    pub(crate) fn patterns(&self) -> impl Iterator<Item = Vec<Tok>> {
+        self.choices().map(|pieces| self.toks_of(pieces))
+    }
+
+    /// Returns true if the word could be a text that matches a pattern.
+    pub(crate) fn could_be(&self, pattern: &[Tok]) -> bool {
+        self.patterns().any(|toks| meets(&toks, pattern, Lean::Generous))
+    }
+
+    /// Returns true if the word is known, and matches a pattern.
+    pub(crate) fn surely_is(&self, pattern: &[Tok]) -> bool {
+        self.text().is_some_and(|text| meets(&literal(text), pattern, Lean::Strict))
+    }
+
+    /// Returns true if the word could be this text.
+    pub(crate) fn could_be_text(&self, text: &str) -> bool {
+        match self.text() {
+            Some(known) => known.eq_ignore_ascii_case(text),
+            None => self.could_be(&literal(text)),
+        }
+    }
+
+    /// Returns true if the word could begin with this text.
+    pub(crate) fn could_begin_with(&self, start: &str) -> bool {
+        match self.text() {
+            Some(known) => known.starts_with(start),
+            None => self.could_be(&[literal(start).as_slice(), &[Tok::Cross]].concat()),
+        }
+    }
+
+    /// Returns true if the word could contain this text.
+    pub(crate) fn could_contain(&self, text: &str) -> bool {
+        match self.text() {
+            Some(known) => known.contains(text),
+            None => {
+                self.could_be(&[&[Tok::Cross], literal(text).as_slice(), &[Tok::Cross]].concat())
+            }
+        }
+    }
+
+    /// Returns true if the word could be a path whose last name is this one.
+    pub(crate) fn could_end_in(&self, name: &str) -> bool {
+        let pattern = [&[Tok::Cross, Tok::Is('/')], literal(name).as_slice()].concat();
+        self.could_be_text(name) || self.could_be(&pattern)
+    }
+
+    /// Returns true if the word could name one of some programs, as a text of names and blanks.
+    pub(crate) fn could_name(&self, programs: &str) -> bool {
+        match self.text() {
+            Some(name) => is_one_of(name, programs),
+            None => programs.split_ascii_whitespace().any(|name| {
+                self.could_end_in(name) || self.texts().any(|text| is_one_of(&text, name))
+            }),
+        }
+    }
+
+    fn toks_of(&self, pieces: &[WordPiece]) -> Vec<Tok> {
         let mut toks = Vec::new();
-        if !steps::spend(self.pieces.len()) {
+        if !steps::spend(pieces.len()) {
             return toks;
         }
-        for (at, piece) in self.pieces.iter().enumerate() {
+        let unknown = if self.is_open { Tok::Cross } else { Tok::Is(GAP) };
+        let mut rest = pieces.iter();
+        // How much of the next text belongs to a bracket before it.
+        let mut taken = 0;
+        while let Some(piece) = rest.next() {
             let begins_name = matches!(toks.last(), None | Some(Tok::Is('/')));
+            let skipped = std::mem::take(&mut taken);
             match piece {
-                WordPiece::Text(text) => toks.extend(text.chars().map(Tok::Is)),
-                WordPiece::Unknown => toks.push(Tok::Cross),
+                WordPiece::Text(text) => toks.extend(text[skipped..].chars().map(Tok::Is)),
+                WordPiece::Unknown | WordPiece::Expansion(_) => toks.push(unknown),
+                WordPiece::Listing => toks.push(Tok::Beneath),
+                WordPiece::Digits => toks.push(Tok::Digits),
                 // With some options two stars cross folders.
-                WordPiece::Glob('*') if self.pieces.get(at + 1) == Some(piece) => {
-                    toks.push(Tok::Cross);
+                WordPiece::Glob('*') if rest.as_slice().first() == Some(piece) => {
+                    rest.next();
+                    toks.push(Tok::Beneath);
                 }
                 WordPiece::Glob('*') if begins_name => toks.extend([Tok::Shy, Tok::Run]),
                 WordPiece::Glob('*') => toks.push(Tok::Run),
                 WordPiece::Glob('?') if begins_name => toks.push(Tok::ShyOne),
                 WordPiece::Glob('?') => toks.push(Tok::One),
-                // The characters that a bracket matches are not computed.
-                WordPiece::Glob(_) => {
-                    toks.push(Tok::Cross);
-                    break;
-                }
+                WordPiece::Glob(_) => match bracket(rest.as_slice()) {
+                    Some((tok, length)) => {
+                        toks.push(tok);
+                        taken = length;
+                    }
+                    // Where it ends, if it does, is not known.
+                    None => toks.push(Tok::Cross),
+                },
             }
         }
         toks
     }
+}
+
+/// Returns what a bracket matches, and how much of the following text belongs to it: one
+/// character, or a literal bracket if it has no end.
+fn bracket(rest: &[WordPiece]) -> Option<(Tok, usize)> {
+    let text = match rest {
+        [] => "",
+        [WordPiece::Text(text), ..] => text,
+        _ => return None,
+    };
+    let signs = text.chars().take_while(|c| matches!(c, '!' | '^')).count().min(1);
+    let first = signs + usize::from(text[signs..].starts_with(']'));
+    match text[first..].find(']').map(|at| first + at) {
+        Some(end) if text[..end].contains("[:") || text[..end].contains("[.") => None,
+        Some(end) => {
+            let set: Vec<char> = text[signs..end].chars().collect();
+            let tok = match set.as_slice() {
+                [only] if signs == 0 => Tok::Is(*only),
+                _ => Tok::One,
+            };
+            Some((tok, end + 1))
+        }
+        None if rest.len() > 1 => None,
+        None => Some((Tok::Is('['), 0)),
+    }
+}
+
+fn text_of(pieces: &[WordPiece]) -> String {
+    let parts = pieces.iter().map(|piece| match piece {
+        WordPiece::Text(text) => text.as_str(),
+        WordPiece::Glob('*') => "*",
+        WordPiece::Glob('?') => "?",
+        WordPiece::Glob(_) => "[",
+        WordPiece::Digits => "0",
+        _ => "\0",
+    });
+    parts.collect()
 }
 
 impl WordPiece {
@@ -196,7 +401,7 @@ impl WordPiece {
         match self {
             Self::Text(text) => text.clone(),
             Self::Glob(c) => c.to_string(),
-            Self::Unknown => "…".into(),
+            _ => "…".into(),
         }
     }
 }

@@ -286,7 +286,7 @@ fn a_deny_by_path_finds_the_path_wherever_it_stands() {
         ("scp --key=~/.ssh/id_rsa x", RuleDecision::Deny),
         ("scp -i/home/ada/.ssh/id_rsa x", RuleDecision::Deny),
         ("echo x > ~/.ssh/authorized_keys", RuleDecision::Deny),
-        ("cat $x/.ssh/id", RuleDecision::Deny),
+        ("cat $x/.ssh/id", RuleDecision::Ask),
         ("bash -c 'cat ~/.ssh/id'", RuleDecision::Deny),
         ("cat $x", RuleDecision::Ask),
         ("cat $x/y", RuleDecision::Ask),

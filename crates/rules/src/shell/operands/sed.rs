@@ -11,6 +11,50 @@ const FLAGS: &str = "gpiIm0123456789";
 /// Returns true if every command of the script is known, and none reads or writes a file (`r`,
 /// `w`) or runs a command (`e`, or the flag of a substitution).
 pub(super) fn is_harmless(script: &str) -> bool {
+    are_all(script, command)
+}
+
+/// Returns true if every command of the script is known, and none runs a command.
+pub(super) fn runs_nothing(script: &str) -> bool {
+    are_all(script, |chars| {
+        let mut ahead = chars.clone();
+        if command(&mut ahead).is_some() {
+            *chars = ahead;
+            return Some(());
+        }
+        other_command(chars)
+    })
+}
+
+/// Parses a command that uses files, a label or a text, but runs nothing.
+fn other_command(chars: &mut Peekable<Chars<'_>>) -> Option<()> {
+    address(chars)?;
+    skip(chars, |c| c == ' ');
+    if chars.next_if_eq(&',').is_some() {
+        skip(chars, |c| c == ' ');
+        address(chars)?;
+    }
+    skip(chars, |c| c == ' ' || c == '!');
+    match chars.next()? {
+        // A text or the name of a file ends with the line.
+        'a' | 'i' | 'c' | 'r' | 'w' | 'R' | 'W' => skip(chars, |c| c != '\n'),
+        ':' | 'b' | 't' | 'T' => skip(chars, |c| !matches!(c, ';' | '}' | '\n')),
+        '#' => skip(chars, |c| c != '\n'),
+        's' => {
+            let mark = delimiter(chars)?;
+            between(chars, mark)?;
+            between(chars, mark)?;
+            skip(chars, |c| FLAGS.contains(c));
+            if chars.next_if_eq(&'w').is_some() {
+                skip(chars, |c| c != '\n');
+            }
+        }
+        _ => return None,
+    }
+    Some(())
+}
+
+fn are_all(script: &str, command: impl Fn(&mut Peekable<Chars<'_>>) -> Option<()>) -> bool {
     let mut chars = script.chars().peekable();
     if script.is_empty() || script.contains('\0') {
         return false;

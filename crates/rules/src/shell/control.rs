@@ -1,0 +1,127 @@
+//! Keywords, the patterns of `case`, `[[ … ]]` and arrays.
+
+use callgate_wire::desk::SegmentStyle;
+
+use super::lists::{OpenCommand, ShellReader};
+use super::quotes::ENDS;
+use super::word::{ShellWord, WordExpansion};
+use crate::steps;
+
+impl ShellReader<'_> {
+    /// Notes a keyword at the beginning of a command.
+    pub(super) fn note_keyword(&mut self, word: &str) {
+        if !self.regions.keyword(word, self.script.commands.len()) {
+            self.script.has_odd_regions = true;
+        }
+    }
+
+    /// Returns true if a pattern of a `case` is next.
+    pub(super) fn is_at_pattern(&self) -> bool {
+        self.regions.is_at_pattern()
+    }
+
+    /// Returns true if these words are `case WORD in`; patterns follow.
+    pub(super) fn begins_patterns(&mut self, open: &OpenCommand) -> bool {
+        let words = &open.command.words;
+        let is = |at: usize, text: &str| {
+            words.get(at).is_some_and(|word| !word.is_quoted && word.text() == Some(text))
+        };
+        let begins = (words.len() == 3 && is(0, "case") && is(2, "in"))
+            || (words.len() == 1 && is(0, "in") && self.regions.awaits_in());
+        if begins {
+            self.regions.begin_patterns();
+        }
+        begins
+    }
+
+    /// Parses `a | b)` before the commands of a branch, or the `esac` after the last one.
+    pub(super) fn case_pattern(&mut self) {
+        loop {
+            match self.peek() {
+                Some('\n' | ' ' | '\t') => self.at += 1,
+                Some('#') => self.comment(),
+                _ => break,
+            }
+        }
+        let esac: Vec<char> = "esac".chars().collect();
+        let is_esac = self.chars[self.at..].starts_with(&esac)
+            && self.peek_at(4).is_none_or(|c| ENDS.contains(c));
+        if is_esac || self.peek().is_none() {
+            self.regions.begin_branch(self.script.commands.len());
+            return;
+        }
+        let begin = self.at;
+        self.eat('(');
+        loop {
+            while matches!(self.peek(), Some(' ' | '\t')) {
+                self.at += 1;
+            }
+            let before = self.at;
+            self.word();
+            let is_word = self.at > before;
+            while matches!(self.peek(), Some(' ' | '\t')) {
+                self.at += 1;
+            }
+            match self.peek() {
+                Some('|') if is_word => self.at += 1,
+                Some(')') if is_word => {
+                    self.at += 1;
+                    break;
+                }
+                _ => {
+                    self.broken("a pattern of unknown form");
+                    break;
+                }
+            }
+        }
+        self.paint(begin, SegmentStyle::Word);
+        self.regions.begin_branch(self.script.commands.len());
+    }
+
+    /// Parses the rest of `[[ … ]]`, in which parentheses and arrows are operators of their own.
+    pub(super) fn condition(&mut self, open: &mut OpenCommand) {
+        self.doubt("control flow");
+        while let Some(c) = self.peek() {
+            match c {
+                ' ' | '\t' | '\n' | '&' | '|' | '(' | ')' | '<' | '>' => self.at += 1,
+                ';' => break,
+                _ => {
+                    let begin = self.at;
+                    let word = self.word();
+                    self.paint(begin, SegmentStyle::Word);
+                    let is_end = !word.is_quoted && word.text() == Some("]]");
+                    self.take(word, open);
+                    if is_end {
+                        return;
+                    }
+                }
+            }
+        }
+        self.broken("an unfinished condition");
+    }
+
+    /// Parses the elements of an array after `NAME=`.
+    pub(super) fn array(&mut self, word: &mut ShellWord) {
+        self.at += 1;
+        self.doubt("a function or an array");
+        let mut elements = Vec::new();
+        loop {
+            match self.peek() {
+                Some(' ' | '\t' | '\n') => self.at += 1,
+                Some('#') => self.comment(),
+                Some(')') => {
+                    self.at += 1;
+                    break;
+                }
+                Some(c) if !ENDS.contains(c) && steps::spend(steps::WORD) => {
+                    elements.push(self.word());
+                }
+                _ => {
+                    self.broken("an unfinished array");
+                    break;
+                }
+            }
+        }
+        word.push_expansion(WordExpansion::Array(elements));
+    }
+}

@@ -1,0 +1,109 @@
+//! Programs that pass what they read, or what they find, to another one: `xargs`, `find -exec`.
+
+use super::values::ShellValues;
+use super::word::{ShellWord, WordPiece};
+use super::ShellCommand;
+
+/// Programs that append what they read to the words of another program.
+const FEEDERS: &str = "xargs gxargs parallel";
+/// Programs that put what they find into the words of another program.
+const FINDERS: &str = "find gfind fd fdfind";
+/// The most forms of a command that are made of what it reads.
+const MOST_READ: usize = 8;
+
+/// Returns the forms of a command with the words that it gets from elsewhere.
+pub(super) fn fed(command: ShellCommand, values: &ShellValues<'_>) -> Vec<ShellCommand> {
+    let names = |list: &str| {
+        let mut words = command.words.iter().filter(|word| word.text().is_some());
+        words.any(|word| word.could_name(list))
+    };
+    if names(FEEDERS) {
+        return with_read(&command, values);
+    }
+    if names(FINDERS) {
+        return vec![with_found(command)];
+    }
+    vec![command]
+}
+
+/// Returns the forms of `xargs` with each thing that it could read.
+fn with_read(command: &ShellCommand, values: &ShellValues<'_>) -> Vec<ShellCommand> {
+    let read = match command.fed_by {
+        Some(feeder) if !command.reads_file => values.printed_by(feeder, 1),
+        _ => vec![vec![WordPiece::Unknown]],
+    };
+    let read = if read.len() > MOST_READ { vec![vec![WordPiece::Unknown]] } else { read };
+    let mark = replaced_text(&command.words);
+    let form = |pieces: &Vec<WordPiece>| {
+        let mut form = command.clone();
+        match &mark {
+            Some(mark) => replace(&mut form.words, mark, pieces),
+            None => form.words.extend(words_of(pieces)),
+        }
+        form
+    };
+    read.iter().map(form).collect()
+}
+
+/// Returns the words that a line becomes.
+fn words_of(pieces: &[WordPiece]) -> Vec<ShellWord> {
+    if let [WordPiece::Text(text)] = pieces {
+        return text.split_whitespace().map(ShellWord::known).collect();
+    }
+    let mut word = ShellWord::of_pieces(pieces.to_vec());
+    word.may_split = true;
+    vec![word]
+}
+
+/// Returns the text that `xargs -I` replaces.
+fn replaced_text(words: &[ShellWord]) -> Option<String> {
+    let texts: Vec<&str> = words.iter().map_while(ShellWord::text).collect();
+    for (at, text) in texts.iter().enumerate() {
+        let mark = match *text {
+            "-I" | "-J" => texts.get(at + 1).copied(),
+            "-i" | "--replace" => Some("{}"),
+            text => text
+                .strip_prefix("-I")
+                .or_else(|| text.strip_prefix("--replace="))
+                .or_else(|| (at == 0 && text.ends_with("parallel") && has_braces(words)).then_some("{}")),
+        };
+        if let Some(mark) = mark.filter(|mark| !mark.is_empty()) {
+            return Some(mark.to_owned());
+        }
+    }
+    None
+}
+
+fn has_braces(words: &[ShellWord]) -> bool {
+    words.iter().any(|word| word.first_text().contains("{}"))
+}
+
+/// Puts these pieces in place of each occurrence of a text.
+fn replace(words: &mut [ShellWord], mark: &str, pieces: &[WordPiece]) {
+    for word in words {
+        let Some(text) = word.text().filter(|text| text.contains(mark)) else { continue };
+        let mut replaced = ShellWord::known("");
+        for (at, part) in text.split(mark).enumerate() {
+            if at > 0 {
+                pieces.iter().for_each(|piece| replaced.push_any(piece.clone()));
+            }
+            replaced.push_text(part);
+        }
+        *word = replaced;
+    }
+}
+
+/// Returns a `find` whose actions name what it finds.
+fn with_found(mut command: ShellCommand) -> ShellCommand {
+    let folders: Vec<String> = command
+        .words
+        .iter()
+        .skip(1)
+        .map_while(|word| word.text().filter(|text| !text.starts_with(['-', '('])))
+        .map(|text| format!("{}/", text.trim_end_matches('/')))
+        .collect();
+    let first = folders.first().map_or("./", String::as_str);
+    let found = [WordPiece::Text(first.to_owned()), WordPiece::Listing];
+    replace(&mut command.words, "{}", &found);
+    command
+}

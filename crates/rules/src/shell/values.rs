@@ -1,0 +1,198 @@
+//! The values that the words of a line could get: variables, substitutions, braces.
+//!
+//! For rules that deny or ask, and for the guard. A variable could have every value that is
+//! assigned to it anywhere in the line and, unless an assignment comes before that cannot be
+//! skipped, also any other.
+
+mod assigned;
+mod resolve;
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use super::lists::DefaultValue;
+use super::word::{ShellWord, ValueChange, WordExpansion, WordPiece};
+use super::{ShellCommand, ShellScript};
+use crate::steps;
+pub(super) use resolve::WordChoices;
+
+/// The most things that one word could be before it counts as unknown.
+const MOST_CHOICES: usize = 24;
+/// The most words that one word may become.
+const MOST_FIELDS: usize = 128;
+/// How often values may refer to other values.
+const DEEPEST_VALUE: usize = 8;
+/// The most forms of one command that are examined.
+const MOST_FORMS: usize = 24;
+
+/// One assignment.
+#[derive(Debug, Clone)]
+struct Assignment {
+    /// The command that makes it.
+    at: usize,
+    value: AssignedValue,
+    /// Whether it holds for the commands after it.
+    is_lasting: bool,
+    /// Whether programs that are started later get it.
+    is_exported: bool,
+}
+
+/// What is assigned.
+#[derive(Debug, Clone)]
+enum AssignedValue {
+    /// One of these words, as a `for` gives them.
+    OneOf(Vec<ShellWord>),
+    /// A word as in `x=word`.
+    Word(ShellWord),
+    /// A line that a command reads from another.
+    Line(usize),
+    Digits,
+    Unknown,
+}
+
+/// The values of the variables of a line.
+#[derive(Debug)]
+pub(crate) struct ShellValues<'a> {
+    script: &'a ShellScript,
+    /// The line in which this one is a word, and the command there.
+    outer: Option<(&'a ShellValues<'a>, usize)>,
+    assigned: HashMap<&'a str, Vec<Assignment>>,
+    /// Whether any variable could have any value.
+    is_lost: bool,
+    /// Whether unquoted values may be split anywhere.
+    splits_oddly: bool,
+    /// Whether wildcards match hidden names, too.
+    finds_hidden: bool,
+}
+
+impl<'a> ShellValues<'a> {
+    /// Finds the values of the variables of a line.
+    pub(crate) fn of(
+        script: &'a ShellScript,
+        outer: Option<(&'a ShellValues<'a>, usize)>,
+    ) -> Self {
+        let mut values = Self {
+            script,
+            outer,
+            assigned: HashMap::new(),
+            is_lost: outer.is_some_and(|(outer, _)| outer.is_lost),
+            splits_oddly: outer.is_some_and(|(outer, _)| outer.splits_oddly),
+            finds_hidden: outer.is_some_and(|(outer, _)| outer.finds_hidden),
+        };
+        for (at, command) in script.commands.iter().enumerate() {
+            values.note(at, command);
+        }
+        for DefaultValue { name, value } in &script.defaults {
+            values.assign(name, 0, AssignedValue::Word(value.clone()), false);
+        }
+        for name in &script.numbers {
+            values.assign(name, 0, AssignedValue::Digits, false);
+        }
+        values.note_unknown_programs();
+        values
+    }
+
+    /// Returns the forms that a command could have with the values in place. `None` if there are
+    /// too many.
+    pub(crate) fn expand(&self, at: usize) -> Option<Vec<ShellCommand>> {
+        let command = &self.script.commands[at];
+        if !has_expansions(command) && !self.finds_hidden {
+            return Some(vec![command.clone()]);
+        }
+        let one = |word: &ShellWord| self.joined(word, at);
+        let base = ShellCommand {
+            words: Vec::new(),
+            assigns: command.assigns.iter().map(one).collect(),
+            redirects: command.redirects.iter().flat_map(|word| self.targets(word, at)).collect(),
+            ..command.clone()
+        };
+        let mut forms = vec![base];
+        for word in &command.words {
+            let choices = self.resolve(word, at);
+            let several = choices.forms(word);
+            if forms.len() * several.len() > MOST_FORMS || !steps::spend(several.len()) {
+                return None;
+            }
+            forms = several
+                .iter()
+                .flat_map(|words| {
+                    forms.iter().map(|form| {
+                        let mut form = form.clone();
+                        form.words.extend_from_slice(words);
+                        form
+                    })
+                })
+                .collect();
+        }
+        Some(forms)
+    }
+
+    /// Returns a command of the line.
+    pub(super) fn command(&self, at: usize) -> Option<&ShellCommand> {
+        self.script.commands.get(at)
+    }
+
+    /// Returns the words that a word of a command could become.
+    pub(super) fn resolve(&self, word: &ShellWord, at: usize) -> WordChoices {
+        self.resolve_at(word, at, 0)
+    }
+
+    /// Returns a word with its values where a shell makes no several words of it.
+    pub(super) fn joined_word(&self, word: &ShellWord, at: usize) -> ShellWord {
+        self.joined(word, at)
+    }
+
+    fn joined(&self, word: &ShellWord, at: usize) -> ShellWord {
+        let choices = self.resolve(word, at).joined();
+        one_word(word, choices)
+    }
+
+    /// Returns the files of a redirect; braces name several.
+    fn targets(&self, word: &ShellWord, at: usize) -> Vec<ShellWord> {
+        let choices = self.resolve(word, at);
+        let fields: Vec<Vec<WordPiece>> = choices.0.into_iter().flat_map(|fields| fields.0).collect();
+        if fields.is_empty() {
+            return vec![word.clone()];
+        }
+        vec![one_word(word, fields)]
+    }
+
+    /// Returns true if a number that arithmetic evaluates could be code: a shell evaluates the
+    /// subscripts in it.
+    pub(crate) fn evaluates_unknown(&self) -> bool {
+        let is_open = |assignment: &Assignment| match &assignment.value {
+            AssignedValue::Digits => false,
+            AssignedValue::Unknown | AssignedValue::Line(_) => true,
+            AssignedValue::OneOf(words) => words.iter().any(|word| self.may_be_code(word, assignment.at)),
+            AssignedValue::Word(word) => self.may_be_code(word, assignment.at),
+        };
+        let prints_unknown = |commands: &Range<usize>| {
+            self.printed(commands, 1).iter().flatten().any(|piece| *piece == WordPiece::Unknown)
+        };
+        self.script.numbers.iter().any(|name| {
+            self.assigned.get(name.as_str()).is_some_and(|values| values.iter().any(is_open))
+        }) || self.script.number_outputs.iter().any(prints_unknown)
+    }
+
+    fn may_be_code(&self, word: &ShellWord, at: usize) -> bool {
+        let choices = self.resolve(word, at).joined();
+        choices.iter().flatten().any(|piece| *piece == WordPiece::Unknown)
+    }
+}
+
+/// Returns a word that could be any of these.
+fn one_word(like: &ShellWord, choices: Vec<Vec<WordPiece>>) -> ShellWord {
+    let mut choices = choices.into_iter();
+    let mut word = ShellWord::of_pieces(choices.next().unwrap_or_default());
+    choices.for_each(|pieces| word.add_choice(pieces));
+    word.value_at = like.value_at;
+    word.has_equals = like.has_equals;
+    word.is_quoted = like.is_quoted;
+    word
+}
+
+/// Returns true if the shell inserts something into a word of a command.
+fn has_expansions(command: &ShellCommand) -> bool {
+    let words = command.words.iter().chain(&command.assigns).chain(&command.redirects);
+    words.flat_map(ShellWord::pieces).any(|piece| matches!(piece, WordPiece::Expansion(_)))
+}

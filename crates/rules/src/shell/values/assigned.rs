@@ -1,0 +1,173 @@
+//! What a line assigns to its variables.
+
+use callgate_mask::programs::is_one_of;
+
+use super::{AssignedValue, Assignment, ShellValues, ShellWord, WordExpansion, WordPiece};
+use crate::shell::ShellCommand;
+
+/// Commands that assign to the names among their words.
+const DECLARERS: &str = "export declare typeset local readonly integer float";
+/// Commands that read into the variables among their words.
+const READERS: &str = "read readarray mapfile getopts vared zparseopts printf print let wait unset \
+    select strftime sysread zstat zcurses coproc";
+/// Commands after which any variable may have any value.
+const CHANGERS: &str = "eval source . emulate enable zmodload";
+/// What makes wildcards match hidden names, in the options of shells.
+const HIDDEN_OPTIONS: [&str; 4] = ["dotglob", "globdots", "glob_dots", "globignore"];
+
+impl<'a> ShellValues<'a> {
+    /// Notes what a command assigns.
+    pub(super) fn note(&mut self, at: usize, command: &'a ShellCommand) {
+        let is_lasting = command.words.is_empty();
+        for assign in &command.assigns {
+            self.note_assignment(at, assign, is_lasting, !is_lasting);
+        }
+        // Wrappers such as `command` and `builtin` do not hide these.
+        let mut words = command.words.iter().skip_while(|word| {
+            word.text().is_some_and(|text| matches!(text, "command" | "builtin" | "noglob" | "-"))
+        });
+        let Some(program) = words.next() else { return };
+        let rest: Vec<&'a ShellWord> = words.collect();
+        let Some(name) = program.text() else { return };
+        match name {
+            "for" | "select" | "foreach" if !program.is_quoted => self.note_loop(at, &rest),
+            _ if is_one_of(name, DECLARERS) => self.note_declared(at, &rest, name == "export"),
+            _ if is_one_of(name, READERS) => self.note_read(at, &rest, name, command.fed_by),
+            _ if is_one_of(name, CHANGERS) => self.is_lost = true,
+            "shopt" | "setopt" | "set" | "options" => self.note_options(&rest),
+            _ => {}
+        }
+    }
+
+    /// Notes if a program whose name is not written out could be one that assigns.
+    pub(super) fn note_unknown_programs(&mut self) {
+        let commands = self.script.commands.iter().enumerate();
+        let is_open = |(_, command): &(usize, &ShellCommand)| {
+            command.words.first().is_some_and(|program| !program.is_known())
+        };
+        let is_lost = commands.filter(is_open).any(|(at, command)| {
+            let mut program = self.joined(&command.words[0], at);
+            program.open();
+            [DECLARERS, READERS, CHANGERS].iter().any(|list| program.could_name(list))
+        });
+        self.is_lost |= is_lost;
+    }
+
+    pub(super) fn assign(
+        &mut self,
+        name: &'a str,
+        at: usize,
+        value: AssignedValue,
+        is_lasting: bool,
+    ) {
+        if name == "IFS" {
+            self.splits_oddly = true;
+        }
+        if name == "GLOBIGNORE" {
+            self.finds_hidden = true;
+        }
+        let assignment = Assignment { at, value, is_lasting, is_exported: false };
+        self.assigned.entry(name).or_default().push(assignment);
+    }
+
+    fn note_assignment(&mut self, at: usize, word: &'a ShellWord, is_lasting: bool, is_exported: bool) {
+        let Some((name, value)) = split(word) else {
+            self.is_lost = true;
+            return;
+        };
+        // An `IFS` before `read` holds for that command only.
+        let is_own = name == "IFS" && !is_lasting;
+        let base = name.strip_suffix('+').unwrap_or(name);
+        let is_whole = base == name && !base.contains('[');
+        let value = if is_whole { value } else { AssignedValue::Unknown };
+        if !is_own {
+            self.assign(base.split('[').next().unwrap_or(base), at, value, is_lasting && is_whole);
+            if let Some(last) = self.assigned.get_mut(base).and_then(|all| all.last_mut()) {
+                last.is_exported = is_exported;
+            }
+        }
+    }
+
+    fn note_loop(&mut self, at: usize, rest: &[&'a ShellWord]) {
+        let Some(name) = rest.first().and_then(|word| word.text()) else {
+            self.is_lost = true;
+            return;
+        };
+        let words: Vec<ShellWord> = rest.iter().skip(2).map(|word| (*word).clone()).collect();
+        let is_list = rest.get(1).is_some_and(|word| word.text() == Some("in"));
+        // Without a list, it goes through the arguments.
+        let value = if is_list { AssignedValue::OneOf(words) } else { AssignedValue::Unknown };
+        self.assign(name, at, value, true);
+    }
+
+    fn note_declared(&mut self, at: usize, rest: &[&'a ShellWord], is_export: bool) {
+        for word in rest {
+            let text = word.first_text();
+            if text.starts_with('-') || text.starts_with('+') {
+                // A name for another variable, or a value that is evaluated.
+                self.is_lost |= !word.is_known() || text.contains('n') || text.contains('i');
+            } else if word.value_at.is_some() {
+                self.note_assignment(at, word, true, is_export);
+            } else if !word.is_known() {
+                self.is_lost = true;
+            } else if let Some(values) = word.text().and_then(|name| self.assigned.get_mut(name)) {
+                values.iter_mut().for_each(|value| value.is_exported |= is_export);
+            }
+        }
+    }
+
+    fn note_read(&mut self, at: usize, rest: &[&'a ShellWord], name: &str, fed_by: Option<usize>) {
+        let is_plain_read = name == "read";
+        for word in rest {
+            let Some(text) = word.text() else {
+                self.is_lost |= is_plain_read || word.could_begin_with("-v");
+                continue;
+            };
+            // `printf -vNAME`.
+            let text = text.strip_prefix("-v").unwrap_or(text);
+            let names = text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
+            for name in names.filter(|name| !name.is_empty()) {
+                let value = match fed_by.filter(|_| is_plain_read) {
+                    Some(feeder) => AssignedValue::Line(feeder),
+                    None => AssignedValue::Unknown,
+                };
+                self.assign(name, at, value, is_plain_read);
+            }
+        }
+        if is_plain_read {
+            self.assign("REPLY", at, AssignedValue::Unknown, true);
+        }
+    }
+
+    fn note_options(&mut self, rest: &[&'a ShellWord]) {
+        let finds = |word: &&ShellWord| match word.text() {
+            Some(text) => HIDDEN_OPTIONS.iter().any(|option| {
+                text.to_ascii_lowercase().replace('_', "").contains(&option.replace('_', ""))
+            }),
+            None => true,
+        };
+        self.finds_hidden |= rest.iter().any(finds);
+    }
+}
+
+/// Splits `NAME=value` into the name and the value.
+fn split(word: &ShellWord) -> Option<(&str, AssignedValue)> {
+    let value_at = word.value_at?;
+    let (first, rest) = word.pieces().split_first()?;
+    let WordPiece::Text(text) = first else { return None };
+    let name = text.get(..value_at - 1)?;
+    let mut pieces = vec![WordPiece::Text(text.get(value_at..)?.to_owned())];
+    pieces.extend_from_slice(rest);
+    let elements = rest.iter().find_map(|piece| match piece {
+        WordPiece::Expansion(expansion) => match &**expansion {
+            WordExpansion::Array(elements) => Some(elements.clone()),
+            _ => None,
+        },
+        _ => None,
+    });
+    let value = match elements {
+        Some(elements) => AssignedValue::OneOf(elements),
+        None => AssignedValue::Word(ShellWord::of_pieces(pieces)),
+    };
+    Some((name, value))
+}

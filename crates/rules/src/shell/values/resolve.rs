@@ -1,0 +1,479 @@
+//! Puts values in place of expansions.
+
+use super::{
+    AssignedValue, Assignment, DEEPEST_VALUE, MOST_CHOICES, MOST_FIELDS, ShellValues, ShellWord,
+    ValueChange, WordExpansion, WordPiece, one_word,
+};
+use crate::glob::{Tok, literal};
+use crate::place;
+use crate::steps;
+
+/// The words that one word becomes, each as its parts.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Fields(pub(super) Vec<Vec<WordPiece>>);
+
+/// Everything that one word could become.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct WordChoices(pub(super) Vec<Fields>);
+
+impl WordChoices {
+    fn of(pieces: Vec<WordPiece>) -> Self {
+        Self(vec![Fields(vec![pieces])])
+    }
+
+    pub(super) fn unknown() -> Self {
+        Self::of(vec![WordPiece::Unknown])
+    }
+
+    fn add(&mut self, fields: Fields) {
+        if !self.0.contains(&fields) {
+            self.0.push(fields);
+        }
+    }
+
+    /// Returns what the word could be where it stays one word.
+    pub(crate) fn joined(self) -> Vec<Vec<WordPiece>> {
+        let space = || WordPiece::Text(" ".into());
+        let join = |Fields(fields): Fields| {
+            let mut joined = Vec::new();
+            for (at, field) in fields.into_iter().enumerate() {
+                joined.extend((at > 0).then(space));
+                joined.extend(field);
+            }
+            joined
+        };
+        self.0.into_iter().map(join).collect()
+    }
+
+    /// Returns the lists of words that the word could become: one list for all choices that are one
+    /// word, and one for each of the others.
+    pub(super) fn forms(self, like: &ShellWord) -> Vec<Vec<ShellWord>> {
+        let (single, several): (Vec<Fields>, Vec<Fields>) =
+            self.0.into_iter().partition(|fields| fields.0.len() == 1);
+        let may_split = splits_unknown(like);
+        let words = |choices: Vec<Vec<WordPiece>>| {
+            let mut word = one_word(like, choices);
+            word.may_split = may_split && word.has_unknown();
+            word
+        };
+        let mut forms = Vec::new();
+        if !single.is_empty() {
+            forms.push(vec![words(single.into_iter().flat_map(|fields| fields.0).collect())]);
+        }
+        for Fields(fields) in several {
+            forms.push(fields.into_iter().map(|pieces| words(vec![pieces])).collect());
+        }
+        forms
+    }
+}
+
+/// Returns true if an unknown value in a word may become several words, or none.
+fn splits_unknown(word: &ShellWord) -> bool {
+    word.pieces().iter().any(|piece| match piece {
+        WordPiece::Expansion(expansion) => match &**expansion {
+            WordExpansion::Variable { name, is_quoted, change } => {
+                !is_quoted || name == "@" || *change == ValueChange::Elements
+            }
+            WordExpansion::Output { is_quoted, .. } => !is_quoted,
+            WordExpansion::Braces(_) | WordExpansion::Choice(_) | WordExpansion::Array(_) => true,
+        },
+        WordPiece::Unknown => true,
+        _ => false,
+    })
+}
+
+impl ShellValues<'_> {
+    /// Returns the words that a word of a command could become, within other values.
+    pub(in crate::shell) fn resolve_at(&self, word: &ShellWord, at: usize, depth: usize) -> WordChoices {
+        let mut choices = WordChoices(vec![Fields::default()]);
+        // Whether the next part belongs to the last field.
+        for piece in word.pieces() {
+            let next = self.piece(piece, at, depth);
+            let mut joined = WordChoices::default();
+            for Fields(before) in &choices.0 {
+                for Fields(after) in &next.0 {
+                    joined.add(Fields(join(before, after)));
+                }
+            }
+            let fields = joined.0.iter().map(|fields| fields.0.len()).max().unwrap_or_default();
+            if joined.0.len() > MOST_CHOICES
+                || fields > MOST_FIELDS
+                || !steps::spend(joined.0.len())
+            {
+                return WordChoices::unknown();
+            }
+            choices = joined;
+        }
+        if word.is_quoted {
+            // Quotes keep an empty word.
+            for Fields(fields) in &mut choices.0 {
+                if fields.is_empty() {
+                    fields.push(Vec::new());
+                }
+            }
+        }
+        choices
+    }
+
+    fn piece(&self, piece: &WordPiece, at: usize, depth: usize) -> WordChoices {
+        let expansion = match piece {
+            WordPiece::Expansion(expansion) => expansion,
+            WordPiece::Glob('*' | '?') if self.finds_hidden => return WordChoices::unknown(),
+            piece => return WordChoices::of(vec![piece.clone()]),
+        };
+        if depth >= DEEPEST_VALUE {
+            return WordChoices::unknown();
+        }
+        match &**expansion {
+            WordExpansion::Variable { name, is_quoted, change } => {
+                let values = self.changed(name, change, at, depth);
+                self.inserted(values, *is_quoted, *change == ValueChange::Elements)
+            }
+            WordExpansion::Output { commands, is_quoted } => {
+                let printed = self.printed(commands, depth + 1);
+                let values = WordChoices(printed.into_iter().map(|p| Fields(vec![p])).collect());
+                self.inserted(values, *is_quoted, false)
+            }
+            WordExpansion::Braces(members) => self.braces(members, at, depth),
+            WordExpansion::Choice(members) => {
+                let mut choices = WordChoices::default();
+                for member in members {
+                    self.resolve_at(member, at, depth + 1).0.into_iter().for_each(|f| choices.add(f));
+                }
+                choices
+            }
+            WordExpansion::Array(_) => WordChoices::unknown(),
+        }
+    }
+
+    /// Returns the words of `{a,b}`: each member, those that are not empty, or the text itself in a
+    /// shell without braces.
+    fn braces(&self, members: &[ShellWord], at: usize, depth: usize) -> WordChoices {
+        let mut fields = Vec::new();
+        for member in members {
+            let choices = self.resolve_at(member, at, depth + 1).joined();
+            let [only] = choices.as_slice() else { return WordChoices::unknown() };
+            fields.push(only.clone());
+        }
+        let whole: Vec<WordPiece> = {
+            let texts = members.iter().map(ShellWord::first_text);
+            let text = texts.collect::<Vec<_>>().join(",");
+            vec![WordPiece::Text(format!("{{{text}}}"))]
+        };
+        let full: Vec<Vec<WordPiece>> = fields.iter().filter(|f| !f.is_empty()).cloned().collect();
+        let mut choices = WordChoices(vec![Fields(fields)]);
+        choices.add(Fields(full));
+        choices.add(Fields(vec![whole]));
+        choices
+    }
+
+    /// Returns the values of a variable after what the expansion does with them.
+    fn changed(&self, name: &str, change: &ValueChange, at: usize, depth: usize) -> WordChoices {
+        let values = || self.values(name, at, depth + 1);
+        match change {
+            ValueChange::Length => WordChoices::of(vec![WordPiece::Digits]),
+            ValueChange::Other => WordChoices::unknown(),
+            ValueChange::Keep => values(),
+            ValueChange::Elements => match self.elements(name, at, depth) {
+                Some(fields) => WordChoices(vec![fields]),
+                None => values(),
+            },
+            ValueChange::Default(other) => {
+                let mut choices = self.known_values(name, at, depth + 1);
+                let other = self.resolve_at(other, at, depth + 1).joined();
+                other.into_iter().for_each(|pieces| choices.add(Fields(vec![pieces])));
+                choices
+            }
+            ValueChange::Instead(other) => {
+                let other = self.resolve_at(other, at, depth + 1).joined();
+                let mut choices = WordChoices::of(Vec::new());
+                other.into_iter().for_each(|pieces| choices.add(Fields(vec![pieces])));
+                choices
+            }
+            ValueChange::CutPrefix(pattern) => cut(values(), pattern, true),
+            ValueChange::CutSuffix(pattern) => cut(values(), pattern, false),
+        }
+    }
+
+    /// Returns the elements of an array that is assigned once, as words.
+    fn elements(&self, name: &str, at: usize, depth: usize) -> Option<Fields> {
+        let [Assignment { value: AssignedValue::OneOf(words), is_lasting: true, .. }] =
+            self.assigned.get(name)?.as_slice()
+        else {
+            return None;
+        };
+        let mut fields = Vec::new();
+        for word in words {
+            let choices = self.resolve_at(word, at, depth + 1);
+            let [Fields(words)] = choices.0.as_slice() else { return None };
+            fields.extend(words.iter().cloned());
+        }
+        (!self.is_lost && fields.len() <= MOST_FIELDS).then_some(Fields(fields))
+    }
+
+    /// Returns the values that are assigned, or all that it could have if one of them is unknown.
+    fn known_values(&self, name: &str, at: usize, depth: usize) -> WordChoices {
+        let mut choices = WordChoices::default();
+        for assignment in self.assigned.get(name).into_iter().flatten() {
+            let values = self.assigned_values(assignment, depth);
+            values.0.into_iter().for_each(|fields| choices.add(fields));
+        }
+        if self.is_lost || name.starts_with(|c: char| !c.is_ascii_alphabetic() && c != '_') {
+            choices.add(Fields(vec![vec![WordPiece::Unknown]]));
+        } else if !self.is_certain(name, at) {
+            match well_known(name) {
+                Some(pieces) => choices.add(Fields(vec![pieces])),
+                None => choices.add(Fields(vec![vec![WordPiece::Unknown]])),
+            }
+        }
+        choices
+    }
+
+    /// Returns the values that a variable could have when a command uses it.
+    fn values(&self, name: &str, at: usize, depth: usize) -> WordChoices {
+        if depth >= DEEPEST_VALUE {
+            return WordChoices::unknown();
+        }
+        if name == "PWD" && !self.assigned.contains_key(name) && !self.is_lost {
+            return self.folders(at);
+        }
+        let mut choices = self.known_values(name, at, depth);
+        if choices.0.is_empty() || choices.0.len() > MOST_CHOICES {
+            return WordChoices::unknown();
+        }
+        if let Some((outer, command)) = self.outer.filter(|_| !self.is_certain(name, at)) {
+            if let Some(values) = outer.exported(name, command, depth) {
+                let unknown = Fields(vec![vec![WordPiece::Unknown]]);
+                choices.0.retain(|fields| *fields != unknown);
+                values.0.into_iter().for_each(|fields| choices.add(fields));
+            }
+        }
+        choices
+    }
+
+    /// Returns the values of a variable for a program that a command starts, if they are known.
+    fn exported(&self, name: &str, at: usize, depth: usize) -> Option<WordChoices> {
+        let mut known = self.assigned.get(name)?.iter();
+        let is_passed = |a: &Assignment| a.is_exported && (a.at == at || self.reaches(a, at));
+        let has_one = known.any(is_passed) && !self.is_lost;
+        has_one.then(|| {
+            let mut choices = WordChoices::default();
+            for assignment in self.assigned.get(name).into_iter().flatten() {
+                let values = self.assigned_values(assignment, depth);
+                values.0.into_iter().for_each(|fields| choices.add(fields));
+            }
+            choices
+        })
+    }
+
+    /// Returns true if a variable certainly has one of the assigned values when a command uses it.
+    fn is_certain(&self, name: &str, at: usize) -> bool {
+        let values = self.assigned.get(name);
+        let is_before = |assignment: &Assignment| assignment.is_lasting && self.reaches(assignment, at);
+        !self.is_lost && values.is_some_and(|values| values.iter().any(is_before))
+    }
+
+    /// Returns true if a command cannot run before, or without, an assignment.
+    fn reaches(&self, assignment: &Assignment, at: usize) -> bool {
+        let commands = &self.script.commands;
+        let (Some(before), Some(command)) = (commands.get(assignment.at), commands.get(at)) else {
+            return false;
+        };
+        assignment.at < at
+            && !self.script.has_odd_regions
+            && command.regions.starts_with(&before.regions)
+    }
+
+    fn assigned_values(&self, assignment: &Assignment, depth: usize) -> WordChoices {
+        let at = assignment.at;
+        match &assignment.value {
+            AssignedValue::Digits => WordChoices::of(vec![WordPiece::Digits]),
+            AssignedValue::Unknown => WordChoices::unknown(),
+            AssignedValue::Line(feeder) => {
+                let lines = self.printed_by(*feeder, depth + 1);
+                WordChoices(lines.into_iter().map(|line| Fields(vec![line])).collect())
+            }
+            AssignedValue::Word(word) => {
+                let values = self.resolve_at(word, at, depth + 1).joined();
+                WordChoices(values.into_iter().map(|value| Fields(vec![value])).collect())
+            }
+            AssignedValue::OneOf(words) => {
+                let mut choices = WordChoices::default();
+                for word in words {
+                    for Fields(fields) in self.resolve_at(word, at, depth + 1).0 {
+                        fields.into_iter().for_each(|field| choices.add(Fields(vec![field])));
+                    }
+                }
+                if choices.0.is_empty() { WordChoices::of(Vec::new()) } else { choices }
+            }
+        }
+    }
+
+    /// Returns the folders in which a command may run.
+    pub(in crate::shell) fn folders(&self, at: usize) -> WordChoices {
+        let command = &self.script.commands[at];
+        let known = command.folders.iter().map(|folder| vec![WordPiece::Text(folder.clone())]);
+        let others = command.other_folders.iter().map(|folder| pieces_of(folder));
+        WordChoices(known.chain(others).map(|pieces| Fields(vec![pieces])).collect())
+    }
+
+    /// Returns what an expansion inserts. Unquoted, most shells split it at blanks.
+    fn inserted(&self, values: WordChoices, is_quoted: bool, is_list: bool) -> WordChoices {
+        if is_quoted {
+            if is_list {
+                return values;
+            }
+            let joined = values.joined().into_iter();
+            return WordChoices(joined.map(|pieces| Fields(vec![pieces])).collect());
+        }
+        if self.splits_oddly {
+            return WordChoices::unknown();
+        }
+        let mut choices = WordChoices::default();
+        for fields in values.0 {
+            let split: Vec<Vec<WordPiece>> = fields.0.iter().flat_map(|field| split(field)).collect();
+            choices.add(fields);
+            choices.add(Fields(split));
+        }
+        choices
+    }
+}
+
+/// Appends words to words; the first continues the last.
+fn join(before: &[Vec<WordPiece>], after: &[Vec<WordPiece>]) -> Vec<Vec<WordPiece>> {
+    let mut joined = before.to_vec();
+    let mut after = after.iter();
+    match (joined.last_mut(), after.next()) {
+        (Some(last), Some(first)) => last.extend(first.iter().cloned()),
+        (None, Some(first)) => joined.push(first.clone()),
+        (_, None) => {}
+    }
+    joined.extend(after.cloned());
+    joined
+}
+
+/// Splits a value at blanks, and takes its stars for wildcards.
+fn split(pieces: &[WordPiece]) -> Vec<Vec<WordPiece>> {
+    let mut fields: Vec<Vec<WordPiece>> = Vec::new();
+    let mut is_open = false;
+    for piece in pieces {
+        let WordPiece::Text(text) = piece else {
+            match fields.last_mut().filter(|_| is_open) {
+                Some(last) => last.push(piece.clone()),
+                None => fields.push(vec![piece.clone()]),
+            }
+            is_open = true;
+            continue;
+        };
+        for (at, part) in text.split([' ', '\t', '\n']).enumerate() {
+            is_open &= at == 0;
+            if part.is_empty() {
+                continue;
+            }
+            let parts = with_wildcards(part);
+            match fields.last_mut().filter(|_| is_open) {
+                Some(last) => last.extend(parts),
+                None => fields.push(parts),
+            }
+            is_open = true;
+        }
+    }
+    fields
+}
+
+fn with_wildcards(text: &str) -> Vec<WordPiece> {
+    let mut word = ShellWord::default();
+    for c in text.chars() {
+        match c {
+            '*' | '?' | '[' => word.push_piece(WordPiece::Glob(c)),
+            c => word.push(c),
+        }
+    }
+    word.pieces().to_vec()
+}
+
+/// Cuts a prefix or a suffix off values. The result is unknown unless the values end, or begin,
+/// with known text.
+fn cut(values: WordChoices, pattern: &ShellWord, is_prefix: bool) -> WordChoices {
+    let mut choices = WordChoices::default();
+    for pieces in values.joined() {
+        choices.add(Fields(vec![pieces.clone()]));
+        match cut_one(&pieces, &pattern.first_text(), is_prefix) {
+            Some(cut) => choices.add(Fields(vec![cut])),
+            None => return WordChoices::unknown(),
+        }
+    }
+    choices
+}
+
+fn cut_one(pieces: &[WordPiece], pattern: &str, is_prefix: bool) -> Option<Vec<WordPiece>> {
+    let is_plain = |text: &str| !text.contains(['*', '?', '[', '\0']);
+    if pieces.iter().all(|piece| *piece == WordPiece::Digits) {
+        return Some(pieces.to_vec());
+    }
+    if is_prefix {
+        // `${x##*/}` is the last name.
+        if let Some((last, _)) = pieces.split_last()
+            && matches!(pattern, "*/")
+        {
+            return match last {
+                WordPiece::Text(text) if text.contains('/') => {
+                    let name = text.rsplit('/').next().unwrap_or_default();
+                    Some(vec![WordPiece::Text(name.to_owned())])
+                }
+                _ => Some(after_slash(pieces)),
+            };
+        }
+        let (first, rest) = pieces.split_first()?;
+        let WordPiece::Text(text) = first else { return None };
+        let text = text.strip_prefix(pattern).filter(|_| is_plain(pattern))?;
+        return Some([&[WordPiece::Text(text.to_owned())], rest].concat());
+    }
+    let (last, rest) = pieces.split_last()?;
+    let text = match last {
+        WordPiece::Text(text) => text.as_str(),
+        // The end of a name that only has wildcards is a shorter name.
+        WordPiece::Glob('*') | WordPiece::Listing => return Some(pieces.to_vec()),
+        _ => return None,
+    };
+    let kept = match pattern.strip_suffix('*') {
+        Some(mark) if is_plain(mark) && !mark.is_empty() => &text[..text.rfind(mark)?],
+        None if is_plain(pattern) => text.strip_suffix(pattern)?,
+        _ => return None,
+    };
+    Some([rest, &[WordPiece::Text(kept.to_owned())]].concat())
+}
+
+/// Returns the parts after the last slash.
+fn after_slash(pieces: &[WordPiece]) -> Vec<WordPiece> {
+    let has_slash = |piece: &WordPiece| matches!(piece, WordPiece::Text(text) if text.contains('/'));
+    let Some(at) = pieces.iter().rposition(has_slash) else { return pieces.to_vec() };
+    let mut found = Vec::new();
+    if let WordPiece::Text(text) = &pieces[at] {
+        found.push(WordPiece::Text(text.rsplit('/').next().unwrap_or_default().to_owned()));
+    }
+    found.extend_from_slice(&pieces[at + 1..]);
+    found
+}
+
+/// Returns what a variable that every shell sets could be.
+fn well_known(name: &str) -> Option<Vec<WordPiece>> {
+    match name {
+        "UID" | "EUID" | "PPID" | "RANDOM" | "SECONDS" | "LINENO" | "BASHPID" | "COLUMNS"
+        | "LINES" | "EPOCHSECONDS" | "SHLVL" | "OPTIND" => Some(vec![WordPiece::Digits]),
+        "USER" | "LOGNAME" | "HOSTNAME" => Some(vec![WordPiece::Glob('*')]),
+        _ => None,
+    }
+}
+
+/// Returns the parts of a folder's pattern.
+fn pieces_of(folder: &[Tok]) -> Vec<WordPiece> {
+    if *folder == literal("/") {
+        return vec![WordPiece::Text("/".into())];
+    }
+    let text: String = folder.iter().map_while(|tok| tok.character()).collect();
+    if text.chars().count() == folder.len() {
+        return vec![WordPiece::Text(place::normal(&text))];
+    }
+    ShellWord::of_toks("", folder).pieces().to_vec()
+}
