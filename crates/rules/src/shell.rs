@@ -30,8 +30,8 @@ mod values;
 mod word;
 
 pub use segments::{MOST_SEGMENTS, segments};
-pub use word::{ShellWord, ValueChange, WordExpansion, WordPiece};
 pub(crate) use word::GAP;
+pub use word::{ShellWord, ValueChange, WordExpansion, WordPiece};
 
 use std::ops::Range;
 

@@ -353,7 +353,8 @@ impl<'a> ShellReader<'a> {
             *open = OpenCommand::default();
             return;
         }
-        let is_timed = matches!(open.command.words.as_slice(), [only] if only.text() == Some("time"));
+        let is_timed =
+            matches!(open.command.words.as_slice(), [only] if only.text() == Some("time"));
         if !is_start && !is_timed {
             self.broken("a parenthesis of unknown use");
         } else if self.peek() == Some('(') || is_timed {

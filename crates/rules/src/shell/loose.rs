@@ -124,9 +124,7 @@ impl PossibleRuns {
             self.note_doubts(script, &values);
         }
         let is_possible = kind == TextKind::Possible;
-        let is_open = is_possible
-            || script.is_broken
-            || script.commands.iter().any(runs_its_input);
+        let is_open = is_possible || script.is_broken || script.commands.iter().any(runs_its_input);
         for at in 0..script.commands.len() {
             let Some(forms) = values.expand(at) else {
                 self.note_anything("more expansions than are followed");
@@ -250,10 +248,13 @@ fn runs_anything(command: &ShellCommand) -> Option<&'static str> {
         return Some("a command that changes the meaning of names");
     }
     let is_compared = |word: &ShellWord| {
-        word.text().is_some_and(|text| matches!(text, "-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge"))
+        word.text()
+            .is_some_and(|text| matches!(text, "-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge"))
     };
     let is_test = program.text() == Some("[[") && command.words.iter().any(is_compared);
-    if (is_test || program.text() == Some("let")) && command.words.iter().any(ShellWord::has_unknown) {
+    if (is_test || program.text() == Some("let"))
+        && command.words.iter().any(ShellWord::has_unknown)
+    {
         return Some("arithmetic with an unknown value");
     }
     let has_code_gap = program_starts(command).any(|at| takes_gap(&command.words[at..]));
@@ -289,7 +290,8 @@ fn takes_gap(words: &[ShellWord]) -> bool {
 fn runs_its_input(command: &ShellCommand) -> bool {
     let is_operand = |word: &ShellWord| {
         let text = word.first_text();
-        text == "-c" || (!text.starts_with('-') && text != "/dev/stdin" && !text.starts_with("/dev/fd"))
+        text == "-c"
+            || (!text.starts_with('-') && text != "/dev/stdin" && !text.starts_with("/dev/fd"))
     };
     let begins = |at: usize| {
         let (program, rest) = (&command.words[at], &command.words[at + 1..]);
@@ -345,14 +347,15 @@ fn wrapped(words: &[ShellWord]) -> Vec<usize> {
     let mut starts = vec![0];
     let mut after_option = false;
     // A lock, a folder, a mask or a user comes before the program.
-    let takes_operand =
-        |word: &ShellWord| word.could_name("flock chroot taskset faketime setuidgid chpst runuser su");
+    let takes_operand = |word: &ShellWord| {
+        word.could_name("flock chroot taskset faketime setuidgid chpst runuser su")
+    };
     let mut is_operand_due = words.first().is_some_and(takes_operand);
     for (at, word) in words.iter().enumerate().skip(1) {
         starts.push(at);
         let is_option = word.could_begin_with("-") || word.may_split;
-        let is_own = word.could_contain("=")
-            || word.first_text().starts_with(|c: char| c.is_ascii_digit());
+        let is_own =
+            word.could_contain("=") || word.first_text().starts_with(|c: char| c.is_ascii_digit());
         if !is_option && !is_own && !after_option && is_operand_due {
             is_operand_due = false;
         } else if !is_option && !is_own && !after_option && !word.could_name(WRAPPERS) {
@@ -453,7 +456,8 @@ fn glued(text: &str) -> impl Iterator<Item = String> {
     let is_option = text.starts_with('-') && !text.starts_with("--");
     let letters = is_option.then(|| text.chars().skip(2).collect::<String>());
     let after_colon = text.split_once(':').map(|(_, rest)| rest.trim_start_matches('!').to_owned());
-    let after_mark = text.strip_prefix(['!', ':', '+']).map(|rest| rest.trim_start_matches('!').to_owned());
+    let after_mark =
+        text.strip_prefix(['!', ':', '+']).map(|rest| rest.trim_start_matches('!').to_owned());
     letters.into_iter().chain(after_colon).chain(after_mark).filter(|text| !text.is_empty())
 }
 

@@ -67,10 +67,7 @@ pub(crate) struct ShellValues<'a> {
 
 impl<'a> ShellValues<'a> {
     /// Finds the values of the variables of a line.
-    pub(crate) fn of(
-        script: &'a ShellScript,
-        outer: Option<(&'a ShellValues<'a>, usize)>,
-    ) -> Self {
+    pub(crate) fn of(script: &'a ShellScript, outer: Option<(&'a ShellValues<'a>, usize)>) -> Self {
         let mut values = Self {
             script,
             outer,
@@ -150,7 +147,8 @@ impl<'a> ShellValues<'a> {
     /// Returns the files of a redirect; braces name several.
     fn targets(&self, word: &ShellWord, at: usize) -> Vec<ShellWord> {
         let choices = self.resolve(word, at);
-        let fields: Vec<Vec<WordPiece>> = choices.0.into_iter().flat_map(|fields| fields.0).collect();
+        let fields: Vec<Vec<WordPiece>> =
+            choices.0.into_iter().flat_map(|fields| fields.0).collect();
         if fields.is_empty() {
             return vec![word.clone()];
         }
@@ -163,7 +161,9 @@ impl<'a> ShellValues<'a> {
         let is_open = |assignment: &Assignment| match &assignment.value {
             AssignedValue::Digits => false,
             AssignedValue::Unknown | AssignedValue::Line(_) => true,
-            AssignedValue::OneOf(words) => words.iter().any(|word| self.may_be_code(word, assignment.at)),
+            AssignedValue::OneOf(words) => {
+                words.iter().any(|word| self.may_be_code(word, assignment.at))
+            }
             AssignedValue::Word(word) => self.may_be_code(word, assignment.at),
         };
         let prints_unknown = |commands: &Range<usize>| {

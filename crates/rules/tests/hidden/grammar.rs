@@ -29,7 +29,7 @@ const RUNS: &[&[&str]] = &[
 /// The most turns of one line; each has a bit.
 const MOST_TURNS: u32 = 64;
 /// The longest line. Nothing is added to a longer one.
-const LONGEST: usize = 800;
+const LONGEST: usize = 300;
 
 /// A line that hides something.
 pub(crate) struct HiddenLine {
@@ -114,7 +114,7 @@ impl<'a> LineGrammar<'a> {
     }
 
     fn make(mut self) -> HiddenLine {
-        let wraps = [0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 4, 5][self.dice.below(12)];
+        let wraps = [0, 0, 1, 1, 1, 1, 1, 2, 2, 2, 3, 4][self.dice.below(12)];
         let mut script = match self.dice.below(10) {
             0..4 => self.command(),
             4..7 => self.file(READS, &[".aws", "credentials"], true),
@@ -157,7 +157,7 @@ impl<'a> LineGrammar<'a> {
         if fits_braces && self.turn(&[("braces around words", "", "")]).is_some() {
             words = vec![format!("{{{},{}}}", words[0], words[1])];
         }
-        for _ in 0..[0, 0, 1, 1, 2][self.dice.below(5)] {
+        for _ in 0..[0, 0, 0, 1, 1, 1, 2][self.dice.below(7)] {
             let Some((mut dice, technique)) = self.turn(COMMANDS) else { continue };
             let parts = TemplateParts { words: &words, ..TemplateParts::default() };
             words = vec![self.written(&mut dice, technique, &parts)];

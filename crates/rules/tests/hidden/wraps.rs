@@ -169,7 +169,7 @@ pub(crate) const SCRIPTS: &[Technique] = &[
     ("function without a name", "", "function { §S}"),
     ("always of zsh", "", "{ : } always { §S}"),
     ("short forms of zsh", "", "repeat 1 { §S}"),
-    ("short forms of zsh", "", "if [[ -n a ]] { §S}"),
+    ("short forms of zsh", "", "while (true) { §Sbreak }"),
     ("short forms of zsh", "", "for §x (1) { §S}"),
     ("short forms of zsh", "", "foreach §x (1); §Send"),
     ("qualifier of zsh", "", "echo README.md(e:§q:)"),

@@ -70,7 +70,13 @@ impl<'a> ShellValues<'a> {
         self.assigned.entry(name).or_default().push(assignment);
     }
 
-    fn note_assignment(&mut self, at: usize, word: &'a ShellWord, is_lasting: bool, is_exported: bool) {
+    fn note_assignment(
+        &mut self,
+        at: usize,
+        word: &'a ShellWord,
+        is_lasting: bool,
+        is_exported: bool,
+    ) {
         let Some((name, value)) = split(word) else {
             self.is_lost = true;
             return;

@@ -84,7 +84,12 @@ fn splits_unknown(word: &ShellWord) -> bool {
 
 impl ShellValues<'_> {
     /// Returns the words that a word of a command could become, within other values.
-    pub(in crate::shell) fn resolve_at(&self, word: &ShellWord, at: usize, depth: usize) -> WordChoices {
+    pub(in crate::shell) fn resolve_at(
+        &self,
+        word: &ShellWord,
+        at: usize,
+        depth: usize,
+    ) -> WordChoices {
         let mut choices = WordChoices(vec![Fields::default()]);
         // Whether the next part belongs to the last field.
         for piece in word.pieces() {
@@ -138,7 +143,10 @@ impl ShellValues<'_> {
             WordExpansion::Choice(members) => {
                 let mut choices = WordChoices::default();
                 for member in members {
-                    self.resolve_at(member, at, depth + 1).0.into_iter().for_each(|f| choices.add(f));
+                    self.resolve_at(member, at, depth + 1)
+                        .0
+                        .into_iter()
+                        .for_each(|f| choices.add(f));
                 }
                 choices
             }
@@ -269,7 +277,8 @@ impl ShellValues<'_> {
     /// Returns true if a variable certainly has one of the assigned values when a command uses it.
     fn is_certain(&self, name: &str, at: usize) -> bool {
         let values = self.assigned.get(name);
-        let is_before = |assignment: &Assignment| assignment.is_lasting && self.reaches(assignment, at);
+        let is_before =
+            |assignment: &Assignment| assignment.is_lasting && self.reaches(assignment, at);
         !self.is_lost && values.is_some_and(|values| values.iter().any(is_before))
     }
 
@@ -331,7 +340,8 @@ impl ShellValues<'_> {
         }
         let mut choices = WordChoices::default();
         for fields in values.0 {
-            let split: Vec<Vec<WordPiece>> = fields.0.iter().flat_map(|field| split(field)).collect();
+            let split: Vec<Vec<WordPiece>> =
+                fields.0.iter().flat_map(|field| split(field)).collect();
             choices.add(fields);
             choices.add(Fields(split));
         }
@@ -446,7 +456,8 @@ fn cut_one(pieces: &[WordPiece], pattern: &str, is_prefix: bool) -> Option<Vec<W
 
 /// Returns the parts after the last slash.
 fn after_slash(pieces: &[WordPiece]) -> Vec<WordPiece> {
-    let has_slash = |piece: &WordPiece| matches!(piece, WordPiece::Text(text) if text.contains('/'));
+    let has_slash =
+        |piece: &WordPiece| matches!(piece, WordPiece::Text(text) if text.contains('/'));
     let Some(at) = pieces.iter().rposition(has_slash) else { return pieces.to_vec() };
     let mut found = Vec::new();
     if let WordPiece::Text(text) = &pieces[at] {
