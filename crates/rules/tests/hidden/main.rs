@@ -23,7 +23,7 @@ use hunt::{HuntReport, ShellChoice, hunt};
 use shells::{LineRunner, TestedShell};
 
 /// How many lines the ordinary run judges.
-const ORDINARY_LINES: u64 = 2_500;
+const ORDINARY_LINES: u64 = 1_500;
 
 /// How many kinds of holes are enough.
 const MOST_HOLES: u64 = 50;
