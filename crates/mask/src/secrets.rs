@@ -9,14 +9,18 @@
 //! recognised by their own shape. A value that is only recognised by its name (`PASSWORD=…`) is
 //! not hidden if it could run: if it is more than one word to a shell, or its variable is used in
 //! the same text (`API_KEY='rm -rf ~'; $API_KEY`). If something hidden could still be executed,
-//! such as a token in the place of a program, [`MaskedText::could_run`] returns true.
+//! such as a token in the place of a program, or anything in a command that executes the value of a
+//! variable, [`MaskedText::could_run`] returns true.
 //!
 //! Time and memory are proportional to the text.
 
+mod calls;
 mod candidate;
 mod command;
+mod execution;
 mod headers;
 mod json;
+mod kubernetes;
 mod names;
 mod pem;
 mod placeholder;
@@ -86,8 +90,9 @@ pub(crate) fn mask_with(text: &str, known: &[String]) -> MaskedText {
         spans.truncate(MOST_SPANS);
         spans.push(rest);
     }
-    let could_run =
-        spans.iter().any(|span| used_variables::could_run(text.as_bytes(), span, &uses, true));
+    let bytes = text.as_bytes();
+    let could_run = spans.iter().any(|span| used_variables::could_run(bytes, span, &uses))
+        || !spans.is_empty() && execution::examine(bytes, &spans).could_run();
     MaskedText { could_run, ..MaskedText::compose(text, &spans) }
 }
 

@@ -30,8 +30,8 @@ mod values;
 mod word;
 
 pub use segments::{MOST_SEGMENTS, segments};
-pub(crate) use word::GAP;
 pub use word::{ShellWord, ValueChange, WordExpansion, WordPiece};
+pub(crate) use word::GAP;
 
 use std::ops::Range;
 
@@ -95,6 +95,8 @@ pub struct ShellCommand {
     pub(crate) fed_by: Option<usize>,
     /// Whether it reads the output of another command, or a text in the line.
     pub(crate) is_piped: bool,
+    /// Whether it reads a text in the line.
+    pub(crate) has_here_text: bool,
     /// Whether it reads a file by a redirect.
     pub(crate) reads_file: bool,
 }

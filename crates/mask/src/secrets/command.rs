@@ -6,27 +6,27 @@
 
 mod hashes;
 mod htpasswd;
+mod inputs;
+mod piped;
+mod positions;
 mod words;
 
 use self::htpasswd::HtpasswdCall;
 use self::words::{CommandWord, CommandWords};
-use super::candidate::{
-    NameLink, SecretCandidate, is_more_than_a_word, is_operator, is_reference, runs_something,
-};
+use super::candidate::{NameLink, is_random};
 use super::headers;
 use super::names::{NameRole, NameStrength, role};
 use super::program_options::{self, SecretPlacement};
 use super::quotes::QuoteTracker;
 use super::span::{SecretSpan, SpanList};
 use super::used_variables::UsedVariables;
-use super::value::{ValueRange, read};
-use super::value_search::{ValueSearch, label};
+use super::value_search::ValueSearch;
 
 /// Finds all secrets that are recognised by the command they are in.
 pub(super) fn find(bytes: &[u8], uses: &UsedVariables, spans: &mut SpanList) {
     spans.begin();
     let search = ValueSearch { bytes, quotes: QuoteTracker::new(bytes), uses };
-    let mut reader = CommandReader { search, state: CommandState::default() };
+    let mut reader = CommandReader { search, state: CommandState::default(), input_end: 0 };
     let mut words = CommandWords::new(bytes);
     while let Some(word) = words.next() {
         reader.word(word, spans);
@@ -43,7 +43,7 @@ struct CommandState {
     /// The first argument of an `echo` before the last `|`, and that of this command.
     piped: Option<usize>,
     echoed: Option<usize>,
-    in_netrc: bool,
+    language: Option<WordLanguage>,
     /// The state of a call of `htpasswd`.
     htpasswd: Option<HtpasswdCall>,
     /// Whether the output of a command in an option is a secret: `--password-command "echo …"`.
@@ -52,6 +52,14 @@ struct CommandState {
     has_hashes: bool,
     /// The word before this one.
     last: Option<(usize, usize)>,
+}
+
+/// A language in which the word before a password says what it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum WordLanguage {
+    /// `.netrc`, and programs that write it in the same way: `login bob password …`.
+    Netrc,
+    Sql,
 }
 
 /// The meaning of the next word, because of those before it.
@@ -71,11 +79,17 @@ enum NextWord {
     Echoed,
     /// `BY` after `IDENTIFIED`.
     By,
+    /// A secret after this many other words.
+    After(u8),
+    /// `name=secret`
+    Assigned,
 }
 
 struct CommandReader<'a> {
     search: ValueSearch<'a>,
     state: CommandState,
+    /// Where the input of a command ends that was searched already.
+    input_end: usize,
 }
 
 impl CommandReader<'_> {
@@ -99,7 +113,10 @@ impl CommandReader<'_> {
             }
             NextWord::Secret(level) => self.secret(word.raw, level, spans),
             NextWord::Own(takes) => self.own(word.raw, takes, spans),
-            NextWord::Name if text.starts_with(b"-") => self.state.next = NextWord::Name,
+            NextWord::Name if text.starts_with(b"-") => {
+                self.state.next = NextWord::Name;
+                self.option(word, spans);
+            }
             NextWord::Name => self.name(text),
             // Options, and the format of `printf`.
             NextWord::Echoed if text.starts_with(b"-") || text.starts_with(b"%") => {
@@ -109,6 +126,12 @@ impl CommandReader<'_> {
                 self.secret(word.raw, NameStrength::Strong, spans);
             }
             NextWord::Echoed => self.state.echoed = Some(word.raw),
+            NextWord::After(_) if text.starts_with(b"-") => self.state.next = next,
+            // In prose, only what looks like a secret is one.
+            NextWord::After(0) if self.last() == Some(b"is") && !is_random(text) => {}
+            NextWord::After(0) => self.secret(word.raw, NameStrength::Strong, spans),
+            NextWord::After(between) => self.state.next = NextWord::After(between - 1),
+            NextWord::Assigned => self.assigned(word, 0, spans),
             NextWord::By if text.eq_ignore_ascii_case(b"by") => self.state.next = NextWord::Quoted,
             NextWord::By | NextWord::Any | NextWord::Quoted => {}
         }
@@ -120,11 +143,16 @@ impl CommandReader<'_> {
 
     /// Begins a new command. After a `|` it reads the output of the one before.
     fn begin(&mut self, word: CommandWord) {
-        let CommandState { echoed, in_netrc, prints_secret, .. } = self.state;
+        let CommandState { echoed, language, prints_secret, .. } = self.state;
         let piped = echoed.filter(|_| word.is_piped);
         // An option may run several commands.
         let prints_secret = prints_secret && word.is_piped;
-        self.state = CommandState { piped, in_netrc, prints_secret, ..CommandState::default() };
+        self.state = CommandState { piped, language, prints_secret, ..CommandState::default() };
+    }
+
+    /// Returns the word before the current one in its command.
+    fn last(&self) -> Option<&[u8]> {
+        self.state.last.map(|(start, end)| &self.search.bytes[start..end])
     }
 
     fn look_at(&mut self, word: CommandWord, spans: &mut SpanList) {
@@ -143,25 +171,53 @@ impl CommandReader<'_> {
         if prints_secret(text) {
             self.state.prints_secret = true;
         }
+        if positions::reads_password(text) {
+            self.piped(spans);
+        }
+        if let Some(between) = positions::before_secret(self.last(), text, word.starts_command) {
+            self.state.next = NextWord::After(between);
+            return;
+        }
         if let Some(program) = program_options::program(text) {
             self.state.program = Some(program);
             return;
         }
         match text {
             b"login" => self.state.subcommand = Some("login"),
+            b"nuget" => self.state.subcommand = Some("nuget"),
+            b"put-parameter" => self.state.subcommand = Some("put-parameter"),
+            b"set" if self.last().is_some_and(|last| last == b"secrets") => {
+                self.state.next = NextWord::Assigned;
+            }
             b"echo" | b"printf" => self.state.next = NextWord::Echoed,
             b"set" => (self.state.subcommand, self.state.next) = (Some("set"), NextWord::Name),
             b"setx" | b"setenv" | b"ENV" | b"ARG" | b"config" => self.state.next = NextWord::Name,
-            b"chpasswd" => self.piped_after_user(spans),
+            _ if positions::file_name(text) == b"chpasswd" => {
+                self.piped_after_user(spans);
+                if word.end >= self.input_end {
+                    self.input_end = inputs::after_users(self.search.bytes, word.end, spans);
+                }
+            }
             b"htpasswd" => self.state.htpasswd = Some(HtpasswdCall::default()),
-            b"machine" if word.starts_command => self.state.in_netrc = true,
-            b"password" if self.state.in_netrc => {
+            b"machine" if self.begins_line(word) => self.state.language = Some(WordLanguage::Netrc),
+            b"default" if self.begins_line(word) && self.is_before(word, b" login ") => {
+                self.state.language = Some(WordLanguage::Netrc);
+            }
+            b"nmcli" => self.state.language = Some(WordLanguage::Netrc),
+            b"password" if self.state.language == Some(WordLanguage::Netrc) => {
                 self.state.next = NextWord::Secret(NameStrength::Strong);
             }
-            b"ConvertTo-SecureString" | b"PASSWORD" => self.state.next = NextWord::Quoted,
+            b"ConvertTo-SecureString" | b"PASSWORD" | b"PSK" => self.state.next = NextWord::Quoted,
+            b"password" if self.state.language == Some(WordLanguage::Sql) => {
+                self.state.next = NextWord::Quoted;
+            }
+            b"alter" | b"create" => self.state.language = Some(WordLanguage::Sql),
             _ if text.eq_ignore_ascii_case(b"identified") => self.state.next = NextWord::By,
             _ if text.starts_with(b"pass:") => {
                 self.secret(word.start + "pass:".len(), NameStrength::Strong, spans);
+            }
+            _ if text.starts_with(b"/p:") && self.state.program == Some("xfreerdp") => {
+                self.secret(word.start + "/p:".len(), NameStrength::Strong, spans);
             }
             _ => {}
         }
@@ -174,8 +230,8 @@ impl CommandReader<'_> {
             _ if text.contains(&b'=') => {}
             _ => {
                 let is_used = self.search.uses.has(text);
-                if let Some(NameRole::Secret(level @ (NameStrength::Strong | NameStrength::Token))) =
-                    role(text)
+                if let Some(NameRole::Secret(level)) = role(text)
+                    && level != NameStrength::Pass
                     && !is_used
                 {
                     self.state.next = NextWord::Secret(level);
@@ -184,22 +240,44 @@ impl CommandReader<'_> {
         }
     }
 
+    /// Returns true if a word begins a line, also one that is echoed.
+    fn begins_line(&self, word: CommandWord) -> bool {
+        word.starts_command || self.state.last.is_none() || word.raw < word.start
+    }
+
+    fn is_before(&self, word: CommandWord, text: &[u8]) -> bool {
+        self.search.bytes[word.end..].starts_with(text)
+    }
+
+    /// Hides the secret in `name=secret`, which begins after `skipped` bytes of the word.
+    fn assigned(&mut self, word: CommandWord, skipped: usize, spans: &mut SpanList) {
+        let from = word.start + skipped;
+        if let Some(sign) = memchr::memchr(b'=', &self.search.bytes[from..word.end]) {
+            self.secret(from + sign + 1, NameStrength::Strong, spans);
+        }
+    }
+
     fn option(&mut self, word: CommandWord, spans: &mut SpanList) {
         let text = &self.search.bytes[word.start..word.end];
         match text {
-            b"--password-stdin" | b"--stdin" | b"-S" | b"--passphrase-fd" => self.piped(spans),
+            b"--password-stdin" | b"--stdin" | b"-S" | b"--passphrase-fd" | b"--with-token" => {
+                self.piped(spans);
+                inputs::here_string(self.search.bytes, word.end, spans);
+            }
+            // Options of `sudo` with `-S` among them.
+            b"-kS" | b"-Sk" | b"-ES" | b"-SE" | b"-HS" | b"-SH" | b"-Sp" => self.piped(spans),
+            b"--from-literal" => {
+                self.state.next = NextWord::Assigned;
+                return;
+            }
             _ if prints_secret(text) => self.state.prints_secret = true,
             _ => {}
         }
         if let Some(htpasswd) = &mut self.state.htpasswd {
             return htpasswd.option(text);
         }
-        if let Some(rest) = text.strip_prefix(b"--from-literal=") {
-            if let Some(sign) = memchr::memchr(b'=', rest) {
-                let from = word.start + text.len() - rest.len() + sign + 1;
-                self.secret(from, NameStrength::Strong, spans);
-            }
-            return;
+        if text.starts_with(b"--from-literal=") {
+            return self.assigned(word, "--from-literal=".len(), spans);
         }
         if let Some(program) = self.state.program
             && let Some((rule, len)) = program_options::option(program, text)
@@ -264,7 +342,7 @@ impl CommandReader<'_> {
     /// Hides a word of 40 hexadecimal digits unless it is a commit or a checksum.
     fn hash(&mut self, word: CommandWord, spans: &mut SpanList) {
         let bytes = self.search.bytes;
-        let last = self.state.last.map(|(start, end)| &bytes[start..end]);
+        let last = self.last();
         let is_key = !word.starts_command
             && !self.state.has_hashes
             && hashes::is_hash(&bytes[word.start..word.end])
@@ -276,66 +354,6 @@ impl CommandReader<'_> {
 
     fn secret(&mut self, from: usize, level: NameStrength, spans: &mut SpanList) {
         self.search.hide(from, level, NameLink::Option, spans);
-    }
-
-    /// Hides the secret in `user:secret` or `user%secret`.
-    fn after_user(&mut self, from: usize, spans: &mut SpanList) {
-        if from >= self.search.bytes.len() {
-            return;
-        }
-        let Some(ValueRange { start, end, .. }) =
-            read(self.search.bytes, from, &mut self.search.quotes)
-        else {
-            return;
-        };
-        let value = &self.search.bytes[start..end];
-        let Some(colon) = memchr::memchr2(b':', b'%', value) else { return };
-        let secret = &value[colon + 1..];
-        let is_shown = secret.is_empty()
-            || is_reference(secret)
-            || runs_something(secret)
-            || is_more_than_a_word(secret);
-        if !is_shown {
-            spans.push(SecretSpan::new(start + colon + 1, end, label(NameStrength::Strong)));
-        }
-    }
-
-    /// Hides the text that is echoed into a command that reads a password.
-    fn piped(&mut self, spans: &mut SpanList) {
-        let Some(from) = self.state.piped.take() else { return };
-        let Some(value) = self.echoed(from) else { return };
-        let ValueRange { start, end, is_quoted } = value;
-        let value = &self.search.bytes[start..end];
-        let candidate = SecretCandidate {
-            level: NameStrength::Strong,
-            link: NameLink::Member,
-            is_quoted,
-            value,
-            after: b"",
-        };
-        if candidate.is_secret() {
-            spans.push(SecretSpan::new(start, end, label(NameStrength::Strong)));
-        }
-    }
-
-    fn piped_after_user(&mut self, spans: &mut SpanList) {
-        let Some(from) = self.state.piped.take() else { return };
-        let Some(ValueRange { start, end, .. }) = self.echoed(from) else { return };
-        let value = &self.search.bytes[start..end];
-        let Some(colon) = memchr::memchr(b':', value) else { return };
-        if !is_reference(&value[colon + 1..]) && !runs_something(value) {
-            spans.push(SecretSpan::new(start + colon + 1, end, label(NameStrength::Strong)));
-        }
-    }
-
-    /// Returns the word after `echo`. The reader is already past its quotes, so they are parsed
-    /// again.
-    fn echoed(&self, from: usize) -> Option<ValueRange> {
-        let rest = &self.search.bytes[from..];
-        let value = read(rest, 0, &mut QuoteTracker::new(rest))?;
-        let is_plain =
-            !rest[value.start..value.end].iter().any(|byte| is_operator(*byte) || *byte == b'\n');
-        is_plain.then_some(ValueRange { start: from + value.start, end: from + value.end, ..value })
     }
 }
 

@@ -9,6 +9,7 @@ use callgate_wire::raw::Json;
 
 use self::string::decode;
 use super::candidate::{is_more_than_a_word, is_random, is_reference};
+use super::execution::examine;
 use super::names::{NameRole, NameStrength, role};
 use super::search::secrets_in;
 use super::span::SecretSpan;
@@ -34,11 +35,13 @@ pub fn mask_json(text: &str) -> MaskedText {
         spans: Vec::new(),
         uses: UsedVariables::find(text.as_bytes()),
         could_run: false,
+        commands: Vec::new(),
+        is_computed: false,
     };
     if walk.run().is_none() {
         return MaskedText::whole_json(text);
     }
-    MaskedText { could_run: walk.could_run, ..MaskedText::compose(text, &walk.spans) }
+    MaskedText { could_run: walk.could_run(), ..MaskedText::compose(text, &walk.spans) }
 }
 
 /// What is known of the strings below a member whose name means a secret.
@@ -89,9 +92,13 @@ struct JsonWalk<'a> {
     uses: UsedVariables<'a>,
     /// Whether something hidden could be executed.
     could_run: bool,
+    /// The commands without secrets.
+    commands: Vec<&'a str>,
+    /// Whether a command with secrets executes something that it computes.
+    is_computed: bool,
 }
 
-impl JsonWalk<'_> {
+impl<'a> JsonWalk<'a> {
     /// Processes the whole text. Returns `None` if it is too deep or has too many secrets.
     fn run(&mut self) -> Option<()> {
         while let Some(&byte) = self.text.as_bytes().get(self.at) {
@@ -110,6 +117,15 @@ impl JsonWalk<'_> {
             }
         }
         Some(())
+    }
+
+    /// Returns true if something hidden could be executed: where it is, or because a command
+    /// executes something that it computes.
+    fn could_run(&self) -> bool {
+        let is_computed = |raw: &&str| examine(decode(raw).as_bytes(), &[]).is_computed;
+        let hides_something = !self.spans.is_empty();
+        self.could_run
+            || hides_something && (self.is_computed || self.commands.iter().any(is_computed))
     }
 
     fn frame(&mut self) -> Option<&mut JsonFrame> {
@@ -173,7 +189,7 @@ impl JsonWalk<'_> {
             _ => MemberRole::Other,
         };
         frame.is_plural = key.ends_with('s');
-        frame.is_command = matches!(key, "command" | "cmd" | "script" | "args" | "argv" | "code");
+        frame.is_command = is_command_name(key);
     }
 
     /// Returns how strongly the text before the value `text` suggests that all of it is a secret.
@@ -201,11 +217,13 @@ impl JsonWalk<'_> {
     }
 
     /// Returns the spans to hide in a string with this text.
-    fn hidden(&mut self, raw: &str, text: &str, level: Option<NameStrength>) -> Vec<SecretSpan> {
+    fn hidden(&mut self, raw: &'a str, text: &str, level: Option<NameStrength>) -> Vec<SecretSpan> {
         /// No search finds anything shorter.
         const SHORTEST: usize = 5;
+        let is_command = self.frames.last().is_some_and(|frame| frame.is_command);
         let whole = level.filter(|level| is_whole(text, *level));
         if whole.is_none() && text.len() < SHORTEST {
+            self.commands.extend(is_command.then_some(raw));
             return Vec::new();
         }
         let uses = UsedVariables::within(text.as_bytes(), &self.uses);
@@ -217,11 +235,27 @@ impl JsonWalk<'_> {
             let label = if is_more { SEVERAL_WORDS } else { label(level) };
             return vec![SecretSpan::new(0, raw.len(), label)];
         }
-        let is_command = self.frames.last().is_some_and(|frame| frame.is_command);
-        let runs = |span: &SecretSpan| could_run(text.as_bytes(), span, &uses, is_command);
-        self.could_run |= found.iter().any(runs);
+        self.could_run |= found.iter().any(|span| could_run(text.as_bytes(), span, &uses));
+        if is_command && found.is_empty() {
+            self.commands.push(raw);
+        } else if is_command {
+            let execution = examine(text.as_bytes(), &found);
+            self.could_run |= execution.runs_hidden;
+            self.is_computed |= execution.is_computed;
+        }
         string::place(raw, text, &found)
     }
+}
+
+/// Returns true if a tool may run the value of a member with this name: `command`, `shellCommand`,
+/// `scripts`.
+fn is_command_name(key: &str) -> bool {
+    const ENDINGS: [&str; 6] = ["command", "cmd", "script", "arg", "argv", "code"];
+    let key = key.strip_suffix('s').unwrap_or(key).as_bytes();
+    ENDINGS.iter().any(|end| {
+        let start = key.len().checked_sub(end.len());
+        start.is_some_and(|start| key[start..].eq_ignore_ascii_case(end.as_bytes()))
+    })
 }
 
 /// Returns true if a string is hidden because of its member's name.

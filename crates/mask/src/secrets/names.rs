@@ -32,7 +32,8 @@ const LONGEST_NAME: usize = 64;
 /// Words that make a name secret by themselves.
 const STRONG: &str = "\
     password passwords passwd passphrase passcode pwd pw secret secrets credential credentials \
-    passwort kennwort contraseña senha пароль Пароль 密码 密碼 パスワード 비밀번호 apikey pgpass sshpass";
+    passwort kennwort contraseña senha пароль Пароль 密码 密碼 パスワード 비밀번호 apikey pgpass sshpass psk \
+    mnemonic";
 
 /// Endings of a word that make a name secret, as in `dbpassword`.
 const STRONG_ENDINGS: &str = "\
@@ -43,7 +44,7 @@ const STRONG_ENDINGS: &str = "\
 const KEYS: &str = "\
     api access secret private signing encryption decryption master account shared auth storage \
     session hmac subscription app application license jwt crypt write integration service admin \
-    aes symmetric consumer cipher ssh deploy";
+    aes symmetric consumer cipher ssh deploy preshared";
 
 /// Words that may follow the decisive one.
 const TRAILERS: &str = "\
@@ -59,11 +60,18 @@ const HARMLESS: &str = "\
 /// Names whose values are secrets only if they look random.
 const WEAK: &str = "auth sig signature hmac sessionid sid sas salt";
 
-/// Words that end in `pass` and have nothing to do with passwords.
-const NOT_PASS: &str = "compass bypass encompass trespass surpass overpass underpass";
+/// Words that end in `pass` and name no password; the value of `SSH_ASKPASS` is a program.
+const NOT_PASS: &str = "askpass compass bypass encompass trespass surpass overpass underpass";
 
 /// Returns the kind of the value of `name`, if the name indicates one.
 pub(super) fn role(name: &[u8]) -> Option<NameRole> {
+    if name.ends_with(b"client-key-data") {
+        return Some(NameRole::Secret(NameStrength::Strong));
+    }
+    // The value of a git alias runs.
+    if name.starts_with(b"alias.") {
+        return None;
+    }
     let words = NameWords::split(name);
     match words.last(0)? {
         "authorization" => return Some(NameRole::Authorization),
@@ -77,7 +85,9 @@ pub(super) fn role(name: &[u8]) -> Option<NameRole> {
 fn level(words: &NameWords, skip: usize) -> Option<NameStrength> {
     let last = words.last(skip)?;
     let before = words.last(skip + 1);
-    if before.is_some_and(|word| contains_word(HARMLESS, word.as_bytes())) || last == "oldpwd" {
+    let is_harmless = before.is_some_and(|word| contains_word(HARMLESS, word.as_bytes()));
+    // A package such as `libsecret` is followed by its version.
+    if is_harmless || last == "oldpwd" || last.starts_with("lib") {
         return None;
     }
     if last == "key" {

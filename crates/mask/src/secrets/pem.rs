@@ -14,12 +14,18 @@ pub(super) fn find(bytes: &[u8], spans: &mut SpanList) {
     const LONGEST_TITLE: usize = 64;
     spans.begin();
     let mut end = 0;
-    for at in memmem::find_iter(bytes, "-----BEGIN ") {
-        let title = at + "-----BEGIN ".len();
+    for at in memmem::find_iter(bytes, "BEGIN ") {
+        // SSH2 has four dashes and blanks between them and the title.
+        let dashes = match &bytes[..at] {
+            before if before.ends_with(b"-----") => "-----",
+            before if before.ends_with(b"---- ") => " ----",
+            _ => continue,
+        };
+        let title = at + "BEGIN ".len();
         let window = &bytes[title..bytes.len().min(title + LONGEST_TITLE)];
-        let Some(len) = memmem::find(window, b"-----") else { continue };
+        let Some(len) = memmem::find(window, dashes.as_bytes()) else { continue };
         if title >= end && memmem::find(&window[..len], b"PRIVATE KEY").is_some() {
-            end = lines(bytes, title + len + 5, spans);
+            end = lines(bytes, title + len + dashes.len(), spans);
         }
     }
     spans.begin();

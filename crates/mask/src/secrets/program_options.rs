@@ -36,11 +36,12 @@ const MYSQL: &str = "\
     mysql mysqldump mysqladmin mysqlimport mysqlcheck mysqlshow mariadb mariadb-dump";
 const CONTAINERS: &str = "docker podman nerdctl buildah skopeo helm oras crane";
 const MONGO: &str = "mongo mongosh mongodump mongorestore mongoexport mongoimport";
-const LDAP: &str = "ldapsearch ldapadd ldapmodify ldapwhoami ldapdelete";
+const LDAP: &str = "ldapsearch ldapadd ldapmodify ldappasswd ldapwhoami ldapdelete";
+const REMOTE: &str = "crackmapexec evil-winrm netexec nxc";
 const PACKERS: &str = "7z 7za 7zz 7zr rar unrar";
 
 /// The rules; the first that matches counts.
-static RULES: [OptionRule; 20] = [
+static RULES: [OptionRule; 31] = [
     rule(MYSQL, "-p", Attached),
     rule("sshpass", "-p", Word),
     rule("curl", "-u -U --user --proxy-user", AfterUser),
@@ -61,16 +62,28 @@ static RULES: [OptionRule; 20] = [
     OptionRule { after: Some("set"), ..rule("gh", "-b --body", Word) },
     rule("snmpwalk snmpget snmpset", "-A -X", Word),
     rule("xfreerdp rdesktop", "-p", Word),
+    OptionRule { after: Some("put-parameter"), ..rule("aws", "--value", Word) },
+    OptionRule { after: Some("set"), ..rule("az", "--value", Word) },
+    rule("ssh-keygen", "-N -P", Next),
+    rule("ldappasswd", "-s -a", Word),
+    rule("useradd usermod", "-p", Next),
+    rule("twine", "-p", Word),
+    rule("security", "-w", Next),
+    rule("lftp", "-u", AfterUser),
+    rule("oathtool", "-b", Next),
+    rule(REMOTE, "-p", Word),
+    OptionRule { after: Some("nuget"), ..rule("dotnet", "-p", Next) },
 ];
 
 /// All programs in the rules, so that a word is looked up once.
 const PROGRAMS: &str = "\
-    7z 7za 7zr 7zz az bcp buildah cf crane curl docker gh helm http https ldapadd ldapdelete \
-    ldapmodify ldapsearch ldapwhoami mariadb mariadb-dump mongo mongodump mongoexport \
-    mongoimport mongorestore mongosh mysql mysqladmin mysqlcheck mysqldump mysqlimport \
-    mysqlshow nerdctl net oc openssl oras osql podman rabbitmqadmin rar rdesktop redis-cli \
-    rpcclient skopeo smbclient smbget snmpget snmpset snmpwalk sqlcmd sshpass unrar unzip \
-    vault xfreerdp xh xhs zip zipcloak";
+    7z 7za 7zr 7zz aws az bcp buildah cf crackmapexec crane curl docker dotnet evil-winrm gh helm \
+    http https ldapadd ldapdelete ldapmodify ldappasswd ldapsearch ldapwhoami lftp mariadb \
+    mariadb-dump mongo mongodump mongoexport mongoimport mongorestore mongosh mysql mysqladmin \
+    mysqlcheck mysqldump mysqlimport mysqlshow nerdctl net netexec nxc oathtool oc openssl oras \
+    osql podman rabbitmqadmin rar rdesktop redis-cli rpcclient security skopeo smbclient smbget \
+    snmpget snmpset snmpwalk sqlcmd ssh-keygen sshpass twine unrar unzip useradd usermod vault \
+    xfreerdp xh xhs zip zipcloak";
 
 /// Returns the name of the program that `word` calls, if there are rules for it.
 pub(super) fn program(word: &[u8]) -> Option<&'static str> {
@@ -82,6 +95,11 @@ pub(super) fn program(word: &[u8]) -> Option<&'static str> {
 pub(super) fn option(program: &str, word: &[u8]) -> Option<(&'static OptionRule, usize)> {
     let of_program =
         |rule: &&'static OptionRule| contains_exactly(rule.programs, program.as_bytes());
+    let flags = joined_flags(program, word);
+    if flags > 0 {
+        let word = [b"-", &word[1 + flags..]].concat();
+        return option(program, &word).map(|(rule, len)| (rule, len + flags));
+    }
     RULES.iter().filter(of_program).find_map(|rule| {
         let fits = |option: &&str| {
             let Some(rest) = word.strip_prefix(option.as_bytes()) else { return false };
@@ -93,6 +111,18 @@ pub(super) fn option(program: &str, word: &[u8]) -> Option<(&'static OptionRule,
         };
         rule.options.split(' ').find(fits).map(|option| (rule, option.len()))
     })
+}
+
+/// Returns how many letters without a value precede that of an option: `-sSLuuser`, `-rP`.
+fn joined_flags(program: &str, word: &[u8]) -> usize {
+    let flags: &[u8] = match program {
+        "curl" => b"sSLkfivgjnN46",
+        "zip" => b"rqejm9",
+        _ => return 0,
+    };
+    let is_short = word.len() > 2 && word[0] == b'-' && word[1] != b'-';
+    let count = word.iter().skip(1).take_while(|byte| flags.contains(byte)).count();
+    if is_short && count + 1 < word.len() { count } else { 0 }
 }
 
 #[cfg(test)]

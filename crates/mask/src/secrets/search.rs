@@ -2,7 +2,7 @@
 
 use super::span::{SecretSpan, SpanList};
 use super::used_variables::UsedVariables;
-use super::{command, pem, placeholder, shapes, tokens, url, value_search};
+use super::{calls, command, kubernetes, pem, placeholder, shapes, tokens, url, value_search};
 
 /// The label of a value that is known to be secret.
 const KNOWN: &str = "secret variable";
@@ -19,13 +19,22 @@ pub(super) fn secrets_in(text: &str, uses: &UsedVariables, known: &[String]) -> 
     url::find(bytes, &mut spans);
     value_search::find(bytes, uses, &mut spans);
     command::find(bytes, uses, &mut spans);
+    calls::find(bytes, &mut spans);
+    kubernetes::find(bytes, &mut spans);
     for value in known {
         spans.begin();
         for start in memchr::memmem::find_iter(bytes, value) {
             spans.push(SecretSpan::new(start, start + value.len(), KNOWN));
         }
     }
-    let merged = spans.merged();
+    let mut merged = spans.merged();
+    for span in &mut merged {
+        // A value ends before `$(…)`, which runs.
+        if bytes[..span.end].ends_with(b"$") && bytes.get(span.end) == Some(&b'(') {
+            span.end -= 1;
+        }
+    }
+    merged.retain(|span| span.start < span.end);
     debug_assert!(merged.iter().all(|span| text.get(span.start..span.end).is_some()));
     merged
 }

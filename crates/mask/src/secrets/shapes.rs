@@ -5,6 +5,7 @@ use memchr::{memchr_iter, memmem};
 use super::candidate::{distinct, is_random};
 use super::span::{SecretSpan, SpanList};
 use super::tokens::starts_word;
+use crate::word_list::contains_exactly;
 
 /// Finds all such tokens.
 pub(super) fn find(bytes: &[u8], spans: &mut SpanList) {
@@ -15,6 +16,7 @@ pub(super) fn find(bytes: &[u8], spans: &mut SpanList) {
     mailchimp(bytes, spans);
     schemes(bytes, spans);
     aws_secrets(bytes, spans);
+    password_hashes(bytes, spans);
 }
 
 fn is_url(byte: u8) -> bool {
@@ -167,6 +169,30 @@ fn aws_secrets(bytes: &[u8], spans: &mut SpanList) {
                 spans.push(SecretSpan::new(at, at + len, "AWS secret key"));
             }
             at += len.max(1);
+        }
+    }
+}
+
+/// Finds hashes of passwords, `$6$salt$hash`. The name of the method stays.
+fn password_hashes(bytes: &[u8], spans: &mut SpanList) {
+    const METHODS: &str = "\
+        1 5 6 7 y gy 2a 2b 2x 2y apr1 argon2i argon2d argon2id scrypt pbkdf2 pbkdf2-sha256 \
+        pbkdf2-sha512";
+    spans.begin();
+    let mut end = 0;
+    for sign in memchr_iter(b'$', bytes) {
+        let method = run(bytes, sign + 1, 14, is_url);
+        let start = sign + method + 2;
+        let is_method = sign >= end
+            && bytes.get(start - 1) == Some(&b'$')
+            && contains_exactly(METHODS, &bytes[sign + 1..sign + 1 + method]);
+        if !is_method {
+            continue;
+        }
+        let len = run(bytes, start, 512, |byte| is_base64(byte) || b"$.=,-_".contains(&byte));
+        if len >= 22 && distinct(&bytes[start..start + len]) >= 12 {
+            end = start + len;
+            spans.push(SecretSpan::new(start, end, "password hash"));
         }
     }
 }

@@ -1,8 +1,10 @@
 //! Secrets are hidden, the rest is not, and everything comes back.
 
 mod context;
+mod execution;
 mod false_alarm;
 mod found;
+mod kinds;
 mod properties;
 mod whole;
 

@@ -20,6 +20,10 @@ pub(super) fn find(bytes: &[u8], spans: &mut SpanList) {
             end = path(bytes, end, spans);
         }
     }
+    for sign in ["oracle:thin:", "sqlplus "] {
+        spans.begin();
+        memmem::find_iter(bytes, sign).for_each(|at| oracle_login(bytes, at + sign.len(), spans));
+    }
     for sign in ["@tcp(", "@unix("] {
         spans.begin();
         memmem::find_iter(bytes, sign).for_each(|at| data_source(bytes, at, spans));
@@ -108,6 +112,19 @@ fn data_source(bytes: &[u8], at: usize, spans: &mut SpanList) {
     let start = bytes[from..at].iter().rposition(is_end).map_or(from, |found| from + found + 1);
     if let Some(colon) = memchr(b':', &bytes[start..at]) {
         hide(bytes, start + colon + 1, at, "password", spans);
+    }
+}
+
+/// Hides the password in `user/password@host`, a login of Oracle.
+fn oracle_login(bytes: &[u8], start: usize, spans: &mut SpanList) {
+    const LONGEST: usize = 256;
+    let window = &bytes[start..bytes.len().min(start + LONGEST)];
+    let is_end = |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'');
+    let login = &window[..window.iter().position(is_end).unwrap_or(window.len())];
+    if let (Some(slash), Some(at)) = (memchr(b'/', login), memrchr(b'@', login))
+        && slash < at
+    {
+        hide(bytes, start + slash + 1, start + at, "password", spans);
     }
 }
 

@@ -1,16 +1,11 @@
-//! What in a text could be executed. Nothing that could run is hidden because of its name alone;
-//! if a hidden secret could still run, whoever approves is informed.
+//! The variables whose values a text uses: they are not hidden because of their names alone.
 
 use std::collections::HashSet;
 
-use super::candidate::is_operator;
+use memchr::memmem;
+
 use super::span::SecretSpan;
 use super::{REST, SEVERAL_WORDS};
-use crate::programs::{INTERPRETERS, SHELLS, WRAPPERS, is_one_of};
-
-/// Words after which a shell, or a program, runs the next one.
-const BEFORE_A_PROGRAM: &str =
-    "-c -lc -ec -exec -execdir -ok --exec --eval then do else elif if while until { !";
 
 /// The variables whose values a text uses.
 #[derive(Debug, Default)]
@@ -21,12 +16,13 @@ pub(super) struct UsedVariables<'a> {
 }
 
 impl<'a> UsedVariables<'a> {
-    /// Finds `$NAME`, `${NAME…}`, `${!NAME}`, `$env:NAME`, `%NAME%` and `printenv NAME`.
+    /// Finds `$NAME`, `${NAME…}`, `${!NAME}`, `$env:NAME`, `%NAME%` and `printenv NAME`, and if a
+    /// variable may be used by way of another one, every name that is mentioned.
     pub(super) fn find(bytes: &'a [u8]) -> Self {
         let mut names = HashSet::new();
         let signs = memchr::memchr_iter(b'$', bytes).map(|at| at + 1);
         // JSON may escape the sign like this.
-        let written = memchr::memmem::find_iter(bytes, "\\u0024").map(|at| at + 6);
+        let written = memmem::find_iter(bytes, "\\u0024").map(|at| at + 6);
         for from in signs.chain(written) {
             let rest = &bytes[from..];
             let skipped = rest.iter().take(3).take_while(|byte| b"{!#".contains(byte)).count();
@@ -47,8 +43,11 @@ impl<'a> UsedVariables<'a> {
                 names.insert(name);
             }
         }
-        for at in memchr::memmem::find_iter(bytes, "printenv ") {
+        for at in memmem::find_iter(bytes, "printenv ") {
             names.insert(name(&bytes[at + "printenv ".len()..]));
+        }
+        if !names.is_empty() && has_indirection(bytes) {
+            names.extend(mentioned(bytes));
         }
         names.remove(&b""[..]);
         Self { names, outer: None }
@@ -69,8 +68,38 @@ impl<'a> UsedVariables<'a> {
 fn name(bytes: &[u8]) -> &[u8] {
     /// The longest name, in bytes.
     const LONGEST: usize = 128;
-    let is_part = |byte: &&u8| byte.is_ascii_alphanumeric() || **byte == b'_';
-    &bytes[..bytes.iter().take(LONGEST).take_while(is_part).count()]
+    &bytes[..bytes.iter().take(LONGEST).take_while(|byte| is_part(**byte)).count()]
+}
+
+fn is_part(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_'
+}
+
+/// Returns true if a text may use a variable whose name is the value of another one: `${!x}`,
+/// `${(P)x}`, `declare -n x=NAME`.
+fn has_indirection(bytes: &[u8]) -> bool {
+    /// Words that declare a variable.
+    const DECLARING: [&str; 5] = ["declare ", "typeset ", "local ", "readonly ", "export "];
+    let makes_reference = |at: usize| {
+        let window = &bytes[at..bytes.len().min(at + 64)];
+        let words = window.split(|byte| *byte == b' ').skip(1);
+        words.take_while(|word| word.starts_with(b"-")).any(|word| word.contains(&b'n'))
+    };
+    memmem::find(bytes, b"${!").is_some()
+        || memmem::find(bytes, b"${(").is_some()
+        || memmem::find(bytes, b"nameref ").is_some()
+        || DECLARING.iter().any(|word| memmem::find_iter(bytes, word).any(makes_reference))
+}
+
+/// Returns the names in a text, except those to which it gives a value.
+fn mentioned(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut end = 0;
+    bytes.split(|byte| !is_part(*byte)).filter(move |name| {
+        let after = &bytes[end + name.len()..];
+        end += name.len() + 1;
+        let after = after.strip_prefix(b"\"").unwrap_or(after);
+        !(name.is_empty() || matches!(after.first(), Some(b'=' | b':')) || after.starts_with(b"+="))
+    })
 }
 
 /// Returns true if the text after a name gives it a value.
@@ -80,45 +109,19 @@ fn is_set(after: &[u8]) -> bool {
     after.starts_with(b"=") && !after.starts_with(b"==") && !after.starts_with(b"=~")
 }
 
-/// Returns true if a hidden part of a text could be executed.
-pub(super) fn could_run(
-    text: &[u8],
-    span: &SecretSpan,
-    uses: &UsedVariables,
-    is_command: bool,
-) -> bool {
+/// Returns true if a hidden part of a text could be executed wherever the text is, because of its
+/// kind or because the text uses the variable whose value it is.
+pub(super) fn could_run(text: &[u8], span: &SecretSpan, uses: &UsedVariables) -> bool {
     let before = &text[..span.start];
     let quotes = before.iter().rev().take(8).take_while(|byte| b"\"'\\".contains(byte)).count();
     let before = &before[..before.len() - quotes];
-    span.label == REST
-        || span.label == SEVERAL_WORDS
-        || is_used(before, uses)
-        || (is_command && begins_command(before))
+    span.label == REST || span.label == SEVERAL_WORDS || is_used(before, uses)
 }
 
 /// Returns true if the value of a used variable follows.
 fn is_used(before: &[u8], uses: &UsedVariables) -> bool {
     let Some(before) = before.strip_suffix(b"=") else { return false };
-    let is_part = |byte: &&u8| byte.is_ascii_alphanumeric() || **byte == b'_';
-    let len = before.iter().rev().take(128).take_while(is_part).count();
+    let before = before.strip_suffix(b"+").unwrap_or(before);
+    let len = before.iter().rev().take(128).take_while(|byte| is_part(**byte)).count();
     uses.has(&before[before.len() - len..])
-}
-
-/// Returns true if the next word would be the name of a program.
-fn begins_command(before: &[u8]) -> bool {
-    let blanks = before.iter().rev().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
-    let before = &before[..before.len() - blanks];
-    let Some(last) = before.last() else { return true };
-    if *last == b'\n' || (is_operator(*last) && !matches!(last, b'<' | b'>')) {
-        return true;
-    }
-    let ends =
-        |byte: &u8| byte.is_ascii_whitespace() || is_operator(*byte) || b"\"'".contains(byte);
-    let start = before.iter().rposition(ends).map_or(0, |at| at + 1);
-    let Ok(word) = std::str::from_utf8(&before[start..]) else { return false };
-    blanks > 0
-        && (is_one_of(word, WRAPPERS)
-            || is_one_of(word, SHELLS)
-            || is_one_of(word, INTERPRETERS)
-            || BEFORE_A_PROGRAM.split_ascii_whitespace().any(|known| known == word))
 }

@@ -66,7 +66,7 @@ impl ValueSearch<'_> {
         if self.bytes[..name.start].ends_with(b"::") {
             return None;
         }
-        let role = self.role_of(name, sign);
+        let role = self.role_of(name, sign).or_else(|| self.role_beside(name));
         let arrow = usize::from(self.bytes[sign] == b'=' && after == Some(b'>'));
         let from = sign + 1 + arrow;
         let blanks = self.blanks(from);
@@ -135,6 +135,26 @@ impl ValueSearch<'_> {
         }
         let typed = self.name(colon)?;
         role(&self.bytes[typed.start..typed.end])
+    }
+
+    /// Returns the meaning of a `value` that follows `name: NAME` or `key="NAME"`.
+    fn role_beside(&self, name: NameRange) -> Option<NameRole> {
+        const LONGEST: usize = 160;
+        if !self.bytes[name.start..name.end].eq_ignore_ascii_case(b"value") {
+            return None;
+        }
+        let window = &self.bytes[name.start.saturating_sub(LONGEST)..name.start];
+        let trimmed = |text: &[u8], of: &[u8]| {
+            text.len() - text.iter().rev().take_while(|byte| of.contains(byte)).count()
+        };
+        let end = trimmed(window, b" \t\r\n,\"'\\");
+        let start = window[..end].iter().rposition(|byte| !is_name(*byte))? + 1;
+        let before = &window[..trimmed(&window[..start], b" \"'\\")];
+        let before = before.strip_suffix(b":").or_else(|| before.strip_suffix(b"="))?;
+        let before = &before[..trimmed(before, b" \"'\\")];
+        let is_named =
+            [&b"name"[..], b"Name", b"key", b"Key"].iter().any(|it| before.ends_with(it));
+        is_named.then(|| role(&window[start..end])).flatten()
     }
 
     fn is_query(&self, name: NameRange) -> bool {

@@ -246,8 +246,7 @@ fn named_in_strings(act: &Act) -> BTreeSet<String> {
             if piece.contains('/') || piece == text {
                 let toks = literal(piece);
                 let project = literal(&act.project);
-                let paths =
-                    touch::parts(&toks).map(|part| touch::placed(part, &project, &act.home));
+                let paths = touch::parts(&toks).map(|part| touch::placed(part, &project, &act.home));
                 found.extend(paths.map(|path| {
                     path.iter().copied().filter_map(Tok::character).collect::<String>()
                 }));

@@ -142,9 +142,9 @@ fn folders_of(command: &ShellCommand, home: &str) -> Vec<Vec<Tok>> {
     }
     for word in command.words.iter().skip(1) {
         let text = word.first_text();
-        let start = ["--chdir=", "--directory=", "-C", "-D"]
-            .into_iter()
-            .find(|start| text.len() > start.len() && text.starts_with(start));
+        let start = ["--chdir=", "--directory=", "-C", "-D"].into_iter().find(|start| {
+            text.len() > start.len() && text.starts_with(start)
+        });
         if let Some(start) = start {
             let skipped = start.chars().count();
             word.patterns().for_each(|toks| enter(toks.get(skipped..).unwrap_or_default()));

@@ -59,9 +59,7 @@ pub(super) fn look(script: &mut ShellScript, base: BaseFolders<'_>) {
 /// Returns the targets of the `cd`s of a line whose values are not written out.
 fn changed_folders(script: &ShellScript, base: BaseFolders<'_>) -> HashMap<usize, ShellWord> {
     let is_open = |command: &ShellCommand| {
-        command
-            .program()
-            .is_some_and(|program| matches!(last_name(program), "cd" | "chdir" | "pushd"))
+        command.program().is_some_and(|program| matches!(last_name(program), "cd" | "chdir" | "pushd"))
             && command.words.iter().any(|word| !word.is_known())
     };
     if !script.commands.iter().any(is_open) {
@@ -101,11 +99,8 @@ fn step_loosely(
     let mut found = Vec::new();
     match target.filter(|_| command.assigns.is_empty()) {
         Some(word) if !word.has_unknown() && !word.could_begin_with("-") => {
-            let from: Vec<Vec<Tok>> = folders
-                .iter()
-                .map(|folder| literal(folder))
-                .chain(others.iter().cloned())
-                .collect();
+            let from: Vec<Vec<Tok>> =
+                folders.iter().map(|folder| literal(folder)).chain(others.iter().cloned()).collect();
             for toks in word.patterns() {
                 found.extend(from.iter().map(|folder| placed(&toks, folder, home)));
             }

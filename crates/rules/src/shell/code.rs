@@ -41,11 +41,53 @@ pub(crate) fn words_of(text: &str) -> CodeWords {
                 }
             }
             c if is_word(c) && word.len() < LONGEST_WORD => word.push(c),
-            _ => end(&mut word, &mut found),
+            c => {
+                // The quotes of Perl and Ruby: `q{…}`, `%x(…)`.
+                let is_quote = word.ends_with(['q', 'x', 'w', 'Q']) && word.len() <= 3;
+                end(&mut word, &mut found);
+                let inside = is_quote.then(|| bracketed(c, chars.clone())).flatten();
+                found.quoted.extend(inside);
+            }
         }
     }
     end(&mut word, &mut found);
     found
+}
+
+/// Names by which programs start others.
+const STARTERS: [&str; 16] = [
+    "system", "exec", "popen", "spawn", "subprocess", "getline", "qx", "child_process", "passthru",
+    "proc_open", "getstatusoutput", "open3", "%x", "os.spawn", "| \"",
+    "|\"",
+];
+
+/// Returns true if a program could start another one.
+pub(crate) fn starts_programs(text: &str, runs_backticks: bool) -> bool {
+    let lower = text.to_ascii_lowercase();
+    (runs_backticks && lower.contains('`')) || STARTERS.iter().any(|name| lower.contains(name))
+}
+
+/// Returns the text up to the bracket that closes this one.
+fn bracketed(open: char, chars: impl Iterator<Item = char>) -> Option<String> {
+    let close = match open {
+        '{' => '}',
+        '(' => ')',
+        '[' => ']',
+        '<' => '>',
+        '|' | '!' | '/' | '#' => open,
+        _ => return None,
+    };
+    let mut inside = String::new();
+    let mut depth = 0_usize;
+    for c in chars {
+        if c == close && depth == 0 {
+            return Some(inside);
+        }
+        depth += usize::from(c == open);
+        depth -= usize::from(c == close);
+        inside.push(c);
+    }
+    None
 }
 
 /// Returns true if a character belongs to a name, a number, a path or an option.
@@ -59,7 +101,9 @@ fn quoted(quote: char, chars: &mut std::iter::Peekable<std::str::Chars<'_>>) -> 
     while let Some(c) = chars.next() {
         match c {
             '\\' => match chars.next() {
-                Some('n' | 't' | 'r') => inside.push(' '),
+                Some('n') => inside.push('\n'),
+                Some('t') => inside.push('\t'),
+                Some('r') => inside.push(' '),
                 Some('x') => inside.extend(by_number(chars, 2)),
                 Some('u') => inside.extend(by_number(chars, 4)),
                 Some(c) => inside.push(c),

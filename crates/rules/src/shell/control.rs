@@ -4,7 +4,7 @@ use callgate_wire::desk::SegmentStyle;
 
 use super::lists::{OpenCommand, ShellReader};
 use super::quotes::ENDS;
-use super::word::{ShellWord, WordExpansion};
+use super::word::{ShellWord, WordExpansion, WordPiece};
 use crate::steps;
 
 impl ShellReader<'_> {
@@ -114,7 +114,13 @@ impl ShellReader<'_> {
                     break;
                 }
                 Some(c) if !ENDS.contains(c) && steps::spend(steps::WORD) => {
-                    elements.push(self.word());
+                    let mut element = self.word();
+                    if element.first_text().starts_with('[') {
+                        // `[index]=value`.
+                        element = ShellWord::default();
+                        element.push_piece(WordPiece::Unknown);
+                    }
+                    elements.push(element);
                 }
                 _ => {
                     self.broken("an unfinished array");

@@ -42,6 +42,9 @@ impl ShellReader<'_> {
         let name = self.braced_name();
         let elements = self.subscript();
         let operator = self.braced_operator();
+        if operator == BracedOperator::Other && self.peek() == Some('@') {
+            self.broken("an expansion that evaluates its value");
+        }
         let Some(inside) = self.braced_word(is_quoted, operator) else {
             word.push_piece(WordPiece::Unknown);
             return self.broken("an unfinished expansion");
@@ -81,8 +84,8 @@ impl ShellReader<'_> {
         name
     }
 
-    /// Skips `[…]` after a name: true if it stands for all elements, or for one of them; none if
-    /// it is not known which, and false if there is no subscript.
+    /// Skips `[…]` after a name: true if it stands for all elements, none if it is not known for
+    /// which, and false if there is no subscript, or one of a single element.
     fn subscript(&mut self) -> Option<bool> {
         if self.peek() != Some('[') {
             return Some(false);
@@ -93,8 +96,9 @@ impl ShellReader<'_> {
         if rest.get(length) != Some(&']') {
             return None;
         }
+        let is_all = matches!(rest[..length], ['@' | '*']);
         self.at += length + 2;
-        Some(true)
+        Some(is_all)
     }
 
     fn braced_operator(&mut self) -> BracedOperator {

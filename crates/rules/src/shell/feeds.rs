@@ -1,8 +1,8 @@
 //! Programs that pass what they read, or what they find, to another one: `xargs`, `find -exec`.
 
-use super::ShellCommand;
 use super::values::ShellValues;
 use super::word::{ShellWord, WordPiece};
+use super::ShellCommand;
 
 /// Programs that append what they read to the words of another program.
 const FEEDERS: &str = "xargs gxargs parallel";
@@ -62,11 +62,10 @@ fn replaced_text(words: &[ShellWord]) -> Option<String> {
         let mark = match *text {
             "-I" | "-J" => texts.get(at + 1).copied(),
             "-i" | "--replace" => Some("{}"),
-            text => {
-                text.strip_prefix("-I").or_else(|| text.strip_prefix("--replace=")).or_else(|| {
-                    (at == 0 && text.ends_with("parallel") && has_braces(words)).then_some("{}")
-                })
-            }
+            text => text
+                .strip_prefix("-I")
+                .or_else(|| text.strip_prefix("--replace="))
+                .or_else(|| (at == 0 && text.ends_with("parallel") && has_braces(words)).then_some("{}")),
         };
         if let Some(mark) = mark.filter(|mark| !mark.is_empty()) {
             return Some(mark.to_owned());

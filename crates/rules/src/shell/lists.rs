@@ -353,8 +353,7 @@ impl<'a> ShellReader<'a> {
             *open = OpenCommand::default();
             return;
         }
-        let is_timed =
-            matches!(open.command.words.as_slice(), [only] if only.text() == Some("time"));
+        let is_timed = matches!(open.command.words.as_slice(), [only] if only.text() == Some("time"));
         if !is_start && !is_timed {
             self.broken("a parenthesis of unknown use");
         } else if self.peek() == Some('(') || is_timed {
@@ -391,6 +390,11 @@ impl<'a> ShellReader<'a> {
         debug_assert!(self.at > before, "a word has characters");
         if open.stands == CommandContent::Group {
             self.doubt("a word after a parenthesis");
+            self.close(open);
+        }
+        let is_loop = matches!(open.command.words.as_slice(), [first, _] if first.text() == Some("for"));
+        if is_loop && !word.is_quoted && word.text() == Some("do") {
+            // `for NAME do` goes through the arguments.
             self.close(open);
         }
         if open.command.words.is_empty() && self.is_keyword(&word, open) {

@@ -82,6 +82,16 @@ pub(crate) fn program_text<'a>(program: &str, rest: &'a [ShellWord]) -> Option<&
     None
 }
 
+/// Returns the scripts among the arguments of `sed`.
+pub(crate) fn sed_scripts(rest: &[ShellWord]) -> impl Iterator<Item = &ShellWord> {
+    let gives = |word: &ShellWord| matches!(word.text(), Some("-e" | "--expression"));
+    let has_file = rest.iter().any(|word| word.first_text().starts_with("-f"));
+    let given = rest.windows(2).filter(move |two| gives(&two[0])).map(|two| &two[1]);
+    let has_given = rest.iter().any(gives);
+    let first = rest.iter().find(|word| !word.first_text().starts_with('-'));
+    given.chain(first.filter(|_| !has_given && !has_file))
+}
+
 /// Returns true if a text, as a script of `sed`, runs nothing.
 pub(crate) fn is_quiet_sed(script: &str) -> bool {
     sed::runs_nothing(script)

@@ -26,27 +26,27 @@ impl ShellReader<'_> {
 
     /// Parses the next part of a word, which begins with this character.
     pub(super) fn word_part(&mut self, c: char, is_first: bool, word: &mut ShellWord) {
-        match c {
-            '\'' => {
-                self.at += 1;
-                self.single(word);
+            match c {
+                '\'' => {
+                    self.at += 1;
+                    self.single(word);
+                }
+                '"' => {
+                    self.at += 1;
+                    self.double(word);
+                }
+                '\\' => self.backslash(word),
+                '$' => {
+                    self.at += 1;
+                    self.dollar(word, false);
+                }
+                '`' => self.backticks(word, false),
+                '{' | '}' => self.brace(word),
+                _ => {
+                    self.at += 1;
+                    self.plain(c, is_first, word);
+                }
             }
-            '"' => {
-                self.at += 1;
-                self.double(word);
-            }
-            '\\' => self.backslash(word),
-            '$' => {
-                self.at += 1;
-                self.dollar(word, false);
-            }
-            '`' => self.backticks(word, false),
-            '{' | '}' => self.brace(word),
-            _ => {
-                self.at += 1;
-                self.plain(c, is_first, word);
-            }
-        }
     }
 
     /// Parses a character outside quotes that does not end the word.
@@ -258,6 +258,13 @@ impl ShellReader<'_> {
                 let name = c.to_string();
                 let change = ValueChange::Keep;
                 word.push_expansion(WordExpansion::Variable { name, is_quoted, change });
+            }
+            // Marks of one shell before the name.
+            Some('~' | '=' | '^' | '+')
+                if self.peek_at(1).is_some_and(|c| c.is_ascii_alphabetic() || c == '_') =>
+            {
+                self.doubt("a character with a special meaning");
+                word.push_piece(WordPiece::Unknown);
             }
             Some('"' | ' ' | '\t' | '\n') => word.push('$'),
             None if !is_quoted => word.push('$'),

@@ -79,6 +79,7 @@ impl ShellReader<'_> {
     fn here(&mut self, open: &mut OpenCommand, begin: usize) {
         self.at += 1;
         open.command.is_piped = true;
+        open.command.has_here_text = true;
         self.doubt("input written into the command");
         if self.eat('<') {
             self.paint(begin, SegmentStyle::Operator);
@@ -123,6 +124,11 @@ impl ShellReader<'_> {
             self.paint(begin, SegmentStyle::String);
             if !is_literal {
                 self.expansions(&body);
+                // The program that reads it gets it without these backslashes.
+                if body.contains('\\') {
+                    let plain = body.replace("\\$", "$").replace("\\`", "`").replace("\\\\", "\\");
+                    self.script.bodies.push(plain);
+                }
             }
             self.script.bodies.push(body);
         }

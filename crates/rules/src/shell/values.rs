@@ -42,6 +42,8 @@ struct Assignment {
 enum AssignedValue {
     /// One of these words, as a `for` gives them.
     OneOf(Vec<ShellWord>),
+    /// The elements of an array.
+    Array(Vec<ShellWord>),
     /// A word as in `x=word`.
     Word(ShellWord),
     /// A line that a command reads from another.
@@ -63,11 +65,16 @@ pub(crate) struct ShellValues<'a> {
     splits_oddly: bool,
     /// Whether wildcards match hidden names, too.
     finds_hidden: bool,
+    /// Whether `~` may be another folder.
+    pub(super) moves_home: bool,
 }
 
 impl<'a> ShellValues<'a> {
     /// Finds the values of the variables of a line.
-    pub(crate) fn of(script: &'a ShellScript, outer: Option<(&'a ShellValues<'a>, usize)>) -> Self {
+    pub(crate) fn of(
+        script: &'a ShellScript,
+        outer: Option<(&'a ShellValues<'a>, usize)>,
+    ) -> Self {
         let mut values = Self {
             script,
             outer,
@@ -75,6 +82,7 @@ impl<'a> ShellValues<'a> {
             is_lost: outer.is_some_and(|(outer, _)| outer.is_lost),
             splits_oddly: outer.is_some_and(|(outer, _)| outer.splits_oddly),
             finds_hidden: outer.is_some_and(|(outer, _)| outer.finds_hidden),
+            moves_home: false,
         };
         for (at, command) in script.commands.iter().enumerate() {
             values.note(at, command);
@@ -147,8 +155,7 @@ impl<'a> ShellValues<'a> {
     /// Returns the files of a redirect; braces name several.
     fn targets(&self, word: &ShellWord, at: usize) -> Vec<ShellWord> {
         let choices = self.resolve(word, at);
-        let fields: Vec<Vec<WordPiece>> =
-            choices.0.into_iter().flat_map(|fields| fields.0).collect();
+        let fields: Vec<Vec<WordPiece>> = choices.0.into_iter().flat_map(|fields| fields.0).collect();
         if fields.is_empty() {
             return vec![word.clone()];
         }
@@ -161,7 +168,7 @@ impl<'a> ShellValues<'a> {
         let is_open = |assignment: &Assignment| match &assignment.value {
             AssignedValue::Digits => false,
             AssignedValue::Unknown | AssignedValue::Line(_) => true,
-            AssignedValue::OneOf(words) => {
+            AssignedValue::OneOf(words) | AssignedValue::Array(words) => {
                 words.iter().any(|word| self.may_be_code(word, assignment.at))
             }
             AssignedValue::Word(word) => self.may_be_code(word, assignment.at),
@@ -176,7 +183,11 @@ impl<'a> ShellValues<'a> {
 
     fn may_be_code(&self, word: &ShellWord, at: usize) -> bool {
         let choices = self.resolve(word, at).joined();
-        choices.iter().flatten().any(|piece| *piece == WordPiece::Unknown)
+        choices.iter().flatten().any(|piece| match piece {
+            WordPiece::Unknown => true,
+            WordPiece::Text(text) => text.contains("$(") || text.contains('`'),
+            _ => false,
+        })
     }
 }
 

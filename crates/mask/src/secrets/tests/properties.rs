@@ -299,6 +299,23 @@ fn time_is_proportional_to_the_text() {
         "pass:\"",
         "[",
         "{\"a\":",
+        "chpasswd <<:\n",
+        "-S <<<",
+        "login('a',",
+        "password(\"",
+        "$6$",
+        "kind: Secret\n",
+        "kind: Secret\ndata:\n  a: b1\n",
+        "${!x} a ",
+        "declare -n ",
+        "name: a_token\nvalue: ",
+        "value=",
+        "---- BEGIN ",
+        "oracle:thin:a/",
+        "password=x1 $(",
+        "password=x1 `",
+        "password=x1 <a>",
+        "password=x1 (a) sudo -u ",
     ] {
         let input = shape.repeat(SIZE / shape.len());
         let start = Instant::now();

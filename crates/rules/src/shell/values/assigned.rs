@@ -1,6 +1,6 @@
 //! What a line assigns to its variables.
 
-use callgate_mask::programs::is_one_of;
+use callgate_mask::programs::{INTERPRETERS, SHELLS, WRAPPERS, is_one_of};
 
 use super::{AssignedValue, Assignment, ShellValues, ShellWord, WordExpansion, WordPiece};
 use crate::shell::ShellCommand;
@@ -19,6 +19,12 @@ impl<'a> ShellValues<'a> {
     /// Notes what a command assigns.
     pub(super) fn note(&mut self, at: usize, command: &'a ShellCommand) {
         let is_lasting = command.words.is_empty();
+        let sets_home = |word: &ShellWord| word.first_text().starts_with("HOME=");
+        let starts_another = command.words.first().is_some_and(|program| {
+            [SHELLS, WRAPPERS, INTERPRETERS].iter().any(|list| program.could_name(list))
+        });
+        let is_moved = command.assigns.iter().any(sets_home) && (is_lasting || starts_another);
+        self.moves_home |= is_moved || command.words.iter().skip(1).any(sets_home);
         for assign in &command.assigns {
             self.note_assignment(at, assign, is_lasting, !is_lasting);
         }
@@ -70,13 +76,7 @@ impl<'a> ShellValues<'a> {
         self.assigned.entry(name).or_default().push(assignment);
     }
 
-    fn note_assignment(
-        &mut self,
-        at: usize,
-        word: &'a ShellWord,
-        is_lasting: bool,
-        is_exported: bool,
-    ) {
+    fn note_assignment(&mut self, at: usize, word: &'a ShellWord, is_lasting: bool, is_exported: bool) {
         let Some((name, value)) = split(word) else {
             self.is_lost = true;
             return;
@@ -172,7 +172,7 @@ fn split(word: &ShellWord) -> Option<(&str, AssignedValue)> {
         _ => None,
     });
     let value = match elements {
-        Some(elements) => AssignedValue::OneOf(elements),
+        Some(elements) => AssignedValue::Array(elements),
         None => AssignedValue::Word(ShellWord::of_pieces(pieces)),
     };
     Some((name, value))

@@ -84,14 +84,11 @@ fn splits_unknown(word: &ShellWord) -> bool {
 
 impl ShellValues<'_> {
     /// Returns the words that a word of a command could become, within other values.
-    pub(in crate::shell) fn resolve_at(
-        &self,
-        word: &ShellWord,
-        at: usize,
-        depth: usize,
-    ) -> WordChoices {
+    pub(in crate::shell) fn resolve_at(&self, word: &ShellWord, at: usize, depth: usize) -> WordChoices {
+        if let Some(choices) = self.brace_words(word, at, depth) {
+            return choices;
+        }
         let mut choices = WordChoices(vec![Fields::default()]);
-        // Whether the next part belongs to the last field.
         for piece in word.pieces() {
             let next = self.piece(piece, at, depth);
             let mut joined = WordChoices::default();
@@ -139,40 +136,63 @@ impl ShellValues<'_> {
                 let values = WordChoices(printed.into_iter().map(|p| Fields(vec![p])).collect());
                 self.inserted(values, *is_quoted, false)
             }
-            WordExpansion::Braces(members) => self.braces(members, at, depth),
             WordExpansion::Choice(members) => {
                 let mut choices = WordChoices::default();
                 for member in members {
-                    self.resolve_at(member, at, depth + 1)
-                        .0
-                        .into_iter()
-                        .for_each(|f| choices.add(f));
+                    self.resolve_at(member, at, depth + 1).0.into_iter().for_each(|f| choices.add(f));
                 }
                 choices
             }
-            WordExpansion::Array(_) => WordChoices::unknown(),
+            WordExpansion::Array(_) | WordExpansion::Braces(_) => WordChoices::unknown(),
         }
     }
 
-    /// Returns the words of `{a,b}`: each member, those that are not empty, or the text itself in a
-    /// shell without braces.
-    fn braces(&self, members: &[ShellWord], at: usize, depth: usize) -> WordChoices {
-        let mut fields = Vec::new();
-        for member in members {
-            let choices = self.resolve_at(member, at, depth + 1).joined();
-            let [only] = choices.as_slice() else { return WordChoices::unknown() };
-            fields.push(only.clone());
-        }
-        let whole: Vec<WordPiece> = {
-            let texts = members.iter().map(ShellWord::first_text);
-            let text = texts.collect::<Vec<_>>().join(",");
-            vec![WordPiece::Text(format!("{{{text}}}"))]
+    /// Returns the words of one with `{a,b}`: one for each member, those that are not empty, or the
+    /// text itself in a shell without braces.
+    fn brace_words(&self, word: &ShellWord, at: usize, depth: usize) -> Option<WordChoices> {
+        let members = |piece: &WordPiece| match piece {
+            WordPiece::Expansion(expansion) => match &**expansion {
+                WordExpansion::Braces(members) => Some(members.clone()),
+                _ => None,
+            },
+            _ => None,
         };
-        let full: Vec<Vec<WordPiece>> = fields.iter().filter(|f| !f.is_empty()).cloned().collect();
-        let mut choices = WordChoices(vec![Fields(fields)]);
-        choices.add(Fields(full));
-        choices.add(Fields(vec![whole]));
-        choices
+        let (index, members) = word
+            .pieces()
+            .iter()
+            .enumerate()
+            .find_map(|(index, piece)| Some((index, members(piece)?)))?;
+        if depth >= DEEPEST_VALUE || members.len() > MOST_FIELDS {
+            return Some(WordChoices::unknown());
+        }
+        let (before, after) = (&word.pieces()[..index], &word.pieces()[index + 1..]);
+        let with = |middle: &[WordPiece]| {
+            let mut whole = ShellWord::of_pieces([before, middle, after].concat());
+            whole.is_quoted = word.is_quoted;
+            self.resolve_at(&whole, at, depth + 1)
+        };
+        let mut all = WordChoices(vec![Fields::default()]);
+        for member in &members {
+            let next = with(member.pieces());
+            let mut joined = WordChoices::default();
+            for Fields(words) in &all.0 {
+                for Fields(more) in &next.0 {
+                    joined.add(Fields([words.as_slice(), more].concat()));
+                }
+            }
+            if joined.0.len() > MOST_CHOICES || !steps::spend(joined.0.len() * members.len()) {
+                return Some(WordChoices::unknown());
+            }
+            all = joined;
+        }
+        for Fields(words) in all.0.clone() {
+            let full = words.into_iter().filter(|word| !word.is_empty()).collect();
+            all.add(Fields(full));
+        }
+        let texts: Vec<String> = members.iter().map(ShellWord::first_text).collect();
+        let literal = WordPiece::Text(format!("{{{}}}", texts.join(",")));
+        with(&[literal]).0.into_iter().for_each(|fields| all.add(fields));
+        Some(all)
     }
 
     /// Returns the values of a variable after what the expansion does with them.
@@ -205,7 +225,7 @@ impl ShellValues<'_> {
 
     /// Returns the elements of an array that is assigned once, as words.
     fn elements(&self, name: &str, at: usize, depth: usize) -> Option<Fields> {
-        let [Assignment { value: AssignedValue::OneOf(words), is_lasting: true, .. }] =
+        let [Assignment { value: AssignedValue::Array(words), is_lasting: true, .. }] =
             self.assigned.get(name)?.as_slice()
         else {
             return None;
@@ -277,8 +297,7 @@ impl ShellValues<'_> {
     /// Returns true if a variable certainly has one of the assigned values when a command uses it.
     fn is_certain(&self, name: &str, at: usize) -> bool {
         let values = self.assigned.get(name);
-        let is_before =
-            |assignment: &Assignment| assignment.is_lasting && self.reaches(assignment, at);
+        let is_before = |assignment: &Assignment| assignment.is_lasting && self.reaches(assignment, at);
         !self.is_lost && values.is_some_and(|values| values.iter().any(is_before))
     }
 
@@ -306,12 +325,18 @@ impl ShellValues<'_> {
                 let values = self.resolve_at(word, at, depth + 1).joined();
                 WordChoices(values.into_iter().map(|value| Fields(vec![value])).collect())
             }
-            AssignedValue::OneOf(words) => {
+            AssignedValue::OneOf(words) | AssignedValue::Array(words) => {
                 let mut choices = WordChoices::default();
+                let mut all = Vec::new();
                 for word in words {
                     for Fields(fields) in self.resolve_at(word, at, depth + 1).0 {
+                        all.extend(fields.iter().cloned());
                         fields.into_iter().for_each(|field| choices.add(Fields(vec![field])));
                     }
+                }
+                if matches!(assignment.value, AssignedValue::Array(_)) {
+                    // One shell puts all elements there.
+                    choices.add(Fields(all));
                 }
                 if choices.0.is_empty() { WordChoices::of(Vec::new()) } else { choices }
             }
@@ -340,8 +365,7 @@ impl ShellValues<'_> {
         }
         let mut choices = WordChoices::default();
         for fields in values.0 {
-            let split: Vec<Vec<WordPiece>> =
-                fields.0.iter().flat_map(|field| split(field)).collect();
+            let split: Vec<Vec<WordPiece>> = fields.0.iter().flat_map(|field| split(field)).collect();
             choices.add(fields);
             choices.add(Fields(split));
         }
@@ -456,8 +480,7 @@ fn cut_one(pieces: &[WordPiece], pattern: &str, is_prefix: bool) -> Option<Vec<W
 
 /// Returns the parts after the last slash.
 fn after_slash(pieces: &[WordPiece]) -> Vec<WordPiece> {
-    let has_slash =
-        |piece: &WordPiece| matches!(piece, WordPiece::Text(text) if text.contains('/'));
+    let has_slash = |piece: &WordPiece| matches!(piece, WordPiece::Text(text) if text.contains('/'));
     let Some(at) = pieces.iter().rposition(has_slash) else { return pieces.to_vec() };
     let mut found = Vec::new();
     if let WordPiece::Text(text) = &pieces[at] {
