@@ -8,12 +8,7 @@ fn main() {
         let input = serde_json::json!({ "command": line }).to_string();
         let act = Act::of("Bash", &input, "/home/ada/engine", "claude", "/home/ada");
         let v = judge(&policy, &act, &NoLinks, &Moment::at(0, 0));
-        println!(
-            "{line:?}\n  {:?} person={} unclear={} {}",
-            v.decision, v.wants_person, v.is_unclear, v.because
-        );
-        if std::env::var("ACT").is_ok() {
-            println!("{act:#?}");
-        }
+        println!("{line:?}\n  {:?} person={} unclear={} {}", v.decision, v.wants_person, v.is_unclear, v.because);
+        if std::env::var("ACT").is_ok() { println!("{act:#?}"); }
     }
 }
