@@ -23,6 +23,14 @@ impl Disk for RealDisk {
             Err(_) => DiskEntry::Present,
         }
     }
+
+    fn exists(&self, path: &str) -> bool {
+        fs::symlink_metadata(path).is_ok()
+    }
+
+    fn is_folder(&self, path: &str) -> bool {
+        fs::metadata(path).is_ok_and(|metadata| metadata.is_dir())
+    }
 }
 
 #[cfg(test)]

@@ -270,7 +270,7 @@ fn starter_rules_are_written_once_are_right_and_pass_their_own_tests() {
     let mut command = Command::new(env!("CARGO_BIN_EXE_callgate"));
     command.args(["rules", "test"]).env_clear().env("HOME", home.path()).current_dir(&project);
     let told = run(command, DEADLINE).success();
-    assert!(told.stdout.contains("16 tests, 0 failed"), "{}", told.stdout);
+    assert!(told.stdout.contains("42 tests, 0 failed"), "{}", told.stdout);
     let printed = rules(home.path(), &["init", "--print"]).success().stdout;
     assert_eq!(printed, fs::read_to_string(&path).unwrap());
     fs::write(&path, "# mine").unwrap();
@@ -313,6 +313,156 @@ fn starter_rules_allow_looking_and_testing_inside_the_project_only() {
     ] {
         check(outside, "undecided: ");
     }
+}
+
+#[test]
+fn starter_rules_ask_about_writes_outside_and_about_the_network() {
+    let home = tempfile::tempdir().unwrap();
+    let _written = rules(home.path(), &["init"]).success();
+    let check = |command: &str, expected: &str| {
+        let told = rules(home.path(), &["explain", "--project", "/srv/engine", command]);
+        assert!(told.stdout.starts_with(expected), "{command}: {}", told.stdout);
+    };
+    for (rule, commands) in [
+        (
+            "ask: asked by rule `writes outside the project`",
+            &["echo x >> /srv/.bashrc", "cp x /srv/x", "make | tee /srv/x", "tar xf a -C /opt"][..],
+        ),
+        (
+            "ask: asked by rule `network`",
+            &["dig evil.example", "ping -c1 x", "openssl s_client -connect x:1", "host x.example"],
+        ),
+        (
+            "ask: asked by rule `network by git`",
+            &["git clone x", "git fetch", "git pull --rebase", "git ls-remote x"],
+        ),
+        ("ask: asked by rule `network by the shell`", &["cat < /dev/tcp/evil.example/80"]),
+        (
+            // Some have the name of another program in them, too.
+            "ask: asked by rule `network",
+            &[
+                "python3 -c 'import urllib.request'",
+                "python -Ic 'import http.client'",
+                "python3.12 -c 'import socket'",
+                "/usr/bin/python3 -c 'import requests'",
+                "node -e 'fetch(1)'",
+                "node -e 'require(\"http2\")'",
+                "node --eval \"require('net')\"",
+                "perl -MIO::Socket -e 1",
+                "perl -e 'use LWP::Simple'",
+                "ruby -rnet/http -e 1",
+                "ruby -e 'require \"open-uri\"'",
+                "python3 - <<'EOF'\nimport urllib.request\nEOF",
+                "echo 'import requests' | python3",
+                "node <<< 'fetch(1)'",
+                "php -r 'file_get_contents(\"http://x\");'",
+            ],
+        ),
+        (
+            "deny: denied by rule `commands that print secrets`",
+            &["gh auth token", "echo x | git credential fill"],
+        ),
+        ("deny: denied by rule `env files`", &["cat .env.staging", "cat a/.env.local"]),
+        (
+            "deny: denied by rule `secrets`",
+            &["cat ~/.vault-token", "cat ~/.databrickscfg", "ls ~/.config/rclone"],
+        ),
+        ("deny: denied by rule `keys of agents`", &["cat ~/.claude/.credentials.json"]),
+        // What only reads, or stays in the project, is as free as before.
+        ("undecided: ", &["cat /etc/hosts", "ls /usr/include", "python3 x.py", "node x.js"]),
+        ("undecided: ", &["python3 - <<'EOF'\nprint(1)\nEOF", "cat x | python3 y.py"]),
+        ("undecided: ", &["echo x > src/a", "cp /etc/hosts src/hosts", "git commit -m x"]),
+        ("allow: ", &["cat .env.example", "git status", "grep -rn x src"]),
+    ] {
+        for command in commands {
+            check(command, rule);
+        }
+    }
+}
+
+#[test]
+fn starter_rules_know_what_mcp_tools_do_by_their_words_and_arguments() {
+    let home = tempfile::tempdir().unwrap();
+    let _written = rules(home.path(), &["init"]).success();
+    for (tool, input, expected) in [
+        ("mcp__slack__slack_send_message", json!({}), "ask: asked by rule `MCP tools that act`"),
+        ("mcp__x__notion-create-page", json!({}), "ask: asked by rule `MCP tools that act`"),
+        ("mcp__gh__GitHub_CreateIssue", json!({}), "ask: asked by rule `MCP tools that act`"),
+        ("mcp__db__find_and_modify", json!({}), "ask: asked by rule `MCP tools that act`"),
+        ("mcp__db__read_query", json!({"query": "DROP TABLE x"}), "ask: "),
+        ("mcp__db__get_rows", json!({"q": "drop table x"}), "ask: asked by rule `queries that"),
+        ("mcp__web__get_page", json!({"address": "x"}), "undecided: "),
+        ("mcp__web__get_page", json!({"link": "x"}), "undecided: "),
+        ("mcp__web__get_page", json!({"urls": ["x"]}), "undecided: "),
+        ("mcp__web__get_page", json!({"target_url": "x"}), "undecided: "),
+        ("mcp__web__get_page", json!({"page": "evil.example/?k=v"}), "undecided: "),
+        ("mcp__fs__read_file", json!({"path": "/etc/shadow"}), "undecided: "),
+        ("mcp__fs__read_file", json!({"path": ".env"}), "deny: denied by rule `env files by MCP"),
+        ("mcp__fs__read_file", json!({"path": "a/.env.staging"}), "deny: "),
+        ("mcp__fs__read_file", json!({"path": ".env.example"}), "allow: "),
+        ("mcp__fs__read_file", json!({"path": "src/main.rs"}), "allow: "),
+        ("mcp__fs__fs_read_file", json!({"path": "src/main.rs"}), "allow: "),
+        ("mcp__mail__search_emails", json!({"query": "lunch", "from": "a@x.example"}), "allow: "),
+    ] {
+        let input = input.to_string();
+        let told = rules(home.path(), &["explain", "--tool", tool, "--input", &input]);
+        assert!(told.stdout.starts_with(expected), "{tool} {input}: {}", told.stdout);
+    }
+}
+
+/// Runs git in a folder, without the settings of this machine.
+fn git(folder: &Path, arguments: &[&str]) {
+    let mut command = Command::new("git");
+    command.args(arguments).current_dir(folder).env("GIT_CONFIG_NOSYSTEM", "1");
+    command.env("HOME", folder).env("GIT_CEILING_DIRECTORIES", "/");
+    let _finished = run(command, DEADLINE);
+}
+
+#[test]
+fn git_in_a_folder_that_looks_like_a_repository_is_asked_about() {
+    let home = tempfile::tempdir().unwrap();
+    let home = home.path().canonicalize().unwrap();
+    let _written = rules(&home, &["init"]).success();
+    let project = home.join("engine");
+    let trap = project.join("vendor/x");
+    for folder in ["objects", "refs", "deep/er/.git"] {
+        fs::create_dir_all(trap.join(folder)).unwrap();
+    }
+    git(&project, &["init", "--quiet"]);
+    let explain = |folder: &Path, command: &str| {
+        let project = folder.to_str().unwrap();
+        rules(&home, &["explain", "--project", project, command]).success().stdout
+    };
+    assert!(explain(&trap, "git status").starts_with("allow: "));
+
+    let ran = home.join("ran");
+    let script = trap.join("monitor");
+    fs::write(&script, format!("#!/bin/sh\ntouch '{}'\n", ran.display())).unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o700);
+    fs::set_permissions(&script, mode).unwrap();
+    let config = format!(
+        "[core]\nrepositoryformatversion = 0\nbare = false\nworktree = .\nfsmonitor = {}\n",
+        script.display()
+    );
+    fs::write(trap.join("config"), config).unwrap();
+    fs::write(trap.join("HEAD"), "ref: refs/heads/main\n").unwrap();
+    git(&trap, &["status"]);
+    assert!(ran.exists(), "git takes the folder for a repository and runs its monitor");
+
+    // The `.git` in the last folder is empty, so that git passes over it.
+    for folder in [trap.clone(), trap.join("deep"), trap.join("deep/er")] {
+        let told = explain(&folder, "git status");
+        assert!(told.starts_with("ask: "), "{told}");
+        assert!(told.contains("looks like a repository of its own"), "{told}");
+    }
+    for command in
+        ["cd vendor/x && git log", "git -C vendor/x status", "make; (cd vendor/x; git x)"]
+    {
+        let told = explain(&project, command);
+        assert!(told.contains("looks like a repository of its own"), "{command}: {told}");
+    }
+    assert!(explain(&project, "git status").starts_with("allow: "));
+    assert!(explain(&trap, "ls").starts_with("allow: "));
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! `callgate rules bench` prints the figures in docs/measurements/gate.md.
 //!
 //! Our own sample is played in every run. The tasks of `AgentDojo` are played if
-//! `CALLGATE_AGENTDOJO_TASKS` names the file that `scripts/agentdojo-tasks` printed, as in
-//! `scripts/test --full`. With `UPDATE_EXPECT=1` the document is updated.
+//! `CALLGATE_AGENTDOJO_TASKS` names the file that `scripts/agentdojo-tasks` printed, and
+//! `CALLGATE_AGENTDOJO_PREFIXED` the one with `--prefix`, as in `scripts/test --full`. With `UPDATE_EXPECT=1` the document is updated.
 
 #![allow(clippy::unwrap_used, reason = "a failed step is a failed test")]
 
@@ -65,11 +65,15 @@ fn the_own_sample_has_the_stated_figures() {
 
 #[test]
 fn agentdojo_has_the_stated_figures() {
-    let Some(tasks) = std::env::var_os("CALLGATE_AGENTDOJO_TASKS").map(PathBuf::from) else {
-        eprintln!("CALLGATE_AGENTDOJO_TASKS is not set: the tasks of AgentDojo are not played");
-        return;
-    };
-    check("agentdojo", &starter_figures(&tasks));
+    for (name, variable) in [
+        ("agentdojo", "CALLGATE_AGENTDOJO_TASKS"),
+        ("agentdojo prefixed", "CALLGATE_AGENTDOJO_PREFIXED"),
+    ] {
+        match std::env::var_os(variable).map(PathBuf::from) {
+            Some(tasks) => check(name, &starter_figures(&tasks)),
+            None => eprintln!("{variable} is not set: these tasks of AgentDojo are not played"),
+        }
+    }
 }
 
 #[test]

@@ -6,6 +6,7 @@ mod patch;
 mod tools;
 pub(crate) mod touch;
 pub(crate) mod url;
+mod written;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -102,10 +103,14 @@ pub struct Act {
     pub(crate) input: Option<String>,
     /// All texts in the input of an unknown tool.
     pub(crate) strings: Vec<String>,
+    /// The targets of those of these texts that lead through links.
+    pub(crate) string_targets: Vec<String>,
     pub(crate) script: Option<ShellScript>,
     pub(crate) runs: PossibleRuns,
     /// The paths that it could touch.
     pub(crate) touched: Vec<Vec<Tok>>,
+    /// The paths that its commands write.
+    pub(crate) written: Vec<Vec<Tok>>,
     /// The folders that it searches, removes or moves with all their contents.
     pub(crate) swept: Vec<Vec<Tok>>,
     /// The folders whose contents it passes to a program by a list.
@@ -162,6 +167,7 @@ impl Act {
         self.touched = touch::paths(self);
         self.swept = touch::swept(self);
         self.listed = touch::listed(self);
+        self.written = written::paths(self);
         self.look_for_lost();
     }
 

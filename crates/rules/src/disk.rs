@@ -32,6 +32,16 @@ pub enum DiskEntry {
 pub trait Disk {
     /// Looks at an absolute path without following its last name.
     fn entry(&self, path: &str) -> DiskEntry;
+
+    /// Returns true if something is certainly at an absolute path, if only a link.
+    fn exists(&self, _path: &str) -> bool {
+        false
+    }
+
+    /// Returns true if an absolute path certainly leads to a folder.
+    fn is_folder(&self, _path: &str) -> bool {
+        false
+    }
 }
 
 /// A disk without symbolic links.

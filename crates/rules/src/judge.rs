@@ -6,6 +6,7 @@
 
 use crate::act::Act;
 use crate::act::follow::FollowedAct;
+use crate::bare_repository;
 use crate::disk::{Disk, PathFollower};
 use crate::moment::Moment;
 use crate::outside;
@@ -22,7 +23,8 @@ pub fn judge(policy: &Policy, act: &Act, disk: &dyn Disk, now: &Moment) -> Verdi
             return verdict;
         }
         let outside = policy.bounds.as_ref().and_then(|bounds| outside::reason(act, bounds, disk));
-        match outside {
+        let trap = || bare_repository::reason(act, disk).filter(|_| !verdict.wants_person);
+        match outside.or_else(trap) {
             Some(reason) => {
                 Verdict { is_guarded: verdict.is_guarded, ..Verdict::ask_person(reason) }
             }

@@ -31,6 +31,7 @@
 //! ```
 
 pub mod act;
+mod bare_repository;
 pub mod disk;
 pub mod file;
 mod glob;

@@ -3,7 +3,10 @@
 pub(crate) mod arguments;
 pub(crate) mod command;
 pub(crate) mod host;
+mod local;
 pub(crate) mod path;
+mod verb;
+pub(crate) mod written;
 
 pub use callgate_wire::desk::RuleDecision;
 
@@ -46,6 +49,8 @@ pub struct Rule {
     /// Why it exists, in its author's words; an agent that is denied something reads it.
     pub reason: Option<String>,
     pub(crate) tool: Option<Vec<NamePattern>>,
+    /// Words of the tool's name.
+    pub(crate) verb: Option<Vec<NamePattern>>,
     pub(crate) class: Option<Vec<Class>>,
     pub(crate) command: Option<Vec<CommandPattern>>,
     /// The options that may follow a command that ends in `*`.
@@ -55,6 +60,8 @@ pub struct Rule {
     pub(crate) path_except: Option<Vec<PathPattern>>,
     pub(crate) host: Option<Vec<HostPattern>>,
     pub(crate) arguments: Vec<ArgumentCondition>,
+    /// Whether no argument may be an address, or a path outside of the project.
+    pub(crate) is_local: bool,
     pub(crate) project: Option<Vec<PathPattern>>,
     pub(crate) agent: Option<Vec<NamePattern>>,
     pub(crate) between: Option<HourSpan>,
@@ -109,10 +116,14 @@ impl Rule {
         if misses(&self.tool, &act.tool) {
             return Err(format!("the tool is {}", act.tool));
         }
+        if self.verb.as_ref().is_some_and(|verbs| !verb::fits(verbs, &act.tool, lean)) {
+            return Err(format!("the tool is {}", act.tool));
+        }
         if misses(&self.agent, &act.agent) {
             return Err(format!("the agent is {}", act.agent));
         }
-        if self.class.as_ref().is_some_and(|classes| !classes.contains(&act.class)) {
+        let is_other = |classes: &Vec<Class>| !classes.contains(&act.class);
+        if self.class.as_ref().is_some_and(is_other) && !self.is_about_written(act) {
             return Err(format!("the class is {}", act.class));
         }
         if let Some(patterns) = &self.project
@@ -122,10 +133,23 @@ impl Rule {
         {
             return Err(format!("the project is {}", act.project));
         }
+        if self.is_local {
+            local::all(act)?;
+        }
         if self.arguments.is_empty() {
             return Ok(());
         }
         arguments::all(&self.arguments, act, lean)
+    }
+
+    /// Returns true if the rule is about writing and the act is a command that writes: then its
+    /// paths are those that the command writes.
+    fn is_about_written(&self, act: &Act) -> bool {
+        let is_written =
+            |classes: &Vec<Class>| classes.contains(&Class::Write) && !classes.contains(&act.class);
+        self.decision != RuleDecision::Allow
+            && !act.written.is_empty()
+            && self.class.as_ref().is_some_and(is_written)
     }
 
     /// Returns true if a condition is true for the project: by each of its names for a rule that
@@ -146,17 +170,23 @@ impl Rule {
         if let Some(patterns) = &self.command {
             because.push(command::found(patterns, act)?);
         }
+        let is_about_written = self.is_about_written(act);
+        let excepted = self.path_except.as_deref();
         if let Some(patterns) = &self.path {
-            because.push(path::touched(patterns, act)?);
-        }
-        if let Some(patterns) = &self.path_except {
-            because.push(path::outside(patterns, self.command.as_deref(), act)?);
+            let paths = if is_about_written { &act.written } else { &act.touched };
+            because.push(path::touched(patterns, excepted.unwrap_or_default(), paths, act)?);
+        } else if let Some(patterns) = excepted {
+            because.push(if is_about_written {
+                written::outside(patterns, act)?
+            } else {
+                path::outside(patterns, self.command.as_deref(), act)?
+            });
         }
         if let Some(patterns) = &self.host {
             because.push(host::mentioned(patterns, act)?);
         }
         if because.is_empty() {
-            because.push(self.matter(act));
+            because.push(if is_about_written { written::shown_all(act) } else { self.matter(act) });
         }
         Ok(because.join(", "))
     }
@@ -168,7 +198,8 @@ impl Rule {
         if let Some(patterns) = &self.command {
             command::found(patterns, act).ok()?;
         }
-        path::beneath(self.path.as_ref()?, act)
+        let paths = if self.is_about_written(act) { &act.written } else { &act.swept };
+        path::beneath(self.path.as_ref()?, paths, act)
     }
 
     /// Returns why a rule that denies or asks could apply to something in a folder whose contents
@@ -240,7 +271,7 @@ impl Rule {
             format!("the path is {}", paths.join(", "))
         } else if self.host.is_some() && !act.hosts.is_empty() {
             format!("the host is {}", act.hosts.join(", "))
-        } else if self.tool.is_some() {
+        } else if self.tool.is_some() || self.verb.is_some() {
             let fit = if self.arguments.is_empty() { "" } else { ", and its arguments fit" };
             format!("the tool is {}{fit}", act.tool)
         } else if self.class.is_some() {

@@ -83,6 +83,8 @@ pub struct ShellCommand {
     pub words: Vec<ShellWord>,
     /// The files to or from which it is redirected.
     pub redirects: Vec<ShellWord>,
+    /// Those of them that it is redirected to.
+    pub written: Vec<ShellWord>,
     /// The folders in which it may run, more than one after a `cd`; all are absolute.
     pub folders: Vec<String>,
     /// Patterns of other folders in which it may run.

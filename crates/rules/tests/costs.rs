@@ -84,6 +84,8 @@ fn inputs() -> Vec<(String, &'static str, Value)> {
         "é",
         "a:b@c,d=",
         "http://a.b/ ",
+        "tee a ",
+        "cp a; ",
     ] {
         let text = filled(piece);
         let line = |line: String| ("Bash", json!({ "command": line }));

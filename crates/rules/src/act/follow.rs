@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Act, touch};
+use super::{Act, touch, written};
 use crate::disk::{Disk, PathFollower};
 use crate::glob::{Tok, literal};
 use crate::place;
@@ -69,8 +69,10 @@ impl Act {
             leads.by_name.into_iter().map(|(name, to)| (name, to.into_iter().collect())).collect();
         act.touched = touch::paths(&act);
         act.touched.extend(leads.strings.iter().map(|place| literal(place)));
+        act.string_targets = leads.strings;
         act.swept = touch::swept(&act);
         act.listed = touch::listed(&act);
+        act.written = written::paths(&act);
         act.look_for_lost();
         act
     }
@@ -86,6 +88,7 @@ impl Act {
         act.touched = touch::paths(&act);
         act.swept = touch::swept(&act);
         act.listed = touch::listed(&act);
+        act.written = written::paths(&act);
         act.look_for_lost();
         Some(act)
     }
@@ -178,9 +181,11 @@ impl LinkTargets {
             words.iter().flat_map(|word| self.word(word, command, act, follower)).collect()
         };
         let (redirects, assigns) = (more(&command.redirects), more(&command.assigns));
+        let written = more(&command.written);
         if !redirects.is_empty() || !assigns.is_empty() {
             let twin = twin.get_or_insert_with(|| command.clone());
             twin.redirects.extend(redirects);
+            twin.written.extend(written);
             twin.words.extend(assigns);
         }
         twin

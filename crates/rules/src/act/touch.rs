@@ -127,7 +127,7 @@ pub(crate) fn of_command(command: &ShellCommand, home: &str, found: &mut Vec<Vec
 }
 
 /// Returns the folders in which a command may run, including those that an option names.
-fn folders_of(command: &ShellCommand, home: &str) -> Vec<Vec<Tok>> {
+pub(super) fn folders_of(command: &ShellCommand, home: &str) -> Vec<Vec<Tok>> {
     let mut folders: Vec<Vec<Tok>> = command.folders.iter().map(|folder| literal(folder)).collect();
     folders.extend(command.other_folders.iter().cloned());
     let from = folders.clone();

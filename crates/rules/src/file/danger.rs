@@ -62,6 +62,20 @@ fn never(rule: &Rule, fields: &TableFields<'_>, source: &mut FileSource<'_>) {
         );
         source.error(fields.at_of("path"), message);
     }
+    if rule.is_local && rule.decision != RuleDecision::Allow {
+        let message = format!(
+            "rule `{name}`: `local` is for rules that allow; a rule that denies or asks names the \
+             paths and hosts that it is about"
+        );
+        source.error(fields.at_of("local"), message);
+    }
+    if rule.verb.is_some() && rule.tool.is_none() && rule.decision == RuleDecision::Allow {
+        let message = format!(
+            "rule `{name}`: an allow with `verb` also names the tools, such as \
+             `tool = \"mcp__*\"`"
+        );
+        source.error(fields.at_of("verb"), message);
+    }
     if rule.project.iter().flatten().any(crate::rule::path::PathPattern::is_relative) {
         let message =
             format!("rule `{name}`: a `project` is an absolute path, or one that begins with `~/`");
@@ -72,7 +86,8 @@ fn never(rule: &Rule, fields: &TableFields<'_>, source: &mut FileSource<'_>) {
 /// Reports an allow that is too unspecific.
 fn vague(rule: &Rule, fields: &TableFields<'_>, source: &mut FileSource<'_>) {
     let name = &rule.name;
-    let says_what = ["tool", "class", "command", "path", "host"].iter().any(|key| fields.has(key));
+    let says_what =
+        ["tool", "verb", "class", "command", "path", "host"].iter().any(|key| fields.has(key));
     if !says_what {
         let message = format!(
             "rule `{name}` says who, where and when, but not what it allows; add one of: tool, class, \

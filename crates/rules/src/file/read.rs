@@ -17,7 +17,8 @@ use crate::rule::path::PathPattern;
 use crate::rule::{NamePattern, Rule, RuleDecision};
 
 /// The conditions of a rule.
-const CONDITIONS: &str = "tool class command path host arguments project agent between days until";
+const CONDITIONS: &str =
+    "tool verb class command path host arguments local project agent between days until";
 /// The other members of a rule.
 const OTHER_KEYS: &str = "name decide options reason";
 
@@ -111,6 +112,7 @@ fn rule(fields: &TableFields<'_>, trust: Trust, source: &mut FileSource<'_>) -> 
         line: source.place(fields.at()).0,
         reason: fields.text("reason", source).map(|reason| reason.text),
         tool: names(fields, "tool", source),
+        verb: names(fields, "verb", source),
         class: classes(fields, source),
         command: patterns(fields, "command", source, CommandPattern::read),
         options: options(fields, source),
@@ -118,6 +120,7 @@ fn rule(fields: &TableFields<'_>, trust: Trust, source: &mut FileSource<'_>) -> 
         path_except,
         host: patterns(fields, "host", source, HostPattern::read),
         arguments: arguments::read(fields, source),
+        is_local: is_local(fields, source),
         project: patterns(fields, "project", source, PathPattern::read),
         agent: names(fields, "agent", source),
         between: one(fields, "between", source, HourSpan::read),
@@ -158,6 +161,15 @@ fn names(
     })
 }
 
+/// Reads `local`, which is true or not given.
+fn is_local(fields: &TableFields<'_>, source: &mut FileSource<'_>) -> bool {
+    let value = fields.value("local").map(|value| value.get_ref().as_bool());
+    if !matches!(value, None | Some(Some(true))) {
+        source.error(fields.at_of("local"), "`local` can only be `true`; leave it out otherwise");
+    }
+    value.is_some()
+}
+
 /// Returns the options that may follow a command that ends in `*`; an empty list allows none.
 fn options(fields: &TableFields<'_>, source: &mut FileSource<'_>) -> Option<Vec<NamePattern>> {
     let is_empty = |value: &Spanned<DeValue<'_>>| {
@@ -169,12 +181,11 @@ fn options(fields: &TableFields<'_>, source: &mut FileSource<'_>) -> Option<Vec<
     names(fields, "options", source)
 }
 
-/// Returns the paths of a rule, and those that it leaves out, written with `!`: one or the other.
+/// Returns the paths of a rule, and those that it leaves out, written with `!`.
 fn paths(
     fields: &TableFields<'_>,
     source: &mut FileSource<'_>,
 ) -> (Option<Vec<PathPattern>>, Option<Vec<PathPattern>>) {
-    let errors = source.problems.len();
     let read = |text: &str| {
         let except = text.strip_prefix('!');
         Ok((PathPattern::read(except.unwrap_or(text))?, except.is_some()))
@@ -183,11 +194,8 @@ fn paths(
     let (except, named): (Vec<_>, Vec<_>) =
         patterns.into_iter().partition(|(_, is_except)| *is_except);
     let bare = |patterns: Vec<(PathPattern, bool)>| patterns.into_iter().map(|(p, _)| p).collect();
-    if !except.is_empty() && !named.is_empty() && source.problems.len() == errors {
-        let message = "`path`: write `!` before every path of the list, or before none";
-        source.error(fields.at_of("path"), message);
-    }
-    if except.is_empty() { (Some(bare(named)), None) } else { (None, Some(bare(except))) }
+    let some = |patterns: Vec<_>| (!patterns.is_empty()).then(|| bare(patterns));
+    (some(named), some(except))
 }
 
 fn classes(fields: &TableFields<'_>, source: &mut FileSource<'_>) -> Option<Vec<Class>> {

@@ -76,9 +76,25 @@ fn mistakes_are_named_with_their_place_and_the_nearest_word() {
     check(
         &rule("decide = \"alow\"\ncomand = \"ls\""),
         &expect![[r"
-            rules.toml:1:1: error: a rule without any condition would hold for everything; add one of: tool, class, command, path, host, arguments, project, agent, between, days, until
+            rules.toml:1:1: error: a rule without any condition would hold for everything; add one of: tool, verb, class, command, path, host, arguments, local, project, agent, between, days, until
             rules.toml:3:10: error: `decide` cannot be `alow`; did you mean `allow`?
             rules.toml:4:1: error: unknown key `comand`; did you mean `command`?"]],
+    );
+    check(
+        &rule("decide = \"ask\"\ntool = \"x\"\nlocal = true"),
+        &expect![
+            "rules.toml:5:9: error: rule `x`: `local` is for rules that allow; a rule that denies or asks names the paths and hosts that it is about"
+        ],
+    );
+    check(
+        &rule("decide = \"allow\"\ntool = \"x\"\nlocal = false"),
+        &expect!["rules.toml:5:9: error: `local` can only be `true`; leave it out otherwise"],
+    );
+    check(
+        &rule("decide = \"allow\"\nverb = \"get\""),
+        &expect![[
+            r#"rules.toml:4:8: error: rule `x`: an allow with `verb` also names the tools, such as `tool = "mcp__*"`"#
+        ]],
     );
     check(
         &rule("tool = \"Read\""),

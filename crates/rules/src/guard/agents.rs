@@ -13,11 +13,13 @@ pub(super) const AGENT_FOLDERS: &str = "\
 /// callgate's own rules.
 pub(super) const STRICT_FOLDERS: &str = ".codex .callgate";
 
-/// Other files and folders that may be in any folder. Those of git contain hooks, and settings that
-/// name programs to run; those of submodules and worktrees are below them.
+/// Other files and folders that may be in any folder. Those of git contain hooks, settings that
+/// name programs to run, the name of a folder that has other settings (`commondir`), and the
+/// commands that a rebase runs; those of submodules and worktrees are below them.
 pub(super) const ANYWHERE: &str = "\
     .mcp.json .claude.json opencode.json opencode.jsonc .github/hooks .github/agents \
-    .github/copilot .git/config .git/config.worktree .git/hooks .git/modules .git/worktrees";
+    .github/copilot .git/config .git/config.worktree .git/hooks .git/modules .git/worktrees \
+    .git/commondir .git/rebase-merge";
 
 /// Files and folders in the user's home.
 pub(super) const IN_HOME: &str = "\

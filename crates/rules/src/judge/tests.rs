@@ -234,3 +234,48 @@ fn what_is_too_long_is_asked_about_unless_a_rule_has_denied_it() {
         RuleDecision::Deny
     );
 }
+
+#[test]
+fn links_lead_out_for_what_commands_write_and_what_arguments_name() {
+    let rules = r#"
+        [[rule]]
+        name = "outside"
+        decide = "ask"
+        class = "write"
+        path = "!**"
+
+        [[rule]]
+        name = "all"
+        decide = "allow"
+        command = ["cp *", "cat *"]
+
+        [[rule]]
+        name = "tools"
+        decide = "allow"
+        tool = "mcp__*"
+        verb = "read"
+        local = true
+    "#;
+    let file = RuleFile::read("rules.toml", rules, Trust::User);
+    assert!(!file.has_errors(), "{:?}", file.problems);
+    let policy = Policy::new(Guarded::new(HOME)).with(&file, None);
+    let decide = |tool: &str, input: &Value| {
+        let act = Act::of(tool, &input.to_string(), PROJECT, "claude", HOME);
+        judge(&policy, &act, &MadeUpDisk::new(LINKS), &Moment::at(0, 0)).decision
+    };
+    for (command, expected) in [
+        ("cp a src/out/b", RuleDecision::Ask),
+        ("cp a src/in/b", RuleDecision::Allow),
+        ("cp src/out/b a", RuleDecision::Allow),
+        ("cat src/out/b", RuleDecision::Allow),
+    ] {
+        assert_eq!(decide("Bash", &json!({ "command": command })), expected, "{command}");
+    }
+    let redirect = json!({ "command": "cat a > src/out/b" });
+    let act = Act::of("Bash", &redirect.to_string(), PROJECT, "claude", HOME);
+    let verdict = judge(&policy, &act, &MadeUpDisk::new(LINKS), &Moment::at(0, 0));
+    assert_eq!(verdict.rule.map(|rule| rule.name).as_deref(), Some("outside"));
+    for (path, expected) in [("src/out/b", RuleDecision::Ask), ("src/in/b", RuleDecision::Allow)] {
+        assert_eq!(decide("mcp__x__read_file", &json!({ "path": path })), expected, "{path}");
+    }
+}

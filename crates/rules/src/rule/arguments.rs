@@ -5,6 +5,7 @@
 //! it is generous: whatever a tool could take for such an argument matches.
 
 mod decimal;
+mod file_glob;
 mod lookup;
 mod pattern;
 
@@ -105,7 +106,7 @@ impl ArgumentCondition {
         Ok(Self { names, is_not: negated != 0, choices })
     }
 
-    fn fits(&self, input: &str, lean: Lean) -> bool {
+    fn fits(&self, input: &str, lean: Lean, is_search: bool) -> bool {
         match lean {
             Lean::Strict => self.fits_strictly(input, self.is_not),
             Lean::Generous if self.choices.is_empty() => {
@@ -113,7 +114,10 @@ impl ArgumentCondition {
             }
             Lean::Generous if self.is_not => !self.fits_strictly(input, false),
             Lean::Generous => {
-                find_all(input, &self.names).iter().any(|value| self.could_be(*value))
+                let is_glob = is_search && self.names == [file_glob::NAME];
+                find_all(input, &self.names)
+                    .iter()
+                    .any(|value| self.could_be(*value) || (is_glob && self.is_chosen_by(*value)))
             }
         }
     }
@@ -135,6 +139,16 @@ impl ArgumentCondition {
             Some(values) => values.into_iter().all(is_one),
             None => is_one(value),
         }
+    }
+
+    /// Returns true if the value is a pattern of files that chooses one of the named files.
+    fn is_chosen_by(&self, value: Json<'_>) -> bool {
+        let names = self.choices.iter().filter_map(|choice| match choice {
+            ExpectedValue::Text(pattern) => pattern.file_name(),
+            _ => None,
+        });
+        let glob = value.string();
+        glob.is_some_and(|glob| names.into_iter().any(|name| file_glob::chooses(&glob, name)))
     }
 
     /// Returns true if something in the value could be taken for one of the named values.
@@ -222,7 +236,7 @@ pub(crate) fn all(conditions: &[ArgumentCondition], act: &Act, lean: Lean) -> Re
         };
     };
     let fits = |condition: &&ArgumentCondition| {
-        steps::spend(1 + input.len() / 4) && condition.fits(input, lean)
+        steps::spend(1 + input.len() / 4) && condition.fits(input, lean, act.is_search)
     };
     match conditions.iter().find(|condition| !fits(condition)) {
         Some(condition) => {

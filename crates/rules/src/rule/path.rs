@@ -1,7 +1,7 @@
 //! Patterns of paths: `*` and `?` within a name, `**` across folders.
 
 use crate::act::Act;
-use crate::glob::{Lean, Tok, begins_otherwise, literal, meets};
+use crate::glob::{Lean, Tok, begins_otherwise, is_text, literal, meets};
 use crate::place::join;
 use crate::rule::command::CommandPattern;
 use crate::shell::{ShellCommand, ShellWord, operands};
@@ -170,11 +170,20 @@ pub(crate) fn all(patterns: &[PathPattern], paths: &[String], act: &Act) -> Resu
     }
 }
 
-/// Returns which pattern matches a path that the act could touch, or why none does.
-pub(crate) fn touched(patterns: &[PathPattern], act: &Act) -> Result<String, String> {
+/// Returns which pattern matches one of the paths that the act could touch, or why none does. A
+/// path that is certainly one of the exceptions does not count.
+pub(crate) fn touched(
+    patterns: &[PathPattern],
+    exceptions: &[PathPattern],
+    paths: &[Vec<Tok>],
+    act: &Act,
+) -> Result<String, String> {
+    let is_excepted = |path: &[Tok]| {
+        is_text(path) && exceptions.iter().any(|p| p.fits(path, act, Lean::Strict, false))
+    };
     for pattern in patterns {
-        let mut touched = act.touched.iter().take_while(|_| !steps::is_spent());
-        if act.is_lost || touched.any(|path| pattern.could_be(path, act)) {
+        let mut touched = paths.iter().take_while(|_| !steps::is_spent());
+        if act.is_lost || touched.any(|path| pattern.could_be(path, act) && !is_excepted(path)) {
             return Ok(format!("it could touch {}", pattern.text));
         }
     }
@@ -229,9 +238,8 @@ fn reached_by(command: &ShellCommand) -> Result<Vec<String>, String> {
 }
 
 /// Returns which pattern matches something in a folder that is searched or moved as a whole.
-pub(crate) fn beneath(patterns: &[PathPattern], act: &Act) -> Option<String> {
-    let is_below =
-        |pattern: &&PathPattern| act.swept.iter().any(|path| pattern.is_below(path, act));
+pub(crate) fn beneath(patterns: &[PathPattern], folders: &[Vec<Tok>], act: &Act) -> Option<String> {
+    let is_below = |pattern: &&PathPattern| folders.iter().any(|path| pattern.is_below(path, act));
     patterns.iter().find(is_below).map(|pattern| format!("it reaches {}", pattern.text))
 }
 

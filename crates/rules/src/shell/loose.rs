@@ -125,7 +125,7 @@ impl PossibleRuns {
                     word.open();
                 }
             }
-            command.redirects.iter_mut().for_each(ShellWord::open);
+            command.redirects.iter_mut().chain(&mut command.written).for_each(ShellWord::open);
             if !command.words.is_empty() {
                 command.assigns.iter_mut().for_each(ShellWord::open);
             }

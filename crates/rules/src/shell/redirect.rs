@@ -41,8 +41,9 @@ impl ShellReader<'_> {
             ('<', Some('<')) => self.here(open, begin),
             _ => {
                 let copies = !is_both && self.eat('&');
-                if !copies {
-                    let _ = self.eat('>') || (arrow == '>' && self.eat('|'));
+                let is_double = !copies && self.eat('>');
+                if !copies && !is_double && arrow == '>' {
+                    self.eat('|');
                 }
                 self.paint(begin, SegmentStyle::Operator);
                 let target = self.target();
@@ -51,6 +52,9 @@ impl ShellReader<'_> {
                     self.doubt("a redirect to or from a file");
                 }
                 open.command.reads_file |= arrow == '<' && !copies;
+                if (arrow == '>' || is_double) && !(copies && is_descriptor(&target)) {
+                    open.command.written.push(target.clone());
+                }
                 open.command.redirects.push(target);
             }
         }
@@ -151,6 +155,12 @@ impl ShellReader<'_> {
         self.at = (self.at + line.chars().count() + 1).min(self.chars.len());
         line
     }
+}
+
+/// Returns true if the word after `>&` is not a file: a number, or `-`.
+fn is_descriptor(target: &ShellWord) -> bool {
+    let is_number = |text: &str| text.bytes().all(|b| b.is_ascii_digit() || b == b'-');
+    target.text().is_some_and(is_number)
 }
 
 /// Returns true if a redirect only changes which output is seen.

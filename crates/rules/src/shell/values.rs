@@ -109,6 +109,7 @@ impl<'a> ShellValues<'a> {
             words: Vec::new(),
             assigns: command.assigns.iter().map(one).collect(),
             redirects: command.redirects.iter().flat_map(|word| self.targets(word, at)).collect(),
+            written: command.written.iter().flat_map(|word| self.targets(word, at)).collect(),
             ..command.clone()
         };
         let mut forms = vec![base];

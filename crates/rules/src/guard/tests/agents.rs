@@ -18,6 +18,8 @@ const FILES: &[&str] = &[
     "/home/ada/engine/.codex/config.toml",
     "/home/ada/engine/.git/config",
     "/home/ada/engine/.git/config.worktree",
+    "/home/ada/engine/.git/commondir",
+    "/home/ada/engine/.git/rebase-merge/git-rebase-todo",
     "/home/ada/engine/.git/hooks/pre-commit",
     "/home/ada/engine/.git/modules/x/config",
     "/home/ada/engine/.git/worktrees/x/config.worktree",

@@ -8,6 +8,9 @@ const DEEPEST: usize = 8;
 /// The most values of one argument that are checked.
 const MOST_VALUES: usize = 10_000;
 
+/// The name that stands for all arguments.
+const ANY: &str = "*";
+
 /// What was found under the names of a condition.
 pub(super) enum ArgumentMatch<'a> {
     /// No such argument.
@@ -24,6 +27,10 @@ pub(super) enum ArgumentMatch<'a> {
 /// Some JSON parsers do not distinguish `to` from `To`, and they differ in which of two they take,
 /// so a second one makes it unclear.
 pub(super) fn find_one<'a>(input: &'a str, names: &[String]) -> ArgumentMatch<'a> {
+    if names == [ANY] {
+        let whole = serde_json::from_str::<&RawValue>(input).map(Json::from);
+        return whole.map_or(ArgumentMatch::Unclear, ArgumentMatch::Value);
+    }
     let mut text = input;
     let mut found = None;
     for name in names {
@@ -51,7 +58,7 @@ pub(super) fn find_all<'a>(input: &'a str, names: &[String]) -> Vec<Json<'a>> {
         let objects = texts.iter().flat_map(|text| objects(text));
         found = objects
             .flat_map(|members| members.0)
-            .filter(|(key, _)| fold(key) == folded)
+            .filter(|(key, _)| fold(key) == folded || name == ANY)
             .map(|(_, value)| value)
             .collect();
         texts = found.iter().map(|value| value.get()).collect();

@@ -1,6 +1,6 @@
 //! Patterns of texts in arguments: `*` within a word, `**` for anything.
 
-use crate::glob::{Lean, Tok, literal, meets};
+use crate::glob::{Lean, Tok, is_text, literal, meets};
 use crate::steps;
 
 /// The most steps of one exact comparison; a longer one does not match.
@@ -84,6 +84,13 @@ impl ArgumentPattern {
             open = next;
         }
         open[self.steps.len()]
+    }
+
+    /// Returns the pattern, if it is the name of a file, perhaps in any folder: without wildcards
+    /// but for a `*/` at the beginning.
+    pub(super) fn file_name(&self) -> Option<&[Tok]> {
+        let name = self.loose.strip_prefix(&[Tok::Cross, Tok::Is('/')]).unwrap_or(&self.loose);
+        is_text(name).then_some(&self.loose)
     }
 
     /// Lets every wildcard match nothing.

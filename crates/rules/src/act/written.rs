@@ -1,0 +1,324 @@
+//! The files that commands write: the targets of redirects, and the arguments of programs that are
+//! known to write them.
+//!
+//! A program that is not in the table is not seen to write anything.
+
+use super::{Act, touch};
+use crate::glob::{Tok, literal};
+use crate::shell::names::has;
+use crate::shell::{ShellCommand, ShellWord, operands};
+use crate::steps;
+
+/// The arguments of a program that are files which it writes.
+#[derive(Debug, Clone, Copy)]
+enum WrittenArguments {
+    /// All that are not options.
+    All,
+    /// All that are not options, unless one of these options is given.
+    AllUnless(&'static str),
+    /// The last that is not an option.
+    Last,
+    /// Those after one of these options.
+    After(&'static str),
+    /// Those after one of these options, or else the folder in which it runs.
+    Folder(&'static str),
+    /// With `-i`, all but the program text. These letters are options that take the next word.
+    InPlace(&'static str),
+    /// The value of `of=`.
+    Disk,
+    /// What it unpacks to or packs into.
+    Archive,
+    /// The repository, unless it only reads it, and the new folders that it is given.
+    Git,
+}
+
+use WrittenArguments::{After, All, AllUnless, Archive, Disk, Folder, Git, InPlace, Last};
+
+const WRITERS: &[(&str, WrittenArguments)] = &[
+    (
+        "tee sponge touch mkdir mkfifo mknod truncate install ginstall rm rmdir shred srm unlink \
+         trash trash-put mv gmv rename mmv chmod chown chgrp chattr chflags setfacl xattr patch \
+         link ed ex vi vim nvim nano emacs pico script",
+        All,
+    ),
+    ("cp gcp ln gln rsync scp rclone ditto pax cpio split csplit xxd uniq", Last),
+    ("cp gcp ln gln mv gmv install ginstall", After("-t --target-directory")),
+    ("gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd", AllUnless("-c --stdout --to-stdout -l -t")),
+    ("sed gsed", InPlace("ef")),
+    ("perl ruby", InPlace("eEIMr")),
+    ("yq", InPlace("")),
+    ("dd", Disk),
+    ("tar gtar bsdtar", Archive),
+    ("unzip", Folder("-d")),
+    ("cpio", Folder("-D --directory")),
+    ("patch", After("-o --output -d --directory -r --reject-file")),
+    ("7z 7za 7zz", After("-o")),
+    ("sort shuf gpg cc gcc g++ clang clang++ ld go rustc tsc pandoc", After("-o --output")),
+    ("curl", After("-o --output --output-dir -D --dump-header -c --cookie-jar --trace")),
+    ("wget", After("-O --output-document -P --directory-prefix -o --output-file -a")),
+    ("find gfind", After("-fprint -fprint0 -fprintf -fls")),
+    ("openssl", After("-out -keyout -writerand")),
+    ("ssh-keygen", After("-f")),
+    ("git", Git),
+];
+
+/// The most paths of one act; one that writes more is too long to judge.
+const MOST_PATHS: usize = 10_000;
+/// Where written bytes are lost or only shown.
+const NOWHERE: &str = "/dev/null /dev/stdout /dev/stderr /dev/zero /dev/full";
+/// The git commands that change no file.
+const GIT_READS: &str = "\
+    status diff log show blame annotate ls-files ls-tree ls-remote check-ignore rev-parse \
+    rev-list grep shortlog describe cat-file for-each-ref merge-base name-rev whatchanged version";
+/// The git commands whose arguments are new files or folders.
+const GIT_CREATES: &str = "clone init worktree bundle";
+
+/// Returns the paths that the commands of an act write, absolute; one that could be anything is a
+/// single [`Tok::Cross`].
+pub(super) fn paths(act: &Act) -> Vec<Vec<Tok>> {
+    let mut found = WrittenPaths { act, paths: Vec::new() };
+    for command in &act.runs.commands {
+        found.add_all(command, &command.written);
+    }
+    for (command, words) in act.runs.beginnings() {
+        let Some((program, arguments)) = words.split_first() else { continue };
+        if !steps::spend(WRITERS.len()) || found.paths.len() > MOST_PATHS {
+            steps::exhaust();
+            break;
+        }
+        for (_, written) in WRITERS.iter().filter(|(names, _)| program.could_name(names)) {
+            if steps::spend(arguments.len()) {
+                found.of_program(*written, command, arguments);
+            }
+        }
+        if program.could_name("sed gsed") {
+            found.of_scripts(command, arguments, &['w', 'W']);
+        } else if program.could_name("awk gawk mawk nawk") {
+            found.of_scripts(command, arguments, &['>']);
+        }
+    }
+    found.paths
+}
+
+struct WrittenPaths<'a> {
+    act: &'a Act,
+    paths: Vec<Vec<Tok>>,
+}
+
+impl WrittenPaths<'_> {
+    fn of_program(
+        &mut self,
+        written: WrittenArguments,
+        command: &ShellCommand,
+        arguments: &[ShellWord],
+    ) {
+        let operands = || arguments.iter().filter(|word| !is_option(word));
+        match written {
+            All => self.add_files(command, operands()),
+            AllUnless(options) => {
+                if after(arguments, options).next().is_none() {
+                    self.add_files(command, operands());
+                }
+            }
+            Last => self.add_files(command, last(arguments).into_iter()),
+            After(options) => self.add_values(command, after(arguments, options)),
+            Folder(options) => self.add_folders(command, after(arguments, options).collect()),
+            InPlace(letters) => {
+                if let Some(files) = in_place(arguments, letters) {
+                    self.add_files(command, files.into_iter());
+                }
+            }
+            Disk => {
+                let values = arguments.iter().filter_map(|word| value_of(word, "of="));
+                self.add_values(command, values);
+            }
+            Archive => self.of_archive(command, arguments),
+            Git => self.of_git(command, arguments),
+        }
+    }
+
+    /// Adds what `tar` unpacks to or packs into.
+    fn of_archive(&mut self, command: &ShellCommand, arguments: &[ShellWord]) {
+        let texts: Vec<String> = arguments.iter().map(ShellWord::gapped_text).collect();
+        let letters = |(at, text): (usize, &String)| match text.strip_prefix('-') {
+            Some(rest) => (!rest.starts_with('-')).then(|| rest.to_owned()),
+            None => (at == 0).then(|| text.clone()),
+        };
+        let short: String = texts.iter().enumerate().filter_map(letters).collect();
+        let has_long = |option: &str| texts.iter().any(|text| text == option);
+        if short.contains('x') || has_long("--extract") || has_long("--get") {
+            self.add_folders(command, after(arguments, "-C --directory --one-top-level").collect());
+            if short.contains('P') || has_long("--absolute-names") {
+                self.paths.push(vec![Tok::Cross]);
+            }
+        } else if !short.contains('t') && !has_long("--list") {
+            // The letters may come without a dash, and then the archive is the next word.
+            let archive = arguments.iter().skip(1).take(1).filter(|_| !texts[0].starts_with('-'));
+            self.add_all(command, archive);
+            self.add_values(command, after(arguments, "-f --file"));
+        }
+    }
+
+    fn of_git(&mut self, command: &ShellCommand, arguments: &[ShellWord]) {
+        let mut at = 0;
+        while let Some(word) = arguments.get(at).filter(|word| is_option(word)) {
+            let takes_next = has("-C -c --git-dir --work-tree --namespace", &word.gapped_text());
+            at += 1 + usize::from(takes_next);
+        }
+        let (options, rest) = arguments.split_at(at.min(arguments.len()));
+        let Some((name, rest)) = rest.split_first() else { return };
+        let name = name.gapped_text();
+        if !has(GIT_READS, &name) {
+            self.add_values(command, after(options, "-C --git-dir --work-tree"));
+        }
+        if name == "clone" {
+            self.add_all(command, last(rest));
+        } else if has(GIT_CREATES, &name) {
+            self.add_all(command, rest.iter().filter(|word| !is_option(word)));
+        }
+        self.add_values(command, after(rest, "-o --output --output-directory --separate-git-dir"));
+    }
+
+    /// Adds the absolute paths after a sign by which a program for `sed` or `awk` writes.
+    fn of_scripts(&mut self, command: &ShellCommand, arguments: &[ShellWord], signs: &[char]) {
+        if !operands::harmless_texts(command).is_empty() {
+            return;
+        }
+        for text in arguments.iter().flat_map(ShellWord::texts) {
+            for (at, sign) in text.match_indices(signs) {
+                let rest = text[at + sign.len()..].trim_start_matches([' ', '>', '"']);
+                let end = rest.find(['"', '\n', ';', '}', ' ']).unwrap_or(rest.len());
+                if rest.starts_with('/') && steps::spend(end) {
+                    self.add(command, &literal(&rest[..end]));
+                }
+            }
+        }
+    }
+
+    /// Adds the folders of an option, or the folder in which the command runs.
+    fn add_folders(&mut self, command: &ShellCommand, values: Vec<Vec<Tok>>) {
+        if values.is_empty() {
+            self.add(command, &literal("."));
+        }
+        self.add_values(command, values.into_iter());
+    }
+
+    /// Adds files that a program is given: by its arguments, and by a program that feeds it.
+    fn add_files<'w>(
+        &mut self,
+        command: &ShellCommand,
+        words: impl Iterator<Item = &'w ShellWord>,
+    ) {
+        self.add_all(command, words);
+    }
+
+    fn add_all<'w>(
+        &mut self,
+        command: &ShellCommand,
+        words: impl IntoIterator<Item = &'w ShellWord>,
+    ) {
+        let patterns = words.into_iter().flat_map(ShellWord::patterns);
+        patterns.for_each(|toks| self.add(command, &toks));
+    }
+
+    fn add_values(&mut self, command: &ShellCommand, values: impl Iterator<Item = Vec<Tok>>) {
+        values.for_each(|value| self.add(command, &value));
+    }
+
+    /// Adds a path in each folder in which the command may run.
+    fn add(&mut self, command: &ShellCommand, path: &[Tok]) {
+        if path.is_empty() || steps::is_spent() {
+            return;
+        }
+        for folder in &touch::folders_of(command, &self.act.home) {
+            let path = touch::placed(path, folder, &self.act.home);
+            let text: String = path.iter().copied().filter_map(Tok::character).collect();
+            if text.len() < path.len() || !has(NOWHERE, &text) {
+                self.paths.push(path);
+            }
+        }
+    }
+}
+
+fn is_option(word: &ShellWord) -> bool {
+    let text = word.gapped_text();
+    text.starts_with('-') && text.len() > 1
+}
+
+/// Returns the last argument that is not an option. The word after an option may be its value, so
+/// the one before that counts as well.
+fn last(arguments: &[ShellWord]) -> Vec<&ShellWord> {
+    let mut found = Vec::new();
+    for (at, word) in arguments.iter().enumerate().rev().filter(|(_, word)| !is_option(word)) {
+        found.push(word);
+        let before = at.checked_sub(1).map(|before| &arguments[before]);
+        if before.is_none_or(|before| !is_option(before) || before.text() == Some("--")) {
+            break;
+        }
+    }
+    found
+}
+
+/// Returns the values of some options: the next word, or the rest of the same word.
+fn after<'a>(arguments: &'a [ShellWord], options: &'a str) -> impl Iterator<Item = Vec<Tok>> + 'a {
+    arguments.iter().enumerate().filter_map(move |(at, word)| {
+        let text = word.gapped_text();
+        let named = options.split_ascii_whitespace().find_map(|option| value_at(&text, option))?;
+        let first = word.patterns().next().unwrap_or_default();
+        let rest = first.get(named..).unwrap_or_default().to_vec();
+        let next = || arguments.get(at + 1).into_iter().flat_map(ShellWord::patterns).collect();
+        Some(if rest.is_empty() { next() } else { vec![rest] })
+    })
+    .flat_map(|values: Vec<Vec<Tok>>| values)
+}
+
+/// Returns where the value begins in a word that is this option, perhaps among other letters or
+/// abbreviated; at its end if it is in the next word.
+fn value_at(text: &str, option: &str) -> Option<usize> {
+    if let Some(letter) = option.strip_prefix('-').filter(|rest| rest.chars().count() == 1) {
+        let cluster = text.strip_prefix('-').filter(|rest| !rest.starts_with('-'))?;
+        let at = cluster.find(letter)?;
+        return cluster[..at].chars().all(char::is_alphabetic).then_some(at + 2);
+    }
+    let name = text.split('=').next().unwrap_or_default();
+    let is_it = name == option || (name.len() > 3 && text.starts_with("--"));
+    (is_it && option.starts_with(name)).then(|| (name.len() + 1).min(text.chars().count()))
+}
+
+/// Returns the rest of a word after this beginning.
+fn value_of(word: &ShellWord, beginning: &str) -> Option<Vec<Tok>> {
+    let is_it = word.gapped_text().starts_with(beginning);
+    let first = word.patterns().next().filter(|_| is_it)?;
+    Some(first.get(beginning.len()..).unwrap_or_default().to_vec())
+}
+
+/// Returns the files that a program changes in place, if it does. `letters` are the options that
+/// take the rest of their word or the next one; without a program text among them, the first
+/// argument is the text.
+fn in_place<'a>(arguments: &'a [ShellWord], letters: &str) -> Option<Vec<&'a ShellWord>> {
+    let (mut is_in_place, mut has_text, mut is_value) = (false, false, false);
+    let mut files = Vec::new();
+    for word in arguments {
+        let text = word.gapped_text();
+        if std::mem::take(&mut is_value) {
+            continue;
+        }
+        if !is_option(word) {
+            files.push(word);
+        } else if text.starts_with("--") {
+            is_in_place |= text.starts_with("--in");
+            let is_text = ["--expression", "--file"].iter().any(|name| text.starts_with(name));
+            has_text |= is_text;
+            is_value = is_text && !text.contains('=');
+        } else if let Some(at) = text.find(|c: char| c == 'i' || letters.contains(c)) {
+            is_in_place |= text[at..].starts_with('i');
+            let takes_value = !text[at..].starts_with('i');
+            has_text |= text[at..].starts_with(['e', 'E', 'f']);
+            is_value = takes_value && at + 1 == text.len();
+        }
+    }
+    if !has_text && !files.is_empty() {
+        files.remove(0);
+    }
+    is_in_place.then_some(files)
+}

@@ -1,0 +1,74 @@
+//! Folders that git would take for a repository although they are not named `.git`.
+//!
+//! An agent can make one of ordinary files, and then git runs what the file `config` in it names,
+//! even for `git status`. The files have harmless names, so that no rule keeps them from being
+//! written; what is found on the disk counts instead.
+
+use crate::act::Act;
+use crate::disk::{Disk, real};
+use crate::place::{above, is_in, join, last_name};
+use crate::shell::{ShellCommand, ShellWord};
+use crate::steps;
+
+/// The cost of one look at the disk.
+const LOOK: usize = 256;
+
+/// Returns why a person has to be asked about an act that runs git, in a sentence.
+pub(crate) fn reason(act: &Act, disk: &dyn Disk) -> Option<String> {
+    let is_git = |words: &[ShellWord]| words.first().is_some_and(|word| word.could_name("git"));
+    let mut runs = act.runs.each().filter(|(_, words)| is_git(words));
+    let found = runs.find_map(|(command, words)| {
+        let folders = folders(command, words);
+        // Git itself knows the folder without links.
+        let led = folders.iter().filter_map(|folder| real(folder, disk));
+        let mut all = folders.iter().cloned().chain(led);
+        all.find_map(|folder| found_from(&folder, act, disk))
+    })?;
+    Some(format!(
+        "{found} looks like a repository of its own, and git would run what its `config` names"
+    ))
+}
+
+/// Returns the folders in which git may look for its repository: those of the command, and those
+/// of `-C`.
+fn folders(command: &ShellCommand, words: &[ShellWord]) -> Vec<String> {
+    let mut folders = command.folders.clone();
+    for two in words.windows(2).filter(|two| two[0].text() == Some("-C")) {
+        if let Some(folder) = two[1].text() {
+            folders = folders.iter().flat_map(|cwd| [cwd.clone(), join(cwd, folder)]).collect();
+        }
+        folders.truncate(crate::shell::DEEPEST);
+    }
+    folders
+}
+
+/// Returns the first such folder from this one upward. In the project all folders are examined,
+/// since git also passes over a `.git` that is damaged; above it those up to the first repository.
+fn found_from(folder: &str, act: &Act, disk: &dyn Disk) -> Option<String> {
+    for folder in std::iter::once(folder).chain(above(folder)) {
+        if !steps::spend(LOOK) {
+            return None;
+        }
+        if last_name(folder) != ".git" && is_repository(folder, disk) {
+            return Some(folder.to_owned());
+        }
+        let git = below(folder, ".git");
+        let is_file = disk.exists(&git) && !disk.is_folder(&git);
+        let is_in_project =
+            act.projects().any(|project| is_in(folder, project) && folder != project);
+        if !is_in_project && (is_file || is_repository(&git, disk)) {
+            return None;
+        }
+    }
+    None
+}
+
+/// Returns true if a folder has what git requires of a repository.
+fn is_repository(folder: &str, disk: &dyn Disk) -> bool {
+    let has = |name: &str| disk.exists(&below(folder, name));
+    has("HEAD") && ((has("objects") && has("refs")) || has("commondir"))
+}
+
+fn below(folder: &str, name: &str) -> String {
+    format!("{}/{name}", folder.trim_end_matches('/'))
+}

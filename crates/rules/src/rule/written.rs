@@ -1,0 +1,42 @@
+//! Conditions of rules about writing, for the files that commands write.
+
+use super::path::{self, PathPattern};
+use crate::act::Act;
+use crate::glob::{Tok, is_text};
+
+/// Returns why a command could write a path other than these, or why it does not.
+pub(crate) fn outside(patterns: &[PathPattern], act: &Act) -> Result<String, String> {
+    let is_outside = |path: &&Vec<Tok>| !is_covered(patterns, path, act);
+    match act.written.iter().find(is_outside) {
+        Some(path) => Ok(format!("it could write {}", shown(path))),
+        None => Err("it writes paths that are left out".into()),
+    }
+}
+
+/// Returns what a command writes.
+pub(crate) fn shown_all(act: &Act) -> String {
+    let paths: Vec<String> = act.written.iter().take(3).map(|path| shown(path)).collect();
+    format!("it could write {}", paths.join(", "))
+}
+
+/// Returns true if an allow with these paths would match a written path, whatever its wildcards
+/// become.
+fn is_covered(patterns: &[PathPattern], written: &[Tok], act: &Act) -> bool {
+    let text = |toks: &[Tok]| toks.iter().copied().filter_map(Tok::character).collect::<String>();
+    if is_text(written) {
+        return path::all(patterns, &[text(written)], act).is_ok();
+    }
+    let known = written.iter().take_while(|tok| matches!(tok, Tok::Is(_))).count();
+    let folder = written[..known].iter().rposition(|tok| *tok == Tok::Is('/')).unwrap_or(0);
+    // A variable may be anything, and `.*` may become `..`.
+    let may_climb = written.contains(&Tok::Cross)
+        || written[folder..].windows(2).any(|two| two == [Tok::Is('/'), Tok::Is('.')]);
+    let whole: Vec<PathPattern> =
+        patterns.iter().filter(|pattern| pattern.text.ends_with("**")).cloned().collect();
+    !may_climb && path::all(&whole, &[text(&written[..folder])], act).is_ok()
+}
+
+fn shown(path: &[Tok]) -> String {
+    let text: String = path.iter().map(|tok| tok.character().unwrap_or('…')).collect();
+    if text == "…" { "any path".into() } else { text }
+}
