@@ -17,6 +17,7 @@ const RUNS: &[&[&str]] = &[
     &["git", "-C", "src", "push"],
     &["git", "--no-pager", "push"],
     &["git", "-c", "a=b", "push"],
+    &["git", "-c", "alias.p=push", "p"],
     &["callgate", "uninstall"],
     &["callgate", "uninstall"],
     &["callgate", "rules", "allow"],
@@ -28,7 +29,7 @@ const RUNS: &[&[&str]] = &[
 /// The most turns of one line; each has a bit.
 const MOST_TURNS: u32 = 64;
 /// The longest line. Nothing is added to a longer one.
-const LONGEST: usize = 800;
+const LONGEST: usize = 300;
 
 /// A line that hides something.
 pub(crate) struct HiddenLine {
@@ -42,17 +43,38 @@ pub(crate) struct HiddenLine {
 /// Returns the line of a seed, for a home. The turns whose bits are set do nothing, which makes
 /// a smaller line of the same kind.
 pub(crate) fn line(seed: u64, home: &str, left_out: u64) -> HiddenLine {
-    let grammar = LineGrammar {
-        seed,
-        home,
-        left_out,
-        turns: 0,
-        dice: LineDice::new(seed, u64::MAX),
-        before: Vec::new(),
-        names: 0,
-        techniques: Vec::new(),
+    LineGrammar::new(seed, home, left_out).make()
+}
+
+/// Returns for each technique a line that uses no other, as the one of a seed.
+pub(crate) fn examples(seed: u64, home: &str) -> Vec<(Technique, String)> {
+    let mut examples = Vec::new();
+    let words = ["git".to_owned(), "push".to_owned()];
+    let aws = ["$HOME/.aws/credentials", "$HOME/.aws", "credentials"].map(str::to_owned);
+    let mut add = |techniques: &[Technique], parts: &TemplateParts<'_>, ends: [&str; 2]| {
+        for technique in techniques {
+            let mut grammar = LineGrammar::new(seed, home, 0);
+            let mut dice = grammar.dice.clone();
+            let written = grammar.written(&mut dice, *technique, parts);
+            let line = grammar.after_before(&format!("{}{written}{}", ends[0], ends[1]));
+            examples.push((*technique, line));
+        }
     };
-    grammar.make()
+    add(FRAGMENTS, &TemplateParts { fragment: "pu", ..TemplateParts::default() }, ["git ", "''sh"]);
+    add(
+        WILDCARDS,
+        &TemplateParts { fragment: "edentials", ..TemplateParts::default() },
+        ["cat ~/.aws/cr", ""],
+    );
+    add(HOMES, &TemplateParts::default(), ["cat ", ".aws/credentials"]);
+    add(PROJECTS, &TemplateParts::default(), [": > ", ".claude/settings.local.json"]);
+    add(PROGRAM_FOLDERS, &TemplateParts::default(), ["", "git push"]);
+    let path = TemplateParts { path: aws, ..TemplateParts::default() };
+    add(READS, &path, ["", ""]);
+    add(WRITES, &path, ["", ""]);
+    add(COMMANDS, &TemplateParts { words: &words, ..TemplateParts::default() }, ["", ""]);
+    add(SCRIPTS, &TemplateParts { script: "git push", ..TemplateParts::default() }, ["", ""]);
+    examples
 }
 
 struct LineGrammar<'a> {
@@ -77,9 +99,22 @@ struct TemplateParts<'a> {
     path: [String; 3],
 }
 
-impl LineGrammar<'_> {
+impl<'a> LineGrammar<'a> {
+    fn new(seed: u64, home: &'a str, left_out: u64) -> Self {
+        Self {
+            seed,
+            home,
+            left_out,
+            turns: 0,
+            dice: LineDice::new(seed, u64::MAX),
+            before: Vec::new(),
+            names: 0,
+            techniques: Vec::new(),
+        }
+    }
+
     fn make(mut self) -> HiddenLine {
-        let wraps = [0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 4, 5][self.dice.below(12)];
+        let wraps = [0, 0, 1, 1, 1, 1, 1, 2, 2, 2, 3, 4][self.dice.below(12)];
         let mut script = match self.dice.below(10) {
             0..4 => self.command(),
             4..7 => self.file(READS, &[".aws", "credentials"], true),
@@ -122,14 +157,10 @@ impl LineGrammar<'_> {
         if fits_braces && self.turn(&[("braces around words", "", "")]).is_some() {
             words = vec![format!("{{{},{}}}", words[0], words[1])];
         }
-        for _ in 0..[0, 0, 1, 1, 2][self.dice.below(5)] {
+        for _ in 0..[0, 0, 0, 1, 1, 1, 2][self.dice.below(7)] {
             let Some((mut dice, technique)) = self.turn(COMMANDS) else { continue };
             let parts = TemplateParts { words: &words, ..TemplateParts::default() };
-            let names = self.new_names();
-            let before = self.fill(technique.1, &parts, names, &mut dice);
-            let command = self.fill(technique.2, &parts, names, &mut dice);
-            self.before.extend((!before.is_empty()).then_some(before));
-            words = vec![command];
+            words = vec![self.written(&mut dice, technique, &parts)];
         }
         let command = self.spaced(&words);
         self.after_before(&command)
@@ -138,8 +169,10 @@ impl LineGrammar<'_> {
     /// Returns a command that touches a file, in disguise.
     fn file(&mut self, table: &[Technique], path: &[&str], is_in_home: bool) -> String {
         let (bases, plain) = if is_in_home { (HOMES, "~/") } else { (PROJECTS, "") };
-        let base = self.turn(bases).map_or(plain, |(_, base)| base.2);
-        let mut folder = base.replace("§~", self.home);
+        let plain = ("plain path", "", plain);
+        let (mut dice, base) =
+            self.turn(bases).unwrap_or((LineDice::new(self.seed, u64::MAX), plain));
+        let mut folder = self.written(&mut dice, base, &TemplateParts::default());
         let mut names: Vec<String> = Vec::new();
         for name in path {
             let hidden = name.strip_prefix('.');
@@ -165,11 +198,22 @@ impl LineGrammar<'_> {
         technique: Technique,
         parts: &TemplateParts<'_>,
     ) -> String {
-        let names = self.new_names();
-        let before = self.fill(technique.1, parts, names, &mut dice);
-        self.before.extend((!before.is_empty()).then_some(before));
-        let command = self.fill(technique.2, parts, names, &mut dice);
+        let command = self.written(&mut dice, technique, parts);
         self.after_before(&command)
+    }
+
+    /// Returns a filled template, and keeps the commands that have to run before it.
+    fn written(
+        &mut self,
+        dice: &mut LineDice,
+        technique: Technique,
+        parts: &TemplateParts<'_>,
+    ) -> String {
+        self.names += 1;
+        let names = self.names;
+        let before = self.fill(technique.1, parts, names, dice);
+        self.before.extend((!before.is_empty()).then_some(before));
+        self.fill(technique.2, parts, names, dice)
     }
 
     /// Puts the commands that have to run first before a command.
@@ -217,10 +261,7 @@ impl LineGrammar<'_> {
             let written = match turn {
                 Some((mut dice, technique)) => {
                     let parts = TemplateParts { fragment, ..TemplateParts::default() };
-                    let names = self.new_names();
-                    let before = self.fill(technique.1, &parts, names, &mut dice);
-                    self.before.extend((!before.is_empty()).then_some(before));
-                    self.fill(technique.2, &parts, names, &mut dice)
+                    self.written(&mut dice, technique, &parts)
                 }
                 None => fragment.to_owned(),
             };
@@ -232,11 +273,6 @@ impl LineGrammar<'_> {
             out += &written;
         }
         out
-    }
-
-    fn new_names(&mut self) -> usize {
-        self.names += 1;
-        self.names
     }
 
     /// Returns a template with its parts.
@@ -272,6 +308,8 @@ impl LineGrammar<'_> {
             'o' => quotes::octal(fragment),
             '6' => quotes::base64(&format!("{fragment}\n")),
             'a' => quotes::ansi(fragment, dice),
+            'u' => fragment.to_uppercase(),
+            '-' => ranged(fragment, dice),
             '1' => first.into(),
             '2' => second.into(),
             'g' => wildcard(fragment, dice),
@@ -292,6 +330,9 @@ impl LineGrammar<'_> {
             'c' => words.join(" "),
             'C' => words.join(" ").replace('\'', "'\\''"),
             'i' => words[..words.len() - 1].join(" "),
+            'w' => words[0].clone(),
+            'W' => words[1..].join(" "),
+            ',' => words.join(","),
             'z' => words.last().expect("a word").clone(),
             'p' => path[0].clone(),
             'D' => path[1].clone(),
@@ -319,6 +360,12 @@ fn wildcard(text: &str, dice: &mut LineDice) -> String {
         1 => format!("{}*{}", &text[..at], &text[at + 1..]),
         _ => format!("{}?{}", &text[..at], &text[at + 1..]),
     }
+}
+
+/// Returns a text with a range of one character.
+fn ranged(text: &str, dice: &mut LineDice) -> String {
+    let at = dice.below(text.len());
+    format!("{}{{{c}..{c}}}{}", &text[..at], &text[at + 1..], c = &text[at..=at])
 }
 
 /// Returns a text with brackets around one of its characters.

@@ -128,10 +128,12 @@ impl ScratchHome {
         self.watch = new_watch();
         let opens = WatchFlags::OPEN | WatchFlags::MODIFY | WatchFlags::MOVE_SELF;
         inotify::add_watch(&self.watch, self.home.join(SECRET), opens).expect("a watch");
+        inotify::add_watch(&self.watch, self.home.join(".aws"), WatchFlags::MOVE_SELF)
+            .expect("a watch");
         let changes = WatchFlags::CREATE
             | WatchFlags::MODIFY
-            | WatchFlags::CLOSE_WRITE
             | WatchFlags::MOVE
+            | WatchFlags::MOVE_SELF
             | WatchFlags::DELETE;
         for folder in GUARDED {
             inotify::add_watch(&self.watch, self.home.join(folder), changes).expect("a watch");

@@ -44,9 +44,9 @@ impl TestedShell {
     /// Returns the options that keep the user's files out.
     fn options(self) -> &'static [&'static str] {
         match self {
-            Self::Bash => &["--norc", "--noprofile", "-c"],
-            Self::Dash => &["-c"],
-            Self::Zsh => &["-f", "-c"],
+            Self::Bash => &["--norc", "--noprofile", "-c", "--"],
+            Self::Dash => &["-c", "--"],
+            Self::Zsh => &["-f", "-c", "--"],
         }
     }
 }

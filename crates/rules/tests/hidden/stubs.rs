@@ -3,8 +3,8 @@
 
 /// Real programs that read, write and run what they are given.
 pub(crate) const REAL_PROGRAMS: &str = "awk base64 basename bash cat chmod cp cut dash dd diff dirname \
-    env false find flock grep head install ln ls mkdir mktemp mv nice nl nohup od perl printf \
-    python3 readlink rev sed seq setsid sh sleep sort stdbuf tac tail tar tee timeout touch tr true \
+    env false find flock grep head install ln ls mkdir mktemp mv nice nl nohup od paste perl printf \
+    python3 readlink rev sed seq setsid sh sleep sort split stdbuf tac tail tar tee timeout touch tr true \
     truncate uniq wc xargs xxd zsh echo test ionice id expr";
 
 /// Writes the name and the arguments into the log, which is beside the folder of the programs.
@@ -19,7 +19,7 @@ macro_rules! stub {
 }
 
 /// The stubs: names, and a script of dash.
-pub(crate) const STUBS: [(&str, &str); 4] = [
+pub(crate) const STUBS: [(&str, &str); 5] = [
     ("callgate killall pkill", stub!("exit 0\n")),
     (
         "git",
@@ -81,7 +81,21 @@ while :; do
     esac
 done
 shift
+[ "$1" = -- ] && shift
+[ $# -gt 0 ] || exec sh
 exec sh -c "$*"
+"#
+        ),
+    ),
+    (
+        "su",
+        stub!(
+            r#"
+while [ $# -gt 0 ]; do
+    [ "$1" = -c ] && exec sh -c "$2"
+    shift
+done
+exec sh
 "#
         ),
     ),

@@ -3,6 +3,7 @@
 //! | mark | part |
 //! |---|---|
 //! | `§t` `§r` `§o` `§6` `§a` | the text of a fragment; reversed, in octal, in base64, in `$'…'` |
+//! | `§u` `§-` | the fragment in upper case; with a range of one character |
 //! | `§1` `§2` | the two halves of the fragment |
 //! | `§g` `§k` | the fragment as a wildcard; with one character in brackets |
 //! | `§S` `§s` | the script, with and without the end of its last command |
@@ -10,6 +11,7 @@
 //! | `§h` `§H` | the script as a here-document, quoted and expanded |
 //! | `§E` `§x` `§y` `§f` | a new delimiter, new variables, a new file |
 //! | `§c` `§C` `§i` `§z` | the simple command, also in single quotes; all but its last word; its last word |
+//! | `§w` `§W` `§,` | the first word of the command, the others; all with commas between |
 //! | `§p` `§D` `§B` | a path, its folder and its name |
 //! | `§~` | the home |
 
@@ -73,8 +75,16 @@ pub(crate) const FRAGMENTS: &[Technique] = &[
     ("part of a variable", "§x=ab§t", "${§x:2}"),
     ("part of a variable", "§x=ab§t", "${§x:$((1<<1))}"),
     ("lower case", "§x=§t", "${§x,,}"),
-    ("lower case", "§x=§t", "${§x@Q}"),
-    ("unset variable within", "", "§1$§x§2"),
+    ("lower case", "§x=§u", "${§x,,}"),
+    ("lower case", "§x=§u", "${§x:l}"),
+    ("lower case", "§x=§u", "${(L)§x}"),
+    ("lower case", "declare -l §x=§u", "$§x"),
+    ("lower case", "", "$(echo §u | tr A-Z a-z)"),
+    ("reference", "§x=§t; declare -n §y=§x", "$§y"),
+    ("pattern in a variable", "§x=q §y=q§t", "${§y#$§x}"),
+    ("several parts", "§x=(a b §t)", "${§x[@]:2:1}"),
+    ("several parts", "§x='a b §t'; set -- $§x", "$3"),
+    ("unset variable within", "", "§1$§x''§2"),
     ("unset variable within", "", "§1${§x}§2"),
     ("unset variable within", "", "§1$@§2"),
     ("unset variable within", "", "§1$*§2"),
@@ -133,6 +143,9 @@ pub(crate) const WILDCARDS: &[Technique] = &[
     ("wildcard", "", "§g"),
     ("bracket", "", "§k"),
     ("braces", "", "{§t,}"),
+    ("braces with a range", "", "§-"),
+    ("braces with a range", "", "{§-,x}"),
+    ("braces within braces", "", "{x,{§t,y}}"),
     ("braces", "", "{,x}§t"),
     ("braces", "", "§1{§2,y}"),
     ("wildcard in a variable", "§x='§g'", "$§x"),
@@ -169,7 +182,6 @@ pub(crate) const HOMES: &[Technique] = &[
     ("through other folders", "", "~/b*/../"),
     ("home by variable", "", "${HOME%/}/"),
     ("from the current folder", "", "$(dirname $PWD)/"),
-    ("through other folders", "", "\\~/../"),
     ("home by variable", "", "$HOME''/"),
     ("through other folders", "", "~/.config/../"),
     ("home by variable", "", "${HOME/x/x}/"),
@@ -221,6 +233,13 @@ pub(crate) const READS: &[Technique] = &[
     ("reader", "", "wc -l §p"),
     ("reader", "", "tar cf - §p"),
     ("reader", "", "perl -ne print §p"),
+    ("reader", "", "sed 'r '§p README.md"),
+    ("reader", "", "paste §p"),
+    ("reader", "", "awk '{while((getline x < f)>0) print x}' f=§p README.md"),
+    ("link", "", "ln -s §p §f; cat §f"),
+    ("link", "", "ln -s §D §f && cat §f/§B"),
+    ("link", "", "ln §p §f; cat §f"),
+    ("copy", "", "cp -r §D §f"),
     ("copy", "", "cp §p §f"),
     ("copy", "", "mv §p §f"),
     ("copy", "", "install §p §f"),
@@ -335,6 +354,11 @@ pub(crate) const WRITES: &[Technique] = &[
     ("writer", "", "truncate -s 0 §p"),
     ("writer", "", "sed -i s/x/y/ §p"),
     ("writer", "", "sort -o §p README.md"),
+    ("writer", "", "sed -n 'w '§p README.md"),
+    ("writer", "", "awk '{print > \"'§p'\"}' README.md"),
+    ("writer", "", "cp --target-directory=§D README.md; mv §D/README.md §p"),
+    ("link", "", "ln -s §p §f; echo x > §f"),
+    ("link", "", "ln -s §D §f && echo x > §f/§B"),
     ("writer", "", "cp -t §D README.md; mv §D/README.md §p"),
     ("writer", "", "awk '{print > ARGV[2]; exit}' README.md §p"),
     ("writer", "", "python3 -c 'import sys; open(sys.argv[1], \"w\")' §p"),
