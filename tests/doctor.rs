@@ -437,10 +437,7 @@ fn hooks_that_are_not_as_they_should_be_are_found() {
     home.finds("warning", "a project's environment can lead it elsewhere", "callgate install");
     restore();
     home.change("{\n", "{\n  \"disableAllHooks\": true,\n");
-    home.finds("problem", "`disableAllHooks` is true in ", "set it to false");
-    restore();
-    home.change("{\n", "{\n  \"allowManagedHooksOnly\": true,\n");
-    home.finds("problem", "`allowManagedHooksOnly` is true in ", "managed settings");
+    home.finds("problem", "settings.json: `disableAllHooks` is true: no hook runs", "take it out");
 }
 
 /// A project may bring settings of its own.
@@ -451,6 +448,15 @@ fn an_environment_that_a_project_sets_is_found() {
     home.finds("warning", "sets CALLGATE_SOCKET", "take it out");
     home.write("work/.claude/settings.json", r#"{"env":{"CLAUDE_CONFIG_DIR":"/x"}}"#);
     home.finds("warning", "sets CLAUDE_CONFIG_DIR", "take it out");
+    home.write("work/.claude/settings.json", r#"{"env":{"CLAUDE_CODE_SHELL_PREFIX":"./x"}}"#);
+    home.finds(
+        "problem",
+        "work/.claude/settings.json: `env` sets CLAUDE_CODE_SHELL_PREFIX",
+        "--managed",
+    );
+    home.write("work/.claude/settings.json", "{}");
+    home.write("work/.claude/settings.local.json", r#"{"disableAllHooks":true}"#);
+    home.finds("problem", "settings.local.json: `disableAllHooks` is true", "--managed");
 }
 
 #[test]

@@ -113,6 +113,15 @@ pub fn denial(reason: &str) -> Vec<u8> {
     pre_tool_use("deny", Some(reason), None)
 }
 
+/// Returns the line with which a hook refuses a change of settings, with the reason for the user.
+#[must_use]
+pub fn refusal(reason: &str) -> Vec<u8> {
+    let members = [("decision", Some(quoted("block"))), ("reason", Some(quoted(reason)))];
+    let mut line = object(members).into_bytes();
+    line.push(b'\n');
+    line
+}
+
 /// Returns an answer as one line. Members without a value are left out; a value is JSON text.
 fn line<const N: usize>(event: AgentHookEvent, members: [(&str, Option<String>); N]) -> Vec<u8> {
     let name = [("hookEventName", Some(quoted(event.name())))];
