@@ -405,11 +405,10 @@ fn hooks_that_are_not_as_they_should_be_are_found() {
     home.finds("warning", "starts another callgate than this", "callgate install");
     let small = env!("CARGO_BIN_EXE_callgate-hook");
     with(small);
-    let findings = home.doctor();
-    assert!(findings.iter().all(|it| it["level"] == "ok"), "{findings:?}");
+    home.finds("warning", "with a shell, which a project's settings can wrap", "callgate install");
     copy_program(small.as_ref(), &home.path("work/callgate-hook"));
     with(&home.path("work/callgate-hook").display().to_string());
-    home.finds("warning", "starts another callgate than this", "callgate install");
+    home.finds_among("warning", "starts another callgate than this", "callgate install");
     // One that says nothing lets everything through.
     write_program(&home.path("work/callgate"), "#!/bin/sh\nexit 0\n");
     with(&format!("{} hook", home.path("work/callgate").display()));

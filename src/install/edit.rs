@@ -155,12 +155,11 @@ fn updated(
         return new;
     }
     let mut changes: Vec<(Range<usize>, String)> = Vec::new();
-    match &handler.timeout {
-        Some(at) => changes.push((at.clone(), hook.timeout.to_string())),
-        None => {
-            let timeout = Value::from(hook.timeout);
-            new = layout.insert(&new, whole, members, Some("timeout"), &timeout);
-        }
+    if let Some(at) = &handler.timeout {
+        changes.push((at.clone(), hook.timeout.to_string()));
+    } else {
+        let timeout = Value::from(hook.timeout);
+        new = layout.insert(&new, whole, members, Some("timeout"), &timeout);
     }
     if let Some((_, at)) = command {
         let (program, arguments) = written(hook);

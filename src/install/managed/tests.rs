@@ -44,13 +44,13 @@ fn claude_code_gets_hooks_that_nobody_switches_off() {
               {
                 "hooks": [
                   {
+                    "type": "command",
+                    "command": "/bin/callgate-hook",
                     "args": [
                       "--agent",
                       "x"
                     ],
-                    "command": "/bin/callgate-hook",
-                    "timeout": 10,
-                    "type": "command"
+                    "timeout": 10
                   }
                 ]
               }
@@ -59,13 +59,13 @@ fn claude_code_gets_hooks_that_nobody_switches_off() {
               {
                 "hooks": [
                   {
+                    "type": "command",
+                    "command": "/bin/callgate-hook",
                     "args": [
                       "--agent",
                       "x"
                     ],
-                    "command": "/bin/callgate-hook",
-                    "timeout": 10,
-                    "type": "command"
+                    "timeout": 10
                   }
                 ]
               }
@@ -105,6 +105,9 @@ fn codex_gets_requirements() {
     expect![[r#"
         allow_managed_hooks_only = true
 
+        [features]
+        hooks = true
+
         [[hooks.PreToolUse]]
 
         [[hooks.PreToolUse.hooks]]
@@ -118,9 +121,6 @@ fn codex_gets_requirements() {
         type = "command"
         command = "/bin/callgate-hook --agent x"
         timeout = 10
-
-        [features]
-        hooks = true
     "#]]
     .assert_eq(&text);
     assert_eq!(codex::uninstall(&text, None).unwrap(), RemovedHooks::File);
