@@ -18,7 +18,9 @@ pub(super) fn refusal(source: &str, file: &str) -> Option<String> {
     if HARMLESS.contains(&source) {
         return None;
     }
-    let whose = if source == OF_USER { SettingsOwner::Person } else { SettingsOwner::Project };
+    // In the home folder the user's settings are the project's, too.
+    let is_own = source == OF_USER || Path::new(file).parent() == user_folder().as_deref();
+    let whose = if is_own { SettingsOwner::Person } else { SettingsOwner::Project };
     let because = match claude_settings::read(Path::new(file)) {
         Err(error) => format!("it cannot be read: {error}"),
         Ok(settings) => {
@@ -40,9 +42,7 @@ pub(super) fn refusal(source: &str, file: &str) -> Option<String> {
 
 /// Returns true if a settings file has our hook.
 fn has_hook() -> bool {
-    let user = env::var_os("CLAUDE_CONFIG_DIR").filter(|folder| !folder.is_empty());
-    let home = || env::home_dir().map(|home| home.join(".claude"));
-    let user = user.map(PathBuf::from).or_else(home).map(|folder| folder.join("settings.json"));
+    let user = user_folder().map(|folder| folder.join("settings.json"));
     let project = env::var_os(PROJECT).map(|folder| PathBuf::from(folder).join(".claude"));
     let of_project = |name: &str| project.as_ref().map(|folder| folder.join(name));
     let own = [user, of_project("settings.json"), of_project("settings.local.json")];
@@ -50,4 +50,10 @@ fn has_hook() -> bool {
     files
         .filter_map(|file| claude_settings::read(&file).ok().flatten())
         .any(|settings| claude_settings::has_our_hook(&settings))
+}
+
+/// Returns the folder with the user's own settings.
+fn user_folder() -> Option<PathBuf> {
+    let named = env::var_os("CLAUDE_CONFIG_DIR").filter(|folder| !folder.is_empty());
+    named.map(PathBuf::from).or_else(|| Some(env::home_dir()?.join(".claude")))
 }

@@ -90,7 +90,9 @@ fn other_changes_pass() {
     let both =
         OURS.replace("\"hooks\":[{\"command\"", "\"hooks\":[{\"command\":\"beep\"},{\"command\"");
     let file = settings.write(".claude/settings.json", &both);
-    assert_eq!(settings.changed("user_settings", &file), "");
+    for source in ["user_settings", "project_settings"] {
+        assert_eq!(settings.changed(source, &file), "", "the home folder may be the project");
+    }
     // Only an administrator can change these.
     let file = settings.write("managed.json", r#"{"disableAllHooks":true}"#);
     assert_eq!(settings.changed("policy_settings", &file), "");
