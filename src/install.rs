@@ -42,11 +42,10 @@ pub(crate) struct InstallArgs {
     /// Change the settings of the project in this folder instead of your own
     #[arg(long)]
     project: bool,
-    /// Change the settings of all users of this machine, which no project and no user can override
-    /// (as root; other hooks do not run any more)
+    /// Change the settings of all users, which nobody can override (as root)
     #[arg(long, conflicts_with = "project")]
     managed: bool,
-    /// The agents whose settings are changed [default: claude, or all with --managed]
+    /// The agents whose settings are changed [default: claude; all with --managed]
     #[arg(long, value_enum)]
     agent: Option<AgentChoice>,
     /// Show what would be done, and do nothing

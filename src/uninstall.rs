@@ -18,7 +18,7 @@ pub(crate) struct UninstallArgs {
     /// Change the settings of the project in this folder instead of your own
     #[arg(long)]
     project: bool,
-    /// Change the settings of all users of this machine (as root)
+    /// Change the settings of all users (as root)
     #[arg(long, conflicts_with = "project")]
     managed: bool,
     /// The agents whose settings are changed
