@@ -1,7 +1,6 @@
 //! The coding agents that run our hook: where each keeps its settings, which hooks these hold, and
 //! in which mode it starts.
 
-pub(crate) mod hook_command;
 pub(crate) mod hooks;
 pub(crate) mod json;
 pub(crate) mod settings_file;
@@ -26,7 +25,8 @@ const CODEX_SESSION_END: Duration = Duration::from_secs(3);
 /// How long `claude --version` may take.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// The first Claude Code whose `-p` runs ask `PermissionRequest` hooks. It also knows
-/// `PermissionDenied`; an older one may refuse a settings file with an event that it does not know.
+/// `PermissionDenied` and `ConfigChange`, and starts hooks without a shell; an older one may refuse
+/// a settings file with an event that it does not know.
 const FIRST_THAT_ASKS: [u32; 3] = [2, 1, 268];
 
 /// An agent with hooks.
@@ -88,14 +88,20 @@ impl CodingAgent {
         }
     }
 
-    /// Returns the events to install for the agent on PATH, and how long it is to wait for each.
-    pub(crate) fn events_here(self) -> Vec<(&'static str, Duration)> {
-        self.events(self == Self::Claude && claude_version().is_some_and(|it| is_old_claude(&it)))
+    /// Returns true if the agent on PATH is a Claude Code that does not know everything that we
+    /// install.
+    pub(crate) fn is_old_here(self) -> bool {
+        self == Self::Claude && claude_version().is_some_and(|it| is_old_claude(&it))
     }
 
-    /// Returns the events to install. `is_old` is true for a Claude Code that does not know all of
-    /// them.
-    fn events(self, is_old: bool) -> Vec<(&'static str, Duration)> {
+    /// Returns true if the agent can start the program of a hook itself, without a shell.
+    pub(crate) fn starts_directly(self, is_old: bool) -> bool {
+        self == Self::Claude && !is_old
+    }
+
+    /// Returns the events to install, and how long the agent is to wait for each. `is_old` is true
+    /// for a Claude Code that does not know all of them.
+    pub(crate) fn events(self, is_old: bool) -> Vec<(&'static str, Duration)> {
         let mut events = vec![
             ("PreToolUse", ANSWER_LIMIT),
             ("PermissionRequest", ANSWER_LIMIT),
@@ -104,7 +110,8 @@ impl CodingAgent {
         ];
         match self {
             Self::Claude => {
-                events.extend((!is_old).then_some(("PermissionDenied", ANSWER_LIMIT)));
+                let of_new = [("PermissionDenied", ANSWER_LIMIT), ("ConfigChange", SHORT)];
+                events.extend(of_new.into_iter().filter(|_| !is_old));
                 events.extend([
                     ("PostToolUseFailure", SHORT),
                     ("SessionEnd", SHORT),

@@ -4,6 +4,7 @@ mod daemon;
 mod files;
 mod finding;
 mod gate;
+mod hazards;
 mod hooks;
 mod installed_hook;
 mod keyring;
@@ -68,7 +69,8 @@ impl DoctorArgs {
 
 /// Looks into the settings of every agent, the user's and those of the working folder.
 fn look_at_agents(config: &Config, around: &Surroundings, findings: &mut Findings) {
-    let mut has_any = false;
+    let is_managed = hazards::look_at_managed(findings);
+    let mut has_any = is_managed;
     for agent in CodingAgent::ALL {
         let hooks = installed_hooks(agent, around, findings);
         if !hooks.is_empty() {
@@ -78,6 +80,7 @@ fn look_at_agents(config: &Config, around: &Surroundings, findings: &mut Finding
             modes::look(agent, config, around, findings);
         }
     }
+    hazards::look(is_managed, around, findings);
     if !has_any {
         let text = "no agent has our hook in its settings, so nobody asks";
         findings.problem("hooks", text, "callgate install");

@@ -2,6 +2,7 @@
 //! so that it starts quickly; the separate program `callgate-hook` starts even sooner.
 
 mod absent;
+mod settings_change;
 
 use std::cell::LazyCell;
 use std::env;
@@ -59,6 +60,7 @@ pub(crate) fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         desk: &|| desk(&config),
         // A longer value is not ours, and must not make the line too long.
         gated: env::var(GATED).ok().filter(|value| value.len() <= LONGEST_SECRET),
+        settings_change: &settings_change::refusal,
         without_desk: &|request| absent::answer(&config, request),
         by_rules: &|request| absent::by_rules(options.settings.clone(), request.clone()),
     };

@@ -3,6 +3,7 @@
 pub(crate) mod codex;
 mod edit;
 mod layout;
+pub(crate) mod managed;
 mod trust;
 
 use std::env;
@@ -19,13 +20,13 @@ use clap::ValueEnum;
 use edit::{InstalledSettings, WantedHook};
 pub(crate) use edit::{RemovedHooks, composed, uninstall};
 
-use crate::agents::hook_command::{self, LARGE, SMALL, quoted};
 use crate::agents::hooks::{EditRefusal, FoundHooks};
 use crate::agents::settings_file::{BackupChoice, SettingsFile, SettingsFileError};
 use crate::agents::starting_mode::StartingMode;
 use crate::agents::{CodingAgent, SettingsScope};
 use crate::config::{Config, DeskFlags, Surroundings};
 use crate::failure::Failure;
+use crate::hook_command::{self, LARGE, SMALL, quoted};
 use crate::invocation;
 
 /// How often to try to change a file that somebody else changes at the same time.
@@ -41,9 +42,12 @@ pub(crate) struct InstallArgs {
     /// Change the settings of the project in this folder instead of your own
     #[arg(long)]
     project: bool,
-    /// The agents whose settings are changed
-    #[arg(long, value_enum, default_value = "claude")]
-    agent: AgentChoice,
+    /// Change the settings of all users, which nobody can override (as root)
+    #[arg(long, conflicts_with = "project")]
+    managed: bool,
+    /// The agents whose settings are changed [default: claude; all with --managed]
+    #[arg(long, value_enum)]
+    agent: Option<AgentChoice>,
     /// Show what would be done, and do nothing
     #[arg(long)]
     dry_run: bool,
@@ -88,10 +92,14 @@ pub(crate) fn places(
 impl InstallArgs {
     /// Installs the hooks, and says what was done.
     pub(crate) fn run(self, file: Option<&Path>) -> Result<ExitCode, Failure> {
+        if self.managed {
+            let program = starter(program().map_err(Failure::Failed)?);
+            return managed::install(self.agent, &program, self.dry_run);
+        }
         let config = Config::load(file, &DeskFlags::default())?;
         let around = Surroundings::of_process();
         let scope = if self.project { SettingsScope::Project } else { SettingsScope::User };
-        let agents = self.agent.here(scope, &around);
+        let agents = self.agent.unwrap_or(AgentChoice::Claude).here(scope, &around);
         if agents.is_empty() {
             let text =
                 "no agent was found: there is no .claude or .codex folder; name one with --agent";
@@ -238,13 +246,21 @@ fn wanted(agent: CodingAgent, program: &Path, config: &Config) -> Result<Vec<Wan
     }
     options.push(("--socket", text(&config.socket.value)?));
     options.push(("--rules", text(&config.rules)?));
-    let command = hook_command::hook(text(program)?, &options);
+    Ok(wanted_at_events(agent, &hook_command::hook(text(program)?, &options)))
+}
+
+/// Returns hooks with this command for every event of the agent.
+fn wanted_at_events(agent: CodingAgent, command: &str) -> Vec<WantedHook> {
+    let is_old = agent.is_old_here();
+    // An agent that does not know of arguments would start the large program without `hook`.
+    let is_small = hook_command::is_small(command);
     let hook = |(event, limit): (&str, Duration)| WantedHook {
         event: event.to_owned(),
-        command: command.clone(),
+        command: command.to_owned(),
+        is_direct: is_small && agent.starts_directly(is_old),
         timeout: limit.as_secs(),
     };
-    Ok(agent.events_here().into_iter().map(hook).collect())
+    agent.events(is_old).into_iter().map(hook).collect()
 }
 
 /// Returns success if no file failed.

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use callgate_link::file::is_program;
 
-use crate::agents::hook_command::quoted;
 use crate::config::{Config, SettingOrigin};
+use crate::hook_command::quoted;
 
 /// The name of this program.
 const NAME: &str = "callgate";

@@ -18,6 +18,9 @@ pub(crate) struct UninstallArgs {
     /// Change the settings of the project in this folder instead of your own
     #[arg(long)]
     project: bool,
+    /// Change the settings of all users (as root)
+    #[arg(long, conflicts_with = "project")]
+    managed: bool,
     /// The agents whose settings are changed
     #[arg(long, value_enum, default_value = "all")]
     agent: AgentChoice,
@@ -29,6 +32,9 @@ pub(crate) struct UninstallArgs {
 impl UninstallArgs {
     /// Removes the hooks, and says what was done.
     pub(crate) fn run(self) -> Result<ExitCode, Failure> {
+        if self.managed {
+            return install::managed::uninstall(self.agent, self.dry_run);
+        }
         let around = Surroundings::of_process();
         let scope = if self.project { SettingsScope::Project } else { SettingsScope::User };
         let mut failures = Vec::new();

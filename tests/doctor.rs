@@ -405,11 +405,10 @@ fn hooks_that_are_not_as_they_should_be_are_found() {
     home.finds("warning", "starts another callgate than this", "callgate install");
     let small = env!("CARGO_BIN_EXE_callgate-hook");
     with(small);
-    let findings = home.doctor();
-    assert!(findings.iter().all(|it| it["level"] == "ok"), "{findings:?}");
+    home.finds("warning", "with a shell, which a project's settings can wrap", "callgate install");
     copy_program(small.as_ref(), &home.path("work/callgate-hook"));
     with(&home.path("work/callgate-hook").display().to_string());
-    home.finds("warning", "starts another callgate than this", "callgate install");
+    home.finds_among("warning", "starts another callgate than this", "callgate install");
     // One that says nothing lets everything through.
     write_program(&home.path("work/callgate"), "#!/bin/sh\nexit 0\n");
     with(&format!("{} hook", home.path("work/callgate").display()));
@@ -437,10 +436,7 @@ fn hooks_that_are_not_as_they_should_be_are_found() {
     home.finds("warning", "a project's environment can lead it elsewhere", "callgate install");
     restore();
     home.change("{\n", "{\n  \"disableAllHooks\": true,\n");
-    home.finds("problem", "`disableAllHooks` is true in ", "set it to false");
-    restore();
-    home.change("{\n", "{\n  \"allowManagedHooksOnly\": true,\n");
-    home.finds("problem", "`allowManagedHooksOnly` is true in ", "managed settings");
+    home.finds("problem", "settings.json: `disableAllHooks` is true: no hook runs", "take it out");
 }
 
 /// A project may bring settings of its own.
@@ -451,6 +447,15 @@ fn an_environment_that_a_project_sets_is_found() {
     home.finds("warning", "sets CALLGATE_SOCKET", "take it out");
     home.write("work/.claude/settings.json", r#"{"env":{"CLAUDE_CONFIG_DIR":"/x"}}"#);
     home.finds("warning", "sets CLAUDE_CONFIG_DIR", "take it out");
+    home.write("work/.claude/settings.json", r#"{"env":{"CLAUDE_CODE_SHELL_PREFIX":"./x"}}"#);
+    home.finds(
+        "problem",
+        "work/.claude/settings.json: `env` sets CLAUDE_CODE_SHELL_PREFIX",
+        "--managed",
+    );
+    home.write("work/.claude/settings.json", "{}");
+    home.write("work/.claude/settings.local.json", r#"{"disableAllHooks":true}"#);
+    home.finds("problem", "settings.local.json: `disableAllHooks` is true", "--managed");
 }
 
 #[test]

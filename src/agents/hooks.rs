@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use super::hook_command::{CommandOwner, owner};
 use super::json::{self, JsonMember};
+use crate::hook_command::{CommandOwner, line, owner};
 use crate::text::line_and_column;
 
 /// Why a settings file is not changed.
@@ -13,7 +13,7 @@ use crate::text::line_and_column;
 pub(crate) struct EditRefusal(pub(crate) String);
 
 /// The events for which we install a hook, for any agent and any version.
-pub(crate) const EVENTS: [&str; 9] = [
+pub(crate) const EVENTS: [&str; 10] = [
     "PreToolUse",
     "PermissionRequest",
     "PermissionDenied",
@@ -23,7 +23,11 @@ pub(crate) const EVENTS: [&str; 9] = [
     "SessionEnd",
     "Notification",
     "Elicitation",
+    "ConfigChange",
 ];
+
+/// The members of a hook that we write.
+const HANDLER: [&str; 4] = ["type", "command", "args", "timeout"];
 
 /// The hooks in a settings file, and where in the text they are.
 #[derive(Debug)]
@@ -72,8 +76,13 @@ pub(crate) struct HookHandler {
     /// The members, each from its name to its end.
     pub(crate) members: Vec<Range<usize>>,
     pub(crate) owner: CommandOwner,
-    /// The command, and where it is.
+    /// The command line, and where the command is.
     pub(crate) command: Option<(String, Range<usize>)>,
+    /// The index of the member with the arguments. If there is one, the agent starts the program
+    /// itself; else it runs the command with a shell.
+    pub(crate) args: Option<usize>,
+    /// Whether it has nothing but what we write.
+    pub(crate) is_simple: bool,
     /// Where the time limit is.
     pub(crate) timeout: Option<Range<usize>>,
 }
@@ -176,11 +185,18 @@ fn handlers(text: &str, event: &str, list: &Range<usize>) -> Result<Vec<HookHand
             let member = members.iter().rfind(|member| is_called(member, name))?;
             Some(member.value.clone())
         };
-        let command = value("command").and_then(|at| Some((json::string(text, &at)?, at)));
+        let args = members.iter().rposition(|member| is_called(member, "args"));
+        let arguments = args.and_then(|at| json::strings(text, &members[at].value));
+        let command = value("command").and_then(|at| {
+            let command = json::string(text, &at)?;
+            let arguments = arguments.as_ref();
+            Some((arguments.map_or(command.clone(), |arguments| line(&command, arguments)), at))
+        });
         let owner = command.as_ref().map_or(CommandOwner::Foreign, |(command, _)| owner(command));
         let timeout = value("timeout");
+        let is_simple = members.iter().all(|member| HANDLER.contains(&member.name.as_str()));
         let members = members.into_iter().map(|member| member.whole).collect();
-        Ok(HookHandler { whole, members, owner, command, timeout })
+        Ok(HookHandler { whole, members, owner, command, args, is_simple, timeout })
     };
     json::items(text, list).into_iter().map(handler).collect()
 }

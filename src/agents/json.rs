@@ -57,6 +57,11 @@ pub(crate) fn string(text: &str, at: &Range<usize>) -> Option<String> {
     serde_json::from_str(&text[at.clone()]).ok()
 }
 
+/// Returns the list of strings at `at`, decoded.
+pub(crate) fn strings(text: &str, at: &Range<usize>) -> Option<Vec<String>> {
+    serde_json::from_str(&text[at.clone()]).ok()
+}
+
 /// Returns true for white space as JSON defines it, which is less than Unicode's.
 pub(crate) fn is_blank(letter: char) -> bool {
     matches!(letter, ' ' | '\t' | '\n' | '\r')

@@ -16,6 +16,8 @@ const BACKUP: &str = ".before-callgate";
 #[derive(Debug)]
 pub(crate) struct SettingsFile {
     path: PathBuf,
+    /// Whether a file and folders that are made can be read by all users.
+    is_for_everybody: bool,
 }
 
 /// The state of a file when it was read.
@@ -63,7 +65,12 @@ impl SeenFile {
 
 impl SettingsFile {
     pub(crate) fn new(path: PathBuf) -> Self {
-        Self { path }
+        Self { path, is_for_everybody: false }
+    }
+
+    /// Creates a file that, once it is made, all users can read.
+    pub(crate) fn for_everybody(path: PathBuf) -> Self {
+        Self { path, is_for_everybody: true }
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -117,13 +124,25 @@ impl SettingsFile {
             return Err(SettingsFileError::ReadOnly { path: self.path.clone() });
         }
         let folder = target.parent().unwrap_or(Path::new("/"));
-        DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(unwritten)?;
+        self.make(folder).map_err(unwritten)?;
         let new = NewFile::create(target, seen, text).map_err(unwritten)?;
+        if self.is_for_everybody && seen.is_none() {
+            new.open_to_readers().map_err(unwritten)?;
+        }
         if let (BackupChoice::Write, Some(seen)) = (backup, seen) {
             self.back_up(seen)?;
         }
         self.check_unchanged(seen)?;
         new.put(target).map_err(unwritten)
+    }
+
+    /// Makes the folder and those above it that are absent.
+    fn make(&self, folder: &Path) -> io::Result<()> {
+        let absent: Vec<&Path> = folder.ancestors().take_while(|path| !path.exists()).collect();
+        DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+        // The umask of the process does not count.
+        let open = |path: &&Path| fs::set_permissions(path, PermissionsExt::from_mode(0o755));
+        if self.is_for_everybody { absent.iter().try_for_each(open) } else { Ok(()) }
     }
 
     /// Removes the file that was seen.
@@ -193,6 +212,11 @@ impl NewFile {
         }
         file.sync_all()?;
         Ok(new)
+    }
+
+    /// Lets all users read it.
+    fn open_to_readers(&self) -> io::Result<()> {
+        fs::set_permissions(&self.path, PermissionsExt::from_mode(0o644))
     }
 
     fn put(mut self, target: &Path) -> io::Result<()> {

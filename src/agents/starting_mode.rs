@@ -3,16 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use callgate_approval::desk::Unattended;
-use serde_json::Value;
 
-use super::hook_command::{CommandOwner, option};
 use super::hooks::FoundHooks;
 use super::settings_file::SettingsFile;
 use super::{CodingAgent, SettingsScope};
+use crate::claude_settings::{self, HazardLevel, MANAGED_FOLDER, SettingsHazard, SettingsOwner};
 use crate::config::{Config, Surroundings};
-
-/// The settings of Claude Code that an administrator sets for all users.
-const MANAGED: &str = "/etc/claude-code/managed-settings.json";
+use crate::hook_command::{CommandOwner, option};
 
 /// The mode in which an agent starts unless its command line says otherwise.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -82,6 +79,8 @@ pub(crate) struct GatedAgent {
     pub(crate) line: String,
     /// The socket at which its hook asks, if it is not that of the settings.
     pub(crate) other_socket: Option<String>,
+    /// A settings file that opens its gate, and how.
+    pub(crate) opening: Option<String>,
 }
 
 /// Returns the agents that have our hook in the user's or the project's settings.
@@ -92,9 +91,26 @@ pub(crate) fn gated_agents(config: &Config, around: &Surroundings) -> Vec<GatedA
         let other_socket =
             sockets.into_iter().find(|socket| Path::new(socket) != config.socket.value);
         let line = StartingMode::of(agent, around).text(config.gate.unattended);
-        (!commands.is_empty()).then_some(GatedAgent { agent, line, other_socket })
+        let opening = if agent == CodingAgent::Claude { opening(around) } else { None };
+        (!commands.is_empty()).then_some(GatedAgent { agent, line, other_socket, opening })
     };
     CodingAgent::ALL.into_iter().filter_map(gated).collect()
+}
+
+/// Returns the first thing in the settings of Claude Code that opens the gate. With hooks of the
+/// administrator nothing there does.
+fn opening(around: &Surroundings) -> Option<String> {
+    let is_ours = |file: PathBuf| {
+        let settings = claude_settings::read(&file).ok().flatten();
+        settings.is_some_and(|settings| claude_settings::has_our_hook(&settings))
+    };
+    if claude_settings::managed_files().into_iter().any(is_ours) {
+        return None;
+    }
+    claude_hazards(around).into_iter().find_map(|HazardousFile { path, hazards }| {
+        let hazard = hazards.into_iter().find(|it| it.level == HazardLevel::OpensGate)?;
+        Some(format!("{}: {}", path.display(), hazard.text))
+    })
 }
 
 /// Returns the commands of our hooks in the settings of an agent.
@@ -105,7 +121,12 @@ fn hook_commands(agent: CodingAgent, around: &Surroundings) -> Vec<String> {
         agent.files(scope).iter().filter_map(file).collect::<Vec<_>>()
     };
     let mut commands = Vec::new();
-    for file in [SettingsScope::User, SettingsScope::Project].into_iter().flat_map(files) {
+    let managed = match agent {
+        CodingAgent::Claude => claude_settings::managed_files(),
+        CodingAgent::Codex => Vec::new(),
+    };
+    let own = [SettingsScope::User, SettingsScope::Project].into_iter().flat_map(files);
+    for file in managed.into_iter().chain(own) {
         let Some(Ok(found)) = read(&file).map(|text| FoundHooks::read(&text)) else { continue };
         let ours = found.handlers().filter(|(_, _, handler)| handler.owner == CommandOwner::Ours);
         commands.extend(ours.filter_map(|(_, _, handler)| Some(handler.command.clone()?.0)));
@@ -120,12 +141,31 @@ pub(crate) fn claude_files(around: &Surroundings) -> Vec<PathBuf> {
     let local = project.as_ref().map(|folder| folder.join("settings.local.json"));
     let project = project.map(|folder| folder.join("settings.json"));
     let user = user.map(|folder| folder.join("settings.json"));
-    [Some(PathBuf::from(MANAGED)), local, project, user].into_iter().flatten().collect()
+    let own = [local, project, user].into_iter().flatten();
+    claude_settings::managed_files().into_iter().chain(own).collect()
 }
 
-/// Reads a settings file of Claude Code; `None` if it is absent or not JSON.
-pub(crate) fn claude_settings(file: &Path) -> Option<Value> {
-    serde_json::from_str(&read(file)?).ok()
+/// A settings file of Claude Code that has something in it that works against the gate.
+#[derive(Debug)]
+pub(crate) struct HazardousFile {
+    pub(crate) path: PathBuf,
+    pub(crate) hazards: Vec<SettingsHazard>,
+}
+
+/// Returns what works against the gate in the settings of the project in the working folder and in
+/// the user's.
+pub(crate) fn claude_hazards(around: &Surroundings) -> Vec<HazardousFile> {
+    let user = CodingAgent::Claude.folder(SettingsScope::User, around);
+    let hazards = |path: PathBuf| {
+        // In the home folder the user's settings are the project's, too.
+        let is_own = path.parent() == user.as_deref();
+        let whose = if is_own { SettingsOwner::Person } else { SettingsOwner::Project };
+        let settings = claude_settings::read(&path).ok()??;
+        let hazards = claude_settings::hazards(&settings, whose);
+        Some(HazardousFile { path, hazards }).filter(|file| !file.hazards.is_empty())
+    };
+    let files = claude_files(around).into_iter();
+    files.filter(|path| !path.starts_with(MANAGED_FOLDER)).filter_map(hazards).collect()
 }
 
 fn read(file: &Path) -> Option<String> {
@@ -134,11 +174,12 @@ fn read(file: &Path) -> Option<String> {
 
 fn of_claude(around: &Surroundings) -> StartingMode {
     let named = |file: PathBuf| {
-        let settings = claude_settings(&file)?;
+        let settings = claude_settings::read(&file).ok()??;
         Some((settings["permissions"]["defaultMode"].as_str()?.to_owned(), file))
     };
     let is_off = |file: &PathBuf| {
-        claude_settings(file).is_some_and(|it| it["permissions"]["disableAutoMode"] == "disable")
+        let settings = claude_settings::read(file).ok().flatten();
+        settings.is_some_and(|it| it["permissions"]["disableAutoMode"] == "disable")
     };
     let files = claude_files(around);
     let has_auto = !files.iter().any(is_off);

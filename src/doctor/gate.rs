@@ -12,9 +12,9 @@ use serde_json::{Value, json};
 use super::finding::Findings;
 use super::installed_hook::InstalledHook;
 use crate::agents::CodingAgent;
-use crate::agents::hook_command::option;
 use crate::codex;
 use crate::config::Surroundings;
+use crate::hook_command::{is_small, option};
 use crate::install::codex as codex_trust;
 use crate::program;
 
@@ -34,6 +34,7 @@ pub(super) fn look(
     findings: &mut Findings,
 ) {
     redirectable(agent, hooks, findings);
+    wrappable(agent, hooks, findings);
     if agent == CodingAgent::Codex {
         trusted(hooks, around, findings);
     }
@@ -56,6 +57,20 @@ fn redirectable(agent: CodingAgent, hooks: &[InstalledHook], findings: &mut Find
         let text = format!(
             "{} starts our hook without --config, --socket and --rules, so a project's \
              environment can lead it elsewhere: {}",
+            agent.name(),
+            hook.command
+        );
+        findings.warning(ABOUT, text, hook.install.clone());
+    }
+}
+
+/// Checks whether a shell that a project can wrap stands between the agent and a hook.
+fn wrappable(agent: CodingAgent, hooks: &[InstalledHook], findings: &mut Findings) {
+    let is_wrappable = |hook: &&InstalledHook| !hook.is_direct && is_small(&hook.command);
+    let Some(hook) = hooks.iter().find(is_wrappable) else { return };
+    if agent.starts_directly(agent.is_old_here()) {
+        let text = format!(
+            "{} starts our hook with a shell, which a project's settings can wrap: {}",
             agent.name(),
             hook.command
         );

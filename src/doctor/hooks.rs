@@ -8,9 +8,9 @@ use callgate_link::file::is_program;
 
 use super::finding::Findings;
 use super::installed_hook::InstalledHook;
-use crate::agents::hook_command::{option, program};
 use crate::agents::{CodingAgent, claude_version, is_old_claude};
 use crate::config::{Config, Surroundings};
+use crate::hook_command::{option, program};
 use crate::install::small_hook;
 
 const ABOUT: &str = "hooks";
@@ -147,7 +147,7 @@ fn twice(agent: CodingAgent, hooks: &[InstalledHook], findings: &mut Findings) {
 fn events(agent: CodingAgent, hooks: &[InstalledHook], findings: &mut Findings) {
     let install = hooks.first().map_or("", |hook| hook.install.as_str());
     let has = |event: &str| hooks.iter().any(|hook| hook.event == event);
-    let wanted = agent.events_here();
+    let wanted = agent.events(agent.is_old_here());
     let missing = wanted.iter().map(|(event, _)| *event).filter(|event| !has(event));
     let (asking, telling): (Vec<&str>, Vec<&str>) = missing.partition(|event| is_asking(event));
     for event in asking {

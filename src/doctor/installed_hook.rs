@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 
 use super::finding::Findings;
-use crate::agents::hook_command::CommandOwner;
 use crate::agents::hooks::{EventHooks, FoundHooks, HookHandler};
 use crate::agents::settings_file::SettingsFile;
 use crate::agents::{CodingAgent, SettingsScope};
 use crate::config::Surroundings;
+use crate::hook_command::CommandOwner;
 
 const ABOUT: &str = "hooks";
 /// How long an agent lets a hook run that has no limit of its own.
@@ -18,6 +18,8 @@ const AGENTS_LIMIT: u64 = 600;
 pub(super) struct InstalledHook {
     pub(super) event: String,
     pub(super) command: String,
+    /// Whether the agent starts it without a shell.
+    pub(super) is_direct: bool,
     /// The seconds after which the agent ends it.
     pub(super) limit: u64,
     pub(super) matcher: Option<String>,
@@ -78,10 +80,6 @@ fn of_file(
             return Vec::new();
         }
     };
-    if found.is_switched_off {
-        let text = format!("`disableAllHooks` is true in {}: no hook runs", place.path().display());
-        findings.problem(ABOUT, text, "set it to false");
-    }
     let install = install(agent, scope);
     let ours = found.handlers().filter(|(_, _, handler)| handler.owner != CommandOwner::Foreign);
     let hook = |(event, at, handler): (&EventHooks, [usize; 3], &HookHandler)| {
@@ -90,6 +88,7 @@ fn of_file(
         Some(InstalledHook {
             event: event.name.clone(),
             command,
+            is_direct: handler.args.is_some(),
             limit: limit.unwrap_or(AGENTS_LIMIT),
             matcher: event.entries[at[1]].matcher.clone(),
             file: place.path().to_owned(),

@@ -4,12 +4,12 @@ use std::path::Path;
 
 use super::trust::{self, TrustedHook};
 use super::{InstallError, change};
-use crate::agents::hook_command::{CommandOwner, owner};
 use crate::agents::hooks::EditRefusal;
 use crate::agents::settings_file::{BackupChoice, SettingsFile};
 use crate::agents::{CodingAgent, SettingsScope};
 use crate::codex::{self, CodexError, CodexHook};
 use crate::config::Surroundings;
+use crate::hook_command::{CommandOwner, owner};
 
 /// The file in which Codex stores what its user trusts.
 const FILE: &str = "config.toml";

@@ -8,16 +8,19 @@ use std::ops::Range;
 use serde_json::{Value, json};
 
 use super::layout::{self, JsonLayout};
-use crate::agents::hook_command::CommandOwner;
 use crate::agents::hooks::{EVENTS, EditRefusal, EventHooks, FoundHooks, HookHandler};
+use crate::hook_command::{CommandOwner, parts};
 
 /// A hook that the settings should have.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct WantedHook {
     /// The event at which it runs.
     pub(crate) event: String,
-    /// The command that runs.
+    /// The command line that runs.
     pub(crate) command: String,
+    /// Whether the agent starts the program itself. A shell in between obeys variables that a
+    /// project may set, and may be wrapped by one of them.
+    pub(crate) is_direct: bool,
     /// The seconds after which the agent ends it.
     pub(crate) timeout: u64,
 }
@@ -130,30 +133,77 @@ fn update(text: &str, found: &FoundHooks, hook: &WantedHook) -> String {
     // From the last to the first, so that the positions before a change stay valid.
     handlers.reverse();
     for handler in handlers {
-        let mut changes: Vec<(&Range<usize>, String)> = Vec::new();
-        if let Some(at) = &handler.timeout {
-            changes.push((at, hook.timeout.to_string()));
-        } else {
-            let (whole, timeout) = (&handler.whole, Value::from(hook.timeout));
-            new = layout.insert(&new, whole, &handler.members, Some("timeout"), &timeout);
-        }
-        if let Some((command, at)) = &handler.command
-            && *command != hook.command
-        {
-            changes.push((at, Value::from(hook.command.as_str()).to_string()));
-        }
-        changes.sort_by_key(|(at, _)| std::cmp::Reverse(at.start));
-        for (at, value) in changes {
-            new.replace_range(at.clone(), &value);
-        }
+        new = updated(new, &layout, handler, hook);
     }
     new
 }
 
+/// Updates one of our hooks.
+fn updated(
+    mut new: String,
+    layout: &JsonLayout<'_>,
+    handler: &HookHandler,
+    hook: &WantedHook,
+) -> String {
+    let HookHandler { whole, members, .. } = handler;
+    let is_same_form = handler.args.is_some() == hook.is_direct;
+    let is_same = |command: &str| command == hook.command && is_same_form;
+    let command = handler.command.as_ref().filter(|(command, _)| !is_same(command));
+    if command.is_some() && handler.is_simple && (hook.is_direct || !is_same_form) {
+        let fresh = layout.replacement(&new, whole, members, &fresh(hook));
+        new.replace_range(whole.clone(), &fresh);
+        return new;
+    }
+    let mut changes: Vec<(Range<usize>, String)> = Vec::new();
+    if let Some(at) = &handler.timeout {
+        changes.push((at.clone(), hook.timeout.to_string()));
+    } else {
+        let timeout = Value::from(hook.timeout);
+        new = layout.insert(&new, whole, members, Some("timeout"), &timeout);
+    }
+    if let Some((_, at)) = command {
+        let (program, arguments) = written(hook);
+        changes.push((at.clone(), Value::from(program).to_string()));
+        match (arguments, handler.args) {
+            (Some(arguments), Some(at)) => {
+                changes.push((members[at].clone(), format!("\"args\":{arguments}")));
+            }
+            (Some(arguments), None) => {
+                new = layout.insert(&new, whole, members, Some("args"), &arguments);
+            }
+            (None, Some(at)) => changes.push((layout::removed(whole, members, at), String::new())),
+            (None, None) => {}
+        }
+    }
+    changes.sort_by_key(|(at, _)| std::cmp::Reverse(at.start));
+    for (at, value) in changes {
+        new.replace_range(at, &value);
+    }
+    new
+}
+
+/// Returns the command as it is written, and the arguments if the agent starts the program itself.
+fn written(hook: &WantedHook) -> (String, Option<Value>) {
+    if !hook.is_direct {
+        return (hook.command.clone(), None);
+    }
+    let (program, arguments) = parts(&hook.command);
+    (program, Some(arguments.into()))
+}
+
+/// Returns a hook as it is added.
+fn fresh(hook: &WantedHook) -> Value {
+    match written(hook) {
+        (program, Some(arguments)) => json!({
+            "type": "command", "command": program, "args": arguments, "timeout": hook.timeout
+        }),
+        (command, None) => json!({"type": "command", "command": command, "timeout": hook.timeout}),
+    }
+}
+
 fn add(text: &str, found: &FoundHooks, event: Option<&EventHooks>, hook: &WantedHook) -> String {
     let layout = JsonLayout::of(text, found);
-    let handler = json!({"type": "command", "command": hook.command, "timeout": hook.timeout});
-    let entry = json!({"hooks": [handler]});
+    let entry = json!({"hooks": [fresh(hook)]});
     if let Some(event) = event {
         let entries: Vec<_> = event.entries.iter().map(|entry| entry.whole.clone()).collect();
         return layout.insert(text, &event.value, &entries, None, &entry);
@@ -216,7 +266,7 @@ pub(crate) fn composed(text: &str) -> Vec<String> {
 }
 
 /// Returns the first hook of ours of each event.
-fn hooks_of_ours(text: &str, found: &FoundHooks) -> Vec<WantedHook> {
+pub(crate) fn hooks_of_ours(text: &str, found: &FoundHooks) -> Vec<WantedHook> {
     let mut there: Vec<WantedHook> = Vec::new();
     for (event, _, handler) in found.handlers().filter(|(_, _, handler)| is_ours(handler)) {
         let timeout = handler.timeout.clone().and_then(|at| text[at].parse().ok());
@@ -224,7 +274,8 @@ fn hooks_of_ours(text: &str, found: &FoundHooks) -> Vec<WantedHook> {
         if let (Some(timeout), Some(command)) = (timeout, command)
             && there.iter().all(|hook| hook.event != event.name)
         {
-            there.push(WantedHook { event: event.name.clone(), command, timeout });
+            let is_direct = handler.args.is_some();
+            there.push(WantedHook { event: event.name.clone(), command, is_direct, timeout });
         }
     }
     there

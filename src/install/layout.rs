@@ -59,6 +59,22 @@ impl<'a> JsonLayout<'a> {
         format!("{}{added}{}", &text[..at.start], &text[at.end..])
     }
 
+    /// Returns the text of an object that takes the place of the one at `at`, indented as its
+    /// members are.
+    pub(crate) fn replacement(
+        &self,
+        text: &str,
+        at: &Range<usize>,
+        members: &[Range<usize>],
+        value: &Value,
+    ) -> String {
+        let own = indentation_before(text, at.start);
+        let inner = members.first().and_then(|first| indentation_before(text, first.start));
+        let step = own.zip(inner).and_then(|(own, inner)| inner.strip_prefix(own));
+        let step = step.unwrap_or(self.step);
+        JsonLayout { step, ..*self }.render(None, value, own)
+    }
+
     /// Returns the text of a member or an item, on lines of its own if there is an indentation.
     fn render(&self, name: Option<&str>, value: &Value, indentation: Option<&str>) -> String {
         let name = name.map(|name| Value::from(name).to_string());
@@ -78,12 +94,21 @@ pub(crate) fn remove(
     children: &[Range<usize>],
     at: usize,
 ) -> String {
-    let cut = match (at.checked_sub(1).map(|before| &children[before]), children.get(at + 1)) {
+    let cut = removed(container, children, at);
+    format!("{}{}", &text[..cut.start], &text[cut.end..])
+}
+
+/// Returns what has to be cut out to remove a child from the object or list at `container`.
+pub(crate) fn removed(
+    container: &Range<usize>,
+    children: &[Range<usize>],
+    at: usize,
+) -> Range<usize> {
+    match (at.checked_sub(1).map(|before| &children[before]), children.get(at + 1)) {
         (_, Some(next)) => children[at].start..next.start,
         (Some(before), None) => before.end..children[at].end,
         (None, None) => inside(container),
-    };
-    format!("{}{}", &text[..cut.start], &text[cut.end..])
+    }
 }
 
 fn inside(container: &Range<usize>) -> Range<usize> {

@@ -9,7 +9,7 @@ use crate::agents::hooks::FoundHooks;
 
 fn hook(event: &str, timeout: u64) -> WantedHook {
     let command = "/bin/callgate hook".to_owned();
-    WantedHook { event: event.to_owned(), command, timeout }
+    WantedHook { event: event.to_owned(), command, is_direct: false, timeout }
 }
 
 fn one() -> Vec<WantedHook> {
@@ -214,6 +214,36 @@ fn an_older_hook_of_ours_is_changed_in_place() {
     // An escape is another way to write the same.
     let escaped = r#"{"hooks":[{"command":"\/bin\/callgate hook","timeout":10}]}"#;
     check_update(escaped, escaped);
+}
+
+fn direct(command: &str) -> WantedHook {
+    WantedHook { command: command.to_owned(), is_direct: true, ..hook("Stop", 10) }
+}
+
+/// A hook that a shell started is started by the agent itself from now on, and the other way round
+/// for an agent that cannot do that. It then looks as if it had been added so.
+#[test]
+fn a_hook_changes_its_form_and_still_comes_out() {
+    for before in ["{}\n", "{\n  \"a\": 1\n}\n", r#"{"a":1}"#] {
+        let shell = install(before, &one()).unwrap().text;
+        let wanted = [direct("'/a b/callgate-hook' --agent claude")];
+        let done = install(&shell, &wanted).unwrap();
+        assert_eq!(done.text, install(before, &wanted).unwrap().text, "{before}");
+        assert_eq!(done.updated, ["Stop"]);
+        assert_eq!(install(&done.text, &one()).unwrap().text, shell);
+        let back = uninstall(&done.text, Some(before)).unwrap();
+        assert!(matches!(&back, RemovedHooks::AsBefore(text) if text == before), "{back:?}");
+    }
+    let file = |hook: &str| format!(r#"{{"hooks":{{"Stop":[{{"hooks":[{{{hook}}}]}}]}}}}"#);
+    let mine = file(r#""async":true,"command":"callgate-hook","timeout":10"#);
+    let done = install(&mine, &[direct("/bin/callgate-hook --agent claude")]).unwrap().text;
+    let expected =
+        r#""async":true,"command":"/bin/callgate-hook","timeout":10,"args":["--agent","claude"]"#;
+    assert_eq!(done, file(expected));
+    let done = install(&done, &[direct("/new/callgate-hook --agent claude")]).unwrap().text;
+    assert_eq!(done, file(&expected.replace("/bin/", "/new/")));
+    let done = install(&done, &[hook("Stop", 10)]).unwrap().text;
+    assert_eq!(done, file(r#""async":true,"command":"/bin/callgate hook","timeout":10"#));
 }
 
 #[test]
@@ -475,7 +505,12 @@ fn wanted() -> impl Strategy<Value = Vec<WantedHook>> {
         "'/an old/callgate-hook' --config '/c d.toml'",
     ];
     let hooks = |(command, timeout): (&str, u64)| {
-        let with = |hook: WantedHook| WantedHook { command: command.to_owned(), timeout, ..hook };
+        let with = |hook: WantedHook| WantedHook {
+            command: command.to_owned(),
+            is_direct: timeout % 2 == 0,
+            timeout,
+            ..hook
+        };
         two().into_iter().map(with).collect()
     };
     (prop::sample::select(commands), 1..4000_u64).prop_map(hooks)
@@ -491,6 +526,7 @@ proptest! {
         for hook in wanted {
             let ours = &found.event(&hook.event).unwrap().entries.last().unwrap().handlers[0];
             prop_assert_eq!(&ours.command.as_ref().unwrap().0, &hook.command);
+            prop_assert_eq!(ours.args.is_some(), hook.is_direct);
             prop_assert_eq!(&done.text[ours.timeout.clone().unwrap()], hook.timeout.to_string());
         }
         // Only blanks inside of what was empty may be gone.

@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use toml::{Table, Value as TomlValue};
 
-use crate::agents::hook_command::CommandOwner;
 use crate::agents::hooks::{EditRefusal, EventHooks, FoundHooks, HookHandler};
+use crate::hook_command::CommandOwner;
 
 /// The time limit, in seconds, that Codex applies to a hook without one.
 const DEFAULT_LIMIT: u64 = 600;

@@ -84,6 +84,9 @@ pub(super) fn text(
         lines.push(format!("The page is at {page}: {way}."));
     }
     lines.extend(agents.iter().map(|agent| format!("{}.", agent.line)));
+    for opening in agents.iter().filter_map(|agent| agent.opening.as_ref()) {
+        lines.push(format!("Warning: {opening}. `{me} doctor` says what to do."));
+    }
     let next = next(who, agents, me);
     if !next.is_empty() {
         lines.push(format!("Next: {}.", next.join("; ")));
@@ -142,7 +145,25 @@ mod tests {
             agent: CodingAgent::Claude,
             line: "Claude Code starts in auto mode".to_owned(),
             other_socket: other_socket.map(str::to_owned),
+            opening: None,
         }
+    }
+
+    #[test]
+    fn settings_that_open_the_gate_are_told() {
+        let who = Answerers { terminal: true, ..Answerers::default() };
+        let opening = Some("/w/.claude/settings.json: `disableAllHooks` is true: no hook runs");
+        let agent = GatedAgent { opening: opening.map(str::to_owned), ..claude(None) };
+        check(
+            who,
+            &[agent],
+            &expect![[r"
+                callgate is up: agents ask at /s
+                Questions appear here, and a key answers them.
+                Claude Code starts in auto mode.
+                Warning: /w/.claude/settings.json: `disableAllHooks` is true: no hook runs. `callgate doctor` says what to do.
+            "]],
+        );
     }
 
     #[test]

@@ -18,5 +18,6 @@ mod fixture;
 mod input;
 mod leaving;
 mod returning;
+mod settings;
 mod telling;
 mod words;

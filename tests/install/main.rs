@@ -3,8 +3,10 @@
 
 #![allow(clippy::unwrap_used, reason = "a failed step is a failed test")]
 
+mod against;
 mod claude_code;
 mod codex;
+mod managed;
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -138,14 +140,24 @@ fn set_mode(path: &Path, mode: u32) {
     fs::set_permissions(path, PermissionsExt::from_mode(mode)).unwrap();
 }
 
-/// The events and what runs at each: the command and the time limit of its last hook.
+/// A word as a shell reads it.
+fn quoted(word: &str) -> String {
+    let is_plain = !word.contains([' ', '\'']);
+    if is_plain { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
+}
+
+/// The events and what runs at each: the command line and the time limit of its last hook.
 fn hooks(path: &Path) -> Vec<(String, String, u64)> {
     let settings: Value = serde_json::from_str(&read(path)).unwrap();
     let events = settings["hooks"].as_object().unwrap();
     let hook = |(event, entries): (&String, &Value)| {
         let entry = entries.as_array().unwrap().last().unwrap();
         let hook = entry["hooks"].as_array().unwrap().last().unwrap();
-        let command = hook["command"].as_str().unwrap().to_owned();
+        let command = hook["command"].as_str().unwrap();
+        let command = hook["args"].as_array().map_or(command.to_owned(), |arguments| {
+            let arguments = arguments.iter().map(|argument| quoted(argument.as_str().unwrap()));
+            [quoted(command)].into_iter().chain(arguments).collect::<Vec<_>>().join(" ")
+        });
         (event.clone(), command, hook["timeout"].as_u64().unwrap_or_default())
     };
     events.iter().map(hook).collect()
@@ -173,6 +185,7 @@ fn the_first_time_makes_file_and_folder_for_the_user_alone() {
         ours("PostToolUse", 10),
         ours("Stop", 10),
         ours("PermissionDenied", 4260),
+        ours("ConfigChange", 10),
         ours("PostToolUseFailure", 10),
         ours("SessionEnd", 10),
         ours("Notification", 10),
@@ -332,16 +345,14 @@ fn the_command_line_holds_all_that_the_hook_needs() {
 fn a_callgate_that_has_moved_is_updated_in_place() {
     let mut home = Home::with(MINE);
     home.does(&["install"]);
-    let first = read(&home.settings());
     let moved = home.path("it's moved/callgate");
     fs::create_dir(moved.parent().unwrap()).unwrap();
     copy_program(CALLGATE.as_ref(), &moved);
     home.program.clone_from(&moved);
     let said = home.does(&["install"]);
     assert!(said.contains("updated") && !said.contains("added"), "{said}");
-    let quoted = format!("'{}' hook", moved.to_str().unwrap().replace('\'', r"'\''"));
-    let expected = first.replace(HOOK, &quoted.replace('\\', r"\\"));
-    assert_eq!(read(&home.settings()), expected);
+    let expected = format!("{} hook {}", quoted(moved.to_str().unwrap()), home.options("claude"));
+    assert!(hooks(&home.settings()).iter().all(|hook| hook.1 == expected || hook.1 == "beep"));
     // A link on PATH, which outlives an update, is better than the file that it leads to.
     fs::create_dir(home.path("bin")).unwrap();
     symlink(&moved, home.path("bin/callgate")).unwrap();
@@ -415,11 +426,12 @@ fn an_old_claude_gets_only_events_that_it_knows() {
     home.program("claude", "#!/bin/sh\necho '2.1.267 (Claude Code)'\n");
     home.does(&["install"]);
     assert!(knows("PreToolUse") && knows("PermissionRequest") && !knows("PermissionDenied"));
+    assert!(!read(&home.settings()).contains("\"args\""), "it may not know of arguments");
     home.program("claude", "#!/bin/sh\necho '2.1.268 (Claude Code)'\n");
-    assert!(home.does(&["install"]).contains("added    PermissionDenied"));
-    assert!(knows("PermissionDenied"));
+    assert!(home.does(&["install"]).contains("added    PermissionDenied, ConfigChange"));
+    assert!(knows("PermissionDenied") && read(&home.settings()).contains("\"args\""));
     home.program("claude", "#!/bin/sh\necho '2.1.267 (Claude Code)'\n");
-    assert!(home.does(&["install"]).contains("removed  PermissionDenied"));
+    assert!(home.does(&["install"]).contains("removed  ConfigChange, PermissionDenied"));
     home.program("claude", "#!/bin/sh\nexit 1\n");
     home.does(&["install"]);
     assert!(knows("PermissionDenied"));

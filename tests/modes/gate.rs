@@ -86,6 +86,8 @@ pub(crate) struct Played {
     pub(crate) dialogs: Vec<String>,
     /// The questions that came to the phone: the event, and the command.
     pub(crate) questions: Vec<(String, String)>,
+    /// Why changes of its settings were refused.
+    pub(crate) refused_settings: Vec<String>,
 }
 
 impl Gate {
@@ -158,13 +160,25 @@ impl Gate {
     /// Runs the agent to its end. Its questions are answered with yes: at the desk, if somebody is
     /// there, else in its own dialog.
     pub(crate) fn play(self, commands: &[&str]) -> Played {
+        self.play_beside(commands, |_, _| ())
+    }
+
+    /// Like [`play`](Self::play); meanwhile `beside` is called again and again with the agent's
+    /// folder and what the phone has been told.
+    pub(crate) fn play_beside(
+        self,
+        commands: &[&str],
+        mut beside: impl FnMut(&Path, &[String]),
+    ) -> Played {
         let Self { trial, watch } = self;
+        let work = trial.work();
         let mut running = trial.start();
         let (mut pressed, mut answered) = (HashSet::new(), HashSet::new());
         let mut questions = Vec::new();
         let end = Instant::now() + 6 * DEADLINE;
         while !running.is_over() {
             assert!(Instant::now() < end, "the agent does not end\n{}", running.written());
+            beside(&work, &watch.told());
             if let Some(question) = watch.open_question(&pressed) {
                 pressed.insert(question.id);
                 questions.push(watch.answer(&running, &question, commands));
@@ -180,7 +194,8 @@ impl Gate {
         let dialogs = commands.iter().filter(|it| running.dialog_about(it).is_some());
         let dialogs = dialogs.map(|command| (*command).to_owned()).collect();
         let decided = watch.decided();
-        Played { outcome: running.stop(), decided, dialogs, questions }
+        let refused_settings = watch.refused_settings();
+        Played { refused_settings, outcome: running.stop(), decided, dialogs, questions }
     }
 }
 
@@ -271,6 +286,19 @@ impl Watch {
     /// Returns true if only the agent asks, in this dialog.
     fn is_asked_alone(&self, dialog: &str) -> bool {
         self.desk != Desk::Answers || dialog.contains(UNCHECKED)
+    }
+
+    /// What the phone has been told so far.
+    fn told(&self) -> Vec<String> {
+        self.phone.look(|seen| seen.chat(ADA).map(|message| message.shape.text.clone()).collect())
+    }
+
+    /// Why changes of the settings were refused, by the ledger.
+    fn refused_settings(&self) -> Vec<String> {
+        let checked = self.entries().into_iter().filter(|entry| entry.kind == "checked");
+        let bodies = checked.map(|entry| serde_json::from_str::<Value>(&entry.body).unwrap());
+        let refused = bodies.filter(|body| body["tool"] == "ConfigChange");
+        refused.filter_map(|body| Some(body["by"].as_str()?.to_owned())).collect()
     }
 
     fn open_question(&self, pressed: &HashSet<i64>) -> Option<Message> {

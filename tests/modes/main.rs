@@ -7,6 +7,7 @@ mod blocked;
 mod broken;
 mod gate;
 mod memory;
+mod settings;
 mod table;
 mod unreadable;
 

@@ -46,6 +46,9 @@ pub struct HookCommand<'a> {
     /// The value in the agent's environment by which a host that asks its user itself is known.
     /// Only the desk can tell whether there is such a host.
     pub gated: Option<String>,
+    /// Returns why the agent must not apply a change of its settings, if it must not, from whose
+    /// settings they are, in the agent's words, and the path of the file.
+    pub settings_change: &'a dyn Fn(&str, &str) -> Option<String>,
     /// Answers a check while no desk is listening; the error is a sentence for people.
     pub without_desk: &'a dyn Fn(&ApprovalRequest) -> Result<ApprovalResponse, String>,
     /// Returns what decides about a check by the rules alone, while a desk does not read it.
@@ -143,6 +146,7 @@ impl HookCommand<'_> {
                 }
                 Err(reason) => HookOutcome::Fallback(reason),
             },
+            Some(_) if read.event() == AgentHookEvent::ConfigChange => self.settings_changed(&read),
             Some(RequestKind::Settle | RequestKind::Notify) => {
                 self.tell(&read);
                 HookOutcome::Silent
@@ -195,6 +199,21 @@ impl HookCommand<'_> {
             Err(NoAnswer::Unwanted) => slow.decision().ok_or(NoAnswer::Unwanted),
             answered => answered,
         }
+    }
+
+    /// Refuses a change of the agent's settings that would open the gate, and tells the desk.
+    fn settings_changed(&self, input: &AgentHookInput<'_>) -> HookOutcome {
+        let changed = input.changed_settings();
+        let Some(why) = changed.and_then(|(source, file)| (self.settings_change)(&source, &file))
+        else {
+            return HookOutcome::Silent;
+        };
+        if let (Ok(mut request), Ok(desk)) = (self.request(input), (self.desk)()) {
+            request.context.get_or_insert_default().reason = Some(why.clone());
+            // Whether the desk hears of it is not the agent's business.
+            asker::tell(&desk, &request).ok();
+        }
+        HookOutcome::Decided(hook::settings_refusal(&why))
     }
 
     /// Reports an event to the desk. Whether that worked is not the agent's business.
@@ -273,6 +292,8 @@ fn unusable(reason: &str, event: Option<AgentHookEvent>) -> HookOutcome {
         None => HookOutcome::Refused(reason.to_owned()),
         Some((_, Some(RequestKind::Check))) => denied(reason),
         Some((AgentHookEvent::PermissionDenied, _)) => HookOutcome::Silent,
+        // A change of settings that could not be looked at might open the gate.
+        Some((AgentHookEvent::ConfigChange, _)) => HookOutcome::Decided(hook::settings_refusal(reason)),
         Some((_, Some(RequestKind::Ask))) => HookOutcome::Fallback(reason.to_owned()),
         Some(_) => HookOutcome::Silent,
     }

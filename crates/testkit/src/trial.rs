@@ -13,6 +13,7 @@ use serde_json::json;
 use crate::claude::Claude;
 use crate::codex::Codex;
 use crate::messages::{Messages, Recorded, ToolCheck, Turn};
+use crate::private_etc::{PrivateEtc, wrapped};
 use crate::process::Group;
 use crate::responses::{Responses, ResponsesReply};
 use crate::terminal::Terminal;
@@ -122,6 +123,8 @@ pub struct Trial {
     mode: Mode,
     turns: usize,
     agent: Agent,
+    /// What the agent sees in the place of `/etc`.
+    etc: Option<PathBuf>,
 }
 
 #[derive(Debug)]
@@ -159,7 +162,7 @@ impl Trial {
         };
         let TrialMode { agent: program, is_attended, .. } = mode;
         let mode = Mode { agent: program, is_attended };
-        Some(Self { mode, turns: commands.len() + 1, agent })
+        Some(Self { mode, turns: commands.len() + 1, agent, etc: None })
     }
 
     /// Makes a run of `codex exec` whose model gives these replies before its last word. What stands
@@ -175,7 +178,7 @@ impl Trial {
         let config = fs::read_to_string(&file).expect("it was written before");
         fs::write(&file, format!("{config}\n{settings}\n")).expect("it can be written again");
         let mode = Mode { agent: AgentProgram::Codex, is_attended: false };
-        Some(Self { mode, turns, agent: Agent::Codex(codex, fake) })
+        Some(Self { mode, turns, agent: Agent::Codex(codex, fake), etc: None })
     }
 
     /// Makes a run of `claude -p` in this permission mode, whose model answers with these turns
@@ -187,7 +190,7 @@ impl Trial {
         let fake = Messages::start(turns.into_iter().chain([Turn::text(LAST_WORDS)]));
         let claude = Claude::new(&fake).env("IS_SANDBOX", "1").prompt_in(mode, "Go");
         let mode = Mode { agent: AgentProgram::Claude, is_attended: false };
-        Some(Self { mode, turns: count, agent: Agent::Claude(claude, fake) })
+        Some(Self { mode, turns: count, agent: Agent::Claude(claude, fake), etc: None })
     }
 
     /// Returns the environment for `callgate install` and `callgate doctor`: the agent's home and
@@ -219,6 +222,12 @@ impl Trial {
         Self { agent, ..self }
     }
 
+    /// Lets the agent see another `/etc`.
+    #[must_use]
+    pub fn in_etc(self, etc: &PrivateEtc) -> Self {
+        Self { etc: Some(etc.folder().to_owned()), ..self }
+    }
+
     /// Returns the home folder of the agent.
     #[must_use]
     pub fn home(&self) -> PathBuf {
@@ -245,6 +254,10 @@ impl Trial {
         let command = match &self.agent {
             Agent::Claude(claude, _) => claude.command(),
             Agent::Codex(codex, _) => codex.command(),
+        };
+        let command = match &self.etc {
+            Some(etc) => wrapped(&command, etc),
+            None => command,
         };
         let process = if self.mode.is_attended {
             AgentProcess::Attended(Terminal::spawn(&command))

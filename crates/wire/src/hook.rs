@@ -20,7 +20,7 @@ use crate::approval::{
 };
 use crate::raw::{InexactJson, Json, MOST_LEVELS, Members, NotJson, check_exact, quoted};
 
-pub use answer::{HookReply, answer, denial, refusal};
+pub use answer::{HookReply, answer, denial, refusal, settings_refusal};
 pub use transcript::{LastWords, MAX_WORDS, cut, words};
 
 /// The agent whose hook it is.
@@ -74,11 +74,13 @@ pub enum AgentHookEvent {
     SessionEnd,
     /// The agent has something to report.
     Notification,
+    /// A settings file has changed; the agent applies it unless a hook refuses.
+    ConfigChange,
     /// Anything else, which callgate does not handle.
     Other,
 }
 
-const EVENTS: [(&str, AgentHookEvent); 9] = [
+const EVENTS: [(&str, AgentHookEvent); 10] = [
     ("PermissionRequest", AgentHookEvent::PermissionRequest),
     ("PreToolUse", AgentHookEvent::PreToolUse),
     ("PermissionDenied", AgentHookEvent::PermissionDenied),
@@ -88,6 +90,7 @@ const EVENTS: [(&str, AgentHookEvent); 9] = [
     ("Stop", AgentHookEvent::Stop),
     ("SessionEnd", AgentHookEvent::SessionEnd),
     ("Notification", AgentHookEvent::Notification),
+    ("ConfigChange", AgentHookEvent::ConfigChange),
 ];
 
 impl AgentHookEvent {
@@ -123,7 +126,7 @@ impl AgentHookEvent {
             Self::PostToolUse | Self::PostToolUseFailure | Self::Stop | Self::SessionEnd => {
                 Some(RequestKind::Settle)
             }
-            Self::Notification => Some(RequestKind::Notify),
+            Self::Notification | Self::ConfigChange => Some(RequestKind::Notify),
             Self::Other => None,
         }
     }
@@ -249,6 +252,12 @@ impl<'a> AgentHookInput<'a> {
         self.text("agent_id")
     }
 
+    /// Returns whose settings have changed, in the agent's words, and which file.
+    #[must_use]
+    pub fn changed_settings(&self) -> Option<(Cow<'a, str>, Cow<'a, str>)> {
+        self.text("source").zip(self.text("file_path"))
+    }
+
     /// Returns the request to the desk, except for the agent's last words. What the agent left out
     /// of `cwd` and `session_id` is empty, for the hook to fill in, as is who asks.
     pub fn request(
@@ -294,6 +303,7 @@ impl<'a> AgentHookInput<'a> {
         match self.event {
             AgentHookEvent::Elicitation
             | AgentHookEvent::Notification
+            | AgentHookEvent::ConfigChange
             | AgentHookEvent::Stop
             | AgentHookEvent::SessionEnd => Ok(self.event.name().to_owned()),
             _ => name.ok_or(NotHookInput::Missing("tool_name")),
@@ -308,6 +318,7 @@ impl<'a> AgentHookInput<'a> {
             AgentHookEvent::Notification => {
                 self.some_of(&["message", "title", "notification_type"])
             }
+            AgentHookEvent::ConfigChange => self.some_of(&["source", "file_path"]),
             AgentHookEvent::SessionEnd => self.some_of(&["reason"]),
             AgentHookEvent::Stop => self.some_of(&[]),
             _ => match self.members.some("tool_input") {

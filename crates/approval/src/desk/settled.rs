@@ -22,6 +22,7 @@ impl Desk {
             (RequestKind::Settle, "PostToolUse" | "PostToolUseFailure") => self.ran(step, request),
             (RequestKind::Settle, "SessionEnd") => self.ended(step, request, |_| true),
             (RequestKind::Settle, "Stop") => self.stopped(step, request),
+            (RequestKind::Notify, "ConfigChange") => self.settings_refused(step, request),
             (RequestKind::Notify, _) => self.notified(step, request),
             // Unknown events settle nothing.
             _ => {}
@@ -127,6 +128,16 @@ impl Desk {
             step.outputs.push(DeskOutput::Answer(asker, response));
         }
         self.close(step, id, "settled");
+    }
+
+    /// Records and tells everybody that a hook has refused a change of the agent's settings, which
+    /// would have opened the gate.
+    fn settings_refused(&mut self, step: &mut DeskStep, request: &ApprovalRequest) {
+        let reason = request.context.as_ref().and_then(|context| context.reason.as_deref());
+        let reason = plain::line(reason.unwrap_or("no reason was given"));
+        let reason = &reason[..reason.floor_char_boundary(LAST_WORDS)];
+        step.note("checked", None, &record::checked(request, Decision::Deny, reason));
+        self.say_of(step, request, &format!("did not apply a change of its settings: {reason}"));
     }
 
     fn notified(&mut self, step: &mut DeskStep, request: &ApprovalRequest) {

@@ -125,6 +125,15 @@ pub fn refusal(event: AgentHookEvent, reason: &str) -> Option<Vec<u8>> {
     }
 }
 
+/// Returns the line with which a hook refuses a change of settings, with the reason for the user.
+#[must_use]
+pub fn settings_refusal(reason: &str) -> Vec<u8> {
+    let members = [("decision", Some(quoted("block"))), ("reason", Some(quoted(reason)))];
+    let mut line = object(members).into_bytes();
+    line.push(b'\n');
+    line
+}
+
 /// Returns an answer as one line. Members without a value are left out; a value is JSON text.
 fn line<const N: usize>(event: AgentHookEvent, members: [(&str, Option<String>); N]) -> Vec<u8> {
     let name = [("hookEventName", Some(quoted(event.name())))];

@@ -115,4 +115,11 @@ fn people_hear_of_finished_turns_and_notifications_if_they_want_to() {
     let mut table = Table::with(DeskSettings { terminal: true, ..settings() });
     assert_eq!(said(&mut table, stop()), [""; 0]);
     assert_eq!(said(&mut table, notification("idle_prompt")), [""; 0]);
+    // What would have opened the gate is told whatever the settings say.
+    let context = json!({ "event": "ConfigChange", "reason": "/f: no hook runs" });
+    let more = json!({ "kind": "notify", "context": context });
+    let refused = request_of(902, "ConfigChange", &json!({ "file_path": "/f" }), &more);
+    let text = "Claude Code in /home/ada/engine did not apply a change of its settings: \
+                /f: no hook runs";
+    assert_eq!(said(&mut table, DeskInput::Told(refused)), both(text));
 }

@@ -51,6 +51,15 @@ const FILES: &[&str] = &[
     "/home/ada/engine/.amp/settings.json",
     "/home/ada/engine/.kiro/agents/x.json",
     "/etc/codex/config.toml",
+    "/etc/codex/requirements.toml",
+    "/etc/claude-code/managed-settings.d/90-callgate.json",
+    "/etc/grok/requirements.toml",
+    "/etc/ld.so.preload",
+    "/home/ada/.grok/hooks/x.json",
+    "/home/ada/.pi/agent/extensions/x.ts",
+    "/home/ada/engine/.openhands/hooks.json",
+    "/home/ada/.agents/plugins/x/hooks/hooks.json",
+    "/home/ada/.config/kilo/plugin/x.ts",
     "/etc/gemini-cli/settings.json",
 ];
 

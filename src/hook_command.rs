@@ -40,6 +40,11 @@ pub(crate) fn program(command: &str) -> Option<String> {
     (!program.contains('$')).then_some(program)
 }
 
+/// Returns true if `command` starts the small program, which is a hook whatever its arguments are.
+pub(crate) fn is_small(command: &str) -> bool {
+    program(command).is_some_and(|program| program_name(&program) == SMALL)
+}
+
 fn program_name(program: &str) -> &str {
     program.rsplit('/').next().unwrap_or(program)
 }
@@ -53,6 +58,18 @@ pub(crate) fn hook(program: &str, options: &[(&str, &str)]) -> String {
         command = format!("{command} {flag} {}", quoted(value));
     }
     command
+}
+
+/// Returns the command line of an agent that starts `program` with these arguments without a shell.
+pub(crate) fn line(program: &str, arguments: &[String]) -> String {
+    let words = std::iter::once(program).chain(arguments.iter().map(String::as_str));
+    words.map(quoted).collect::<Vec<_>>().join(" ")
+}
+
+/// Returns the program and the arguments of a command line, as a shell would read them.
+pub(crate) fn parts(command: &str) -> (String, Vec<String>) {
+    let mut words = words(command).words.into_iter();
+    (words.next().unwrap_or_default(), words.collect())
 }
 
 /// Returns the value of the option `flag` in `command`, as a shell would read it.

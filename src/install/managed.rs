@@ -1,0 +1,183 @@
+//! `callgate install --managed` and its removal: hooks in the settings that an administrator makes
+//! for all users, which neither a project nor a user can override.
+
+mod claude;
+mod codex;
+mod program;
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use rustix::process::geteuid;
+
+use super::edit::{InstalledSettings, RemovedHooks, WantedHook};
+use super::{AgentChoice, InstallError, all_done, change};
+use crate::agents::CodingAgent;
+use crate::agents::hooks::EditRefusal;
+use crate::agents::settings_file::{BackupChoice, SettingsFile};
+use crate::claude_settings::{DROP_INS, MANAGED_FOLDER};
+use crate::failure::Failure;
+use crate::hook_command::{self, path_text};
+
+/// Our own file among those that Claude Code merges; the last one wins.
+const CLAUDE_FILE: &str = "90-callgate.json";
+/// What Codex requires of every session.
+const CODEX_FILE: &str = "/etc/codex/requirements.toml";
+
+/// Installs the hooks for all users, and says what was done.
+pub(super) fn install(
+    choice: Option<AgentChoice>,
+    program: &Path,
+    is_dry: bool,
+) -> Result<ExitCode, Failure> {
+    check_root(is_dry)?;
+    let mut failures = Vec::new();
+    for agent in agents(choice) {
+        let place = place(agent);
+        let wanted = wanted(agent, program)?;
+        match change(&place, || put(agent, &place, &wanted, is_dry)) {
+            Ok(said) => writeln!(io::stdout(), "{}: {said}", agent.name())?,
+            Err(text) => failures.push(text),
+        }
+    }
+    if let Some(note) = program::changeable(program) {
+        writeln!(io::stdout(), "  note     {note}")?;
+    }
+    if failures.is_empty() && !is_dry {
+        let text = "Other hooks, of users, projects and plugins, do not run any more. Every user \
+                    starts `callgate up` and has rules of their own.\nTo remove the hooks: \
+                    `callgate uninstall --managed`";
+        writeln!(io::stdout(), "{text}")?;
+    }
+    all_done(&failures)
+}
+
+/// Removes the hooks for all users, and says what was done.
+pub(crate) fn uninstall(choice: AgentChoice, is_dry: bool) -> Result<ExitCode, Failure> {
+    check_root(is_dry)?;
+    let mut failures = Vec::new();
+    for agent in agents(Some(choice)) {
+        let place = place(agent);
+        match change(&place, || remove(agent, &place, is_dry)) {
+            Ok(said) => writeln!(io::stdout(), "{}: {said}", agent.name())?,
+            Err(text) => failures.push(text),
+        }
+    }
+    all_done(&failures)
+}
+
+/// Returns true if the settings for all users have our hook for this agent.
+pub(crate) fn has_ours(agent: CodingAgent) -> bool {
+    let Ok(Some(seen)) = place(agent).read() else { return false };
+    match agent {
+        CodingAgent::Claude => super::has_ours(&seen.text),
+        CodingAgent::Codex => codex::has_ours(&seen.text),
+    }
+}
+
+fn agents(choice: Option<AgentChoice>) -> Vec<CodingAgent> {
+    match choice {
+        Some(AgentChoice::Claude) => vec![CodingAgent::Claude],
+        Some(AgentChoice::Codex) => vec![CodingAgent::Codex],
+        // Which agents the users have is not known here.
+        Some(AgentChoice::All) | None => CodingAgent::ALL.to_vec(),
+    }
+}
+
+/// Returns the file of the agent's settings for all users that has our hooks.
+pub(crate) fn place(agent: CodingAgent) -> SettingsFile {
+    SettingsFile::for_everybody(match agent {
+        CodingAgent::Claude => Path::new(MANAGED_FOLDER).join(DROP_INS).join(CLAUDE_FILE),
+        CodingAgent::Codex => PathBuf::from(CODEX_FILE),
+    })
+}
+
+fn check_root(is_dry: bool) -> Result<(), Failure> {
+    if is_dry || geteuid().is_root() {
+        return Ok(());
+    }
+    let text = "only root can change the settings of all users: run it with sudo";
+    Err(Failure::Failed(text.to_owned()))
+}
+
+/// Returns the hooks. They name no socket and no file: each user has their own, and no project sets
+/// the environment of these hooks.
+fn wanted(agent: CodingAgent, program: &Path) -> Result<Vec<WantedHook>, Failure> {
+    let program = path_text(program).map_err(Failure::Failed)?;
+    let command = hook_command::hook(program, &[("--agent", agent.word())]);
+    Ok(super::wanted_at_events(agent, &command))
+}
+
+fn with_hooks(
+    agent: CodingAgent,
+    text: &str,
+    wanted: &[WantedHook],
+) -> Result<InstalledSettings, EditRefusal> {
+    match agent {
+        CodingAgent::Claude => claude::install(text, wanted),
+        CodingAgent::Codex => codex::install(text, wanted),
+    }
+}
+
+fn put(
+    agent: CodingAgent,
+    place: &SettingsFile,
+    wanted: &[WantedHook],
+    is_dry: bool,
+) -> Result<String, InstallError> {
+    let seen = place.read()?;
+    let before = seen.as_ref().map_or("", |seen| seen.text.as_str());
+    let installed = with_hooks(agent, before, wanted)?;
+    let path = place.path().display();
+    if seen.is_some() && installed.text == before {
+        return Ok(format!("{path} is up to date"));
+    }
+    let had_ours = match agent {
+        CodingAgent::Claude => super::has_ours(before),
+        CodingAgent::Codex => codex::has_ours(before),
+    };
+    let backup =
+        if seen.is_some() && !had_ours { BackupChoice::Write } else { BackupChoice::Leave };
+    if !is_dry {
+        place.write(seen.as_ref(), &installed.text, backup)?;
+    }
+    let what = if is_dry { "would change" } else { "changed" };
+    let command = wanted.first().map_or("", |hook| hook.command.as_str());
+    Ok(format!("{what} {path}\n  command  {command}"))
+}
+
+fn remove(agent: CodingAgent, place: &SettingsFile, is_dry: bool) -> Result<String, InstallError> {
+    let path = place.path().display();
+    let Some(seen) = place.read()?.filter(|seen| !seen.text.trim().is_empty()) else {
+        return Ok(format!("{path} has no hook of callgate"));
+    };
+    let backup = place.backup();
+    let removed = match agent {
+        CodingAgent::Claude => claude::uninstall(&seen.text, backup.as_deref())?,
+        CodingAgent::Codex => codex::uninstall(&seen.text, backup.as_deref())?,
+    };
+    let would = if is_dry { "would be " } else { "" };
+    let said = match &removed {
+        RemovedHooks::Nothing => format!("{path} has no hook of callgate"),
+        RemovedHooks::AsBefore(_) => format!("{path} {would}as it was before callgate"),
+        RemovedHooks::File => format!("{path} {would}removed, it held nothing else"),
+        RemovedHooks::Ours(_) => format!("callgate's hooks {would}removed from {path}"),
+    };
+    if is_dry {
+        return Ok(said);
+    }
+    match &removed {
+        RemovedHooks::Nothing => {}
+        RemovedHooks::AsBefore(text) => {
+            place.write(Some(&seen), text, BackupChoice::Leave)?;
+            place.remove_backup();
+        }
+        RemovedHooks::File => place.remove(&seen)?,
+        RemovedHooks::Ours(text) => place.write(Some(&seen), text, BackupChoice::Leave)?,
+    }
+    Ok(said)
+}
+
+#[cfg(test)]
+mod tests;
