@@ -209,7 +209,8 @@ impl Policy {
         if opened.as_ref().is_some_and(|open| self.guarded.touches(open).is_some()) {
             return Some("something in it is not known and could be what is guarded".into());
         }
-        if self.unclear == UnclearCommands::Mode {
+        let is_clear = opened.is_none() && act.listed.is_empty();
+        if is_clear || self.unclear == UnclearCommands::Mode {
             return None;
         }
         let forbids = |rule: &&Rule| rule.decision != RuleDecision::Allow;

@@ -30,12 +30,13 @@ fn decide(rules: &str, command: &str) -> Verdict {
 }
 
 /// Checks which commands are asked about, by the rule about writes outside of the project or
-/// because they could also touch what is guarded.
+/// because they could also touch what is guarded, or are not understood.
 fn check(is_asked: bool, commands: &[&str]) {
     let is_wrong = |command: &&str| {
         let verdict = decide(OUTSIDE, command);
         let is_by_rule = verdict.rule.as_ref().is_some_and(|rule| rule.name == "outside");
-        let is_wrong = (is_by_rule || (is_asked && verdict.is_guarded)) != is_asked;
+        let is_else = verdict.is_guarded || verdict.is_unclear;
+        let is_wrong = (is_by_rule || (is_asked && is_else)) != is_asked;
         is_wrong.then(|| format!("{command}: {}", verdict.because))
     };
     let wrong: Vec<String> = commands.iter().filter_map(is_wrong).collect();
@@ -114,7 +115,6 @@ fn a_command_that_writes_outside_the_project_is_asked_about() {
             "gcc -o ~/bin/x x.c",
             "find ~ -name x -exec sed -i s/a/b/ {} +",
             "find . -name x -fprint ~/y",
-            "git ls-files | xargs sed -i s/a/b/",
             "ls | xargs -I{} cp x {}",
             "git clone https://x.example/y ~/y",
             "git worktree add ../y",

@@ -76,7 +76,7 @@ const GIT_CREATES: &str = "clone init worktree bundle";
 /// Returns the paths that the commands of an act write, absolute; one that could be anything is a
 /// single [`Tok::Cross`].
 pub(super) fn paths(act: &Act) -> Vec<Vec<Tok>> {
-    let mut found = WrittenPaths { act, paths: Vec::new() };
+    let mut found = WrittenPaths { act, last: None, folders: Vec::new(), paths: Vec::new() };
     for command in &act.runs.commands {
         found.add_all(command, &command.written);
     }
@@ -102,6 +102,9 @@ pub(super) fn paths(act: &Act) -> Vec<Vec<Tok>> {
 
 struct WrittenPaths<'a> {
     act: &'a Act,
+    /// The command whose folders were looked up last, by its address, and these folders.
+    last: Option<*const ShellCommand>,
+    folders: Vec<Vec<Tok>>,
     paths: Vec<Vec<Tok>>,
 }
 
@@ -230,7 +233,12 @@ impl WrittenPaths<'_> {
         if path.is_empty() || steps::is_spent() {
             return;
         }
-        for folder in &touch::folders_of(command, &self.act.home) {
+        let address = std::ptr::from_ref(command);
+        if self.last != Some(address) {
+            self.folders = touch::folders_of(command, &self.act.home);
+            self.last = Some(address);
+        }
+        for folder in &self.folders {
             let path = touch::placed(path, folder, &self.act.home);
             let text: String = path.iter().copied().filter_map(Tok::character).collect();
             if text.len() < path.len() || !has(NOWHERE, &text) {

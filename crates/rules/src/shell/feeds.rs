@@ -1,8 +1,9 @@
 //! Programs that pass what they read, or what they find, to another one: `xargs`, `find -exec`.
 
+use super::ShellCommand;
+use super::names::LANGUAGES;
 use super::values::ShellValues;
 use super::word::{ShellWord, WordPiece};
-use super::ShellCommand;
 
 /// Programs that append what they read to the words of another program.
 const FEEDERS: &str = "xargs gxargs parallel";
@@ -19,6 +20,9 @@ pub(super) fn fed(command: ShellCommand, values: &ShellValues<'_>) -> Vec<ShellC
     };
     if names(FEEDERS) {
         return with_read(&command, values);
+    }
+    if command.is_piped && command.words.first().is_some_and(|word| word.could_name(LANGUAGES)) {
+        return with_program(command, values);
     }
     if names(FINDERS) {
         return vec![with_found(command)];
@@ -43,6 +47,25 @@ fn with_read(command: &ShellCommand, values: &ShellValues<'_>) -> Vec<ShellComma
         form
     };
     read.iter().map(form).collect()
+}
+
+/// Returns an interpreter with the program that it may read as one more word.
+fn with_program(command: ShellCommand, values: &ShellValues<'_>) -> Vec<ShellCommand> {
+    let printed = command.fed_by.map(|feeder| values.printed_by(feeder, 1)).unwrap_or_default();
+    let printed = printed.into_iter().map(ShellWord::of_pieces).filter(ShellWord::is_known);
+    let documents = values.bodies().iter().map(|body| ShellWord::known(body));
+    let programs: Vec<ShellWord> =
+        if command.has_here_text { documents.collect() } else { printed.collect() };
+    let forms = programs.into_iter().take(MOST_READ).map(|program| {
+        let mut form = command.clone();
+        form.words.push(program);
+        form
+    });
+    let mut forms: Vec<ShellCommand> = forms.collect();
+    if forms.is_empty() {
+        forms.push(command);
+    }
+    forms
 }
 
 /// Returns the words that a line becomes.

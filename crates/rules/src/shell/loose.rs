@@ -3,6 +3,9 @@
 //! A deny has to find its command behind wrappers, in the arguments of shells and interpreters, in
 //! here-documents and in lines that were not understood. Finding too much does no harm here.
 
+use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
 use callgate_mask::programs::{INTERPRETERS, SHELLS, WRAPPERS};
 
 use super::names::{CAN_RUN, LANGUAGES};
@@ -38,10 +41,12 @@ pub(crate) struct PossibleRuns {
     pub(crate) anything: Option<&'static str>,
     /// Which of the commands are in a line that runs, rather than in a text that may be one.
     runs: Vec<bool>,
+    /// The texts that were read already, each as what and in which folder.
+    read: HashSet<u64>,
 }
 
 /// How a text is read in which commands may be.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum TextKind {
     /// A shell runs it as a line.
     Line,
@@ -95,6 +100,7 @@ impl PossibleRuns {
         let base = BaseFolders { cwd: "/", home };
         let place = TextPlace { base, depth: 0, outer: None, runs_code: is_code };
         self.add(script, place, if is_code { TextKind::Possible } else { TextKind::Line });
+        self.read.clear();
     }
 
     /// Returns the words of every command that could run, the program first.
@@ -244,6 +250,11 @@ impl PossibleRuns {
     fn read(&mut self, text: &str, place: TextPlace<'_>, kind: TextKind, within: Option<&str>) {
         // A word that is a line of one word would contain itself again and again.
         if text.trim().is_empty() || steps::is_spent() || within == Some(text) {
+            return;
+        }
+        let mut hasher = DefaultHasher::new();
+        (text, kind, place.base.cwd).hash(&mut hasher);
+        if !self.read.insert(hasher.finish()) {
             return;
         }
         if place.depth >= DEEPEST {

@@ -133,6 +133,11 @@ impl<'a> ShellValues<'a> {
         Some(forms)
     }
 
+    /// Returns the here-documents of the line.
+    pub(super) fn bodies(&self) -> &[String] {
+        &self.script.bodies
+    }
+
     /// Returns a command of the line.
     pub(super) fn command(&self, at: usize) -> Option<&ShellCommand> {
         self.script.commands.get(at)

@@ -319,8 +319,11 @@ impl ShellWord {
     pub(crate) fn could_name(&self, programs: &str) -> bool {
         match self.text() {
             Some(name) => is_one_of(name, programs),
-            None => programs.split_ascii_whitespace().any(|name| {
-                self.could_end_in(name) || self.texts().any(|text| is_one_of(&text, name))
+            None => self.patterns().any(|toks| {
+                let slash = toks.iter().rposition(|tok| *tok == Tok::Is('/'));
+                let name = &toks[slash.map_or(0, |at| at + 1)..];
+                let mut known = programs.split_ascii_whitespace();
+                known.any(|program| could_be_program(name, program))
             }),
         }
     }
@@ -363,6 +366,20 @@ impl ShellWord {
         }
         toks
     }
+}
+
+/// Returns true if the last name of a path could be a program, with or without a version.
+fn could_be_program(name: &[Tok], program: &str) -> bool {
+    if let (Some(Tok::Is(c)), Some(first)) = (name.first(), program.chars().next())
+        && !c.eq_ignore_ascii_case(&first)
+    {
+        return false;
+    }
+    let is_version = |tok: &&Tok| matches!(tok, Tok::Is(c) if c.is_ascii_digit() || *c == '.');
+    let version = name.iter().rev().take_while(is_version).count();
+    let pattern = literal(program);
+    meets(name, &pattern, Lean::Generous)
+        || (version > 0 && meets(&name[..name.len() - version], &pattern, Lean::Generous))
 }
 
 /// Returns true if a text certainly begins differently from a pattern.
