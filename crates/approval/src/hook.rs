@@ -293,7 +293,9 @@ fn unusable(reason: &str, event: Option<AgentHookEvent>) -> HookOutcome {
         Some((_, Some(RequestKind::Check))) => denied(reason),
         Some((AgentHookEvent::PermissionDenied, _)) => HookOutcome::Silent,
         // A change of settings that could not be looked at might open the gate.
-        Some((AgentHookEvent::ConfigChange, _)) => HookOutcome::Decided(hook::settings_refusal(reason)),
+        Some((AgentHookEvent::ConfigChange, _)) => {
+            HookOutcome::Decided(hook::settings_refusal(reason))
+        }
         Some((_, Some(RequestKind::Ask))) => HookOutcome::Fallback(reason.to_owned()),
         Some(_) => HookOutcome::Silent,
     }

@@ -87,6 +87,18 @@ pub(crate) fn normal_toks(path: &[Tok]) -> Vec<Tok> {
     toks
 }
 
+/// Returns the absolute path of a part of a word in a folder.
+pub(crate) fn placed(part: &[Tok], folder: &[Tok], home: &str) -> Vec<Tok> {
+    let mut whole = match part {
+        [Tok::Is('/') | Tok::Cross, ..] => Vec::new(),
+        [Tok::Is('~')] | [Tok::Is('~'), Tok::Is('/'), ..] => literal(home),
+        _ => [folder, &[Tok::Is('/')]].concat(),
+    };
+    let is_home = matches!(part, [Tok::Is('~')] | [Tok::Is('~'), Tok::Is('/'), ..]);
+    whole.extend_from_slice(if is_home { &part[1..] } else { part });
+    normal_toks(&whole)
+}
+
 /// Returns true if `path` is `folder` or is in it; both are normal.
 pub(crate) fn is_in(path: &str, folder: &str) -> bool {
     match path.strip_prefix(folder) {

@@ -21,6 +21,7 @@ pub(crate) mod names;
 pub(crate) mod operands;
 mod outputs;
 mod paint;
+mod parts;
 mod quotes;
 mod redirect;
 mod regions;
@@ -30,8 +31,8 @@ mod values;
 mod word;
 
 pub use segments::{MOST_SEGMENTS, segments};
-pub use word::{ShellWord, ValueChange, WordExpansion, WordPiece};
 pub(crate) use word::GAP;
+pub use word::{ShellWord, ValueChange, WordExpansion, WordPiece};
 
 use std::ops::Range;
 

@@ -45,6 +45,7 @@ fn few_ordinary_commands_are_not_understood() {
     let (with_rules, without) = (count(&starter), count(&none));
     println!("{with_rules} with the starter rules, {without} without rules");
     assert!(with_rules <= MOST_UNCLEAR && without <= MOST_UNCLEAR);
-    let stated = format!("{with_rules} of 1,000 with the starter rules and {without} without rules");
+    let stated =
+        format!("{with_rules} of 1,000 with the starter rules and {without} without rules");
     assert!(GATE_PAGE.contains(&stated), "docs/measurements/gate.md should say: {stated}");
 }

@@ -100,7 +100,7 @@ enum RedirectionWord {
 /// The state of one call of a program.
 #[derive(Debug, Clone, Copy, Default)]
 #[allow(clippy::struct_excessive_bools, reason = "each is a separate fact about the call")]
-struct CallState {
+struct CodeCallState {
     expected: ExpectedWord,
     /// Whether a program was named that runs others.
     is_runner: bool,
@@ -124,11 +124,11 @@ struct CallState {
 #[derive(Default)]
 struct ExecutionReader {
     found: Execution,
-    call: CallState,
+    call: CodeCallState,
     /// The word before this one in its call.
     last: Vec<u8>,
     /// The calls around open parentheses; `None` for those that are no substitution.
-    outer: Vec<Option<CallState>>,
+    outer: Vec<Option<CodeCallState>>,
     /// Whether a parenthesis may close without having been opened.
     has_cases: bool,
 }
@@ -174,7 +174,7 @@ impl ExecutionReader {
     fn open(&mut self, is_substitution: bool) {
         let call = std::mem::take(&mut self.call);
         if self.outer.len() < DEEPEST {
-            self.outer.push(is_substitution.then_some(CallState { redirection: None, ..call }));
+            self.outer.push(is_substitution.then_some(CodeCallState { redirection: None, ..call }));
         } else {
             // Nobody reads what is so deep.
             self.found.is_computed = true;
@@ -196,7 +196,7 @@ impl ExecutionReader {
 
     fn end_call(&mut self) {
         self.found.is_computed |= self.call.may_run_input;
-        self.call = CallState::default();
+        self.call = CodeCallState::default();
         self.last.clear();
     }
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Act, touch, written};
 use crate::disk::{Disk, PathFollower};
-use crate::glob::{Tok, literal};
+use crate::glob::{Tok, is_text, literal};
 use crate::place;
 use crate::shell::{ShellCommand, ShellWord};
 use crate::steps;
@@ -215,6 +215,13 @@ impl LinkTargets {
             }
             let text: String = text.iter().copied().filter_map(Tok::character).collect();
             for folder in &command.folders {
+                // A wildcard before a `..` does not matter.
+                let whole = place::placed(part, &literal(folder), &act.home);
+                if known < part.len() && is_text(&whole) {
+                    let whole: String = whole.iter().copied().filter_map(Tok::character).collect();
+                    let place = self.elsewhere(&whole, follower);
+                    found.extend(place.map(|place| ShellWord::known(&place)));
+                }
                 let spelled = touch::joined(&text, folder, &act.home);
                 if let Some(place) = self.elsewhere(&spelled, follower) {
                     let word = if rest.is_empty() {
@@ -251,7 +258,8 @@ fn named_in_strings(act: &Act) -> BTreeSet<String> {
             if piece.contains('/') || piece == text {
                 let toks = literal(piece);
                 let project = literal(&act.project);
-                let paths = touch::parts(&toks).map(|part| touch::placed(part, &project, &act.home));
+                let paths =
+                    touch::parts(&toks).map(|part| place::placed(part, &project, &act.home));
                 found.extend(paths.map(|path| {
                     path.iter().copied().filter_map(Tok::character).collect::<String>()
                 }));

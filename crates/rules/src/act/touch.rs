@@ -8,7 +8,7 @@ use callgate_mask::programs::is_one_of;
 use super::{Act, OWN_AGENT};
 use crate::glob::{Tok, is_text, literal};
 use crate::place::link::leads_anywhere;
-use crate::place::normal_toks;
+use crate::place::placed;
 use crate::shell::names::{MOVERS, SEARCHERS};
 use crate::shell::{ShellCommand, ShellWord, operands};
 use crate::steps;
@@ -142,9 +142,9 @@ pub(super) fn folders_of(command: &ShellCommand, home: &str) -> Vec<Vec<Tok>> {
     }
     for word in command.words.iter().skip(1) {
         let text = word.first_text();
-        let start = ["--chdir=", "--directory=", "-C", "-D"].into_iter().find(|start| {
-            text.len() > start.len() && text.starts_with(start)
-        });
+        let start = ["--chdir=", "--directory=", "-C", "-D"]
+            .into_iter()
+            .find(|start| text.len() > start.len() && text.starts_with(start));
         if let Some(start) = start {
             let skipped = start.chars().count();
             word.patterns().for_each(|toks| enter(toks.get(skipped..).unwrap_or_default()));
@@ -196,18 +196,6 @@ fn part_starts(toks: &[Tok]) -> impl Iterator<Item = usize> {
 
 fn is_separator(tok: Tok) -> bool {
     matches!(tok, Tok::Is('=' | ':' | ',' | '@'))
-}
-
-/// Returns the absolute path of a part of a word in a folder.
-pub(crate) fn placed(part: &[Tok], folder: &[Tok], home: &str) -> Vec<Tok> {
-    let mut whole = match part {
-        [Tok::Is('/') | Tok::Cross, ..] => Vec::new(),
-        [Tok::Is('~')] | [Tok::Is('~'), Tok::Is('/'), ..] => literal(home),
-        _ => [folder, &[Tok::Is('/')]].concat(),
-    };
-    let is_home = matches!(part, [Tok::Is('~')] | [Tok::Is('~'), Tok::Is('/'), ..]);
-    whole.extend_from_slice(if is_home { &part[1..] } else { part });
-    normal_toks(&whole)
 }
 
 /// Returns the folders that an act searches, removes or moves with all their contents.

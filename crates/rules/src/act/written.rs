@@ -5,6 +5,7 @@
 
 use super::{Act, touch};
 use crate::glob::{Tok, literal};
+use crate::place;
 use crate::shell::names::has;
 use crate::shell::{ShellCommand, ShellWord, operands};
 use crate::steps;
@@ -239,7 +240,7 @@ impl WrittenPaths<'_> {
             self.last = Some(address);
         }
         for folder in &self.folders {
-            let path = touch::placed(path, folder, &self.act.home);
+            let path = place::placed(path, folder, &self.act.home);
             let text: String = path.iter().copied().filter_map(Tok::character).collect();
             if text.len() < path.len() || !has(NOWHERE, &text) {
                 self.paths.push(path);
@@ -269,15 +270,19 @@ fn last(arguments: &[ShellWord]) -> Vec<&ShellWord> {
 
 /// Returns the values of some options: the next word, or the rest of the same word.
 fn after<'a>(arguments: &'a [ShellWord], options: &'a str) -> impl Iterator<Item = Vec<Tok>> + 'a {
-    arguments.iter().enumerate().filter_map(move |(at, word)| {
-        let text = word.gapped_text();
-        let named = options.split_ascii_whitespace().find_map(|option| value_at(&text, option))?;
-        let first = word.patterns().next().unwrap_or_default();
-        let rest = first.get(named..).unwrap_or_default().to_vec();
-        let next = || arguments.get(at + 1).into_iter().flat_map(ShellWord::patterns).collect();
-        Some(if rest.is_empty() { next() } else { vec![rest] })
-    })
-    .flat_map(|values: Vec<Vec<Tok>>| values)
+    arguments
+        .iter()
+        .enumerate()
+        .filter_map(move |(at, word)| {
+            let text = word.gapped_text();
+            let named =
+                options.split_ascii_whitespace().find_map(|option| value_at(&text, option))?;
+            let first = word.patterns().next().unwrap_or_default();
+            let rest = first.get(named..).unwrap_or_default().to_vec();
+            let next = || arguments.get(at + 1).into_iter().flat_map(ShellWord::patterns).collect();
+            Some(if rest.is_empty() { next() } else { vec![rest] })
+        })
+        .flat_map(|values: Vec<Vec<Tok>>| values)
 }
 
 /// Returns where the value begins in a word that is this option, perhaps among other letters or

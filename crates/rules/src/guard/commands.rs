@@ -180,10 +180,13 @@ fn sources(command: &ShellCommand, act: &Act) -> Vec<Vec<Tok>> {
         command.words.iter().filter_map(ShellWord::text).any(|word| is_one_of(word, COPIERS));
     let is_whole = |word: &ShellWord| {
         word.has_unknown()
-            || word.texts().any(|text| text.ends_with('/') || matches!(last_name(&text), "." | ".."))
+            || word
+                .texts()
+                .any(|text| text.ends_with('/') || matches!(last_name(&text), "." | ".."))
     };
-    let names_target =
-        |word: &ShellWord| word.texts().any(|text| text.starts_with("-t") || text.starts_with("--t"));
+    let names_target = |word: &ShellWord| {
+        word.texts().any(|text| text.starts_with("-t") || text.starts_with("--t"))
+    };
     let rest = &command.words[1..];
     let all_but_last = rest.get(..rest.len().saturating_sub(1)).unwrap_or_default();
     // Copying something into a folder under its own name changes nothing else in it.

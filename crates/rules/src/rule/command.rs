@@ -112,10 +112,7 @@ impl CommandPattern {
             return true;
         }
         let all = |parts: &[PatternWord], words: &[ShellWord]| {
-            parts
-                .iter()
-                .zip(words)
-                .all(|(part, word)| word.surely_is(&part.pattern(home)))
+            parts.iter().zip(words).all(|(part, word)| word.surely_is(&part.pattern(home)))
         };
         let is_length = if self.is_open {
             command.words.len() >= self.words.len()
@@ -136,8 +133,7 @@ impl CommandPattern {
         let Some((program, rest)) = self.words.split_first() else { return true };
         (could(program, first) || program.could_end(first))
             && self.assigns.iter().all(assigned)
-            && (first.may_split && first.counts_as_anything()
-                || follows(rest, &words[1..], &could))
+            && (first.may_split && first.counts_as_anything() || follows(rest, &words[1..], &could))
     }
 }
 

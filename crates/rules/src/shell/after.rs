@@ -8,10 +8,9 @@ use callgate_mask::programs::is_one_of;
 use super::names::STATEFUL;
 use super::values::ShellValues;
 use super::{GAP, MOST_WILD_WORDS, ShellCommand, ShellScript, ShellWord};
-use crate::act::touch::placed;
 use crate::glob::{Tok, literal};
 use crate::place::link::is_through_root;
-use crate::place::{BaseFolders, LONGEST, join, last_name, normal};
+use crate::place::{BaseFolders, LONGEST, join, last_name, normal, placed};
 use crate::steps;
 
 /// The most folders in which a command may run before they count as unknown.
@@ -59,7 +58,9 @@ pub(super) fn look(script: &mut ShellScript, base: BaseFolders<'_>) {
 /// Returns the targets of the `cd`s of a line whose values are not written out.
 fn changed_folders(script: &ShellScript, base: BaseFolders<'_>) -> HashMap<usize, ShellWord> {
     let is_open = |command: &ShellCommand| {
-        command.program().is_some_and(|program| matches!(last_name(program), "cd" | "chdir" | "pushd"))
+        command
+            .program()
+            .is_some_and(|program| matches!(last_name(program), "cd" | "chdir" | "pushd"))
             && command.words.iter().any(|word| !word.is_known())
     };
     if !script.commands.iter().any(is_open) {
@@ -99,8 +100,11 @@ fn step_loosely(
     let mut found = Vec::new();
     match target.filter(|_| command.assigns.is_empty()) {
         Some(word) if !word.has_unknown() && !word.could_begin_with("-") => {
-            let from: Vec<Vec<Tok>> =
-                folders.iter().map(|folder| literal(folder)).chain(others.iter().cloned()).collect();
+            let from: Vec<Vec<Tok>> = folders
+                .iter()
+                .map(|folder| literal(folder))
+                .chain(others.iter().cloned())
+                .collect();
             for toks in word.patterns() {
                 found.extend(from.iter().map(|folder| placed(&toks, folder, home)));
             }

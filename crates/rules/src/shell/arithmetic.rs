@@ -47,9 +47,9 @@ impl ShellReader<'_> {
         if has_two_words(&text) {
             return false;
         }
-        let names = text.split(|c| !is_name(c)).filter(|name| {
-            name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
-        });
+        let names = text
+            .split(|c| !is_name(c))
+            .filter(|name| name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_'));
         let names: Vec<String> = names.map(ToOwned::to_owned).collect();
         for name in names {
             if offset == 0 {

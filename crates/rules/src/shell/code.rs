@@ -56,8 +56,21 @@ pub(crate) fn words_of(text: &str) -> CodeWords {
 
 /// Names by which programs start others.
 const STARTERS: [&str; 16] = [
-    "system", "exec", "popen", "spawn", "subprocess", "getline", "qx", "child_process", "passthru",
-    "proc_open", "getstatusoutput", "open3", "%x", "os.spawn", "| \"",
+    "system",
+    "exec",
+    "popen",
+    "spawn",
+    "subprocess",
+    "getline",
+    "qx",
+    "child_process",
+    "passthru",
+    "proc_open",
+    "getstatusoutput",
+    "open3",
+    "%x",
+    "os.spawn",
+    "| \"",
     "|\"",
 ];
 

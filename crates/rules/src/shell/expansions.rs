@@ -232,12 +232,11 @@ impl ShellReader<'_> {
             [only] => only.text().and_then(sequence),
             _ => Some(parts),
         };
-        match members.filter(|_| is_closed) {
-            Some(members) => word.push_expansion(WordExpansion::Braces(members)),
-            None => {
-                word.push('{');
-                self.at = begin;
-            }
+        if let Some(members) = members.filter(|_| is_closed) {
+            word.push_expansion(WordExpansion::Braces(members));
+        } else {
+            word.push('{');
+            self.at = begin;
         }
     }
 }

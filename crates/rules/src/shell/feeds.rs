@@ -2,7 +2,7 @@
 
 use super::ShellCommand;
 use super::names::LANGUAGES;
-use super::values::ShellValues;
+use super::values::{ShellValues, split};
 use super::word::{ShellWord, WordPiece};
 
 /// Programs that append what they read to the words of another program.
@@ -70,12 +70,12 @@ fn with_program(command: ShellCommand, values: &ShellValues<'_>) -> Vec<ShellCom
 
 /// Returns the words that a line becomes.
 fn words_of(pieces: &[WordPiece]) -> Vec<ShellWord> {
-    if let [WordPiece::Text(text)] = pieces {
-        return text.split_whitespace().map(ShellWord::known).collect();
-    }
-    let mut word = ShellWord::of_pieces(pieces.to_vec());
-    word.may_split = true;
-    vec![word]
+    let words = split(pieces).into_iter().map(|pieces| {
+        let mut word = ShellWord::of_pieces(pieces);
+        word.may_split = !word.is_known();
+        word
+    });
+    words.collect()
 }
 
 /// Returns the text that `xargs -I` replaces.
@@ -85,10 +85,11 @@ fn replaced_text(words: &[ShellWord]) -> Option<String> {
         let mark = match *text {
             "-I" | "-J" => texts.get(at + 1).copied(),
             "-i" | "--replace" => Some("{}"),
-            text => text
-                .strip_prefix("-I")
-                .or_else(|| text.strip_prefix("--replace="))
-                .or_else(|| (at == 0 && text.ends_with("parallel") && has_braces(words)).then_some("{}")),
+            text => {
+                text.strip_prefix("-I").or_else(|| text.strip_prefix("--replace=")).or_else(|| {
+                    (at == 0 && text.ends_with("parallel") && has_braces(words)).then_some("{}")
+                })
+            }
         };
         if let Some(mark) = mark.filter(|mark| !mark.is_empty()) {
             return Some(mark.to_owned());
@@ -108,7 +109,9 @@ fn replace(words: &mut [ShellWord], mark: &str, pieces: &[WordPiece]) {
         let mut replaced = ShellWord::known("");
         for (at, part) in text.split(mark).enumerate() {
             if at > 0 {
-                pieces.iter().for_each(|piece| replaced.push_any(piece.clone()));
+                for piece in pieces {
+                    replaced.push_any(piece.clone());
+                }
             }
             replaced.push_text(part);
         }

@@ -3,32 +3,21 @@
 //! A deny has to find its command behind wrappers, in the arguments of shells and interpreters, in
 //! here-documents and in lines that were not understood. Finding too much does no harm here.
 
+mod doubts;
+mod starts;
+mod texts;
+
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use callgate_mask::programs::{INTERPRETERS, SHELLS, WRAPPERS};
-
-use super::names::{CAN_RUN, LANGUAGES};
 use super::values::ShellValues;
-use super::word::WordPiece;
 use super::{DEEPEST, GAP, ShellCommand, ShellScript, ShellWord, code, feeds, operands};
 use crate::glob::Tok;
-use crate::place::{BaseFolders, last_name};
+use crate::place::BaseFolders;
 use crate::steps;
-
-/// Programs whose arguments are a command line.
-const LINE_TAKERS: &str = "eval trap su ssh watch at batch emulate";
-/// Programs that run what they read.
-const LINE_READERS: &str = "source . ssh su at batch parallel";
-/// Commands of a shell that evaluate the text between brackets in their words.
-const EVALUATORS: &str = "test [ [[ read printf unset declare typeset local export readonly let \
-    mapfile readarray wait getopts compgen complete print";
-/// Variables of one shell that define what names mean.
-const TABLES: [&str; 6] = ["aliases[", "galiases[", "saliases[", "functions[", "commands[", "dis_"];
-/// Variables whose value a shell runs, or that name a file which it runs.
-const RUN_VARIABLES: [&str; 9] = [
-    "PS0", "PS1", "PS2", "PS4", "PROMPT", "PROMPT_COMMAND", "BASH_ENV", "ENV", "ZDOTDIR",
-];
+use doubts::{InputReader, line_reader, reads_unknown, runs_anything};
+use starts::starts;
+use texts::{is_special, texts};
 
 /// All commands that could run, and where in their words they could begin.
 #[derive(Debug, Clone, Default)]
@@ -77,13 +66,6 @@ struct ReadLine {
     body_kind: TextKind,
     /// Whether any word may be run.
     is_open: bool,
-}
-
-/// Who runs what it reads.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum InputReader {
-    Shell,
-    Language,
 }
 
 impl PossibleRuns {
@@ -227,7 +209,9 @@ impl PossibleRuns {
             return;
         }
         let is_line = line.kind == TextKind::Line;
-        if is_line && let Some(reason) = runs_anything(command).or_else(|| reads_unknown(command, values)) {
+        if is_line
+            && let Some(reason) = runs_anything(command).or_else(|| reads_unknown(command, values))
+        {
             self.note_anything(reason);
         }
         let index = self.commands.len();
@@ -253,7 +237,7 @@ impl PossibleRuns {
             return;
         }
         let mut hasher = DefaultHasher::new();
-        (text, kind, place.base.cwd).hash(&mut hasher);
+        (text, kind, place.base.cwd, place.runs_code).hash(&mut hasher);
         if !self.read.insert(hasher.finish()) {
             return;
         }
@@ -292,347 +276,4 @@ impl PossibleRuns {
 
 fn all_words(command: &ShellCommand) -> impl Iterator<Item = &ShellWord> {
     command.words.iter().chain(&command.assigns).chain(&command.redirects)
-}
-
-/// Returns why a command could run anything.
-fn runs_anything(command: &ShellCommand) -> Option<&'static str> {
-    let program = command.words.first()?;
-    if program.is_anything() || (program.may_split && program.first_text().starts_with(GAP)) {
-        return Some("a program whose name is not known");
-    }
-    let table = program.first_text();
-    if TABLES.iter().any(|name| table.starts_with(name)) {
-        return Some("a table of the shell");
-    }
-    let is_setting = |word: &ShellWord| word.first_text().starts_with("GIT_CONFIG");
-    let names_alias = |word: &ShellWord| word.first_text().contains("alias.");
-    if command.assigns.iter().any(is_setting)
-        || (program.could_name("git") && command.words.iter().any(names_alias))
-    {
-        return Some("an alias of git");
-    }
-    let is_definition = |word: &ShellWord| word.first_text().contains('=') || word.has_unknown();
-    if program.could_name("alias") && command.words[1..].iter().any(is_definition) {
-        return Some("an alias");
-    }
-    if program.could_name("hash enable autoload zmodload") && command.words.len() > 2 {
-        return Some("a command that changes the meaning of names");
-    }
-    let is_compared = |word: &ShellWord| {
-        word.text().is_some_and(|text| matches!(text, "-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge"))
-    };
-    let is_test = program.text() == Some("[[") && command.words.iter().any(is_compared);
-    if (is_test || program.text() == Some("let")) && command.words.iter().any(ShellWord::has_unknown) {
-        return Some("arithmetic with an unknown value");
-    }
-    let runs_sed = program.could_name("sed gsed")
-        && operands::sed_scripts(&command.words[1..]).any(|script| {
-            script.texts().any(|text| !operands::is_quiet_sed(&text))
-        });
-    if runs_sed {
-        return Some("a script for sed that could run commands");
-    }
-    let has_code_gap = program_starts(command).any(|at| takes_gap(&command.words[at..]));
-    has_code_gap.then_some("a program text that is not known")
-}
-
-/// Returns true if a program gets a text to run of which something is not known.
-fn takes_gap(words: &[ShellWord]) -> bool {
-    let Some((program, rest)) = words.split_first() else { return false };
-    let Some(name) = program.text() else { return false };
-    let is = |list: &str| callgate_mask::programs::is_one_of(name, list);
-    if is(LINE_TAKERS) {
-        return rest.iter().any(ShellWord::has_unknown);
-    }
-    let is_shell = is(SHELLS);
-    if !is_shell && !is(LANGUAGES) && !is("sed gsed") {
-        return false;
-    }
-    if is("sed gsed") || is("awk gawk mawk nawk") {
-        return operands::program_text(name, rest).is_some_and(ShellWord::has_unknown);
-    }
-    let gives_code = |word: &ShellWord| {
-        word.text().is_some_and(|text| {
-            text.starts_with('-')
-                && (matches!(text, "--eval" | "--print" | "--command")
-                    || (!text.starts_with("--") && text.ends_with(['c', 'e', 'E', 'r', 'p'])))
-        })
-    };
-    words.windows(2).any(|two| gives_code(&two[0]) && two[1].has_unknown())
-}
-
-/// Returns who in a line runs what it reads, which may be any part of the line.
-fn line_reader(script: &ShellScript) -> Option<InputReader> {
-    // A file that the line has written may be run by it.
-    let writes = script.commands.iter().any(|command| {
-        let is_file = |word: &ShellWord| {
-            !matches!(word.text(), Some("/dev/null" | "1" | "2" | "/dev/stderr" | "/dev/stdout"))
-        };
-        command.redirects.iter().any(is_file) || command.program() == Some("tee")
-    });
-    let written: Vec<String> = script
-        .commands
-        .iter()
-        .flat_map(|command| &command.redirects)
-        .map(|word| last_name(&word.first_text()).to_owned())
-        .collect();
-    let is_written = |command: &ShellCommand| {
-        let program = command.words.first().map(|word| last_name(&word.first_text()).to_owned());
-        program.is_some_and(|name| !name.is_empty() && written.contains(&name))
-    };
-    if script.commands.iter().any(is_written) {
-        return Some(InputReader::Shell);
-    }
-    let readers = script.commands.iter().filter_map(|command| reader_of(command, writes));
-    readers.reduce(|one, other| if one == InputReader::Shell { one } else { other })
-}
-
-/// Returns how a command runs what it reads, if it does.
-fn reader_of(command: &ShellCommand, writes: bool) -> Option<InputReader> {
-    let is_operand = |word: &ShellWord| {
-        let text = word.first_text();
-        text == "-c"
-            || (!text.starts_with('-') && text != "/dev/stdin" && !text.starts_with("/dev/fd"))
-    };
-    let names_file = |word: &ShellWord| {
-        RUN_VARIABLES.iter().any(|name| word.first_text().starts_with(&format!("{name}=")))
-    };
-    let reads_variable = writes && command.assigns.iter().chain(&command.words).any(names_file);
-    let reader = |at: usize| {
-        let (program, rest) = (&command.words[at], &command.words[at + 1..]);
-        let has_input = command.is_piped || command.reads_file || rest.is_empty();
-        let reads = (has_input || writes) && (!has_code(rest) || command.is_piped)
-            || !rest.iter().any(is_operand);
-        if program.could_name(SHELLS) || program.could_name(LINE_READERS) {
-            reads.then_some(InputReader::Shell)
-        } else if program.could_name(LANGUAGES) && has_input && !rest.iter().any(is_operand) {
-            Some(InputReader::Language)
-        } else {
-            None
-        }
-    };
-    let found = program_starts(command).find_map(reader);
-    found.or_else(|| reads_variable.then_some(InputReader::Shell))
-}
-
-/// Returns true if an option of a shell gives it a command line.
-fn has_code(words: &[ShellWord]) -> bool {
-    words.iter().any(|word| {
-        let text = word.first_text();
-        text.starts_with('-') && !text.starts_with("--") && text.contains('c')
-    })
-}
-
-/// Returns why a shell could read anything from another command.
-fn reads_unknown(command: &ShellCommand, values: &ShellValues<'_>) -> Option<&'static str> {
-    let is_shell = |at: usize| {
-        let (program, rest) = (&command.words[at], &command.words[at + 1..]);
-        let is_script = |word: &ShellWord| !word.first_text().starts_with('-');
-        program.could_name(SHELLS) && !has_code(rest) && !rest.iter().any(is_script)
-    };
-    let is_fed = command.is_piped && !command.has_here_text;
-    if !is_fed || !program_starts(command).any(is_shell) {
-        return None;
-    }
-    let reason = "a shell that runs what is not known";
-    let Some(feeder) = command.fed_by else { return Some(reason) };
-    let printed = values.printed_by(feeder, 1);
-    printed.iter().flatten().any(|piece| !matches!(piece, WordPiece::Text(_))).then_some(reason)
-}
-
-/// Returns the words at which a program may begin.
-fn starts(command: &ShellCommand, is_open: bool) -> Vec<usize> {
-    let Some(program) = command.words.first() else { return Vec::new() };
-    let is_feeder = program.could_name("xargs gxargs");
-    if is_open || (!is_feeder && (program.could_name(INTERPRETERS) || program.could_name(SHELLS))) {
-        (0..command.words.len()).collect()
-    } else if program.could_name(WRAPPERS) {
-        wrapped(&command.words)
-    } else if program.could_name("git") {
-        started_by_git(&command.words)
-    } else if program.may_split {
-        // It may be no word at all.
-        vec![0, 1.min(command.words.len() - 1)]
-    } else {
-        vec![0]
-    }
-}
-
-/// Returns the words at which a shell would find a program: not every word of a program in another
-/// language.
-fn program_starts(command: &ShellCommand) -> impl Iterator<Item = usize> {
-    let is_language = command.words.first().is_some_and(|program| program.could_name(LANGUAGES));
-    let starts = if is_language { vec![0] } else { starts(command, false) };
-    starts.into_iter()
-}
-
-/// Returns the words at which git starts another program.
-fn started_by_git(words: &[ShellWord]) -> Vec<usize> {
-    let mut starts = vec![0];
-    for (at, word) in words.iter().enumerate().skip(1).take(words.len().saturating_sub(2)) {
-        let is_before = |text: &str| {
-            matches!(text, "foreach" | "run" | "-x" | "--exec" | "--recursive" | "--quiet")
-        };
-        if word.text().is_some_and(is_before) {
-            let rest = &words[at + 1..];
-            let inner = if rest[0].could_name(WRAPPERS) { wrapped(rest) } else { vec![0] };
-            starts.extend(inner.into_iter().map(|inner| at + 1 + inner));
-        }
-    }
-    starts
-}
-
-/// Returns the words of a wrapper up to the first that is certainly the program, and so on through
-/// wrappers.
-fn wrapped(words: &[ShellWord]) -> Vec<usize> {
-    let mut starts = vec![0];
-    let mut after_option = false;
-    // A lock, a folder, a mask or a user comes before the program.
-    let takes_operand =
-        |word: &ShellWord| word.could_name("flock chroot taskset faketime setuidgid chpst runuser su");
-    let mut is_operand_due = words.first().is_some_and(takes_operand);
-    for (at, word) in words.iter().enumerate().skip(1) {
-        starts.push(at);
-        if word.could_name("git") {
-            starts.extend(started_by_git(&words[at..]).into_iter().skip(1).map(|i| at + i));
-        }
-        if word.could_name(INTERPRETERS) || word.could_name(SHELLS) {
-            starts.extend(at + 1..words.len());
-            break;
-        }
-        let is_option = word.could_begin_with("-") || word.may_split;
-        let is_own = word.could_contain("=")
-            || word.first_text().starts_with(|c: char| c.is_ascii_digit());
-        if !is_option && !is_own && !after_option && is_operand_due {
-            is_operand_due = false;
-        } else if !is_option && !is_own && !after_option && !word.could_name(WRAPPERS) {
-            break;
-        }
-        after_option = is_option && !word.first_text().contains('=');
-    }
-    starts
-}
-
-/// Returns the texts in a command's words that may be command lines or programs themselves.
-fn texts(command: &ShellCommand, line: ReadLine) -> Vec<(String, TextKind)> {
-    let ReadLine { kind, body_kind, is_open } = line;
-    let is_line = kind == TextKind::Line;
-    let Some(program) = command.words.first() else { return assigned(command, is_line).collect() };
-    let is = |list: &str| program.could_name(list);
-    let takes_texts = |at: usize| {
-        let word = &command.words[at];
-        [INTERPRETERS, SHELLS, WRAPPERS, LINE_TAKERS].iter().any(|list| word.could_name(list))
-    };
-    let looks_inside = is_open || program_starts(command).any(takes_texts);
-    // The output of a harmless program is run only if something in the line runs it.
-    let harmless = if is_open { Vec::new() } else { operands::harmless_texts(command) };
-    let kind = if is_line && runs_texts(command) { TextKind::Line } else { body_kind };
-    let evaluates = is_line && is(EVALUATORS);
-    let names = |list: &str| starts(command, false).iter().any(|at| command.words[*at].could_name(list));
-    let is_code = names(LANGUAGES);
-    let code = if names("perl ruby php") { TextKind::Script } else { TextKind::Code };
-    let mut texts = Vec::new();
-    for (at, word) in command.words.iter().enumerate().filter(|(at, _)| !harmless.contains(at)) {
-        for text in word.texts() {
-            if looks_inside && text.contains(is_special) {
-                if is_code {
-                    texts.push((text.clone(), code));
-                }
-                if !is_code || kind == TextKind::Line {
-                    texts.extend(glued(&text).map(|text| (text, kind)));
-                    texts.push((text.clone(), kind));
-                }
-            }
-            if looks_inside || is(CAN_RUN) {
-                texts.extend(after_equals(&text).map(|text| (text, TextKind::Possible)));
-            }
-            if at > 0 && is("sed gsed") {
-                texts.push((text.replace(is_sed_mark, " "), TextKind::Code));
-                texts.push((text.clone(), TextKind::Code));
-            }
-            if evaluates && (text.contains("$(") || text.contains('`')) {
-                texts.push((text.clone(), TextKind::Line));
-            }
-            if at > 0 && is("git") && gives_git_command(&command.words, at) {
-                texts.push((text.trim_start_matches('!').to_owned(), TextKind::Line));
-            }
-        }
-    }
-    if is_line && is("eval") {
-        // It joins its words.
-        let joined: Vec<String> = command.words[1..].iter().map(ShellWord::first_text).collect();
-        texts.push((joined.join(" "), TextKind::Line));
-    }
-    texts.extend(assigned(command, is_line));
-    texts
-}
-
-/// Returns the values of the assignments of a command.
-fn assigned(command: &ShellCommand, is_line: bool) -> impl Iterator<Item = (String, TextKind)> {
-    command.assigns.iter().flat_map(move |assign| {
-        let value = |text: String| assign.value_at.and_then(|at| text.get(at..).map(Into::into));
-        let name = assign.first_text();
-        let is_run = is_line
-            && RUN_VARIABLES.iter().any(|run| name.starts_with(&format!("{run}=")));
-        let kind = if is_run { TextKind::Line } else { TextKind::Possible };
-        assign.texts().filter_map(value).map(move |text: String| (text, kind))
-    })
-}
-
-/// Returns true if a program of the command certainly runs a text that it is given.
-fn runs_texts(command: &ShellCommand) -> bool {
-    let takes_line = |at: usize| {
-        let (program, rest) = (&command.words[at], &command.words[at + 1..]);
-        let has_option = rest.iter().any(|word| {
-            let text = word.first_text();
-            text.starts_with('-') && !text.starts_with("--") && text.contains('c')
-        });
-        let splits = program.could_name("env")
-            && rest.iter().any(|word| {
-                word.could_begin_with("-S") || word.could_begin_with("--split")
-            });
-        program.could_name(LINE_TAKERS) || splits || (program.could_name(SHELLS) && has_option)
-    };
-    program_starts(command).any(takes_line)
-}
-
-/// Returns true if git runs this word as a command line.
-fn gives_git_command(words: &[ShellWord], at: usize) -> bool {
-    let before = words[at - 1].text().unwrap_or_default();
-    let has_command = |name: &str| words.iter().any(|word| word.text() == Some(name));
-    match before {
-        "-x" | "--exec" => has_command("rebase") || has_command("difftool"),
-        "--extcmd" | "--tree-filter" | "--index-filter" | "--msg-filter" | "--env-filter"
-        | "--commit-filter" | "--parent-filter" | "--tag-name-filter" | "--setup"
-        | "--upload-pack" | "--receive-pack" | "foreach" => true,
-        _ => {
-            let is_foreach = |word: &ShellWord| word.text() == Some("foreach");
-            words[..at].iter().any(is_foreach)
-                || words[at].text().is_some_and(|text| text.starts_with("--exec="))
-        }
-    }
-}
-
-fn is_sed_mark(c: char) -> bool {
-    !(c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '~'))
-}
-
-/// Returns the text after the letter of an option, as in `-S'git push'`, and after a colon.
-fn glued(text: &str) -> impl Iterator<Item = String> {
-    let is_option = text.starts_with('-') && !text.starts_with("--");
-    let letters = is_option.then(|| text.chars().skip(2).collect::<String>());
-    let after_colon = text.split_once(':').map(|(_, rest)| rest.trim_start_matches('!').to_owned());
-    let after_mark = text.strip_prefix(['!', ':', '+']).map(|rest| rest.trim_start_matches('!').to_owned());
-    letters.into_iter().chain(after_colon).chain(after_mark).filter(|text| !text.is_empty())
-}
-
-/// Returns the text after each `=` of an option.
-fn after_equals(text: &str) -> impl Iterator<Item = String> {
-    let after =
-        |(at, _): (usize, &str)| text[at + 1..].trim_start_matches(['!', '\'', '"']).to_owned();
-    text.match_indices('=').take(4).map(after).filter(|value| !value.is_empty())
-}
-
-fn is_special(c: char) -> bool {
-    c.is_whitespace() || ";&|<>()`$'\"!{}=,".contains(c)
 }

@@ -84,10 +84,10 @@ pub(crate) fn program_text<'a>(program: &str, rest: &'a [ShellWord]) -> Option<&
 
 /// Returns the scripts among the arguments of `sed`.
 pub(crate) fn sed_scripts(rest: &[ShellWord]) -> impl Iterator<Item = &ShellWord> {
-    let gives = |word: &ShellWord| matches!(word.text(), Some("-e" | "--expression"));
+    let is_script_option = |word: &ShellWord| matches!(word.text(), Some("-e" | "--expression"));
     let has_file = rest.iter().any(|word| word.first_text().starts_with("-f"));
-    let given = rest.windows(2).filter(move |two| gives(&two[0])).map(|two| &two[1]);
-    let has_given = rest.iter().any(gives);
+    let given = rest.windows(2).filter(move |two| is_script_option(&two[0])).map(|two| &two[1]);
+    let has_given = rest.iter().any(is_script_option);
     let first = rest.iter().find(|word| !word.first_text().starts_with('-'));
     given.chain(first.filter(|_| !has_given && !has_file))
 }

@@ -33,14 +33,13 @@ impl ShellValues<'_> {
         };
         let is_silent = |command: &ShellCommand| match command.words.first() {
             None => true,
-            Some(word) => word.text().is_some_and(|name| {
-                SILENT.split_ascii_whitespace().any(|silent| silent == name)
-            }),
+            Some(word) => word
+                .text()
+                .is_some_and(|name| SILENT.split_ascii_whitespace().any(|silent| silent == name)),
         };
         let is_read = |at: usize| all().any(|(_, other)| other.fed_by == Some(at));
-        let mut heard = all().filter(|(at, command)| {
-            command.level == level && !is_silent(command) && !is_read(*at)
-        });
+        let mut heard = all()
+            .filter(|(at, command)| command.level == level && !is_silent(command) && !is_read(*at));
         match (heard.next(), heard.next()) {
             (Some((at, _)), None) => self.printed_by(at, depth),
             _ => unknown(),
@@ -72,14 +71,14 @@ impl ShellValues<'_> {
             }
             "grep" | "rg" if has(&["-c", "--count"]) && plain_operands(rest) < 3 => digits(),
             "lsof" if has(&["-t", "-ti"]) => digits(),
-            "docker" | "podman" if options().any(|option| is_quiet(option)) => named(),
+            "docker" | "podman" if options().any(is_quiet) => named(),
             "go" if rest.first().and_then(ShellWord::text) == Some("list") => {
                 vec![vec![WordPiece::Listing]]
             }
             "git" => self.told_by_git(rest, at),
             "ls" => listed(rest),
             "fd" | "fdfind" => vec![vec![WordPiece::Listing]],
-            "find" if !options().any(|option| is_other_action(option)) => found(rest),
+            "find" if !options().any(is_other_action) => found(rest),
             "grep" | "egrep" | "rg" | "ag" if options().any(lists_files) => listed(rest),
             "cat" if rest.is_empty() => self.passed_on(command, depth),
             "grep" if !has(&["-o", "-h"]) && plain_operands(rest) == 1 && command.is_piped => {
@@ -142,7 +141,13 @@ impl ShellValues<'_> {
     }
 
     /// Returns the last name of a path, or the folder before it.
-    fn path_part(&self, name: &str, rest: &[ShellWord], at: usize, depth: usize) -> Vec<PrintedText> {
+    fn path_part(
+        &self,
+        name: &str,
+        rest: &[ShellWord],
+        at: usize,
+        depth: usize,
+    ) -> Vec<PrintedText> {
         let [word, ..] = rest else { return unknown() };
         let mut printed = Vec::new();
         for pieces in self.resolve_at(word, at, depth + 1).joined() {
@@ -182,7 +187,8 @@ impl ShellValues<'_> {
             "rev-parse" if has("--show-toplevel") => {
                 let Some(command) = self.command(at) else { return unknown() };
                 let folders = command.folders.iter();
-                let all = folders.flat_map(|folder| std::iter::once(folder.as_str()).chain(above(folder)));
+                let all = folders
+                    .flat_map(|folder| std::iter::once(folder.as_str()).chain(above(folder)));
                 all.map(|folder| vec![WordPiece::Text(folder.to_owned())]).take(20).collect()
             }
             "rev-list" if has("--count") => digits(),
@@ -215,7 +221,9 @@ fn prints_hash(option: &str) -> bool {
 
 /// Returns true if an option does not print anything but names.
 fn names_only(option: &str) -> bool {
-    !option.contains("format") || option.ends_with("=%(refname:short)") || option.ends_with("=%(refname)")
+    !option.contains("format")
+        || option.ends_with("=%(refname:short)")
+        || option.ends_with("=%(refname)")
 }
 
 /// Returns true if an option, or one of several letters, makes a container program print ids.
@@ -279,7 +287,8 @@ fn dated(rest: &[ShellWord]) -> Vec<PrintedText> {
 fn temporary(rest: &[ShellWord]) -> Vec<PrintedText> {
     let texts: Option<Vec<&str>> = rest.iter().map(ShellWord::text).collect();
     let Some(texts) = texts else { return unknown() };
-    if texts.iter().any(|text| text.starts_with('-') && !matches!(*text, "-d" | "-q" | "-t" | "-u")) {
+    if texts.iter().any(|text| text.starts_with('-') && !matches!(*text, "-d" | "-q" | "-t" | "-u"))
+    {
         return unknown();
     }
     let mut named = texts.iter().filter(|text| !text.starts_with('-'));
@@ -296,7 +305,10 @@ fn located(rest: &[ShellWord]) -> Vec<PrintedText> {
     let mut names = rest.iter().filter(|word| !word.could_begin_with("-"));
     match (names.next().and_then(ShellWord::text), names.next()) {
         (Some(name), None) if !name.contains('/') => {
-            vec![vec![WordPiece::Text(format!("/usr/bin/{name}"))], vec![WordPiece::Text(name.into())]]
+            vec![
+                vec![WordPiece::Text(format!("/usr/bin/{name}"))],
+                vec![WordPiece::Text(name.into())],
+            ]
         }
         _ => unknown(),
     }
@@ -365,5 +377,10 @@ fn known_folder(word: &ShellWord) -> Option<String> {
     }
     let text: String = word.first_text();
     let fixed = text.split(['*', '?', '[']).next()?;
-    Some(fixed.rsplit_once('/').map_or(".", |(folder, _)| if folder.is_empty() { "/" } else { folder }).to_owned())
+    Some(
+        fixed
+            .rsplit_once('/')
+            .map_or(".", |(folder, _)| if folder.is_empty() { "/" } else { folder })
+            .to_owned(),
+    )
 }

@@ -26,27 +26,27 @@ impl ShellReader<'_> {
 
     /// Parses the next part of a word, which begins with this character.
     pub(super) fn word_part(&mut self, c: char, is_first: bool, word: &mut ShellWord) {
-            match c {
-                '\'' => {
-                    self.at += 1;
-                    self.single(word);
-                }
-                '"' => {
-                    self.at += 1;
-                    self.double(word);
-                }
-                '\\' => self.backslash(word),
-                '$' => {
-                    self.at += 1;
-                    self.dollar(word, false);
-                }
-                '`' => self.backticks(word, false),
-                '{' | '}' => self.brace(word),
-                _ => {
-                    self.at += 1;
-                    self.plain(c, is_first, word);
-                }
+        match c {
+            '\'' => {
+                self.at += 1;
+                self.single(word);
             }
+            '"' => {
+                self.at += 1;
+                self.double(word);
+            }
+            '\\' => self.backslash(word),
+            '$' => {
+                self.at += 1;
+                self.dollar(word, false);
+            }
+            '`' => self.backticks(word, false),
+            '{' | '}' => self.brace(word),
+            _ => {
+                self.at += 1;
+                self.plain(c, is_first, word);
+            }
+        }
     }
 
     /// Parses a character outside quotes that does not end the word.

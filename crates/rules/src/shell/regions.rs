@@ -242,9 +242,9 @@ impl RegionTracker {
 
     /// Returns true if a `case` is open whose `in` is still to come.
     pub(super) fn awaits_in(&self) -> bool {
-        self.frames.last().is_some_and(|frame| {
-            frame.kind == ControlKind::Case && self.here.len() == frame.base
-        })
+        self.frames
+            .last()
+            .is_some_and(|frame| frame.kind == ControlKind::Case && self.here.len() == frame.base)
     }
 
     pub(super) fn begin_patterns(&mut self) {

@@ -67,10 +67,10 @@ fn what_is_not_understood_is_said_and_the_commands_are_still_found() {
     );
     check(
         "f() { rm x; }",
-        &expect![[r#"
+        &expect![[r"
             rm x
             unclear: a function or an array
-            unclear: control flow"#]],
+            unclear: control flow"]],
     );
     check(
         "cat <<'EOF' >x\nrm $(a)\nEOF\nls",

@@ -5,6 +5,8 @@
 //! skipped, also any other.
 
 mod assigned;
+mod cut;
+mod fields;
 mod resolve;
 
 use std::collections::HashMap;
@@ -14,7 +16,7 @@ use super::lists::DefaultValue;
 use super::word::{ShellWord, ValueChange, WordExpansion, WordPiece};
 use super::{ShellCommand, ShellScript};
 use crate::steps;
-pub(super) use resolve::WordChoices;
+pub(super) use fields::{WordChoices, split};
 
 /// The most things that one word could be before it counts as unknown.
 const MOST_CHOICES: usize = 24;
@@ -54,6 +56,7 @@ enum AssignedValue {
 
 /// The values of the variables of a line.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(crate) struct ShellValues<'a> {
     script: &'a ShellScript,
     /// The line in which this one is a word, and the command there.
@@ -71,10 +74,7 @@ pub(crate) struct ShellValues<'a> {
 
 impl<'a> ShellValues<'a> {
     /// Finds the values of the variables of a line.
-    pub(crate) fn of(
-        script: &'a ShellScript,
-        outer: Option<(&'a ShellValues<'a>, usize)>,
-    ) -> Self {
+    pub(crate) fn of(script: &'a ShellScript, outer: Option<(&'a ShellValues<'a>, usize)>) -> Self {
         let mut values = Self {
             script,
             outer,
@@ -161,7 +161,8 @@ impl<'a> ShellValues<'a> {
     /// Returns the files of a redirect; braces name several.
     fn targets(&self, word: &ShellWord, at: usize) -> Vec<ShellWord> {
         let choices = self.resolve(word, at);
-        let fields: Vec<Vec<WordPiece>> = choices.0.into_iter().flat_map(|fields| fields.0).collect();
+        let fields: Vec<Vec<WordPiece>> =
+            choices.0.into_iter().flat_map(|fields| fields.0).collect();
         if fields.is_empty() {
             return vec![word.clone()];
         }

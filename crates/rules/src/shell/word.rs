@@ -4,12 +4,13 @@
 //! for rules that deny or ask and for the guard, and what it [surely is](ShellWord::surely_is), for
 //! rules that allow. The first errs towards yes, the second towards no.
 
-use std::ops::Range;
+mod expansion;
 
 use callgate_mask::programs::is_one_of;
 
 use crate::glob::{Lean, Tok, literal, meets};
 use crate::steps;
+pub use expansion::{ValueChange, WordExpansion};
 
 /// Stands for what is not known in a text. No real word contains it.
 pub(crate) const GAP: char = '\0';
@@ -31,56 +32,9 @@ pub enum WordPiece {
     Expansion(Box<WordExpansion>),
 }
 
-/// What a shell replaces by something else.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum WordExpansion {
-    /// `$NAME` or `${NAME…}`.
-    Variable {
-        /// The variable.
-        name: String,
-        /// Whether it is within double quotes, so that its value stays one word.
-        is_quoted: bool,
-        /// What is done with the value.
-        change: ValueChange,
-    },
-    /// The output of the commands of a substitution, by their indices in the script.
-    Output {
-        /// The commands.
-        commands: Range<usize>,
-        /// Whether it is within double quotes.
-        is_quoted: bool,
-    },
-    /// `{a,b}`: in most shells several words.
-    Braces(Vec<ShellWord>),
-    /// One of several texts.
-    Choice(Vec<ShellWord>),
-    /// The elements of an array.
-    Array(Vec<ShellWord>),
-}
-
-/// What an expansion does with the value of its variable.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ValueChange {
-    /// Nothing.
-    Keep,
-    /// `${x:-word}`: the value, or else this.
-    Default(ShellWord),
-    /// `${x:+word}`: this, or nothing.
-    Instead(ShellWord),
-    /// `${x#prefix}` and `${x##prefix}`.
-    CutPrefix(ShellWord),
-    /// `${x%suffix}` and `${x%%suffix}`.
-    CutSuffix(ShellWord),
-    /// `${x[@]}` and `${x[*]}`: all elements.
-    Elements,
-    /// `${#x}`.
-    Length,
-    /// Anything else.
-    Other,
-}
-
 /// One word, its quotes resolved.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct ShellWord {
     pieces: Vec<WordPiece>,
     /// What it could be instead, after expansion.
@@ -109,7 +63,9 @@ impl ShellWord {
     /// Returns a word of these pieces.
     pub(crate) fn of_pieces(pieces: Vec<WordPiece>) -> Self {
         let mut word = Self { is_quoted: true, ..Self::default() };
-        pieces.into_iter().for_each(|piece| word.push_any(piece));
+        for piece in pieces {
+            word.push_any(piece);
+        }
         word
     }
 
@@ -118,11 +74,10 @@ impl ShellWord {
         let mut word = Self::known(text);
         for tok in toks {
             match tok {
-                Tok::Is(GAP) => word.push_piece(WordPiece::Unknown),
-                Tok::Is(c) => word.push(*c),
+                Tok::Is(c) if *c != GAP => word.push(*c),
                 Tok::Run => word.push_piece(WordPiece::Glob('*')),
                 Tok::One | Tok::ShyOne => word.push_piece(WordPiece::Glob('?')),
-                Tok::Cross => word.push_piece(WordPiece::Unknown),
+                Tok::Is(_) | Tok::Cross => word.push_piece(WordPiece::Unknown),
                 Tok::Beneath => word.push_piece(WordPiece::Listing),
                 Tok::Digits => word.push_piece(WordPiece::Digits),
                 // It comes before a star.
@@ -258,7 +213,15 @@ impl ShellWord {
 
     /// Returns the texts that it could be, with a [`GAP`] for everything that is not known.
     pub(crate) fn texts(&self) -> impl Iterator<Item = String> {
-        self.choices().map(text_of)
+        self.choices().flat_map(|pieces| {
+            // Digits may also be missing.
+            let has_digits = pieces.contains(&WordPiece::Digits);
+            let without = || {
+                let rest = pieces.iter().filter(|piece| **piece != WordPiece::Digits);
+                text_of(&rest.cloned().collect::<Vec<WordPiece>>())
+            };
+            [Some(text_of(pieces)), has_digits.then(without)].into_iter().flatten()
+        })
     }
 
     /// Returns the patterns of the texts that it could be. If what is unknown counts as nothing,

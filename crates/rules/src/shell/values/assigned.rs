@@ -76,7 +76,13 @@ impl<'a> ShellValues<'a> {
         self.assigned.entry(name).or_default().push(assignment);
     }
 
-    fn note_assignment(&mut self, at: usize, word: &'a ShellWord, is_lasting: bool, is_exported: bool) {
+    fn note_assignment(
+        &mut self,
+        at: usize,
+        word: &'a ShellWord,
+        is_lasting: bool,
+        is_exported: bool,
+    ) {
         let Some((name, value)) = split(word) else {
             self.is_lost = true;
             return;
@@ -117,7 +123,9 @@ impl<'a> ShellValues<'a> {
             } else if !word.is_known() {
                 self.is_lost = true;
             } else if let Some(values) = word.text().and_then(|name| self.assigned.get_mut(name)) {
-                values.iter_mut().for_each(|value| value.is_exported |= is_export);
+                for value in values {
+                    value.is_exported |= is_export;
+                }
             }
         }
     }

@@ -1,90 +1,23 @@
 //! Puts values in place of expansions.
 
+use super::cut::cut;
+use super::fields::{Fields, WordChoices, join, split};
 use super::{
     AssignedValue, Assignment, DEEPEST_VALUE, MOST_CHOICES, MOST_FIELDS, ShellValues, ShellWord,
-    ValueChange, WordExpansion, WordPiece, one_word,
+    ValueChange, WordExpansion, WordPiece,
 };
 use crate::glob::{Tok, literal};
 use crate::place;
 use crate::steps;
 
-/// The words that one word becomes, each as its parts.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Fields(pub(super) Vec<Vec<WordPiece>>);
-
-/// Everything that one word could become.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct WordChoices(pub(super) Vec<Fields>);
-
-impl WordChoices {
-    fn of(pieces: Vec<WordPiece>) -> Self {
-        Self(vec![Fields(vec![pieces])])
-    }
-
-    pub(super) fn unknown() -> Self {
-        Self::of(vec![WordPiece::Unknown])
-    }
-
-    fn add(&mut self, fields: Fields) {
-        if !self.0.contains(&fields) {
-            self.0.push(fields);
-        }
-    }
-
-    /// Returns what the word could be where it stays one word.
-    pub(crate) fn joined(self) -> Vec<Vec<WordPiece>> {
-        let space = || WordPiece::Text(" ".into());
-        let join = |Fields(fields): Fields| {
-            let mut joined = Vec::new();
-            for (at, field) in fields.into_iter().enumerate() {
-                joined.extend((at > 0).then(space));
-                joined.extend(field);
-            }
-            joined
-        };
-        self.0.into_iter().map(join).collect()
-    }
-
-    /// Returns the lists of words that the word could become: one list for all choices that are one
-    /// word, and one for each of the others.
-    pub(super) fn forms(self, like: &ShellWord) -> Vec<Vec<ShellWord>> {
-        let (single, several): (Vec<Fields>, Vec<Fields>) =
-            self.0.into_iter().partition(|fields| fields.0.len() == 1);
-        let may_split = splits_unknown(like);
-        let words = |choices: Vec<Vec<WordPiece>>| {
-            let mut word = one_word(like, choices);
-            word.may_split = may_split && word.has_unknown();
-            word
-        };
-        let mut forms = Vec::new();
-        if !single.is_empty() {
-            forms.push(vec![words(single.into_iter().flat_map(|fields| fields.0).collect())]);
-        }
-        for Fields(fields) in several {
-            forms.push(fields.into_iter().map(|pieces| words(vec![pieces])).collect());
-        }
-        forms
-    }
-}
-
-/// Returns true if an unknown value in a word may become several words, or none.
-fn splits_unknown(word: &ShellWord) -> bool {
-    word.pieces().iter().any(|piece| match piece {
-        WordPiece::Expansion(expansion) => match &**expansion {
-            WordExpansion::Variable { name, is_quoted, change } => {
-                !is_quoted || name == "@" || *change == ValueChange::Elements
-            }
-            WordExpansion::Output { is_quoted, .. } => !is_quoted,
-            WordExpansion::Braces(_) | WordExpansion::Choice(_) | WordExpansion::Array(_) => true,
-        },
-        WordPiece::Unknown => true,
-        _ => false,
-    })
-}
-
 impl ShellValues<'_> {
     /// Returns the words that a word of a command could become, within other values.
-    pub(in crate::shell) fn resolve_at(&self, word: &ShellWord, at: usize, depth: usize) -> WordChoices {
+    pub(in crate::shell) fn resolve_at(
+        &self,
+        word: &ShellWord,
+        at: usize,
+        depth: usize,
+    ) -> WordChoices {
         if let Some(choices) = self.brace_words(word, at, depth) {
             return choices;
         }
@@ -139,7 +72,10 @@ impl ShellValues<'_> {
             WordExpansion::Choice(members) => {
                 let mut choices = WordChoices::default();
                 for member in members {
-                    self.resolve_at(member, at, depth + 1).0.into_iter().for_each(|f| choices.add(f));
+                    self.resolve_at(member, at, depth + 1)
+                        .0
+                        .into_iter()
+                        .for_each(|f| choices.add(f));
                 }
                 choices
             }
@@ -209,13 +145,17 @@ impl ShellValues<'_> {
             ValueChange::Default(other) => {
                 let mut choices = self.known_values(name, at, depth + 1);
                 let other = self.resolve_at(other, at, depth + 1).joined();
-                other.into_iter().for_each(|pieces| choices.add(Fields(vec![pieces])));
+                for pieces in other {
+                    choices.add(Fields(vec![pieces]));
+                }
                 choices
             }
             ValueChange::Instead(other) => {
                 let other = self.resolve_at(other, at, depth + 1).joined();
                 let mut choices = WordChoices::of(Vec::new());
-                other.into_iter().for_each(|pieces| choices.add(Fields(vec![pieces])));
+                for pieces in other {
+                    choices.add(Fields(vec![pieces]));
+                }
                 choices
             }
             ValueChange::CutPrefix(pattern) => cut(values(), pattern, true),
@@ -269,12 +209,12 @@ impl ShellValues<'_> {
         if choices.0.is_empty() || choices.0.len() > MOST_CHOICES {
             return WordChoices::unknown();
         }
-        if let Some((outer, command)) = self.outer.filter(|_| !self.is_certain(name, at)) {
-            if let Some(values) = outer.exported(name, command, depth) {
-                let unknown = Fields(vec![vec![WordPiece::Unknown]]);
-                choices.0.retain(|fields| *fields != unknown);
-                values.0.into_iter().for_each(|fields| choices.add(fields));
-            }
+        if let Some((outer, command)) = self.outer.filter(|_| !self.is_certain(name, at))
+            && let Some(values) = outer.exported(name, command, depth)
+        {
+            let unknown = Fields(vec![vec![WordPiece::Unknown]]);
+            choices.0.retain(|fields| *fields != unknown);
+            values.0.into_iter().for_each(|fields| choices.add(fields));
         }
         choices
     }
@@ -297,7 +237,8 @@ impl ShellValues<'_> {
     /// Returns true if a variable certainly has one of the assigned values when a command uses it.
     fn is_certain(&self, name: &str, at: usize) -> bool {
         let values = self.assigned.get(name);
-        let is_before = |assignment: &Assignment| assignment.is_lasting && self.reaches(assignment, at);
+        let is_before =
+            |assignment: &Assignment| assignment.is_lasting && self.reaches(assignment, at);
         !self.is_lost && values.is_some_and(|values| values.iter().any(is_before))
     }
 
@@ -331,7 +272,9 @@ impl ShellValues<'_> {
                 for word in words {
                     for Fields(fields) in self.resolve_at(word, at, depth + 1).0 {
                         all.extend(fields.iter().cloned());
-                        fields.into_iter().for_each(|field| choices.add(Fields(vec![field])));
+                        for field in fields {
+                            choices.add(Fields(vec![field]));
+                        }
                     }
                 }
                 if matches!(assignment.value, AssignedValue::Array(_)) {
@@ -365,129 +308,13 @@ impl ShellValues<'_> {
         }
         let mut choices = WordChoices::default();
         for fields in values.0 {
-            let split: Vec<Vec<WordPiece>> = fields.0.iter().flat_map(|field| split(field)).collect();
+            let split: Vec<Vec<WordPiece>> =
+                fields.0.iter().flat_map(|field| split(field)).collect();
             choices.add(fields);
             choices.add(Fields(split));
         }
         choices
     }
-}
-
-/// Appends words to words; the first continues the last.
-fn join(before: &[Vec<WordPiece>], after: &[Vec<WordPiece>]) -> Vec<Vec<WordPiece>> {
-    let mut joined = before.to_vec();
-    let mut after = after.iter();
-    match (joined.last_mut(), after.next()) {
-        (Some(last), Some(first)) => last.extend(first.iter().cloned()),
-        (None, Some(first)) => joined.push(first.clone()),
-        (_, None) => {}
-    }
-    joined.extend(after.cloned());
-    joined
-}
-
-/// Splits a value at blanks, and takes its stars for wildcards.
-fn split(pieces: &[WordPiece]) -> Vec<Vec<WordPiece>> {
-    let mut fields: Vec<Vec<WordPiece>> = Vec::new();
-    let mut is_open = false;
-    for piece in pieces {
-        let WordPiece::Text(text) = piece else {
-            match fields.last_mut().filter(|_| is_open) {
-                Some(last) => last.push(piece.clone()),
-                None => fields.push(vec![piece.clone()]),
-            }
-            is_open = true;
-            continue;
-        };
-        for (at, part) in text.split([' ', '\t', '\n']).enumerate() {
-            is_open &= at == 0;
-            if part.is_empty() {
-                continue;
-            }
-            let parts = with_wildcards(part);
-            match fields.last_mut().filter(|_| is_open) {
-                Some(last) => last.extend(parts),
-                None => fields.push(parts),
-            }
-            is_open = true;
-        }
-    }
-    fields
-}
-
-fn with_wildcards(text: &str) -> Vec<WordPiece> {
-    let mut word = ShellWord::default();
-    for c in text.chars() {
-        match c {
-            '*' | '?' | '[' => word.push_piece(WordPiece::Glob(c)),
-            c => word.push(c),
-        }
-    }
-    word.pieces().to_vec()
-}
-
-/// Cuts a prefix or a suffix off values. The result is unknown unless the values end, or begin,
-/// with known text.
-fn cut(values: WordChoices, pattern: &ShellWord, is_prefix: bool) -> WordChoices {
-    let mut choices = WordChoices::default();
-    for pieces in values.joined() {
-        choices.add(Fields(vec![pieces.clone()]));
-        match cut_one(&pieces, &pattern.first_text(), is_prefix) {
-            Some(cut) => choices.add(Fields(vec![cut])),
-            None => return WordChoices::unknown(),
-        }
-    }
-    choices
-}
-
-fn cut_one(pieces: &[WordPiece], pattern: &str, is_prefix: bool) -> Option<Vec<WordPiece>> {
-    let is_plain = |text: &str| !text.contains(['*', '?', '[', '\0']);
-    if pieces.iter().all(|piece| *piece == WordPiece::Digits) {
-        return Some(pieces.to_vec());
-    }
-    if is_prefix {
-        // `${x##*/}` is the last name.
-        if let Some((last, _)) = pieces.split_last()
-            && matches!(pattern, "*/")
-        {
-            return match last {
-                WordPiece::Text(text) if text.contains('/') => {
-                    let name = text.rsplit('/').next().unwrap_or_default();
-                    Some(vec![WordPiece::Text(name.to_owned())])
-                }
-                _ => Some(after_slash(pieces)),
-            };
-        }
-        let (first, rest) = pieces.split_first()?;
-        let WordPiece::Text(text) = first else { return None };
-        let text = text.strip_prefix(pattern).filter(|_| is_plain(pattern))?;
-        return Some([&[WordPiece::Text(text.to_owned())], rest].concat());
-    }
-    let (last, rest) = pieces.split_last()?;
-    let text = match last {
-        WordPiece::Text(text) => text.as_str(),
-        // The end of a name that only has wildcards is a shorter name.
-        WordPiece::Glob('*') | WordPiece::Listing => return Some(pieces.to_vec()),
-        _ => return None,
-    };
-    let kept = match pattern.strip_suffix('*') {
-        Some(mark) if is_plain(mark) && !mark.is_empty() => &text[..text.rfind(mark)?],
-        None if is_plain(pattern) => text.strip_suffix(pattern)?,
-        _ => return None,
-    };
-    Some([rest, &[WordPiece::Text(kept.to_owned())]].concat())
-}
-
-/// Returns the parts after the last slash.
-fn after_slash(pieces: &[WordPiece]) -> Vec<WordPiece> {
-    let has_slash = |piece: &WordPiece| matches!(piece, WordPiece::Text(text) if text.contains('/'));
-    let Some(at) = pieces.iter().rposition(has_slash) else { return pieces.to_vec() };
-    let mut found = Vec::new();
-    if let WordPiece::Text(text) = &pieces[at] {
-        found.push(WordPiece::Text(text.rsplit('/').next().unwrap_or_default().to_owned()));
-    }
-    found.extend_from_slice(&pieces[at + 1..]);
-    found
 }
 
 /// Returns what a variable that every shell sets could be.

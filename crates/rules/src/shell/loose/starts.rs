@@ -1,0 +1,83 @@
+//! Where in the words of a command a program could begin.
+
+use callgate_mask::programs::{INTERPRETERS, SHELLS, WRAPPERS};
+
+use crate::shell::names::LANGUAGES;
+use crate::shell::{ShellCommand, ShellWord};
+
+/// Returns the words at which a program may begin.
+pub(super) fn starts(command: &ShellCommand, is_open: bool) -> Vec<usize> {
+    let Some(program) = command.words.first() else { return Vec::new() };
+    let is_feeder = program.could_name("xargs gxargs");
+    if is_open || (!is_feeder && (program.could_name(INTERPRETERS) || program.could_name(SHELLS))) {
+        (0..command.words.len()).collect()
+    } else if program.could_name(WRAPPERS) {
+        wrapped(&command.words)
+    } else if program.could_name("git") {
+        started_by_git(&command.words)
+    } else if program.may_split {
+        // It may be no word at all.
+        vec![0, 1.min(command.words.len() - 1)]
+    } else {
+        vec![0]
+    }
+}
+
+/// Returns the words at which a shell would find a program: not every word of a program in another
+/// language.
+pub(super) fn program_starts(command: &ShellCommand) -> impl Iterator<Item = usize> {
+    let is_language = command.words.first().is_some_and(|program| program.could_name(LANGUAGES));
+    let starts = if is_language { vec![0] } else { starts(command, false) };
+    starts.into_iter()
+}
+
+/// Returns the words at which git starts another program.
+pub(super) fn started_by_git(words: &[ShellWord]) -> Vec<usize> {
+    let mut starts = vec![0];
+    for (at, word) in words.iter().enumerate().skip(1).take(words.len().saturating_sub(2)) {
+        let is_before = |text: &str| {
+            matches!(text, "foreach" | "run" | "-x" | "--exec" | "--recursive" | "--quiet")
+        };
+        if word.text().is_some_and(is_before) {
+            let rest = &words[at + 1..];
+            let inner = if rest[0].could_name(WRAPPERS) { wrapped(rest) } else { vec![0] };
+            starts.extend(inner.into_iter().map(|inner| at + 1 + inner));
+        }
+    }
+    starts
+}
+
+/// Returns the words of a wrapper up to the first that is certainly the program, and so on through
+/// wrappers.
+pub(super) fn wrapped(words: &[ShellWord]) -> Vec<usize> {
+    let mut starts = vec![0];
+    let mut after_option = false;
+    // A lock, a folder, a mask or a user comes before the program.
+    let takes_operand = |word: &ShellWord| {
+        word.could_name("flock chroot taskset faketime setuidgid chpst runuser su")
+    };
+    let mut is_operand_due = words.first().is_some_and(takes_operand);
+    for (at, word) in words.iter().enumerate().skip(1) {
+        starts.push(at);
+        if word.could_name("git") {
+            starts.extend(started_by_git(&words[at..]).into_iter().skip(1).map(|i| at + i));
+        }
+        if word.could_name(INTERPRETERS) || word.could_name(SHELLS) {
+            starts.extend(at + 1..words.len());
+            break;
+        }
+        let is_option = word.could_begin_with("-") || word.may_split;
+        let is_own =
+            word.could_contain("=") || word.first_text().starts_with(|c: char| c.is_ascii_digit());
+        if !is_option && !is_own && !after_option && is_operand_due {
+            is_operand_due = false;
+        } else if !is_option && !is_own && !after_option {
+            if !word.could_name(WRAPPERS) {
+                break;
+            }
+            is_operand_due = takes_operand(word);
+        }
+        after_option = is_option && !word.first_text().contains('=');
+    }
+    starts
+}

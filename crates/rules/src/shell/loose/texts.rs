@@ -1,0 +1,182 @@
+//! The texts in the words of a command that may be command lines or programs themselves.
+
+use callgate_mask::programs::{INTERPRETERS, SHELLS, WRAPPERS};
+
+use super::doubts::RUN_VARIABLES;
+use super::starts::{program_starts, starts};
+use super::{ReadLine, TextKind};
+use crate::shell::names::{CAN_RUN, LANGUAGES};
+use crate::shell::{ShellCommand, ShellWord, operands};
+
+/// Programs whose arguments are a command line.
+pub(super) const LINE_TAKERS: &str = "eval trap su ssh watch at batch emulate";
+/// Commands of a shell that evaluate the text between brackets in their words.
+pub(super) const EVALUATORS: &str = "test [ [[ read printf unset declare typeset local export readonly let \
+    mapfile readarray wait getopts compgen complete print";
+
+/// Options whose value a program runs as a command line.
+const LINE_OPTIONS: [(&str, &str); 6] = [
+    ("tar gtar bsdtar", "--checkpoint-action --to-command --use-compress-program -I --rsh-command"),
+    ("split gsplit", "--filter"),
+    ("flock script runuser su watch", "-c --command"),
+    ("mapfile readarray compgen complete", "-C -F -W"),
+    ("rsync", "-e --rsh --rsync-path"),
+    ("ssh scp sftp", "-o"),
+];
+
+/// Returns the values of options that a program runs as command lines.
+fn option_lines(words: &[ShellWord]) -> Vec<String> {
+    let mut lines = Vec::new();
+    let Some(program) = words.first() else { return lines };
+    for (_, options) in LINE_OPTIONS.iter().filter(|(names, _)| program.could_name(names)) {
+        for (at, word) in words.iter().enumerate().skip(1) {
+            for text in word.texts() {
+                let is_option = |option: &&str| text == **option;
+                if options.split(' ').any(|option| is_option(&option)) {
+                    lines.extend(words.get(at + 1).into_iter().flat_map(ShellWord::texts));
+                }
+                let value = text
+                    .split_once('=')
+                    .filter(|(name, _)| options.split(' ').any(|option| option == *name));
+                lines.extend(value.map(|(_, value)| value.to_owned()));
+            }
+        }
+    }
+    let after = |line: &String| line.split_once('=').map(|(_, rest)| rest.to_owned());
+    let inner: Vec<String> = lines.iter().filter_map(after).collect();
+    lines.extend(inner);
+    lines
+}
+
+/// Returns the texts in a command's words that may be command lines or programs themselves.
+pub(super) fn texts(command: &ShellCommand, line: ReadLine) -> Vec<(String, TextKind)> {
+    let ReadLine { kind, body_kind, is_open } = line;
+    let is_line = kind == TextKind::Line;
+    let Some(program) = command.words.first() else { return assigned(command, is_line).collect() };
+    let is = |list: &str| program.could_name(list);
+    let takes_texts = |at: usize| {
+        let word = &command.words[at];
+        [INTERPRETERS, SHELLS, WRAPPERS, LINE_TAKERS].iter().any(|list| word.could_name(list))
+    };
+    let looks_inside = is_open || program_starts(command).any(takes_texts);
+    // The output of a harmless program is run only if something in the line runs it.
+    let harmless = if is_open { Vec::new() } else { operands::harmless_texts(command) };
+    let kind = if is_line && runs_texts(command) { TextKind::Line } else { body_kind };
+    let evaluates = is_line && is(EVALUATORS);
+    let names =
+        |list: &str| starts(command, false).iter().any(|at| command.words[*at].could_name(list));
+    let is_code = names(LANGUAGES);
+    let code = if names("perl ruby php") { TextKind::Script } else { TextKind::Code };
+    let mut texts = Vec::new();
+    for (at, word) in command.words.iter().enumerate().filter(|(at, _)| !harmless.contains(at)) {
+        for text in word.texts() {
+            if looks_inside && text.contains(is_special) {
+                if is_code {
+                    texts.push((text.clone(), code));
+                }
+                if !is_code || kind == TextKind::Line {
+                    texts.extend(glued(&text).map(|text| (text, kind)));
+                    texts.push((text.clone(), kind));
+                }
+            }
+            if looks_inside || is(CAN_RUN) {
+                texts.extend(after_equals(&text).map(|text| (text, TextKind::Possible)));
+            }
+            if at > 0 && is("sed gsed") {
+                texts.push((text.replace(is_sed_mark, " "), TextKind::Code));
+                texts.push((text.clone(), TextKind::Code));
+            }
+            if evaluates && (text.contains("$(") || text.contains('`')) {
+                texts.push((text.clone(), TextKind::Line));
+            }
+            if at > 0 && is("git") && gives_git_command(&command.words, at) {
+                texts.push((text.trim_start_matches('!').to_owned(), TextKind::Line));
+            }
+        }
+    }
+    if is_line && is("eval") {
+        // It joins its words.
+        let joined: Vec<String> = command.words[1..].iter().map(ShellWord::first_text).collect();
+        texts.push((joined.join(" "), TextKind::Line));
+    }
+    if is_line {
+        let lines = program_starts(command).flat_map(|at| option_lines(&command.words[at..]));
+        texts.extend(lines.map(|line| (line, TextKind::Line)));
+    }
+    texts.extend(assigned(command, is_line));
+    texts
+}
+
+/// Returns the values of the assignments of a command.
+pub(super) fn assigned(
+    command: &ShellCommand,
+    is_line: bool,
+) -> impl Iterator<Item = (String, TextKind)> {
+    command.assigns.iter().flat_map(move |assign| {
+        let value = |text: String| assign.value_at.and_then(|at| text.get(at..).map(Into::into));
+        let name = assign.first_text();
+        let is_run =
+            is_line && RUN_VARIABLES.iter().any(|run| name.starts_with(&format!("{run}=")));
+        let kind = if is_run { TextKind::Line } else { TextKind::Possible };
+        assign.texts().filter_map(value).map(move |text: String| (text, kind))
+    })
+}
+
+/// Returns true if a program of the command certainly runs a text that it is given.
+pub(super) fn runs_texts(command: &ShellCommand) -> bool {
+    let takes_line = |at: usize| {
+        let (program, rest) = (&command.words[at], &command.words[at + 1..]);
+        let has_option = rest.iter().any(|word| {
+            let text = word.first_text();
+            text.starts_with('-') && !text.starts_with("--") && text.contains('c')
+        });
+        let splits = program.could_name("env")
+            && rest
+                .iter()
+                .any(|word| word.could_begin_with("-S") || word.could_begin_with("--split"));
+        program.could_name(LINE_TAKERS) || splits || (program.could_name(SHELLS) && has_option)
+    };
+    program_starts(command).any(takes_line)
+}
+
+/// Returns true if git runs this word as a command line.
+pub(super) fn gives_git_command(words: &[ShellWord], at: usize) -> bool {
+    let before = words[at - 1].text().unwrap_or_default();
+    let has_command = |name: &str| words.iter().any(|word| word.text() == Some(name));
+    match before {
+        "-x" | "--exec" => has_command("rebase") || has_command("difftool"),
+        "--extcmd" | "--tree-filter" | "--index-filter" | "--msg-filter" | "--env-filter"
+        | "--commit-filter" | "--parent-filter" | "--tag-name-filter" | "--setup"
+        | "--upload-pack" | "--receive-pack" | "foreach" => true,
+        _ => {
+            let is_foreach = |word: &ShellWord| word.text() == Some("foreach");
+            words[..at].iter().any(is_foreach)
+                || words[at].text().is_some_and(|text| text.starts_with("--exec="))
+        }
+    }
+}
+
+pub(super) fn is_sed_mark(c: char) -> bool {
+    !(c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '~'))
+}
+
+/// Returns the text after the letter of an option, as in `-S'git push'`, and after a colon.
+pub(super) fn glued(text: &str) -> impl Iterator<Item = String> {
+    let is_option = text.starts_with('-') && !text.starts_with("--");
+    let letters = is_option.then(|| text.chars().skip(2).collect::<String>());
+    let after_colon = text.split_once(':').map(|(_, rest)| rest.trim_start_matches('!').to_owned());
+    let after_mark =
+        text.strip_prefix(['!', ':', '+']).map(|rest| rest.trim_start_matches('!').to_owned());
+    letters.into_iter().chain(after_colon).chain(after_mark).filter(|text| !text.is_empty())
+}
+
+/// Returns the text after each `=` of an option.
+pub(super) fn after_equals(text: &str) -> impl Iterator<Item = String> {
+    let after =
+        |(at, _): (usize, &str)| text[at + 1..].trim_start_matches(['!', '\'', '"']).to_owned();
+    text.match_indices('=').take(4).map(after).filter(|value| !value.is_empty())
+}
+
+pub(super) fn is_special(c: char) -> bool {
+    c.is_whitespace() || ";&|<>()`$'\"!{}=,".contains(c)
+}
