@@ -102,6 +102,27 @@ fn explain_says_what_is_decided_and_why() {
     assert_eq!(told.status.code(), Some(1));
 }
 
+/// What could be guarded is asked about whatever the settings say.
+#[test]
+fn a_command_that_is_not_understood_asks_like_a_rule_or_is_left_to_the_mode() {
+    let home = home("[[rule]]\nname = \"key\"\ndecide = \"deny\"\npath = \"keys/master\"\n");
+    let explain = |command: &str| rules(home.path(), &["explain", command]).success().stdout;
+    let (by_rule, by_guard) = ("cat $(find keys -type f)", "cat \"$X\"");
+    let like_asked = "\n  in every mode: it is treated like a command that an ask rule names\n";
+    let check_asks = |command: &str, reason: &str| {
+        let told = explain(command);
+        let start = format!("ask: the command is not fully understood: {reason}");
+        assert!(told.starts_with(&start) && told.contains(like_asked), "{command}: {told}");
+    };
+    check_asks(by_rule, "it could touch keys/master, which rule `key`");
+    check_asks(by_guard, "something in it is not known and could be what is guarded");
+    fs::write(home.path().join(".config/callgate/config.toml"), "[gate]\nunclear = \"mode\"\n")
+        .unwrap();
+    let told = explain(by_rule);
+    assert!(told.starts_with("undecided: ") && !told.contains(like_asked), "{told}");
+    check_asks(by_guard, "something in it is not known and could be what is guarded");
+}
+
 #[test]
 fn the_programs_themselves_are_guarded_against_every_tool() {
     let all = "[[rule]]\nname = \"all\"\ndecide = \"allow\"\nclass = \"write\"\npath = \"/**\"\n";
