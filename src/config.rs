@@ -28,6 +28,7 @@ use std::time::Duration;
 
 use callgate_approval::asker::AskerSettings;
 use callgate_approval::desk::Unattended;
+use callgate_rules::UnclearCommands;
 
 pub(crate) use agent::AgentSettings;
 pub(crate) use change::{
@@ -82,6 +83,7 @@ pub(crate) struct ShellSettings {
 pub(crate) struct GateSettings {
     pub(crate) unattended: Unattended,
     pub(crate) when_absent: WhenAbsent,
+    pub(crate) unclear: UnclearCommands,
 }
 
 /// The section `[page]`.
@@ -221,7 +223,7 @@ impl HookConfig {
     pub(crate) fn whole(&self) -> Result<Config, ConfigProblems> {
         let mut check = ConfigCheck::new(&self.raw, &self.around);
         let config = check.config();
-        check.keep_problems_of(&["rules", "gate.unattended", "gate.when_absent"]);
+        check.keep_problems_of(&["rules", "gate.unattended", "gate.when_absent", "gate.unclear"]);
         ConfigProblems::check(config, check.problems)
     }
 }

@@ -15,7 +15,7 @@ use callgate_link::sync::lock;
 use callgate_mask::mask_text;
 use callgate_rules::{
     Act, CommandBounds, Disk, Guarded, GuardedKind, Moment, Policy, PolicyDefaults, RuleDecision,
-    RuleFile, Trust, Verdict, disk, judge,
+    RuleFile, Trust, UnclearCommands, Verdict, disk, judge,
 };
 use callgate_store::now_ms;
 use callgate_wire::approval::ApprovalRequest;
@@ -48,6 +48,7 @@ const MOST_BUILT: usize = 16;
 pub(crate) struct LiveRules {
     user: PathBuf,
     defaults: PolicyDefaults,
+    unclear: UnclearCommands,
     bounds: Option<CommandBounds>,
     home: String,
     disk: Arc<dyn Disk + Send + Sync>,
@@ -92,6 +93,7 @@ impl LiveRules {
         let ruler = Self {
             user: config.rules.clone(),
             defaults: PolicyDefaults::default(),
+            unclear: config.gate.unclear,
             bounds: None,
             home: home(),
             disk: Arc::new(RealDisk),
@@ -161,6 +163,11 @@ impl LiveRules {
         Guarded::clone(&lock(&self.memory).guarded)
     }
 
+    /// Returns the policy that these rules of the user would be alone.
+    pub(crate) fn policy_of(&self, file: &RuleFile) -> Policy {
+        Policy::new(self.guarded()).with_unclear(self.unclear).with(file, None)
+    }
+
     /// Guards the folder in which an agent says that its settings are. That can only lead to more
     /// questions, so any agent may name one.
     fn guard_settings(&self, folder: Option<&str>) {
@@ -219,7 +226,9 @@ impl LiveRules {
             Arc::clone(&memory.guarded)
         };
         let mut files = Vec::new();
-        let mut policy = Policy::new(Guarded::clone(&guarded)).with_defaults(self.defaults.clone());
+        let mut policy = Policy::new(Guarded::clone(&guarded))
+            .with_unclear(self.unclear)
+            .with_defaults(self.defaults.clone());
         if let Some(bounds) = &self.bounds {
             policy = policy.with_bounds(bounds.clone());
         }

@@ -198,7 +198,7 @@ fn project_files(folder: &Path) -> Vec<(PathBuf, RuleFile)> {
 }
 
 fn policy(config: &Config, user: &RuleFile) -> Policy {
-    Policy::new(guarded(config)).with(user, None)
+    Policy::new(guarded(config)).with_unclear(config.gate.unclear).with(user, None)
 }
 
 fn check(config: &Config, named: Option<&Path>, folder: &Path) -> Result<ExitCode, Failure> {
@@ -244,6 +244,9 @@ fn explain(
         for line in undecided(config) {
             writeln!(output, "  {line}")?;
         }
+    }
+    if explained.verdict.is_unclear {
+        writeln!(output, "  in every mode: it is treated like a command that an ask rule names")?;
     }
     for command in &explained.commands {
         writeln!(output, "  runs: {}", text::one_line(command))?;

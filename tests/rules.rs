@@ -82,7 +82,7 @@ fn explain_says_what_is_decided_and_why() {
     let explain = |command: &str| rules(home.path(), &["explain", command]).success().stdout;
     assert!(explain("make build").starts_with("allow: allowed by rule `builds`"));
     assert!(explain("make build; rm -rf /").starts_with("deny: "));
-    assert!(explain("make build $(id)").starts_with("undecided: "));
+    assert!(explain("make build $(id)").starts_with("ask: the command is not fully understood: "));
     assert!(explain("callgate pair").starts_with("ask: no rule can allow this"));
     let told =
         rules(home.path(), &["explain", "--tool", "Write", "--input", "{\"file_path\":\"/a\"}"]);
@@ -100,6 +100,43 @@ fn explain_says_what_is_decided_and_why() {
     assert_eq!(rules(home.path(), &["explain"]).status.code(), Some(64));
     let told = rules(home.path(), &["explain", "--tool", "Write", "--input", "7"]);
     assert_eq!(told.status.code(), Some(1));
+}
+
+/// What could be guarded is asked about whatever the settings say.
+#[test]
+fn a_command_that_is_not_understood_asks_like_a_rule_or_is_left_to_the_mode() {
+    let home = home(
+        r#"
+[[rule]]
+name = "key"
+decide = "deny"
+path = "keys/master"
+
+[[test]]
+command = "cat $(find keys -type f)"
+project = "/work"
+expect = "ask"
+"#,
+    );
+    let told = |arguments: &[&str]| rules(home.path(), arguments).success().stdout;
+    let explain = |command: &str| told(&["explain", "--project", "/work", command]);
+    let (by_rule, by_guard) = ("cat $(find keys -type f)", "cat \"$X\"");
+    let like_asked = "\n  in every mode: it is treated like a command that an ask rule names\n";
+    let check_asks = |command: &str, reason: &str| {
+        let told = explain(command);
+        let start = format!("ask: the command is not fully understood: {reason}");
+        assert!(told.starts_with(&start) && told.contains(like_asked), "{command}: {told}");
+    };
+    check_asks(by_rule, "it could touch keys/master, which rule `key`");
+    check_asks(by_guard, "something in it is not known and could be what is guarded");
+    assert!(!told(&["test"]).contains("passed, but"));
+    fs::write(home.path().join(".config/callgate/config.toml"), "[gate]\nunclear = \"mode\"\n")
+        .unwrap();
+    let undecided = explain(by_rule);
+    let is_left = undecided.starts_with("undecided: ") && !undecided.contains(like_asked);
+    assert!(is_left, "{undecided}");
+    check_asks(by_guard, "something in it is not known and could be what is guarded");
+    assert!(told(&["test"]).contains("passed, but no rule allows this"));
 }
 
 #[test]

@@ -6,9 +6,10 @@ use std::time::Duration;
 
 use callgate_approval::asker::AskerSettings;
 use callgate_approval::desk::Unattended;
+use callgate_rules::UnclearCommands;
 use callgate_wire::approval::LEGACY_SOCKET;
 
-use super::choices::{UNATTENDED, WHEN_ABSENT, WhenAbsent, meaning_of};
+use super::choices::{UNATTENDED, UNCLEAR, WHEN_ABSENT, WhenAbsent, meaning_of};
 use super::keyring::KeyringEntry;
 use super::keys;
 use super::problem::{ConfigProblem, ProblemScope, Setting, SettingOrigin};
@@ -163,7 +164,8 @@ impl<'a> ConfigCheck<'a> {
             Unattended::Ask if self.raw.get("gate.when_absent").is_none() => WhenAbsent::Deny,
             _ => self.word("gate.when_absent", WHEN_ABSENT, WhenAbsent::Agent),
         };
-        GateSettings { unattended, when_absent }
+        let unclear = self.word("gate.unclear", UNCLEAR, UnclearCommands::Ask);
+        GateSettings { unattended, when_absent, unclear }
     }
 
     /// Returns where a secret is kept, by one of these keys.

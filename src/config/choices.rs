@@ -2,6 +2,7 @@
 
 use callgate_agent::session::LogLevel;
 use callgate_approval::desk::Unattended;
+use callgate_rules::UnclearCommands;
 
 /// The longest name of a model, in bytes.
 const LONGEST_MODEL: usize = 256;
@@ -36,6 +37,9 @@ pub(crate) const UNATTENDED: &[(&str, Unattended)] =
 /// The words for `gate.when_absent`.
 pub(crate) const WHEN_ABSENT: &[(&str, WhenAbsent)] =
     &[("agent", WhenAbsent::Agent), ("deny", WhenAbsent::Deny)];
+/// The words for `gate.unclear`.
+pub(crate) const UNCLEAR: &[(&str, UnclearCommands)] =
+    &[("ask", UnclearCommands::Ask), ("mode", UnclearCommands::Mode)];
 /// The words for `agent.engine`.
 pub(crate) const ENGINES: &[(&str, EngineSetting)] = &[
     ("auto", EngineSetting::Auto),

@@ -64,6 +64,7 @@ mod tests {
         check("agent.root", Some("agent.roots"));
         check("unattended", Some("gate.unattended"));
         check("gate.absent", Some("gate.when_absent"));
+        check("unclear", Some("gate.unclear"));
         check("colour", None);
         check("x", None);
     }

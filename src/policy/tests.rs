@@ -17,10 +17,16 @@ struct Bench {
 impl Bench {
     /// Without any rules yet; the agent's folder is `a/b`.
     fn new() -> Self {
+        Self::with_unclear("ask")
+    }
+
+    /// With this value of `gate.unclear`.
+    fn with_unclear(word: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir_all(folder.path().join("a/b")).unwrap();
         let rules = folder.path().join("user.toml").display().to_string();
-        let around = Surroundings::of_test(folder.path(), &[("CALLGATE_RULES", &rules)]);
+        let variables = [("CALLGATE_RULES", &*rules), ("CALLGATE_GATE_UNCLEAR", word)];
+        let around = Surroundings::of_test(folder.path(), &variables);
         let config = Config::load_for_agent_in(None, &AgentFlags::default(), &around).unwrap();
         let warnings: Arc<Mutex<Vec<String>>> = Arc::default();
         let told = Arc::clone(&warnings);
@@ -52,6 +58,28 @@ impl Bench {
 
 fn denies(name: &str) -> String {
     format!("[[rule]]\nname = \"{name}\"\ndecide = \"deny\"\ntool = \"read_file\"\n")
+}
+
+/// What could be guarded needs a person in either case.
+#[test]
+fn the_settings_say_what_becomes_of_commands_that_are_not_understood() {
+    for (word, by_rule) in [("ask", true), ("mode", false)] {
+        let bench = Bench::with_unclear(word);
+        let text = "[[rule]]\nname = \"key\"\ndecide = \"deny\"\npath = \"keys/master\"\n";
+        bench.write("user.toml", text);
+        let cwd = bench.path("a/b").display().to_string();
+        let alone = bench.ruler.policy_of(&RuleFile::read("user.toml", text, Trust::User));
+        for (command, is_unclear) in [("cat $(find keys -type f)", by_rule), ("cat \"$X\"", true)] {
+            let input = serde_json::json!({ "command": command }).to_string();
+            let act = Act::of("Bash", &input, &cwd, "claude-code", &home());
+            let alone = judge(&alone, &act, &RealDisk, &Moment::at(0, 0));
+            for verdict in [bench.ruler.judge("Bash", &input, &cwd, "claude-code"), alone] {
+                let found = (verdict.decision, verdict.wants_person, verdict.is_unclear);
+                let expected = (RuleDecision::Ask, is_unclear, is_unclear);
+                assert_eq!(found, expected, "{word}, {command}: {}", verdict.because);
+            }
+        }
+    }
 }
 
 #[test]

@@ -8,8 +8,7 @@ use callgate_approval::rule_desk::{RecordedCall, RuleDesk, SavedRules, WorkMonit
 use callgate_mask::mask_text;
 use callgate_rules::file::LARGEST_FILE;
 use callgate_rules::{
-    Act, Policy, Problem, Rule, RuleDecision, RuleFile, RuleProblemLevel, Trust, TurnedVerdict,
-    shell,
+    Act, Problem, Rule, RuleDecision, RuleFile, RuleProblemLevel, Trust, TurnedVerdict, shell,
 };
 use callgate_store::{EntryFilter, Sha256Hash, Store, now_ms};
 use callgate_wire::desk::{
@@ -65,10 +64,6 @@ impl ServedRules {
         let text = seen.map(|seen| seen.text).unwrap_or_default();
         let file = RuleFile::read(&self.name(), &text, Trust::User);
         Ok((text, file))
-    }
-
-    fn policy(&self, file: &RuleFile) -> Policy {
-        Policy::new(self.ruler.guarded()).with(file, None)
     }
 
     /// Returns the rule files of the projects in which agents have worked lately.
@@ -163,7 +158,7 @@ impl RuleDesk for ServedRules {
     fn backtest(&self, text: &str, monitor: &WorkMonitor<'_>) -> Result<BacktestReport, String> {
         let file = RuleFile::read(&self.name(), text, Trust::User);
         let store = self.store()?;
-        let policy = self.policy(&file);
+        let policy = self.ruler.policy_of(&file);
         let result = play(&policy, &store, &|done, total| go_on(monitor, done, total));
         let result = result.map_err(|error| error.to_string())?.ok_or(UNWANTED)?;
         let listed = |list: &[TurnedVerdict]| -> Result<Vec<TurnedCall>, String> {
@@ -225,7 +220,7 @@ impl RuleDesk for ServedRules {
 
     fn suggest(&self, monitor: &WorkMonitor<'_>) -> Result<SuggestedRules, String> {
         let (_, file) = self.user_file()?;
-        let (policy, store) = (self.policy(&file), self.store()?);
+        let (policy, store) = (self.ruler.policy_of(&file), self.store()?);
         let watch = |done, total| go_on(monitor, done, total);
         let found = suggestions(&policy, &self.ruler.guarded(), &store, &watch);
         let found = found.map_err(|error| error.to_string())?.ok_or(UNWANTED)?;

@@ -110,6 +110,24 @@ fn a_rule_that_asks_asks_whoever_is_there_and_is_a_deny_where_nobody_is() {
 }
 
 #[test]
+fn a_command_that_is_not_understood_needs_a_person_unless_it_is_left_to_the_mode() {
+    let key = "[[rule]]\nname = \"key\"\ndecide = \"deny\"\npath = \"keys/master\"\n";
+    let mut alone = Alone::new(key);
+    let (by_rule, by_guard) = ("cat $(find keys -type f)", "cat \"$X\"");
+    for mode in MODES {
+        alone.run("claude", mode, by_rule).denied("not fully understood");
+        alone.run("codex", mode, by_guard).denied("not fully understood");
+    }
+    alone.settings = "gate.unclear = \"mode\"";
+    for mode in MODES {
+        alone.run("claude", mode, by_rule).printed("");
+        alone.run("codex", mode, by_guard).denied("not fully understood");
+    }
+    alone.settings = "gate.unclear = \"perhaps\"";
+    alone.run("claude", "auto", by_rule).denied("must be ask or mode");
+}
+
+#[test]
 fn what_is_guarded_needs_a_person() {
     let alone = Alone::new("[[rule]]\nname = \"w\"\ndecide = \"allow\"\nclass = \"write\"\n");
     let path = alone.stage.folder.path().join(".config/callgate/rules.toml");

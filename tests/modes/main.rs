@@ -18,12 +18,14 @@ use gate::{Desk, Gate, Played};
 use table::{Table, compare};
 
 /// One command for each thing that rules can say, with the file that it makes.
-const COMMANDS: [(&str, &str); 5] = [
+const COMMANDS: [(&str, &str); 6] = [
     ("touch allowed", "allowed"),
     ("touch denied", "denied"),
     ("touch asked", "asked"),
     ("touch .gemini/settings.json", ".gemini/settings.json"),
     ("touch unnamed", "unnamed"),
+    // The variable is not set, which callgate cannot know.
+    ("touch $UNSET unclear", "unclear"),
 ];
 
 /// A way to start an agent.
@@ -104,7 +106,8 @@ const UNATTENDED: [Start; 5] = [CLAUDE, PRINT_AUTO, PRINT_DONT_ASK, CLAUDE_BYPAS
 const SOME: [Start; 7] = [CLAUDE, CLAUDE_DEFAULT, PRINT, PRINT_AUTO, PRINT_BYPASS, CODEX, EXEC];
 
 /// The columns of most tables, in the order of [`COMMANDS`].
-const COLUMNS: &[&str] = &["an allow rule", "a deny rule", "an ask rule", "guarded", "no rule"];
+const COLUMNS: &[&str] =
+    &["an allow rule", "a deny rule", "an ask rule", "guarded", "no rule", "not understood"];
 
 const TABLES: [Table; 6] = [
     Table {

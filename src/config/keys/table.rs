@@ -4,7 +4,7 @@ use callgate_wire::approval::LEGACY_SOCKET;
 
 use super::{KeyFlag, SettingKey, UNLIMITED, key};
 use crate::config::choices::{
-    ENGINES, LOG_LEVELS, UNATTENDED, WHEN_ABSENT, is_model_name, meaning_of,
+    ENGINES, LOG_LEVELS, UNATTENDED, UNCLEAR, WHEN_ABSENT, is_model_name, meaning_of,
 };
 use crate::config::shortcut::is_shortcut;
 use crate::config::value::ValueKind;
@@ -99,6 +99,14 @@ pub(crate) const KEYS: &[SettingKey] = &[
         "`agent` leaves the call to the agent, `deny` denies what no rule allows; deny rules hold \
          in either case; if `gate.unattended` is `ask`, the default is `deny`",
     ),
+    choice("gate.unclear", "WORD", &["ask", "mode"], |text| meaning_of(UNCLEAR, text).is_some())
+        .about("What decides on a command that is not understood and that a rule could name")
+        .default("ask")
+        .note(
+            "the rule denies, asks or wants a confirmation; `ask` treats the command like one that \
+             an ask rule names, `mode` like one that no rule names; what could touch callgate \
+             itself is asked in either case",
+        ),
     key("page.enabled", ValueKind::Switch)
         .about("Whether `callgate up` serves the page")
         .default("true"),

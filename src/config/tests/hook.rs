@@ -60,6 +60,8 @@ fn the_settings_file_of_an_installed_hook_may_be_absent_but_not_broken() {
     let flags = HookFlags { config, ..HookFlags::default() };
     let problems = HookConfig::read_in(&flags, home.around()).whole().unwrap_err();
     assert!(problems.one_line().ends_with("`gate.unattended` must be rules or ask"), "{problems}");
+    let home = Home::with("gate.unclear = \"perhaps\"");
+    HookConfig::read_in(&HookFlags::default(), home.around()).whole().unwrap_err();
 }
 
 #[test]
@@ -73,5 +75,9 @@ fn what_holds_without_a_desk_follows_what_holds_in_modes_that_ask_nobody() {
     check("gate.when_absent = \"deny\"", Unattended::Rules, WhenAbsent::Deny);
     let both = "[gate]\nunattended = \"ask\"\nwhen_absent = \"agent\"";
     check(both, Unattended::Ask, WhenAbsent::Agent);
+    let unclear = |text: &str| Home::with(text).config().gate.unclear;
+    assert_eq!(unclear(""), UnclearCommands::Ask);
+    assert_eq!(unclear("gate.unclear = \"mode\""), UnclearCommands::Mode);
+    check_wrong("gate.unclear = \"no\"", &["1:16: `gate.unclear` must be ask or mode"]);
     check_wrong("gate.unattended = 5", &["1:19: `gate.unattended` must be text in quotes"]);
 }
