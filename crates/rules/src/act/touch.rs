@@ -158,8 +158,11 @@ fn words(command: &ShellCommand) -> impl Iterator<Item = &ShellWord> {
     let is_path = |word: &&ShellWord| word.could_contain("/") && !word.is_anything();
     let program = command.words.first().filter(is_path);
     let texts = operands::harmless_texts(command);
-    let rest = command.words.iter().enumerate().skip(1);
-    let rest = rest.filter(move |(at, _)| !texts.contains(at)).map(|(_, word)| word);
+    let counts = operands::unknown_counts(command);
+    let is_file = move |(at, word): &(usize, &ShellWord)| {
+        !texts.contains(at) && (!word.counts_as_anything() || counts.contains(at))
+    };
+    let rest = command.words.iter().enumerate().skip(1).filter(is_file).map(|(_, word)| word);
     program.into_iter().chain(rest).chain(&command.redirects).chain(&command.assigns)
 }
 

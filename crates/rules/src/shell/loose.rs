@@ -11,7 +11,7 @@ use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::values::ShellValues;
-use super::{DEEPEST, GAP, ShellCommand, ShellScript, ShellWord, code, feeds, operands};
+use super::{DEEPEST, GAP, ShellCommand, ShellScript, ShellWord, code, feeds};
 use crate::glob::Tok;
 use crate::place::BaseFolders;
 use crate::steps;
@@ -113,12 +113,7 @@ impl PossibleRuns {
         let mut opened = self.clone();
         let running = opened.commands.iter_mut().zip(&self.runs).filter(|(_, runs)| **runs);
         for (command, _) in running {
-            let counts = operands::unknown_counts(command);
-            for (at, word) in command.words.iter_mut().enumerate() {
-                if counts.contains(&at) {
-                    word.open();
-                }
-            }
+            command.words.iter_mut().for_each(ShellWord::open);
             command.redirects.iter_mut().chain(&mut command.written).for_each(ShellWord::open);
             if !command.words.is_empty() {
                 command.assigns.iter_mut().for_each(ShellWord::open);

@@ -57,6 +57,12 @@ pub(super) fn wrapped(words: &[ShellWord]) -> Vec<usize> {
         word.could_name("flock chroot taskset faketime setuidgid chpst runuser su")
     };
     let mut is_operand_due = words.first().is_some_and(takes_operand);
+    let is_feeder = words.first().is_some_and(|word| word.could_name("xargs gxargs"));
+    // The value of such an option of `xargs` is the next word.
+    let takes_value = |option: &str| {
+        matches!(option, "-I" | "-n" | "-P" | "-L" | "-s" | "-d" | "-a" | "-E" | "-J" | "-R" | "-S")
+            || option.starts_with("--")
+    };
     for (at, word) in words.iter().enumerate().skip(1) {
         starts.push(at);
         if word.could_name("git") {
@@ -77,7 +83,8 @@ pub(super) fn wrapped(words: &[ShellWord]) -> Vec<usize> {
             }
             is_operand_due = takes_operand(word);
         }
-        after_option = is_option && !word.first_text().contains('=');
+        let is_flag = is_feeder && !takes_value(&word.first_text());
+        after_option = is_option && !is_flag && !word.first_text().contains('=');
     }
     starts
 }
