@@ -4,12 +4,14 @@
 //! for rules that deny or ask and for the guard, and what it [surely is](ShellWord::surely_is), for
 //! rules that allow. The first errs towards yes, the second towards no.
 
+mod compare;
 mod expansion;
 
 use callgate_mask::programs::is_one_of;
 
 use crate::glob::{Lean, Tok, literal, meets};
 use crate::steps;
+use compare::{begins_otherwise, could_be_program};
 pub use expansion::{ValueChange, WordExpansion};
 
 /// Stands for what is not known in a text. No real word contains it.
@@ -234,7 +236,7 @@ impl ShellWord {
     pub(crate) fn could_be(&self, pattern: &[Tok]) -> bool {
         // Nearly always the first character of a known word already differs.
         if let Some(text) = self.text()
-            && begins_otherwise_text(text, pattern)
+            && begins_otherwise(text, pattern)
         {
             return false;
         }
@@ -328,31 +330,6 @@ impl ShellWord {
             }
         }
         toks
-    }
-}
-
-/// Returns true if the last name of a path could be a program, with or without a version.
-fn could_be_program(name: &[Tok], program: &str) -> bool {
-    if let (Some(Tok::Is(c)), Some(first)) = (name.first(), program.chars().next())
-        && !c.eq_ignore_ascii_case(&first)
-    {
-        return false;
-    }
-    let is_version = |tok: &&Tok| matches!(tok, Tok::Is(c) if c.is_ascii_digit() || *c == '.');
-    let version = name.iter().rev().take_while(is_version).count();
-    let pattern = literal(program);
-    meets(name, &pattern, Lean::Generous)
-        || (version > 0 && meets(&name[..name.len() - version], &pattern, Lean::Generous))
-}
-
-/// Returns true if a text certainly begins differently from a pattern.
-fn begins_otherwise_text(text: &str, pattern: &[Tok]) -> bool {
-    match (text.chars().next(), pattern.first()) {
-        (Some(c), Some(Tok::Is(wanted))) => {
-            c.is_ascii() && wanted.is_ascii() && !c.eq_ignore_ascii_case(wanted)
-        }
-        (None, Some(Tok::Is(_))) | (Some(_), None) => true,
-        _ => false,
     }
 }
 

@@ -3,7 +3,7 @@
 use callgate_mask::programs::{SHELLS, is_one_of};
 
 use super::starts::{program_starts, starts};
-use super::texts::LINE_TAKERS;
+use super::texts::{LINE_TAKERS, RUN_VARIABLES};
 use crate::place::last_name;
 use crate::shell::names::LANGUAGES;
 use crate::shell::values::ShellValues;
@@ -14,9 +14,6 @@ use crate::shell::{GAP, ShellCommand, ShellScript, ShellWord, operands};
 const LINE_READERS: &str = "source . ssh su at batch parallel";
 /// Variables of one shell that define what names mean.
 const TABLES: [&str; 6] = ["aliases[", "galiases[", "saliases[", "functions[", "commands[", "dis_"];
-/// Variables whose value a shell runs, or that name a file which it runs.
-pub(super) const RUN_VARIABLES: [&str; 9] =
-    ["PS0", "PS1", "PS2", "PS4", "PROMPT", "PROMPT_COMMAND", "BASH_ENV", "ENV", "ZDOTDIR"];
 
 /// Who runs what it reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

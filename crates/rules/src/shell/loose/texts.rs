@@ -2,7 +2,6 @@
 
 use callgate_mask::programs::{INTERPRETERS, SHELLS, WRAPPERS};
 
-use super::doubts::RUN_VARIABLES;
 use super::starts::{program_starts, starts};
 use super::{ReadLine, TextKind};
 use crate::shell::names::{CAN_RUN, LANGUAGES};
@@ -10,6 +9,9 @@ use crate::shell::{ShellCommand, ShellWord, operands};
 
 /// Programs whose arguments are a command line.
 pub(super) const LINE_TAKERS: &str = "eval trap su ssh watch at batch emulate";
+/// Variables whose value a shell runs, or that name a file which it runs.
+pub(super) const RUN_VARIABLES: [&str; 9] =
+    ["PS0", "PS1", "PS2", "PS4", "PROMPT", "PROMPT_COMMAND", "BASH_ENV", "ENV", "ZDOTDIR"];
 /// Commands of a shell that evaluate the text between brackets in their words.
 pub(super) const EVALUATORS: &str = "test [ [[ read printf unset declare typeset local export readonly let \
     mapfile readarray wait getopts compgen complete print";
