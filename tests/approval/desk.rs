@@ -1,7 +1,5 @@
 //! The desk's own terminal: questions appear in it, and keys answer them.
 
-use std::io::Write;
-use std::path::Path;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 use std::{fs, thread};
@@ -9,8 +7,6 @@ use std::{fs, thread};
 use callgate_approval::terminal::PAUSE;
 use callgate_testkit::process::{DEADLINE, Group, run};
 use callgate_testkit::terminal::Terminal;
-use rustix::fs::{CWD, Mode, OFlags, mkfifoat};
-use rustix::io::Errno;
 use rustix::process::Signal;
 use serde_json::json;
 
@@ -66,40 +62,22 @@ fn a_key_answers_the_question_in_the_terminal() {
     terminal.wait_for(": answer 12: Which one?");
 }
 
-/// Opens a pipe as soon as somebody reads it.
-fn when_read(pipe: &Path) -> fs::File {
-    let end = Instant::now() + DEADLINE;
-    loop {
-        let flags = OFlags::WRONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        match rustix::fs::open(pipe, flags, Mode::empty()) {
-            Ok(file) => return file.into(),
-            Err(error) => assert_eq!(error, Errno::NXIO),
-        }
-        assert!(Instant::now() < end, "nobody reads it");
-        thread::sleep(Duration::from_millis(5));
-    }
-}
-
 #[test]
 fn a_desk_that_is_ended_while_it_starts_ends_properly() {
     for signal in [Signal::TERM, Signal::INT] {
         let stage = Stage::unstarted("");
-        let settings = stage.path("settings");
-        mkfifoat(CWD, &settings, Mode::RUSR | Mode::WUSR).unwrap();
+        let (settings, socket) = (stage.path("settings"), stage.path("ask.sock"));
+        fs::write(&settings, format!("socket = {:?}\n", socket.to_str().unwrap())).unwrap();
         let mut command =
             stage.callgate(&["--config", settings.to_str().unwrap(), "up", "--no-terminal"]);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         let mut group = Group::spawn(command);
-        let mut writing = when_read(&settings);
-        // It is in the middle of its start, and waits for its settings.
+        // It is in the middle of its start: it does not serve anybody yet.
+        stage.until("the socket is there", || socket.exists().then_some(()));
         group.signal(signal);
-        let socket = stage.path("ask.sock");
-        // Whoever is dead already does not read them.
-        writeln!(writing, "socket = {:?}", socket.to_str().unwrap()).ok();
-        drop(writing);
         let status = group.wait(DEADLINE).unwrap();
         assert!(status.success(), "{signal:?}: {status:?}");
-        assert!(!stage.path("ask.sock").exists());
+        assert!(!socket.exists());
     }
 }
 

@@ -128,6 +128,29 @@ fn a_command_that_is_not_understood_needs_a_person_unless_it_is_left_to_the_mode
 }
 
 #[test]
+fn what_is_written_in_pieces_does_not_run() {
+    let alone = Alone::new(
+        "[[rule]]\nname = \"keys\"\ndecide = \"deny\"\npath = \"~/.aws\"\n\n\
+         [[rule]]\nname = \"all\"\ndecide = \"allow\"\ncommand = \"*\"\n",
+    );
+    for command in [
+        "cat ~/.config/callg?te/config.toml > out",
+        "cp new.toml ~/.config/callg?te/rules.toml 2>err",
+        "call$@gate uninstall",
+        "mkdir -p .claud$@e; echo '{\"disableAllHooks\":true}' > .claud$@e/settings.local.json",
+        "cat ~/.{aws,x}/credentials",
+        "cat ~/.[a]ws/credentials",
+        "cat ~/.a$@ws/credentials",
+        "k$@ill 5",
+        "tm$@ux send-keys y",
+        "git con$@fig core.hooksPath x",
+        "sh -c 'call$@gate uninstall'",
+    ] {
+        alone.run("claude", "bypassPermissions", command).denied("");
+    }
+}
+
+#[test]
 fn what_is_guarded_needs_a_person() {
     let alone = Alone::new("[[rule]]\nname = \"w\"\ndecide = \"allow\"\nclass = \"write\"\n");
     let path = alone.stage.folder.path().join(".config/callgate/rules.toml");

@@ -163,7 +163,9 @@ fn words(command: &ShellCommand) -> impl Iterator<Item = &ShellWord> {
         !texts.contains(at) && (!word.counts_as_anything() || counts.contains(at))
     };
     let rest = command.words.iter().enumerate().skip(1).filter(is_file).map(|(_, word)| word);
-    program.into_iter().chain(rest).chain(&command.redirects).chain(&command.assigns)
+    // An assignment on its own touches nothing; its value is followed.
+    let assigns = command.assigns.iter().filter(|_| !command.words.is_empty());
+    program.into_iter().chain(rest).chain(&command.redirects).chain(assigns)
 }
 
 /// Returns the parts of a word that could be a path by themselves; the word itself is the first.

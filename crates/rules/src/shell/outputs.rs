@@ -293,7 +293,7 @@ fn temporary(rest: &[ShellWord]) -> Vec<PrintedText> {
     }
     let mut named = texts.iter().filter(|text| !text.starts_with('-'));
     let stem = match (named.next(), texts.contains(&"-t")) {
-        (None, _) => "/tmp/".to_owned(),
+        (None, _) => "/tmp/tmp.".to_owned(),
         (Some(text), true) => format!("/tmp/{}", text.trim_end_matches('X')),
         (Some(text), false) => text.trim_end_matches('X').to_owned(),
     };

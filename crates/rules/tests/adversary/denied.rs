@@ -210,6 +210,38 @@ fn a_deny_of_several_words_sees_past_options() {
 }
 
 #[test]
+fn a_deny_is_found_where_shells_read_the_line_differently() {
+    let policy = policy("[[rule]]\nname = \"no-push\"\ndecide = \"deny\"\ncommand = \"git push\"");
+    for command in [
+        ": \"$(case x in x) git push;; esac)\"",
+        ": \"${x:-'$(git push)'}\"",
+        "git {push,}",
+        "env -S'git push'",
+        "echo push | xargs git",
+        "git rebase -x 'git push'",
+        "git submodule foreach 'git push'",
+        "git bisect run git push",
+        "sed '1e git push'",
+        "(( x = 1 << 2 ))\ngit push",
+    ] {
+        assert_eq!(decide(&policy, command).decision, RuleDecision::Deny, "{command:?}");
+    }
+}
+
+#[test]
+fn short_programs_are_judged_by_their_words() {
+    let rule = "[[rule]]\nname = \"keys\"\ndecide = \"deny\"\npath = \"~/.ssh\"";
+    let policy = policy(rule);
+    for command in ["python3 -c 'print(1,2)'", "python3 -c 'x=[1,2]; print(x[0], len(x))'"] {
+        let verdict = decide(&policy, command);
+        assert!(!verdict.wants_person, "{command:?}: {}", verdict.because);
+        assert_eq!(verdict.decision, RuleDecision::Ask, "{command:?}: {}", verdict.because);
+    }
+    let command = "python3 -c 'open(\"/home/ada/.ssh/id\")'";
+    assert_eq!(decide(&policy, command).decision, RuleDecision::Deny);
+}
+
+#[test]
 fn what_could_be_denied_is_asked_about() {
     let policy = policy("[[rule]]\nname = \"no-push\"\ndecide = \"deny\"\ncommand = \"git push\"");
     for command in ["git $x", "git$x push", "\"$x\" --no-pager push origin", "$x $y", "$x pull"] {

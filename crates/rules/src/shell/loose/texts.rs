@@ -120,7 +120,9 @@ pub(super) fn assigned(
         let is_run =
             is_line && RUN_VARIABLES.iter().any(|run| name.starts_with(&format!("{run}=")));
         let kind = if is_run { TextKind::Line } else { TextKind::Possible };
-        assign.texts().filter_map(value).map(move |text: String| (text, kind))
+        // A wildcard alone names no program.
+        let is_line = |text: &String| text.contains(char::is_alphanumeric);
+        assign.texts().filter_map(value).filter(is_line).map(move |text| (text, kind))
     })
 }
 

@@ -22,6 +22,10 @@ fn cut_one(pieces: &[WordPiece], pattern: &str, is_prefix: bool) -> Option<Vec<W
     if pieces.iter().all(|piece| *piece == WordPiece::Digits) {
         return Some(pieces.to_vec());
     }
+    if let ([WordPiece::Text(text)], true) = (pieces, is_plain(pattern)) {
+        let cut = if is_prefix { text.strip_prefix(pattern) } else { text.strip_suffix(pattern) };
+        return Some(vec![WordPiece::Text(cut.unwrap_or(text).to_owned())]);
+    }
     if is_prefix {
         // `${x##*/}` is the last name.
         if let Some((last, _)) = pieces.split_last()
