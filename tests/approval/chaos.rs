@@ -140,7 +140,8 @@ fn people(stage: &Stage, history: &History, mut random: Random) {
                 history.presses.lock().unwrap().push(Pressed { callback, data: data.clone() });
             }
         }
-        thread::sleep(Duration::from_millis(20));
+        // Faster than people, but not so fast that a slow desk would only ever read late presses.
+        thread::sleep(Duration::from_millis(100));
     }
 }
 
