@@ -33,7 +33,8 @@ pub(super) fn runs_anything(command: &ShellCommand) -> Option<&'static str> {
         return Some("a table of the shell");
     }
     let is_setting = |word: &ShellWord| word.first_text().starts_with("GIT_CONFIG");
-    let names_alias = |word: &ShellWord| word.first_text().contains("alias.");
+    let names_alias =
+        |word: &ShellWord| word.texts().any(|text| text.to_lowercase().contains("alias."));
     let is_git = |at: usize| command.words[at].could_name("git");
     if command.assigns.iter().any(is_setting)
         || (command.words.iter().any(names_alias) && starts(command, false).into_iter().any(is_git))
