@@ -1,7 +1,7 @@
 //! One word of a command: the part that is known, and the part that only the shell will know.
 //!
-//! A word is a small pattern. Two questions are asked about it: what it [could be](ShellWord::could_be),
-//! for rules that deny or ask and for the guard, and what it [surely is](ShellWord::surely_is), for
+//! A word is a small pattern. Two questions are asked about it: what it could be,
+//! for rules that deny or ask and for the guard, and what it surely is, for
 //! rules that allow. The first errs towards yes, the second towards no.
 
 mod compare;
@@ -30,7 +30,7 @@ pub enum WordPiece {
     Listing,
     /// Anything.
     Unknown,
-    /// What the shell inserts here; see [`ShellValues`](super::values::ShellValues).
+    /// What the shell inserts here.
     Expansion(Box<WordExpansion>),
 }
 
