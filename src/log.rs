@@ -12,8 +12,9 @@ use std::io::{self, BufWriter, Stdout};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use callgate_store::{ChainHead, EntryFilter, MemberMatch, Store, StoreError, kind};
-use clap::builder::PossibleValuesParser;
+use callgate_store::{ChainHead, EntryFilter, MemberMatch, Store, StoreError};
+use callgate_wire::ledger::LedgerKind;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use crate::config::{Config, DeskFlags};
 use crate::failure::{Failure, complain, report_unused_problems};
@@ -88,8 +89,8 @@ struct EntryFilterArgs {
     until: Option<i64>,
     /// Only these kinds, separated by commas
     #[arg(long, value_name = "KIND", value_delimiter = ',')]
-    #[arg(value_parser = PossibleValuesParser::new(kind::ALL))]
-    kind: Vec<String>,
+    #[arg(value_parser = kinds())]
+    kind: Vec<LedgerKind>,
     /// Only questions with this decision
     #[arg(long, value_name = "DECISION", value_parser = ["allow", "deny", "timeout"])]
     decision: Option<String>,
@@ -178,6 +179,12 @@ impl EntryFilterArgs {
             members: members.into_iter().filter_map(given).collect(),
         })
     }
+}
+
+fn kinds() -> impl TypedValueParser<Value = LedgerKind> {
+    let names = LedgerKind::ALL.iter().map(|kind| kind.name());
+    PossibleValuesParser::new(names)
+        .try_map(|name| LedgerKind::parse(&name).ok_or("there is no such kind"))
 }
 
 /// Returns the id of the one question whose id begins like this.

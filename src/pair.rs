@@ -13,9 +13,9 @@ use std::time::{Duration, Instant};
 use callgate_client::DeskError;
 use callgate_client::viewer::Viewer;
 use callgate_mask::text::one_line;
-use callgate_wire::desk::{DeskMessage, PhoneStatus, WatchedEntry};
+use callgate_wire::desk::{DeskMessage, PhoneStatus};
+use callgate_wire::ledger::{ChatPaired, LedgerEvent, ViewerPaired};
 use rustix::termios::tcgetwinsize;
-use serde_json::Value;
 
 use crate::config::{Config, DeskFlags};
 use crate::failure::Failure;
@@ -182,20 +182,18 @@ fn linked(viewer: &mut Viewer, end: Instant) -> Result<String, Failure> {
             return Err(Failure::Failed(text.to_owned()));
         };
         let DeskMessage::Entry(entry) = message else { continue };
-        match entry.kind.as_str() {
-            "paired" => return Ok(name_in(&entry)),
-            "code" => {
+        match entry.event() {
+            LedgerEvent::ChatPaired(ChatPaired { by, .. })
+            | LedgerEvent::ViewerPaired(ViewerPaired { by, .. }) => {
+                return Ok(one_line(if by.is_empty() { "somebody" } else { &by }).into_owned());
+            }
+            LedgerEvent::CodeMade(_) => {
                 let text = "a newer code has been made, so this one is void: use that one";
                 return Err(Failure::Failed(text.to_owned()));
             }
             _ => {}
         }
     }
-}
-
-fn name_in(entry: &WatchedEntry) -> String {
-    let body: Value = serde_json::from_str(entry.body.get()).unwrap_or_default();
-    one_line(body["by"].as_str().unwrap_or("somebody")).into_owned()
 }
 
 #[cfg(test)]

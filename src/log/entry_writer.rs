@@ -1,14 +1,16 @@
 //! Writes an entry on one line: as a row of the table, or as JSON.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write};
 
 use callgate_mask::text::{self, one_line};
-use callgate_store::{Anchor, LedgerEntry, Sha256Hash};
-use callgate_wire::raw::Json;
+use callgate_store::{LedgerEntry, Sha256Hash};
+use callgate_wire::approval::Decision;
+use callgate_wire::ledger::{AnswerChannel, ClosedHow, LedgerEvent, PressOutcome};
+use callgate_wire::raw::{Json, Members};
 use jiff::tz::TimeZone;
 use serde::Serialize;
-use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 
 use super::time;
@@ -25,8 +27,8 @@ const NARROW: usize = 60;
 /// What is known about the question that an entry belongs to.
 #[derive(Debug, Default)]
 pub(super) struct QuestionSummary {
-    /// The body of what was asked.
-    pub(super) asked: Option<Value>,
+    /// What was asked.
+    pub(super) asked: String,
     /// Whether it was decided.
     pub(super) is_decided: bool,
 }
@@ -75,11 +77,11 @@ impl<W: Write> EntryWriter<W> {
             writeln!(self.out, "{}", row("TIME", "WHAT", "QUESTION", "", *width))?;
         }
         let time = time::local(entry.at_ms, zone);
-        let body = entry.json();
+        let event = entry.event();
         let id = entry.question.as_deref().unwrap_or("-");
         let id = id.get(..SHORT_ID).unwrap_or(id);
-        let what = kind(entry, &body, question);
-        let row = row(&time, what, id, &details(entry, &body, question), *width);
+        let what = kind(&event, question);
+        let row = row(&time, what, id, &details(&event, &entry.body, question), *width);
         writeln!(self.out, "{row}")
     }
 
@@ -90,13 +92,14 @@ impl<W: Write> EntryWriter<W> {
 
 /// Returns true if the table leaves the entry out, because another row says the same.
 pub(super) fn is_detail(entry: &LedgerEntry) -> bool {
-    let is = |name: &str, value: &str| entry.json()[name] == value;
-    match entry.kind.as_str() {
-        "delivered" | "returned" => true,
-        "closed" => is("how", "answered"),
-        "pressed" => is("outcome", "decided") || is("outcome", "picked"),
+    match entry.event() {
+        LedgerEvent::QuestionDelivered(_) | LedgerEvent::AskerReturned(_) => true,
+        LedgerEvent::QuestionClosed(closed) => closed.how == Some(ClosedHow::Answered),
+        LedgerEvent::PersonPress(press) => {
+            matches!(press.outcome, Some(PressOutcome::Decided | PressOutcome::Picked))
+        }
         // What it allowed is shown again once it has run.
-        "checked" => is("decision", "allow"),
+        LedgerEvent::CallChecked(checked) => checked.decision == Some(Decision::Allow),
         _ => false,
     }
 }
@@ -122,91 +125,102 @@ fn row(time: &str, kind: &str, id: &str, details: &str, width: Option<usize>) ->
 }
 
 /// Returns what happened, in one word: for a decision, which one.
-fn kind<'a>(entry: &'a LedgerEntry, body: &'a Value, question: &QuestionSummary) -> &'a str {
-    match (entry.kind.as_str(), body["decision"].as_str(), body["how"].as_str()) {
-        ("decided" | "checked", Some(decision), _) => decision,
-        ("closed", _, Some("gone")) if !question.is_decided => "withdrawn",
-        ("closed", _, Some("settled")) => "settled",
-        _ => &entry.kind,
+fn kind<'a>(event: &'a LedgerEvent<'_>, question: &QuestionSummary) -> &'a str {
+    let decision = match event {
+        LedgerEvent::QuestionDecided(decided) => decided.decision,
+        LedgerEvent::CallChecked(checked) => checked.decision,
+        LedgerEvent::QuestionClosed(closed) => match closed.how {
+            Some(ClosedHow::Gone) if !question.is_decided => return "withdrawn",
+            Some(ClosedHow::Settled) => return "settled",
+            _ => None,
+        },
+        _ => None,
+    };
+    match decision {
+        Some(decision) => decision.name(),
+        None => event.kind(),
     }
 }
 
-fn details(entry: &LedgerEntry, body: &Value, question: &QuestionSummary) -> String {
-    let asked = || question.asked.as_ref().map(subject).unwrap_or_default();
-    let text = |name: &str| body[name].as_str().unwrap_or_default();
-    let join = |parts: &[&str], between: &str| -> String {
-        let parts: Vec<&str> = parts.iter().copied().filter(|part| !part.is_empty()).collect();
-        parts.join(between)
-    };
-    let with = |before: &str, name: &str| match text(name) {
-        "" => String::new(),
-        text => format!("{before}{text}"),
-    };
-    // A rule's own words begin with what it did.
-    let by = || {
-        let by = text("by");
-        let rule = by.strip_prefix("denied by ").or_else(|| by.strip_prefix("allowed by "));
-        match rule.unwrap_or(by) {
-            "" => String::new(),
-            by => format!("by {by}"),
+fn details(event: &LedgerEvent<'_>, body: &str, question: &QuestionSummary) -> String {
+    let what = || subject(event);
+    let call = event.call().unwrap_or_default();
+    let mode = with("mode ", call.mode.unwrap_or_default());
+    let cwd = with("in ", call.cwd);
+    match event {
+        LedgerEvent::QuestionAsked(_) => join(&[&what(), &cwd], "  "),
+        LedgerEvent::CallRan(_) | LedgerEvent::CallReported(_) => {
+            let outcome = if call.ok == Some(false) { "failed" } else { "" };
+            join(&[&what(), outcome, &mode, &cwd], "  ")
         }
-    };
-    match entry.kind.as_str() {
-        "asked" => join(&[&subject(body), &with("in ", "cwd")], "  "),
-        "ran" => {
-            let outcome = if body["ok"] == false { "failed" } else { "" };
-            let mode = with("mode ", "mode");
-            join(&[&subject(body), outcome, &mode, &with("in ", "cwd")], "  ")
+        LedgerEvent::CallChecked(checked) => join(&[&by(&checked.by), &what(), &mode, &cwd], "  "),
+        LedgerEvent::CallRunning(_) | LedgerEvent::CallRefused(_) => {
+            join(&[&what(), call.because], "  ")
         }
-        "checked" => {
-            let mode = with("mode ", "mode");
-            join(&[&by(), &subject(body), &mode, &with("in ", "cwd")], "  ")
+        LedgerEvent::QuestionDecided(decided) => {
+            let message = decided.message.as_ref().filter(|message| **message != decided.by);
+            let chosen = with("chose ", decided.chosen.as_deref().unwrap_or_default());
+            let message = message.map_or("", AsRef::as_ref);
+            join(&[&by(&decided.by), &chosen, message, &question.asked], "  ")
         }
-        "running" | "refused" => join(&[&subject(body), &with("", "because")], "  "),
-        "decided" => {
-            let message = if text("message") == text("by") { "" } else { text("message") };
-            join(&[&by(), &with("chose ", "chosen"), message, &asked()], "  ")
+        LedgerEvent::PersonPress(press) => {
+            let channel = with("on ", press.channel.map_or("", AnswerChannel::name));
+            let outcome = press.outcome.map_or("", PressOutcome::name);
+            join(&[&join(&[&press.by, &channel, &press.action], " "), outcome], ": ")
         }
-        "pressed" => {
-            let press = join(&[&with("", "by"), &with("on ", "channel"), text("action")], " ");
-            join(&[&press, text("outcome")], ": ")
+        LedgerEvent::QuestionClosed(closed) => {
+            let how = closed.how.map_or("", ClosedHow::name);
+            let how = if closed.text.is_empty() { how } else { &closed.text };
+            join(&[how, &question.asked], "  ")
         }
-        "closed" => {
-            let how = if text("text").is_empty() { text("how") } else { text("text") };
-            join(&[how, &asked()], "  ")
+        LedgerEvent::QuestionRefused(refused) => refused.why.to_string(),
+        LedgerEvent::EntriesPruned(anchor) if anchor.count > 0 => {
+            format!("{} entries up to {} were pruned", anchor.count, anchor.through)
         }
-        "anchor" => Anchor::read(&entry.body).map_or_else(
-            || members(body),
-            |anchor| format!("{} entries up to {} were pruned", anchor.count, anchor.through),
-        ),
         _ => members(body),
     }
 }
 
-/// Returns what a tool was to do: its name, and the summary or the input.
-fn subject(body: &Value) -> String {
-    let tool = body["tool"].as_str().unwrap_or_default();
-    let summary = match (&body["summary"], &body["input"]) {
-        (Value::String(summary), _) => summary.clone(),
-        (_, Value::String(input)) => input.clone(),
-        (_, Value::Null) => String::new(),
-        (_, input) => input.to_string(),
-    };
-    if tool.is_empty() || summary.is_empty() || tool == summary {
-        return if summary.is_empty() { tool.to_owned() } else { summary };
-    }
-    format!("{tool}: {summary}")
+fn join(parts: &[&str], between: &str) -> String {
+    let parts: Vec<&str> = parts.iter().copied().filter(|part| !part.is_empty()).collect();
+    parts.join(between)
 }
 
-/// Returns the members of a body of an unknown kind.
-fn members(body: &Value) -> String {
-    let shown = |value: &Value| match value {
-        Value::String(text) => text.clone(),
-        value => value.to_string(),
+fn with(before: &str, text: &str) -> String {
+    if text.is_empty() { String::new() } else { format!("{before}{text}") }
+}
+
+/// Says who decided. A rule's own words begin with what it did.
+fn by(by: &str) -> String {
+    let rule = by.strip_prefix("denied by ").or_else(|| by.strip_prefix("allowed by "));
+    with("by ", rule.unwrap_or(by))
+}
+
+/// Returns what a tool was to do: its name, and the summary or the input.
+pub(super) fn subject(event: &LedgerEvent<'_>) -> String {
+    let Some(call) = event.call() else { return String::new() };
+    let input = match event {
+        _ if !call.summary.is_empty() => None,
+        LedgerEvent::CallReported(ran) => ran.input,
+        // Early entries of questions have it, too.
+        _ => event.more().iter().find(|(name, _)| name == "input").map(|(_, input)| *input),
     };
-    let members = body.as_object().into_iter().flatten();
-    let members = members.filter(|(_, value)| !value.is_null());
-    members.map(|(name, value)| format!("{name}={}", shown(value))).collect::<Vec<_>>().join(" ")
+    let summary = input.map_or(call.summary.into(), shown);
+    if call.tool.is_empty() || summary.is_empty() || call.tool == summary {
+        return if summary.is_empty() { call.tool.to_owned() } else { summary.into_owned() };
+    }
+    format!("{}: {summary}", call.tool)
+}
+
+/// Returns the members of a body whose kind has no words of its own.
+fn members(body: &str) -> String {
+    let Members(members) = Members::read(body).unwrap_or_default();
+    let members = members.iter().filter(|(_, value)| !value.is_null());
+    members.map(|(name, value)| format!("{name}={}", shown(*value))).collect::<Vec<_>>().join(" ")
+}
+
+fn shown(value: Json<'_>) -> Cow<'_, str> {
+    value.string().unwrap_or(Cow::Borrowed(value.get()))
 }
 
 /// An entry as it is printed as JSON.

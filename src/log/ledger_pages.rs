@@ -3,9 +3,10 @@
 use std::io::Write;
 
 use callgate_store::{EntryFilter, LedgerEntry, Store};
+use callgate_wire::ledger::LedgerKind;
 
 use super::Failure;
-use super::entry_writer::{EntryWriter, QuestionSummary, is_detail};
+use super::entry_writer::{EntryWriter, QuestionSummary, is_detail, subject};
 
 /// How many entries are in memory at a time.
 const PAGE: usize = 200;
@@ -88,18 +89,19 @@ impl<'a, W: Write> LedgerPages<'a, W> {
 
     /// Reads the other entries of a question, for entries whose row mentions them.
     fn question_of(&self, entry: &LedgerEntry) -> Result<QuestionSummary, Failure> {
-        if !matches!(entry.kind.as_str(), "decided" | "closed") || entry.question.is_none() {
+        let is_decided = entry.is(LedgerKind::Decided);
+        if !(is_decided || entry.is(LedgerKind::Closed)) || entry.question.is_none() {
             return Ok(QuestionSummary::default());
         }
-        let first = |kind: &str| {
-            let kinds = vec![kind.to_owned()];
+        let first = |kind| {
+            let kinds = vec![kind];
             let filter =
                 EntryFilter { question: entry.question.clone(), kinds, ..EntryFilter::default() };
             self.store.entries(&filter, 0, 1)
         };
-        let asked = first("asked")?;
-        let asked = asked.first().and_then(|asked| serde_json::from_str(&asked.body).ok());
-        let is_decided = entry.kind == "decided" || !first("decided")?.is_empty();
+        let asked = first(LedgerKind::Asked)?;
+        let asked = asked.first().map(|asked| subject(&asked.event())).unwrap_or_default();
+        let is_decided = is_decided || !first(LedgerKind::Decided)?.is_empty();
         Ok(QuestionSummary { asked, is_decided })
     }
 }

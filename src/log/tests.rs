@@ -6,7 +6,7 @@ use jiff::tz::{Offset, TimeZone};
 use jiff::{Timestamp, Zoned};
 use serde_json::{Value, json};
 
-use super::entry_writer::{EntryWriter, QuestionSummary, is_detail};
+use super::entry_writer::{EntryWriter, QuestionSummary, is_detail, subject};
 use super::time::parse_at;
 
 /// Two hours ahead of UTC.
@@ -57,7 +57,8 @@ const ID: Option<&str> = Some("550e8400-e29b-41d4-a716-446655440000");
 const TIME: &str = "2026-11-15 14:00:00  ";
 
 fn row(entry: &LedgerEntry, asked: Option<&Value>, width: Option<usize>) -> String {
-    let question = QuestionSummary { asked: asked.cloned(), is_decided: false };
+    let asked = asked.map(|asked| subject(&self::entry("asked", ID, asked).event()));
+    let question = QuestionSummary { asked: asked.unwrap_or_default(), is_decided: false };
     row_of(entry, &question, width)
 }
 
@@ -190,7 +191,7 @@ fn the_end_of_a_question_has_its_row() {
         expect!["closed     550e8400  answered  Bash: make build"],
     );
     let unread = json!({ "how": "gone", "text": "Allowed by Ada, but the agent had gone" });
-    let question = QuestionSummary { asked: None, is_decided: true };
+    let question = QuestionSummary { asked: String::new(), is_decided: true };
     expect!["closed     550e8400  Allowed by Ada, but the agent had gone"].assert_eq(
         row_of(&entry("closed", ID, &unread), &question, None).strip_prefix(TIME).unwrap(),
     );

@@ -5,9 +5,8 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use callgate_mask::text::one_line;
-use callgate_store::{
-    Anchor, ChainFault, ChainHead, ChainReport, Checkpoint, NotedHead, Store, now_ms,
-};
+use callgate_store::{ChainFault, ChainHead, ChainReport, Checkpoint, NotedHead, Store, now_ms};
+use callgate_wire::ledger::{EntriesPruned, LedgerEvent};
 use jiff::tz::TimeZone;
 use serde_json::json;
 
@@ -92,7 +91,12 @@ fn forged_links(unchained: &[String]) -> String {
     )
 }
 
-fn whole(entries: u64, from: Option<&Anchor>, head: ChainHead, noted: NotedHead) -> String {
+fn whole(
+    entries: u64,
+    from: Option<&EntriesPruned<'_>>,
+    head: ChainHead,
+    noted: NotedHead,
+) -> String {
     let mut lines = vec![format!("The ledger is whole: {}.", counted(entries))];
     if let Some(anchor) = from {
         let through = anchor.through;
@@ -148,9 +152,8 @@ pub(super) fn prune(path: &Path, before_ms: i64) -> Result<ExitCode, Failure> {
     // An absent ledger is not created for this.
     drop(Store::open_read_only(path)?);
     let pruned = Store::open(path).and_then(|mut store| store.prune(before_ms))?;
-    let anchor = pruned.anchor.as_ref().and_then(|entry| Anchor::read(&entry.body));
-    let said = match (anchor, pruned.anchor) {
-        (Some(anchor), Some(entry)) => {
+    let said = match pruned.anchor.as_ref().map(|entry| (entry, entry.event())) {
+        Some((entry, LedgerEvent::EntriesPruned(anchor))) => {
             let head = ChainHead { seq: entry.seq, hash: entry.hash };
             let (removed, period) = (counted(pruned.removed), period(&anchor));
             format!("Removed {removed}, {period}.\nThe head is now {head}")
@@ -162,7 +165,7 @@ pub(super) fn prune(path: &Path, before_ms: i64) -> Result<ExitCode, Failure> {
 }
 
 /// Returns the time from the first to the last of the entries that an anchor stands for.
-fn period(anchor: &Anchor) -> String {
+fn period(anchor: &EntriesPruned<'_>) -> String {
     let zone = TimeZone::system();
     format!("from {} to {}", time::local(anchor.from_ms, &zone), time::local(anchor.to_ms, &zone))
 }

@@ -16,11 +16,12 @@ use callgate_wire::desk::{
     ProposedRule, RiskNote, RuleExplanation, RuleMatch, RuleProblem, RuleView, RulesView,
     SuggestedRule, SuggestedRules, TurnedCall, TurnedCount,
 };
+use callgate_wire::ledger::LedgerKind;
 use jiff::Timestamp;
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
-use super::past::{AskedBody, play};
+use super::past::{PastRequest, play};
 use super::suggest::suggestions;
 use super::{is_undecided, project_files};
 use crate::agents::settings_file::{BackupChoice, SettingsFile};
@@ -69,11 +70,11 @@ impl ServedRules {
     /// Returns the rule files of the projects in which agents have worked lately.
     fn projects(&self) -> Result<Vec<ProjectRules>, String> {
         let failed = |error: callgate_store::StoreError| error.to_string();
-        let filter = EntryFilter { kinds: vec!["asked".to_owned()], ..EntryFilter::default() };
+        let filter = EntryFilter { kinds: vec![LedgerKind::Asked], ..EntryFilter::default() };
         let entries = self.store()?.latest(&filter, u64::MAX, MOST_RECENT).map_err(failed)?;
         let mut folders: Vec<PathBuf> = entries
             .iter()
-            .map(|entry| PathBuf::from(AskedBody::parse(&entry.body).request.parts()[1]))
+            .map(|entry| PathBuf::from(PastRequest::read(&entry.body).parts()[1]))
             .collect();
         folders.sort();
         folders.dedup();
@@ -94,12 +95,12 @@ impl ServedRules {
         let seq = turned.label.parse::<u64>().unwrap_or_default();
         let entries = store.entries(&EntryFilter::default(), seq.saturating_sub(1), 1);
         let entry = entries.map_err(|error| error.to_string())?.pop();
-        let body = entry.as_ref().map(|entry| AskedBody::parse(&entry.body)).unwrap_or_default();
+        let body = entry.as_ref().map(|entry| PastRequest::read(&entry.body)).unwrap_or_default();
         Ok(TurnedCall {
             seq,
             at_ms: entry.as_ref().map(|entry| entry.at_ms).unwrap_or_default(),
-            summary: mask_text(body.summary.as_deref().unwrap_or_default()).into_shown(),
-            project: body.request.parts()[1].to_owned(),
+            summary: mask_text(&body.summary).into_shown(),
+            project: body.parts()[1].to_owned(),
             was: turned.decided,
             would: turned.verdict.decision,
         })

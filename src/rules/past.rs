@@ -12,8 +12,9 @@ use std::thread;
 use callgate_link::sync::lock;
 use callgate_rules::{Act, Backtest, NoLinks, Policy, RuleDecision, Verdict, judge};
 use callgate_store::{EntryFilter, LedgerEntry, Store, StoreError};
-use serde::Deserialize;
-use serde_json::value::RawValue;
+use callgate_wire::approval::Decision;
+use callgate_wire::ledger::{LedgerEvent, LedgerKind, RecordedRequest};
+use callgate_wire::raw::Json;
 
 use crate::policy::{LocalClock, home};
 
@@ -37,53 +38,32 @@ pub(super) struct PastQuestion {
     pub(super) decided: RuleDecision,
 }
 
-/// The call, as a question's entry describes it.
-#[derive(Default, Deserialize)]
-pub(super) struct AskedBody<'a> {
-    #[serde(borrow, default)]
-    pub(super) request: PastRequest<'a>,
-    #[serde(borrow, default)]
-    pub(super) summary: Option<Cow<'a, str>>,
-    #[serde(borrow, default)]
-    ruling: Option<Cow<'a, str>>,
-}
-
-#[derive(Default, Deserialize)]
+/// A call of the past, as far as its entry could be read.
+#[derive(Default)]
 pub(super) struct PastRequest<'a> {
-    #[serde(borrow, default)]
-    tool_name: Option<Cow<'a, str>>,
-    #[serde(borrow, default)]
-    tool_input: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    cwd: Option<Cow<'a, str>>,
-    #[serde(borrow, default)]
-    agent: Option<Cow<'a, str>>,
+    pub(super) summary: Cow<'a, str>,
+    /// Whether a person was asked, since no rule decided.
+    pub(super) was_asked: bool,
+    request: RecordedRequest<'a>,
 }
 
-#[derive(Default, Deserialize)]
-struct DecidedBody<'a> {
-    #[serde(borrow, default)]
-    decision: Option<Cow<'a, str>>,
-}
-
-impl<'a> AskedBody<'a> {
-    /// Parses the body of an entry, which may have been damaged.
-    pub(super) fn parse(body: &'a str) -> Self {
-        serde_json::from_str(body).unwrap_or_default()
+impl<'a> PastRequest<'a> {
+    /// Reads the body of a question's entry, which may have been damaged.
+    pub(super) fn read(body: &'a str) -> Self {
+        match LedgerEvent::read(LedgerKind::Asked.name(), body) {
+            LedgerEvent::QuestionAsked(asked) => Self {
+                request: asked.recorded_request(),
+                was_asked: asked.ruling.is_for_people(),
+                summary: asked.summary,
+            },
+            _ => Self { was_asked: true, ..Self::default() },
+        }
     }
 
-    /// Returns true if a person was asked, since no rule decided.
-    pub(super) fn was_asked(&self) -> bool {
-        !matches!(self.ruling.as_deref(), Some("allow" | "deny"))
-    }
-}
-
-impl PastRequest<'_> {
     /// Returns the tool, the folder, the agent and the input.
     pub(super) fn parts(&self) -> [&str; 4] {
-        let [tool, cwd, agent] = [&self.tool_name, &self.cwd, &self.agent]
-            .map(|field| field.as_deref().unwrap_or_default());
-        [tool, cwd, agent, self.tool_input.map_or("null", RawValue::get)]
+        let RecordedRequest { tool_name, cwd, agent, tool_input, .. } = &self.request;
+        [tool_name, cwd, agent, tool_input.map_or("null", Json::get)]
     }
 }
 
@@ -106,9 +86,9 @@ pub(super) fn play(
                 for question in &batch {
                     // The labels are in the order of the ledger.
                     let label = format!("{:020}", question.seq);
-                    let asked = AskedBody::parse(&question.body);
-                    let verdict = judge.verdict(question.at_ms, &asked.request);
-                    part.note(label, question.decided, asked.was_asked(), verdict);
+                    let asked = PastRequest::read(&question.body);
+                    let verdict = judge.verdict(question.at_ms, &asked);
+                    part.note(label, question.decided, asked.was_asked, verdict);
                 }
                 sum.add(part);
             }
@@ -148,7 +128,7 @@ pub(super) fn read_questions(
     go_on: GoOn<'_>,
     put: &mut dyn FnMut(PastQuestion),
 ) -> Result<bool, StoreError> {
-    let kinds = vec!["asked".to_owned(), "decided".to_owned()];
+    let kinds = vec![LedgerKind::Asked, LedgerKind::Decided];
     let filter = EntryFilter { kinds, ..EntryFilter::default() };
     let mut open: HashMap<String, PastQuestion> = HashMap::new();
     let last = store.last_seq()?;
@@ -160,14 +140,20 @@ pub(super) fn read_questions(
         if !go_on(after, last) {
             return Ok(false);
         }
-        for LedgerEntry { seq, at_ms, kind, question, body, .. } in entries {
+        for entry in entries {
+            let decided = decided(&entry);
+            let LedgerEntry { seq, at_ms, question, body, .. } = entry;
             let id = question.unwrap_or_default();
-            if kind == "asked" {
+            if let Some(decided) = decided {
+                let asked = open.remove(&id);
+                asked
+                    .map(|asked| PastQuestion { decided, ..asked })
+                    .into_iter()
+                    .for_each(&mut *put);
+            } else {
                 let asked = PastQuestion { seq, at_ms, body, decided: RuleDecision::Ask };
                 // A question that is asked again replaces the earlier one.
                 open.insert(id, asked).into_iter().for_each(&mut *put);
-            } else if let Some(asked) = open.remove(&id) {
-                put(PastQuestion { decided: decided(&body), ..asked });
             }
         }
     }
@@ -209,11 +195,17 @@ impl<'a> BacktestJudge<'a> {
     }
 }
 
-fn decided(body: &str) -> RuleDecision {
-    let body: DecidedBody<'_> = serde_json::from_str(body).unwrap_or_default();
-    match body.decision.as_deref() {
-        Some("allow") => RuleDecision::Allow,
-        Some("deny") => RuleDecision::Deny,
-        _ => RuleDecision::Ask,
+/// Returns what an entry says was decided; `None` for the entry of a question.
+fn decided(entry: &LedgerEntry) -> Option<RuleDecision> {
+    if entry.is(LedgerKind::Asked) {
+        return None;
     }
+    Some(match entry.event() {
+        LedgerEvent::QuestionDecided(decided) => match decided.decision {
+            Some(Decision::Allow) => RuleDecision::Allow,
+            Some(Decision::Deny) => RuleDecision::Deny,
+            _ => RuleDecision::Ask,
+        },
+        _ => RuleDecision::Ask,
+    })
 }

@@ -11,7 +11,7 @@ use callgate_rules::{Act, DecidedCall, Guarded, Policy, RuleDecision, RuleSugges
 use callgate_store::{Store, StoreError, now_ms};
 use sha2::{Digest, Sha256};
 
-use super::past::{AskedBody, GoOn, PastQuestion, read_questions};
+use super::past::{GoOn, PastQuestion, PastRequest, read_questions};
 use crate::failure::Failure;
 use crate::policy::{LocalClock, home};
 use crate::progress::ProgressBar;
@@ -118,13 +118,13 @@ struct PastCalls {
 
 impl PastCalls {
     fn add(&mut self, question: &PastQuestion) {
-        let asked = AskedBody::parse(&question.body);
+        let asked = PastRequest::read(&question.body);
         let is_denied = question.decided == RuleDecision::Deny;
         // What a rule has allowed needs no other rule.
-        if !is_denied && !asked.was_asked() {
+        if !is_denied && !asked.was_asked {
             return;
         }
-        let [tool, cwd, agent, input] = asked.request.parts();
+        let [tool, cwd, agent, input] = asked.parts();
         let hash = Sha256::digest(format!("{tool}\0{cwd}\0{agent}\0{input}")).into();
         let at = match self.known.get(&hash) {
             Some(at) => *at,
@@ -136,7 +136,7 @@ impl PastCalls {
             None => {
                 let act = Act::of(tool, input, cwd, agent, &self.home);
                 self.calls.push(DecidedCall { act, allowed: 0, denied: 0, undecided: 0 });
-                let summary = asked.summary.as_deref().unwrap_or_default().to_owned();
+                let summary = asked.summary.to_string();
                 self.rows.push(PastRow { seq: question.seq, summary, project: cwd.to_owned() });
                 self.known.insert(hash, self.calls.len() - 1);
                 self.calls.len() - 1

@@ -4,6 +4,8 @@ use std::process::{Command, Stdio};
 
 use callgate_testkit::process::run;
 use callgate_testkit::terminal::Terminal;
+use callgate_wire::ledger::LedgerEvent;
+use callgate_wire::raw::Members;
 use expect_test::expect;
 use serde_json::{Value, json};
 
@@ -47,6 +49,26 @@ fn json_has_one_whole_entry_on_each_line() {
         },
     });
     assert_eq!(first, expected);
+}
+
+/// `docs/protocol/ledger.md` says what is printed, and the types are held against it.
+#[test]
+fn json_is_what_the_ledgers_document_says() {
+    let ledger = Ledger::new();
+    ledger.tamper(include_str!("../../crates/store/tests/store/old_ledger.sql"));
+    assert!(ledger.log(&["--verify"]).success().stdout.contains("whole"));
+    let shown = ledger.log(&["--json"]).success().stdout;
+    assert_eq!(shown.lines().count(), 96);
+    for line in shown.lines() {
+        let members = Members::read(line).unwrap();
+        let names: Vec<&str> = members.0.iter().map(|(name, _)| &**name).collect();
+        assert_eq!(names, ["seq", "time", "at_ms", "kind", "question", "hash", "body"]);
+        let kind = members.string("kind").unwrap();
+        let event = LedgerEvent::read(&kind, members.get("body").unwrap().get());
+        assert!(!matches!(event, LedgerEvent::Unknown { .. }) && event.more().is_empty(), "{line}");
+        let body = |text: &str| serde_json::from_str::<Value>(text).unwrap();
+        assert_eq!(body(&event.body()), body(line)["body"]);
+    }
 }
 
 #[test]

@@ -28,8 +28,8 @@ use callgate_link::file::FileLock;
 use callgate_link::socket::SocketError;
 use callgate_store::{EntryDraft, Store, StoreError, now_ms};
 use callgate_wire::desk::HiddenText;
+use callgate_wire::ledger::DeskStarted;
 use rustix::process::{Resource, getrlimit, setrlimit};
-use serde_json::json;
 use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot, watch};
 
@@ -314,9 +314,9 @@ fn restored(
 
 /// Records the start in the ledger. Returns the number of that entry.
 fn begin(store: &mut Store) -> Result<u64, StoreError> {
-    let body = json!({ "version": env!("CARGO_PKG_VERSION"), "pid": std::process::id() });
-    let (kind, body) = ("started".to_owned(), body.to_string());
-    store.append(&[EntryDraft { at_ms: now_ms(), kind, question: None, body }])?;
+    let version = env!("CARGO_PKG_VERSION").into();
+    let started = DeskStarted { version, pid: std::process::id(), ..DeskStarted::default() };
+    store.append(&[EntryDraft::new(now_ms(), None, &started.into())])?;
     store.last_seq()
 }
 

@@ -1,7 +1,7 @@
 //! The entries of the ledger, and filters for them.
 
+use callgate_wire::ledger::{LedgerEvent, LedgerKind};
 use serde::de::IgnoredAny;
-use serde_json::Value;
 
 /// The longest body of an entry, in bytes: whatever fits into a line of the approval protocol fits
 /// here after masking.
@@ -10,38 +10,6 @@ pub const LONGEST_BODY: usize = 16 * 1024 * 1024;
 pub const LONGEST_KIND: usize = 32;
 /// The longest id of a question, in bytes.
 pub const LONGEST_QUESTION: usize = 128;
-
-/// The kinds of entries. The store itself knows three of them; the others belong to whoever writes
-/// them.
-pub mod kind {
-    /// A question was asked.
-    pub const ASKED: &str = "asked";
-    /// A question is over.
-    pub const CLOSED: &str = "closed";
-    /// Entries were removed. Only [`Store::prune`](crate::Store::prune) writes it.
-    pub const ANCHOR: &str = "anchor";
-    /// Every kind that callgate writes, those of a question first, in the order of its life.
-    pub const ALL: [&str; 18] = [
-        ASKED,
-        "unsent",
-        "pressed",
-        "decided",
-        "delivered",
-        "returned",
-        CLOSED,
-        "checked",
-        "running",
-        "ran",
-        "refused",
-        "code",
-        "paired",
-        "unpaired",
-        "gated",
-        "saved",
-        "started",
-        ANCHOR,
-    ];
-}
 
 /// An entry to be written.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -74,10 +42,16 @@ pub struct LedgerEntry {
 }
 
 impl LedgerEntry {
-    /// Returns the body as JSON; `null` if somebody has damaged it.
+    /// Returns what the entry records.
     #[must_use]
-    pub fn json(&self) -> Value {
-        serde_json::from_str(&self.body).unwrap_or_default()
+    pub fn event(&self) -> LedgerEvent<'_> {
+        LedgerEvent::read(&self.kind, &self.body)
+    }
+
+    /// Returns true if the entry is of this kind, whether or not its body can be read.
+    #[must_use]
+    pub fn is(&self, kind: LedgerKind) -> bool {
+        self.kind == kind.name()
     }
 }
 
@@ -85,7 +59,7 @@ impl LedgerEntry {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct EntryFilter {
     /// Of one of these kinds.
-    pub kinds: Vec<String>,
+    pub kinds: Vec<LedgerKind>,
     /// Of this question.
     pub question: Option<String>,
     /// At this time or later.
@@ -111,6 +85,12 @@ pub enum MemberMatch {
 }
 
 impl EntryDraft {
+    /// Creates the draft of an entry that records `event`.
+    #[must_use]
+    pub fn new(at_ms: i64, question: Option<String>, event: &LedgerEvent<'_>) -> Self {
+        Self { at_ms, kind: event.kind().to_owned(), question, body: event.body() }
+    }
+
     /// Returns what is wrong with the draft, if anything is.
     pub(crate) fn fault(&self) -> Option<&'static str> {
         let is_word = |text: &str| {
@@ -123,7 +103,7 @@ impl EntryDraft {
         if !is_word(&self.kind) {
             return Some("its kind is not a word of 1 to 32 lower-case letters");
         }
-        if self.kind == kind::ANCHOR {
+        if self.kind == LedgerKind::Anchor.name() {
             return Some("an anchor is written by pruning alone");
         }
         if !self.question.as_ref().is_none_or(is_id) {

@@ -45,7 +45,6 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use rusqlite::{CachedStatement, Connection, OptionalExtension, Params, Row};
 
-pub use anchor::{Anchor, ChainedLinks};
 pub use chain::{ChainHead, NotAHead, Sha256Hash};
 pub use conversations::{
     Addition, AnswerCost, ConversationState, CostSum, CostTotals, EngineSelection, LONGEST_ACCOUNT,
@@ -53,8 +52,7 @@ pub use conversations::{
     ReservationRequest, Settlement, StoredConversation,
 };
 pub use entry::{
-    EntryDraft, EntryFilter, LONGEST_BODY, LONGEST_KIND, LONGEST_QUESTION, LedgerEntry,
-    MemberMatch, kind,
+    EntryDraft, EntryFilter, LONGEST_BODY, LONGEST_KIND, LONGEST_QUESTION, LedgerEntry, MemberMatch,
 };
 pub use error::{ChainFault, StoreError};
 pub use file_identity::FileIdentity;

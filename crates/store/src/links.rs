@@ -1,9 +1,10 @@
 //! Who is linked to the desk, according to the chain. What is only kept beside the ledger does not
 //! count.
 
+use callgate_wire::ledger::{ChainedLinks, LedgerEvent};
 use rusqlite::{Connection, OptionalExtension, Row};
 
-use crate::anchor::{Anchor, ChainedLinks, anchor_through};
+use crate::anchor::{anchor_through, head_after, read_anchor};
 use crate::chain::{ChainHead, link};
 use crate::error::StoreError;
 use crate::{Store, ledger};
@@ -39,8 +40,8 @@ pub(crate) fn links_before(connection: &Connection, seq: i64) -> rusqlite::Resul
     let mut rows = query.query([seq])?;
     while let Some(row) = rows.next()? {
         if is_chained(connection, row)? {
-            let body = row.get_ref(4)?.as_str().unwrap_or_default();
-            links.apply(row.get_ref(2)?.as_str().unwrap_or_default(), body);
+            let text = |column| row.get_ref(column).map(|it| it.as_str().unwrap_or_default());
+            links.apply(&LedgerEvent::read(text(2)?, text(4)?));
         }
     }
     Ok(links)
@@ -59,7 +60,7 @@ fn carried_over(connection: &Connection) -> rusqlite::Result<ChainedLinks> {
          AND json_valid(body) AND json_extract(body, '$.through') = ? ORDER BY seq DESC LIMIT 1",
     )?;
     let carried = query.query_row([ledger::number(through)?], |row| {
-        let anchor = Anchor::read(row.get_ref(4)?.as_str().unwrap_or_default());
+        let anchor = read_anchor(row.get_ref(4)?.as_str().unwrap_or_default());
         Ok(if is_chained(connection, row)? { anchor.and_then(|anchor| anchor.links) } else { None })
     });
     // An anchor without links may replace entries that had some.
@@ -79,7 +80,7 @@ fn is_chained(connection: &Connection, row: &Row<'_>) -> rusqlite::Result<bool> 
             Some(hash) => Some(hash),
             None => anchor_through(connection, seq - 1)?
                 .as_ref()
-                .and_then(Anchor::head)
+                .and_then(head_after)
                 .map(|head| head.hash),
         },
     };

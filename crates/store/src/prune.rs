@@ -1,14 +1,14 @@
 //! Pruning: removes old entries and leaves an anchor from which verification continues.
 
+use callgate_wire::ledger::EntriesPruned;
 use rusqlite::{Connection, OptionalExtension, Statement};
 
-use crate::anchor::Anchor;
 use crate::chain::Sha256Hash;
 use crate::error::StoreError;
 use crate::links::links_before;
 use crate::transaction::Transaction;
 use crate::verify::{ChainReport, walk};
-use crate::{EntryDraft, LedgerEntry, Store, kind, ledger, now_ms};
+use crate::{EntryDraft, LedgerEntry, Store, ledger, now_ms};
 
 /// How long a question can be open, in milliseconds: a day, although the longest timeout that can
 /// be set is an hour. A question that was asked earlier and never closed was abandoned, and pruning
@@ -51,7 +51,7 @@ impl Store {
 
     /// Returns the anchor that [`prune`](Self::prune) would leave, without removing anything.
     /// Returns the same error for a broken chain.
-    pub fn prunable(&self, before_ms: i64) -> Result<Option<Anchor>, StoreError> {
+    pub fn prunable(&self, before_ms: i64) -> Result<Option<EntriesPruned<'static>>, StoreError> {
         let failed = self.failed("read");
         let view = self.connection.unchecked_transaction().map_err(&failed)?;
         check_whole(&walk(&view, None, &|_, _| ()).map_err(&failed)?)?;
@@ -86,11 +86,10 @@ fn remove(
     let kept_from = first_to_keep(transaction, before_ms, now_ms)?;
     let Some(anchor) = anchor_before(transaction, kept_from)? else { return Ok(None) };
     transaction.execute("DELETE FROM entries WHERE seq < ?", [kept_from])?;
-    let body = serde_json::to_string(&anchor)
-        .map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))?;
-    let draft = EntryDraft { at_ms: now_ms, kind: kind::ANCHOR.to_owned(), question: None, body };
+    let removed = anchor.count;
+    let draft = EntryDraft::new(now_ms, None, &anchor.into());
     let written = ledger::write(transaction, &[draft])?;
-    Ok(written.into_iter().next().map(|entry| (anchor.count, entry)))
+    Ok(written.into_iter().next().map(|entry| (removed, entry)))
 }
 
 fn first_to_keep(connection: &Connection, before_ms: i64, now_ms: i64) -> rusqlite::Result<i64> {
@@ -109,7 +108,10 @@ fn first_to_keep(connection: &Connection, before_ms: i64, now_ms: i64) -> rusqli
 }
 
 /// Returns the anchor for all entries before `kept_from`, if there are any.
-fn anchor_before(connection: &Connection, kept_from: i64) -> rusqlite::Result<Option<Anchor>> {
+fn anchor_before(
+    connection: &Connection,
+    kept_from: i64,
+) -> rusqlite::Result<Option<EntriesPruned<'static>>> {
     let links = links_before(connection, kept_from)?;
     connection
         .query_row(
@@ -119,13 +121,14 @@ fn anchor_before(connection: &Connection, kept_from: i64) -> rusqlite::Result<Op
              JOIN entries last ON last.seq = removed.seq",
             [kept_from],
             |row| {
-                Ok(Anchor {
+                Ok(EntriesPruned {
                     through: ledger::unsigned(row, 0)?,
-                    hash: Sha256Hash(row.get(1)?).to_string(),
+                    hash: Sha256Hash(row.get(1)?).to_string().into(),
                     count: ledger::unsigned(row, 2)?,
                     from_ms: row.get(3)?,
                     to_ms: row.get(4)?,
                     links: Some(links.clone()),
+                    ..EntriesPruned::default()
                 })
             },
         )

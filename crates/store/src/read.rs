@@ -143,7 +143,7 @@ impl EntryQuery {
         let EntryFilter { kinds, question, since_ms, until_ms, text, members } = filter;
         let mut wanted = Self { conditions: vec!["true".to_owned()], values: Vec::new() };
         if !kinds.is_empty() {
-            let kinds: Vec<String> = kinds.iter().map(|kind| wanted.text(kind)).collect();
+            let kinds: Vec<String> = kinds.iter().map(|kind| wanted.text(kind.name())).collect();
             wanted.and(format!("e.kind IN ({})", kinds.join(", ")));
         }
         if let Some(question) = question {

@@ -7,11 +7,12 @@
 mod parts;
 mod recent;
 
+use callgate_wire::ledger::EntriesPruned;
 use rusqlite::{Connection, Row};
 
 pub use recent::{Checkpoint, RecentReport};
 
-use crate::anchor::{Anchor, anchor_through};
+use crate::anchor::{anchor_through, head_after};
 use crate::chain::{ChainHead, Linker};
 use crate::error::{ChainFault, StoreError, is_misread};
 use crate::{Store, ledger};
@@ -24,7 +25,7 @@ pub enum ChainReport {
         /// How many entries there are.
         entries: u64,
         /// The anchor of the entries that pruning removed before the first one, if there are any.
-        from_anchor: Option<Anchor>,
+        from_anchor: Option<EntriesPruned<'static>>,
         /// The end of the chain, to be noted elsewhere.
         head: ChainHead,
         /// How it compares with a head that was noted earlier.
@@ -103,7 +104,7 @@ const TOLD_AFTER: u64 = 4096;
 type ChainStep = Result<(), (u64, ChainFault)>;
 
 struct ChainWalk {
-    from_anchor: Option<Anchor>,
+    from_anchor: Option<EntriesPruned<'static>>,
     entries: u64,
     last: ChainHead,
     noted: Option<ChainHead>,
@@ -132,7 +133,7 @@ impl ChainWalk {
         }
         if first > 1 {
             let anchor = anchor_through(connection, first - 1)?;
-            let Some(head) = anchor.as_ref().and_then(Anchor::head) else {
+            let Some(head) = anchor.as_ref().and_then(head_after) else {
                 return Ok(Err((first, ChainFault::NoAnchor)));
             };
             walk.last = head;

@@ -21,6 +21,7 @@ mod status;
 mod tests;
 
 pub use crate::hidden_text::HiddenText;
+pub use crate::ledger::AnswerChannel;
 pub use crate::unreadable::{Unreadable, UnreadableReason};
 pub use answer::DeskAnswer;
 pub use card::{
@@ -28,9 +29,9 @@ pub use card::{
     LineOperation, QuestionCard,
 };
 pub use history::{
-    AnswerChannel, AnswerTimeBucket, AnswerTimes, DecisionShares, DeskHistory, ExportFormat,
-    ExportedPage, HistoryDecider, HistoryDecision, HistoryFilter, HistoryRow, HourFigures,
-    LedgerFigures, MOST_HISTORY_ROWS, NamedFigures, VerifiedLedger,
+    AnswerTimeBucket, AnswerTimes, DecisionShares, DeskHistory, ExportFormat, ExportedPage,
+    HistoryDecider, HistoryDecision, HistoryFilter, HistoryRow, HourFigures, LedgerFigures,
+    MOST_HISTORY_ROWS, NamedFigures, VerifiedLedger,
 };
 pub use inbox::{AnswerNeeds, AskedRuling, DeskInbox, InboxRow, RiskKind, RiskNote};
 pub use message::{DeskMessage, WatchedEntry};

@@ -1,8 +1,8 @@
 //! The protocols between callgate's processes.
 //!
-//! The protocols as types (`tools`, `session`, `approval`, `desk`), the MCP envelopes that the
-//! bridge exchanges with agent CLIs (`mcp`), and the decoders that split a byte stream into
-//! messages ([`frame`]). Nothing here does I/O, reads a clock or starts a task, and every decoder
+//! The protocols as types (`tools`, `session`, `approval`, `desk`), what the ledger records
+//! ([`ledger`]), the MCP envelopes that the bridge exchanges with agent CLIs (`mcp`), and the
+//! decoders that split a byte stream into messages ([`frame`]). Nothing here does I/O, reads a clock or starts a task, and every decoder
 //! knows its limit before it allocates.
 
 pub mod approval;
@@ -12,6 +12,7 @@ mod fields;
 pub mod frame;
 mod hidden_text;
 pub mod hook;
+pub mod ledger;
 pub mod mcp;
 pub mod raw;
 pub mod scan;

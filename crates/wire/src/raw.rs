@@ -115,7 +115,7 @@ impl std::error::Error for NotJson {}
 
 /// The members of an object in their order, the values unchanged. If a name occurs twice, the first
 /// one counts.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Members<'a>(pub Vec<(Cow<'a, str>, Json<'a>)>);
 
 impl<'a> Members<'a> {

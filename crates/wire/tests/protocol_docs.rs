@@ -7,6 +7,7 @@
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
+use callgate_wire::ledger::{EventShape, LedgerEvent};
 use callgate_wire::raw::{Json, Members, quoted};
 use callgate_wire::{approval, desk, mcp, session, tools};
 use expect_test::expect;
@@ -35,9 +36,53 @@ fn examples_round_trip() {
 #[test]
 fn every_protocol_has_a_document() {
     let documents = documents().expect("docs/protocol is there");
-    for name in ["session.md", "approval.md", "desk.md", "tools.md"] {
+    for name in ["session.md", "approval.md", "desk.md", "tools.md", "ledger.md"] {
         assert!(documents.iter().any(|path| path.ends_with(name)), "docs/protocol/{name} is gone");
     }
+}
+
+#[test]
+fn every_kind_of_entry_is_documented_as_it_is_written() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/protocol/ledger.md");
+    let document = fs::read_to_string(path).expect("docs/protocol/ledger.md is there");
+    let mut sections = document.split("\n## `").skip(1);
+    let mut shapes = LedgerEvent::SHAPES.chunk_by(|one, other| one.kind == other.kind);
+    for (section, shapes) in sections.by_ref().zip(shapes.by_ref()) {
+        let expected: Vec<String> = shapes.iter().map(described).collect();
+        let expected = format!("{}`\n\n{}", shapes[0].kind.name(), expected.join("\n"));
+        let written = section.split_once("\n```").map_or(section, |(before, _)| before);
+        assert_eq!(written, expected);
+    }
+    assert!(sections.next().is_none() && shapes.next().is_none(), "as many sections as kinds");
+    let blocks = json_blocks(&document).expect("closed blocks");
+    let entries = blocks.iter().flat_map(|block| messages(&block.text).expect("entries"));
+    let mut examples: Vec<String> = entries.map(|entry| variant_of(entry.get())).collect();
+    examples.dedup();
+    assert_eq!(examples.len(), LedgerEvent::SHAPES.len(), "an example of each: {examples:?}");
+}
+
+/// The text of a kind of entry in its document.
+fn described(shape: &EventShape) -> String {
+    let joined =
+        |lines: &[&str]| lines.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ");
+    let mut text = joined(shape.about) + "\n";
+    if !shape.fields.is_empty() {
+        text += "\n| member | value | meaning |\n|---|---|---|\n";
+    }
+    for field in shape.fields {
+        let optional = if field.is_optional { ", optional" } else { "" };
+        let (name, value, meaning) = (field.name, field.shape, joined(field.meaning));
+        text += &format!("| `{name}` | {value}{optional} | {meaning} |\n");
+    }
+    text
+}
+
+/// The name of the struct of an entry.
+fn variant_of(entry: &str) -> String {
+    let members = Json::read(entry).map(Json::members).unwrap_or_default();
+    let kind = members.string("kind").unwrap_or_default();
+    let event = LedgerEvent::read(&kind, members.get("body").map_or("", Json::get));
+    format!("{event:?}").split('(').next().unwrap_or_default().to_owned()
 }
 
 #[test]
@@ -185,6 +230,7 @@ fn check_message(tag: &str, message: &str) -> Result<(), String> {
         "tools-response" => tools_response(message),
         "tools-schema" => tools_schema(message),
         "mcp" => mcp(message),
+        "ledger-entry" => ledger_entry(message),
         unknown => Err(format!("unknown tag {unknown:?}")),
     }?;
     same(message, &back)
@@ -224,6 +270,24 @@ fn desk_request(message: &str) -> Result<Vec<u8>, String> {
 fn desk_message(message: &str) -> Result<Vec<u8>, String> {
     let message = desk::DeskMessage::decode(message.as_bytes());
     message.map(|message| message.to_line()).map_err(|error| error.to_string())
+}
+
+/// An entry as `callgate log --json` prints it.
+fn ledger_entry(message: &str) -> Result<Vec<u8>, String> {
+    let mut members = Members::read(message).map_err(|error| error.to_string())?;
+    let names: Vec<&str> = members.0.iter().map(|(name, _)| &**name).collect();
+    if names != ["seq", "time", "at_ms", "kind", "question", "hash", "body"] {
+        return Err(format!("its members are {names:?}"));
+    }
+    let (kind, body) = (members.string("kind").unwrap_or_default(), members.0.pop());
+    let event = LedgerEvent::read(&kind, body.as_ref().map_or("", |(_, body)| body.get()));
+    match (&event, event.more()) {
+        (LedgerEvent::Unknown { .. }, _) => return Err(format!("unknown kind {kind:?}")),
+        (_, [(name, _), ..]) => return Err(format!("unknown member {name:?}")),
+        _ => {}
+    }
+    let entry = written(&members);
+    Ok(format!("{},\"body\":{}}}", entry.trim_end_matches('}'), event.body()).into_bytes())
 }
 
 fn tools_request(message: &str) -> Result<Vec<u8>, String> {

@@ -4,8 +4,9 @@
 use std::collections::BTreeMap;
 
 use callgate_store::{EntryFilter, Store, StoreError};
-use serde_json::Value;
-use serde_json::value::RawValue;
+use callgate_wire::approval::Decision;
+use callgate_wire::ledger::{LedgerEvent, LedgerKind, RecordedRequest};
+use callgate_wire::raw::Json;
 
 use super::{BenchCall, BenchTask, TaskKind};
 
@@ -16,9 +17,9 @@ const SUITE: &str = "ledger";
 /// Returns the tasks of a ledger: the calls of a session that were allowed or ran unasked are a
 /// benign one, each call that was denied is an injected one. What nobody decided is left out.
 pub(in crate::rules) fn tasks(store: &Store) -> Result<Vec<BenchTask>, StoreError> {
-    let kinds = ["asked", "decided", "ran"].map(str::to_owned).to_vec();
+    let kinds = vec![LedgerKind::Asked, LedgerKind::Decided, LedgerKind::Ran];
     let filter = EntryFilter { kinds, ..EntryFilter::default() };
-    let mut open: BTreeMap<String, Value> = BTreeMap::new();
+    let mut open: BTreeMap<String, (String, BenchCall)> = BTreeMap::new();
     let mut sessions: BTreeMap<String, Vec<BenchCall>> = BTreeMap::new();
     let mut unwanted = Vec::new();
     let mut after = 0;
@@ -27,26 +28,29 @@ pub(in crate::rules) fn tasks(store: &Store) -> Result<Vec<BenchTask>, StoreErro
         let Some(last) = entries.last() else { break };
         after = last.seq;
         for entry in &entries {
-            let body = entry.json();
-            match (entry.kind.as_str(), &entry.question) {
-                ("asked", Some(question)) => {
-                    open.insert(question.clone(), body["request"].clone());
+            match (entry.event(), entry.question.clone()) {
+                (LedgerEvent::QuestionAsked(asked), Some(question)) => {
+                    let request = asked.recorded_request();
+                    let RecordedRequest { tool_name, tool_input, cwd, agent, .. } = request;
+                    let session = request.session_id.into();
+                    match call(&tool_name, tool_input, &cwd, &agent) {
+                        Some(call) => open.insert(question, (session, call)),
+                        None => open.remove(&question),
+                    };
                 }
-                ("decided", Some(question)) => {
-                    let Some(request) = open.remove(question) else { continue };
-                    let Some(call) = call(&request, "tool_name", "tool_input") else { continue };
-                    match body["decision"].as_str() {
-                        Some("allow") => {
-                            sessions.entry(words(&request["session_id"])).or_default().push(call);
-                        }
-                        Some("deny") => unwanted.push(call),
+                (LedgerEvent::QuestionDecided(decided), Some(question)) => {
+                    let Some((session, call)) = open.remove(&question) else { continue };
+                    match decided.decision {
+                        Some(Decision::Allow) => sessions.entry(session).or_default().push(call),
+                        Some(Decision::Deny) => unwanted.push(call),
                         _ => {}
                     }
                 }
                 // What ran without a question; the others are there already.
-                ("ran", None) => {
-                    let call = call(&body, "tool", "input");
-                    sessions.entry(words(&body["session"])).or_default().extend(call);
+                (LedgerEvent::CallReported(ran), None) => {
+                    let agent = ran.agent.as_deref().unwrap_or_default();
+                    let call = call(&ran.tool, ran.input, &ran.cwd, agent);
+                    sessions.entry(ran.session.into()).or_default().extend(call);
                 }
                 _ => {}
             }
@@ -60,17 +64,13 @@ pub(in crate::rules) fn tasks(store: &Store) -> Result<Vec<BenchTask>, StoreErro
     Ok(benign.chain(denied).collect())
 }
 
-fn words(value: &Value) -> String {
-    value.as_str().unwrap_or_default().to_owned()
-}
-
-/// Returns the call of an entry, if it contains the input.
-fn call(body: &Value, tool: &str, input: &str) -> Option<BenchCall> {
-    let input = body.get(input).filter(|input| input.is_object())?;
+/// Returns a call, if its input is known.
+fn call(tool: &str, input: Option<Json<'_>>, cwd: &str, agent: &str) -> Option<BenchCall> {
+    let named = |name: &str| (!name.is_empty()).then(|| name.to_owned());
     Some(BenchCall {
-        tool: words(&body[tool]),
-        input: RawValue::from_string(input.to_string()).ok()?,
-        cwd: body["cwd"].as_str().map(ToOwned::to_owned),
-        agent: body["agent"].as_str().map(ToOwned::to_owned),
+        tool: tool.to_owned(),
+        input: input.filter(|input| input.is_object())?.to_boxed()?,
+        cwd: named(cwd),
+        agent: named(agent),
     })
 }

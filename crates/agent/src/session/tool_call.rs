@@ -6,12 +6,13 @@ use std::time::{Duration, Instant};
 
 use callgate_mask::text::shortened;
 use callgate_mask::{mask_json, mask_text};
-use callgate_store::{EntryDraft, kind as kinds, now_ms};
+use callgate_store::{EntryDraft, now_ms};
+use callgate_wire::ledger::{CallRan, CallRefused, CallRunning, LedgerEvent};
+use callgate_wire::raw::Members;
 use callgate_wire::session::{
     ConversationMode, SessionEvent, ToolLocation, ToolProgress, ToolUse, tool_kind,
 };
 use serde_json::value::RawValue;
-use serde_json::{Value, json};
 use tokio::time::timeout;
 
 use super::{SessionShared, ToolMap};
@@ -104,7 +105,7 @@ pub(super) async fn run(
         }
         ToolPermit::Denied { because, interrupt } => {
             origin.note_denied();
-            let draft = Some(entry.draft("refused", json!({ "because": shown(&because) })));
+            let draft = Some(entry.refused(&because));
             CallReport {
                 ran: FinishedCall { outcome: CallOutcome::failed(because), interrupt },
                 draft,
@@ -133,16 +134,20 @@ pub(super) async fn permit(
         preview: None,
     };
     let permit = permit_in(mode, is_read_only, &shared, question).await;
-    let (kind, because, changed) = match &permit {
-        ToolPermit::Allowed { because, input } => ("running", because, input.as_ref()),
+    let mut entry =
+        CallRecord { shared: &shared, conversation, wanted: &wanted, input: wanted.input.clone() };
+    let draft = match &permit {
+        ToolPermit::Allowed { because, input } => {
+            if let Some(changed) = input {
+                entry.input.clone_from(changed);
+            }
+            entry.running(because)
+        }
         ToolPermit::Denied { because, .. } => {
             origin.note_denied();
-            ("refused", because, None)
+            entry.refused(because)
         }
     };
-    let input = changed.unwrap_or(&wanted.input).clone();
-    let entry = CallRecord { shared: &shared, conversation, wanted: &wanted, input };
-    let draft = entry.draft(kind, json!({ "because": shown(because) }));
     match shared.options.ledger.record(vec![draft]).await {
         Ok(()) => permit,
         Err(error) => {
@@ -249,9 +254,8 @@ impl CallRecord<'_> {
         invocation: ToolInvocation,
         because: &str,
     ) -> CallReport {
-        let because = shown(because);
         if !tool.spec().is_read_only {
-            let draft = self.draft("running", json!({ "because": because }));
+            let draft = self.running(because);
             if let Err(error) = self.shared.options.ledger.record(vec![draft]).await {
                 return CallReport::failed(format!("it cannot be recorded in the ledger: {error}"));
             }
@@ -259,33 +263,43 @@ impl CallRecord<'_> {
         let started = Instant::now();
         let outcome = tool.run(invocation).await;
         let ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
-        let came = json!({ "ok": !outcome.is_error, "ms": ms, "because": because });
-        CallReport {
-            draft: Some(self.draft("ran", came)),
-            ran: FinishedCall { outcome, interrupt: false },
-        }
+        let draft = Some(self.ran(!outcome.is_error, ms, because));
+        CallReport { draft, ran: FinishedCall { outcome, interrupt: false } }
     }
 
-    fn draft(&self, kind: &str, more: Value) -> EntryDraft {
-        let mut body = json!({
-            "tool": self.wanted.name,
-            "session": self.conversation,
-            "cwd": self.shared.options.folder.display().to_string(),
-            "agent": "callgate",
-            "call": self.wanted.id,
-            "summary": summary(self.input.get()),
-        });
-        if let (Some(body), Value::Object(more)) = (body.as_object_mut(), more) {
-            body.extend(more);
-        }
-        debug_assert!(kinds::ALL.contains(&kind), "{kind} is missing in the list of kinds");
-        EntryDraft {
-            at_ms: now_ms(),
-            kind: kind.to_owned(),
-            question: None,
-            body: body.to_string(),
+    fn running(&self, because: &str) -> EntryDraft {
+        let CallRan { tool, session, cwd, agent, call, summary, because, .. } = self.call(because);
+        let more = Members::default();
+        draft(CallRunning { tool, session, cwd, agent, call, summary, because, more })
+    }
+
+    fn refused(&self, because: &str) -> EntryDraft {
+        let CallRan { tool, session, cwd, agent, call, summary, because, .. } = self.call(because);
+        let more = Members::default();
+        draft(CallRefused { tool, session, cwd, agent, call, summary, because, more })
+    }
+
+    fn ran(&self, is_ok: bool, ms: u64, because: &str) -> EntryDraft {
+        draft(CallRan { ok: Some(is_ok), ms, ..self.call(because) })
+    }
+
+    /// Returns what all entries of the call have in common.
+    fn call(&self, because: &str) -> CallRan<'_> {
+        CallRan {
+            tool: self.wanted.name.as_str().into(),
+            session: self.conversation.into(),
+            cwd: self.shared.options.folder.display().to_string().into(),
+            agent: Some("callgate".into()),
+            call: self.wanted.id.as_str().into(),
+            summary: summary(self.input.get()).into(),
+            because: shown(because).into(),
+            ..CallRan::default()
         }
     }
+}
+
+fn draft<'a>(event: impl Into<LedgerEvent<'a>>) -> EntryDraft {
+    EntryDraft::new(now_ms(), None, &event.into())
 }
 
 /// Returns a tool's arguments, masked and shortened for the ledger.

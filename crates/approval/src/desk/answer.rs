@@ -7,7 +7,7 @@ use callgate_mask::text::{self, Measure};
 use callgate_wire::approval::{
     AnswerExtra, ApprovalRequest, ApprovalResponse, Decision, RequestId,
 };
-use serde_json::json;
+use callgate_wire::ledger::{ClosedHow, QuestionClosed, QuestionDelivered, QuestionRefused};
 use serde_json::value::RawValue;
 
 use super::asked::{UNREACHABLE, copy_key};
@@ -28,7 +28,7 @@ impl Desk {
     pub(super) fn decide(&mut self, step: &mut DeskStep, id: &RequestId, decided: DeskDecision) {
         let Some(open) = self.open.get_mut(id) else { return };
         let chosen = chosen(&decided.with, &open.card);
-        step.record("decided", id, &record::decided(&decided, chosen.as_deref()));
+        step.record(id, record::decided(&decided, chosen));
         if open.asker.is_some() {
             open.decided = Some(decided);
             self.answer(step, id);
@@ -49,7 +49,7 @@ impl Desk {
             return self.settle_change(step, id);
         }
         if self.is_rehearsal(id) {
-            return self.close(step, id, "answered");
+            return self.close(step, id, ClosedHow::Answered);
         }
         let Some(open) = self.open.get_mut(id) else { return };
         let (Some(asker), Some(decided)) = (open.asker, open.decided.as_mut()) else { return };
@@ -57,7 +57,8 @@ impl Desk {
             open.request.as_ref().and_then(|request| response(request, &open.card, decided));
         let response = response.unwrap_or_else(|| {
             // The decision no longer fits the question, so nothing was decided.
-            step.record("refused", id, &json!({ "why": "the answer does not fit the question" }));
+            let why = "the answer does not fit the question".into();
+            step.record(id, QuestionRefused { why, ..QuestionRefused::default() });
             decided.decision = Decision::Timeout;
             ApprovalResponse::new(id.clone(), Decision::Timeout)
         });
@@ -67,13 +68,13 @@ impl Desk {
 
     pub(super) fn delivered(&mut self, step: &mut DeskStep, asker: AskerId) {
         if let Some(id) = self.askers.get(&asker).cloned() {
-            step.record("delivered", &id, &json!({}));
-            self.close(step, &id, "answered");
+            step.record(&id, QuestionDelivered::default());
+            self.close(step, &id, ClosedHow::Answered);
         }
     }
 
     /// Closes a question and shows everywhere what became of it.
-    pub(super) fn close(&mut self, step: &mut DeskStep, id: &RequestId, how: &'static str) {
+    pub(super) fn close(&mut self, step: &mut DeskStep, id: &RequestId, how: ClosedHow) {
         let Some(open) = self.open.remove(id) else { return };
         if let Some(alarm) = open.alarm {
             self.alarms.remove(&(alarm, id.clone()));
@@ -85,7 +86,7 @@ impl Desk {
             self.askers.remove(&asker);
             self.lineages.remove(&asker);
         }
-        if how == "gone" {
+        if how == ClosedHow::Gone {
             self.forget_undelivered(&open);
         }
         self.drop_change(step, id);
@@ -93,9 +94,10 @@ impl Desk {
             step.forget(key);
         }
         let mark = mark_of(&open, how);
-        step.record("closed", id, &json!({ "how": how, "text": mark.text }));
+        let text = mark.text.as_str().into();
+        step.record(id, QuestionClosed { how: Some(how), text, ..QuestionClosed::default() });
         let reply_to = open.decided.as_ref().and_then(|decided| decided.reply_to.as_ref());
-        tell(step, reply_to, how == "answered", &mark.text);
+        tell(step, reply_to, how == ClosedHow::Answered, &mark.text);
         mark_all(step, self.settings.terminal, &open, &mark);
         for copy in &open.copies {
             step.forget(copy_key(copy));
@@ -272,20 +274,20 @@ pub(super) fn chosen(with: &DecisionDetails, card: &Card) -> Option<String> {
     Some(shown).filter(|shown| !shown.is_empty())
 }
 
-fn mark_of(open: &PendingQuestion, how: &str) -> QuestionMark {
+fn mark_of(open: &PendingQuestion, how: ClosedHow) -> QuestionMark {
     let decided = open.decided.as_ref();
     let outcome = decided.map(|decided| outcome(decided, &open.card));
     match (how, decided.map(|decided| decided.decision), outcome) {
-        ("answered", Some(Decision::Allow), Some(text)) => {
+        (ClosedHow::Answered, Some(Decision::Allow), Some(text)) => {
             QuestionMark { state: MarkState::Allowed, text }
         }
-        ("answered", Some(Decision::Deny), Some(text)) => {
+        (ClosedHow::Answered, Some(Decision::Deny), Some(text)) => {
             QuestionMark { state: MarkState::Denied, text }
         }
         (_, Some(Decision::Timeout), Some(text)) => {
             QuestionMark { state: MarkState::Expired, text }
         }
-        ("settled", ..) => QuestionMark {
+        (ClosedHow::Settled, ..) => QuestionMark {
             state: MarkState::Settled,
             text: "Answered at the agent's own terminal".to_owned(),
         },

@@ -7,7 +7,7 @@ use callgate_mask::mask_json;
 use callgate_wire::approval::{
     ApprovalRequest, ApprovalResponse, Decision, RequestId, RequestKind,
 };
-use serde_json::json;
+use callgate_wire::ledger::{AskerReturned, ClosedHow, QuestionRefused, QuestionUnsent};
 
 use super::digest::CallDigest;
 use super::question::{DecisionDetails, DeskDecision, PendingQuestion, Ruling};
@@ -87,11 +87,7 @@ impl Desk {
         let masked = record::masked(&request, input.shown());
         let retry =
             card.blocked.is_some().then(|| CallDigest::of_retry(&self.settings.key, &request));
-        step.record(
-            "asked",
-            &id,
-            &record::asked(&masked, &card, &digest.to_string(), &ruling, retry.as_ref()),
-        );
+        step.record_question(&masked, &card, &digest, &ruling, retry.as_ref());
         let size = size_of(&request);
         let deadline = step.now.mono + patience;
         let new = PendingQuestion::new(card, digest, deadline, request.context.clone());
@@ -194,14 +190,14 @@ impl Desk {
     pub(super) fn unsendable(&mut self, step: &mut DeskStep, id: &RequestId, chat: i64, why: &str) {
         let Some(open) = self.open.get_mut(id) else { return };
         open.sending.retain(|other| *other != chat);
-        step.record("unsent", id, &json!({ "chat": chat, "why": record::shown(why) }));
+        step.record(id, unsent(Some(chat), why));
         self.give_up_if_unreachable(step, id);
     }
 
     /// Gives up on phones: none can be reached, and whatever is on its way will not arrive.
     pub(super) fn phones_broken(&mut self, step: &mut DeskStep, why: &str) {
         self.settings.phones = false;
-        step.note("unsent", None, &json!({ "why": record::shown(why) }));
+        step.note(None, unsent(None, why));
         for id in self.open.keys().cloned().collect::<Vec<_>>() {
             if let Some(open) = self.open.get_mut(&id) {
                 open.sending.clear();
@@ -252,7 +248,7 @@ impl Desk {
         let Some(open) = self.open.get_mut(id) else { return };
         open.alarm = None;
         if open.away_until.is_some_and(|at| at <= step.now.mono) {
-            return self.close(step, id, "gone");
+            return self.close(step, id, ClosedHow::Gone);
         }
         if open.deadline <= step.now.mono {
             let could_be_seen = self.settings.terminal || self.viewers > 0;
@@ -270,7 +266,7 @@ impl Desk {
 
     pub(super) fn gone(&mut self, step: &mut DeskStep, asker: AskerId) {
         if let Some(id) = self.askers.get(&asker).cloned() {
-            self.close(step, &id, "gone");
+            self.close(step, &id, ClosedHow::Gone);
         }
     }
 
@@ -278,7 +274,7 @@ impl Desk {
     fn returned(&mut self, step: &mut DeskStep, asker: AskerId, request: ApprovalRequest) {
         let id = request.request_id.clone();
         let Some(open) = self.open.get_mut(&id) else { return };
-        step.record("returned", &id, &json!({}));
+        step.record(&id, AskerReturned::default());
         open.size = size_of(&request);
         self.bytes += open.size;
         // The ledger may have only the beginning.
@@ -321,7 +317,7 @@ impl Desk {
         if request.kind != RequestKind::Check {
             return refuse(step, asker, id, &why, Decision::Timeout);
         }
-        step.note("checked", None, &record::checked(&request, Decision::Deny, &why));
+        step.note(None, record::checked(&request, Decision::Deny, &why));
         let call = CallDigest::of_call(&self.settings.key, &request);
         self.calls.denied(step.now.mono, call, &why);
         let mut response = ApprovalResponse::new(request.request_id, Decision::Deny);
@@ -353,9 +349,13 @@ pub(super) fn copy_key(copy: &QuestionCopy) -> String {
     format!("copy/{}/{}/{}", copy.question, copy.chat, copy.message)
 }
 
+fn unsent(chat: Option<i64>, why: &str) -> QuestionUnsent<'static> {
+    QuestionUnsent { chat, why: record::shown(why).into(), ..QuestionUnsent::default() }
+}
+
 /// Refuses a question, without effect on any other.
 fn refuse(step: &mut DeskStep, asker: AskerId, id: &RequestId, why: &str, decision: Decision) {
-    step.record("refused", id, &json!({ "why": why }));
+    step.record(id, QuestionRefused { why: why.into(), ..QuestionRefused::default() });
     let mut response = ApprovalResponse::new(id.clone(), decision);
     response.message = (decision == Decision::Deny).then(|| format!("Not asked: {why}."));
     step.outputs.push(DeskOutput::Answer(asker, response));

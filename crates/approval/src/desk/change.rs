@@ -2,6 +2,7 @@
 //! becomes a question to those who may.
 
 use callgate_wire::approval::{ApprovalRequest, Decision, RequestContext, RequestId, RequestKind};
+use callgate_wire::ledger::{ClosedHow, CodeMade};
 use serde_json::json;
 use serde_json::value::to_raw_value;
 
@@ -141,7 +142,7 @@ impl Desk {
                 tell(step, Some(&reply_to), false, text);
             }
         }
-        self.close(step, id, "answered");
+        self.close(step, id, ClosedHow::Answered);
     }
 
     /// Drops a change whose question was closed without a decision.
@@ -191,14 +192,14 @@ impl Desk {
         left.sort_unstable();
         for id in left {
             self.changes.remove(&id);
-            self.close(step, &id, "gone");
+            self.close(step, &id, ClosedHow::Gone);
         }
     }
 
     /// Accepts a code. The code itself is not recorded.
     fn make_code(&mut self, step: &mut DeskStep, wanted: &WantedCode, reply_to: &ReplyTo) {
         let lifetime = self.codes.add(step.now, &wanted.code, wanted.is_for_page);
-        step.note("code", None, &json!({ "seconds": lifetime.as_secs() }));
+        step.note(None, CodeMade { seconds: lifetime.as_secs(), ..CodeMade::default() });
         tell(step, Some(reply_to), true, "The code can be used.");
     }
 }

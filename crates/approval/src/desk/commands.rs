@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use serde_json::json;
+use callgate_wire::ledger::{AnswerChannel, ChatPaired, PersonPress, PressOutcome, ViewerPaired};
 
 use super::answer::tell;
 use super::links::{LinkKey, describe};
@@ -63,7 +63,8 @@ impl Desk {
         reply_to: &ReplyTo,
     ) {
         if self.strangers.take(step.now) {
-            step.note("pressed", None, &record::pressed(who, &record::shown(name), "stranger"));
+            let action = record::shown(name);
+            step.note(None, record::pressed(who, &action, PressOutcome::Stranger));
         }
         let text = format!(
             "This chat is not linked. Its id is {chat}: add it to allowed_chats, or run \
@@ -132,7 +133,7 @@ impl Desk {
         };
         if let Some(text) = text {
             if self.strangers.take(step.now) {
-                step.note("pressed", None, &record::pressed(who, "pair", "wrong code"));
+                step.note(None, record::pressed(who, "pair", PressOutcome::WrongCode));
             }
             return tell(step, Some(reply_to), false, text);
         }
@@ -145,7 +146,21 @@ impl Desk {
             _ => describe(&links[0], &who.name),
         };
         self.announce(step, &format!("{whom} was linked."));
-        self.link(step, &links, record::pressed(who, "pair", "paired"));
+        let PersonPress { by, channel, chat, user, action, outcome, .. } =
+            record::pressed(who, "pair", PressOutcome::Paired);
+        let names = Some(links.iter().map(LinkKey::to_string).collect());
+        let paired = ChatPaired {
+            by,
+            channel,
+            chat,
+            user,
+            action,
+            outcome,
+            links: names,
+            ..ChatPaired::default()
+        };
+        step.note(None, paired);
+        self.link(step, &links, &who.name);
         let text = "Linked. Questions of your agents are shown here from now on.";
         tell(step, Some(reply_to), true, text);
     }
@@ -172,8 +187,14 @@ impl Desk {
         }
         let link = LinkKey::Viewer(token_hash.to_owned());
         self.announce(step, &format!("{} was linked.", describe(&link, name)));
-        let body = json!({ "channel": "viewer", "by": record::shown(name) });
-        self.link(step, &[link], body);
+        let paired = ViewerPaired {
+            channel: Some(AnswerChannel::Viewer),
+            by: record::shown(name).into(),
+            links: Some(vec![link.to_string()]),
+            ..ViewerPaired::default()
+        };
+        step.note(None, paired);
+        self.link(step, &[link], name);
         tell(step, Some(reply_to), true, "Linked.");
     }
 

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use callgate_store::KEPT_LINKS;
-use serde_json::{Value, json};
+use callgate_wire::ledger::LinkRemoved;
 
 use super::answer::tell;
 use super::{Desk, DeskOutput, DeskStep, record};
@@ -46,12 +46,9 @@ impl fmt::Display for LinkKey {
 }
 
 impl Desk {
-    /// Makes links and records them. After a restart only the chain's links count.
-    pub(super) fn link(&mut self, step: &mut DeskStep, links: &[LinkKey], mut body: Value) {
-        let name = body["by"].as_str().unwrap_or_default().to_owned();
-        let all: Vec<String> = links.iter().map(LinkKey::to_string).collect();
-        body["links"] = json!(all);
-        step.note("paired", None, &body);
+    /// Makes links, which are recorded already. After a restart only the chain's links count.
+    pub(super) fn link(&mut self, step: &mut DeskStep, links: &[LinkKey], name: &str) {
+        let name = record::shown(name);
         for link in links {
             step.keep(format!("{KEPT_LINKS}{link}"), name.clone());
             self.take_up(link, &name);
@@ -108,7 +105,8 @@ impl Desk {
         self.announce(step, said);
         self.links.remove(&link.to_string());
         step.forget(format!("{KEPT_LINKS}{link}"));
-        step.note("unpaired", None, &json!({ "link": link.to_string(), "by": by }));
+        let link_name = link.to_string().into();
+        step.note(None, LinkRemoved { link: link_name, by: by.into(), ..LinkRemoved::default() });
         let (given, authority) = (&self.given, &mut self.authority);
         let is_given = match link {
             LinkKey::Chat(id) => given.chats.contains(id) || !authority.chats.remove(id),

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use callgate_wire::approval::{Action, ApprovalRequest, Decision, Press, RequestId};
+use callgate_wire::ledger::PressOutcome;
 
 use super::answer::{fits, tell};
 use super::question::{DecisionDetails, DeskDecision, Occasion, PendingQuestion};
@@ -51,7 +52,7 @@ impl Desk {
             }
             if self.strangers.take(step.now) {
                 let question = self.open.contains_key(id).then_some(id);
-                step.note("pressed", question, &record::pressed(who, &action, "stranger"));
+                step.note(question, record::pressed(who, &action, PressOutcome::Stranger));
             }
             return tell(step, Some(reply_to), false, STRANGER);
         }
@@ -59,29 +60,29 @@ impl Desk {
         if !is_open {
             let text = self.too_late(id);
             let known = self.knows(id).then_some(id);
-            step.note("pressed", known, &record::pressed(who, &action, "late"));
+            step.note(known, record::pressed(who, &action, PressOutcome::Late));
             return tell(step, Some(reply_to), false, &text);
         }
         let (press, confirm) = self.with_word(step, who, id, press, confirm);
         if let Some(why) = self.not_yet(step.now, who, id, &press) {
-            step.record("pressed", id, &record::pressed(who, &action, "not yet"));
+            step.record(id, record::pressed(who, &action, PressOutcome::NotYet));
             return tell(step, Some(reply_to), false, &why);
         }
         match self.meaning(id, press) {
             PressMeaning::Decide(Decision::Deny, _) if self.is_own_removal(id, who) => {
-                step.record("pressed", id, &record::pressed(who, &action, "nothing"));
+                step.record(id, record::pressed(who, &action, PressOutcome::Nothing));
                 let why = "It is your own link: only others can keep it.";
                 tell(step, Some(reply_to), false, why);
             }
             PressMeaning::Decide(Decision::Allow, _) if !self.has_word(id, confirm.as_deref()) => {
-                step.record("pressed", id, &record::pressed(who, &action, "unconfirmed"));
+                step.record(id, record::pressed(who, &action, PressOutcome::Unconfirmed));
                 self.ask_word(step, who, id, confirm.as_deref(), reply_to);
             }
             PressMeaning::Decide(decision, with) => {
                 self.decide_by(step, who, id, reply_to, decision, with, &action);
             }
             PressMeaning::Pick(question, option) => {
-                step.record("pressed", id, &record::pressed(who, &action, "picked"));
+                step.record(id, record::pressed(who, &action, PressOutcome::Picked));
                 self.pick(step, id, usize::from(question), option, reply_to);
             }
             PressMeaning::AskWords => {
@@ -90,7 +91,7 @@ impl Desk {
             }
             PressMeaning::Full => self.for_chat(step, who, id, reply_to, ChatOrder::Full),
             PressMeaning::Nothing(why) => {
-                step.record("pressed", id, &record::pressed(who, &action, "nothing"));
+                step.record(id, record::pressed(who, &action, PressOutcome::Nothing));
                 tell(step, Some(reply_to), false, why);
             }
         }
@@ -128,8 +129,8 @@ impl Desk {
         let decided = DeskDecision { decision, by, with, reply_to: Some(reply_to.clone()) };
         let Some(open) = self.open.get(id) else { return };
         let fits = open.request.as_ref().is_none_or(|request| fits(request, &open.card, &decided));
-        let outcome = if fits { "decided" } else { "nothing" };
-        step.record("pressed", id, &record::pressed(who, action, outcome));
+        let outcome = if fits { PressOutcome::Decided } else { PressOutcome::Nothing };
+        step.record(id, record::pressed(who, action, outcome));
         if fits {
             self.decide(step, id, decided);
         } else {
@@ -249,7 +250,7 @@ impl Desk {
     pub(super) fn forged(&mut self, step: &mut DeskStep, who: &Person, reply_to: &ReplyTo) {
         let is_stranger = !self.authority.allows(who);
         if self.strangers.take(step.now) {
-            step.note("pressed", None, &record::pressed(who, "unknown", "forged"));
+            step.note(None, record::pressed(who, "unknown", PressOutcome::Forged));
         }
         tell(step, Some(reply_to), false, if is_stranger { STRANGER } else { UNKNOWN });
     }

@@ -1,9 +1,13 @@
 //! The ledger entries of the desk. Every text in them is masked.
 
 use callgate_mask::mask_json;
-use callgate_store::{EntryDraft, kind};
+use callgate_store::EntryDraft;
 use callgate_wire::approval::{ApprovalRequest, Decision, RequestContext, RequestId};
-use callgate_wire::raw::{Members, quoted};
+use callgate_wire::ledger::{
+    AnswerChannel, CallChecked, CallReported, LedgerEvent, LedgerRuling, PersonPress, PressOutcome,
+    QuestionAsked, QuestionDecided, RulesSaved,
+};
+use callgate_wire::raw::{Json, Members, quoted};
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 
@@ -27,19 +31,45 @@ const MOST_BRIEF: usize = 16 * 1024;
 
 impl DeskStep {
     /// Adds a record about a question.
-    pub(super) fn record(&mut self, kind: &str, question: &RequestId, body: &Value) {
-        self.note(kind, Some(question), body);
+    pub(super) fn record<'a>(&mut self, question: &RequestId, event: impl Into<LedgerEvent<'a>>) {
+        self.note(Some(question), event);
     }
 
     /// Adds a record, which may belong to a question.
-    pub(super) fn note(&mut self, kind: &str, of: Option<&RequestId>, body: &Value) {
-        debug_assert!(kind::ALL.contains(&kind), "{kind} is missing in the list of kinds");
-        self.records.push(EntryDraft {
-            at_ms: self.now.wall_ms,
-            kind: kind.to_owned(),
-            question: of.map(|id| id.as_str().to_owned()),
-            body: body.to_string(),
-        });
+    pub(super) fn note<'a>(&mut self, of: Option<&RequestId>, event: impl Into<LedgerEvent<'a>>) {
+        let question = of.map(|id| id.as_str().to_owned());
+        self.records.push(EntryDraft::new(self.now.wall_ms, question, &event.into()));
+    }
+
+    /// Adds the record of a question. `retry` is the digest of the call that an allow lets try
+    /// again.
+    pub(super) fn record_question(
+        &mut self,
+        masked: &ApprovalRequest,
+        card: &Card,
+        digest: &CallDigest,
+        ruling: &Ruling,
+        retry: Option<&CallDigest>,
+    ) {
+        let request = compact(serde_json::to_value(masked));
+        let asked = QuestionAsked {
+            tool: card.tool.as_str().into(),
+            summary: card.summary().into(),
+            cwd: card.project.as_str().into(),
+            session: card.session.as_str().into(),
+            agent: masked.agent.as_deref().map(Into::into),
+            ruling: recorded(ruling),
+            because: ruling.because().map(Into::into),
+            digest: digest.to_string().into(),
+            until_ms: Some(card.until_ms),
+            request: Some(Json::from(&*request)),
+            mode: masked.mode().map(|mode| shown(mode).into()),
+            hides_what_runs: card.hides_what_runs.then_some(true),
+            question: card.blocked.as_ref().map(|blocked| blocked.question(card).into()),
+            retry: retry.map(|retry| retry.to_string().into()),
+            ..QuestionAsked::default()
+        };
+        self.record(&masked.request_id, asked);
     }
 
     /// Keeps a value beside the ledger.
@@ -107,80 +137,66 @@ fn raw(json: &str) -> Box<RawValue> {
     kept.or_else(|| to_raw_value(&json!({ "text": json })).ok()).unwrap_or_default()
 }
 
-/// Returns the record of a question. `retry` is the digest of the call that an allow lets try
-/// again.
-pub(super) fn asked(
-    masked: &ApprovalRequest,
-    card: &Card,
-    digest: &str,
-    ruling: &Ruling,
-    retry: Option<&CallDigest>,
-) -> Value {
-    let name = match ruling {
-        Ruling::Ask { is_guarded: false, .. } => "ask",
-        Ruling::Ask { is_guarded: true, .. } => "guard",
-        Ruling::Confirm { .. } => "confirm",
-        Ruling::Allow { .. } => "allow",
-        Ruling::Deny { .. } => "deny",
-    };
-    let mut body = json!({
-        "tool": card.tool,
-        "summary": card.summary(),
-        "cwd": card.project,
-        "session": card.session,
-        "agent": masked.agent,
-        "ruling": name,
-        "because": ruling.because(),
-        "digest": digest,
-        "until_ms": card.until_ms,
-        "request": masked,
-    });
-    if let Some(mode) = masked.mode() {
-        body["mode"] = shown(mode).into();
+/// Returns JSON in the form in which the ledger has it: without blanks, and each member once.
+pub(super) fn compact(value: serde_json::Result<Value>) -> Box<RawValue> {
+    to_raw_value(&value.unwrap_or_default()).unwrap_or_default()
+}
+
+fn recorded(ruling: &Ruling) -> LedgerRuling {
+    match ruling {
+        Ruling::Ask { is_guarded: false, .. } => LedgerRuling::Ask,
+        Ruling::Ask { is_guarded: true, .. } => LedgerRuling::Guard,
+        Ruling::Confirm { .. } => LedgerRuling::Confirm,
+        Ruling::Allow { .. } => LedgerRuling::Allow,
+        Ruling::Deny { .. } => LedgerRuling::Deny,
     }
-    if card.hides_what_runs {
-        body["hides_what_runs"] = true.into();
-    }
-    if let Some(blocked) = &card.blocked {
-        body["question"] = blocked.question(card).into();
-        body["retry"] = retry.map(CallDigest::to_string).into();
-    }
-    body
 }
 
 /// Returns the record of a check that was decided without asking anybody.
-pub(super) fn checked(request: &ApprovalRequest, decision: Decision, by: &str) -> Value {
-    let input = brief_input(request);
-    let mut body = call(request, &input);
-    body["decision"] = decision.name().into();
-    body["by"] = by.into();
-    body
+pub(super) fn checked<'a>(
+    request: &'a ApprovalRequest,
+    decision: Decision,
+    by: &'a str,
+) -> CallChecked<'a> {
+    let call = call(request, &brief_input(request));
+    CallChecked { decision: Some(decision), by: by.into(), ..call }
 }
 
-/// Returns the record of a run; with `input` if no question has it.
-pub(super) fn ran(request: &ApprovalRequest, input: Option<&str>) -> Value {
-    let brief = input.map_or_else(|| brief_input(request), str::to_owned);
-    let mut body = call(request, &brief);
-    body["ok"] = request.context.as_ref().and_then(|context| context.ok).into();
-    if let Some(input) = input {
-        body["input"] = serde_json::from_str(input).unwrap_or_else(|_| input.into());
+/// Returns the record of a run, whose input is briefly this; with `input` if no question has it.
+pub(super) fn ran<'a>(
+    request: &'a ApprovalRequest,
+    brief: &str,
+    input: Option<&'a RawValue>,
+) -> CallReported<'a> {
+    let CallChecked { tool, summary, session, cwd, agent, mode, tool_use_id, .. } =
+        call(request, brief);
+    CallReported {
+        tool,
+        summary,
+        session,
+        cwd,
+        agent,
+        mode,
+        tool_use_id,
+        ok: request.context.as_ref().and_then(|context| context.ok),
+        input: input.map(Json::from),
+        ..CallReported::default()
     }
-    body
 }
 
 /// Returns what is recorded of every call.
-fn call(request: &ApprovalRequest, input: &str) -> Value {
-    let context = request.context.as_ref();
-    let text = |text: Option<&String>| text.map(|text| shown(text));
-    json!({
-        "tool": shown(&request.tool_name),
-        "summary": Card::new(request, input, 0, 0).summary(),
-        "session": shown(&request.session_id),
-        "cwd": shown(&request.cwd),
-        "agent": request.agent,
-        "mode": text(context.and_then(|context| context.mode.as_ref())),
-        "tool_use_id": text(context.and_then(|context| context.tool_use_id.as_ref())),
-    })
+fn call<'a>(request: &'a ApprovalRequest, input: &str) -> CallChecked<'a> {
+    let id = request.context.as_ref().and_then(|context| context.tool_use_id.as_deref());
+    CallChecked {
+        tool: shown(&request.tool_name).into(),
+        summary: Card::new(request, input, 0, 0).summary().into(),
+        session: shown(&request.session_id).into(),
+        cwd: shown(&request.cwd).into(),
+        agent: request.agent.as_deref().map(Into::into),
+        mode: request.mode().map(|mode| shown(mode).into()),
+        tool_use_id: id.map(|id| shown(id).into()),
+        ..CallChecked::default()
+    }
 }
 
 /// Returns the masked input without its long texts, which would take too long to scan at every
@@ -206,61 +222,61 @@ pub(super) fn brief_input(request: &ApprovalRequest) -> String {
 }
 
 /// Returns the record of a press.
-pub(super) fn pressed(who: &Person, action: &str, outcome: &str) -> Value {
+pub(super) fn pressed<'a>(who: &Person, action: &'a str, outcome: PressOutcome) -> PersonPress<'a> {
     let (chat, user) = match who.place {
         PersonPlace::Telegram { chat, user, .. } => (Some(chat), Some(user)),
         PersonPlace::Terminal | PersonPlace::Viewer { .. } => (None, None),
     };
-    json!({
-        "by": shown(&who.name),
-        "channel": place_name(&who.place),
-        "chat": chat,
-        "user": user,
-        "action": action,
-        "outcome": outcome,
-    })
+    PersonPress {
+        by: shown(&who.name).into(),
+        channel: Some(channel(&who.place)),
+        chat,
+        user,
+        action: action.into(),
+        outcome: Some(outcome),
+        ..PersonPress::default()
+    }
 }
 
 /// Returns the record of rules that somebody has replaced. They themselves are in the user's file.
-pub(super) fn saved(who: &Person, saved: &SavedRules) -> Value {
-    json!({
-        "by": shown(&who.name),
-        "channel": place_name(&who.place),
-        "tool": "rules",
-        "summary": saved.summary(),
-        "count": saved.count,
-        "hash": saved.hash,
-    })
+pub(super) fn saved<'a>(who: &Person, saved: &'a SavedRules) -> RulesSaved<'a> {
+    RulesSaved {
+        by: shown(&who.name).into(),
+        channel: Some(channel(&who.place)),
+        tool: "rules".into(),
+        summary: saved.summary().into(),
+        count: saved.count,
+        hash: saved.hash.as_str().into(),
+        ..RulesSaved::default()
+    }
 }
 
-/// Returns the name of the channel at which somebody is.
-fn place_name(place: &PersonPlace) -> &'static str {
+/// Returns the channel at which somebody is.
+fn channel(place: &PersonPlace) -> AnswerChannel {
     match place {
-        PersonPlace::Telegram { .. } => "telegram",
-        PersonPlace::Terminal => "terminal",
-        PersonPlace::Viewer { .. } => "viewer",
+        PersonPlace::Telegram { .. } => AnswerChannel::Telegram,
+        PersonPlace::Terminal => AnswerChannel::Terminal,
+        PersonPlace::Viewer { .. } => AnswerChannel::Viewer,
     }
 }
 
 /// Returns the record of a decision; `chosen` is the answer in words.
-pub(super) fn decided(decided: &DeskDecision, chosen: Option<&str>) -> Value {
+pub(super) fn decided(decided: &DeskDecision, chosen: Option<String>) -> QuestionDecided<'_> {
     let DeskDecision { decision, by, with, reply_to: _ } = decided;
     let DecisionDetails { message, offer, picks, words, edited, interrupt } = with;
-    let hidden = |text: &Option<String>| text.as_deref().map(plain::hidden);
-    let mut body = json!({
-        "decision": decision,
-        "by": by,
-        "message": hidden(message),
-        "offer": offer,
-        "picks": picks,
-        "words": hidden(words),
-        "edited": hidden(edited),
-        "interrupt": interrupt,
-    });
-    if let Some(chosen) = chosen {
-        body["chosen"] = chosen.into();
+    let hidden = |text: &Option<String>| text.as_deref().map(|text| plain::hidden(text).into());
+    QuestionDecided {
+        decision: Some(*decision),
+        by: by.as_str().into(),
+        message: hidden(message),
+        offer: *offer,
+        picks: picks.clone(),
+        words: hidden(words),
+        edited: hidden(edited),
+        interrupt: *interrupt,
+        chosen: chosen.map(Into::into),
+        ..QuestionDecided::default()
     }
-    body
 }
 
 /// Returns a name as people chose it, safe to show and shortened.

@@ -2,7 +2,7 @@
 
 use callgate_store::LedgerEntry;
 use callgate_wire::approval::ApprovalRequest;
-use serde_json::Value;
+use callgate_wire::ledger::{LedgerEvent, LedgerRuling};
 
 use super::digest::CallDigest;
 use super::record;
@@ -15,8 +15,8 @@ pub(crate) struct RecordedQuestion {
     /// The request, masked, and cut if it is long.
     pub(crate) request: ApprovalRequest,
     pub(super) digest: CallDigest,
-    /// What the rules said: `ask`, `guard`, `confirm`, `allow` or `deny`.
-    pub(crate) ruling: String,
+    /// What the rules said.
+    pub(crate) ruling: LedgerRuling,
     /// Whether only the beginning and the end of the input were recorded.
     pub(crate) is_cut: bool,
 }
@@ -24,19 +24,18 @@ pub(crate) struct RecordedQuestion {
 impl RecordedQuestion {
     /// Reads the entry of a question. Returns `None` if it was damaged.
     pub(crate) fn read(asked: &LedgerEntry) -> Option<Self> {
-        let fields: Value = serde_json::from_str(&asked.body).ok()?;
-        let request = ApprovalRequest::decode(fields["request"].to_string().as_bytes()).ok()?;
-        let until_ms = fields["until_ms"].as_i64()?;
-        let ruling = fields["ruling"].as_str().unwrap_or_default().to_owned();
-        let mut card = Card::new(&request, request.tool_input.get(), asked.at_ms, until_ms);
-        card.because = fields["because"].as_str().map(str::to_owned);
-        match ruling.as_str() {
-            "guard" => card.offers.clear(),
-            "confirm" => card.require_confirmation(),
+        let LedgerEvent::QuestionAsked(fields) = asked.event() else { return None };
+        let request = ApprovalRequest::decode(fields.request?.get().as_bytes()).ok()?;
+        let ruling = fields.ruling;
+        let mut card = Card::new(&request, request.tool_input.get(), asked.at_ms, fields.until_ms?);
+        card.because = fields.because.map(Into::into);
+        match ruling {
+            LedgerRuling::Guard => card.offers.clear(),
+            LedgerRuling::Confirm => card.require_confirmation(),
             _ => {}
         }
         let is_cut = record::was_cut(request.tool_input.get());
-        let digest = CallDigest::parse(fields["digest"].as_str()?)?;
+        let digest = CallDigest::parse(&fields.digest)?;
         Some(Self { card, request, digest, ruling, is_cut })
     }
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use callgate_store::LedgerEntry;
 use callgate_wire::approval::{Decision, RequestId};
+use callgate_wire::ledger::{LedgerEvent, LedgerKind, QuestionAsked, QuestionDecided};
 
 use super::calls::{Grant, REMEMBERED};
 use super::digest::CallDigest;
@@ -47,28 +48,39 @@ impl Desk {
     }
 
     fn restore_over(&mut self, entries: &[LedgerEntry]) {
-        let Some(closed) = entries.iter().rev().find(|entry| entry.kind == "closed") else {
+        let Some(closed) = entries.iter().rev().find(|entry| entry.is(LedgerKind::Closed)) else {
             return;
         };
         let Some(id) = closed.question.as_deref().and_then(RequestId::parse) else {
             return;
         };
-        let text = closed.json()["text"].as_str().unwrap_or("It is over").to_owned();
+        let text = match closed.event() {
+            LedgerEvent::QuestionClosed(closed) if !closed.text.is_empty() => closed.text.into(),
+            _ => "It is over".to_owned(),
+        };
         self.past.add(id, ClosedQuestion { text, awaits: None, copies: Vec::new() });
     }
 
     /// Restores the grant of a blocked call that has not tried again yet.
     fn restore_grant(&mut self, now: Now, entries: &[LedgerEntry]) {
-        let find = |kind: &str| entries.iter().find(|entry| entry.kind == kind);
-        let (Some(asked), Some(decided), Some(_), None) =
-            (find("asked"), find("decided"), find("delivered"), find("checked"))
-        else {
+        let find = |kind| entries.iter().find(|entry| entry.is(kind));
+        let (Some(asked), Some(decided), Some(_), None) = (
+            find(LedgerKind::Asked),
+            find(LedgerKind::Decided),
+            find(LedgerKind::Delivered),
+            find(LedgerKind::Checked),
+        ) else {
             return;
         };
         let Some(DeskDecision { decision: Decision::Allow, by, .. }) = decided_from(decided) else {
             return;
         };
-        let call = asked.json()["retry"].as_str().and_then(CallDigest::parse);
+        let call = match asked.event() {
+            LedgerEvent::QuestionAsked(QuestionAsked { retry: Some(retry), .. }) => {
+                CallDigest::parse(&retry)
+            }
+            _ => None,
+        };
         let question = asked.question.as_deref().and_then(RequestId::parse);
         let (Some(call), Some(question)) = (call, question) else { return };
         // A clock that was set back must not prolong it.
@@ -80,10 +92,12 @@ impl Desk {
 
     /// Restores an open question, whose asker may come back for some time.
     fn restore_open(&mut self, now: Now, entries: &[LedgerEntry]) {
-        let Some(open) = entries.iter().find(|entry| entry.kind == "asked").and_then(|asked| {
-            let decided = entries.iter().rev().find(|entry| entry.kind == "decided");
-            self.open_from(now, asked, decided)
-        }) else {
+        let Some(open) =
+            entries.iter().find(|entry| entry.is(LedgerKind::Asked)).and_then(|asked| {
+                let decided = entries.iter().rev().find(|entry| entry.is(LedgerKind::Decided));
+                self.open_from(now, asked, decided)
+            })
+        else {
             return;
         };
         let id = open.card.id.clone();
@@ -137,21 +151,16 @@ impl Desk {
 }
 
 fn decided_from(entry: &LedgerEntry) -> Option<DeskDecision> {
-    let fields = entry.json();
-    let decision = match fields["decision"].as_str()? {
-        "allow" => Decision::Allow,
-        "deny" => Decision::Deny,
-        _ => Decision::Timeout,
-    };
-    let text = |name: &str| fields[name].as_str().map(str::to_owned);
-    let offer = fields["offer"].as_u64().and_then(|offer| usize::try_from(offer).ok());
+    let LedgerEvent::QuestionDecided(decided) = entry.event() else { return None };
+    let QuestionDecided { decision, by, message, offer, picks, words, edited, interrupt, .. } =
+        decided;
     let with = DecisionDetails {
-        message: text("message"),
+        message: message.map(Into::into),
         offer,
-        picks: serde_json::from_value(fields["picks"].clone()).ok().flatten(),
-        words: text("words"),
-        edited: text("edited"),
-        interrupt: fields["interrupt"].as_bool().unwrap_or_default(),
+        picks,
+        words: words.map(Into::into),
+        edited: edited.map(Into::into),
+        interrupt,
     };
-    Some(DeskDecision { decision, by: text("by").unwrap_or_default(), with, reply_to: None })
+    Some(DeskDecision { decision: decision?, by: by.into(), with, reply_to: None })
 }

@@ -3,6 +3,7 @@
 use callgate_wire::approval::{
     ApprovalRequest, ApprovalResponse, Decision, RequestId, RequestKind,
 };
+use callgate_wire::ledger::ClosedHow;
 use serde_json::Value;
 
 use super::checked::{asks_by_itself, tool_use_id};
@@ -41,7 +42,9 @@ impl Desk {
             self.calls.forget_answer(&call, tool_use_id(request).as_deref());
         }
         match allowed.as_ref().or(settled.as_ref()) {
-            Some(question) => step.record("ran", question, &record::ran(request, None)),
+            Some(question) => {
+                step.record(question, record::ran(request, &record::brief_input(request), None));
+            }
             None => self.ran_unasked(step, request),
         }
         if let Some(id) = settled {
@@ -51,12 +54,15 @@ impl Desk {
 
     /// Records the run of a tool about which nobody was asked here.
     fn ran_unasked(&mut self, step: &mut DeskStep, request: &ApprovalRequest) {
-        let body = record::ran(request, Some(&record::brief_input(request)));
-        step.note("ran", None, &body);
+        let brief = record::brief_input(request);
+        let input = record::compact(Ok(
+            serde_json::from_str(&brief).unwrap_or_else(|_| brief.as_str().into())
+        ));
+        let ran = record::ran(request, &brief, Some(&input));
+        step.note(None, ran.clone());
         if let Some(mode) = request.mode().filter(|mode| !asks_by_itself(Some(mode))) {
-            let failed = if body["ok"] == false { " (failed)" } else { "" };
-            let summary = body["summary"].as_str().unwrap_or_default();
-            let line = format!("{} mode ran{failed}: {summary}", record::shown(mode));
+            let failed = if ran.ok == Some(false) { " (failed)" } else { "" };
+            let line = format!("{} mode ran{failed}: {}", record::shown(mode), ran.summary);
             self.tell_quietly(step, line);
         }
     }
@@ -127,7 +133,7 @@ impl Desk {
             let response = ApprovalResponse::new(id.clone(), Decision::Timeout);
             step.outputs.push(DeskOutput::Answer(asker, response));
         }
-        self.close(step, id, "settled");
+        self.close(step, id, ClosedHow::Settled);
     }
 
     /// Records and tells everybody that a hook has refused a change of the agent's settings, which
@@ -136,7 +142,7 @@ impl Desk {
         let reason = request.context.as_ref().and_then(|context| context.reason.as_deref());
         let reason = plain::line(reason.unwrap_or("no reason was given"));
         let reason = &reason[..reason.floor_char_boundary(LAST_WORDS)];
-        step.note("checked", None, &record::checked(request, Decision::Deny, reason));
+        step.note(None, record::checked(request, Decision::Deny, reason));
         self.say_of(step, request, &format!("did not apply a change of its settings: {reason}"));
     }
 

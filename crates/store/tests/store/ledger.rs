@@ -2,6 +2,7 @@
 
 use crate::place::{Place, draft, seqs};
 use callgate_store::{EntryDraft, EntryFilter, LONGEST_BODY, MemberMatch, Store, StoreError};
+use callgate_wire::ledger::LedgerKind;
 
 #[test]
 fn what_is_appended_is_there_for_everybody_when_it_returns() {
@@ -83,10 +84,9 @@ fn every_filter_gives_what_it_says() {
     };
     let all = EntryFilter::default;
     check(all(), &[1, 2, 3, 4, 5, 6, 7]);
-    let kinds = |kinds: &[&str]| kinds.iter().map(|&kind| kind.to_owned()).collect();
-    check(EntryFilter { kinds: kinds(&["asked"]), ..all() }, &[2, 3]);
-    check(EntryFilter { kinds: kinds(&["asked", "ran"]), ..all() }, &[2, 3, 7]);
-    check(EntryFilter { kinds: kinds(&["nothing"]), ..all() }, &[]);
+    check(EntryFilter { kinds: vec![LedgerKind::Asked], ..all() }, &[2, 3]);
+    check(EntryFilter { kinds: vec![LedgerKind::Asked, LedgerKind::Ran], ..all() }, &[2, 3, 7]);
+    check(EntryFilter { kinds: vec![LedgerKind::Gated], ..all() }, &[]);
     check(EntryFilter { question: Some("q1".to_owned()), ..all() }, &[2, 4, 5]);
     check(EntryFilter { since_ms: Some(300), ..all() }, &[3, 4, 5, 6, 7]);
     check(EntryFilter { until_ms: Some(300), ..all() }, &[1, 2]);
@@ -114,7 +114,7 @@ fn every_filter_gives_what_it_says() {
     check(within("ada/engine"), &[2, 4, 5]);
     check(within("gine"), &[]);
     let both = vec![("tool".to_owned(), is("Bash")), ("decision".to_owned(), is("deny"))];
-    check(EntryFilter { members: both, kinds: kinds(&["decided"]), ..all() }, &[4]);
+    check(EntryFilter { members: both, kinds: vec![LedgerKind::Decided], ..all() }, &[4]);
 }
 
 #[test]

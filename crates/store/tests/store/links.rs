@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use callgate_store::{ChainReport, ChainedLinks, Store};
+use callgate_store::{ChainReport, Store};
+use callgate_wire::ledger::ChainedLinks;
 
 use crate::place::Place;
 

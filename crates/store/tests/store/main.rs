@@ -7,6 +7,7 @@ mod conversations;
 mod file;
 mod ledger;
 mod links;
+mod old_ledger;
 mod place;
 mod processes;
 mod reservations;

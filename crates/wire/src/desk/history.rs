@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::ledger::AnswerChannel;
+
 /// The most rows of one page of the history.
 pub const MOST_HISTORY_ROWS: u64 = 200;
 
@@ -63,20 +65,6 @@ pub enum HistoryDecision {
 pub enum HistoryDecider {
     /// A person.
     Person,
-    /// A rule.
-    Rule,
-}
-
-/// The channel through which a decision came.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum AnswerChannel {
-    /// The terminal of `callgate up`.
-    Terminal,
-    /// A phone.
-    Telegram,
-    /// A viewer, such as the page.
-    Viewer,
     /// A rule.
     Rule,
 }

@@ -6,6 +6,7 @@ use serde_json::value::RawValue;
 
 use super::{DeskAnswer, Unreadable, UnreadableReason};
 use crate::fields::{members_of, one_line, required, required_object, text};
+use crate::ledger::LedgerEvent;
 use crate::raw::Members;
 
 /// A message of the desk to a viewer.
@@ -68,6 +69,14 @@ pub struct WatchedEntry {
     pub hash: String,
     /// Its body as it was written: a JSON object.
     pub body: Box<RawValue>,
+}
+
+impl WatchedEntry {
+    /// Returns what the entry records.
+    #[must_use]
+    pub fn event(&self) -> LedgerEvent<'_> {
+        LedgerEvent::read(&self.kind, self.body.get())
+    }
 }
 
 impl DeskMessage {

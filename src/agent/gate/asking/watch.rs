@@ -14,8 +14,8 @@ use std::time::{Duration, Instant};
 use callgate_client::DeskError;
 use callgate_client::viewer::Viewer;
 use callgate_wire::approval::RequestId;
-use callgate_wire::desk::{DeskMessage, WatchedEntry};
-use callgate_wire::raw::Json;
+use callgate_wire::desk::DeskMessage;
+use callgate_wire::ledger::{LedgerEvent, LedgerRuling, QuestionAsked};
 
 use crate::agent::gate::board::{Board, QuestionTerms};
 
@@ -98,11 +98,13 @@ impl QuestionWatch {
         if entry.question.as_deref() != Some(self.id.as_str()) {
             return Ok(false);
         }
-        match entry.kind.as_str() {
-            "asked" if is_for_people(&entry) => self.board.asked(&self.id, terms(&entry)),
-            "closed" => {
-                let text = text_of(&entry, "text").unwrap_or_else(|| "It is over".to_owned());
-                self.board.ended(&self.id, &text);
+        match entry.event() {
+            LedgerEvent::QuestionAsked(asked) if asked.ruling.is_for_people() => {
+                self.board.asked(&self.id, terms(&asked));
+            }
+            LedgerEvent::QuestionClosed(closed) => {
+                let is_told = !closed.text.is_empty();
+                self.board.ended(&self.id, if is_told { &closed.text } else { "It is over" });
                 return Ok(true);
             }
             _ => {}
@@ -111,44 +113,31 @@ impl QuestionWatch {
     }
 }
 
-/// Returns true if no rule of the desk decides the question at once.
-fn is_for_people(entry: &WatchedEntry) -> bool {
-    !matches!(text_of(entry, "ruling").as_deref(), Some("allow" | "deny"))
-}
-
 /// Returns the desk's terms for the question. A guarded act is never allowed from now on.
-fn terms(entry: &WatchedEntry) -> QuestionTerms {
-    let members = Json::from(&*entry.body).members();
+fn terms(asked: &QuestionAsked<'_>) -> QuestionTerms {
     QuestionTerms {
-        deadline_ms: members.get("until_ms").and_then(|until| until.get().parse().ok()),
-        takes_always: !matches!(text_of(entry, "ruling").as_deref(), Some("guard" | "confirm")),
+        deadline_ms: asked.until_ms.and_then(|until| until.try_into().ok()),
+        takes_always: !matches!(asked.ruling, LedgerRuling::Guard | LedgerRuling::Confirm),
     }
-}
-
-fn text_of(entry: &WatchedEntry, member: &str) -> Option<String> {
-    Json::from(&*entry.body).members().string(member).map(|text| text.to_string())
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-    use serde_json::value::to_raw_value;
-
     use super::*;
 
     #[test]
     fn what_the_desk_guards_is_not_allowed_from_now_on() {
-        let terms = |body: serde_json::Value| {
-            let body = to_raw_value(&body).unwrap();
-            let (kind, hash) = ("asked".to_owned(), String::new());
-            let QuestionTerms { deadline_ms, takes_always } =
-                terms(&WatchedEntry { seq: 1, at_ms: 1, kind, question: None, hash, body });
-            (deadline_ms, takes_always)
+        let terms = |body: &str| match LedgerEvent::read("asked", body) {
+            LedgerEvent::QuestionAsked(asked) => {
+                let QuestionTerms { deadline_ms, takes_always } = terms(&asked);
+                (deadline_ms, takes_always)
+            }
+            other => panic!("{other:?}"),
         };
-        assert_eq!(terms(json!({ "ruling": "ask", "until_ms": 7 })), (Some(7), true));
-        assert_eq!(terms(json!({ "ruling": "guard", "until_ms": 7 })), (Some(7), false));
-        assert_eq!(terms(json!({ "ruling": "confirm", "until_ms": 7 })), (Some(7), false));
-        assert_eq!(terms(json!({ "ruling": "ask", "until_ms": -7 })), (None, true));
-        assert_eq!(terms(json!({})), (None, true));
+        assert_eq!(terms(r#"{"ruling":"ask","until_ms":7}"#), (Some(7), true));
+        assert_eq!(terms(r#"{"ruling":"guard","until_ms":7}"#), (Some(7), false));
+        assert_eq!(terms(r#"{"ruling":"confirm","until_ms":7}"#), (Some(7), false));
+        assert_eq!(terms(r#"{"ruling":"ask","until_ms":-7}"#), (None, true));
+        assert_eq!(terms("{}"), (None, true));
     }
 }

@@ -11,6 +11,7 @@ use callgate_approval::daemon::{Claim, Daemon, DaemonOptions};
 use callgate_approval::desk::{Authority, DeskSettings, Unattended};
 use callgate_store::{EntryFilter, LedgerEntry, Store};
 use callgate_wire::approval::{Action, Press, RequestId};
+use callgate_wire::ledger::LedgerKind;
 use callgate_wire::session::{PermissionAnswer, PermissionRequest, SessionEvent};
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -136,9 +137,9 @@ impl Bench {
     }
 
     /// How often something of this kind is in the ledger.
-    pub(super) fn count(&self, kind: &str) -> usize {
+    pub(super) fn count(&self, kind: LedgerKind) -> usize {
         let store = Store::open_read_only(&self.config.database).unwrap();
-        let filter = EntryFilter { kinds: vec![kind.to_owned()], ..EntryFilter::default() };
+        let filter = EntryFilter { kinds: vec![kind], ..EntryFilter::default() };
         store.entries(&filter, 0, usize::MAX).unwrap().len()
     }
 }

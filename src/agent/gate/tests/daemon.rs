@@ -4,6 +4,7 @@ use callgate_agent::gate::{GateQuestion, PermissionGate};
 use callgate_client::viewer::Viewer;
 use callgate_store::Store;
 use callgate_wire::approval::{Action, Press};
+use callgate_wire::ledger::LedgerKind;
 use serde_json::json;
 
 use super::bench::{Bench, DEADLINE, House, link, question, words};
@@ -34,7 +35,7 @@ fn the_front_ends_answer_is_a_press_at_the_daemon() {
     bench.answer(&id, Press::Input(edited)).unwrap();
     let permit = words(&bench.run(asked).unwrap());
     assert!(permit.starts_with(r#"allowed {"command":"make","args":["all"]}"#), "{permit}");
-    assert_eq!(bench.count("started"), 1, "no other desk was opened");
+    assert_eq!(bench.count(LedgerKind::Started), 1, "no other desk was opened");
 }
 
 /// The daemon's rules see names alone, and no links.
@@ -115,7 +116,7 @@ fn a_front_end_that_takes_no_questions_leaves_them_to_the_daemon() {
     let mut house = House::new(&bench, false);
     let permit = words(&bench.run(bench.gate.may(make("test"))));
     assert_eq!(permit, "denied: Not decided: nobody can be reached: the tool did not run");
-    assert_eq!(bench.count("paired"), 0);
+    assert_eq!(bench.count(LedgerKind::Paired), 0);
     house.stop();
     house.start(&bench, true);
     let gate = std::sync::Arc::clone(&bench.gate);
@@ -137,7 +138,7 @@ fn the_runtime_needs_no_link() {
         assert_eq!(words(&bench.run(asked).unwrap()), format!("allowed: {TOLD}"));
         bench.restart();
     }
-    assert_eq!((bench.count("paired"), bench.count("code")), (0, 0));
+    assert_eq!((bench.count(LedgerKind::Paired), bench.count(LedgerKind::Code)), (0, 0));
     let mut viewer = Viewer::connect(&bench.config.desk_socket.value).unwrap();
     assert!(viewer.links().unwrap().is_empty());
     let store = Store::open_read_only(&bench.config.database).unwrap();

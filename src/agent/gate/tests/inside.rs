@@ -12,6 +12,7 @@ use callgate_approval::daemon::lock_path;
 use callgate_client::viewer::Viewer;
 use callgate_link::file::FileLock;
 use callgate_wire::approval::{Action, Press};
+use callgate_wire::ledger::LedgerKind;
 use serde_json::json;
 use serde_json::value::RawValue;
 
@@ -47,7 +48,7 @@ fn the_front_end_allows_and_denies_and_the_ledger_has_it() {
     assert_eq!(permit, "denied: Denied by the user in the front end.");
     assert_eq!(screen.closed(&bench, &id), ("deny".to_owned(), told));
     assert_eq!(bench.kinds(&id), ["asked", "pressed", "decided", "delivered", "closed"]);
-    assert_eq!(bench.count("started"), 1, "it is the same desk");
+    assert_eq!(bench.count(LedgerKind::Started), 1, "it is the same desk");
 }
 
 #[test]

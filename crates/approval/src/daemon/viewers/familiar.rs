@@ -4,9 +4,17 @@ use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use callgate_store::{EntryFilter, LedgerEntry, Store, StoreError};
+use callgate_wire::approval::Decision;
+use callgate_wire::ledger::{LedgerCall, LedgerEvent, LedgerKind};
 
-use super::recorded::RecordedBody;
-
+/// The entries that say what was allowed or run.
+const KINDS: [LedgerKind; 5] = [
+    LedgerKind::Asked,
+    LedgerKind::Decided,
+    LedgerKind::Closed,
+    LedgerKind::Checked,
+    LedgerKind::Ran,
+];
 /// How many of the latest entries are looked at when the first viewer comes.
 const LOOKED_BACK: u64 = 20_000;
 /// How many entries are read at once.
@@ -36,8 +44,7 @@ impl FamiliarCalls {
         let begin = last.saturating_sub(LOOKED_BACK);
         self.is_partial |= self.up_to < begin;
         self.up_to = self.up_to.max(begin);
-        let kinds = ["asked", "decided", "closed", "checked", "ran"].map(str::to_owned).to_vec();
-        let filter = EntryFilter { kinds, ..EntryFilter::default() };
+        let filter = EntryFilter { kinds: KINDS.to_vec(), ..EntryFilter::default() };
         loop {
             let entries = store.entries(&filter, self.up_to, BATCH)?;
             let Some(end) = entries.last() else { break };
@@ -52,18 +59,20 @@ impl FamiliarCalls {
 
     fn note(&mut self, entry: &LedgerEntry) {
         let question = entry.question.as_deref().unwrap_or_default();
-        let body = RecordedBody::parse(&entry.body);
-        let is_allowed = body.decision.as_deref() == Some("allow");
-        match entry.kind.as_str() {
-            "asked" => drop(self.open.insert(question.to_owned(), hashes(&body))),
-            "decided" | "closed" => {
+        let event = entry.event();
+        match &event {
+            LedgerEvent::QuestionAsked(_) => {
+                self.open.insert(question.to_owned(), hashes(&event));
+            }
+            LedgerEvent::QuestionDecided(decided) => {
                 let about = self.open.remove(question).unwrap_or_default();
-                if is_allowed {
+                if decided.decision == Some(Decision::Allow) {
                     self.learn(about, entry.seq);
                 }
             }
-            "checked" if !is_allowed => {}
-            _ => self.learn(hashes(&body), entry.seq),
+            LedgerEvent::QuestionClosed(_) => drop(self.open.remove(question)),
+            LedgerEvent::CallChecked(checked) if checked.decision != Some(Decision::Allow) => {}
+            _ => self.learn(hashes(&event), entry.seq),
         }
     }
 
@@ -97,10 +106,9 @@ impl FamiliarCalls {
     }
 }
 
-fn hashes(body: &RecordedBody<'_>) -> Vec<u64> {
-    let text = |text: &Option<String>| text.clone().unwrap_or_default();
-    let (project, tool, summary) = (text(&body.cwd), text(&body.tool), text(&body.summary));
-    names_of(&tool, &summary).into_iter().map(|name| hash_of(&project, &tool, name)).collect()
+fn hashes(event: &LedgerEvent<'_>) -> Vec<u64> {
+    let Some(LedgerCall { tool, summary, cwd, .. }) = event.call() else { return Vec::new() };
+    names_of(tool, summary).into_iter().map(|name| hash_of(cwd, tool, name)).collect()
 }
 
 fn hash_of(project: &str, tool: &str, name: &str) -> u64 {

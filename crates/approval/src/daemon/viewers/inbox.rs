@@ -7,6 +7,7 @@ use callgate_wire::approval::RequestId;
 use callgate_wire::desk::{
     AnswerNeeds, AskedRuling, CardGrants, DeskInbox, InboxRow, QuestionCard, RiskKind, RiskNote,
 };
+use callgate_wire::ledger::{LedgerKind, LedgerRuling};
 
 use super::content::content_of;
 use super::familiar::FamiliarCalls;
@@ -54,7 +55,7 @@ impl InboxReader<'_> {
 
     fn row(&self, seq: u64, question: &RecordedQuestion) -> InboxRow {
         let RecordedQuestion { card, request, ruling, .. } = question;
-        let is_guarded = ruling == "guard";
+        let is_guarded = *ruling == LedgerRuling::Guard;
         InboxRow {
             question: card.id.to_string(),
             seq,
@@ -126,10 +127,12 @@ impl InboxReader<'_> {
 
 /// Returns the question of these entries and the number of its first one, if it waits for an answer.
 fn waiting(entries: &[LedgerEntry]) -> Option<(u64, RecordedQuestion)> {
-    if entries.iter().any(|entry| matches!(entry.kind.as_str(), "decided" | "closed")) {
+    let is_over =
+        |entry: &LedgerEntry| entry.is(LedgerKind::Decided) || entry.is(LedgerKind::Closed);
+    if entries.iter().any(is_over) {
         return None;
     }
-    let asked = entries.iter().find(|entry| entry.kind == "asked")?;
+    let asked = entries.iter().find(|entry| entry.is(LedgerKind::Asked))?;
     Some((asked.seq, RecordedQuestion::read(asked)?))
 }
 

@@ -7,14 +7,14 @@ use std::collections::HashMap;
 
 use callgate_mask::text::shortened;
 use callgate_store::{EntryFilter, LedgerEntry, Store, StoreError};
+use callgate_wire::approval::Decision;
 use callgate_wire::desk::{
     AnswerChannel, DeskHistory, HistoryDecider, HistoryDecision, HistoryFilter, HistoryRow,
     MOST_HISTORY_ROWS,
 };
-use serde::Deserialize;
-use serde_json::value::RawValue;
+use callgate_wire::ledger::{LedgerEvent, LedgerKind, PressOutcome};
+use callgate_wire::raw::Json;
 
-use super::recorded::RecordedBody;
 use crate::card::agent_name;
 use crate::rule_desk::WorkMonitor;
 
@@ -27,7 +27,15 @@ pub(super) const LONGEST_SUMMARY: usize = 400;
 /// How much of a person's words is shown, in characters.
 const LONGEST_WORDS: usize = 2_000;
 /// The entries of which calls consist.
-const KINDS: [&str; 7] = ["asked", "pressed", "decided", "closed", "checked", "ran", "saved"];
+const KINDS: [LedgerKind; 7] = [
+    LedgerKind::Asked,
+    LedgerKind::Pressed,
+    LedgerKind::Decided,
+    LedgerKind::Closed,
+    LedgerKind::Checked,
+    LedgerKind::Ran,
+    LedgerKind::Saved,
+];
 
 /// A call of the past.
 #[derive(Debug)]
@@ -45,69 +53,56 @@ pub(super) struct PastCall {
 /// What became of a question, as far as it was met on the way back.
 #[derive(Debug, Default)]
 struct QuestionOutcome {
-    decided: Option<DecidedEntry>,
+    decided: Option<PastDecision>,
     channel: Option<AnswerChannel>,
-    how: Option<String>,
+    is_closed: bool,
     has_run: bool,
     ok: Option<bool>,
 }
 
-/// The entry of a decision.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct DecidedEntry {
-    #[serde(skip)]
+/// A decision of the past.
+#[derive(Debug)]
+struct PastDecision {
     at_ms: i64,
-    decision: Option<String>,
+    decision: Option<Decision>,
     by: Option<String>,
-    message: Option<String>,
+    /// The answer, or what the agent was told.
     words: Option<String>,
-    chosen: Option<String>,
-    edited: Option<String>,
-}
-
-/// The members of the other entries.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct OutcomeEntry {
-    channel: Option<AnswerChannel>,
-    outcome: Option<String>,
-    how: Option<String>,
-    ok: Option<bool>,
+    is_edited: bool,
 }
 
 impl QuestionOutcome {
     /// Notes an entry of the question. The latest entry comes first, and counts.
     fn note(&mut self, entry: &LedgerEntry) {
-        if entry.kind == "decided" {
-            if self.decided.is_none() {
-                let decided = serde_json::from_str(&entry.body).unwrap_or_default();
-                self.decided = Some(DecidedEntry { at_ms: entry.at_ms, ..decided });
+        match entry.event() {
+            LedgerEvent::QuestionDecided(decided) if self.decided.is_none() => {
+                let words = decided.words.or(decided.chosen).or(decided.message);
+                self.decided = Some(PastDecision {
+                    at_ms: entry.at_ms,
+                    decision: decided.decision,
+                    by: named(&decided.by),
+                    words: words.map(Into::into),
+                    is_edited: decided.edited.is_some(),
+                });
             }
-            return;
-        }
-        let OutcomeEntry { channel, outcome, how, ok } =
-            serde_json::from_str(&entry.body).unwrap_or_default();
-        match entry.kind.as_str() {
-            "pressed" if outcome.as_deref() == Some("decided") => {
-                self.channel = self.channel.or(channel);
+            LedgerEvent::PersonPress(press) if press.outcome == Some(PressOutcome::Decided) => {
+                self.channel = self.channel.or(press.channel);
             }
-            "closed" => self.how = self.how.take().or(how),
-            "ran" => (self.has_run, self.ok) = (true, self.ok.or(ok)),
+            LedgerEvent::QuestionClosed(_) => self.is_closed = true,
+            LedgerEvent::CallReported(run) => (self.has_run, self.ok) = (true, self.ok.or(run.ok)),
             _ => {}
         }
     }
 
     fn decision(&self) -> HistoryDecision {
-        let decided = self.decided.as_ref().and_then(|decided| decided.decision.as_deref());
-        match (decided, self.how.as_deref()) {
-            (Some("allow"), _) => HistoryDecision::Allow,
-            (Some("deny"), _) => HistoryDecision::Deny,
-            (Some(_), _) => HistoryDecision::Timeout,
-            (None, None) => HistoryDecision::Open,
+        match &self.decided {
+            Some(PastDecision { decision: Some(Decision::Allow), .. }) => HistoryDecision::Allow,
+            Some(PastDecision { decision: Some(Decision::Deny), .. }) => HistoryDecision::Deny,
+            Some(_) => HistoryDecision::Timeout,
+            None if !self.is_closed => HistoryDecision::Open,
             // It was answered at the agent itself.
-            (None, Some(_)) if self.has_run => HistoryDecision::Ran,
-            (None, Some(_)) => HistoryDecision::Withdrawn,
+            None if self.has_run => HistoryDecision::Ran,
+            None => HistoryDecision::Withdrawn,
         }
     }
 }
@@ -126,7 +121,7 @@ pub(super) struct HistoryWalk<'a> {
 impl<'a> HistoryWalk<'a> {
     /// Begins before the entry `before`. Calls that began before `since_ms` are left out.
     pub(super) fn new(store: &'a Store, before: u64, since_ms: Option<i64>) -> Self {
-        let kinds = KINDS.map(str::to_owned).to_vec();
+        let kinds = KINDS.to_vec();
         let filter = EntryFilter { kinds, since_ms, ..EntryFilter::default() };
         let (batch, outcomes) = (Vec::new(), HashMap::new());
         Self { store, filter, before, batch, is_over: false, outcomes }
@@ -151,17 +146,15 @@ impl<'a> HistoryWalk<'a> {
 
     /// Returns the call that begins with this entry, if one does.
     fn call(&mut self, entry: &LedgerEntry) -> Result<Option<PastCall>, StoreError> {
-        let is_question = entry.kind == "asked";
+        let is_question = entry.is(LedgerKind::Asked);
         let outcome = match &entry.question {
             Some(id) if !is_question => {
                 self.outcomes.entry(id.clone()).or_default().note(entry);
                 return Ok(None);
             }
             Some(id) => self.outcome(id)?,
-            None if matches!(entry.kind.as_str(), "checked" | "ran" | "saved") => {
-                QuestionOutcome::default()
-            }
-            None => return Ok(None),
+            None if is_question || is_press(entry) => return Ok(None),
+            None => QuestionOutcome::default(),
         };
         Ok(Some(PastCall::new(entry, outcome)))
     }
@@ -170,7 +163,7 @@ impl<'a> HistoryWalk<'a> {
     /// or is open.
     fn outcome(&mut self, id: &str) -> Result<QuestionOutcome, StoreError> {
         let met = self.outcomes.remove(id).unwrap_or_default();
-        if met.how.is_some() {
+        if met.is_closed {
             return Ok(met);
         }
         let question = Some(id.to_owned());
@@ -185,57 +178,69 @@ impl<'a> HistoryWalk<'a> {
 
 impl PastCall {
     fn new(entry: &LedgerEntry, outcome: QuestionOutcome) -> Self {
-        let body = RecordedBody::parse(&entry.body);
-        let is_question = entry.kind == "asked";
-        let decision = match entry.kind.as_str() {
-            "asked" => outcome.decision(),
-            "ran" => HistoryDecision::Ran,
-            "saved" => HistoryDecision::Saved,
-            _ if body.decision.as_deref() == Some("allow") => HistoryDecision::Allow,
-            _ => HistoryDecision::Deny,
+        let event = entry.event();
+        let (decision, is_ruled, by, channel) = match &event {
+            LedgerEvent::QuestionAsked(asked) => {
+                let is_ruled = outcome.channel.is_none() && !asked.ruling.is_for_people();
+                let by = outcome.decided.as_ref().and_then(|decided| decided.by.clone());
+                (outcome.decision(), is_ruled, by, outcome.channel)
+            }
+            LedgerEvent::RulesSaved(saved) => {
+                (HistoryDecision::Saved, false, named(&saved.by), saved.channel)
+            }
+            LedgerEvent::CallChecked(checked) => {
+                let is_allowed = checked.decision == Some(Decision::Allow);
+                let decision =
+                    if is_allowed { HistoryDecision::Allow } else { HistoryDecision::Deny };
+                (decision, true, named(&checked.by), None)
+            }
+            _ => (HistoryDecision::Ran, false, None, None),
         };
-        let is_ruled = matches!(body.ruling.as_deref(), Some("allow" | "deny"));
         let is_decided = matches!(decision, HistoryDecision::Allow | HistoryDecision::Deny);
-        let decider = match entry.kind.as_str() {
+        let decider = match is_ruled {
             _ if !is_decided => None,
-            "asked" if outcome.channel.is_none() && is_ruled => Some(HistoryDecider::Rule),
-            "asked" => Some(HistoryDecider::Person),
-            _ => Some(HistoryDecider::Rule),
+            true => Some(HistoryDecider::Rule),
+            false => Some(HistoryDecider::Person),
         };
-        let is_person = decider == Some(HistoryDecider::Person);
         let took = outcome.decided.as_ref().filter(|_| decider != Some(HistoryDecider::Rule));
         let took_ms = took.and_then(|decided| u64::try_from(decided.at_ms - entry.at_ms).ok());
-        let DecidedEntry { by, message, words, chosen, edited, .. } =
-            outcome.decided.unwrap_or_default();
-        let words = words.or(chosen).or(message).filter(|_| is_person);
-        let request = body.request.unwrap_or_default();
-        let input = request.tool_input.or(body.input).map_or("", RawValue::get);
-        let agent = body.agent.unwrap_or_default();
-        let summary = body.summary.unwrap_or_default();
+        let edited = outcome.decided.as_ref().is_some_and(|decided| decided.is_edited);
+        let words = outcome.decided.and_then(|decided| decided.words);
+        let words = words.filter(|_| decider == Some(HistoryDecider::Person));
+        let call = event.call().unwrap_or_default();
+        let agent = call.agent.to_owned();
         let row = HistoryRow {
             seq: entry.seq,
             at_ms: entry.at_ms,
             question: entry.question.clone(),
-            tool: body.tool.unwrap_or_default(),
-            summary: shortened(&summary, LONGEST_SUMMARY),
-            project: body.cwd.unwrap_or_default(),
-            session: body.session.unwrap_or_default(),
+            tool: call.tool.to_owned(),
+            summary: shortened(call.summary, LONGEST_SUMMARY),
+            project: call.cwd.to_owned(),
+            session: call.session.to_owned(),
             agent: (!agent.is_empty()).then(|| agent_name(&agent).to_owned()),
-            mode: body.mode,
+            mode: call.mode.map(str::to_owned),
             decision,
-            by: if is_question { by } else { body.by },
+            by,
             channel: if decider == Some(HistoryDecider::Rule) {
                 Some(AnswerChannel::Rule)
             } else {
-                outcome.channel.or(body.channel)
+                channel
             },
             took_ms,
-            ok: outcome.ok.or(body.ok),
+            ok: outcome.ok.or(call.ok),
             words: words.map(|words| shortened(&words, LONGEST_WORDS)),
-            edited: edited.is_some(),
+            edited,
         };
-        let last_words = request.context.and_then(|context| context.last_words);
-        Self { row, decider, last_words, agent, searched: format!("{summary}\n{input}") }
+        let (input, last_words) = match &event {
+            LedgerEvent::QuestionAsked(asked) => {
+                let request = asked.recorded_request();
+                (request.tool_input, request.last_words.map(Into::into))
+            }
+            LedgerEvent::CallReported(run) => (run.input, None),
+            _ => (None, None),
+        };
+        let searched = format!("{}\n{}", call.summary, input.map_or("", Json::get));
+        Self { row, decider, last_words, agent, searched }
     }
 
     /// Returns true if the filter selects this call. `words` are those of its text, in lower case.
@@ -267,6 +272,17 @@ impl PastCall {
         let text = all.join("\n").to_lowercase();
         words.iter().all(|word| text.contains(word))
     }
+}
+
+fn named(by: &str) -> Option<String> {
+    (!by.is_empty()).then(|| by.to_owned())
+}
+
+/// Returns true for a press, and for what else happens to questions alone.
+fn is_press(entry: &LedgerEntry) -> bool {
+    [LedgerKind::Pressed, LedgerKind::Decided, LedgerKind::Closed]
+        .into_iter()
+        .any(|kind| entry.is(kind))
 }
 
 /// Returns true if a folder is the wanted one, given by its whole path or by the end of it.
