@@ -123,8 +123,10 @@ pub struct FieldShape {
 
 ledger_words! {
     /// What the rules said about a question.
+    #[derive(Default)]
     LedgerRuling {
         /// A person decides.
+        #[default]
         Ask "ask",
         /// A person decides, and nothing may be allowed from now on: it touches callgate itself.
         Guard "guard",
@@ -134,12 +136,6 @@ ledger_words! {
         Allow "allow",
         /// It may not run.
         Deny "deny",
-    }
-}
-
-impl Default for LedgerRuling {
-    fn default() -> Self {
-        Self::Ask
     }
 }
 

@@ -51,7 +51,7 @@ impl DeskStep {
         ruling: &Ruling,
         retry: Option<&CallDigest>,
     ) {
-        let request = compact(serde_json::to_value(masked));
+        let request = compact(&serde_json::to_value(masked).unwrap_or_default());
         let asked = QuestionAsked {
             tool: card.tool.as_str().into(),
             summary: card.summary().into(),
@@ -138,8 +138,8 @@ fn raw(json: &str) -> Box<RawValue> {
 }
 
 /// Returns JSON in the form in which the ledger has it: without blanks, and each member once.
-pub(super) fn compact(value: serde_json::Result<Value>) -> Box<RawValue> {
-    to_raw_value(&value.unwrap_or_default()).unwrap_or_default()
+pub(super) fn compact(value: &Value) -> Box<RawValue> {
+    to_raw_value(value).unwrap_or_default()
 }
 
 fn recorded(ruling: &Ruling) -> LedgerRuling {

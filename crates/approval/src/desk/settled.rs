@@ -55,9 +55,8 @@ impl Desk {
     /// Records the run of a tool about which nobody was asked here.
     fn ran_unasked(&mut self, step: &mut DeskStep, request: &ApprovalRequest) {
         let brief = record::brief_input(request);
-        let input = record::compact(Ok(
-            serde_json::from_str(&brief).unwrap_or_else(|_| brief.as_str().into())
-        ));
+        let input = serde_json::from_str(&brief).unwrap_or_else(|_| brief.as_str().into());
+        let input = record::compact(&input);
         let ran = record::ran(request, &brief, Some(&input));
         step.note(None, ran.clone());
         if let Some(mode) = request.mode().filter(|mode| !asks_by_itself(Some(mode))) {

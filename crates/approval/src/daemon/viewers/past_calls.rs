@@ -36,6 +36,8 @@ const KINDS: [LedgerKind; 7] = [
     LedgerKind::Ran,
     LedgerKind::Saved,
 ];
+/// Those that are about a call without a question.
+const ALONE: [LedgerKind; 3] = [LedgerKind::Checked, LedgerKind::Ran, LedgerKind::Saved];
 
 /// A call of the past.
 #[derive(Debug)]
@@ -153,8 +155,8 @@ impl<'a> HistoryWalk<'a> {
                 return Ok(None);
             }
             Some(id) => self.outcome(id)?,
-            None if is_question || is_press(entry) => return Ok(None),
-            None => QuestionOutcome::default(),
+            None if ALONE.iter().any(|kind| entry.is(*kind)) => QuestionOutcome::default(),
+            None => return Ok(None),
         };
         Ok(Some(PastCall::new(entry, outcome)))
     }
@@ -276,13 +278,6 @@ impl PastCall {
 
 fn named(by: &str) -> Option<String> {
     (!by.is_empty()).then(|| by.to_owned())
-}
-
-/// Returns true for a press, and for what else happens to questions alone.
-fn is_press(entry: &LedgerEntry) -> bool {
-    [LedgerKind::Pressed, LedgerKind::Decided, LedgerKind::Closed]
-        .into_iter()
-        .any(|kind| entry.is(kind))
 }
 
 /// Returns true if a folder is the wanted one, given by its whole path or by the end of it.
