@@ -72,7 +72,8 @@ fn described(shape: &EventShape) -> String {
     for field in shape.fields {
         let optional = if field.is_optional { ", optional" } else { "" };
         let (name, value, meaning) = (field.name, field.shape, joined(field.meaning));
-        text += &format!("| `{name}` | {value}{optional} | {meaning} |\n");
+        let row = format!("| `{name}` | {value}{optional} | {meaning} |\n");
+        text += &row;
     }
     text
 }
