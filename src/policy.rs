@@ -19,6 +19,7 @@ use callgate_rules::{
 };
 use callgate_store::now_ms;
 use callgate_wire::approval::ApprovalRequest;
+use callgate_wire::tool_act::ToolKind;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
@@ -360,7 +361,7 @@ pub(crate) fn ruling_of(verdict: &Verdict) -> Ruling {
 
 /// Returns true if the question of this tool is answered with more than yes or no.
 fn asks_a_person(tool: &str) -> bool {
-    matches!(tool, "AskUserQuestion" | "Elicitation" | "Ask")
+    matches!(ToolKind::of("", tool), ToolKind::AskUser | ToolKind::Elicit | ToolKind::Script)
 }
 
 #[cfg(test)]

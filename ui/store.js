@@ -283,6 +283,7 @@ function sketch({ seq, at_ms, body }, id) {
     project: body.cwd ?? "",
     session: body.session ?? "",
     tool: body.tool ?? "",
+    deed: body.deed ?? `Use ${body.tool ?? "a tool"}`,
     summary: body.summary ?? "",
     asked_ms: at_ms,
     until_ms: body.until_ms ?? at_ms,

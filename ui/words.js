@@ -24,37 +24,6 @@ export function folderName(path) {
   return path.replace(/\/+$/, "").split("/").pop() || path || "no folder";
 }
 
-/** @param {string} tool @returns {string} what a call of the tool does */
-export function toolDeed(tool) {
-  if (tool.startsWith("mcp__")) return "Use a tool of a server";
-  /** @type {Record<string, string>} */
-  const deeds = {
-    Bash: "Run a command",
-    PowerShell: "Run a command",
-    shell: "Run a command",
-    exec_command: "Run a command",
-    Write: "Write a file",
-    Edit: "Change a file",
-    MultiEdit: "Change a file",
-    apply_patch: "Change files",
-    NotebookEdit: "Change a notebook",
-    Read: "Read a file",
-    WebFetch: "Fetch a page",
-    WebSearch: "Search the web",
-    ExitPlanMode: "Approve a plan",
-    AskUserQuestion: "Answer a question",
-    Ask: "Answer a question",
-    Elicitation: "Answer a tool server",
-    Task: "Start a subagent",
-    Agent: "Start a subagent",
-    run_shell_command: "Run a command",
-    write_file: "Write a file",
-    edit_file: "Change a file",
-    read_file: "Read a file",
-  };
-  return deeds[tool] ?? `Use ${tool || "a tool"}`;
-}
-
 /** @param {number} ms @returns {string} such as "12 s", "4 min", "2 h 5 min" */
 export function duration(ms) {
   if (ms < 1_000) return `${Math.max(0, Math.round(ms))} ms`;

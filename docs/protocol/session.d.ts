@@ -381,6 +381,8 @@ export interface PermissionRequestResponse extends Reply<'permission_request'> {
     deadline?: number;
     /** What would change in a file: a unified diff, with secrets masked. */
     diff?: string;
+    /** The question as a `card` of the desk protocol. */
+    card?: { body: { type: string; [member: string]: unknown }; [member: string]: unknown };
   };
 }
 

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use callgate_approval::terminal::PAUSE;
 use callgate_wire::approval::{Action, Press};
+use callgate_wire::desk::CardContent;
 use callgate_wire::session::PermissionRequest;
 
 use super::styled_text::{ChatPage, StyledText, TextStyle, WrapAt};
@@ -138,9 +139,13 @@ impl QuestionPrompt {
         if let Some(diff) = &self.request.diff {
             return diff_rows(diff, usize::MAX - 1, page);
         }
+        let body = self.request.card.as_ref().map(|card| &card.body);
+        if let Some(body @ (CardContent::Edit { .. } | CardContent::Patch { .. })) = body {
+            return diff_rows(&body.text(), usize::MAX - 1, page);
+        }
         let blank = StyledText::new("  ", TextStyle::PLAIN);
-        let input = self.input();
-        let lines = input.lines().map(|line| StyledText::new(line, TextStyle::PLAIN));
+        let text = body.map_or_else(|| self.input(), CardContent::text);
+        let lines = text.lines().map(|line| StyledText::new(line, TextStyle::PLAIN));
         lines.flat_map(|line| line.hanging_rows(page, WrapAt::Columns, &blank, &blank)).collect()
     }
 

@@ -1,7 +1,7 @@
 // A question in full: who asks, what about, what is unusual, and what may be answered.
 
 import { html, nothing } from "../vendor/lit-html/lit-html.js";
-import { agentName, ago, counted, folderName, remaining, toolDeed } from "../words.js";
+import { agentName, ago, counted, folderName, remaining } from "../words.js";
 import { answerBar } from "./answer_bar.js";
 import { body } from "./bodies.js";
 import { icon } from "./icons.js";
@@ -53,7 +53,7 @@ export function questionCard(place, question) {
 function title({ row, card }) {
   if (card?.body.type === "plan") return "Approve a plan";
   if (card?.body.type === "ask" || card?.pickers.length) return `${agentName(row.agent)} asks you`;
-  return toolDeed(row.tool);
+  return row.deed;
 }
 
 /** @param {Answering} place @param {Question} question */

@@ -44,6 +44,7 @@ use callgate_wire::approval::{
     ApprovalRequest, ApprovalResponse, Decision, RequestId, RequestKind,
 };
 
+use crate::card::Card;
 use crate::channel::{News, Person, ReplyTo};
 use crate::rule_desk::SavedRules;
 
@@ -199,6 +200,8 @@ pub(crate) enum DeskInput {
 #[derive(Debug)]
 pub(crate) struct Desk {
     settings: DeskSettings,
+    /// Returns true if the channel to phones leaves out a part of what would be done.
+    cuts_on_phones: fn(&Card) -> bool,
     authority: Authority,
     /// Who may answer according to the settings alone.
     given: Authority,
@@ -239,10 +242,16 @@ pub(crate) struct Desk {
 }
 
 impl Desk {
-    /// Makes a desk without questions.
-    pub(crate) fn new(settings: DeskSettings, authority: Authority) -> Self {
+    /// Makes a desk without questions. `cuts_on_phones` says for the channel to phones whether it
+    /// leaves out a part of what would be done.
+    pub(crate) fn new(
+        settings: DeskSettings,
+        authority: Authority,
+        cuts_on_phones: fn(&Card) -> bool,
+    ) -> Self {
         Self {
             settings,
+            cuts_on_phones,
             given: authority.clone(),
             authority,
             links: BTreeMap::new(),

@@ -10,6 +10,8 @@ pub(crate) mod written;
 
 pub use callgate_wire::desk::RuleDecision;
 
+use callgate_wire::tool_act::ToolKind;
+
 use crate::act::{Act, Class};
 use crate::glob::{Lean, Tok, literal, meets};
 use crate::moment::{HourSpan, Moment, RuleEnd, Weekdays, is_within};
@@ -217,6 +219,10 @@ impl Rule {
         self.surroundings(act, moment)?;
         if self.command.is_some() {
             return Err("no command is run".into());
+        }
+        let names_tool = self.tool.iter().flatten().any(|pattern| pattern.text == act.tool);
+        if act.kind == ToolKind::Code && !names_tool {
+            return Err("its code can use every tool, and the rule does not name this one".into());
         }
         if let Some(patterns) = &self.path {
             path::all(patterns, &act.paths, act)?;

@@ -25,7 +25,7 @@ pub use crate::unreadable::{Unreadable, UnreadableReason};
 pub use answer::DeskAnswer;
 pub use card::{
     CardChoice, CardContent, CardGrants, CardOffer, CardPicker, ChangedLine, ContentChange,
-    LineOperation, QuestionCard,
+    FileOperation, LineOperation, PatchedFile, QuestionCard,
 };
 pub use history::{
     AnswerChannel, AnswerTimeBucket, AnswerTimes, DecisionShares, DeskHistory, ExportFormat,

@@ -1,7 +1,7 @@
 //! The protocols between callgate's processes.
 //!
 //! The protocols as types (`tools`, `session`, `approval`, `desk`), the MCP envelopes that the
-//! bridge exchanges with agent CLIs (`mcp`), and the decoders that split a byte stream into
+//! bridge exchanges with agent CLIs (`mcp`), what an agent wants to do ([`tool_act`]), and the decoders that split a byte stream into
 //! messages ([`frame`]). Nothing here does I/O, reads a clock or starts a task, and every decoder
 //! knows its limit before it allocates.
 
@@ -16,6 +16,7 @@ pub mod mcp;
 pub mod raw;
 pub mod scan;
 pub mod session;
+pub mod tool_act;
 pub mod tools;
 mod unreadable;
 

@@ -67,6 +67,7 @@ fn question() -> SessionEvent {
         can_allow_always: Some(true),
         deadline: None,
         diff: None,
+        card: None,
     })
 }
 

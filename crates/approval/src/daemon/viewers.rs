@@ -5,7 +5,7 @@
 //! viewer needs no memory and loses nothing.
 
 mod connection;
-mod content;
+
 mod errands;
 mod export;
 mod familiar;

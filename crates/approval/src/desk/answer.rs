@@ -7,6 +7,7 @@ use callgate_mask::text::{self, Measure};
 use callgate_wire::approval::{
     AnswerExtra, ApprovalRequest, ApprovalResponse, Decision, RequestId,
 };
+use callgate_wire::tool_act::ToolKind;
 use serde_json::json;
 use serde_json::value::RawValue;
 
@@ -175,9 +176,10 @@ fn response(
                 card.offers.get(*offer)?;
                 take_offer(&mut response, request, *offer)?;
             }
+            let tool = ToolKind::of("", &request.tool_name);
             let changed = match (picks, words, edited) {
-                (Some(picks), _, _) => Some(picks::answered(&request.tool_name, input, picks)?),
-                (_, Some(words), _) => Some(picks::worded(&request.tool_name, input, words)?),
+                (Some(picks), _, _) => Some(picks::answered(tool, input, picks)?),
+                (_, Some(words), _) => Some(picks::worded(tool, input, words)?),
                 (_, _, Some(edited)) => Some(mask_json(input).restore(edited).ok()?),
                 _ => None,
             };

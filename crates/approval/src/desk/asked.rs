@@ -73,13 +73,13 @@ impl Desk {
         let mut card = Card::new(&request, input.shown(), step.now.wall_ms, until_ms);
         match &ruling {
             Ruling::Ask { because, is_guarded } => {
-                card.because.clone_from(because);
+                card.row.because.clone_from(because);
                 if *is_guarded {
                     card.offers.clear();
                 }
             }
             Ruling::Confirm { because } => {
-                card.because = Some(because.clone());
+                card.row.because = Some(because.clone());
                 card.require_confirmation();
             }
             Ruling::Allow { .. } | Ruling::Deny { .. } => {}
@@ -161,6 +161,7 @@ impl Desk {
         let chats: Vec<i64> = self.listening_chats(step.now).collect();
         let Some(open) = self.open.get_mut(id) else { return };
         open.phone_at = None;
+        open.is_cut_on_phones = (self.cuts_on_phones)(&open.card);
         let has = |chat: &i64| open.copies.iter().any(|copy| copy.chat == *chat);
         let chats: Vec<i64> = chats.into_iter().filter(|chat| !has(chat)).collect();
         if !chats.is_empty() {
@@ -283,13 +284,15 @@ impl Desk {
         self.bytes += open.size;
         // The ledger may have only the beginning.
         let input = mask_json(request.tool_input.get());
-        let mut card = Card::new(&request, input.shown(), open.card.asked_ms, open.card.until_ms);
-        card.because.clone_from(&open.card.because);
+        let before = &open.card.row;
+        let mut card = Card::new(&request, input.shown(), before.asked_ms, before.until_ms);
+        card.row.because.clone_from(&before.because);
         card.offers.retain(|_| !open.card.offers.is_empty());
         if open.card.confirm.is_some() {
             card.require_confirmation();
         }
         open.is_cut_for_viewers = record::is_cut(input.shown());
+        open.is_cut_on_phones = (self.cuts_on_phones)(&card);
         open.card = Arc::new(card);
         open.request = Some(request);
         open.asker = Some(asker);

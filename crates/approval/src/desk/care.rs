@@ -8,7 +8,6 @@ use callgate_wire::approval::{Action, Press, RequestId};
 
 use super::{Desk, Now};
 use crate::channel::{Person, PersonPlace};
-use crate::telegram;
 
 /// A second press within this time belongs to the first.
 const SOONEST: Duration = Duration::from_secs(1);
@@ -74,7 +73,8 @@ impl Desk {
         id: &RequestId,
         press: &Press,
     ) -> Option<String> {
-        let card = &self.open.get(id)?.card;
+        let open = self.open.get(id)?;
+        let card = &open.card;
         let offer = match press {
             Press::Button(Action::Allow) => None,
             Press::Button(Action::Always(offer)) => Some(*offer),
@@ -83,12 +83,12 @@ impl Desk {
         if let PersonPlace::Telegram { chat, .. } = who.place
             && card.pickers.is_empty()
             && !self.care.in_full.contains(&(id.clone(), chat))
-            && telegram::cuts(card)
+            && open.is_cut_on_phones
         {
             return Some(CUT.to_owned());
         }
         if matches!(who.place, PersonPlace::Viewer { .. })
-            && self.open.get(id)?.is_cut_for_viewers
+            && open.is_cut_for_viewers
             && !self.is_own(who, id)
         {
             return Some(CUT_FOR_VIEWERS.to_owned());

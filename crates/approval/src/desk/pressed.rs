@@ -274,7 +274,7 @@ fn words_mean(card: &Card, words: &str) -> PressMeaning {
     }
     let end = words.char_indices().nth(LONGEST_WORDS).map_or(words.len(), |(at, _)| at);
     let words = Some(words[..end].to_owned());
-    if card.takes_words() {
+    if card.takes_words {
         return allow(DecisionDetails { words, ..DecisionDetails::default() });
     }
     PressMeaning::Decide(

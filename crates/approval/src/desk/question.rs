@@ -94,6 +94,8 @@ pub(super) struct PendingQuestion {
     pub(super) size: usize,
     /// Whether the ledger, which viewers are shown, has only a part of the input.
     pub(super) is_cut_for_viewers: bool,
+    /// Whether phones are not shown all of it.
+    pub(super) is_cut_on_phones: bool,
     pub(super) digest: CallDigest,
     /// The asker; `None` until it comes back after a restart.
     pub(super) asker: Option<AskerId>,
@@ -169,6 +171,7 @@ impl PendingQuestion {
             request: None,
             size: 0,
             is_cut_for_viewers: false,
+            is_cut_on_phones: true,
             digest,
             asker: None,
             deadline,

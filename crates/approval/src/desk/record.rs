@@ -124,15 +124,16 @@ pub(super) fn asked(
         Ruling::Deny { .. } => "deny",
     };
     let mut body = json!({
-        "tool": card.tool,
-        "summary": card.summary(),
-        "cwd": card.project,
-        "session": card.session,
+        "tool": card.row.tool,
+        "deed": card.row.deed,
+        "summary": card.row.summary,
+        "cwd": card.row.project,
+        "session": card.row.session,
         "agent": masked.agent,
         "ruling": name,
         "because": ruling.because(),
         "digest": digest,
-        "until_ms": card.until_ms,
+        "until_ms": card.row.until_ms,
         "request": masked,
     });
     if let Some(mode) = masked.mode() {
@@ -141,8 +142,8 @@ pub(super) fn asked(
     if card.hides_what_runs {
         body["hides_what_runs"] = true.into();
     }
-    if let Some(blocked) = &card.blocked {
-        body["question"] = blocked.question(card).into();
+    if let Some(question) = &card.shown.blocked {
+        body["question"] = question.as_str().into();
         body["retry"] = retry.map(CallDigest::to_string).into();
     }
     body
@@ -174,7 +175,7 @@ fn call(request: &ApprovalRequest, input: &str) -> Value {
     let text = |text: Option<&String>| text.map(|text| shown(text));
     json!({
         "tool": shown(&request.tool_name),
-        "summary": Card::new(request, input, 0, 0).summary(),
+        "summary": Card::summary_of(request, input),
         "session": shown(&request.session_id),
         "cwd": shown(&request.cwd),
         "agent": request.agent,

@@ -29,7 +29,7 @@ impl RecordedQuestion {
         let until_ms = fields["until_ms"].as_i64()?;
         let ruling = fields["ruling"].as_str().unwrap_or_default().to_owned();
         let mut card = Card::new(&request, request.tool_input.get(), asked.at_ms, until_ms);
-        card.because = fields["because"].as_str().map(str::to_owned);
+        card.row.because = fields["because"].as_str().map(str::to_owned);
         match ruling.as_str() {
             "guard" => card.offers.clear(),
             "confirm" => card.require_confirmation(),

@@ -98,11 +98,12 @@ impl Desk {
         decided: Option<&LedgerEntry>,
     ) -> Option<PendingQuestion> {
         let RecordedQuestion { card, request, digest, is_cut, .. } = RecordedQuestion::read(asked)?;
-        let left = u64::try_from(card.until_ms.saturating_sub(now.wall_ms)).unwrap_or_default();
+        let left = u64::try_from(card.row.until_ms.saturating_sub(now.wall_ms)).unwrap_or_default();
         // A clock that was set back must not make a question wait forever.
         let left = Duration::from_millis(left).min(self.settings.timeout);
         Some(PendingQuestion {
             is_cut_for_viewers: is_cut,
+            is_cut_on_phones: (self.cuts_on_phones)(&card),
             away_until: Some(now.mono + self.settings.grace + LAST_MOMENT),
             reach_by: Some(now.mono + self.settings.grace),
             decided: decided.and_then(decided_from),

@@ -124,7 +124,7 @@ fn question(card: &Card, picks: &[Vec<u8>], mark: Option<&QuestionMark>) -> (Str
     } else {
         html
     };
-    let html = match &card.because {
+    let html = match &card.row.because {
         Some(because) => html.text("\n").content(HtmlStyle::Italic, because).text("\n"),
         None => html,
     };
@@ -155,8 +155,9 @@ fn icon(state: MarkState) -> &'static str {
 
 /// Adds who wants what, and where.
 fn heading(html: Html, card: &Card) -> Html {
-    let html = html.fixed(HtmlStyle::Bold, name(&card.agent)).text(" ");
-    let html = body::wants(html, card).text("\n📁 ").fixed(HtmlStyle::Code, &folder(&card.project));
+    let html = html.fixed(HtmlStyle::Bold, name(&card.row.agent)).text(" ");
+    let html =
+        body::wants(html, card).text("\n📁 ").fixed(HtmlStyle::Code, &folder(&card.row.project));
     match card.short_session() {
         "" => html.text("\n"),
         session => html.text(" · session ").fixed(HtmlStyle::Code, session).text("\n"),
@@ -248,7 +249,7 @@ pub(super) fn ask_words(
     };
     html = html
         .text(&request)
-        .content(HtmlStyle::Code, text::cut(&card.summary(), 300, Measure::Utf16));
+        .content(HtmlStyle::Code, text::cut(&card.row.summary, 300, Measure::Utf16));
     let mut params = html_message(chat, &html.render(MessageLimits::MESSAGE).html);
     params["reply_markup"] = json!({
         "force_reply": true,

@@ -2,9 +2,10 @@
 
 use std::fmt::Write as _;
 
-use callgate_mask::text::{self, diff};
+use callgate_mask::text;
+use callgate_wire::desk::CardContent;
 
-use crate::card::{Card, CardBody, HIDDEN_COULD_RUN};
+use crate::card::{Card, HIDDEN_COULD_RUN};
 use crate::channel::{MarkState, QuestionMark};
 
 /// How many lines of a question are shown at first, and how many of them are its last.
@@ -53,7 +54,7 @@ impl TerminalPage {
         if let Some(reason) = blocked {
             line(&mut page, &brief(&format!("because {reason}")));
         }
-        if let Some(because) = &card.because {
+        if let Some(because) = &card.row.because {
             line(&mut page, &brief(because));
         }
         if card.hides_what_runs {
@@ -135,7 +136,7 @@ impl TerminalPage {
         };
         let sign =
             if self.colours { format!("\u{1b}[{colour}m{sign}\u{1b}[0m") } else { sign.to_owned() };
-        format!("{sign} {}: {}\n", text::one_line(&mark.text), brief(&card.summary()))
+        format!("{sign} {}: {}\n", text::one_line(&mark.text), brief(&card.row.summary))
     }
 
     /// Renders a line about a run, no wider than the terminal.
@@ -191,62 +192,33 @@ fn brief(text: &str) -> String {
 
 fn title(card: &Card) -> String {
     if let Some(blocked) = &card.blocked {
-        let title = format!("{} in {}: {} blocked", card.agent, card.project, blocked.by);
+        let title = format!("{} in {}: {} blocked", card.row.agent, card.row.project, blocked.by);
         let what = match &card.body {
-            CardBody::Command { .. } => " a command".to_owned(),
-            _ => format!(" {}", card.tool),
+            CardContent::Command { .. } => " a command".to_owned(),
+            _ => format!(" {}", card.row.tool),
         };
         return text::one_line(&(title + &what)).into_owned();
     }
     let does = match &card.body {
-        CardBody::Command { .. } => "wants to run",
-        CardBody::Write { .. } => "wants to write",
-        CardBody::Edit { .. } | CardBody::Notebook { .. } => "wants to edit",
-        CardBody::Fetch { .. } => "wants to fetch a page",
-        CardBody::Plan(_) => "has a plan",
-        CardBody::Questions(_) | CardBody::Question { .. } => "asks",
-        CardBody::Mcp { .. } | CardBody::Other(_) => "wants to use",
-    };
-    let what = match &card.body {
-        CardBody::Mcp { server, tool, .. } => format!(" {tool} of {server}"),
-        CardBody::Other(_) => format!(" {}", card.tool),
-        CardBody::Write { path, .. }
-        | CardBody::Edit { path, .. }
-        | CardBody::Notebook { path, .. } => {
-            format!(" {path}")
+        CardContent::Command { .. } => "wants to run".to_owned(),
+        CardContent::Write { path, .. } => format!("wants to write {path}"),
+        CardContent::Edit { path, .. } | CardContent::Notebook { path, .. } => {
+            format!("wants to edit {path}")
         }
-        _ => String::new(),
+        CardContent::Patch { files } if files.len() == 1 => "wants to edit a file".to_owned(),
+        CardContent::Patch { files } => format!("wants to edit {} files", files.len()),
+        CardContent::Fetch { .. } => "wants to fetch a page".to_owned(),
+        CardContent::Plan { .. } => "has a plan".to_owned(),
+        CardContent::Ask { .. } => "asks".to_owned(),
+        CardContent::Mcp { server, tool, .. } => format!("wants to use {tool} of {server}"),
+        CardContent::Other { .. } => format!("wants to use {}", card.row.tool),
     };
-    text::one_line(&format!("{} {does}{what} in {}", card.agent, card.project)).into_owned()
+    text::one_line(&format!("{} {does} in {}", card.row.agent, card.row.project)).into_owned()
 }
 
 fn body(card: &Card) -> String {
-    match &card.body {
-        CardBody::Command { command, description: Some(description) } => {
-            format!("{command}\n# {}", text::one_line(description))
-        }
-        CardBody::Command { command, .. } => command.clone(),
-        CardBody::Write { content, .. } => content.clone(),
-        CardBody::Edit { changes, .. } => {
-            changes.iter().map(|change| shown_diff(&change.old, &change.new)).collect()
-        }
-        CardBody::Notebook { change, source, .. } => format!("{change}\n{source}"),
-        CardBody::Fetch { url, prompt: Some(prompt) } => format!("{url}\n# {prompt}"),
-        CardBody::Fetch { url, prompt: None } => url.clone(),
-        CardBody::Plan(plan) => plan.clone(),
-        // Several questions are shown with their answers.
-        CardBody::Questions(_) if card.pickers.len() > 1 => String::new(),
-        CardBody::Questions(all) => all.join("\n"),
-        CardBody::Question { question, details } => match details {
-            Some(details) => format!("{question}\n{details}"),
-            None => question.clone(),
-        },
-        CardBody::Mcp { input, .. } | CardBody::Other(input) => input.clone(),
-    }
-}
-
-fn shown_diff(old: &str, new: &str) -> String {
-    diff(old, new).iter().fold(String::new(), |shown, line| shown + &line.to_string() + "\n")
+    // Several questions are shown with their answers.
+    if card.pickers.len() > 1 { String::new() } else { card.body.text() }
 }
 
 /// Renders the answers to choose from. Those that the number keys choose now have their numbers.

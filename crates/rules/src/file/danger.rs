@@ -3,10 +3,11 @@
 pub(super) mod programs;
 
 use callgate_mask::programs::{INTERPRETERS, SHELLS, WRAPPERS, is_one_of};
+use callgate_wire::tool_act::ToolKind;
 
 use super::RuleProblemLevel;
 use super::fields::{FileSource, TableFields};
-use crate::act::{Class, RUN_TOOLS, WRITE_TOOLS};
+use crate::act::{Class, class_of};
 use crate::glob::Lean;
 use crate::place::last_name;
 use crate::rule::command::CommandPattern;
@@ -95,26 +96,27 @@ fn vague(rule: &Rule, fields: &TableFields<'_>, source: &mut FileSource<'_>) {
         );
         return source.error(fields.at(), message);
     }
-    let covers = |class: Class, tools: &str| {
-        let is_tool =
+    let covers = |class: Class| {
+        let names =
             |tool: &str| rule.tool.iter().flatten().any(|pattern| pattern.fits(tool, Lean::Strict));
+        let names_one =
+            || ToolKind::common().any(|(tool, kind)| class_of(kind) == class && names(tool));
         match (&rule.class, &rule.tool) {
-            (Some(classes), None) => classes.contains(&class),
-            (None, Some(_)) => tools.split_ascii_whitespace().any(is_tool),
-            (Some(classes), Some(_)) => {
-                classes.contains(&class) && tools.split_ascii_whitespace().any(is_tool)
-            }
             (None, None) => false,
+            (classes, tools) => {
+                classes.as_ref().is_none_or(|classes| classes.contains(&class))
+                    && (tools.is_none() || names_one())
+            }
         }
     };
-    if rule.command.is_none() && covers(Class::Run, RUN_TOOLS) {
+    if rule.command.is_none() && covers(Class::Run) {
         let message = format!(
             "rule `{name}` would allow every command; say which with `command`, or write \
              `command = \"*\"` if you mean every one"
         );
         source.error(fields.at(), message);
     }
-    if rule.path.is_none() && rule.command.is_none() && covers(Class::Write, WRITE_TOOLS) {
+    if rule.path.is_none() && rule.command.is_none() && covers(Class::Write) {
         let message = format!(
             "rule `{name}` would allow changes to every file; say which with `path`, such as \
              `path = \"**\"` for all in the project"

@@ -2,6 +2,7 @@
 
 use callgate_store::{EntryFilter, LedgerEntry, Store};
 use callgate_wire::desk::{AnswerChannel, ProposalSource};
+use callgate_wire::tool_act::{ToolKind, ToolShell};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -67,7 +68,7 @@ impl<'a> RecordedBody<'a> {
         let tool = self.tool?;
         let input = match (self.input, self.summary) {
             (Some(input), _) => input.get().to_owned(),
-            (None, Some(command)) if tool == "Bash" => {
+            (None, Some(command)) if ToolKind::of("", &tool) == ToolKind::Run(ToolShell::Usual) => {
                 serde_json::json!({ "command": command }).to_string()
             }
             _ => return None,

@@ -25,7 +25,11 @@ impl Table {
 
     pub(super) fn with(settings: DeskSettings) -> Self {
         let now = Now { mono: Duration::ZERO, wall_ms: 1_000_000 };
-        Self { desk: Desk::new(settings, authority()), ledger: Ledger::default(), now }
+        Self {
+            desk: Desk::new(settings, authority(), crate::telegram::cuts),
+            ledger: Ledger::default(),
+            now,
+        }
     }
 
     pub(super) fn give(&mut self, input: DeskInput) -> Vec<DeskOutput> {
@@ -210,7 +214,7 @@ fn a_group_without_allowed_users_answers_nothing() {
     let mut table = Table::new();
     let mut nobody = authority();
     nobody.users.clear();
-    table.desk = Desk::new(settings(), nobody);
+    table.desk = Desk::new(settings(), nobody, crate::telegram::cuts);
     table.ask(1, request(1, "make"));
     let who = Person {
         place: PersonPlace::Telegram { chat: -100, user: ADA, private: false },

@@ -29,6 +29,23 @@ fn questions_as_they_look() {
             a allow   d deny   s deny and stop   r reply
         "]],
     );
+    let patch = "*** Begin Patch\n*** Update File: a.rs\n@@ fn x()\n-old\n+new\n\
+                 *** Add File: b.rs\n+all\n*** End Patch";
+    check(
+        card(1, "apply_patch", &json!({ "input": patch }), &json!({})),
+        &expect![[r"
+
+            Claude Code wants to edit 2 files in /home/ada/engine
+            session s1 · waits 5 min, until 08:05 UTC
+              Update a.rs
+              @@ fn x()
+              -old
+              +new
+              Add b.rs
+              +all
+            a allow   d deny   s deny and stop   r reply
+        "]],
+    );
     let long = (1..=30).map(|n| format!("line {n}")).collect::<Vec<_>>().join("\n") + "\n";
     let write = json!({ "file_path": "/a", "content": long });
     check(
