@@ -103,7 +103,7 @@ pub struct RunAct<'a> {
 
 /// A command as an agent gives it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum CommandWords<'a> {
+pub enum GivenCommand<'a> {
     /// For a shell.
     Line(&'a str),
     /// A program and its arguments.
@@ -219,17 +219,17 @@ impl<'a> RunAct<'a> {
 
     /// Returns the command, or `None` if the input gives more or less than one.
     #[must_use]
-    pub fn words(&self) -> Option<CommandWords<'a>> {
+    pub fn words(&self) -> Option<GivenCommand<'a>> {
         let [(_, command)] = self.commands[..] else { return None };
         let is_program = self.shell == ToolShell::Program;
         match (command, self.args) {
-            (Value::String(line), None) if !is_program => Some(CommandWords::Line(line)),
+            (Value::String(line), None) if !is_program => Some(GivenCommand::Line(line)),
             (Value::String(program), args) => {
                 let args = args.map_or_else(|| Some(Vec::new()), texts)?;
                 let words = std::iter::once(program.as_str()).chain(args);
-                Some(CommandWords::Words(words.collect()))
+                Some(GivenCommand::Words(words.collect()))
             }
-            (list, _) if !is_program => texts(list).map(CommandWords::Words),
+            (list, _) if !is_program => texts(list).map(GivenCommand::Words),
             _ => None,
         }
     }

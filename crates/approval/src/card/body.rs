@@ -3,7 +3,7 @@
 use callgate_wire::desk::{
     CardContent, CardGrants, CommandSegment, ContentChange, PatchedFile, SegmentStyle,
 };
-use callgate_wire::tool_act::{CommandWords, EditChange, PatchAct, RunAct, TextChange, ToolAct};
+use callgate_wire::tool_act::{EditChange, GivenCommand, PatchAct, RunAct, TextChange, ToolAct};
 use serde_json::Value;
 
 use super::changed_lines::changed_lines;
@@ -57,7 +57,7 @@ fn known(act: &ToolAct<'_>, input: &str) -> Option<CardContent> {
 
 fn command(run: &RunAct<'_>) -> Option<CardContent> {
     let words = run.words()?;
-    if let CommandWords::Words(words) = &words
+    if let GivenCommand::Words(words) = &words
         && let Some(patch) = run.patch(words)
     {
         return patched(&patch);
@@ -82,10 +82,10 @@ fn described(run: &RunAct<'_>) -> Option<String> {
 }
 
 /// Returns a command as one would type it.
-pub(super) fn typed(words: &CommandWords<'_>) -> String {
+pub(super) fn typed(words: &GivenCommand<'_>) -> String {
     match words {
-        CommandWords::Line(line) => (*line).to_owned(),
-        CommandWords::Words(words) => {
+        GivenCommand::Line(line) => (*line).to_owned(),
+        GivenCommand::Words(words) => {
             words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
         }
     }

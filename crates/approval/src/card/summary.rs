@@ -1,7 +1,7 @@
 //! What a call is about, on one line.
 
 use callgate_wire::tool_act::{
-    CommandWords, EditChange, PatchAct, RunAct, ToolAct, ToolKind, ToolShell,
+    EditChange, GivenCommand, PatchAct, RunAct, ToolAct, ToolKind, ToolShell,
 };
 
 use super::body::{quoted, typed};
@@ -54,7 +54,7 @@ fn line(kind: ToolKind, act: &ToolAct<'_>) -> Option<String> {
 
 fn command(run: &RunAct<'_>) -> Option<String> {
     let words = run.words()?;
-    if let CommandWords::Words(words) = &words
+    if let GivenCommand::Words(words) = &words
         && let Some(patch) = run.patch(words)
     {
         return patched(&patch);

@@ -1,7 +1,7 @@
 //! What a tool call does, in the terms of rules.
 
 use callgate_wire::tool_act::{
-    CommandWords, FOLDERS, FileAct, PatchAct, RunAct, ToolAct, ToolKind, ToolShell,
+    FOLDERS, FileAct, GivenCommand, PatchAct, RunAct, ToolAct, ToolKind, ToolShell,
 };
 use serde_json::{Map, Value};
 
@@ -223,13 +223,13 @@ fn command(act: &mut Act, run: &RunAct<'_>, input: &Map<String, Value>) {
     }
     let cwd = folders[0].clone();
     match (run.words(), run.commands.first()) {
-        (Some(CommandWords::Line(line)), _) => {
+        (Some(GivenCommand::Line(line)), _) => {
             act.run(line.to_owned(), ShellScript::read(line, &cwd, &act.home));
         }
-        (Some(CommandWords::Words(words)), Some((_, Value::String(_)))) => {
+        (Some(GivenCommand::Words(words)), Some((_, Value::String(_)))) => {
             with_args(act, run, &words, &cwd);
         }
-        (Some(CommandWords::Words(words)), _) => argv(act, run, &words, &cwd),
+        (Some(GivenCommand::Words(words)), _) => argv(act, run, &words, &cwd),
         (None, command) => {
             act.doubt(match command {
                 Some((_, Value::String(_))) => "the arguments in its input are not strings",

@@ -97,13 +97,13 @@ fn an_ambiguous_patch_is_no_change() {
 
 #[test]
 fn a_command_is_a_line_or_words() {
-    let check = |tool: &str, input: Value, expected: Option<CommandWords<'_>>| {
+    let check = |tool: &str, input: Value, expected: Option<GivenCommand<'_>>| {
         let act = ToolAct::of("", tool, input.as_object().unwrap());
         let ToolAct::Run(run) = act else { panic!("{act:?}") };
         assert_eq!(run.words(), expected, "{tool} {input}");
     };
-    let line = |line| Some(CommandWords::Line(line));
-    let words = |words: &[&'static str]| Some(CommandWords::Words(words.to_vec()));
+    let line = |line| Some(GivenCommand::Line(line));
+    let words = |words: &[&'static str]| Some(GivenCommand::Words(words.to_vec()));
     check("Bash", json!({ "command": "a b" }), line("a b"));
     check("exec_command", json!({ "cmd": "a" }), line("a"));
     check("shell", json!({ "command": ["a", "b c"] }), words(&["a", "b c"]));
