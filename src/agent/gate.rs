@@ -55,6 +55,8 @@ const NEEDS_DESK: &str = "a rule wants it confirmed with a typed word: start `ca
 /// Why something is denied in the mode `auto`.
 const NOBODY_ASKED: &str = "no rule allows this, and nobody is asked in the mode `auto`. Do without \
     it, or tell the user what you would need";
+/// The longest input of a question that is sent with its card, which repeats the input.
+const LONGEST_CARD: usize = 64 * 1024;
 /// The longest that the rules may take for one use of a tool.
 const RULED_WITHIN: Duration = Duration::from_secs(10);
 
@@ -341,7 +343,7 @@ async fn shown(
         can_allow_always: Some(!request.permission_suggestions.is_empty()),
         deadline: None,
         diff,
-        card: Some(Box::new(card)),
+        card: (card.input.len() <= LONGEST_CARD).then(|| Box::new(card)),
     }
 }
 

@@ -13,6 +13,9 @@ const MOST_CHOICES: usize = 32;
 /// Returns the pickers for a tool's masked input. If not all of it can be shown, nothing can be
 /// picked.
 pub(super) fn of(tool: ToolKind, input: &str) -> Vec<CardPicker> {
+    if !matches!(tool, ToolKind::AskUser | ToolKind::Script | ToolKind::Elicit) {
+        return Vec::new();
+    }
     let input: Value = serde_json::from_str(input).unwrap_or_default();
     let pickers = match tool {
         ToolKind::AskUser => user_questions(&input),
@@ -102,12 +105,11 @@ pub(crate) fn answered(tool: ToolKind, input: &str, picks: &[Vec<u8>]) -> Option
 
 /// Returns the input that carries a person's own words back to a tool that asked for words.
 pub(crate) fn worded(tool: ToolKind, input: &str, words: &str) -> Option<String> {
-    let input: Value = serde_json::from_str(input).ok()?;
-    match tool {
-        ToolKind::Elicit => match asked_field(&input)? {
-            (name, None) => Some(json!({ name: words }).to_string()),
-            (_, Some(_)) => None,
-        },
-        _ => None,
+    if tool != ToolKind::Elicit {
+        return None;
+    }
+    match asked_field(&serde_json::from_str(input).ok()?)? {
+        (name, None) => Some(json!({ name: words }).to_string()),
+        (_, Some(_)) => None,
     }
 }

@@ -13,8 +13,8 @@ const MOST_FILES: usize = 3;
 /// Returns what a call is about, made of its masked input, or the tool's name if that is all that
 /// is known.
 pub(super) fn summary(kind: ToolKind, act: &ToolAct<'_>, tool: &str) -> String {
-    let line = line(kind, act).map_or_else(|| plain::shown(tool), |line| plain::visible(&line));
-    plain::line(line.trim())
+    let line = line(kind, act).unwrap_or_else(|| tool.to_owned());
+    plain::line(line.trim_matches([' ', '\t', '\n']))
 }
 
 fn line(kind: ToolKind, act: &ToolAct<'_>) -> Option<String> {
