@@ -159,8 +159,8 @@ impl LiveRules {
     }
 
     /// Returns what no rule can allow an agent to touch, as far as it is known now.
-    pub(crate) fn guarded(&self) -> Guarded {
-        Guarded::clone(&lock(&self.memory).guarded)
+    pub(crate) fn guarded(&self) -> Arc<Guarded> {
+        Arc::clone(&lock(&self.memory).guarded)
     }
 
     /// Returns the policy that these rules of the user would be alone.
@@ -226,7 +226,7 @@ impl LiveRules {
             Arc::clone(&memory.guarded)
         };
         let mut files = Vec::new();
-        let mut policy = Policy::new(Guarded::clone(&guarded))
+        let mut policy = Policy::new(Arc::clone(&guarded))
             .with_unclear(self.unclear)
             .with_defaults(self.defaults.clone());
         if let Some(bounds) = &self.bounds {
