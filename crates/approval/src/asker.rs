@@ -3,6 +3,7 @@
 //! Every part of callgate asks through this module. Whatever goes wrong ends in [`NoAnswer`], and
 //! no answer never means allow.
 
+mod late_words;
 mod refusals;
 
 use std::cell::Cell;
@@ -17,11 +18,14 @@ use callgate_link::hangup::{Receipt, receipt};
 use callgate_link::socket::{self, SocketError};
 use callgate_wire::approval::{ApprovalRequest, ApprovalResponse, MAX_LINE, Malformed, RequestId};
 use callgate_wire::frame::{DecodedLine, LineDecoder};
+use late_words::PendingWords;
 use refusals::Refusals;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, recv, send};
 use rustix::process::{PidfdFlags, getppid, pidfd_open};
+
+pub use late_words::WordsLook;
 
 /// How much longer than its own time limit an asker waits for the desk.
 pub const MARGIN: Duration = Duration::from_secs(3);
@@ -305,12 +309,24 @@ impl<'a> Asker<'a> {
     /// If the desk goes away meanwhile, it is dialled again and asked the same question under the
     /// same id. The connection is closed as soon as the answer is read: that tells the desk that
     /// the answer has arrived.
-    pub fn ask(mut self, request: &ApprovalRequest) -> Result<ApprovalResponse, NoAnswer> {
+    pub fn ask(self, request: &ApprovalRequest) -> Result<ApprovalResponse, NoAnswer> {
+        self.ask_with_words(request, &mut || WordsLook::Never)
+    }
+
+    /// Like [`ask`](Self::ask), and calls `look` for the agent's last words while it waits. They are
+    /// sent as soon as they are found, and again to a desk that is dialled again.
+    pub fn ask_with_words(
+        mut self,
+        request: &ApprovalRequest,
+        look: &mut dyn FnMut() -> WordsLook,
+    ) -> Result<ApprovalResponse, NoAnswer> {
         let line = line(request)?;
         let mut refusals = Refusals::default();
+        let mut words = PendingWords::new(&request.request_id, look);
         loop {
             refusals.ask(&self.stream, &self.settings.socket);
-            let answer = if self.send(&line)? { self.receive(&request.request_id)? } else { None };
+            words.connect();
+            let answer = if self.send(&line)? { self.receive(&mut words)? } else { None };
             if let Some(answer) = answer {
                 return Ok(answer);
             }
@@ -339,18 +355,24 @@ impl<'a> Asker<'a> {
     }
 
     /// Waits for the answer. Returns `None` if the connection broke before anything of it came.
-    fn receive(&self, id: &RequestId) -> Result<Option<ApprovalResponse>, NoAnswer> {
+    fn receive(&self, words: &mut PendingWords<'_>) -> Result<Option<ApprovalResponse>, NoAnswer> {
         let mut lines = LineDecoder::new(MAX_LINE);
         let mut received = 0;
         loop {
-            match self.unwanted.fill(&self.stream, &mut lines, self.end)? {
+            if let Some(line) = words.take_line() {
+                // If the connection broke, the answer may have come before.
+                self.send(&line)?;
+            }
+            let until = words.next_look().map_or(self.end, |at| at.min(self.end));
+            match self.unwanted.fill(&self.stream, &mut lines, until)? {
+                None if until < self.end => continue,
                 None => return Err(NoAnswer::TimedOut(self.settings.timeout)),
                 Some(0) if received == 0 => return Ok(None),
                 Some(0) => return Err(NoAnswer::Cut),
                 Some(count) => received += count,
             }
             match lines.next_frame() {
-                Some(DecodedLine::Whole(line)) => return read(line, id).map(Some),
+                Some(DecodedLine::Whole(line)) => return read(line, words.id()).map(Some),
                 Some(DecodedLine::TooLong(_)) => return Err(NoAnswer::TooLong),
                 // A line ends with at most two bytes.
                 None if received > MAX_LINE + 2 => return Err(NoAnswer::TooLong),

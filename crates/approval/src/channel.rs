@@ -161,9 +161,9 @@ pub enum ChannelOrder {
         /// What has become of it.
         mark: QuestionMark,
     },
-    /// Show on every copy which answers are chosen so far.
-    Picked {
-        /// The question.
+    /// Show a question anew on every copy: answers were chosen, or the agent's last words have come.
+    Redraw {
+        /// The question as it is now.
         card: Arc<Card>,
         /// The copies that are known.
         copies: Vec<QuestionCopy>,

@@ -22,6 +22,7 @@ mod commands;
 mod confirmed;
 mod digest;
 mod gates;
+mod input;
 mod links;
 mod output;
 mod pairing_codes;
@@ -33,6 +34,7 @@ mod record;
 mod recorded_question;
 mod rehearsal;
 mod restore;
+mod said;
 mod settled;
 #[cfg(test)]
 mod tests;
@@ -40,17 +42,15 @@ mod tests;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
 
-use callgate_wire::approval::{
-    ApprovalRequest, ApprovalResponse, Decision, RequestId, RequestKind,
-};
+use callgate_wire::approval::{ApprovalResponse, Decision, RequestId, RequestKind};
 
-use crate::channel::{News, Person, ReplyTo};
-use crate::rule_desk::SavedRules;
+use crate::channel::News;
 
 pub(crate) use asked::patience;
 pub use authority::Authority;
 pub(crate) use checked::asks_by_itself;
 pub use checked::asks_of;
+pub(crate) use input::{AskerId, DeskInput};
 pub(crate) use output::{DeskOutput, DeskStep};
 pub use pairing_codes::{CODE_LIFETIME, PAGE_CODE_LIFETIME};
 pub use question::{Ruling, Unattended};
@@ -104,95 +104,6 @@ pub struct DeskSettings {
     pub unattended: Unattended,
     /// The key of the digests.
     pub key: [u8; 32],
-}
-
-/// The id of an asker's connection.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) struct AskerId(pub(crate) u64);
-
-/// An event that the desk handles.
-#[derive(Debug)]
-pub(crate) enum DeskInput {
-    /// An asker asks a question, or wants a call checked.
-    Asked {
-        asker: AskerId,
-        request: ApprovalRequest,
-        ruling: Ruling,
-        /// Whether the ledger has a closed question with this id.
-        is_replay: bool,
-    },
-    /// An asker asks a question about which the rules could not decide.
-    Unruled { asker: AskerId, request: ApprovalRequest, why: String },
-    /// The process of an asker that is about to ask.
-    From {
-        asker: AskerId,
-        /// The process id, followed by those of its ancestors if it claims that its host is
-        /// registered.
-        lineage: Vec<u32>,
-    },
-    /// A request that gets no answer, about something that an agent did.
-    Told(ApprovalRequest),
-    /// An asker hung up before it was sent an answer.
-    Gone(AskerId),
-    /// An asker has read its answer.
-    Delivered(AskerId),
-    /// An asker hung up without having read its answer.
-    Lost(AskerId),
-    /// Something happened in a channel.
-    News(News),
-    /// The number of connected viewers that may press.
-    Viewers(usize),
-    /// A viewer wants a code for linking a chat or a viewer.
-    NewCode {
-        /// The code; a pure machine cannot make random numbers.
-        code: String,
-        /// The id of the question that this may become.
-        id: RequestId,
-        who: Person,
-        /// Whether it is for a page, in which case it is good for a short time.
-        is_for_page: bool,
-        /// Whether the ledger has never had a link.
-        is_first: bool,
-        reply_to: ReplyTo,
-    },
-    /// The page is served at these origins, and no longer at others.
-    PageServed { origins: Vec<String> },
-    /// A viewer sends a code to be paired.
-    PairViewer {
-        code: String,
-        /// The viewer's name for itself.
-        name: String,
-        /// The hash of its token, in hex.
-        token_hash: String,
-        reply_to: ReplyTo,
-    },
-    /// A viewer sends its token to be allowed to press.
-    Unlock {
-        /// The hash of its token, in hex.
-        token_hash: String,
-        reply_to: ReplyTo,
-    },
-    /// A viewer wants a link removed.
-    Unpair {
-        /// Which link: `chat/ID`, `user/ID` or `viewer/HASH`.
-        link: String,
-        /// The id of the question that this may become.
-        id: RequestId,
-        who: Person,
-        reply_to: ReplyTo,
-    },
-    /// A host registers a value: the host itself asks its user about requests that carry it.
-    Gate { value: String, who: Person, reply_to: ReplyTo },
-    /// A viewer wants a harmless question, to try how it works.
-    Try { id: RequestId, who: Person, reply_to: ReplyTo },
-    /// A viewer has replaced the user's rules.
-    RulesSaved { who: Person, saved: SavedRules },
-    /// A viewer has disconnected.
-    ViewerLeft(u64),
-    /// Time has passed.
-    Tick,
-    /// The last records could not be written: nothing of that step may take effect.
-    LedgerFailed,
 }
 
 /// The desk: open questions, and everything that decides about them.
@@ -290,6 +201,7 @@ impl Desk {
                 self.unruled(&mut step, asker, request, why);
                 self.forget_lineage(asker);
             }
+            DeskInput::Said { asker, last_words } => self.said(&mut step, asker, &last_words),
             DeskInput::Told(request) => self.told(&mut step, &request),
             DeskInput::Gone(asker) | DeskInput::Lost(asker) => self.gone(&mut step, asker),
             DeskInput::Delivered(asker) => self.delivered(&mut step, asker),

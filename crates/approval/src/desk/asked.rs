@@ -285,6 +285,8 @@ impl Desk {
         let input = mask_json(request.tool_input.get());
         let mut card = Card::new(&request, input.shown(), open.card.asked_ms, open.card.until_ms);
         card.because.clone_from(&open.card.because);
+        // They may have come after the question.
+        card.last_words = card.last_words.or_else(|| open.card.last_words.clone());
         card.offers.retain(|_| !open.card.offers.is_empty());
         if open.card.confirm.is_some() {
             card.require_confirmation();

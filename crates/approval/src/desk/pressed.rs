@@ -202,15 +202,7 @@ impl Desk {
             None => *picks = vec![option],
         }
         picks.sort_unstable();
-        let order = || ChannelOrder::Picked {
-            card: Arc::clone(&open.card),
-            copies: open.copies.clone(),
-            picks: open.picks.clone(),
-        };
-        step.outputs.push(DeskOutput::Phones(order()));
-        if self.settings.terminal {
-            step.outputs.push(DeskOutput::Terminal(order()));
-        }
+        self.redraw(step, id);
         tell(step, Some(reply_to), true, "Noted. Press Done when all is chosen.");
     }
 

@@ -203,6 +203,12 @@ impl PendingQuestion {
         ChannelOrder::Show { card: Arc::clone(&self.card), chats, within }
     }
 
+    /// Returns the order to show the question anew, with the answers chosen so far.
+    pub(super) fn redraw(&self) -> ChannelOrder {
+        let (card, copies) = (Arc::clone(&self.card), self.copies.clone());
+        ChannelOrder::Redraw { card, copies, picks: self.picks.clone() }
+    }
+
     /// Returns true if the asker has a front end that may answer.
     pub(super) fn answers_itself(&self) -> bool {
         let context = self.request.as_ref().and_then(|request| request.context.as_ref());

@@ -80,24 +80,16 @@ impl Desk {
 
     /// Restores an open question, whose asker may come back for some time.
     fn restore_open(&mut self, now: Now, entries: &[LedgerEntry]) {
-        let Some(open) = entries.iter().find(|entry| entry.kind == "asked").and_then(|asked| {
-            let decided = entries.iter().rev().find(|entry| entry.kind == "decided");
-            self.open_from(now, asked, decided)
-        }) else {
-            return;
-        };
+        let Some(open) = self.open_from(now, entries) else { return };
         let id = open.card.id.clone();
         self.open.insert(id.clone(), open);
         self.set_alarm(&id);
     }
 
-    fn open_from(
-        &self,
-        now: Now,
-        asked: &LedgerEntry,
-        decided: Option<&LedgerEntry>,
-    ) -> Option<PendingQuestion> {
-        let RecordedQuestion { card, request, digest, is_cut, .. } = RecordedQuestion::read(asked)?;
+    fn open_from(&self, now: Now, entries: &[LedgerEntry]) -> Option<PendingQuestion> {
+        let decided = entries.iter().rev().find(|entry| entry.kind == "decided");
+        let RecordedQuestion { card, request, digest, is_cut, .. } =
+            RecordedQuestion::read(entries)?;
         let left = u64::try_from(card.until_ms.saturating_sub(now.wall_ms)).unwrap_or_default();
         // A clock that was set back must not make a question wait forever.
         let left = Duration::from_millis(left).min(self.settings.timeout);

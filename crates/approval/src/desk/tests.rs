@@ -11,6 +11,7 @@ mod model;
 mod naive;
 mod pressing;
 mod reaching;
+mod said;
 mod settling;
 
 use std::collections::BTreeMap;

@@ -73,7 +73,7 @@ impl Courier {
             ChannelOrder::Mark { card, copies, mark } => {
                 self.change(&card.id, copies, || QuestionLook::marked(&card, &mark));
             }
-            ChannelOrder::Picked { card, copies, picks } => {
+            ChannelOrder::Redraw { card, copies, picks } => {
                 self.change(&card.id, copies, || QuestionLook::open(&card, &picks));
             }
             ChannelOrder::Retire { copy, text } => {

@@ -238,7 +238,7 @@ fn a_copy_that_needed_no_change_takes_the_next_one() {
     let rig = Rig::start(&fake);
     let card = bash(1);
     let copy = rig.show(&card, ADA);
-    let picked = ChannelOrder::Picked { card: Arc::clone(&card), copies: vec![], picks: vec![] };
+    let picked = ChannelOrder::Redraw { card: Arc::clone(&card), copies: vec![], picks: vec![] };
     rig.order(picked);
     fake.wait_for("an edit", |seen| seen.calls_of("editMessageText").next().map(drop));
     rig.order(mark(&card, [], MarkState::Denied, "Denied by Ada"));

@@ -111,7 +111,7 @@ fn picks_show_on_the_buttons() {
     fake.press(ADA, ADA, copy.message, "Blue");
     assert_eq!(pressed(rig.news()).0, "Ada (7) in private 7: pick0.1 for 01");
     let picks = vec![vec![1]];
-    rig.order(ChannelOrder::Picked { card: Arc::clone(&card), copies: vec![copy.clone()], picks });
+    rig.order(ChannelOrder::Redraw { card: Arc::clone(&card), copies: vec![copy.clone()], picks });
     let message = wait_for_text(&fake, &copy, "✓ Blue");
     assert_eq!(message.labels()[..2], ["Red", "✓ Blue"]);
     fake.press(ADA, ADA, copy.message, "Done");
