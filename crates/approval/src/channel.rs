@@ -122,6 +122,15 @@ pub enum News {
         /// Where to reply.
         reply_to: ReplyTo,
     },
+    /// Somebody wrote to the bot alone, and not in reply to a question.
+    Wrote {
+        /// Who.
+        who: Person,
+        /// What.
+        text: String,
+        /// Where to reply.
+        reply_to: ReplyTo,
+    },
     /// The channel cannot work until somebody fixes something, such as a wrong token.
     Broken {
         /// What is wrong and what to do.
@@ -138,6 +147,18 @@ pub struct QuestionCopy {
     pub chat: i64,
     /// The message's number in that chat.
     pub message: i64,
+    /// What of the question the message shows.
+    pub part: CopyPart,
+}
+
+/// What of a question a message shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum CopyPart {
+    /// The question with its buttons.
+    #[default]
+    Question,
+    /// The buttons alone, below the question in full.
+    Buttons,
 }
 
 /// An order of the desk to a channel.
@@ -225,6 +246,8 @@ pub enum ChannelOrder {
 pub enum ReplyPurpose {
     /// A deny, with a message for the agent.
     Deny,
+    /// The answer to a question of the agent to its user.
+    Answer,
     /// An allow that needs a typed word.
     Confirm,
 }

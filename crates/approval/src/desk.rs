@@ -33,6 +33,7 @@ mod quiet;
 mod record;
 mod recorded_question;
 mod rehearsal;
+mod replies;
 mod restore;
 mod said;
 mod settled;
@@ -57,7 +58,7 @@ pub use question::{Ruling, Unattended};
 pub(crate) use recorded_question::RecordedQuestion;
 
 use calls::CallMemory;
-use care::PressCare;
+use care::{PressCare, full_key};
 use change::WantedChange;
 use change::WantedCode;
 use gates::HostGates;
@@ -65,6 +66,7 @@ use pairing_codes::PairingCodes;
 use past::ClosedQuestions;
 use question::PendingQuestion;
 use quiet::QuietLines;
+use replies::ExpectedReplies;
 
 /// The most questions that may be open at once; further ones are answered `timeout`.
 pub(crate) const MOST_OPEN: usize = 16_384;
@@ -123,6 +125,8 @@ pub(crate) struct Desk {
     rehearsal: Option<RequestId>,
     /// What a single press does not decide.
     care: PressCare,
+    /// Who was asked to write words, and for which question.
+    replies: ExpectedReplies,
     /// The values that hosts have registered.
     gates: HostGates,
     /// The processes and ancestors of those askers for which they matter.
@@ -161,6 +165,7 @@ impl Desk {
             own_questions: 0,
             rehearsal: None,
             care: PressCare::default(),
+            replies: ExpectedReplies::default(),
             gates: HostGates::default(),
             lineages: HashMap::new(),
             open: HashMap::new(),
@@ -264,6 +269,7 @@ impl Desk {
         match news {
             News::Shown(copy) => self.shown(step, copy),
             News::ShownInFull { question, chat } if self.open.contains_key(&question) => {
+                step.keep(full_key(&question, chat), String::new());
                 self.care.shown_in_full(question, chat);
             }
             News::ShownInFull { .. } => {}
@@ -281,6 +287,7 @@ impl Desk {
             News::Command { who, name, rest, reply_to } => {
                 self.command(step, &who, &name, &rest, &reply_to);
             }
+            News::Wrote { who, text, reply_to } => self.wrote(step, &who, text, &reply_to),
             News::Broken { why } => self.phones_broken(step, &why),
         }
     }

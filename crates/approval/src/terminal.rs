@@ -269,9 +269,10 @@ impl Terminal {
         };
         let card = Arc::clone(&first.card);
         match key {
-            'r' if card.blocked.is_none() => {
+            'r' if !card.refuses_words() => {
                 self.begin_typing(card.id.clone(), "", TypedMeaning::Words);
-                ("Your words to the agent (Enter sends, Esc goes back): ".to_owned(), None)
+                let what = if card.takes_words() { "answer" } else { "words" };
+                (format!("Your {what} to the agent (Enter sends, Esc goes back): "), None)
             }
             'f' => {
                 let full = self.page.full(&card, &first.picks);

@@ -112,7 +112,9 @@ impl TerminalPage {
         if card.can_stop {
             keys += &key("s", "deny and stop");
         }
-        keys += &key("r", "reply");
+        if !card.refuses_words() {
+            keys += &key("r", if card.takes_words() { "answer in words" } else { "reply" });
+        }
         keys.trim_end().to_owned() + "\n"
     }
 
