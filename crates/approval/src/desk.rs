@@ -39,6 +39,7 @@ mod said;
 mod settled;
 #[cfg(test)]
 mod tests;
+mod waits;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
@@ -67,6 +68,7 @@ use past::ClosedQuestions;
 use question::PendingQuestion;
 use quiet::QuietLines;
 use replies::ExpectedReplies;
+use waits::LateSessions;
 
 /// The most questions that may be open at once; further ones are answered `timeout`.
 pub(crate) const MOST_OPEN: usize = 16_384;
@@ -98,6 +100,9 @@ pub struct DeskSettings {
     /// Whether chats and the terminal are notified when an agent finishes a turn or sends a
     /// notification.
     pub notify_on_stop: bool,
+    /// Whether chats and the terminal are notified when an agent waits in a dialog of its own that
+    /// the desk did not ask about.
+    pub notify_on_wait: bool,
     /// Whether the desk has a terminal of its own.
     pub terminal: bool,
     /// Whether messages can be sent to phones.
@@ -139,6 +144,8 @@ pub(crate) struct Desk {
     most_open: usize,
     bytes: usize,
     past: ClosedQuestions,
+    /// The sessions whose questions were closed lately.
+    lately: LateSessions,
     /// What was decided lately about calls, for later requests about the same calls.
     calls: CallMemory,
     /// Limits the lines that the terminal shows about calls that ran without a question.
@@ -174,6 +181,7 @@ impl Desk {
             most_open: MOST_OPEN,
             bytes: 0,
             past: ClosedQuestions::default(),
+            lately: LateSessions::default(),
             calls: CallMemory::default(),
             quiet: QuietLines::default(),
             viewers: 0,

@@ -14,6 +14,7 @@ use super::asked::{UNREACHABLE, copy_key};
 use super::calls::CallMemory;
 use super::digest::CallDigest;
 use super::past::ClosedQuestion;
+use super::pressed::OWN;
 use super::question::{DecisionDetails, DeskDecision, Occasion, PendingQuestion};
 use super::{AskerId, Desk, DeskOutput, DeskStep, record};
 use crate::card::{Card, offers, picks};
@@ -102,6 +103,7 @@ impl Desk {
         }
         let awaits = self.awaited_run(&open, &mark);
         let copies = open.copies;
+        self.lately.closed(step.now, &open.card.session);
         self.past.add(id.clone(), ClosedQuestion { text: mark.text, awaits, copies });
     }
 
@@ -167,7 +169,9 @@ fn response(
         }
         Decision::Timeout | Decision::Ask | Decision::None => {}
         Decision::Deny => {
-            response.message = Some(message.clone().unwrap_or_else(|| denial(&decided.by) + "."));
+            // A model would take "you" for itself.
+            let by = if decided.by == OWN { "the user" } else { &decided.by };
+            response.message = Some(message.clone().unwrap_or_else(|| denial(by) + "."));
             response.interrupt = *interrupt && request.takes(AnswerExtra::Interrupt);
         }
         Decision::Allow => {

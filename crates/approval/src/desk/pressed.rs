@@ -11,8 +11,8 @@ use super::{Desk, DeskOutput, DeskStep, LONGEST_WORDS, record};
 use crate::channel::{ChannelOrder, Person, PersonPlace, ReplyPurpose, ReplyTo};
 
 const STRANGER: &str = "You may not answer here. To link this chat, run `callgate pair`.";
-/// The name shown when the asker's own front end decides.
-const OWN: &str = "its own front end";
+/// The name shown when the person at the asker's own front end decides.
+pub(super) const OWN: &str = "you";
 const UNKNOWN: &str = "This question is no longer open.";
 
 /// What a press means.

@@ -240,7 +240,13 @@ fn a_process_answers_its_own_question_and_no_other() {
     }
     let outputs = table.press(viewer(Some(42)), 1, allow());
     assert_eq!(answer(&outputs).decision, Decision::Allow);
-    assert_eq!(table.last("decided")["by"], "its own front end");
+    assert_eq!(table.last("decided")["by"], "you");
+    table.give(DeskInput::Delivered(AskerId(1)));
+    assert_eq!(table.last("closed")["text"], "Allowed by you");
+    ask(&mut table, 9, own("PermissionRequest"));
+    let outputs = table.press(viewer(Some(42)), 9, Press::Button(Action::Deny));
+    let to_the_model = answer(&outputs).message.as_deref();
+    assert_eq!(to_the_model, Some("Denied by the user."), "it would take \"you\" for itself");
     // A question that does not say so, and one from whose answer others are answered.
     ask(&mut table, 2, json!({}));
     ask(&mut table, 3, own("PermissionDenied"));
