@@ -5,16 +5,14 @@
 
 mod late_words;
 mod refusals;
+mod unread_alarm;
 
-use std::cell::Cell;
-use std::fmt;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use callgate_link::hangup::{Receipt, receipt};
 use callgate_link::socket::{self, SocketError};
 use callgate_wire::approval::{ApprovalRequest, ApprovalResponse, MAX_LINE, Malformed, RequestId};
 use callgate_wire::frame::{DecodedLine, LineDecoder};
@@ -26,6 +24,7 @@ use rustix::net::{RecvFlags, SendFlags, recv, send};
 use rustix::process::{PidfdFlags, getppid, pidfd_open};
 
 pub use late_words::WordsLook;
+pub use unread_alarm::UnreadAlarm;
 
 /// How much longer than its own time limit an asker waits for the desk.
 pub const MARGIN: Duration = Duration::from_secs(3);
@@ -97,44 +96,6 @@ pub struct Unwanted<'a> {
     fds: Vec<(BorrowedFd<'a>, PollFlags)>,
     /// What to do if the desk does not read the question.
     alarm: Option<&'a UnreadAlarm<'a>>,
-}
-
-/// Something that is done once if the desk has not read the question by a certain time. A desk that
-/// has read it is at work, or asks a person.
-pub struct UnreadAlarm<'a> {
-    at: Instant,
-    ring: &'a dyn Fn(),
-    is_over: Cell<bool>,
-}
-
-impl<'a> UnreadAlarm<'a> {
-    /// Creates an alarm that calls `ring` on the asker's thread, after this time.
-    #[must_use]
-    pub fn after(time: Duration, ring: &'a dyn Fn()) -> Self {
-        Self { at: Instant::now() + time, ring, is_over: Cell::new(false) }
-    }
-
-    /// Rings if it is time and the question is unread. Returns when it will be time.
-    fn check(&self, stream: Option<&UnixStream>) -> Option<Instant> {
-        if self.is_over.get() {
-            return None;
-        }
-        if Instant::now() < self.at {
-            return Some(self.at);
-        }
-        self.is_over.set(true);
-        // Without a connection nothing was sent yet.
-        if stream.is_none_or(|stream| receipt(stream) == Receipt::Unread) {
-            (self.ring)();
-        }
-        None
-    }
-}
-
-impl fmt::Debug for UnreadAlarm<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("UnreadAlarm").field("at", &self.at).finish_non_exhaustive()
-    }
 }
 
 impl<'a> Unwanted<'a> {

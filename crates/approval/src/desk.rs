@@ -52,7 +52,7 @@ pub(crate) use asked::patience;
 pub use authority::Authority;
 pub(crate) use checked::asks_by_itself;
 pub use checked::asks_of;
-pub(crate) use input::{AskerId, DeskInput};
+pub(crate) use input::DeskInput;
 pub(crate) use output::{DeskOutput, DeskStep};
 pub use pairing_codes::{CODE_LIFETIME, PAGE_CODE_LIFETIME};
 pub use question::{Ruling, Unattended};
@@ -112,6 +112,10 @@ pub struct DeskSettings {
     /// The key of the digests.
     pub key: [u8; 32],
 }
+
+/// The id of an asker's connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct AskerId(pub(crate) u64);
 
 /// The desk: open questions, and everything that decides about them.
 #[derive(Debug)]

@@ -2,13 +2,9 @@
 
 use callgate_wire::approval::{ApprovalRequest, RequestId};
 
-use super::Ruling;
+use super::{AskerId, Ruling};
 use crate::channel::{News, Person, ReplyTo};
 use crate::rule_desk::SavedRules;
-
-/// The id of an asker's connection.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) struct AskerId(pub(crate) u64);
 
 /// An event that the desk handles.
 #[derive(Debug)]

@@ -5,14 +5,12 @@ use std::sync::Arc;
 use callgate_wire::approval::{Action, ApprovalRequest, Decision, Press, RequestId};
 
 use super::answer::{fits, tell};
-use super::question::{DecisionDetails, DeskDecision, Occasion, PendingQuestion};
+use super::question::{DecisionDetails, DeskDecision, OWN, Occasion, PendingQuestion};
 use super::replies::reply_key;
 use super::{Desk, DeskOutput, DeskStep, LONGEST_WORDS, record};
 use crate::channel::{ChannelOrder, Person, PersonPlace, ReplyPurpose, ReplyTo};
 
 const STRANGER: &str = "You may not answer here. To link this chat, run `callgate pair`.";
-/// The name shown when the person at the asker's own front end decides.
-pub(super) const OWN: &str = "you";
 const UNKNOWN: &str = "This question is no longer open.";
 
 /// What a press means.

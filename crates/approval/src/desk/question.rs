@@ -117,6 +117,9 @@ pub(super) struct PendingQuestion {
     pub(super) agent_id: Option<String>,
 }
 
+/// Who decided, if it was the person at the asker's own front end.
+pub(super) const OWN: &str = "you";
+
 /// A decision about a question.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct DeskDecision {
