@@ -88,6 +88,7 @@ pub(crate) struct Now {
 
 /// The settings of a desk.
 #[derive(Debug, Clone)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a setting of its own")]
 pub struct DeskSettings {
     /// How long a question waits for its answer.
     pub timeout: Duration,

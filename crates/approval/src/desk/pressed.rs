@@ -277,7 +277,7 @@ fn words_mean(open: &PendingQuestion, words: &str) -> PressMeaning {
     if open.card.takes_words() {
         let has_picks = open.picks.iter().any(|picks| !picks.is_empty());
         let picks = has_picks.then(|| open.picks.clone());
-        return allow(DecisionDetails { words, picks, ..DecisionDetails::default() });
+        return allow(DecisionDetails { picks, words, ..DecisionDetails::default() });
     }
     PressMeaning::Decide(
         Decision::Deny,

@@ -139,8 +139,8 @@ fn words_that_come_after_the_question_are_on_its_card() {
     let settings = AskerSettings { socket: house.socket(), timeout: DEADLINE, grace: DEADLINE };
     let answer = thread::spawn(move || {
         let unwanted = Unwanted::default();
-        let asker = Asker::dial(&settings, &unwanted).unwrap();
-        asker.ask_with_words(&asked, &mut look)
+        let connected = Asker::dial(&settings, &unwanted).unwrap();
+        connected.ask_with_words(&asked, &mut look)
     });
     next_of(&mut ada, "asked");
     assert_eq!(card(&mut ada, &id).unwrap().last_words, None);

@@ -13,16 +13,18 @@ fn said(asker: u64, words: &str) -> DeskInput {
 
 /// The words that are shown anew, on phones and at the terminal.
 fn redrawn(outputs: &[DeskOutput]) -> Vec<(&str, Option<&str>)> {
-    let words = |output| match output {
-        &DeskOutput::Phones(ChannelOrder::Redraw { ref card, .. }) => {
-            Some(("phones", card.last_words.as_deref()))
+    let mut redrawn = Vec::new();
+    for output in outputs {
+        let (place, order) = match output {
+            DeskOutput::Phones(order) => ("phones", order),
+            DeskOutput::Terminal(order) => ("terminal", order),
+            _ => continue,
+        };
+        if let ChannelOrder::Redraw { card, .. } = order {
+            redrawn.push((place, card.last_words.as_deref()));
         }
-        &DeskOutput::Terminal(ChannelOrder::Redraw { ref card, .. }) => {
-            Some(("terminal", card.last_words.as_deref()))
-        }
-        _ => None,
-    };
-    outputs.iter().filter_map(words).collect()
+    }
+    redrawn
 }
 
 #[test]

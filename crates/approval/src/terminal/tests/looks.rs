@@ -63,7 +63,7 @@ fn questions_as_they_look() {
     ]});
     check(
         card(1, "AskUserQuestion", &questions, &json!({})),
-        &expect![[r#"
+        &expect![[r"
 
             Claude Code asks in /home/ada/engine
             session s1 · waits 5 min, until 08:05 UTC
@@ -73,7 +73,7 @@ fn questions_as_they_look() {
               Size?
                   S
             1-9 choose   o done   d deny   s deny and stop   r answer in words
-        "#]],
+        "]],
     );
 }
 
