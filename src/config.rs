@@ -61,6 +61,7 @@ pub(crate) struct Config {
     pub(crate) legacy_socket: Option<PathBuf>,
     pub(crate) phone_after: Duration,
     pub(crate) notify_on_stop: bool,
+    pub(crate) notify_on_wait: bool,
     pub(crate) gate: GateSettings,
     pub(crate) page: PageSettings,
     pub(crate) telegram: TelegramSettings,

@@ -177,6 +177,7 @@ fn options(
         viewer_grace: VIEWER_GRACE,
         phone_after: config.phone_after,
         notify_on_stop: config.notify_on_stop,
+        notify_on_wait: config.notify_on_wait,
         terminal: terminal.is_some(),
         phones: telegram.is_some(),
         unattended: config.gate.unattended,

@@ -85,6 +85,21 @@ fn the_guide_leads_to_a_command_that_was_allowed_at_the_desk() {
     assert!(outcome.made("built"), "{:?}", outcome.results);
 }
 
+/// The table of the modes is made by running the agents; the pages say the same in words.
+#[test]
+fn the_pages_agree_about_what_no_rule_decides() {
+    let page = |name: &str| {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/guide").join(name);
+        fs::read_to_string(path).unwrap()
+    };
+    let modes = page("modes.md");
+    let row = modes.lines().find(|line| line.starts_with("| `claude`, auto mode |")).unwrap();
+    assert_eq!(row.split('|').nth(6).unwrap().trim(), "runs", "no rule decides it");
+    for text in [&modes, &page("rules.md")] {
+        assert!(text.contains("What no rule decides is left to the agent's mode"), "{text}");
+    }
+}
+
 /// The settings of the third step are settings.
 #[test]
 fn the_settings_of_the_guide_are_understood() {

@@ -92,7 +92,7 @@ impl<W: Write> EntryWriter<W> {
 pub(super) fn is_detail(entry: &LedgerEntry) -> bool {
     let is = |name: &str, value: &str| entry.json()[name] == value;
     match entry.kind.as_str() {
-        "delivered" | "returned" => true,
+        "said" | "delivered" | "returned" => true,
         "closed" => is("how", "answered"),
         "pressed" => is("outcome", "decided") || is("outcome", "picked"),
         // What it allowed is shown again once it has run.

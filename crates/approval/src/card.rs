@@ -137,9 +137,15 @@ impl Card {
         text::cut(&self.session, SHORT_SESSION, Measure::Utf16)
     }
 
-    /// Returns true if words are the answer, and not a refusal.
+    /// Returns true if words are the answer, and not a refusal: the agent asks its user something.
     pub(crate) fn takes_words(&self) -> bool {
-        self.can_edit && picks::worded(&self.tool, &self.input, "").is_some()
+        self.can_edit && picks::worded(&self.tool, &self.input, "", &[]).is_some()
+    }
+
+    /// Returns true if words can be neither an answer nor a refusal: a tool server asks for a form,
+    /// or for one of certain answers.
+    pub(crate) fn refuses_words(&self) -> bool {
+        self.blocked.is_some() || self.can_edit && self.tool == "Elicitation" && !self.takes_words()
     }
 
     /// Returns the labels of the picked answers.
@@ -151,7 +157,7 @@ impl Card {
             let labels = picks.iter().filter_map(|at| label(picker, *at));
             labels.collect::<Vec<_>>().join(", ")
         });
-        answers.collect::<Vec<_>>().join("; ")
+        answers.filter(|labels| !labels.is_empty()).collect::<Vec<_>>().join("; ")
     }
 
     /// Returns what the question is about, on one line.

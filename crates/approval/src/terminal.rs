@@ -136,7 +136,7 @@ impl Terminal {
         match order {
             ChannelOrder::Show { card, .. } => self.show(now, card),
             ChannelOrder::Mark { card, mark, .. } => self.mark(now, &card, &mark),
-            ChannelOrder::Picked { card, picks, .. } => self.picked(now, &card.id, picks),
+            ChannelOrder::Redraw { card, picks, .. } => self.redraw(now, card, picks),
             ChannelOrder::Tell { text, alert: true, .. } | ChannelOrder::Say { text, .. } => {
                 text + "\n"
             }
@@ -226,16 +226,22 @@ impl Terminal {
         if was_first { line + &self.next(now) } else { line }
     }
 
-    fn picked(&mut self, now: Duration, id: &RequestId, picks: Vec<Vec<u8>>) -> String {
-        let Some(at) = self.waiting.iter().position(|waiting| waiting.card.id == *id) else {
+    fn redraw(&mut self, now: Duration, card: Arc<Card>, picks: Vec<Vec<u8>>) -> String {
+        let Some(at) = self.waiting.iter().position(|waiting| waiting.card.id == card.id) else {
             return String::new();
         };
-        let before = std::mem::replace(&mut self.waiting[at].picks, picks);
+        let waiting = &mut self.waiting[at];
+        let before = std::mem::replace(&mut waiting.card, card);
+        let picks_before = std::mem::replace(&mut waiting.picks, picks);
         if at > 0 {
             return String::new();
         }
+        if waiting.picks == picks_before {
+            let is_new = before.last_words != waiting.card.last_words && self.typing.is_none();
+            return if is_new { page::last_words(&waiting.card) } else { String::new() };
+        }
         // The number keys now choose among other answers.
-        if page::at(&before) != page::at(&self.waiting[at].picks) {
+        if page::at(&picks_before) != page::at(&waiting.picks) {
             self.pause(now);
         }
         self.first()
@@ -263,9 +269,10 @@ impl Terminal {
         };
         let card = Arc::clone(&first.card);
         match key {
-            'r' if card.blocked.is_none() => {
+            'r' if !card.refuses_words() => {
                 self.begin_typing(card.id.clone(), "", TypedMeaning::Words);
-                ("Your words to the agent (Enter sends, Esc goes back): ".to_owned(), None)
+                let what = if card.takes_words() { "answer" } else { "words" };
+                (format!("Your {what} to the agent (Enter sends, Esc goes back): "), None)
             }
             'f' => {
                 let full = self.page.full(&card, &first.picks);

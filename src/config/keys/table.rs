@@ -79,8 +79,12 @@ pub(crate) const KEYS: &[SettingKey] = &[
         .note(
             "the message goes to the linked chats that are not muted and to the desk's terminal, \
              with the agent's last words; so do the agent's other notifications, such as that it \
-             waits for input, except for those about permissions, which the desk asks itself",
+             waits for input",
         ),
+    key("notify_on_wait", ValueKind::Switch)
+        .about("Whether you hear when an agent waits in a dialog that the desk did not ask about")
+        .default("true")
+        .note("to the same places; what the desk asks itself is not repeated"),
     choice("gate.unattended", "WORD", &["rules", "ask"], |text| {
         meaning_of(UNATTENDED, text).is_some()
     })

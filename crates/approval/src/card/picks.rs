@@ -80,14 +80,9 @@ pub(crate) fn answered(tool: &str, input: &str, picks: &[Vec<u8>]) -> Option<Str
         labels.collect::<Option<Vec<_>>>().map(|labels| labels.join(", "))
     };
     let answer = match tool {
-        "AskUserQuestion" => {
-            let mut answers = Map::new();
-            for (at, one) in input["questions"].as_array()?.iter().enumerate() {
-                let label = chosen(at, &one["options"], |option| option["label"].as_str())?;
-                answers.insert(one["question"].as_str()?.to_owned(), label.into());
-            }
-            json!({ "questions": input["questions"], "answers": answers })
-        }
+        "AskUserQuestion" => user_answers(&input, |at, one| {
+            chosen(at, &one["options"], |option| option["label"].as_str())
+        })?,
         "Ask" => json!({ "choice": chosen(0, &input["choices"], Value::as_str)? }),
         "Elicitation" => {
             let (name, _) = asked_field(&input)?;
@@ -99,10 +94,32 @@ pub(crate) fn answered(tool: &str, input: &str, picks: &[Vec<u8>]) -> Option<Str
     Some(answer.to_string())
 }
 
-/// Returns the input that carries a person's own words back to a tool that asked for words.
-pub(crate) fn worded(tool: &str, input: &str, words: &str) -> Option<String> {
+/// Returns the input that carries the answers to an agent's questions back to it.
+fn user_answers(input: &Value, answer: impl Fn(usize, &Value) -> Option<String>) -> Option<Value> {
+    let mut answers = Map::new();
+    for (at, one) in input["questions"].as_array()?.iter().enumerate() {
+        answers.insert(one["question"].as_str()?.to_owned(), answer(at, one)?.into());
+    }
+    Some(json!({ "questions": input["questions"], "answers": answers }))
+}
+
+/// Returns the input that carries a person's own words back to a tool that asked its user. Of
+/// several questions, the words answer those without a pick.
+pub(crate) fn worded(tool: &str, input: &str, words: &str, picks: &[Vec<u8>]) -> Option<String> {
     let input: Value = serde_json::from_str(input).ok()?;
     match tool {
+        "AskUserQuestion" => {
+            let answers = user_answers(&input, |at, one| {
+                let label = |option: &u8| one["options"][usize::from(*option)]["label"].as_str();
+                match picks.get(at).filter(|picks| !picks.is_empty()) {
+                    Some(picks) => {
+                        Some(picks.iter().map(label).collect::<Option<Vec<_>>>()?.join(", "))
+                    }
+                    None => Some(words.to_owned()),
+                }
+            });
+            answers.map(|answers| answers.to_string())
+        }
         "Elicitation" => match asked_field(&input)? {
             (name, None) => Some(json!({ name: words }).to_string()),
             (_, Some(_)) => None,

@@ -46,9 +46,7 @@ impl TerminalPage {
     ) -> String {
         let mut page = format!("\n{}\n", self.bold(&brief(&title(card))));
         line(&mut page, &standing(card));
-        if let Some(words) = &card.last_words {
-            line(&mut page, &format!("“{}”", brief(&text::one_line(words))));
-        }
+        page += &last_words(card);
         let blocked = card.blocked.as_ref().and_then(|blocked| blocked.reason.as_ref());
         if let Some(reason) = blocked {
             line(&mut page, &brief(&format!("because {reason}")));
@@ -114,7 +112,9 @@ impl TerminalPage {
         if card.can_stop {
             keys += &key("s", "deny and stop");
         }
-        keys += &key("r", "reply");
+        if !card.refuses_words() {
+            keys += &key("r", if card.takes_words() { "answer in words" } else { "reply" });
+        }
         keys.trim_end().to_owned() + "\n"
     }
 
@@ -144,6 +144,12 @@ impl TerminalPage {
         let shown = text::fit(&line, width);
         if self.colours { format!("\u{1b}[2m{shown}\u{1b}[0m\n") } else { format!("{shown}\n") }
     }
+}
+
+/// Renders the agent's last words on a line, if there are any.
+pub(super) fn last_words(card: &Card) -> String {
+    let words = card.last_words.as_ref();
+    words.map_or_else(String::new, |words| format!("“{}”\n", brief(&text::one_line(words))))
 }
 
 /// Says which session asks, and how long the question waits.

@@ -332,12 +332,31 @@ fn number_keys_choose_answers_one_question_at_a_time() {
     let pick = |question, option| Some(Press::Button(Action::Pick { question, option }));
     assert_eq!(pressed(&mut terminal, '2'), pick(0, 1));
     let picks = vec![vec![1], vec![]];
-    let printed = terminal.order(ChannelOrder::Picked { card, copies: Vec::new(), picks });
+    let printed = terminal.order(ChannelOrder::Redraw { card, copies: Vec::new(), picks });
     assert!(printed.contains("✓   Blue") && printed.contains("1 S"), "{printed}");
     assert_eq!(terminal.tap('1'), NOTHING, "the numbers have just got another meaning");
     assert_eq!(pressed(&mut terminal, '2'), None);
     assert_eq!(pressed(&mut terminal, '1'), pick(1, 0));
     assert_eq!(pressed(&mut terminal, 'o'), Some(Press::Button(Action::Done)));
+}
+
+#[test]
+fn words_that_come_later_are_printed_alone() {
+    let mut terminal = Seat::new();
+    let card = build(1);
+    let shown = terminal.order(show(Arc::clone(&card)));
+    assert!(!shown.contains("I will build"), "{shown}");
+    let with_words = |words: &str| {
+        let last_words = Some(words.to_owned());
+        Arc::new(Card { last_words, ..Arc::unwrap_or_clone(Arc::clone(&card)) })
+    };
+    let redraw = |card| ChannelOrder::Redraw { card, copies: Vec::new(), picks: Vec::new() };
+    let printed = terminal.order(redraw(with_words("I will build it.")));
+    assert_eq!(printed, "“I will build it.”\n");
+    assert_eq!(terminal.order(redraw(with_words("I will build it."))), "");
+    // Nothing is printed between the words that somebody types.
+    terminal.key(TerminalKey::Char('r'));
+    assert_eq!(terminal.order(redraw(with_words("Something else."))), "");
 }
 
 fn blocked(number: u8) -> Arc<Card> {

@@ -72,7 +72,7 @@ fn questions_as_they_look() {
                 2 Blue
               Size?
                   S
-            1-9 choose   o done   d deny   s deny and stop   r reply
+            1-9 choose   o done   d deny   s deny and stop   r answer in words
         "]],
     );
 }
