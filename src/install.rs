@@ -4,6 +4,7 @@ pub(crate) mod codex;
 mod edit;
 mod layout;
 pub(crate) mod managed;
+mod removed_hooks;
 mod trust;
 
 use std::env;
@@ -18,7 +19,8 @@ use std::time::Duration;
 use callgate_link::socket::server_process;
 use clap::ValueEnum;
 use edit::{InstalledSettings, WantedHook};
-pub(crate) use edit::{RemovedHooks, composed, uninstall};
+pub(crate) use edit::{composed, uninstall};
+pub(crate) use removed_hooks::RemovedHooks;
 
 use crate::agents::hooks::{EditRefusal, FoundHooks};
 use crate::agents::settings_file::{BackupChoice, SettingsFile, SettingsFileError};
