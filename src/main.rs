@@ -5,6 +5,7 @@
 
 mod agent;
 mod agents;
+mod answer_places;
 mod ask;
 mod browser;
 mod chat;
@@ -34,6 +35,8 @@ mod policy;
 mod program;
 mod progress;
 mod rules;
+mod status;
+mod stop;
 mod terminal_modes;
 mod terminal_width;
 mod text;

@@ -19,7 +19,7 @@ use serde_json::Value;
 
 use crate::config::{Config, DeskFlags};
 use crate::failure::Failure;
-use known_answerer::KnownAnswerer;
+pub(crate) use known_answerer::KnownAnswerer;
 
 /// How long to wait for the bot's name just after the daemon has started.
 const PATIENCE: Duration = Duration::from_secs(5);
