@@ -226,7 +226,7 @@ fn fleeting(program: &Path, config: &Config) -> Option<String> {
     let better = match source {
         Some(source) => {
             let source = quoted(&source.to_string_lossy());
-            format!("run `cargo install --path {source}`")
+            format!("run `cargo install --path {source} --profile dist`")
         }
         None => "copy callgate and callgate-hook into a folder on your PATH".to_owned(),
     };

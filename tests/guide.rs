@@ -55,10 +55,13 @@ fn the_guide_leads_to_a_command_that_was_allowed_at_the_desk() {
     let mode = TrialMode { agent, mode: "", is_attended: true, is_escalated: false };
     let Some(trial) = Trial::new(mode, &["make build"]) else { return };
     let home = Home { folder: trial.home(), variables: trial.environment() };
-    let [up, install, rules, ..] = &blocks("sh")[..] else { panic!("the guide has too few steps") };
+    let [up, build, install, rules, ..] = &blocks("sh")[..] else {
+        panic!("the guide has too few steps")
+    };
     assert_eq!(up, "cargo run -- up\n");
     let mut desk = Terminal::spawn(&home.command(CALLGATE, &["up"]));
     desk.wait_for(" install` in another terminal");
+    assert_eq!(build, "cargo install --path . --profile dist\n");
     assert_eq!(install, "callgate install\n");
     let said = home.run(install);
     assert!(said.contains("starts in auto mode (its default), which asks nobody"), "{said}");
