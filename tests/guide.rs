@@ -99,10 +99,12 @@ fn the_settings_of_the_guide_are_understood() {
             ("PATH".into(), std::env::var_os("PATH").unwrap()),
         ],
     };
-    let token = blocks("sh").into_iter().find(|block| block.contains("umask")).unwrap();
-    home.run(&format!("echo 1:token | (\n{token})"));
-    fs::write(folder.path().join(".config/callgate/config.toml"), &blocks("toml")[0]).unwrap();
+    let token = blocks("sh").into_iter().find(|block| block.contains("token")).unwrap();
+    assert_eq!(token, "callgate config set telegram.token --stdin\n");
+    home.run(&format!("echo 1:token | {token}"));
     let told = run(home.command(CALLGATE, &["doctor"]), DEADLINE).stdout;
     assert!(told.contains("ok       settings  "), "{told}");
     assert!(!told.contains("others can read"), "{told}");
+    let get = home.command(CALLGATE, &["config", "get", "telegram.token"]);
+    assert_eq!(run(get, DEADLINE).success().stdout, "set\n");
 }
