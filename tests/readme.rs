@@ -212,6 +212,15 @@ fn bash_completes_the_command_line() {
     assert_eq!(completed(&["callgate", "rules", "back"]), ["backtest"]);
     assert_eq!(completed(&["callgate", "log", "--decision", "d"]), ["deny"]);
     assert_eq!(completed(&["callgate", "completions", "z"]), ["zsh"]);
+    assert_eq!(
+        completed(&["callgate", "config", "set", "gate.un"]),
+        ["gate.unattended", "gate.unclear"]
+    );
+    assert_eq!(
+        completed(&["callgate", "config", "get", "telegram.token_f"]),
+        ["telegram.token_file"]
+    );
+    assert_eq!(completed(&["callgate", "config", "unset", "page."]), ["page.enabled", "page.port"]);
     let commands = completed(&["callgate", ""]);
     assert!(commands.contains(&"up".to_owned()), "{commands:?}");
     assert!(!commands.contains(&"hook".to_owned()), "what agents start is nothing to type");
@@ -221,7 +230,9 @@ fn bash_completes_the_command_line() {
 fn the_other_shells_get_completions_too() {
     let zsh = program(CALLGATE, &["completions", "zsh"]).success().stdout;
     assert!(zsh.starts_with("#compdef callgate"), "{zsh}");
+    assert!(zsh.contains("gate.unattended"), "{zsh}");
     let fish = program(CALLGATE, &["completions", "fish"]).success().stdout;
+    assert!(fish.contains("gate.unattended"), "{fish}");
     assert!(fish.contains("complete -c callgate "), "{fish}");
     let wrong = program(CALLGATE, &["completions", "tcsh"]);
     assert_eq!(wrong.status.code(), Some(64));
