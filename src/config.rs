@@ -40,7 +40,7 @@ pub(crate) use flags::{AgentFlags, DeskFlags, EveryFlag};
 #[cfg(test)]
 use keyring::KeyringEntry;
 pub(crate) use keyring::KeyringError;
-use keys::SettingKey;
+pub(crate) use keys::{KEYS, SettingKey};
 pub(crate) use problem::{ConfigProblems, Setting, SettingOrigin};
 use raw::{RawConfig, VariableScope};
 pub(crate) use report::{ConfigReport, ReportedSetting};

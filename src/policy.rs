@@ -358,8 +358,9 @@ pub(crate) fn ruling_of(verdict: &Verdict) -> Ruling {
     }
 }
 
-/// Returns true if the question of this tool is answered with more than yes or no.
-fn asks_a_person(tool: &str) -> bool {
+/// Returns true if the question of this tool is answered with more than yes or no, so that no rule
+/// can allow it.
+pub(crate) fn asks_a_person(tool: &str) -> bool {
     matches!(tool, "AskUserQuestion" | "Elicitation" | "Ask")
 }
 

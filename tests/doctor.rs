@@ -136,7 +136,8 @@ impl Home {
         assert_eq!(json["warnings"], count("warning"));
         let expected = i32::from(count("problem") > 0);
         assert_eq!(status.code(), Some(expected), "{stdout}");
-        findings
+        // How these tests were built is no matter of theirs.
+        findings.into_iter().filter(|it| it["about"] != "program").collect()
     }
 
     /// There is exactly one finding that is not well, and it is this one.
@@ -196,7 +197,21 @@ fn when_all_is_well_it_says_so_and_ends_with_0() {
     ] {
         assert!(said.contains(line), "{line}\n{said}");
     }
-    assert!(said.ends_with("\nno problem, no warning\n"), "{said}");
+    // Cargo names the folder after the profile.
+    let profile = Path::new(env!("CARGO_BIN_EXE_callgate"))
+        .parent()
+        .unwrap()
+        .file_name()
+        .unwrap()
+        .to_str()
+        .unwrap();
+    let (built, end) = match profile {
+        "dist" => ("ok       program   ", "no problem, no warning"),
+        _ => ("warning  program   ", "no problem, 1 warning"),
+    };
+    assert!(said.starts_with(built) && said.ends_with(&format!("\n{end}\n")), "{said}");
+    let first = said.lines().next().unwrap();
+    assert!(first.contains(&format!("profile `{profile}`")) || profile == "dist", "{first}");
 }
 
 #[test]

@@ -102,6 +102,56 @@ fn explain_says_what_is_decided_and_why() {
     assert_eq!(told.status.code(), Some(1));
 }
 
+/// With many rules, those that hold are what a reader looks for.
+#[test]
+fn explain_shows_the_rule_that_decides_and_its_rivals_and_the_rest_on_demand() {
+    let home = home(
+        r#"
+[[rule]]
+name = "git"
+decide = "allow"
+command = "git *"
+
+[[rule]]
+name = "pushes"
+decide = "ask"
+command = "git push *"
+
+[[rule]]
+name = "no force"
+decide = "deny"
+command = "git push --force *"
+
+[[rule]]
+name = "builds"
+decide = "allow"
+command = "make build"
+"#,
+    );
+    let explain = |words: &[&str]| {
+        let arguments = [&["explain"], words].concat();
+        rules(home.path(), &arguments).success().stdout
+    };
+    let told = explain(&["--", "git", "push", "--force", "origin", "a b"]);
+    let lines: Vec<&str> = told.lines().collect();
+    let [verdict, runs, decides, first, second, rest] = lines[..] else { panic!("{told}") };
+    assert!(verdict.starts_with("deny: "), "{told}");
+    assert_eq!(runs, "  runs: git push --force origin 'a b'");
+    assert!(
+        decides.starts_with("  deny `no force` (") && decides.contains("): decides: "),
+        "{told}"
+    );
+    assert!(first.starts_with("  allow `git` (") && first.contains("): holds: "), "{told}");
+    assert!(second.starts_with("  ask `pushes` (") && second.contains("): holds: "), "{told}");
+    assert_eq!(rest, "  1 rule does not hold; --all shows it");
+    let told = explain(&["--all", "--", "git", "push", "--force", "origin"]);
+    assert!(told.contains("  allow `builds` (") && told.contains("): does not hold: "), "{told}");
+    assert!(!told.contains("--all shows"), "{told}");
+    assert!(explain(&["ls"]).ends_with("  4 rules do not hold; --all shows them\n"));
+    // One word is a whole command, as without the hyphens.
+    assert!(explain(&["--", "git push --force x"]).starts_with("deny: "));
+}
+
 /// What could be guarded is asked about whatever the settings say.
 #[test]
 fn a_command_that_is_not_understood_asks_like_a_rule_or_is_left_to_the_mode() {
@@ -513,6 +563,7 @@ fn a_command_in_the_wrong_place_is_answered_with_the_right_one() {
     let told = rules(home.path(), &["explain", "git", "status"]);
     assert_eq!(told.status.code(), Some(64));
     assert!(told.stderr.contains("put the command in quotes"), "{}", told.stderr);
+    assert!(told.stderr.contains("explain -- git status"), "{}", told.stderr);
 }
 
 #[test]
@@ -521,7 +572,7 @@ fn suggest_proposes_what_was_allowed_and_never_what_was_denied() {
     let database = home.path().join("ledger.db");
     let mut store = Store::open(&database).unwrap();
     let mut number = 0_u64;
-    let mut asked = |command: &str, decision: &str| {
+    let mut asked = |tool: &str, input: serde_json::Value, decision: &str| {
         number += 1;
         let question = Some(format!("00000000-0000-4000-8000-{number:012}"));
         let draft = |kind: &str, body: serde_json::Value| EntryDraft {
@@ -531,22 +582,26 @@ fn suggest_proposes_what_was_allowed_and_never_what_was_denied() {
             body: body.to_string(),
         };
         let request = json!({
-            "tool_name": "Bash", "tool_input": { "command": command },
+            "tool_name": tool, "tool_input": input,
             "cwd": "/home/ada/engine", "agent": "claude-code",
         });
-        let body = json!({ "summary": command, "ruling": "ask", "request": request });
+        let body = json!({ "summary": "what it is", "ruling": "ask", "request": request });
         store.append(&[draft("asked", body), draft("decided", json!({ "decision": decision }))])
     };
+    let command = |line: &str| json!({ "command": line });
     for _ in 0..3 {
-        asked("make build", "allow").unwrap();
-        asked("make deploy", "allow").unwrap();
+        asked("Bash", command("make build"), "allow").unwrap();
+        asked("Bash", command("make deploy"), "allow").unwrap();
+        // No rule gives an answer in words, which is what these ask for.
+        asked("Ask", json!({ "question": "Deploy?" }), "allow").unwrap();
+        asked("AskUserQuestion", json!({ "questions": [] }), "allow").unwrap();
     }
-    asked("make deploy", "deny").unwrap();
+    asked("Bash", command("make deploy"), "deny").unwrap();
     drop(store);
     let told = rules(home.path(), &["suggest", "--database", database.to_str().unwrap()]);
     let told = told.success().stdout;
     assert!(told.starts_with("# saves 3 questions\n[[rule]]\nname = \"make-build\"\n"), "{told}");
-    assert!(!told.contains("deploy"), "{told}");
+    assert!(!told.contains("deploy") && !told.contains("Ask"), "{told}");
     // What is printed is a file of rules.
     let file = home.path().join("suggested.toml");
     fs::write(&file, told).unwrap();

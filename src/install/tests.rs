@@ -4,7 +4,8 @@ use expect_test::{Expect, expect};
 use proptest::prelude::*;
 use serde_json::Value;
 
-use super::edit::{InstalledSettings, RemovedHooks, WantedHook, composed, install, uninstall};
+use super::RemovedHooks;
+use super::edit::{InstalledSettings, WantedHook, composed, install, uninstall};
 use crate::agents::hooks::FoundHooks;
 
 fn hook(event: &str, timeout: u64) -> WantedHook {

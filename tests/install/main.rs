@@ -506,7 +506,9 @@ fn a_hook_in_a_build_folder_is_told_of_with_what_is_better() {
     fs::write(home.path("it's/Cargo.toml"), "").unwrap();
     let said = home.does(&["install"]);
     let source = home.path("it's").display().to_string().replace('\'', r"'\''");
-    let better = format!("run `cargo install --path '{source}'`, then `callgate install` again");
+    let better = format!(
+        "run `cargo install --path '{source}' --profile dist`, then `callgate install` again"
+    );
     assert!(said.contains(&better), "{said}");
     let moved = home.path("opt/callgate");
     fs::create_dir(moved.parent().unwrap()).unwrap();

@@ -12,6 +12,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
+use callgate_mask::text::one_line;
 use callgate_wire::approval::{Action, Press, RequestId};
 
 use crate::card::Card;
@@ -65,8 +66,6 @@ pub struct Terminal {
     is_unseen: bool,
     /// The last key that came too early, and when.
     ignored: Option<(TerminalKey, Duration)>,
-    /// The width in columns.
-    width: usize,
     /// How many lines were held back so that they do not push a question off the screen.
     held_notes: usize,
 }
@@ -110,20 +109,38 @@ impl Terminal {
     pub fn new(name: &str, colours: bool) -> Self {
         Self {
             name: name.to_owned(),
-            page: TerminalPage { colours },
+            page: TerminalPage { colours, width: WIDTH },
             waiting: VecDeque::new(),
             typing: None,
             keys_from: Duration::ZERO,
             is_unseen: false,
             ignored: None,
-            width: WIDTH,
             held_notes: 0,
         }
     }
 
     /// Sets the width of the terminal.
     pub fn set_width(&mut self, columns: usize) {
-        self.width = columns;
+        self.page.width = columns;
+    }
+
+    /// Returns the current question again, for a screen that has shown something else meanwhile, with
+    /// what somebody is typing.
+    pub fn redraw(&mut self, now: Duration) -> String {
+        if self.waiting.is_empty() {
+            return String::new();
+        }
+        let question = self.next(now);
+        let typing = self.typing.as_ref().filter(|typing| !typing.is_over);
+        question + &typing.map(|typing| self.prompt(typing)).unwrap_or_default()
+    }
+
+    /// Returns the open questions, each on one line: who asks, where, and about what.
+    pub fn open_questions(&self) -> impl Iterator<Item = String> {
+        let shown = |Card { agent, project, .. }: &Card, summary: &str| {
+            one_line(&format!("{agent} in {project}: {summary}")).into_owned()
+        };
+        self.waiting.iter().map(move |waiting| shown(&waiting.card, &waiting.card.summary()))
     }
 
     /// Carries out an order and returns what to print. `now` is the time since a fixed moment.
@@ -155,7 +172,7 @@ impl Terminal {
             self.held_notes += 1;
             return String::new();
         }
-        self.held_back() + &self.page.note(line, self.width)
+        self.held_back() + &self.page.note(line)
     }
 
     /// Returns a line about the lines that were held back, once no question is open.
@@ -164,7 +181,7 @@ impl Terminal {
             return String::new();
         }
         let count = std::mem::take(&mut self.held_notes);
-        self.page.note(&format!("{count} ran meanwhile (callgate log shows them)"), self.width)
+        self.page.note(&format!("{count} ran meanwhile (callgate log shows them)"))
     }
 
     fn is_busy(&self) -> bool {
@@ -238,7 +255,7 @@ impl Terminal {
         }
         if waiting.picks == picks_before {
             let is_new = before.last_words != waiting.card.last_words && self.typing.is_none();
-            return if is_new { page::last_words(&waiting.card) } else { String::new() };
+            return if is_new { self.page.last_words(&waiting.card) } else { String::new() };
         }
         // The number keys now choose among other answers.
         if page::at(&picks_before) != page::at(&waiting.picks) {
@@ -270,9 +287,7 @@ impl Terminal {
         let card = Arc::clone(&first.card);
         match key {
             'r' if !card.refuses_words() => {
-                self.begin_typing(card.id.clone(), "", TypedMeaning::Words);
-                let what = if card.takes_words() { "answer" } else { "words" };
-                (format!("Your {what} to the agent (Enter sends, Esc goes back): "), None)
+                (self.begin_typing(card.id.clone(), "", TypedMeaning::Words), None)
             }
             'f' => {
                 let full = self.page.full(&card, &first.picks);
@@ -289,8 +304,7 @@ impl Terminal {
             }
             '1'..='9' if page::choice_count(&card, page::at(&first.picks)) > 9 => {
                 let meaning = TypedMeaning::Number { picker: page::at(&first.picks) };
-                self.begin_typing(card.id.clone(), &key.to_string(), meaning);
-                (format!("The number of the answer (Enter sends, Esc goes back): {key}"), None)
+                (self.begin_typing(card.id.clone(), &key.to_string(), meaning), None)
             }
             key => match action(&card, &first.picks, key) {
                 Some(Action::Allow | Action::Always(_))
@@ -301,9 +315,8 @@ impl Terminal {
                         None,
                     )
                 }
-                Some(Action::Allow) if let Some(word) = &card.confirm => {
-                    self.begin_typing(card.id.clone(), "", TypedMeaning::Confirm);
-                    (format!("To allow it, type {} (Esc goes back): ", word.hint()), None)
+                Some(Action::Allow) if card.confirm.is_some() => {
+                    (self.begin_typing(card.id.clone(), "", TypedMeaning::Confirm), None)
                 }
                 Some(action) => {
                     (String::new(), Some(self.press(card.id.clone(), Press::Button(action), None)))
@@ -388,9 +401,32 @@ impl Terminal {
         (usize::from(option) < count).then_some(Action::Pick { question, option })
     }
 
-    fn begin_typing(&mut self, question: RequestId, words: &str, meaning: TypedMeaning) {
-        let words = words.to_owned();
-        self.typing = Some(TypedReply { question, words, meaning, is_over: false });
+    /// Begins a reply, and returns what stands before it.
+    fn begin_typing(&mut self, question: RequestId, words: &str, meaning: TypedMeaning) -> String {
+        let reply = TypedReply { question, words: words.to_owned(), meaning, is_over: false };
+        let prompt = self.prompt(&reply);
+        self.typing = Some(reply);
+        prompt
+    }
+
+    /// Returns what is asked of somebody who types, and what was typed so far.
+    fn prompt(&self, reply: &TypedReply) -> String {
+        let TypedReply { question, words, meaning, .. } = reply;
+        let waiting = self.waiting.iter().find(|waiting| waiting.card.id == *question);
+        let confirm = waiting.and_then(|waiting| waiting.card.confirm.as_ref());
+        match (meaning, confirm) {
+            (TypedMeaning::Confirm, Some(word)) => {
+                format!("To allow it, type {} (Esc goes back): {words}", word.hint())
+            }
+            (TypedMeaning::Number { .. }, _) => {
+                format!("The number of the answer (Enter sends, Esc goes back): {words}")
+            }
+            _ => {
+                let takes = waiting.is_some_and(|waiting| waiting.card.takes_words());
+                let what = if takes { "answer" } else { "words" };
+                format!("Your {what} to the agent (Enter sends, Esc goes back): {words}")
+            }
+        }
     }
 
     fn press(&self, question: RequestId, press: Press, confirm: Option<String>) -> News {

@@ -20,7 +20,7 @@ use crate::guard::Guarded;
 use crate::moment::Moment;
 use crate::outside::CommandBounds;
 use crate::place::is_in;
-use crate::rule::{Rule, RuleDecision};
+use crate::rule::{Rule, RuleDecision, shown_rule};
 use crate::shell::{ShellCommand, ShellScript};
 use crate::shown::short_command;
 use crate::steps;
@@ -39,6 +39,14 @@ pub struct RuleName {
     pub line: usize,
     /// The reason that its author gave.
     pub reason: Option<String>,
+}
+
+impl RuleName {
+    /// Returns the rule as it is shown: `` `builds` (rules.toml:3) ``.
+    #[must_use]
+    pub fn shown(&self) -> String {
+        shown_rule(&self.name, &self.file, self.line)
+    }
 }
 
 /// What was decided, and why.

@@ -412,3 +412,27 @@ fn what_has_to_be_confirmed_is_allowed_with_a_typed_word() {
     assert_eq!(seat.key(TerminalKey::Enter).1, None);
     assert_eq!(pressed(&mut seat, 'd'), Some(Press::Button(Action::Deny)));
 }
+
+#[test]
+fn a_screen_that_was_away_shows_the_question_again_with_what_was_typed() {
+    let mut terminal = Seat::new();
+    assert_eq!(terminal.terminal.redraw(terminal.now), "");
+    assert_eq!(terminal.terminal.open_questions().count(), 0);
+    let shown = terminal.order(show(build(1)));
+    terminal.order(show(card(2, "Bash", &json!({ "command": "make test" }), &json!({}))));
+    let open: Vec<String> = terminal.terminal.open_questions().collect();
+    let lines =
+        ["make build", "make test"].map(|line| format!("Claude Code in /home/ada/engine: {line}"));
+    assert_eq!(open, lines);
+    terminal.key(TerminalKey::Char('r'));
+    terminal.tap('n');
+    let again = terminal.terminal.redraw(terminal.now);
+    let more = "(1 more waiting; n shows the next)\n";
+    let typed = "Your words to the agent (Enter sends, Esc goes back): n";
+    assert_eq!(again, format!("{shown}{more}{typed}"));
+    // A key that was meant for the shell answers nothing.
+    terminal.key(TerminalKey::Escape);
+    terminal.terminal.redraw(terminal.now);
+    assert_eq!(terminal.tap('a'), NOTHING);
+    assert_eq!(pressed(&mut terminal, 'a'), Some(Press::Button(Action::Allow)));
+}
