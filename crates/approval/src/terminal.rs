@@ -7,6 +7,7 @@
 mod page;
 #[cfg(test)]
 mod tests;
+mod typing;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -18,12 +19,10 @@ use callgate_wire::approval::{Action, Press, RequestId};
 use crate::card::Card;
 use crate::channel::{ChannelOrder, MarkState, News, Person, PersonPlace, QuestionMark, ReplyTo};
 use page::TerminalPage;
+use typing::{TypedMeaning, TypedReply};
 
 /// The width of a terminal that does not report one.
 const WIDTH: usize = 80;
-
-/// The longest reply that can be typed, in bytes.
-const LONGEST_LINE: usize = 4_096;
 
 /// How long a question is on the screen before keys count: a key meant for the question before it
 /// has been pressed by then.
@@ -78,31 +77,6 @@ struct WaitingCard {
     is_seen: bool,
 }
 
-/// Something that somebody is typing, and the question it is for.
-#[derive(Debug)]
-struct TypedReply {
-    question: RequestId,
-    words: String,
-    meaning: TypedMeaning,
-    /// Whether the question is closed. Then everything typed is ignored: whoever types looks at the
-    /// words and not at the next question.
-    is_over: bool,
-}
-
-/// What somebody is typing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum TypedMeaning {
-    /// Words for the agent.
-    Words,
-    /// The number of an answer to one of the agent's questions.
-    Number {
-        /// Which question.
-        picker: usize,
-    },
-    /// The word that allows the call.
-    Confirm,
-}
-
 impl Terminal {
     /// Makes a terminal at which `name` sits, with or without colours.
     #[must_use]
@@ -153,7 +127,7 @@ impl Terminal {
         match order {
             ChannelOrder::Show { card, .. } => self.show(now, card),
             ChannelOrder::Mark { card, mark, .. } => self.mark(now, &card, &mark),
-            ChannelOrder::Redraw { card, picks, .. } => self.redraw(now, card, picks),
+            ChannelOrder::Redraw { card, picks, .. } => self.renew(now, card, picks),
             ChannelOrder::Tell { text, alert: true, .. } | ChannelOrder::Say { text, .. } => {
                 text + "\n"
             }
@@ -243,7 +217,7 @@ impl Terminal {
         if was_first { line + &self.next(now) } else { line }
     }
 
-    fn redraw(&mut self, now: Duration, card: Arc<Card>, picks: Vec<Vec<u8>>) -> String {
+    fn renew(&mut self, now: Duration, card: Arc<Card>, picks: Vec<Vec<u8>>) -> String {
         let Some(at) = self.waiting.iter().position(|waiting| waiting.card.id == card.id) else {
             return String::new();
         };
@@ -334,99 +308,6 @@ impl Terminal {
         let is_early = now < self.keys_from || is_held;
         self.ignored = is_early.then_some((key, now));
         is_early
-    }
-
-    fn typed(&mut self, now: Duration, key: TerminalKey) -> (String, Option<News>) {
-        let Some(typing) = &mut self.typing else { return (String::new(), None) };
-        match key {
-            TerminalKey::Enter | TerminalKey::Escape if typing.is_over => {
-                self.typing = None;
-                ("\n".to_owned() + &self.next(now), None)
-            }
-            _ if typing.is_over => (String::new(), None),
-            TerminalKey::Char(c) | TerminalKey::Pasted(c)
-                if matches!(typing.meaning, TypedMeaning::Number { .. }) && !c.is_ascii_digit() =>
-            {
-                (String::new(), None)
-            }
-            // A pasted word does not prove that the question was read.
-            TerminalKey::Pasted(_) if typing.meaning == TypedMeaning::Confirm => {
-                (String::new(), None)
-            }
-            TerminalKey::Char(c) | TerminalKey::Pasted(c) if typing.words.len() < LONGEST_LINE => {
-                typing.words.push(c);
-                (c.to_string(), None)
-            }
-            TerminalKey::Char(_) | TerminalKey::Pasted(_) => (String::new(), None),
-            TerminalKey::Backspace => {
-                let erased = typing.words.pop().map(|_| "\u{8} \u{8}".to_owned());
-                (erased.unwrap_or_default(), None)
-            }
-            TerminalKey::Escape => {
-                self.typing = None;
-                ("\n".to_owned() + &self.first(), None)
-            }
-            TerminalKey::Enter => self.enter(),
-        }
-    }
-
-    fn enter(&mut self) -> (String, Option<News>) {
-        match self.typing.take() {
-            Some(TypedReply {
-                question, words, meaning: TypedMeaning::Number { picker }, ..
-            }) => match self.chosen(&question, picker, &words) {
-                Some(action) => {
-                    let press = self.press(question, Press::Button(action), None);
-                    ("\n".to_owned(), Some(press))
-                }
-                None => (format!("\nThere is no such answer.\n{}", self.first()), None),
-            },
-            Some(TypedReply { question, words, meaning, .. }) if !words.trim().is_empty() => {
-                let (press, confirm) = match meaning {
-                    TypedMeaning::Confirm => (Press::Button(Action::Allow), Some(words)),
-                    _ => (Press::Words(words), None),
-                };
-                ("\n".to_owned(), Some(self.press(question, press, confirm)))
-            }
-            _ => ("\n".to_owned() + &self.first(), None),
-        }
-    }
-
-    /// Returns the action for the answer of this number, counted from one.
-    fn chosen(&self, id: &RequestId, picker: usize, number: &str) -> Option<Action> {
-        let waiting = self.waiting.iter().find(|waiting| waiting.card.id == *id)?;
-        let option = number.parse::<u8>().ok()?.checked_sub(1)?;
-        let question = u8::try_from(picker).ok()?;
-        let count = page::choice_count(&waiting.card, picker);
-        (usize::from(option) < count).then_some(Action::Pick { question, option })
-    }
-
-    /// Begins a reply, and returns what stands before it.
-    fn begin_typing(&mut self, question: RequestId, words: &str, meaning: TypedMeaning) -> String {
-        let reply = TypedReply { question, words: words.to_owned(), meaning, is_over: false };
-        let prompt = self.prompt(&reply);
-        self.typing = Some(reply);
-        prompt
-    }
-
-    /// Returns what is asked of somebody who types, and what was typed so far.
-    fn prompt(&self, reply: &TypedReply) -> String {
-        let TypedReply { question, words, meaning, .. } = reply;
-        let waiting = self.waiting.iter().find(|waiting| waiting.card.id == *question);
-        let confirm = waiting.and_then(|waiting| waiting.card.confirm.as_ref());
-        match (meaning, confirm) {
-            (TypedMeaning::Confirm, Some(word)) => {
-                format!("To allow it, type {} (Esc goes back): {words}", word.hint())
-            }
-            (TypedMeaning::Number { .. }, _) => {
-                format!("The number of the answer (Enter sends, Esc goes back): {words}")
-            }
-            _ => {
-                let takes = waiting.is_some_and(|waiting| waiting.card.takes_words());
-                let what = if takes { "answer" } else { "words" };
-                format!("Your {what} to the agent (Enter sends, Esc goes back): {words}")
-            }
-        }
     }
 
     fn press(&self, question: RequestId, press: Press, confirm: Option<String>) -> News {

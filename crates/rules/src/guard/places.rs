@@ -118,7 +118,7 @@ impl GuardedPlace {
         if self.is_anywhere && !self.shown.starts_with('.') && !is_written(path) {
             return false;
         }
-        meets(path, self.path(), Lean::Generous) || meets(path, &self.toks, Lean::Generous)
+        is_or_below(path, &self.toks)
     }
 
     /// Returns true if this place is below a path.
@@ -129,17 +129,20 @@ impl GuardedPlace {
     /// Returns true if a path joined with one of these relative paths is this place or is in it.
     pub(super) fn is_joined(&self, path: &[Tok], others: &[Vec<Tok>]) -> bool {
         let mut ways = self.parents().filter(|(folder, _)| meets(path, folder, Lean::Generous));
-        ways.any(|(_, rest)| others.iter().any(|other| is_or_below(other, rest)))
+        ways.any(|(_, rest)| {
+            let toks = [rest, &BELOW].concat();
+            others.iter().any(|other| is_or_below(other, &toks))
+        })
     }
 }
 
-fn is_or_below(path: &[Tok], place: &[Tok]) -> bool {
+/// Returns true if a path is a place or in it, which ends in [`BELOW`].
+fn is_or_below(path: &[Tok], toks: &[Tok]) -> bool {
+    let place = &toks[..toks.len() - BELOW.len()];
     if begins_otherwise(path, "", place, Lean::Generous) || !steps::spend(4) {
         return false;
     }
-    let mut below = place.to_vec();
-    below.extend([Tok::Is('/'), Tok::Cross]);
-    meets(path, place, Lean::Generous) || meets(path, &below, Lean::Generous)
+    meets(path, place, Lean::Generous) || meets(path, toks, Lean::Generous)
 }
 
 /// Returns true if a path could contain the name of a place that may be anywhere: nearly all of

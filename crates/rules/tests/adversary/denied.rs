@@ -231,6 +231,7 @@ fn a_deny_is_found_where_shells_read_the_line_differently() {
         "git bisect run ssh -p 22 -o X=y me@localhost git push --force",
         "git submodule foreach A=$((1<<2)) B='#' git push",
         "git bisect run nice git submodule foreach nice git push",
+        "git bisect run ~/b*/git push",
         "x1=$(command -v git) && x2=(\"$x1\" push) && \"${x2[@]}\"",
         "x2=(gi${HOME+t} push)\n\"${x2[@]}\"",
         "x1=p.q; x2=(git ${x1%.q}ush); \"${x2[@]}\"",

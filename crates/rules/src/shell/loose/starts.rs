@@ -60,6 +60,8 @@ fn started_by_git(words: &[ShellWord]) -> Vec<usize> {
         if word.text().is_some_and(is_before) {
             let rest = words[at + 1..].iter();
             let first = at + 1 + rest.take_while(|word| word.could_contain("=")).count();
+            // What may be an assignment may also be the program.
+            starts.extend(at + 1..first);
             starts.extend(started(&words[first..]).into_iter().map(|inner| first + inner));
         }
     }
