@@ -165,7 +165,11 @@ impl OwingAsker {
     async fn words(&mut self) -> Option<String> {
         loop {
             if let Some(line) = self.lines.next_frame() {
+                // The decoder of a request takes longer lines.
                 let DecodedLine::Whole(line) = line else { return None };
+                if line.len() > MAX_WORDS_LINE {
+                    return None;
+                }
                 let words = LateWords::decode(line).ok()?;
                 return (words.request_id == self.question).then_some(words.last_words);
             }
