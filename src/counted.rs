@@ -1,6 +1,8 @@
-//! Numbers with their nouns.
+//! Numbers of things in memory with their nouns.
+
+use callgate_mask::text;
 
 /// Returns a number with its noun, in the plural unless it is one.
 pub(crate) fn counted(count: usize, noun: &str) -> String {
-    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
+    text::counted(u64::try_from(count).unwrap_or(u64::MAX), noun)
 }

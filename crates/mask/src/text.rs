@@ -3,11 +3,13 @@
 //! [`visible`] shows what would otherwise be invisible or would deceive, [`cut`] and [`pages`]
 //! shorten without splitting a character, [`diff`] shows an edit.
 
+mod counted;
 mod cut;
 mod diff;
 mod unicode;
 mod visible;
 
+pub use counted::counted;
 pub use cut::{Measure, boundary_before, cut, fit, length, pages, shortened};
 pub use diff::{DIFF_LINES, DiffLine, LineChange, OmittedLines, diff};
 pub use visible::{one_line, visible};
