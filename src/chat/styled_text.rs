@@ -186,15 +186,40 @@ impl StyledText {
         }
         let cells = self.cells();
         let end = fitting(&cells, 0, width.saturating_sub(1));
-        let mut cut = Self::default();
-        for (c, style) in &cells[..end] {
-            match cut.spans.last_mut() {
-                Some((last, same)) if same == style => last.push(*c),
-                _ => cut.spans.push((c.to_string(), *style)),
-            }
-        }
+        let cut = Self::of_cells(&cells[..end]);
         let style = cut.spans.last().map_or(TextStyle::PLAIN, |(_, style)| *style);
         cut.and("…", style)
+    }
+
+    /// Returns the lines into which it is split between words to be no wider than `width`.
+    pub(super) fn wrapped(&self, width: usize) -> Vec<Self> {
+        let cells = self.cells();
+        let (mut lines, mut start) = (Vec::new(), 0);
+        loop {
+            let (end, next) = row_end(&cells, start, width, WrapAt::Words);
+            lines.push(Self::of_cells(&cells[start..end]));
+            if next >= cells.len() {
+                return lines;
+            }
+            start = next;
+        }
+    }
+
+    /// Returns the width of its longest word.
+    pub(super) fn longest_word(&self) -> usize {
+        let text: String = self.spans.iter().map(|(text, _)| text.as_str()).collect();
+        text.split(' ').map(columns).max().unwrap_or(0)
+    }
+
+    fn of_cells(cells: &[(char, TextStyle)]) -> Self {
+        let mut line = Self::default();
+        for (c, style) in cells {
+            match line.spans.last_mut() {
+                Some((last, same)) if same == style => last.push(*c),
+                _ => line.spans.push((c.to_string(), *style)),
+            }
+        }
+        line
     }
 
     fn cells(&self) -> Vec<(char, TextStyle)> {
