@@ -26,6 +26,7 @@ use super::question_prompt::QuestionPrompt;
 use super::status_line::ChatStatus;
 use super::styled_text::ChatPage;
 use super::transcript::Transcript;
+use super::wanted_conversation::WantedConversation;
 use branches::BranchKind;
 
 /// The exit code after Ctrl-C, as shells have it.
@@ -58,6 +59,8 @@ pub(super) enum Errand {
     List {
         words: String,
     },
+    /// Looks for the conversation that is to be continued.
+    Resume(WantedConversation),
     New,
     Rename,
     Delete {
@@ -135,6 +138,8 @@ pub(super) struct ChatCore {
     runtime: &'static str,
     capabilities: Vec<String>,
     conversation: Option<String>,
+    /// The conversation to continue, until the runtime was asked for it.
+    wanted: WantedConversation,
     /// The conversations as they were listed last.
     listed: Vec<ConversationSummary>,
     /// The number of open errands that decide which conversation is current, and what was typed
@@ -150,7 +155,12 @@ pub(super) struct ChatCore {
 }
 
 impl ChatCore {
-    pub(super) fn new(page: ChatPage, folder: PathBuf, history: InputHistory) -> Self {
+    pub(super) fn new(
+        page: ChatPage,
+        folder: PathBuf,
+        history: InputHistory,
+        wanted: WantedConversation,
+    ) -> Self {
         Self {
             page,
             folder,
@@ -167,6 +177,7 @@ impl ChatCore {
             runtime: "starting",
             capabilities: Vec::new(),
             conversation: None,
+            wanted,
             listed: Vec::new(),
             changes: 0,
             typed_meanwhile: VecDeque::new(),
@@ -291,6 +302,7 @@ impl ChatCore {
                 self.runtime = "";
                 self.capabilities.clone_from(&ready.capabilities);
                 self.actions.push(ChatAction::Errand(Errand::Status, SessionCommand::GetStatus));
+                self.look_for_wanted();
             }
             RuntimeState::Died { reason, last_words, .. } => {
                 self.runtime = "restarting";

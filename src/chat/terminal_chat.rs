@@ -21,6 +21,7 @@ use super::chat_core::{ChatAction, ChatCore, Errand, INTERRUPTED};
 use super::inline_screen::InlineScreen;
 use super::input_history::{InputHistory, InputHistoryFile};
 use super::styled_text::ChatPage;
+use super::wanted_conversation::WantedConversation;
 use crate::key_decoder::KeyStroke;
 use crate::key_reader::read_keys;
 use crate::terminal_modes::{JobControl, KeyModes, TerminalHolder};
@@ -45,6 +46,9 @@ const USUAL_SIZE: (u16, u16) = (80, 24);
 pub(super) struct TerminalChat {
     pub(super) client: Client,
     pub(super) folder: PathBuf,
+    pub(super) wanted: WantedConversation,
+    /// Whether conversations are kept.
+    pub(super) is_kept: bool,
     pub(super) history: Option<InputHistoryFile>,
     pub(super) colours: bool,
 }
@@ -150,6 +154,7 @@ struct DrawnChat {
     core: ChatCore,
     screen: InlineScreen,
     client: Client,
+    is_kept: bool,
     history: Option<InputHistoryFile>,
     colours: bool,
     events: mpsc::Sender<ChatEvent>,
@@ -165,13 +170,13 @@ struct DrawnChat {
 
 impl DrawnChat {
     fn new(chat: TerminalChat, events: mpsc::Sender<ChatEvent>) -> Self {
-        let TerminalChat { client, folder, history, colours } = chat;
+        let TerminalChat { client, folder, wanted, is_kept, history, colours } = chat;
         let (entries, problem) = match history.as_ref().map(InputHistoryFile::read) {
             Some(Ok(entries)) => (entries, None),
             Some(Err(error)) => (Vec::new(), Some(error)),
             None => (Vec::new(), None),
         };
-        let mut core = ChatCore::new(page(colours), folder, InputHistory::new(entries));
+        let mut core = ChatCore::new(page(colours), folder, InputHistory::new(entries), wanted);
         if let Some(problem) = problem {
             core.note(&format!("What you typed before cannot be read: {problem}"));
         }
@@ -181,6 +186,7 @@ impl DrawnChat {
             core,
             screen,
             client,
+            is_kept,
             history,
             colours,
             events,
@@ -341,6 +347,9 @@ impl DrawnChat {
     }
 
     fn leave(&mut self) {
+        if self.is_kept {
+            self.core.say_how_to_continue();
+        }
         let mut frame = self.core.frame(self.now());
         // The input and the status line go, and what was said stays.
         frame.live_rows = vec![String::new()];

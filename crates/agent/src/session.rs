@@ -42,7 +42,7 @@ use intake::IncomingLine;
 use lanes::{ConversationJob, ConversationLanes, JobKind, TurnControl};
 pub use log::{LogLevel, SessionLog};
 use modes::ConversationModes;
-pub use options::SessionOptions;
+pub use options::{ResumedConversation, SessionOptions};
 pub use order::MOST_OPEN;
 use output::SessionOutput;
 pub use output::{Greeting, ROOM, greet};
@@ -100,7 +100,7 @@ pub async fn serve(
     let output = SessionOutput::start_on(output, options.log.clone())?;
     output.note_ready(greeting);
     let mut requests = intake::start(input)?;
-    let found = commands::last(options.history.clone(), options.resume);
+    let found = commands::resumed(options.history.clone(), options.resume.clone());
     tokio::pin!(found);
     let mut session = AgentSession::new(options, output.clone());
     let (mut is_open, mut ending_is_open) = (true, true);
@@ -166,7 +166,7 @@ impl AgentSession {
         match last {
             Ok(last) => self.current.begin(last),
             Err(error) => {
-                let text = format!("cannot continue the last conversation: {error}");
+                let text = format!("cannot continue the conversation: {error}");
                 self.shared.options.log.say(LogLevel::Warn, &text);
                 self.current.begin(None);
             }

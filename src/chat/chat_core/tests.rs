@@ -15,7 +15,12 @@ use crate::key_decoder::KeyStroke;
 const NOW: Duration = Duration::from_secs(100);
 
 fn core() -> ChatCore {
-    let mut core = ChatCore::new(page(60), PathBuf::from("/nowhere"), InputHistory::default());
+    let mut core = ChatCore::new(
+        page(60),
+        PathBuf::from("/nowhere"),
+        InputHistory::default(),
+        WantedConversation::default(),
+    );
     core.runtime_state(&RuntimeState::Ready(Arc::new(RuntimeReady::at(0))));
     assert!(matches!(core.take_actions()[..], [ChatAction::Errand(Errand::Status, _)]));
     let status = RuntimeStatus {
@@ -196,6 +201,7 @@ fn conversations_are_listed_opened_and_deleted_after_a_question() {
         length: 4,
         created_at: 0,
         updated_at: 0,
+        folder: Some(if id == "c1" { "/nowhere" } else { "/elsewhere" }.into()),
     };
     let conversations = vec![summary("c1", "This one"), summary("c2", "The ledger")];
     let list = ConversationList { conversations, current: Some("c1".into()) };
@@ -209,6 +215,7 @@ fn conversations_are_listed_opened_and_deleted_after_a_question() {
     assert!(listed(&mut core, "zebra").contains("No title of a conversation contains that."));
     let text = listed(&mut core, "");
     assert!(text.contains("› 1 This one") && text.contains("  2 The ledger"), "{text}");
+    assert!(text.contains("4 messages, /elsewhere") && !text.contains("/nowhere"), "{text}");
     let actions = type_line(&mut core, "/open 2");
     assert!(
         matches!(&actions[1], ChatAction::Turn(1, SessionCommand::LoadConversation { .. })),
@@ -227,6 +234,33 @@ fn conversations_are_listed_opened_and_deleted_after_a_question() {
     core.errand_done(NOW, Errand::Delete { id: "c1".into() }, Ok(reply(SessionEvent::Done(None))));
     type_line(&mut core, "/open 7");
     assert!(shown(&mut core, NOW).contains("/list shows them"));
+}
+
+#[test]
+fn a_conversation_that_is_to_be_continued_is_looked_for_once() {
+    let wanted = WantedConversation::of_last();
+    let mut core = ChatCore::new(page(60), "/nowhere".into(), InputHistory::default(), wanted);
+    let ready = RuntimeState::Ready(Arc::new(RuntimeReady::at(0)));
+    core.runtime_state(&ready);
+    let mut actions = core.take_actions();
+    let Some(ChatAction::Errand(errand @ Errand::Resume(_), _)) = actions.pop() else {
+        panic!("{actions:?}");
+    };
+    let list = ConversationList { conversations: Vec::new(), current: Some("c1".into()) };
+    core.errand_done(NOW, errand, Ok(reply(SessionEvent::done(&list))));
+    assert!(shown(&mut core, NOW).replace("\n ", "").contains("so a new one begins"));
+    core.runtime_state(&ready);
+    assert!(matches!(core.take_actions()[..], [ChatAction::Errand(Errand::Status, _)]));
+}
+
+#[test]
+fn how_a_conversation_is_continued_is_said_once_there_is_something_in_it() {
+    let mut core = core();
+    core.say_how_to_continue();
+    assert!(!shown(&mut core, NOW).contains("--resume"));
+    type_line(&mut core, "hello");
+    core.say_how_to_continue();
+    assert!(shown(&mut core, NOW).contains("callgate chat --resume c1 continues this"));
 }
 
 #[test]

@@ -106,7 +106,7 @@ pub(super) async fn run(
             origin.note_denied();
             let draft = Some(entry.draft("refused", json!({ "because": shown(&because) })));
             CallReport {
-                ran: FinishedCall { outcome: CallOutcome::failed(because), interrupt },
+                ran: FinishedCall { outcome: CallOutcome::denied(because), interrupt },
                 draft,
             }
         }
