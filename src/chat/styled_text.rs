@@ -29,9 +29,10 @@ impl TextStyle {
     pub(super) const GREEN: Self = Self(1 << 6);
     pub(super) const YELLOW: Self = Self(1 << 7);
     pub(super) const CYAN: Self = Self(1 << 8);
+    pub(super) const MAGENTA: Self = Self(1 << 9);
 
     /// The numbers of the terminal's "select graphic rendition".
-    const CODES: [(Self, &'static str); 9] = [
+    const CODES: [(Self, &'static str); 10] = [
         (Self::BOLD, "1"),
         (Self::DIM, "2"),
         (Self::ITALIC, "3"),
@@ -41,6 +42,7 @@ impl TextStyle {
         (Self::GREEN, "32"),
         (Self::YELLOW, "33"),
         (Self::CYAN, "36"),
+        (Self::MAGENTA, "35"),
     ];
 
     /// Returns the sequence that switches from no style to this one.
@@ -128,6 +130,21 @@ impl StyledText {
             span.1 = span.1 | style;
         }
         self
+    }
+
+    /// Replaces its styles by those of tokens, which are told by their lengths in bytes.
+    pub(super) fn coloured(self, tokens: impl FnOnce(&str) -> Vec<(usize, TextStyle)>) -> Self {
+        let text: String = self.spans.into_iter().map(|(text, _)| text).collect();
+        let (mut coloured, mut rest) = (Self::default(), &*text);
+        for (length, style) in tokens(&text) {
+            let (token, after) = rest.split_at(length);
+            match coloured.spans.last_mut() {
+                Some((last, same)) if *same == style => last.push_str(token),
+                _ => coloured.spans.push((token.to_owned(), style)),
+            }
+            rest = after;
+        }
+        coloured
     }
 
     /// Returns how many columns it takes.
