@@ -2,19 +2,23 @@
 
 mod attached_files;
 mod chat_core;
+mod command_menu;
 mod drafted_input;
 mod inline_screen;
 mod input_history;
+mod line_chat;
 mod line_editor;
 mod markdown;
 mod one_shot;
 mod piped_input;
 mod question_prompt;
+mod running_chat;
 mod slash_command;
 mod status_line;
 mod styled_text;
 mod terminal_chat;
 mod tool_card;
+mod tool_result;
 mod transcript;
 mod wanted_conversation;
 
@@ -31,7 +35,9 @@ use crate::failure::Failure;
 use crate::terminal_modes::is_in_foreground;
 use attached_files::attachments;
 use input_history::InputHistoryFile;
+use line_chat::LineChat;
 use one_shot::OneShot;
+use running_chat::ChatStart;
 use terminal_chat::TerminalChat;
 use wanted_conversation::WantedConversation;
 
@@ -88,8 +94,13 @@ impl ChatArgs {
                     around.data_folder().map(|folder| InputHistoryFile::in_folder(&folder));
                 let is_kept = config.agent.history.is_some();
                 let colours = env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-                let chat = TerminalChat { client, folder, wanted, is_kept, history, colours };
-                return chat.run().await.map_err(Failure::from);
+                let start = ChatStart { client, folder, wanted, is_kept, history };
+                let code = if is_dumb() {
+                    LineChat { start }.run().await
+                } else {
+                    TerminalChat { start, colours }.run().await
+                };
+                return code.map_err(Failure::from);
             };
             // A file is attached only by somebody's own words, not by a text that is passed on.
             let words = self.prompt.as_deref().unwrap_or_default();
@@ -147,6 +158,10 @@ impl ChatArgs {
 
 /// Returns true if a person can read and type here.
 fn has_terminal() -> bool {
-    let is_dumb = env::var_os("TERM").is_some_and(|terminal| terminal == "dumb");
-    io::stdin().is_terminal() && io::stdout().is_terminal() && is_in_foreground() && !is_dumb
+    io::stdin().is_terminal() && io::stdout().is_terminal() && is_in_foreground()
+}
+
+/// Returns true if nothing can be drawn on the terminal.
+fn is_dumb() -> bool {
+    env::var_os("TERM").is_some_and(|terminal| terminal == "dumb")
 }

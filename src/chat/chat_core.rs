@@ -6,6 +6,7 @@ mod commands;
 mod drawing;
 mod engines;
 mod keys;
+mod lines;
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -20,6 +21,7 @@ use serde_json::json;
 use serde_json::value::{RawValue, to_raw_value};
 
 use super::attached_files::attachments;
+use super::command_menu::CommandMenu;
 use super::input_history::InputHistory;
 use super::line_editor::LineEditor;
 use super::question_prompt::QuestionPrompt;
@@ -105,6 +107,8 @@ enum InputMode {
     Arguments { question: String },
     /// A key that confirms the deletion of a conversation.
     ConfirmDelete { id: String },
+    /// Words that something typed before contains, and the number of what was found.
+    Search { found: Option<usize> },
 }
 
 /// A request whose events are shown.
@@ -127,6 +131,7 @@ pub(super) struct ChatCore {
     /// What was in the editor before it was needed for something else.
     set_aside: LineEditor,
     history: InputHistory,
+    menu: CommandMenu,
     mode: InputMode,
     /// A line above the input, until the next key.
     hint: String,
@@ -149,6 +154,8 @@ pub(super) struct ChatCore {
     /// The engines as they were listed last.
     engines: Vec<EngineListing>,
     last_message: Option<String>,
+    /// Whether messages are drawn that the user has sent.
+    echoes: bool,
     /// When Ctrl-C was pressed, so that a second one quits.
     interrupted_at: Option<Duration>,
     actions: Vec<ChatAction>,
@@ -168,6 +175,7 @@ impl ChatCore {
             editor: LineEditor::default(),
             set_aside: LineEditor::default(),
             history,
+            menu: CommandMenu::default(),
             mode: InputMode::Message,
             hint: String::new(),
             questions: VecDeque::new(),
@@ -183,6 +191,7 @@ impl ChatCore {
             typed_meanwhile: VecDeque::new(),
             engines: Vec::new(),
             last_message: None,
+            echoes: true,
             interrupted_at: None,
             actions: Vec::new(),
         }
@@ -333,7 +342,11 @@ impl ChatCore {
     fn message(&mut self, text: &str) -> UserMessage {
         let files = attachments(text, &self.folder);
         let names: Vec<String> = files.iter().map(name_of).collect();
-        self.transcript.user_message(text, &names, &self.page);
+        if self.echoes {
+            self.transcript.user_message(text, &names, &self.page);
+        } else {
+            self.transcript.end(&self.page);
+        }
         self.last_message = Some(text.to_owned());
         UserMessage { attachments: files, metadata: self.metadata(), ..UserMessage::new(text) }
     }

@@ -202,13 +202,11 @@ impl ToldDenials {
 
     fn resolved(&mut self, resolved: &PermissionResolved) {
         let Some((title, call)) = self.asked.remove(&resolved.question) else { return };
-        match resolved.decision.as_str() {
-            "allow" => complain(&format!("allowed: {title}")),
-            _ => {
-                complain(&format!("denied: {title}: {}", visible(&resolved.text)));
-                self.calls.insert(call);
-            }
+        if resolved.decision == "allow" {
+            return complain(&format!("allowed: {title}"));
         }
+        complain(&format!("denied: {title}: {}", visible(&resolved.text)));
+        self.calls.insert(call);
     }
 
     /// Tells of a call that was denied without a question.

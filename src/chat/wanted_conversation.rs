@@ -5,6 +5,10 @@ use callgate_wire::session::ConversationList;
 
 use crate::config::AgentSettings;
 
+const NONE_AT_ALL: &str = "there is no conversation yet, so a new one begins";
+const NONE_HERE: &str = "there is no conversation of this folder yet, so a new one begins; \
+    --all-folders continues the last one of all folders";
+
 /// The conversation that the user wants to continue.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct WantedConversation {
@@ -41,13 +45,7 @@ impl WantedConversation {
     pub(super) fn missing(&self, list: &ConversationList) -> Option<MissingConversation> {
         match &self.resume {
             ResumedConversation::Last if list.conversations.is_empty() => {
-                Some(MissingConversation::Last(match self.is_all {
-                    true => "there is no conversation yet, so a new one begins",
-                    false => {
-                        "there is no conversation of this folder yet, so a new one begins; \
-                         --all-folders continues the last one of all folders"
-                    }
-                }))
+                Some(MissingConversation::Last(if self.is_all { NONE_AT_ALL } else { NONE_HERE }))
             }
             ResumedConversation::Id(id) if list.current.as_ref() != Some(id) => {
                 Some(MissingConversation::Id(format!(
@@ -76,20 +74,23 @@ mod tests {
             updated_at: 0,
             folder: None,
         };
-        let list = |conversations: &[&ConversationSummary]| ConversationList {
+        let listing = |conversations: &[&ConversationSummary]| ConversationList {
             conversations: conversations.iter().map(|one| (*one).clone()).collect(),
             current: Some("c".to_owned()),
         };
         let wanted = |resume, is_all| WantedConversation { resume, is_all };
         let last = |is_all| wanted(ResumedConversation::Last, is_all);
-        assert_eq!(last(false).missing(&list(&[&listed])), None);
-        let here = last(false).missing(&list(&[]));
+        assert_eq!(last(false).missing(&listing(&[&listed])), None);
+        let here = last(false).missing(&listing(&[]));
         assert!(matches!(here, Some(MissingConversation::Last(text)) if text.contains("folder")));
-        let anywhere = last(true).missing(&list(&[]));
+        let anywhere = last(true).missing(&listing(&[]));
         assert!(!matches!(anywhere, Some(MissingConversation::Last(text)) if text.contains("--")));
         let by_id = |id: &str| wanted(ResumedConversation::Id(id.to_owned()), false);
-        assert_eq!(by_id("c").missing(&list(&[])), None);
-        assert!(matches!(by_id("d").missing(&list(&[&listed])), Some(MissingConversation::Id(_))));
+        assert_eq!(by_id("c").missing(&listing(&[])), None);
+        assert!(matches!(
+            by_id("d").missing(&listing(&[&listed])),
+            Some(MissingConversation::Id(_))
+        ));
         assert!(!wanted(ResumedConversation::None, false).is_some());
     }
 }

@@ -274,8 +274,10 @@ impl ChatCore {
 
     fn wanted_came(&mut self, wanted: &WantedConversation, list: &ConversationList) {
         match wanted.missing(list) {
-            Some(MissingConversation::Last(text)) => self.note(text),
-            Some(MissingConversation::Id(text)) => self.transcript.error(&text, &self.page),
+            Some(MissingConversation::Last(text)) => self.note(&sentence(text)),
+            Some(MissingConversation::Id(text)) => {
+                self.transcript.error(&sentence(&text), &self.page);
+            }
             None => {}
         }
     }
@@ -329,6 +331,12 @@ impl ChatCore {
         let line = StyledText::new(title, style).and(&when, TextStyle::DIM);
         line.hanging_rows(&self.page, WrapAt::Words, &first, &rest)
     }
+}
+
+/// Makes a sentence of the words of an error.
+fn sentence(words: &str) -> String {
+    let (first, rest) = words.split_at(words.chars().next().map_or(0, char::len_utf8));
+    format!("{}{rest}.", first.to_uppercase())
 }
 
 /// Returns a time as the user's clock shows it.

@@ -88,7 +88,7 @@ fn a_message_names_its_conversation_and_its_cost_is_added_up() {
     core.event(1, &said(SessionEvent::Token("Hi **there**".into())));
     let text = shown(&mut core, NOW + Duration::from_secs(3));
     assert!(text.contains("› hello") && text.contains("Hi there"), "{text}");
-    assert!(text.contains("working 3 s · Ctrl-C cancels · claude-x"), "{text}");
+    assert!(text.contains("working 3 s · Esc interrupts · claude-x"), "{text}");
     core.event(1, &said(end("end_turn", Some(0.25))));
     assert!(shown(&mut core, NOW).ends_with("/help · claude-x · $0.2500 · anthropic"));
     assert!(!core.is_working());
@@ -118,6 +118,124 @@ fn ctrl_c_cancels_the_answer_and_the_second_one_quits() {
     assert!(matches!(core.take_actions()[..], [ChatAction::Quit(130)]));
     core.key(later, KeyStroke::Ctrl('d'));
     assert!(matches!(core.take_actions()[..], [ChatAction::Quit(0)]));
+}
+
+#[test]
+fn escape_interrupts_the_answer_and_keeps_what_is_typed() {
+    let mut core = core();
+    core.key(NOW, KeyStroke::Escape);
+    assert!(core.take_actions().is_empty());
+    type_line(&mut core, "hello");
+    for c in "and".chars() {
+        core.key(NOW, KeyStroke::Char(c));
+    }
+    core.key(NOW, KeyStroke::Escape);
+    assert!(matches!(core.take_actions()[..], [ChatAction::Cancel(1)]));
+    core.key(NOW, KeyStroke::Escape);
+    assert!(core.take_actions().is_empty(), "it neither cancels twice nor quits");
+    assert_eq!(core.editor.text(), "and");
+    core.event(1, &said(end("cancelled", None)));
+    // Also while it waits for an answer.
+    core.editor.take();
+    type_line(&mut core, "again");
+    core.event(2, &said(question()));
+    core.key(NOW, KeyStroke::Escape);
+    assert!(matches!(core.take_actions()[..], [ChatAction::Cancel(2)]));
+}
+
+#[test]
+fn what_was_typed_before_is_searched() {
+    let mut core = core();
+    for line in ["make test", "list files", "make it"] {
+        type_line(&mut core, line);
+    }
+    let press = |core: &mut ChatCore, keys: &[KeyStroke]| {
+        for key in keys {
+            core.key(NOW, *key);
+        }
+        shown(core, NOW)
+    };
+    let letters: Vec<KeyStroke> = "mak".chars().map(KeyStroke::Char).collect();
+    core.key(NOW, KeyStroke::Char('x'));
+    core.key(NOW, KeyStroke::Ctrl('r'));
+    let text = press(&mut core, &letters);
+    assert!(text.contains("make it\nsearch› mak"), "{text}");
+    let text = press(&mut core, &[KeyStroke::Ctrl('r')]);
+    assert!(text.contains("make test\nsearch› mak"), "{text}");
+    let text = press(&mut core, &[KeyStroke::Ctrl('r')]);
+    assert!(text.contains("Nothing older contains that.\nmake test\nsearch› mak"), "{text}");
+    press(&mut core, &[KeyStroke::Enter]);
+    assert_eq!(core.editor.text(), "make test");
+    assert!(core.take_actions().is_empty(), "it is not sent");
+    // Escape brings back what was being typed.
+    core.key(NOW, KeyStroke::Ctrl('r'));
+    press(&mut core, &letters);
+    press(&mut core, &[KeyStroke::Escape]);
+    assert_eq!((core.editor.text(), &core.mode), ("make test", &InputMode::Message));
+}
+
+#[test]
+fn a_slash_opens_a_menu_from_which_a_command_is_taken() {
+    let mut core = core();
+    core.key(NOW, KeyStroke::Char('/'));
+    let text = shown(&mut core, NOW);
+    assert!(text.contains("› /help") && text.contains("more\n› /\n"), "{text}");
+    core.key(NOW, KeyStroke::Char('r'));
+    core.key(NOW, KeyStroke::Down);
+    core.key(NOW, KeyStroke::Enter);
+    assert_eq!(core.editor.text(), "/regenerate");
+    assert!(core.take_actions().is_empty(), "it is taken, and not run");
+    core.key(NOW, KeyStroke::Enter);
+    let actions = core.take_actions();
+    assert!(
+        matches!(&actions[1], ChatAction::Turn(_, SessionCommand::Regenerate { .. })),
+        "{actions:?}"
+    );
+    core.key(NOW, KeyStroke::Char('/'));
+    core.key(NOW, KeyStroke::Escape);
+    assert!(!shown(&mut core, NOW).contains("/help "), "it is closed, and the answer goes on");
+    assert!(core.take_actions().is_empty());
+}
+
+#[test]
+fn line_by_line_a_question_is_printed_once_and_answered_by_a_letter() {
+    let mut core = core();
+    core.print_lines();
+    let mut asked = None;
+    let greeting = core.new_lines(NOW, &mut asked).join("\n");
+    assert!(greeting.contains("/help lists"), "{greeting}");
+    assert_eq!(core.line_prompt(), Some("> "));
+    core.typed_line(NOW, "do \\");
+    core.typed_line(NOW, "it");
+    let actions = core.take_actions();
+    let [ChatAction::Remember(_), ChatAction::Turn(1, SessionCommand::UserMessage(message))] =
+        &actions[..]
+    else {
+        panic!("{actions:?}");
+    };
+    assert_eq!(message.message, "do \nit");
+    assert_eq!(core.new_lines(NOW, &mut asked), Vec::<String>::new(), "the terminal echoes it");
+    assert_eq!(core.line_prompt(), None);
+    core.event(1, &said(question()));
+    let printed = core.new_lines(NOW, &mut asked).join("\n");
+    core.printed(NOW);
+    assert!(printed.contains("? make") && printed.contains("d\u{a0}deny"), "{printed}");
+    assert!(core.new_lines(NOW, &mut asked).is_empty());
+    assert_eq!(core.line_prompt(), Some("answer> "));
+    // A line that was typed before anybody can have read the question does not count.
+    core.typed_line(NOW, "a");
+    assert!(core.take_actions().is_empty());
+    let later = NOW + Duration::from_secs(5);
+    core.typed_line(later, "allow it");
+    assert!(core.new_lines(later, &mut asked).concat().contains("one of the letters"));
+    core.typed_line(later, "r");
+    assert_eq!(core.line_prompt(), Some("why not> "));
+    core.typed_line(later, "not now");
+    let actions = core.take_actions();
+    assert!(
+        matches!(&actions[..], [ChatAction::Errand(Errand::Answer { question }, _)] if question == "q1"),
+        "{actions:?}"
+    );
 }
 
 #[test]
