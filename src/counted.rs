@@ -1,8 +1,10 @@
 //! Numbers with their nouns, and times with their units.
 
+use callgate_mask::text;
+
 /// Returns a number with its noun, in the plural unless it is one.
 pub(crate) fn counted(count: usize, noun: &str) -> String {
-    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
+    text::counted(u64::try_from(count).unwrap_or(u64::MAX), noun)
 }
 
 /// Returns how long something lasts, in the unit that is short to read.

@@ -4,12 +4,14 @@
 //! shorten without splitting a character, [`wrap`] breaks lines between words, [`diff`] shows an
 //! edit.
 
+mod counted;
 mod cut;
 mod diff;
 mod unicode;
 mod visible;
 mod wrap;
 
+pub use counted::counted;
 pub use cut::{Measure, boundary_before, cut, fit, length, pages, shortened};
 pub use diff::{DIFF_LINES, DiffLine, LineChange, OmittedLines, diff};
 pub use visible::{one_line, visible};

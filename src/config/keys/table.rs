@@ -12,6 +12,7 @@ use crate::config::value::ValueKind;
 const COUNT: (i64, i64) = (1, UNLIMITED);
 const ENGINE_WORDS: &[&str] = &["auto", "anthropic", "openai", "claude-code", "offline"];
 const LEVEL_WORDS: &[&str] = &["error", "warn", "info", "debug"];
+const RESUME: &str = "true, false or the id of a conversation in quotes";
 const THEMES: &[&str] = &["system", "light", "dark"];
 
 const fn whole(name: &'static str, (least, most): (i64, i64), unit: &'static str) -> SettingKey {
@@ -232,10 +233,18 @@ pub(crate) const KEYS: &[SettingKey] = &[
         .about("Whether conversations are kept")
         .default("true")
         .flag(KeyFlag::Fixed("no-history", "false", "Keep no conversations")),
-    key("agent.resume", ValueKind::Switch)
-        .about("Whether the last conversation is continued")
+    key("agent.resume", ValueKind::SwitchOrId { must_be: RESUME })
+        .about("Whether the last conversation of the folder is continued, or the id of another")
         .default("false")
-        .flag(KeyFlag::Fixed("resume", "true", "Continue the last conversation")),
+        .flag(KeyFlag::Optional("resume", "true")),
+    key("agent.all_folders", ValueKind::Switch)
+        .about("Whether conversations of all folders are listed and continued")
+        .default("false")
+        .flag(KeyFlag::Fixed(
+            "all-folders",
+            "true",
+            "List and continue the conversations of all folders",
+        )),
     key("agent.conversation_usd", ValueKind::Dollars)
         .about("How much one conversation may cost, in dollars"),
     key("agent.day_usd", ValueKind::Dollars).about("How much one day may cost, in dollars"),
