@@ -21,7 +21,7 @@ use crate::open::OpenArgs;
 use crate::pair::PairArgs;
 use crate::rules::RulesArgs;
 use crate::status::StatusArgs;
-use crate::stop::StopArgs;
+use crate::stop::{self, StopArgs};
 use crate::uninstall::UninstallArgs;
 use crate::up::UpArgs;
 
@@ -161,7 +161,7 @@ impl Cli {
             Some(CliCommand::Pair(args)) => args.run(file),
             Some(CliCommand::Rules(args)) => args.run(file),
             Some(CliCommand::Status(args)) => args.run(file),
-            Some(CliCommand::Stop(args)) => args.run(file),
+            Some(CliCommand::Stop(StopArgs {})) => stop::run(file),
             Some(CliCommand::Uninstall(args)) => {
                 report_unused_problems(file);
                 args.run()

@@ -68,7 +68,7 @@ fn with_config_keys(commands: clap::Command) -> clap::Command {
         PossibleValuesParser::new(keys.collect::<Vec<_>>())
     };
     let with_keys = |config: clap::Command, command: &str, argument: &str| {
-        config.mut_subcommand(command.to_owned(), |command| {
+        config.mut_subcommand(command, |command| {
             command.mut_arg(argument, |argument| argument.value_parser(keys()))
         })
     };

@@ -28,23 +28,21 @@ const PATIENCE: Duration = Duration::from_secs(10);
 #[derive(Debug, clap::Args)]
 pub(crate) struct StopArgs {}
 
-impl StopArgs {
-    /// Ends the desk, and waits for its end.
-    pub(crate) fn run(self, file: Option<&Path>) -> Result<ExitCode, Failure> {
-        let config = Config::load(file, &DeskFlags::default())?;
-        let failed = |error: DeskError| Failure::Failed(error.to_string());
-        let mut viewer = Viewer::connect(&config.desk_socket.value).map_err(failed)?;
-        let open = open_questions(&mut viewer).map_err(failed)?;
-        let process = viewer.status().map_err(failed)?.pid;
-        end(process, &config.desk_socket.value)?;
-        let questions: Vec<String> = open.rows.iter().map(question_line).collect();
-        let mut out = io::stdout().lock();
-        writeln!(out, "callgate has stopped; it ran as process {process}.")?;
-        let left = wrapped_for_terminal(&left_open(&questions, config.grace), 2);
-        out.write_all(left.as_bytes())?;
-        out.flush()?;
-        Ok(ExitCode::SUCCESS)
-    }
+/// Ends the desk, and waits for its end.
+pub(crate) fn run(file: Option<&Path>) -> Result<ExitCode, Failure> {
+    let config = Config::load(file, &DeskFlags::default())?;
+    let failed = |error: DeskError| Failure::Failed(error.to_string());
+    let mut viewer = Viewer::connect(&config.desk_socket.value).map_err(failed)?;
+    let open = open_questions(&mut viewer).map_err(failed)?;
+    let process = viewer.status().map_err(failed)?.pid;
+    end(process, &config.desk_socket.value)?;
+    let questions: Vec<String> = open.rows.iter().map(question_line).collect();
+    let mut out = io::stdout().lock();
+    writeln!(out, "callgate has stopped; it ran as process {process}.")?;
+    let left = wrapped_for_terminal(&left_open(&questions, config.grace), 2);
+    out.write_all(left.as_bytes())?;
+    out.flush()?;
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Ends the process that serves this socket, and waits for its end.

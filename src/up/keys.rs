@@ -65,7 +65,7 @@ impl Keyboard {
         let shown = Arc::clone(&terminal);
         screen().spawn(move || {
             for () in redraws {
-                print_of(&shown, start, |terminal, now| terminal.redraw(now));
+                print_of(&shown, start, Terminal::redraw);
             }
         })?;
         let modes = Arc::clone(&keyboard.modes);

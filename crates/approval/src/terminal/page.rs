@@ -58,7 +58,8 @@ impl TerminalPage {
                 lines.push_str(GAP);
                 used += GAP.len();
             }
-            lines += &format!("{} {means}", self.bold(key));
+            // Writing to a string cannot fail.
+            let _ = write!(lines, "{} {means}", self.bold(key));
             used += length;
         }
         lines + "\n"
