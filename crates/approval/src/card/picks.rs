@@ -106,6 +106,10 @@ fn user_answers(input: &Value, answer: impl Fn(usize, &Value) -> Option<String>)
 /// Returns the input that carries a person's own words back to a tool that asked its user. Of
 /// several questions, the words answer those without a pick.
 pub(crate) fn worded(tool: &str, input: &str, words: &str, picks: &[Vec<u8>]) -> Option<String> {
+    // Every face asks this of every question, and inputs of other tools may be long.
+    if !matches!(tool, "AskUserQuestion" | "Elicitation") {
+        return None;
+    }
     let input: Value = serde_json::from_str(input).ok()?;
     match tool {
         "AskUserQuestion" => {
