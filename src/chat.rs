@@ -37,7 +37,7 @@ use attached_files::attachments;
 use input_history::InputHistoryFile;
 use line_chat::LineChat;
 use one_shot::OneShot;
-use running_chat::ChatStart;
+use running_chat::ChatParts;
 use terminal_chat::TerminalChat;
 use wanted_conversation::WantedConversation;
 
@@ -94,7 +94,7 @@ impl ChatArgs {
                     around.data_folder().map(|folder| InputHistoryFile::in_folder(&folder));
                 let is_kept = config.agent.history.is_some();
                 let colours = env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-                let start = ChatStart { client, folder, wanted, is_kept, history };
+                let start = ChatParts { client, folder, wanted, is_kept, history };
                 let code = if is_dumb() {
                     LineChat { start }.run().await
                 } else {

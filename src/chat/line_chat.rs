@@ -9,7 +9,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 
 use super::chat_core::INTERRUPTED;
-use super::running_chat::{ChatEvent, ChatStart, RunningChat, next_state};
+use super::running_chat::{ChatEvent, ChatParts, RunningChat, next_state};
 use super::terminal_chat::{MOST_EVENTS, page, print};
 use crate::key_decoder::KeyStroke;
 
@@ -18,7 +18,7 @@ const LONGEST_LINE: usize = 1024 * 1024;
 
 /// The chat, line by line.
 pub(super) struct LineChat {
-    pub(super) start: ChatStart,
+    pub(super) start: ChatParts,
 }
 
 impl LineChat {

@@ -20,7 +20,7 @@ use super::wanted_conversation::WantedConversation;
 const ENDS_WITHIN: Duration = Duration::from_secs(5);
 
 /// What a chat needs.
-pub(super) struct ChatStart {
+pub(super) struct ChatParts {
     pub(super) client: Client,
     pub(super) folder: PathBuf,
     pub(super) wanted: WantedConversation,
@@ -48,8 +48,8 @@ pub(super) struct RunningChat {
 }
 
 impl RunningChat {
-    pub(super) fn new(start: ChatStart, page: ChatPage, events: mpsc::Sender<ChatEvent>) -> Self {
-        let ChatStart { client, folder, wanted, is_kept, history } = start;
+    pub(super) fn new(start: ChatParts, page: ChatPage, events: mpsc::Sender<ChatEvent>) -> Self {
+        let ChatParts { client, folder, wanted, is_kept, history } = start;
         let (entries, problem) = match history.as_ref().map(InputHistoryFile::read) {
             Some(Ok(entries)) => (entries, None),
             Some(Err(error)) => (Vec::new(), Some(error)),

@@ -15,7 +15,7 @@ use tokio::time::sleep_until;
 
 use super::chat_core::INTERRUPTED;
 use super::inline_screen::InlineScreen;
-use super::running_chat::{ChatEvent, ChatStart, RunningChat, next_state};
+use super::running_chat::{ChatEvent, ChatParts, RunningChat, next_state};
 use super::styled_text::ChatPage;
 use crate::key_decoder::KeyStroke;
 use crate::key_reader::read_keys;
@@ -37,7 +37,7 @@ const USUAL_SIZE: (u16, u16) = (80, 24);
 
 /// The chat on the screen of a terminal.
 pub(super) struct TerminalChat {
-    pub(super) start: ChatStart,
+    pub(super) start: ChatParts,
     pub(super) colours: bool,
 }
 
