@@ -102,8 +102,33 @@ export function outcomeWords({ decision, by, channel, text }) {
   if (text)
     return /[.!?]$/.test(text)
       ? text
-      : `${text}${channel && by && !text.includes(channelWords(channel)) ? ` ${channelWords(channel)}` : ""}.`;
+      : `${text}${channel && by && by !== "you" && !text.includes(channelWords(channel)) ? ` ${channelWords(channel)}` : ""}.`;
   return `${[decisionWords(decision), by && `by ${by}`, channelWords(channel)].filter(Boolean).join(" ")}.`;
+}
+
+/**
+ * Returns why a question is asked, as a sentence or as the desk's reason, and what happens without an
+ * answer.
+ * @param {Pick<import("./types/desk.js").Card, "agent" | "tool" | "body" | "because" | "blocked" | "no_answer_denies">} card
+ */
+export function whyAsked({ agent, tool, body, because, blocked, no_answer_denies }) {
+  const name = agentName(agent);
+  const isScript = name === agentName("script");
+  const asks = () => {
+    if (blocked) return `${name} has blocked this call by itself, and you can let it try again.`;
+    if (tool === "Elicitation") return `A tool server of ${name} asks you something.`;
+    if (isScript) return "A script on this machine asks you.";
+    if (body.type === "ask") return `${name} asks you something.`;
+    if (body.type === "plan") return `${name} asks whether it may carry out this plan.`;
+    return "No rule decides this, so it is asked.";
+  };
+  const unanswered = () => {
+    if (blocked) return "it stays blocked";
+    if (isScript) return "the script is told that nobody answered";
+    if (no_answer_denies || agent === "callgate") return "it is denied";
+    return "the agent asks in its own terminal; if it has none, it is denied";
+  };
+  return { why: because ?? asks(), unanswered: unanswered() };
 }
 
 const INVISIBLE =

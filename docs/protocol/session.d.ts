@@ -533,6 +533,8 @@ export interface Conversation {
   length: number;
   createdAt: number;
   updatedAt: number;
+  /** The folder in which it began, if that is known. */
+  folder?: string;
 }
 
 /** To `load_conversation`, as messages. */

@@ -11,7 +11,7 @@ use callgate_wire::desk::CardContent;
 use callgate_wire::session::PermissionRequest;
 
 use super::styled_text::{ChatPage, StyledText, TextStyle, WrapAt};
-use super::tool_card::diff_rows;
+use super::tool_result::diff_rows;
 use crate::key_decoder::KeyStroke;
 
 /// A key within this time of one that came too early belongs to the same typing.
@@ -116,6 +116,14 @@ impl QuestionPrompt {
     pub(super) fn full_rows(&self, page: &ChatPage) -> Vec<String> {
         let mut rows = self.head(page);
         rows.extend(self.body(page));
+        rows
+    }
+
+    /// Draws all of it with its keys, for a terminal on which it stays.
+    pub(super) fn printed_rows(&mut self, page: &ChatPage, waiting: usize) -> Vec<String> {
+        self.is_whole = true;
+        let mut rows = self.full_rows(page);
+        rows.extend(self.keys(page, waiting));
         rows
     }
 

@@ -1,7 +1,7 @@
 //! Writes an entry on one line: as a row of the table, or as JSON.
 
 use std::fmt::Write as _;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 
 use callgate_mask::text::{self, one_line};
 use callgate_store::{Anchor, LedgerEntry, Sha256Hash};
@@ -12,6 +12,7 @@ use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 
 use super::time;
+use crate::terminal_width::terminal_width;
 
 /// How many characters of a question's id the table shows.
 const SHORT_ID: usize = 8;
@@ -50,11 +51,7 @@ impl<W: Write> EntryWriter<W> {
 
     /// Writes a table, as wide as the terminal if standard output is one.
     pub(super) fn table(out: W) -> Self {
-        let stdout = io::stdout();
-        let size = || rustix::termios::tcgetwinsize(&stdout).ok();
-        let width = Some(()).filter(|()| stdout.is_terminal()).and_then(|()| size());
-        let width = width.map(|size| usize::from(size.ws_col)).filter(|width| *width > 0);
-        Self::table_of(out, TimeZone::system(), width)
+        Self::table_of(out, TimeZone::system(), terminal_width())
     }
 
     pub(super) fn table_of(out: W, zone: TimeZone, width: Option<usize>) -> Self {
@@ -92,7 +89,7 @@ impl<W: Write> EntryWriter<W> {
 pub(super) fn is_detail(entry: &LedgerEntry) -> bool {
     let is = |name: &str, value: &str| entry.json()[name] == value;
     match entry.kind.as_str() {
-        "delivered" | "returned" => true,
+        "said" | "delivered" | "returned" => true,
         "closed" => is("how", "answered"),
         "pressed" => is("outcome", "decided") || is("outcome", "picked"),
         // What it allowed is shown again once it has run.

@@ -99,7 +99,7 @@ impl Card {
             input: plain::visible(input),
             last_words: last_words.map(plain::shown).filter(|words| !words.trim().is_empty()),
             offers: if takes_offers { offers::of(suggestions) } else { Vec::new() },
-            takes_words: can_edit && picks::worded(kind, input, "").is_some(),
+            takes_words: can_edit && picks::worded(kind, input, "", &[]).is_some(),
             pickers,
             can_edit,
             can_stop: takes(AnswerExtra::Interrupt),
@@ -144,6 +144,13 @@ impl Card {
         text::cut(&self.row.session, SHORT_SESSION, Measure::Utf16)
     }
 
+    /// Returns true if words can be neither an answer nor a refusal: a tool server asks for a form,
+    /// or for one of certain answers.
+    pub(crate) fn refuses_words(&self) -> bool {
+        let is_form = self.can_edit && ToolKind::of("", &self.row.tool) == ToolKind::Elicit;
+        self.blocked.is_some() || is_form && !self.takes_words
+    }
+
     /// Returns the labels of the picked answers.
     pub(crate) fn picked(&self, picks: &[Vec<u8>]) -> String {
         let label = |picker: &CardPicker, at: u8| {
@@ -153,7 +160,7 @@ impl Card {
             let labels = picks.iter().filter_map(|at| label(picker, *at));
             labels.collect::<Vec<_>>().join(", ")
         });
-        answers.collect::<Vec<_>>().join("; ")
+        answers.filter(|labels| !labels.is_empty()).collect::<Vec<_>>().join("; ")
     }
 }
 

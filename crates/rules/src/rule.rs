@@ -80,7 +80,7 @@ impl Rule {
     /// Returns the rule as it is shown: `` `builds` (rules.toml:3) ``.
     #[must_use]
     pub fn shown(&self) -> String {
-        format!("`{}` ({}:{})", self.name, self.file, self.line)
+        shown_rule(&self.name, &self.file, self.line)
     }
 
     /// Returns true if the rule applies only at some times.
@@ -292,6 +292,11 @@ impl Rule {
             "it holds at this time".into()
         }
     }
+}
+
+/// Returns a rule as it is shown.
+pub(crate) fn shown_rule(name: &str, file: &str, line: usize) -> String {
+    format!("`{name}` ({file}:{line})")
 }
 
 #[cfg(test)]

@@ -21,8 +21,9 @@ pub mod kind {
     /// Entries were removed. Only [`Store::prune`](crate::Store::prune) writes it.
     pub const ANCHOR: &str = "anchor";
     /// Every kind that callgate writes, those of a question first, in the order of its life.
-    pub const ALL: [&str; 18] = [
+    pub const ALL: [&str; 19] = [
         ASKED,
+        "said",
         "unsent",
         "pressed",
         "decided",

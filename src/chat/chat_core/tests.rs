@@ -15,7 +15,12 @@ use crate::key_decoder::KeyStroke;
 const NOW: Duration = Duration::from_secs(100);
 
 fn core() -> ChatCore {
-    let mut core = ChatCore::new(page(60), PathBuf::from("/nowhere"), InputHistory::default());
+    let mut core = ChatCore::new(
+        page(60),
+        PathBuf::from("/nowhere"),
+        InputHistory::default(),
+        WantedConversation::default(),
+    );
     core.runtime_state(&RuntimeState::Ready(Arc::new(RuntimeReady::at(0))));
     assert!(matches!(core.take_actions()[..], [ChatAction::Errand(Errand::Status, _)]));
     let status = RuntimeStatus {
@@ -84,7 +89,7 @@ fn a_message_names_its_conversation_and_its_cost_is_added_up() {
     core.event(1, &said(SessionEvent::Token("Hi **there**".into())));
     let text = shown(&mut core, NOW + Duration::from_secs(3));
     assert!(text.contains("› hello") && text.contains("Hi there"), "{text}");
-    assert!(text.contains("working 3 s · Ctrl-C cancels · claude-x"), "{text}");
+    assert!(text.contains("working 3 s · Esc interrupts · claude-x"), "{text}");
     core.event(1, &said(end("end_turn", Some(0.25))));
     assert!(shown(&mut core, NOW).ends_with("/help · claude-x · $0.2500 · anthropic"));
     assert!(!core.is_working());
@@ -114,6 +119,124 @@ fn ctrl_c_cancels_the_answer_and_the_second_one_quits() {
     assert!(matches!(core.take_actions()[..], [ChatAction::Quit(130)]));
     core.key(later, KeyStroke::Ctrl('d'));
     assert!(matches!(core.take_actions()[..], [ChatAction::Quit(0)]));
+}
+
+#[test]
+fn escape_interrupts_the_answer_and_keeps_what_is_typed() {
+    let mut core = core();
+    core.key(NOW, KeyStroke::Escape);
+    assert!(core.take_actions().is_empty());
+    type_line(&mut core, "hello");
+    for c in "and".chars() {
+        core.key(NOW, KeyStroke::Char(c));
+    }
+    core.key(NOW, KeyStroke::Escape);
+    assert!(matches!(core.take_actions()[..], [ChatAction::Cancel(1)]));
+    core.key(NOW, KeyStroke::Escape);
+    assert!(core.take_actions().is_empty(), "it neither cancels twice nor quits");
+    assert_eq!(core.editor.text(), "and");
+    core.event(1, &said(end("cancelled", None)));
+    // Also while it waits for an answer.
+    core.editor.take();
+    type_line(&mut core, "again");
+    core.event(2, &said(question()));
+    core.key(NOW, KeyStroke::Escape);
+    assert!(matches!(core.take_actions()[..], [ChatAction::Cancel(2)]));
+}
+
+#[test]
+fn what_was_typed_before_is_searched() {
+    let mut core = core();
+    for line in ["make test", "list files", "make it"] {
+        type_line(&mut core, line);
+    }
+    let press = |core: &mut ChatCore, keys: &[KeyStroke]| {
+        for key in keys {
+            core.key(NOW, *key);
+        }
+        shown(core, NOW)
+    };
+    let letters: Vec<KeyStroke> = "mak".chars().map(KeyStroke::Char).collect();
+    core.key(NOW, KeyStroke::Char('x'));
+    core.key(NOW, KeyStroke::Ctrl('r'));
+    let text = press(&mut core, &letters);
+    assert!(text.contains("make it\nsearch› mak"), "{text}");
+    let text = press(&mut core, &[KeyStroke::Ctrl('r')]);
+    assert!(text.contains("make test\nsearch› mak"), "{text}");
+    let text = press(&mut core, &[KeyStroke::Ctrl('r')]);
+    assert!(text.contains("Nothing older contains that.\nmake test\nsearch› mak"), "{text}");
+    press(&mut core, &[KeyStroke::Enter]);
+    assert_eq!(core.editor.text(), "make test");
+    assert!(core.take_actions().is_empty(), "it is not sent");
+    // Escape brings back what was being typed.
+    core.key(NOW, KeyStroke::Ctrl('r'));
+    press(&mut core, &letters);
+    press(&mut core, &[KeyStroke::Escape]);
+    assert_eq!((core.editor.text(), &core.mode), ("make test", &InputMode::Message));
+}
+
+#[test]
+fn a_slash_opens_a_menu_from_which_a_command_is_taken() {
+    let mut core = core();
+    core.key(NOW, KeyStroke::Char('/'));
+    let text = shown(&mut core, NOW);
+    assert!(text.contains("› /help") && text.contains("more\n› /\n"), "{text}");
+    core.key(NOW, KeyStroke::Char('r'));
+    core.key(NOW, KeyStroke::Down);
+    core.key(NOW, KeyStroke::Enter);
+    assert_eq!(core.editor.text(), "/regenerate");
+    assert!(core.take_actions().is_empty(), "it is taken, and not run");
+    core.key(NOW, KeyStroke::Enter);
+    let actions = core.take_actions();
+    assert!(
+        matches!(&actions[1], ChatAction::Turn(_, SessionCommand::Regenerate { .. })),
+        "{actions:?}"
+    );
+    core.key(NOW, KeyStroke::Char('/'));
+    core.key(NOW, KeyStroke::Escape);
+    assert!(!shown(&mut core, NOW).contains("/help "), "it is closed, and the answer goes on");
+    assert!(core.take_actions().is_empty());
+}
+
+#[test]
+fn line_by_line_a_question_is_printed_once_and_answered_by_a_letter() {
+    let mut core = core();
+    core.print_lines();
+    let mut asked = None;
+    let greeting = core.new_lines(NOW, &mut asked).join("\n");
+    assert!(greeting.contains("/help lists"), "{greeting}");
+    assert_eq!(core.line_prompt(), Some("> "));
+    core.typed_line(NOW, "do \\");
+    core.typed_line(NOW, "it");
+    let actions = core.take_actions();
+    let [ChatAction::Remember(_), ChatAction::Turn(1, SessionCommand::UserMessage(message))] =
+        &actions[..]
+    else {
+        panic!("{actions:?}");
+    };
+    assert_eq!(message.message, "do \nit");
+    assert_eq!(core.new_lines(NOW, &mut asked), Vec::<String>::new(), "the terminal echoes it");
+    assert_eq!(core.line_prompt(), None);
+    core.event(1, &said(question()));
+    let printed = core.new_lines(NOW, &mut asked).join("\n");
+    core.printed(NOW);
+    assert!(printed.contains("? make") && printed.contains("d\u{a0}deny"), "{printed}");
+    assert!(core.new_lines(NOW, &mut asked).is_empty());
+    assert_eq!(core.line_prompt(), Some("answer> "));
+    // A line that was typed before anybody can have read the question does not count.
+    core.typed_line(NOW, "a");
+    assert!(core.take_actions().is_empty());
+    let later = NOW + Duration::from_secs(5);
+    core.typed_line(later, "allow it");
+    assert!(core.new_lines(later, &mut asked).concat().contains("one of the letters"));
+    core.typed_line(later, "r");
+    assert_eq!(core.line_prompt(), Some("why not> "));
+    core.typed_line(later, "not now");
+    let actions = core.take_actions();
+    assert!(
+        matches!(&actions[..], [ChatAction::Errand(Errand::Answer { question }, _)] if question == "q1"),
+        "{actions:?}"
+    );
 }
 
 #[test]
@@ -197,6 +320,7 @@ fn conversations_are_listed_opened_and_deleted_after_a_question() {
         length: 4,
         created_at: 0,
         updated_at: 0,
+        folder: Some(if id == "c1" { "/nowhere" } else { "/elsewhere" }.into()),
     };
     let conversations = vec![summary("c1", "This one"), summary("c2", "The ledger")];
     let list = ConversationList { conversations, current: Some("c1".into()) };
@@ -210,6 +334,7 @@ fn conversations_are_listed_opened_and_deleted_after_a_question() {
     assert!(listed(&mut core, "zebra").contains("No title of a conversation contains that."));
     let text = listed(&mut core, "");
     assert!(text.contains("› 1 This one") && text.contains("  2 The ledger"), "{text}");
+    assert!(text.contains("4 messages, /elsewhere") && !text.contains("/nowhere"), "{text}");
     let actions = type_line(&mut core, "/open 2");
     assert!(
         matches!(&actions[1], ChatAction::Turn(1, SessionCommand::LoadConversation { .. })),
@@ -228,6 +353,33 @@ fn conversations_are_listed_opened_and_deleted_after_a_question() {
     core.errand_done(NOW, Errand::Delete { id: "c1".into() }, Ok(reply(SessionEvent::Done(None))));
     type_line(&mut core, "/open 7");
     assert!(shown(&mut core, NOW).contains("/list shows them"));
+}
+
+#[test]
+fn a_conversation_that_is_to_be_continued_is_looked_for_once() {
+    let wanted = WantedConversation::of_last();
+    let mut core = ChatCore::new(page(60), "/nowhere".into(), InputHistory::default(), wanted);
+    let ready = RuntimeState::Ready(Arc::new(RuntimeReady::at(0)));
+    core.runtime_state(&ready);
+    let mut actions = core.take_actions();
+    let Some(ChatAction::Errand(errand @ Errand::Resume(_), _)) = actions.pop() else {
+        panic!("{actions:?}");
+    };
+    let list = ConversationList { conversations: Vec::new(), current: Some("c1".into()) };
+    core.errand_done(NOW, errand, Ok(reply(SessionEvent::done(&list))));
+    assert!(shown(&mut core, NOW).replace("\n ", "").contains("so a new one begins"));
+    core.runtime_state(&ready);
+    assert!(matches!(core.take_actions()[..], [ChatAction::Errand(Errand::Status, _)]));
+}
+
+#[test]
+fn how_a_conversation_is_continued_is_said_once_there_is_something_in_it() {
+    let mut core = core();
+    core.say_how_to_continue();
+    assert!(!shown(&mut core, NOW).contains("--resume"));
+    type_line(&mut core, "hello");
+    core.say_how_to_continue();
+    assert!(shown(&mut core, NOW).contains("callgate chat --resume c1 continues this"));
 }
 
 #[test]

@@ -84,14 +84,9 @@ pub(crate) fn answered(tool: ToolKind, input: &str, picks: &[Vec<u8>]) -> Option
         labels.collect::<Option<Vec<_>>>().map(|labels| labels.join(", "))
     };
     let answer = match tool {
-        ToolKind::AskUser => {
-            let mut answers = Map::new();
-            for (at, one) in input["questions"].as_array()?.iter().enumerate() {
-                let label = chosen(at, &one["options"], |option| option["label"].as_str())?;
-                answers.insert(one["question"].as_str()?.to_owned(), label.into());
-            }
-            json!({ "questions": input["questions"], "answers": answers })
-        }
+        ToolKind::AskUser => user_answers(&input, |at, one| {
+            chosen(at, &one["options"], |option| option["label"].as_str())
+        })?,
         ToolKind::Script => json!({ "choice": chosen(0, &input["choices"], Value::as_str)? }),
         ToolKind::Elicit => {
             let (name, _) = asked_field(&input)?;
@@ -103,13 +98,45 @@ pub(crate) fn answered(tool: ToolKind, input: &str, picks: &[Vec<u8>]) -> Option
     Some(answer.to_string())
 }
 
-/// Returns the input that carries a person's own words back to a tool that asked for words.
-pub(crate) fn worded(tool: ToolKind, input: &str, words: &str) -> Option<String> {
-    if tool != ToolKind::Elicit {
+/// Returns the input that carries the answers to an agent's questions back to it.
+fn user_answers(input: &Value, answer: impl Fn(usize, &Value) -> Option<String>) -> Option<Value> {
+    let mut answers = Map::new();
+    for (at, one) in input["questions"].as_array()?.iter().enumerate() {
+        answers.insert(one["question"].as_str()?.to_owned(), answer(at, one)?.into());
+    }
+    Some(json!({ "questions": input["questions"], "answers": answers }))
+}
+
+/// Returns the input that carries a person's own words back to a tool that asked its user. Of
+/// several questions, the words answer those without a pick.
+pub(crate) fn worded(
+    tool: ToolKind,
+    input: &str,
+    words: &str,
+    picks: &[Vec<u8>],
+) -> Option<String> {
+    // Every face asks this of every question, and inputs of other tools may be long.
+    if !matches!(tool, ToolKind::AskUser | ToolKind::Elicit) {
         return None;
     }
-    match asked_field(&serde_json::from_str(input).ok()?)? {
-        (name, None) => Some(json!({ name: words }).to_string()),
-        (_, Some(_)) => None,
+    let input: Value = serde_json::from_str(input).ok()?;
+    match tool {
+        ToolKind::AskUser => {
+            let answers = user_answers(&input, |at, one| {
+                let label = |option: &u8| one["options"][usize::from(*option)]["label"].as_str();
+                match picks.get(at).filter(|picks| !picks.is_empty()) {
+                    Some(picks) => {
+                        Some(picks.iter().map(label).collect::<Option<Vec<_>>>()?.join(", "))
+                    }
+                    None => Some(words.to_owned()),
+                }
+            });
+            answers.map(|answers| answers.to_string())
+        }
+        ToolKind::Elicit => match asked_field(&input)? {
+            (name, None) => Some(json!({ name: words }).to_string()),
+            (_, Some(_)) => None,
+        },
+        _ => None,
     }
 }

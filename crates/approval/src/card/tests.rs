@@ -342,12 +342,12 @@ fn choices_of_scripts_and_of_tool_servers() {
     assert_eq!(card("Elicitation", &one, &json!([])).pickers.len(), 1);
     let chosen = picks::answered(ToolKind::Elicit, &one.to_string(), &[vec![0]]);
     assert_eq!(chosen.as_deref(), Some(r#"{"tier":"a"}"#));
-    assert_eq!(picks::worded(ToolKind::Elicit, &one.to_string(), "c"), None);
+    assert_eq!(picks::worded(ToolKind::Elicit, &one.to_string(), "c", &[]), None);
     let words = asked(json!({ "name": { "type": "string" } }));
-    let told = picks::worded(ToolKind::Elicit, &words.to_string(), "Ada");
+    let told = picks::worded(ToolKind::Elicit, &words.to_string(), "Ada", &[]);
     assert_eq!(told.as_deref(), Some(r#"{"name":"Ada"}"#));
     let two = asked(json!({ "a": { "type": "string" }, "b": { "type": "string" } }));
-    assert_eq!(picks::worded(ToolKind::Elicit, &two.to_string(), "Ada"), None);
+    assert_eq!(picks::worded(ToolKind::Elicit, &two.to_string(), "Ada", &[]), None);
 }
 
 #[test]

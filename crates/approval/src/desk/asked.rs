@@ -13,7 +13,7 @@ use super::digest::CallDigest;
 use super::question::{DecisionDetails, DeskDecision, PendingQuestion, Ruling};
 use super::{AskerId, Desk, DeskOutput, DeskStep, MOST_BYTES, Now, record};
 use crate::card::Card;
-use crate::channel::{ChannelOrder, QuestionCopy};
+use crate::channel::{ChannelOrder, CopyPart, QuestionCopy};
 
 /// Why a question that nobody could see was not decided.
 pub(super) const UNREACHABLE: &str = "nobody can be reached";
@@ -176,7 +176,7 @@ impl Desk {
         let Some(open) = self.open.get_mut(&copy.question) else { return };
         open.sending.retain(|chat| *chat != copy.chat);
         if !open.copies.contains(&copy) {
-            step.keep(copy_key(&copy), String::new());
+            step.keep(copy_key(&copy), part_name(copy.part).to_owned());
             open.copies.push(copy);
         }
     }
@@ -287,6 +287,8 @@ impl Desk {
         let before = &open.card.row;
         let mut card = Card::new(&request, input.shown(), before.asked_ms, before.until_ms);
         card.row.because.clone_from(&before.because);
+        // They may have come after the question.
+        card.shown.last_words = card.shown.last_words.or_else(|| open.card.last_words.clone());
         card.offers.retain(|_| !open.card.offers.is_empty());
         if open.card.confirm.is_some() {
             card.require_confirmation();
@@ -354,6 +356,14 @@ pub(crate) fn patience(timeout: Duration, request: &ApprovalRequest) -> Duration
 /// Returns the key under which a copy is kept beside the ledger.
 pub(super) fn copy_key(copy: &QuestionCopy) -> String {
     format!("copy/{}/{}/{}", copy.question, copy.chat, copy.message)
+}
+
+/// Returns what is kept of a copy under its key.
+pub(super) fn part_name(part: CopyPart) -> &'static str {
+    match part {
+        CopyPart::Question => "",
+        CopyPart::Buttons => "buttons",
+    }
 }
 
 /// Refuses a question, without effect on any other.

@@ -53,15 +53,22 @@ impl PressCare {
     /// Forgets a question that is over, and returns the keys of what was kept about it.
     pub(super) fn forget(&mut self, question: &RequestId) -> Vec<String> {
         self.pressed.remove(question);
-        self.in_full.retain(|(id, _)| id != question);
+        let in_full = self.in_full.extract_if(|(id, _)| id == question);
+        let in_full = in_full.map(|(id, chat)| full_key(&id, chat));
         let awaited = self.awaited.extract_if(|(id, ..)| id == question);
-        awaited.map(|(id, chat, user)| word_key(&id, chat, user)).collect()
+        let awaited = awaited.map(|(id, chat, user)| word_key(&id, chat, user));
+        in_full.chain(awaited).collect()
     }
 }
 
 /// Returns the key under which it is kept that a person's next reply is to be the word.
 pub(super) fn word_key(id: &RequestId, chat: i64, user: i64) -> String {
     format!("word/{id}/{chat}/{user}")
+}
+
+/// Returns the key under which it is kept that a question was shown in full in a chat.
+pub(super) fn full_key(id: &RequestId, chat: i64) -> String {
+    format!("full/{id}/{chat}")
 }
 
 impl Desk {

@@ -119,6 +119,9 @@ pub(super) struct PendingQuestion {
     pub(super) agent_id: Option<String>,
 }
 
+/// Who decided, if it was the person at the asker's own front end.
+pub(super) const OWN: &str = "you";
+
 /// A decision about a question.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct DeskDecision {
@@ -204,6 +207,12 @@ impl PendingQuestion {
     pub(super) fn show(&self, now: Now, chats: Vec<i64>) -> ChannelOrder {
         let within = self.deadline.saturating_sub(now.mono);
         ChannelOrder::Show { card: Arc::clone(&self.card), chats, within }
+    }
+
+    /// Returns the order to show the question anew, with the answers chosen so far.
+    pub(super) fn redraw(&self) -> ChannelOrder {
+        let (card, copies) = (Arc::clone(&self.card), self.copies.clone());
+        ChannelOrder::Redraw { card, copies, picks: self.picks.clone() }
     }
 
     /// Returns true if the asker has a front end that may answer.

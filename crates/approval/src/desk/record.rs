@@ -60,6 +60,7 @@ pub(super) fn masked(request: &ApprovalRequest, input: &str) -> ApprovalRequest 
     // Whoever knows the value could bypass the desk.
     if let Some(context) = &mut masked.context {
         context.gated = None;
+        context.words_follow = None;
     }
     masked.tool_input = bounded(input);
     masked.cwd = hidden(&request.cwd);

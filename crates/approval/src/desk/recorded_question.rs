@@ -11,6 +11,8 @@ use crate::card::Card;
 /// A question as the ledger has it.
 #[derive(Debug)]
 pub(crate) struct RecordedQuestion {
+    /// The number of its first entry.
+    pub(crate) seq: u64,
     pub(crate) card: Card,
     /// The request, masked, and cut if it is long.
     pub(crate) request: ApprovalRequest,
@@ -22,10 +24,15 @@ pub(crate) struct RecordedQuestion {
 }
 
 impl RecordedQuestion {
-    /// Reads the entry of a question. Returns `None` if it was damaged.
-    pub(crate) fn read(asked: &LedgerEntry) -> Option<Self> {
+    /// Reads the entries of a question. Returns `None` if the first was damaged or is missing.
+    pub(crate) fn read(entries: &[LedgerEntry]) -> Option<Self> {
+        let asked = entries.iter().find(|entry| entry.kind == "asked")?;
         let fields: Value = serde_json::from_str(&asked.body).ok()?;
-        let request = ApprovalRequest::decode(fields["request"].to_string().as_bytes()).ok()?;
+        let mut request = ApprovalRequest::decode(fields["request"].to_string().as_bytes()).ok()?;
+        if let Some(said) = entries.iter().rev().find(|entry| entry.kind == "said") {
+            let words = said.json()["last_words"].as_str().map(str::to_owned);
+            request.context.get_or_insert_default().last_words = words;
+        }
         let until_ms = fields["until_ms"].as_i64()?;
         let ruling = fields["ruling"].as_str().unwrap_or_default().to_owned();
         let mut card = Card::new(&request, request.tool_input.get(), asked.at_ms, until_ms);
@@ -37,6 +44,6 @@ impl RecordedQuestion {
         }
         let is_cut = record::was_cut(request.tool_input.get());
         let digest = CallDigest::parse(fields["digest"].as_str()?)?;
-        Some(Self { card, request, digest, ruling, is_cut })
+        Some(Self { seq: asked.seq, card, request, digest, ruling, is_cut })
     }
 }

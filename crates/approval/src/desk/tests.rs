@@ -11,6 +11,7 @@ mod model;
 mod naive;
 mod pressing;
 mod reaching;
+mod said;
 mod settling;
 
 use std::collections::BTreeMap;
@@ -34,6 +35,7 @@ pub(super) fn settings() -> DeskSettings {
         viewer_grace: Duration::from_secs(10),
         phone_after: Duration::ZERO,
         notify_on_stop: false,
+        notify_on_wait: true,
         terminal: false,
         phones: true,
         unattended: Unattended::Rules,

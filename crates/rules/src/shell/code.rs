@@ -117,6 +117,8 @@ fn quoted(quote: char, chars: &mut std::iter::Peekable<std::str::Chars<'_>>) -> 
                 Some('n') => inside.push('\n'),
                 Some('t') => inside.push('\t'),
                 Some('r') => inside.push(' '),
+                // The line goes on.
+                Some('\n') => {}
                 Some('x') => inside.extend(by_number(chars, 2)),
                 Some('u') => inside.extend(by_number(chars, 4)),
                 Some(c) => inside.push(c),

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::bench::{Bench, DEADLINE, House, link, question, words};
 
-const TOLD: &str = "Allowed by its own front end";
+const TOLD: &str = "Allowed by you";
 
 fn make(target: &str) -> GateQuestion {
     question("run_shell_command", &json!({ "command": "make", "args": [target] }), "c1")

@@ -117,8 +117,8 @@ fn waiting(entries: &[LedgerEntry]) -> Option<(u64, RecordedQuestion)> {
     if entries.iter().any(|entry| matches!(entry.kind.as_str(), "decided" | "closed")) {
         return None;
     }
-    let asked = entries.iter().find(|entry| entry.kind == "asked")?;
-    Some((asked.seq, RecordedQuestion::read(asked)?))
+    let question = RecordedQuestion::read(entries)?;
+    Some((question.seq, question))
 }
 
 /// Returns true for a call of an agent; callgate's own questions and those of scripts are not.

@@ -27,7 +27,8 @@ pub(super) const LONGEST_SUMMARY: usize = 400;
 /// How much of a person's words is shown, in characters.
 const LONGEST_WORDS: usize = 2_000;
 /// The entries of which calls consist.
-const KINDS: [&str; 7] = ["asked", "pressed", "decided", "closed", "checked", "ran", "saved"];
+const KINDS: [&str; 8] =
+    ["asked", "said", "pressed", "decided", "closed", "checked", "ran", "saved"];
 
 /// A call of the past.
 #[derive(Debug)]
@@ -50,6 +51,8 @@ struct QuestionOutcome {
     how: Option<String>,
     has_run: bool,
     ok: Option<bool>,
+    /// The agent's last words, if they came after the question.
+    last_words: Option<String>,
 }
 
 /// The entry of a decision.
@@ -74,6 +77,7 @@ struct OutcomeEntry {
     outcome: Option<String>,
     how: Option<String>,
     ok: Option<bool>,
+    last_words: Option<String>,
 }
 
 impl QuestionOutcome {
@@ -86,13 +90,14 @@ impl QuestionOutcome {
             }
             return;
         }
-        let OutcomeEntry { channel, outcome, how, ok } =
+        let OutcomeEntry { channel, outcome, how, ok, last_words } =
             serde_json::from_str(&entry.body).unwrap_or_default();
         match entry.kind.as_str() {
             "pressed" if outcome.as_deref() == Some("decided") => {
                 self.channel = self.channel.or(channel);
             }
             "closed" => self.how = self.how.take().or(how),
+            "said" => self.last_words = self.last_words.take().or(last_words),
             "ran" => (self.has_run, self.ok) = (true, self.ok.or(ok)),
             _ => {}
         }
@@ -234,7 +239,8 @@ impl PastCall {
             words: words.map(|words| shortened(&words, LONGEST_WORDS)),
             edited: edited.is_some(),
         };
-        let last_words = request.context.and_then(|context| context.last_words);
+        let words_then = request.context.and_then(|context| context.last_words);
+        let last_words = outcome.last_words.or(words_then);
         Self { row, decider, last_words, agent, searched: format!("{summary}\n{input}") }
     }
 

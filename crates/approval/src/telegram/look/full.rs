@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use crate::telegram::html::{HtmlStyle, MessageLimits};
 use callgate_mask::text;
 use callgate_wire::desk::CardContent;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::{about, html_message};
 use crate::card::{Card, HIDDEN_COULD_RUN};
@@ -80,9 +80,32 @@ fn everything(card: &Card) -> String {
         add(&format!("Always {}", at + 1), &format!("{}\n{}", offer.meaning, offer.lasts));
     }
     if !matches!(card.body, CardContent::Other { .. } | CardContent::Mcp { .. }) {
-        add("The whole input", &card.input);
+        add("The rest of the input", &rest(card));
     }
     out
+}
+
+/// Returns the members of the input that are not shown as a part of what would be done, as JSON.
+fn rest(card: &Card) -> String {
+    let Ok(members) = serde_json::from_str::<Map<String, Value>>(&card.input) else {
+        return card.input.clone();
+    };
+    let shown: Vec<String> = parts(&card.body).into_iter().map(|(_, content)| content).collect();
+    let rest = members.into_iter().filter(|(name, value)| !is_shown(name, value, &shown));
+    let rest: Map<String, Value> = rest.collect();
+    if rest.is_empty() { String::new() } else { Value::Object(rest).to_string() }
+}
+
+/// Returns true if a member is one of the shown texts, or the words of a command that is.
+fn is_shown(name: &str, value: &Value, shown: &[String]) -> bool {
+    match value {
+        Value::String(text) => shown.contains(text),
+        Value::Array(words) if matches!(name, "command" | "args") => shown.iter().any(|shown| {
+            let mut words = words.iter().map(Value::as_str);
+            words.all(|word| word.is_some_and(|word| shown.contains(word)))
+        }),
+        _ => false,
+    }
 }
 
 /// Returns the parts of what would be done, each with its title.

@@ -105,7 +105,7 @@ proptest! {
         check_html(&QuestionLook::marked(&card, &mark).html);
         check_html(&retired(&card.id, &mark.text));
         let presser = Presser { user: 7, name: mark.text, private: false, message: Some(3) };
-        for purpose in [ReplyPurpose::Deny, ReplyPurpose::Confirm] {
+        for purpose in [ReplyPurpose::Deny, ReplyPurpose::Answer, ReplyPurpose::Confirm] {
             let asked = ask_words(&card, 7, Some(&presser), purpose);
             check_html(asked["text"].as_str().unwrap());
         }
