@@ -130,10 +130,9 @@ export function decisionWords(decision) {
 
 /** @param {import("./store.js").Outcome} outcome */
 export function outcomeWords({ decision, by, channel, text }) {
-  if (text)
-    return /[.!?]$/.test(text)
-      ? text
-      : `${text}${channel && by && by !== "you" && !text.includes(channelWords(channel)) ? ` ${channelWords(channel)}` : ""}.`;
+  // "You" in a viewer are at the front end of the program that asks, which is no page.
+  const where = by && !(by === "you" && channel === "viewer") ? channelWords(channel) : "";
+  if (text) return /[.!?]$/.test(text) ? text : `${text}${text.includes(where) ? "" : ` ${where}`}.`;
   return `${[decisionWords(decision), by && `by ${by}`, channelWords(channel)].filter(Boolean).join(" ")}.`;
 }
 

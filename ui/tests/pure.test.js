@@ -114,5 +114,8 @@ test("an outcome says who, and where", () => {
   const outcome = { decision: "allow", by: "Ada", channel: "telegram", text: null };
   assert.equal(outcomeWords(outcome), "Allowed by Ada on the phone.");
   assert.equal(outcomeWords({ ...outcome, text: "Allowed by Ada" }), "Allowed by Ada on the phone.");
+  const you = { ...outcome, by: "you", text: "Allowed by you" };
+  assert.equal(outcomeWords({ ...you, channel: "terminal" }), "Allowed by you in the terminal.");
+  assert.equal(outcomeWords({ ...you, channel: "viewer" }), "Allowed by you.");
   assert.equal(outcomeWords({ decision: "timeout", by: null, channel: null, text: null }), "No answer.");
 });
