@@ -154,7 +154,7 @@ export function whyAsked({ agent, tool, body, because, blocked, no_answer_denies
   };
   const unanswered = () => {
     if (blocked) return "it stays blocked";
-    if (isScript) return "the script is told that nobody answered";
+    if (isScript) return "the script learns that nobody answered";
     if (no_answer_denies || agent === "callgate") return "it is denied";
     return "the agent asks in its own terminal; if it has none, it is denied";
   };
