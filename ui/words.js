@@ -99,10 +99,9 @@ export function decisionWords(decision) {
 
 /** @param {import("./store.js").Outcome} outcome */
 export function outcomeWords({ decision, by, channel, text }) {
-  if (text)
-    return /[.!?]$/.test(text)
-      ? text
-      : `${text}${channel && by && by !== "you" && !text.includes(channelWords(channel)) ? ` ${channelWords(channel)}` : ""}.`;
+  // "You" in a viewer are at the front end of the program that asks, which is no page.
+  const where = by && !(by === "you" && channel === "viewer") ? channelWords(channel) : "";
+  if (text) return /[.!?]$/.test(text) ? text : `${text}${text.includes(where) ? "" : ` ${where}`}.`;
   return `${[decisionWords(decision), by && `by ${by}`, channelWords(channel)].filter(Boolean).join(" ")}.`;
 }
 
@@ -124,7 +123,7 @@ export function whyAsked({ agent, tool, body, because, blocked, no_answer_denies
   };
   const unanswered = () => {
     if (blocked) return "it stays blocked";
-    if (isScript) return "the script is told that nobody answered";
+    if (isScript) return "the script learns that nobody answered";
     if (no_answer_denies || agent === "callgate") return "it is denied";
     return "the agent asks in its own terminal; if it has none, it is denied";
   };

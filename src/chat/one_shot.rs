@@ -106,7 +106,7 @@ struct RunningShot {
     is_cancelled: bool,
 }
 
-/// The questions and denials that standard error has told of.
+/// The questions and denials that have been reported on standard error.
 #[derive(Default)]
 struct ToldDenials {
     /// What open questions are about, and the calls that wait for them, by question.

@@ -132,7 +132,7 @@ impl StyledText {
         self
     }
 
-    /// Replaces its styles by those of tokens, which are told by their lengths in bytes.
+    /// Replaces its styles by those of tokens, given as their lengths in bytes.
     pub(super) fn coloured(self, tokens: impl FnOnce(&str) -> Vec<(usize, TextStyle)>) -> Self {
         let text: String = self.spans.into_iter().map(|(text, _)| text).collect();
         let (mut coloured, mut rest) = (Self::default(), &*text);

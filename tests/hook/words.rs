@@ -37,7 +37,7 @@ fn question(path: &Path, agent: Option<&str>) -> String {
     input.to_string()
 }
 
-/// What the desk is told of the last words in this transcript, with the question.
+/// Returns what the question contains about the last words in this transcript.
 fn words(stage: &Stage, path: &Path, agent: Option<&str>) -> Value {
     let desk = stage.desk();
     let hook = stage.hook(question(path, agent));

@@ -27,7 +27,7 @@ test("why somebody is asked, and what happens without an answer, by kind of ques
   const ask = { body: { type: "ask" } };
   assert.deepEqual(told({ ...ask, tool: "AskUserQuestion" }), ["Claude Code asks you something.", falls]);
   assert.deepEqual(told({ ...ask, tool: "Elicitation" }), ["A tool server of Claude Code asks you something.", falls]);
-  const script = ["A script on this machine asks you.", "the script is told that nobody answered"];
+  const script = ["A script on this machine asks you.", "the script learns that nobody answered"];
   assert.deepEqual(told({ ...ask, agent: "A script", tool: "Ask" }), script);
   assert.deepEqual(told({ agent: "callgate" }), ["No rule decides this, so it is asked.", "it is denied"]);
   assert.equal(told({ body: { type: "plan" } })[0], "Claude Code asks whether it may carry out this plan.");
@@ -114,5 +114,8 @@ test("an outcome says who, and where", () => {
   const outcome = { decision: "allow", by: "Ada", channel: "telegram", text: null };
   assert.equal(outcomeWords(outcome), "Allowed by Ada on the phone.");
   assert.equal(outcomeWords({ ...outcome, text: "Allowed by Ada" }), "Allowed by Ada on the phone.");
+  const you = { ...outcome, by: "you", text: "Allowed by you" };
+  assert.equal(outcomeWords({ ...you, channel: "terminal" }), "Allowed by you in the terminal.");
+  assert.equal(outcomeWords({ ...you, channel: "viewer" }), "Allowed by you.");
   assert.equal(outcomeWords({ decision: "timeout", by: null, channel: null, text: null }), "No answer.");
 });

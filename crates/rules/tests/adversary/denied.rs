@@ -236,6 +236,10 @@ fn a_deny_is_found_where_shells_read_the_line_differently() {
         "x2=(gi${HOME+t} push)\n\"${x2[@]}\"",
         "x1=p.q; x2=(git ${x1%.q}ush); \"${x2[@]}\"",
         "python3 -c 'import os; os.popen(\"g\\\nit push --force\").read()'",
+        "python3 -c 'import os; os.popen(\"g\"\"it push --force\").read()'",
+        "python3 -c 'import os; os.popen(\"g\" \"i\" \"t push\").read()'",
+        "python3 -c 'import os; os.popen(\"git -c a=b pus`echo \\`echo h\\``\").read()'",
+        "[ -n \"$(x3=($((git push) < f))\n)\n)\" ]",
     ] {
         assert_eq!(decide(&policy, command).decision, RuleDecision::Deny, "{command:?}");
     }
