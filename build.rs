@@ -8,6 +8,8 @@
 //! The functions of `callgate` that every bridge and every agent runtime uses are put side by side
 //! (`link/order.ld`, written by `scripts/order`): the kernel maps 64 KB around each page that is
 //! touched. Like every program that is linked with glibc, it needs the same glibc or a later one.
+//!
+//! `callgate doctor` learns from here with which profile it was built.
 
 use std::env;
 use std::fs;
@@ -18,6 +20,7 @@ fn main() {
     tell("cargo::rerun-if-changed=build.rs");
     tell("cargo::rerun-if-changed=link/order.ld");
     let Some(folder) = env::var_os("OUT_DIR").map(PathBuf::from) else { return };
+    tell(&format!("cargo::rustc-env=CALLGATE_PROFILE={}", profile(&folder)));
     if let Some(root) = env::var_os("CARGO_MANIFEST_DIR").filter(|_| can_be_ordered()) {
         let order = Path::new(&root).join("link/order.ld");
         link("callgate", &format!("-Wl,-T,{}", order.display()));
@@ -36,6 +39,15 @@ fn main() {
             link("callgate-hook", argument);
         }
     }
+}
+
+/// Returns the folder of the profile, which is the profile's name but for `dev` (`debug`).
+/// `PROFILE` names one of cargo's own two profiles, and `dist` is neither.
+fn profile(out: &Path) -> String {
+    // `target/dist/build/callgate-0123456789abcdef/out`
+    let build = out.ancestors().find(|folder| folder.ends_with("build"));
+    let name = build.and_then(Path::parent).and_then(Path::file_name);
+    name.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
 /// Passes an argument to the linker of one program.

@@ -13,7 +13,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use callgate_agent::engine_registry::EngineRegistry;
-use callgate_agent::history::{History, HistoryLocation};
+use callgate_agent::history::{FolderScope, History, HistoryLocation};
 use callgate_agent::session::{self, LogLevel, SessionLog, Shutdown};
 use callgate_agent::tool::AgentTool;
 use callgate_approval::asker;
@@ -136,12 +136,17 @@ impl RuntimeParts {
 
 fn options(config: &Config, parts: RuntimeParts) -> session::SessionOptions {
     let (settings, database) = (&config.agent, &config.database);
+    let start = |place: HistoryLocation| History::start_in(place, folder_scope(settings));
+    let shared = |place: HistoryLocation| {
+        let history = start(place);
+        (history.clone(), history)
+    };
     let (history, ledger) = match &settings.history {
-        Some(file) if file == database => shared_history(HistoryLocation::File(file.clone())),
-        None => shared_history(HistoryLocation::Ledger(database.clone())),
+        Some(file) if file == database => shared(HistoryLocation::File(file.clone())),
+        None => shared(HistoryLocation::Ledger(database.clone())),
         Some(file) => {
-            let start = |file: &PathBuf| History::start(HistoryLocation::File(file.clone()));
-            (start(file), start(database))
+            let at = |file: &PathBuf| start(HistoryLocation::File(file.clone()));
+            (at(file), at(database))
         }
     };
     session::SessionOptions {
@@ -158,17 +163,17 @@ fn options(config: &Config, parts: RuntimeParts) -> session::SessionOptions {
         most_rounds: settings.max_rounds,
         budget: settings.budget,
         prices: settings.prices,
-        resume: settings.resume,
+        resume: settings.resume.clone(),
         folder: settings.folder.clone(),
         day_began,
         log: log(settings.log_level),
     }
 }
 
-/// Returns one file for both the history and the ledger.
-fn shared_history(place: HistoryLocation) -> (History, History) {
-    let history = History::start(place);
-    (history.clone(), history)
+/// Returns the folder to which new conversations belong: the same for every path that leads to it.
+fn folder_scope(settings: &AgentSettings) -> FolderScope {
+    let folder = settings.folder.canonicalize().unwrap_or_else(|_| settings.folder.clone());
+    FolderScope { folder: folder.to_string_lossy().into_owned(), is_all: settings.all_folders }
 }
 
 fn system_prompt(settings: &AgentSettings) -> Result<String, Failure> {

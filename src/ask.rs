@@ -1,7 +1,5 @@
 //! `callgate ask`: lets any script ask a person, at the same desk as the agents.
 
-mod answer_places;
-
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::fd::AsFd;
 use std::path::Path;
@@ -19,6 +17,7 @@ use clap::builder::NonEmptyStringValueParser;
 use serde::Serialize;
 use serde_json::value::to_raw_value;
 
+use crate::answer_places::answer_places;
 use crate::config::{Config, DeskFlags};
 use crate::failure::{Failure, USAGE, complain};
 use crate::text::read_limited;
@@ -102,7 +101,7 @@ impl AskArgs {
             return;
         }
         let seconds = timeout.as_secs();
-        match answer_places::answer_places(config) {
+        match answer_places(config) {
             None => complain(&format!("waiting up to {seconds} s for an answer at the desk")),
             // The desk reports that itself, at once.
             Some(places) if places.is_empty() => {}

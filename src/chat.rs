@@ -2,19 +2,25 @@
 
 mod attached_files;
 mod chat_core;
+mod command_menu;
 mod drafted_input;
 mod inline_screen;
 mod input_history;
+mod line_chat;
 mod line_editor;
 mod markdown;
 mod one_shot;
+mod piped_input;
 mod question_prompt;
+mod running_chat;
 mod slash_command;
 mod status_line;
 mod styled_text;
 mod terminal_chat;
 mod tool_card;
+mod tool_result;
 mod transcript;
+mod wanted_conversation;
 
 use std::env;
 use std::ffi::OsString;
@@ -27,11 +33,13 @@ use callgate_client::{Client, ClientSettings, RestartBackOff};
 use crate::config::{AgentFlags, Config, Surroundings};
 use crate::failure::Failure;
 use crate::terminal_modes::is_in_foreground;
-use crate::text::read_limited;
 use attached_files::attachments;
 use input_history::InputHistoryFile;
+use line_chat::LineChat;
 use one_shot::OneShot;
+use running_chat::ChatParts;
 use terminal_chat::TerminalChat;
+use wanted_conversation::WantedConversation;
 
 /// The end of the help.
 const CODES: &str = "\
@@ -40,9 +48,7 @@ is incomplete, 64 wrong command line, 78 wrong settings, 130 cancelled.
 
 Try:
   callgate chat -p \"What does this folder hold?\"
-  git diff | callgate chat --json";
-/// The longest message that is read from standard input, in bytes.
-const LONGEST_MESSAGE: u64 = 8 * 1024 * 1024;
+  git diff | callgate chat -p \"Review this change.\"";
 /// How often a runtime that dies is started again, in a script and in a terminal.
 const SCRIPT_RESTARTS: u32 = 0;
 const TERMINAL_RESTARTS: u32 = 8;
@@ -51,8 +57,9 @@ const TERMINAL_RESTARTS: u32 = 8;
 ///
 /// Starts the agent runtime in the current folder and shows its answers, the tools it uses and the
 /// questions it asks; /help lists the commands and keys. With --prompt, or if standard input is not
-/// a terminal, it sends one message, prints the answer and ends; a call that needs permission is
-/// then asked at the desk (`callgate up`), and denied if none runs.
+/// a terminal, it sends one message, prints the answer and ends; text on standard input is appended
+/// to the message. A call that needs permission is then asked at the desk (`callgate up`), and
+/// denied if none runs.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = CODES)]
 pub(crate) struct ChatArgs {
@@ -79,17 +86,27 @@ impl ChatArgs {
             let client = Client::start(self.settings(file, restarts)?)
                 .map_err(|error| Failure::Failed(error.to_string()))?;
             let folder = config.agent.folder.clone();
+            let folder = folder.canonicalize().unwrap_or(folder);
+            let wanted = WantedConversation::of(&config.agent);
             let Some(message) = message else {
                 let around = Surroundings::of_process();
                 let history =
                     around.data_folder().map(|folder| InputHistoryFile::in_folder(&folder));
+                let is_kept = config.agent.history.is_some();
                 let colours = env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-                let chat = TerminalChat { client, folder, history, colours };
-                return chat.run().await.map_err(Failure::from);
+                let start = ChatParts { client, folder, wanted, is_kept, history };
+                let code = if is_dumb() {
+                    LineChat { start }.run().await
+                } else {
+                    TerminalChat { start, colours }.run().await
+                };
+                return code.map_err(Failure::from);
             };
-            let attachments = attachments(&message, &folder);
+            // A file is attached only by somebody's own words, not by a text that is passed on.
+            let words = self.prompt.as_deref().unwrap_or_default();
+            let attachments = attachments(words, &folder);
             let (is_json, desk_socket) = (self.json, config.socket.value.clone());
-            let shot = OneShot { client, message, attachments, is_json, desk_socket };
+            let shot = OneShot { client, wanted, message, attachments, is_json, desk_socket };
             shot.run().await.map_err(Failure::from)
         });
         // What still runs is ended with the process.
@@ -99,11 +116,20 @@ impl ChatArgs {
 
     /// Returns the one message, if there is to be only one.
     fn message(&self) -> Result<Option<String>, Failure> {
-        let message = match &self.prompt {
-            Some(message) => message.clone(),
-            None if !self.json && has_terminal() => return Ok(None),
-            None => read_limited(io::stdin(), LONGEST_MESSAGE)
-                .map_err(|error| Failure::Failed(format!("cannot read the message: {error}")))?,
+        if self.prompt.is_none() && !self.json && has_terminal() {
+            return Ok(None);
+        }
+        let prompt = self.prompt.as_deref().unwrap_or_default();
+        let input = if self.prompt.is_none() || piped_input::is_given() {
+            let cannot = |error| Failure::Failed(format!("cannot read standard input: {error}"));
+            piped_input::read().map_err(cannot)?
+        } else {
+            String::new()
+        };
+        let message = match (prompt.trim().is_empty(), input.trim().is_empty()) {
+            (_, true) => prompt.to_owned(),
+            (true, _) => input,
+            (false, false) => format!("{prompt}\n\n{input}"),
         };
         if message.trim().is_empty() {
             let text = "there is no message to send: give it with --prompt, or on standard input";
@@ -132,6 +158,10 @@ impl ChatArgs {
 
 /// Returns true if a person can read and type here.
 fn has_terminal() -> bool {
-    let is_dumb = env::var_os("TERM").is_some_and(|terminal| terminal == "dumb");
-    io::stdin().is_terminal() && io::stdout().is_terminal() && is_in_foreground() && !is_dumb
+    io::stdin().is_terminal() && io::stdout().is_terminal() && is_in_foreground()
+}
+
+/// Returns true if nothing can be drawn on the terminal.
+fn is_dumb() -> bool {
+    env::var_os("TERM").is_some_and(|terminal| terminal == "dumb")
 }

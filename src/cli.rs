@@ -20,6 +20,8 @@ use crate::man::ManArgs;
 use crate::open::OpenArgs;
 use crate::pair::PairArgs;
 use crate::rules::RulesArgs;
+use crate::status::StatusArgs;
+use crate::stop::{self, StopArgs};
 use crate::uninstall::UninstallArgs;
 use crate::up::UpArgs;
 
@@ -49,6 +51,8 @@ Exit codes: 0 done, 1 failed, 64 wrong command line, 78 wrong settings. `ask`, `
 #[derive(Debug, Subcommand)]
 enum CliCommand {
     Up(UpArgs),
+    Status(StatusArgs),
+    Stop(StopArgs),
     Open(OpenArgs),
     Install(InstallArgs),
     Uninstall(UninstallArgs),
@@ -156,6 +160,8 @@ impl Cli {
             Some(CliCommand::Open(args)) => args.run(file),
             Some(CliCommand::Pair(args)) => args.run(file),
             Some(CliCommand::Rules(args)) => args.run(file),
+            Some(CliCommand::Status(args)) => args.run(file),
+            Some(CliCommand::Stop(StopArgs {})) => stop::run(file),
             Some(CliCommand::Uninstall(args)) => {
                 report_unused_problems(file);
                 args.run()

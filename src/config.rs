@@ -40,7 +40,7 @@ pub(crate) use flags::{AgentFlags, DeskFlags, EveryFlag};
 #[cfg(test)]
 use keyring::KeyringEntry;
 pub(crate) use keyring::KeyringError;
-use keys::SettingKey;
+pub(crate) use keys::{KEYS, SettingKey};
 pub(crate) use problem::{ConfigProblems, Setting, SettingOrigin};
 use raw::{RawConfig, VariableScope};
 pub(crate) use report::{ConfigReport, ReportedSetting};
@@ -61,6 +61,7 @@ pub(crate) struct Config {
     pub(crate) legacy_socket: Option<PathBuf>,
     pub(crate) phone_after: Duration,
     pub(crate) notify_on_stop: bool,
+    pub(crate) notify_on_wait: bool,
     pub(crate) gate: GateSettings,
     pub(crate) page: PageSettings,
     pub(crate) telegram: TelegramSettings,

@@ -1,6 +1,6 @@
 //! The disk of this machine, as verdicts see it.
 
-use std::fs;
+use std::fs::{self, DirEntry};
 use std::io::ErrorKind;
 
 use callgate_rules::{Disk, DiskEntry};
@@ -22,6 +22,12 @@ impl Disk for RealDisk {
             // It is not a link; or we may not look, and then the agent cannot go there either.
             Err(_) => DiskEntry::Present,
         }
+    }
+
+    fn links_in(&self, folder: &str) -> Vec<String> {
+        let is_link = |entry: &DirEntry| entry.file_type().is_ok_and(|kind| kind.is_symlink());
+        let entries = fs::read_dir(folder).into_iter().flatten().flatten().filter(is_link);
+        entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
     }
 
     fn exists(&self, path: &str) -> bool {

@@ -1,5 +1,6 @@
 //! `callgate doctor`: says what is wrong, and what to do.
 
+mod build;
 mod daemon;
 mod files;
 mod finding;
@@ -24,9 +25,9 @@ use installed_hook::installed_hooks;
 
 /// Find out what is wrong, and what to do
 ///
-/// Looks at your settings and rules, at `callgate up`, at Telegram, at the keyring, at the ledger,
-/// and at the hooks in your agents' settings. Changes nothing. The exit code is 0 if there is no problem, and 1
-/// if there is one; warnings do not count.
+/// Looks at how callgate was built, at your settings and rules, at `callgate up`, at Telegram, at the
+/// keyring, at the ledger, and at the hooks in your agents' settings. Changes nothing. The exit code
+/// is 0 if there is no problem, and 1 if there is one; warnings do not count.
 #[derive(Debug, clap::Args)]
 pub(crate) struct DoctorArgs {
     /// Print everything as one JSON object
@@ -41,6 +42,7 @@ impl DoctorArgs {
     /// Looks, and prints the findings.
     pub(crate) fn run(self, file: Option<&Path>) -> Result<ExitCode, Failure> {
         let mut findings = Findings::default();
+        build::look(&mut findings);
         match Config::load(file, &DeskFlags::default()) {
             Ok(config) => self.look(&config, &mut findings),
             Err(wrong) => wrong_settings(&wrong, &mut findings),

@@ -4,6 +4,7 @@ pub(crate) mod codex;
 mod edit;
 mod layout;
 pub(crate) mod managed;
+mod removed_hooks;
 mod trust;
 
 use std::env;
@@ -18,7 +19,8 @@ use std::time::Duration;
 use callgate_link::socket::server_process;
 use clap::ValueEnum;
 use edit::{InstalledSettings, WantedHook};
-pub(crate) use edit::{RemovedHooks, composed, uninstall};
+pub(crate) use edit::{composed, uninstall};
+pub(crate) use removed_hooks::RemovedHooks;
 
 use crate::agents::hooks::{EditRefusal, FoundHooks};
 use crate::agents::settings_file::{BackupChoice, SettingsFile, SettingsFileError};
@@ -224,7 +226,7 @@ fn fleeting(program: &Path, config: &Config) -> Option<String> {
     let better = match source {
         Some(source) => {
             let source = quoted(&source.to_string_lossy());
-            format!("run `cargo install --path {source}`")
+            format!("run `cargo install --path {source} --profile dist`")
         }
         None => "copy callgate and callgate-hook into a folder on your PATH".to_owned(),
     };

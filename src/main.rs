@@ -5,6 +5,7 @@
 
 mod agent;
 mod agents;
+mod answer_places;
 mod ask;
 mod browser;
 mod chat;
@@ -25,6 +26,7 @@ mod interruptions;
 mod invocation;
 mod key_decoder;
 mod key_reader;
+mod left_open;
 mod log;
 mod man;
 mod open;
@@ -33,7 +35,10 @@ mod policy;
 mod program;
 mod progress;
 mod rules;
+mod status;
+mod stop;
 mod terminal_modes;
+mod terminal_width;
 mod text;
 mod typed_secret;
 mod uninstall;

@@ -15,17 +15,19 @@ use callgate_client::viewer::Viewer;
 use callgate_mask::text::one_line;
 use callgate_wire::desk::{DeskMessage, PhoneStatus};
 use callgate_wire::ledger::{ChatPaired, LedgerEvent, ViewerPaired};
-use rustix::termios::tcgetwinsize;
+use rustix::termios::{Winsize, tcgetwinsize};
 
 use crate::config::{Config, DeskFlags};
 use crate::failure::Failure;
-use known_answerer::KnownAnswerer;
+use crate::invocation;
+pub(crate) use known_answerer::KnownAnswerer;
+use qr::QrDrawing;
 
 /// How long to wait for the bot's name just after the daemon has started.
 const PATIENCE: Duration = Duration::from_secs(5);
 const LOOK: Duration = Duration::from_millis(100);
-/// How many lines of text are printed with the QR code and should stay on the screen with it.
-const LINES_BESIDE: u16 = 12;
+/// How many rows are below the QR code: the text, and the row of the cursor.
+const ROWS_BELOW: i32 = 5;
 
 /// Link your phone with a code
 ///
@@ -104,24 +106,13 @@ fn pair(viewer: &mut Viewer, config: &Config) -> Result<ExitCode, Failure> {
     let code = code.reveal();
     let mut out = io::stdout().lock();
     match &bot {
-        Some(bot) => {
-            let link = format!("https://t.me/{bot}?start={code}");
-            if let Some(drawn) = drawn(&link) {
-                writeln!(out, "Scan this with your phone and press Start:\n\n{drawn}")?;
-            }
-            writeln!(
-                out,
-                "Send this to @{bot} on Telegram:\n\n    /pair {code}\n\n\
-                 or open {link} on your phone and press Start."
-            )?;
-        }
-        None => writeln!(out, "Send this to your bot on Telegram:\n\n    /pair {code}\n")?,
+        Some(bot) => out.write_all(instructions(bot, code).as_bytes())?,
+        None => writeln!(out, "Send this to your bot on Telegram:\n    /pair {code}")?,
     }
     let minutes = lifetime.as_secs() / 60;
     writeln!(
         out,
-        "Sent in a group, it links the group and you. It can be used once, within {minutes} \
-         minutes.\nWaiting for it ..."
+        "Waiting for it ... It can be used once, within {minutes} minutes, also in a group."
     )?;
     out.flush()?;
     let name = linked(viewer, Instant::now() + lifetime)?;
@@ -129,11 +120,32 @@ fn pair(viewer: &mut Viewer, config: &Config) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Draws the link for a phone's camera, if standard output is a terminal in which it fits.
-fn drawn(link: &str) -> Option<String> {
+/// Says how to use a code. The link is on a line of its own, where every terminal finds it.
+fn instructions(bot: &str, code: &str) -> String {
+    let link = format!("https://t.me/{bot}?start={code}");
+    let way = |send: &str| {
+        let how = format!("{send} this to @{bot} on Telegram, or open the link on your phone:");
+        format!("{how}\n    /pair {code}\n    {link}\n")
+    };
+    let Some((size, drawing)) = terminal_size().zip(QrDrawing::of(&link)) else {
+        return way("Send");
+    };
+    let QrDrawing { drawn, columns, rows } = &drawing;
+    if drawing.fits(size.ws_col, size.ws_row, ROWS_BELOW) {
+        return format!("Scan this with your phone and press Start.\n{drawn}{}", way("Or send"));
+    }
+    let rows = rows + ROWS_BELOW;
+    format!(
+        "A QR code does not fit: it needs a window of {columns} columns and {rows} rows.\n{}",
+        way("Send")
+    )
+}
+
+/// Returns the size of the terminal, if standard output is one that can show a QR code.
+fn terminal_size() -> Option<Winsize> {
     let can_draw = io::stdout().is_terminal() && env::var_os("TERM").is_some_and(|it| it != "dumb");
     let size = can_draw.then(|| tcgetwinsize(io::stdout()).ok())??;
-    qr::draw(link, size.ws_col, size.ws_row, LINES_BESIDE)
+    (size.ws_col > 0 && size.ws_row > 0).then_some(size)
 }
 
 /// Returns the bot's name once it is known. Fails if there is no bot, or it does not work.
@@ -159,18 +171,12 @@ fn no_bot(config: &Config) -> String {
                 then run `callgate pair` again"
             .to_owned();
     }
-    let file = config.file.as_ref().map(|file| file.value.display().to_string());
-    let file = file.unwrap_or_else(|| "~/.config/callgate/config.toml".to_owned());
+    let me = invocation::command(config);
     format!(
         "there is no Telegram bot yet, so there is nothing to link a phone to
   1. On Telegram, send /newbot to @BotFather. It gives you a token.
-  2. Put the token into a file that only you can read:
-       umask 077; mkdir -p ~/.config/callgate; cat > ~/.config/callgate/token
-     Paste it, then press Enter and Ctrl-D.
-  3. Put this into {file}:
-       [telegram]
-       token_file = \"~/.config/callgate/token\"
-  4. Start `callgate up` again, then run `callgate pair` again."
+  2. Run `{me} config set telegram.token --stdin`, paste the token and press Enter.
+  3. Start `{me} up` again, then run `{me} pair` again."
     )
 }
 

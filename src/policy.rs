@@ -19,6 +19,7 @@ use callgate_rules::{
 };
 use callgate_store::now_ms;
 use callgate_wire::approval::ApprovalRequest;
+use callgate_wire::tool_act::ToolKind;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
@@ -159,8 +160,8 @@ impl LiveRules {
     }
 
     /// Returns what no rule can allow an agent to touch, as far as it is known now.
-    pub(crate) fn guarded(&self) -> Guarded {
-        Guarded::clone(&lock(&self.memory).guarded)
+    pub(crate) fn guarded(&self) -> Arc<Guarded> {
+        Arc::clone(&lock(&self.memory).guarded)
     }
 
     /// Returns the policy that these rules of the user would be alone.
@@ -226,7 +227,7 @@ impl LiveRules {
             Arc::clone(&memory.guarded)
         };
         let mut files = Vec::new();
-        let mut policy = Policy::new(Guarded::clone(&guarded))
+        let mut policy = Policy::new(Arc::clone(&guarded))
             .with_unclear(self.unclear)
             .with_defaults(self.defaults.clone());
         if let Some(bounds) = &self.bounds {
@@ -358,9 +359,10 @@ pub(crate) fn ruling_of(verdict: &Verdict) -> Ruling {
     }
 }
 
-/// Returns true if the question of this tool is answered with more than yes or no.
-fn asks_a_person(tool: &str) -> bool {
-    matches!(tool, "AskUserQuestion" | "Elicitation" | "Ask")
+/// Returns true if the question of this tool is answered with more than yes or no, so that no rule
+/// can allow it.
+pub(crate) fn asks_a_person(tool: &str) -> bool {
+    matches!(ToolKind::of("", tool), ToolKind::AskUser | ToolKind::Elicit | ToolKind::Script)
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 mod backtest;
 mod bench;
 mod desk;
+mod explain;
 mod init;
 mod past;
 mod suggest;
@@ -10,22 +11,18 @@ mod suggest;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::Arc;
 
 use callgate_approval::desk::Unattended;
 use callgate_mask::text;
-use callgate_rules::{
-    Act, Policy, RuleDecision, RuleFile, RuleProblemLevel, Trust, Verdict, run_tests,
-};
+use callgate_rules::{Policy, RuleDecision, RuleFile, RuleProblemLevel, Trust, Verdict, run_tests};
 use callgate_store::Store;
-use serde_json::{Value, json};
 
 use crate::config::{Config, DeskFlags, WhenAbsent};
-use crate::disk::RealDisk;
 use crate::failure::Failure;
-use crate::policy::{LiveRules, PROJECT_RULES, guarded, home, local_now, read_file};
+use crate::policy::{PROJECT_RULES, guarded, home, local_now, read_file};
 
 pub(crate) use desk::ServedRules;
+use explain::ExplainArgs;
 
 /// See what your rules decide, and why
 ///
@@ -46,23 +43,10 @@ enum RulesCommand {
         file: Option<PathBuf>,
     },
     /// Explain what is decided about a command or a tool call, and why
-    Explain {
-        /// The shell command, in quotes
-        #[arg(required_unless_present = "tool", value_name = "COMMAND", num_args = 1..)]
-        command: Vec<String>,
-        /// A tool in place of a shell command, such as Write
-        #[arg(long)]
-        tool: Option<String>,
-        /// The tool's input, as JSON
-        #[arg(long, default_value = "{}", requires = "tool")]
-        input: String,
-        /// The agent that calls the tool
-        #[arg(long, default_value = "claude-code")]
-        agent: String,
-        /// The folder in which the agent works [default: this folder]
-        #[arg(long)]
-        project: Option<PathBuf>,
-    },
+    ///
+    /// Shows the rule that decides, and the other rules that hold. A command is one word in quotes,
+    /// or stands behind two hyphens: callgate rules explain -- git push --force
+    Explain(ExplainArgs),
     /// Run the tests that are written in the rules
     Test {
         /// Test this file instead of your rules
@@ -121,23 +105,7 @@ impl RulesArgs {
         let folder = std::env::current_dir()?;
         match self.what {
             RulesCommand::Check { file } => check(&config, file.as_deref(), &folder),
-            RulesCommand::Explain { command, tool, input, agent, project } => {
-                let folder = project.unwrap_or(folder);
-                let input = match &command[..] {
-                    [] => input,
-                    [command] => json!({ "command": command }).to_string(),
-                    words => {
-                        let words = words.join(" ");
-                        let text = format!(
-                            "put the command in quotes, as a shell would read it: \
-                             callgate rules explain '{words}'"
-                        );
-                        return Err(Failure::Usage(text));
-                    }
-                };
-                let tool = tool.as_deref().unwrap_or("Bash");
-                explain(&config, tool, &input, &agent, &folder)
-            }
+            RulesCommand::Explain(call) => call.run(&config, folder),
             RulesCommand::Test { file } => test(&config, file.as_deref(), &folder),
             RulesCommand::Init { print } => init::run(&config.rules, print),
             RulesCommand::Bench { file, starter, tasks, database } => {
@@ -219,47 +187,6 @@ fn check(config: &Config, named: Option<&Path>, folder: &Path) -> Result<ExitCod
         writeln!(output, "{}: {rules} rules, {tests} tests", text::visible(&file.name))?;
     }
     Ok(if is_bad { ExitCode::FAILURE } else { ExitCode::SUCCESS })
-}
-
-fn explain(
-    config: &Config,
-    tool: &str,
-    input: &str,
-    agent: &str,
-    folder: &Path,
-) -> Result<ExitCode, Failure> {
-    let is_object = serde_json::from_str::<Value>(input).is_ok_and(|value| value.is_object());
-    if !is_object {
-        let why = "the input is not a JSON object; give one as in --input '{\"file_path\":\"/a\"}'";
-        return Err(Failure::Failed(why.to_owned()));
-    }
-    // The rules that the daemon would use; problems of the files are reported by `check`.
-    let policy = LiveRules::new(config, Arc::new(|_| ())).policy(folder);
-    let act = Act::of(tool, input, &folder.display().to_string(), agent, &home());
-    let explained = callgate_rules::explain(&policy, &act, &RealDisk, &local_now());
-    let mut output = io::stdout().lock();
-    let because = text::one_line(&explained.verdict.because).into_owned();
-    writeln!(output, "{}: {because}", name_of(&explained.verdict))?;
-    if is_undecided(&explained.verdict) {
-        for line in undecided(config) {
-            writeln!(output, "  {line}")?;
-        }
-    }
-    if explained.verdict.is_unclear {
-        writeln!(output, "  in every mode: it is treated like a command that an ask rule names")?;
-    }
-    for command in &explained.commands {
-        writeln!(output, "  runs: {}", text::one_line(command))?;
-    }
-    if let Some(doubts) = &explained.doubts {
-        writeln!(output, "  no rule can allow it: {}", text::one_line(doubts))?;
-    }
-    for rule in &explained.considered {
-        let holds = if rule.holds { "holds" } else { "does not hold" };
-        let because = text::one_line(&rule.because).into_owned();
-        writeln!(output, "  {} {}: {holds}: {because}", rule.decision.name(), rule.rule)?;
-    }
-    Ok(ExitCode::SUCCESS)
 }
 
 /// Returns true if no rule decides, so that the agent's mode does.

@@ -136,6 +136,15 @@ impl JobControl {
     /// Follows Ctrl-Z and `fg`: hands the terminal back when the program is stopped, and takes it
     /// again when it is continued. Returns only if it cannot be stopped.
     pub(crate) async fn follow(&mut self, modes: &KeyModes) -> io::Result<()> {
+        self.follow_with(modes, || ()).await
+    }
+
+    /// Does the same, and calls `returned` when the program has the terminal again.
+    pub(crate) async fn follow_with(
+        &mut self,
+        modes: &KeyModes,
+        mut returned: impl FnMut(),
+    ) -> io::Result<()> {
         loop {
             tokio::select! {
                 _ = self.stop.recv() => {
@@ -149,7 +158,9 @@ impl JobControl {
                 // Also after a stop that could not be caught, when a shell has set its own modes.
                 _ = self.go_on.recv() => {
                     *lock(&modes.holder) = TerminalHolder::Shell;
-                    modes.holder();
+                    if modes.holder() == TerminalHolder::Program {
+                        returned();
+                    }
                 }
             }
         }

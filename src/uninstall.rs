@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use crate::agents::settings_file::{BackupChoice, SettingsFile};
+use crate::agents::settings_file::SettingsFile;
 use crate::agents::{CodingAgent, SettingsScope};
 use crate::config::Surroundings;
 use crate::failure::Failure;
@@ -71,18 +71,11 @@ impl UninstallArgs {
 }
 
 fn remove(agent: CodingAgent, place: &SettingsFile, is_dry: bool) -> Result<String, InstallError> {
-    let path = place.path().display();
     let Some(seen) = place.read()?.filter(|seen| !seen.text.trim().is_empty()) else {
-        return Ok(format!("{path} has no hook of callgate"));
+        return Ok(RemovedHooks::Nothing.sentence(place, is_dry));
     };
     let removed = install::uninstall(&seen.text, place.backup().as_deref())?;
-    let would = if is_dry { "would be " } else { "" };
-    let mut said = match &removed {
-        RemovedHooks::Nothing => format!("{path} has no hook of callgate"),
-        RemovedHooks::AsBefore(_) => format!("{path} {would}as it was before callgate"),
-        RemovedHooks::File => format!("{path} {would}removed, it held nothing else"),
-        RemovedHooks::Ours(_) => format!("callgate's hooks {would}removed from {path}"),
-    };
+    let mut said = removed.sentence(place, is_dry);
     for event in install::composed(&seen.text) {
         said = format!(
             "{said}\n  note     {event} has a command of yours that runs callgate's hook; it stays"
@@ -96,15 +89,7 @@ fn remove(agent: CodingAgent, place: &SettingsFile, is_dry: bool) -> Result<Stri
     if is_dry {
         return Ok(said);
     }
-    match &removed {
-        RemovedHooks::Nothing => {}
-        RemovedHooks::AsBefore(text) => {
-            place.write(Some(&seen), text, BackupChoice::Leave)?;
-            place.remove_backup();
-        }
-        RemovedHooks::File => place.remove(&seen)?,
-        RemovedHooks::Ours(text) => place.write(Some(&seen), text, BackupChoice::Leave)?,
-    }
+    removed.write(place, &seen)?;
     Ok(said)
 }
 

@@ -28,8 +28,10 @@ use crate::config::{Config, DeskFlags, SettingOrigin, Surroundings, check_privat
 use crate::failure::{Failure, complain};
 use crate::interruptions::Interruptions;
 use crate::invocation;
+use crate::left_open::left_open;
 use crate::policy::LiveRules;
 use crate::rules::ServedRules;
+use crate::terminal_width::wrapped_for_terminal;
 use banner::Answerers;
 use keys::Keyboard;
 
@@ -132,10 +134,12 @@ async fn serve(
         followed = follow_job_control(keyboard.as_mut()) => followed
             .map_err(|error| Failure::Failed(format!("cannot follow the terminal: {error}"))),
     };
+    let open = keyboard.as_ref().map(Keyboard::open_questions).unwrap_or_default();
     // The terminal is restored before the last words are printed.
     drop(keyboard);
     drop(page);
     drop(daemon);
+    print(&wrapped_for_terminal(&left_open(&open, config.grace), 0)).ok();
     ended
 }
 
@@ -177,6 +181,7 @@ fn options(
         viewer_grace: VIEWER_GRACE,
         phone_after: config.phone_after,
         notify_on_stop: config.notify_on_stop,
+        notify_on_wait: config.notify_on_wait,
         terminal: terminal.is_some(),
         phones: telegram.is_some(),
         unattended: config.gate.unattended,
@@ -222,7 +227,8 @@ fn greeting(config: &Config, who: Answerers, page: Option<PageAddress>) -> Strin
     let socket = config.socket.value.display().to_string();
     let page = page.map(|address| address.to_string());
     let agents = gated_agents(config, &Surroundings::of_process());
-    banner::text(&socket, who, page.as_deref(), &agents, &invocation::command(config))
+    let text = banner::text(&socket, who, page.as_deref(), &agents, &invocation::command(config));
+    wrapped_for_terminal(&text, 2)
 }
 
 fn print(text: &str) -> Result<(), Failure> {

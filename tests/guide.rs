@@ -55,10 +55,13 @@ fn the_guide_leads_to_a_command_that_was_allowed_at_the_desk() {
     let mode = TrialMode { agent, mode: "", is_attended: true, is_escalated: false };
     let Some(trial) = Trial::new(mode, &["make build"]) else { return };
     let home = Home { folder: trial.home(), variables: trial.environment() };
-    let [up, install, rules, ..] = &blocks("sh")[..] else { panic!("the guide has too few steps") };
+    let [up, build, install, rules, ..] = &blocks("sh")[..] else {
+        panic!("the guide has too few steps")
+    };
     assert_eq!(up, "cargo run -- up\n");
     let mut desk = Terminal::spawn(&home.command(CALLGATE, &["up"]));
     desk.wait_for(" install` in another terminal");
+    assert_eq!(build, "cargo install --path . --profile dist\n");
     assert_eq!(install, "callgate install\n");
     let said = home.run(install);
     assert!(said.contains("starts in auto mode (its default), which asks nobody"), "{said}");
@@ -85,6 +88,21 @@ fn the_guide_leads_to_a_command_that_was_allowed_at_the_desk() {
     assert!(outcome.made("built"), "{:?}", outcome.results);
 }
 
+/// The table of the modes is made by running the agents; the pages say the same in words.
+#[test]
+fn the_pages_agree_about_what_no_rule_decides() {
+    let page = |name: &str| {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/guide").join(name);
+        fs::read_to_string(path).unwrap()
+    };
+    let modes = page("modes.md");
+    let row = modes.lines().find(|line| line.starts_with("| `claude`, auto mode |")).unwrap();
+    assert_eq!(row.split('|').nth(6).unwrap().trim(), "runs", "no rule decides it");
+    for text in [&modes, &page("rules.md")] {
+        assert!(text.contains("What no rule decides is left to the agent's mode"), "{text}");
+    }
+}
+
 /// The settings of the third step are settings.
 #[test]
 fn the_settings_of_the_guide_are_understood() {
@@ -96,10 +114,12 @@ fn the_settings_of_the_guide_are_understood() {
             ("PATH".into(), std::env::var_os("PATH").unwrap()),
         ],
     };
-    let token = blocks("sh").into_iter().find(|block| block.contains("umask")).unwrap();
-    home.run(&format!("echo 1:token | (\n{token})"));
-    fs::write(folder.path().join(".config/callgate/config.toml"), &blocks("toml")[0]).unwrap();
+    let token = blocks("sh").into_iter().find(|block| block.contains("token")).unwrap();
+    assert_eq!(token, "callgate config set telegram.token --stdin\n");
+    home.run(&format!("echo 1:token | {token}"));
     let told = run(home.command(CALLGATE, &["doctor"]), DEADLINE).stdout;
     assert!(told.contains("ok       settings  "), "{told}");
     assert!(!told.contains("others can read"), "{told}");
+    let get = home.command(CALLGATE, &["config", "get", "telegram.token"]);
+    assert_eq!(run(get, DEADLINE).success().stdout, "set\n");
 }

@@ -132,6 +132,8 @@ fn the_key_o_prints_a_new_link() {
     assert!(!desk.written().contains("#code="), "{}", desk.written());
     desk.press("o");
     desk.wait_for("#code=");
+    let line = format!(" one browser:\r\n  {}#code=", home.address());
+    assert!(desk.written().contains(&line), "a link has a line of its own: {}", desk.written());
     let first = code_in(&desk.written());
     assert_eq!(pair(&home.address(), &first), 200);
     // A held key prints no second link within a second.
@@ -182,10 +184,16 @@ fn the_command_open_prints_a_link_and_needs_a_yes() {
 fn the_page_can_be_turned_off() {
     let home = Home::new();
     let mut command = home.callgate(&["up", "--page-enabled", "false"], true);
-    command.env("CALLGATE_PAGE_PORT", "");
-    let mut desk = Terminal::spawn(&command);
+    command.env("CALLGATE_PAGE_PORT", "").env("PATH", std::env::var_os("PATH").unwrap());
+    let mut desk = Terminal::spawn_sized(&command, 80, 24);
     desk.wait_for("\u{1b}[?2004h");
     assert!(!desk.written().contains("The page"), "{}", desk.written());
+    let shown = desk.written();
+    let banner = shown.split('\u{1b}').next().unwrap();
+    assert!(banner.contains("\nNext: `") && banner.contains("\r\n  "), "{banner}");
+    for line in banner.lines().filter(|line| line.contains(' ') && !line.contains('/')) {
+        assert!(line.chars().count() <= 80, "{line:?} was not broken between words");
+    }
     let open = home.run(&["open"], true);
     assert!(open.stderr.contains("`callgate up` serves no page"), "{}", open.stderr);
     assert!(!home.path("desk.sock.page").exists() && home.opened().is_empty());

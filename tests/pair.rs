@@ -164,13 +164,12 @@ impl Home {
 fn a_phone_is_linked_listed_and_taken_back() {
     let home = Home::with_phone();
     let mut pair = Piped::spawn(home.callgate(&["pair"]));
-    let mut lines: Vec<String> = (0..7).map(|_| pair.recv_line()).collect();
-    let code = lines[2].split_off("    /pair ".len());
+    let mut lines: Vec<String> = (0..4).map(|_| pair.recv_line()).collect();
+    let code = lines[1].split_off("    /pair ".len());
     assert_eq!(code.len(), 8, "{lines:?}");
-    assert_eq!(lines[0], format!("Send this to @{BOT_NAME} on Telegram:"));
-    let link = format!("https://t.me/{BOT_NAME}?start={code}");
-    assert!(lines[4].contains(&link), "{lines:?}");
-    assert!(lines[5].contains("It can be used once, within 10 minutes."), "{lines:?}");
+    assert!(lines[0].starts_with(&format!("Send this to @{BOT_NAME} on Telegram, ")), "{lines:?}");
+    assert_eq!(lines[2], format!("    https://t.me/{BOT_NAME}?start={code}"));
+    assert!(lines[3].starts_with("Waiting for it ... It can be used once, within 10 minutes"));
     // As the link does it.
     home.phone.send(ADA, ADA, &format!("/start {code}"));
     assert_eq!(pair.recv_line(), "Linked: Ada");
@@ -203,9 +202,16 @@ fn a_terminal_shows_the_link_as_a_qr_code() {
     let home = Home::with_phone();
     let mut command = home.callgate(&["pair"]);
     command.env("PATH", std::env::var_os("PATH").unwrap());
-    let terminal = Terminal::spawn(&command);
-    terminal.wait_for("Waiting for it");
+    let small = Terminal::spawn_sized(&command, 80, 21);
+    small.wait_for("Waiting for it");
+    let needs = "A QR code does not fit: it needs a window of 33 columns and 22 rows.\r\n";
+    assert!(small.written().starts_with(needs), "{}", small.written());
+    assert!(!small.written().contains('█'), "{}", small.written());
+    drop(small);
+    let terminal = Terminal::spawn_sized(&command, 80, 24);
+    terminal.wait_for("also in a group.\r\n");
     let shown = terminal.written();
+    assert!(shown.lines().count() < 24, "the cursor has a row of its own:\n{shown}");
     let (_, rest) = shown.split_once("/pair ").unwrap();
     let code = rest.split_whitespace().next().unwrap();
     let link = format!("https://t.me/{BOT_NAME}?start={code}");
@@ -272,15 +278,22 @@ fn without_a_bot_it_says_what_to_put_where() {
     let mut home = Home::new("");
     home.up();
     let error = home.fails(&["pair"]);
-    let file = home.path(".config/callgate/config.toml");
-    for part in [
-        "there is no Telegram bot yet",
-        "send /newbot to @BotFather",
-        &format!("Put this into {}:", file.display()),
-        "token_file = \"~/.config/callgate/token\"",
-    ] {
+    for part in ["there is no Telegram bot yet", "send /newbot to @BotFather"] {
         assert!(error.contains(part), "{error}");
     }
+    // What it says to run sets the token, which no command line shows.
+    let (_, advised) = error.split_once("2. Run `").unwrap();
+    let advised = advised.split_once('`').unwrap().0;
+    assert!(advised.ends_with("callgate config set telegram.token --stdin"), "{error}");
+    let file = home.path(".config/callgate/config.toml");
+    fs::set_permissions(&file, PermissionsExt::from_mode(0o600)).unwrap();
+    let mut shell = Command::new("/bin/sh");
+    let script = format!("printf '%s\\n' \"$TOKEN\" | {advised}");
+    shell.args(["-c", &script]).env_clear().env("TOKEN", home.phone.token());
+    shell.env("HOME", home.folder.path());
+    assert!(run(shell, DEADLINE).status.success());
+    let settings = fs::read_to_string(file).unwrap();
+    assert!(settings.contains(home.phone.token()), "{settings}");
     home.set(&home.bot());
     let error = home.fails(&["pair"]);
     assert!(error.contains("was started before the bot was in the settings"), "{error}");

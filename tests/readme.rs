@@ -73,6 +73,29 @@ fn the_readme_says_first_where_it_runs_and_that_it_is_not_published() {
     assert!(!readme.contains("cargo install callgate") && !readme.contains("cargo add callgate"));
 }
 
+/// What is installed is what is measured.
+#[test]
+fn the_documents_install_what_is_shipped_and_say_how_long_it_takes() {
+    let guides = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/guide");
+    let guides = fs::read_dir(guides).unwrap().map(|guide| guide.unwrap().path());
+    let mut told = 0;
+    for path in guides.chain(["README.md".into(), "CONTRIBUTING.md".into()]) {
+        let text = read(path.to_str().unwrap());
+        let shown = path.display();
+        for rest in text.split("cargo install --path").skip(1) {
+            assert!(
+                rest.starts_with(" . --profile dist\n") || rest.starts_with(" . --profile dist ")
+            );
+            let is_told = text.contains("minutes of processor time");
+            assert!(is_told || shown.to_string().ends_with("CONTRIBUTING.md"), "{shown}");
+            told += 1;
+        }
+    }
+    assert!(told >= 3, "{told}");
+    let manifest: toml::Table = read("Cargo.toml").parse().unwrap();
+    assert!(manifest["profile"].get("dist").is_some());
+}
+
 #[test]
 fn every_command_of_the_readme_is_there() {
     let readme = read("README.md");
@@ -189,6 +212,15 @@ fn bash_completes_the_command_line() {
     assert_eq!(completed(&["callgate", "rules", "back"]), ["backtest"]);
     assert_eq!(completed(&["callgate", "log", "--decision", "d"]), ["deny"]);
     assert_eq!(completed(&["callgate", "completions", "z"]), ["zsh"]);
+    assert_eq!(
+        completed(&["callgate", "config", "set", "gate.un"]),
+        ["gate.unattended", "gate.unclear"]
+    );
+    assert_eq!(
+        completed(&["callgate", "config", "get", "telegram.token_f"]),
+        ["telegram.token_file"]
+    );
+    assert_eq!(completed(&["callgate", "config", "unset", "page."]), ["page.enabled", "page.port"]);
     let commands = completed(&["callgate", ""]);
     assert!(commands.contains(&"up".to_owned()), "{commands:?}");
     assert!(!commands.contains(&"hook".to_owned()), "what agents start is nothing to type");
@@ -198,7 +230,9 @@ fn bash_completes_the_command_line() {
 fn the_other_shells_get_completions_too() {
     let zsh = program(CALLGATE, &["completions", "zsh"]).success().stdout;
     assert!(zsh.starts_with("#compdef callgate"), "{zsh}");
+    assert!(zsh.contains("gate.unattended"), "{zsh}");
     let fish = program(CALLGATE, &["completions", "fish"]).success().stdout;
+    assert!(fish.contains("gate.unattended"), "{fish}");
     assert!(fish.contains("complete -c callgate "), "{fish}");
     let wrong = program(CALLGATE, &["completions", "tcsh"]);
     assert_eq!(wrong.status.code(), Some(64));

@@ -349,7 +349,7 @@ fn state(pid: u32) -> Option<char> {
 }
 
 /// Ctrl-Z gives the terminal back to the shell, `bg` lets the desk serve without it, and `fg`
-/// takes it again.
+/// takes it again and shows what waits. Ctrl-C names what is left open.
 #[test]
 fn the_shell_has_the_terminal_while_the_desk_is_stopped() {
     let home = Home::new();
@@ -392,6 +392,9 @@ fn the_shell_has_the_terminal_while_the_desk_is_stopped() {
 
     terminal.press("fg\r");
     until("the desk has the terminal again", &terminal, || taken(&terminal) >= 2);
+    until("the question is there again", &terminal, || {
+        terminal.written().matches("  Deploy?\r\n").count() == 2
+    });
     // A key that comes too soon after the question is not taken for an answer.
     let end = Instant::now() + 4 * DEADLINE;
     while !terminal.written().contains("Allowed by") {
@@ -400,8 +403,14 @@ fn the_shell_has_the_terminal_while_the_desk_is_stopped() {
         thread::sleep(Duration::from_millis(200));
     }
     assert!(asking.wait(DEADLINE).unwrap().success());
+    let mut ask = home.command(&["ask", "Publish?", "--timeout", "60"]);
+    ask.stdout(Stdio::null()).stderr(Stdio::null());
+    let _asking = Group::spawn(ask);
+    terminal.wait_for("  Publish?\r\n");
     terminal.press("\u{3}");
     until("the shell has the terminal", &terminal, || given(&terminal) >= 2);
+    terminal.wait_for("1 question is still open. Its agent waits 15 s for another `callgate up`:");
+    terminal.wait_for(&format!(" in {}: Publish?\r\n", home.folder.path().display()));
     until("the desk has ended", &terminal, || state(desk).is_none());
     terminal.press("exit 0\r");
     assert!(terminal.end().success());

@@ -117,5 +117,5 @@ export class ChatQuestions extends Answering {
 function decision({ action, words }) {
   if (words) return { decision: "deny", message: words };
   if (action === "deny" || action === "stop") return { decision: "deny" };
-  return { decision: action === "allow_always" ? action : "allow" };
+  return { decision: action === "always" ? "allow_always" : "allow" };
 }

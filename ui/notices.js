@@ -3,7 +3,7 @@
 
 import { html, nothing } from "./vendor/lit-html/lit-html.js";
 import { icon } from "./parts/icons.js";
-import { agentName, folderName, toolDeed } from "./words.js";
+import { agentName, folderName } from "./words.js";
 import { keep, kept } from "./kept.js";
 
 /** @typedef {import("./app.js").App} App */
@@ -44,7 +44,7 @@ export class Notices {
     if (this.#app.desktop) return this.#app.desktop.notify(noticeOf(row));
     const title = `${agentName(row.agent)} in ${folderName(row.project)}`;
     const note = new Notification(title, {
-      body: `Wants an answer: ${toolDeed(row.tool).toLowerCase()}`,
+      body: `Wants an answer: ${row.deed.toLowerCase()}`,
       tag: row.question,
     });
     note.onclick = () => {
@@ -90,8 +90,8 @@ export class Notices {
 }
 
 /** @param {Row} row */
-function noticeOf({ question, agent, project, tool }) {
-  return { id: question, agent: agentName(agent), project: folderName(project), kind: toolDeed(tool) };
+function noticeOf({ question, agent, project, deed }) {
+  return { id: question, agent: agentName(agent), project: folderName(project), kind: deed };
 }
 
 /** @param {number} count */

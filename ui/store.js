@@ -18,6 +18,7 @@
  * @typedef {object} Question
  * @property {Row} row
  * @property {Card | null} card
+ * @property {string | null} lastWords what the agent said, if that came after the question
  * @property {boolean} isSketch whether the row was made from a ledger entry, without its risks
  * @property {AnswerState} answer how far this page's answer got
  * @property {boolean} isMine whether this page has pressed
@@ -66,7 +67,8 @@ export class QuestionStore {
 
   /** @param {Card} card */
   cardLoaded(card) {
-    this.#rowLoaded(card).card = card;
+    const question = this.#rowLoaded(card);
+    question.card = withWords(card, question);
     this.version += 1;
   }
 
@@ -95,6 +97,7 @@ export class QuestionStore {
     this.version += 1;
     const { body } = entry;
     if (entry.kind === "pressed") this.#pressedBy(question, body);
+    else if (entry.kind === "said") this.#said(question, body);
     else if (entry.kind === "decided") this.#decided(question, body);
     else if (entry.kind === "delivered" && question.isMine && question.answer !== "lost")
       question.answer = "read";
@@ -108,6 +111,12 @@ export class QuestionStore {
     this.questions.set(id, newQuestion(sketch(entry, id), true));
     this.version += 1;
     return id;
+  }
+
+  /** @param {Question} question @param {Record<string, any>} body */
+  #said(question, body) {
+    question.lastWords = body.last_words ?? null;
+    if (question.card) question.card = withWords(question.card, question);
   }
 
   /** @param {Question} question @param {Record<string, any>} body */
@@ -263,6 +272,7 @@ export function newQuestion(row, isSketch) {
     row,
     isSketch,
     card: null,
+    lastWords: null,
     answer: "none",
     isMine: false,
     action: null,
@@ -274,6 +284,14 @@ export function newQuestion(row, isSketch) {
   };
 }
 
+/**
+ * Returns a card with the words that came after the question: it may have been loaded before.
+ * @param {Card} card @param {Question} question @returns {Card}
+ */
+function withWords(card, { lastWords }) {
+  return lastWords === null ? card : { ...card, last_words: lastWords };
+}
+
 /** @param {Entry} entry @param {string} id @returns {Row} */
 function sketch({ seq, at_ms, body }, id) {
   return {
@@ -283,6 +301,7 @@ function sketch({ seq, at_ms, body }, id) {
     project: body.cwd ?? "",
     session: body.session ?? "",
     tool: body.tool ?? "",
+    deed: body.deed ?? `Use ${body.tool ?? "a tool"}`,
     summary: body.summary ?? "",
     asked_ms: at_ms,
     until_ms: body.until_ms ?? at_ms,

@@ -24,37 +24,6 @@ export function folderName(path) {
   return path.replace(/\/+$/, "").split("/").pop() || path || "no folder";
 }
 
-/** @param {string} tool @returns {string} what a call of the tool does */
-export function toolDeed(tool) {
-  if (tool.startsWith("mcp__")) return "Use a tool of a server";
-  /** @type {Record<string, string>} */
-  const deeds = {
-    Bash: "Run a command",
-    PowerShell: "Run a command",
-    shell: "Run a command",
-    exec_command: "Run a command",
-    Write: "Write a file",
-    Edit: "Change a file",
-    MultiEdit: "Change a file",
-    apply_patch: "Change files",
-    NotebookEdit: "Change a notebook",
-    Read: "Read a file",
-    WebFetch: "Fetch a page",
-    WebSearch: "Search the web",
-    ExitPlanMode: "Approve a plan",
-    AskUserQuestion: "Answer a question",
-    Ask: "Answer a question",
-    Elicitation: "Answer a tool server",
-    Task: "Start a subagent",
-    Agent: "Start a subagent",
-    run_shell_command: "Run a command",
-    write_file: "Write a file",
-    edit_file: "Change a file",
-    read_file: "Read a file",
-  };
-  return deeds[tool] ?? `Use ${tool || "a tool"}`;
-}
-
 /** @param {number} ms @returns {string} such as "12 s", "4 min", "2 h 5 min" */
 export function duration(ms) {
   if (ms < 1_000) return `${Math.max(0, Math.round(ms))} ms`;
@@ -130,11 +99,35 @@ export function decisionWords(decision) {
 
 /** @param {import("./store.js").Outcome} outcome */
 export function outcomeWords({ decision, by, channel, text }) {
-  if (text)
-    return /[.!?]$/.test(text)
-      ? text
-      : `${text}${channel && by && !text.includes(channelWords(channel)) ? ` ${channelWords(channel)}` : ""}.`;
+  // "You" in a viewer are at the front end of the program that asks, which is no page.
+  const where = by && !(by === "you" && channel === "viewer") ? channelWords(channel) : "";
+  if (text) return /[.!?]$/.test(text) ? text : `${text}${text.includes(where) ? "" : ` ${where}`}.`;
   return `${[decisionWords(decision), by && `by ${by}`, channelWords(channel)].filter(Boolean).join(" ")}.`;
+}
+
+/**
+ * Returns why a question is asked, as a sentence or as the desk's reason, and what happens without an
+ * answer.
+ * @param {Pick<import("./types/desk.js").Card, "agent" | "tool" | "body" | "because" | "blocked" | "no_answer_denies">} card
+ */
+export function whyAsked({ agent, tool, body, because, blocked, no_answer_denies }) {
+  const name = agentName(agent);
+  const isScript = name === agentName("script");
+  const asks = () => {
+    if (blocked) return `${name} has blocked this call by itself, and you can let it try again.`;
+    if (tool === "Elicitation") return `A tool server of ${name} asks you something.`;
+    if (isScript) return "A script on this machine asks you.";
+    if (body.type === "ask") return `${name} asks you something.`;
+    if (body.type === "plan") return `${name} asks whether it may carry out this plan.`;
+    return "No rule decides this, so it is asked.";
+  };
+  const unanswered = () => {
+    if (blocked) return "it stays blocked";
+    if (isScript) return "the script learns that nobody answered";
+    if (no_answer_denies || agent === "callgate") return "it is denied";
+    return "the agent asks in its own terminal; if it has none, it is denied";
+  };
+  return { why: because ?? asks(), unanswered: unanswered() };
 }
 
 const INVISIBLE =

@@ -1,5 +1,6 @@
 //! The hook against `/bin/cat`: from before its start until its decision is read and it has ended.
 
+use std::fs;
 use std::io::{Read, Write};
 use std::os::unix::net::UnixListener;
 use std::path::Path;
@@ -19,7 +20,7 @@ const CALL: &str = r#"{"session_id":"34fb81ac-7029-49d7-a308-5c29182e1dc2","tran
 const STARTER: &str = include_str!("../../src/rules/starter.toml");
 
 /// How many programs take turns.
-const CONTENDERS: usize = 8;
+const CONTENDERS: usize = 9;
 
 pub(crate) fn measure(rounds: usize) -> Vec<LimitedFigure> {
     let (with_stub, with_daemon) = (Home::new(), Home::new());
@@ -28,6 +29,7 @@ pub(crate) fn measure(rounds: usize) -> Vec<LimitedFigure> {
     let _daemon = with_daemon.daemon();
     let [named, unnamed] =
         ["make build", "xmllint page.xml"].map(|text| CALL.replace("COMMAND", text));
+    let later = later_question(&with_stub);
     let mut series = Series::<CONTENDERS>::default();
     for round in 0..=rounds {
         let mut figures = [0.0; CONTENDERS];
@@ -40,7 +42,8 @@ pub(crate) fn measure(rounds: usize) -> Vec<LimitedFigure> {
                 4 => (with_daemon.hook(), &*unnamed, ""),
                 5 => (with_daemon.hook(), &*named, r#""permissionDecision":"allow""#),
                 6 => (without_rules.hook(), &*unnamed, ""),
-                _ => (with_rules.hook(), &*unnamed, ""),
+                7 => (with_rules.hook(), &*unnamed, ""),
+                _ => (with_stub.hook(), &*later, r#""behavior":"allow""#),
             };
             figures[contender] = run(&mut command, input, printed);
         }
@@ -49,11 +52,15 @@ pub(crate) fn measure(rounds: usize) -> Vec<LimitedFigure> {
             series.push(figures);
         }
     }
-    let [cat, stub, daemon, large, none, decided, alone, ruled] = series.medians();
+    let [cat, stub, daemon, large, none, decided, alone, ruled, later] = series.medians();
     println!(
         "medians of {}: /bin/cat {cat:.0} µs, the hook with a stub {stub:.0} µs, with the daemon \
          {daemon:.0} µs",
         series.len()
+    );
+    println!(
+        "the hook with a stub, later in a session: {later:.0} µs, {:.2} × cat",
+        series.ratio(8, 0)
     );
     println!(
         "`callgate hook`, the large program, with a stub: {large:.0} µs, {:.2} × cat",
@@ -65,6 +72,12 @@ pub(crate) fn measure(rounds: usize) -> Vec<LimitedFigure> {
     );
     vec![
         LimitedFigure::at_most("hook, stub daemon ÷ cat", series.ratio(1, 0), "×", 1.5),
+        LimitedFigure::at_most(
+            "hook, stub daemon, later in a session ÷ cat",
+            series.ratio(8, 0),
+            "×",
+            1.6,
+        ),
         LimitedFigure::at_most("hook, real daemon ÷ cat", series.ratio(2, 0), "×", 3.0),
         LimitedFigure::at_most("before a call, no rule ÷ cat", series.ratio(4, 0), "×", 1.5),
         LimitedFigure::at_most(
@@ -80,6 +93,17 @@ pub(crate) fn measure(rounds: usize) -> Vec<LimitedFigure> {
             1000.0,
         ),
     ]
+}
+
+/// Returns the input of a question later in a session: there is a long transcript, in which the
+/// agent has not written its question yet.
+fn later_question(home: &Home) -> String {
+    let path = home.folder().join("transcript.jsonl");
+    let call = r#"{"type":"assistant","message":{"content":[{"type":"text","text":"I build."},{"type":"tool_use","id":"1","name":"Bash","input":{}}]}}"#;
+    let result = r#"{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"1","content":"RESULT"}]}}"#;
+    let result = result.replace("RESULT", &"It was built. ".repeat(100));
+    fs::write(&path, format!("{call}\n{result}\n").repeat(500)).unwrap();
+    INPUT.replace("/nowhere/transcript.jsonl", path.to_str().unwrap())
 }
 
 /// Returns the order of a round. All orders occur, because work that the daemon does after its

@@ -381,6 +381,8 @@ export interface PermissionRequestResponse extends Reply<'permission_request'> {
     deadline?: number;
     /** What would change in a file: a unified diff, with secrets masked. */
     diff?: string;
+    /** The question as a `card` of the desk protocol. */
+    card?: { body: { type: string; [member: string]: unknown }; [member: string]: unknown };
   };
 }
 
@@ -531,6 +533,8 @@ export interface Conversation {
   length: number;
   createdAt: number;
   updatedAt: number;
+  /** The folder in which it began, if that is known. */
+  folder?: string;
 }
 
 /** To `load_conversation`, as messages. */

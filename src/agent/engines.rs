@@ -17,7 +17,7 @@ use crate::failure::Failure;
 /// are reported before anything is served.
 pub(super) fn registry(config: &Config) -> Result<EngineRegistry, Failure> {
     let chosen = config.agent.engine.setting;
-    let mut registry = EngineRegistry::new(default_engine(&config.agent));
+    let mut registry = EngineRegistry::new(default_engine(config));
     let makers: [(&'static str, EngineSetting, MakeEngine); 3] = [
         ("anthropic", EngineSetting::Anthropic, anthropic),
         ("openai", EngineSetting::OpenAi, openai),
@@ -36,7 +36,8 @@ pub(super) fn registry(config: &Config) -> Result<EngineRegistry, Failure> {
 
 type MakeEngine = fn(&Config) -> Result<Arc<dyn Engine>, String>;
 
-fn default_engine(settings: &AgentSettings) -> DefaultEngine {
+fn default_engine(config: &Config) -> DefaultEngine {
+    let settings = &config.agent;
     let because = settings.engine.because.clone();
     let name = match settings.engine.setting {
         EngineSetting::Auto => {
@@ -44,9 +45,7 @@ fn default_engine(settings: &AgentSettings) -> DefaultEngine {
                 name: "openai",
                 otherwise: "offline",
                 because,
-                advice: "set ANTHROPIC_API_KEY for a real model, or start a model server on this \
-                         machine"
-                    .to_owned(),
+                advice: advice(claude_code_settings(config).is_installed()).to_owned(),
             };
         }
         EngineSetting::Anthropic => "anthropic",
@@ -55,6 +54,16 @@ fn default_engine(settings: &AgentSettings) -> DefaultEngine {
         EngineSetting::Offline => "offline",
     };
     DefaultEngine::Fixed { name, because }
+}
+
+/// Returns what somebody without a key can do for a real model.
+fn advice(has_claude_code: bool) -> &'static str {
+    if has_claude_code {
+        "set ANTHROPIC_API_KEY for a real model, start a model server on this machine, or use the \
+         Claude Code that is installed here: --engine claude-code, or /engine claude-code in a chat"
+    } else {
+        "set ANTHROPIC_API_KEY for a real model, or start a model server on this machine"
+    }
 }
 
 fn anthropic(config: &Config) -> Result<Arc<dyn Engine>, String> {
@@ -92,12 +101,16 @@ fn openai(config: &Config) -> Result<Arc<dyn Engine>, String> {
 /// Returns the engine that runs the Claude Code CLI, which is looked for when it is first used.
 #[allow(clippy::unnecessary_wraps, reason = "all engines are created in the same way")]
 fn claude_code(config: &Config) -> Result<Arc<dyn Engine>, String> {
-    Ok(Arc::new(ClaudeCode::new(ClaudeCodeSettings {
+    Ok(Arc::new(ClaudeCode::new(claude_code_settings(config))))
+}
+
+fn claude_code_settings(config: &Config) -> ClaudeCodeSettings {
+    ClaudeCodeSettings {
         cli: config.agent.claude_cli.clone(),
         folder: config.agent.folder.clone(),
         roots: config.agent.roots.clone(),
         desk: config.desk_socket.value.clone(),
-    })))
+    }
 }
 
 fn key(source: &TokenSource) -> Result<ApiKey, String> {

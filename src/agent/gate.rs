@@ -27,10 +27,11 @@ use callgate_approval::daemon::Warn;
 use callgate_approval::desk::Ruling;
 use callgate_client::viewer::Viewer;
 use callgate_mask::mask_json;
+use callgate_store::now_ms;
 use callgate_wire::approval::{
     Action, AnswerExtra, ApprovalRequest, Press, RequestContext, RequestId, RequestKind,
 };
-use callgate_wire::desk::DeskCommand;
+use callgate_wire::desk::{CardContent, ContentChange, DeskCommand};
 use callgate_wire::session::{PermissionAnswer, PermissionRequest};
 use serde_json::value::RawValue;
 use tokio::runtime::Handle;
@@ -54,6 +55,8 @@ const NEEDS_DESK: &str = "a rule wants it confirmed with a typed word: start `ca
 /// Why something is denied in the mode `auto`.
 const NOBODY_ASKED: &str = "no rule allows this, and nobody is asked in the mode `auto`. Do without \
     it, or tell the user what you would need";
+/// The longest input of a question that is sent with its card, which repeats the input.
+const LONGEST_CARD: usize = 64 * 1024;
 /// The longest that the rules may take for one use of a tool.
 const RULED_WITHIN: Duration = Duration::from_secs(10);
 
@@ -316,23 +319,31 @@ async fn shown(
     ask: &ToolRuling,
 ) -> PermissionRequest {
     let masked = mask_json(request.tool_input.get()).into_shown();
-    let title = Card::new(request, &masked, 0, 0).summary();
+    let mut card = Card::new(request, &masked, now_ms(), 0).shown;
+    card.row.because = ask.ruling.because().map(str::to_owned);
+    card.no_answer_denies = true;
     let input = RawValue::from_string(masked).unwrap_or_else(|_| RawValue::NULL.to_owned());
     // Only a front end that is shown the question needs a look at the file.
     let diff = match (&question.mirror, &question.preview) {
         (Some(_), Some(preview)) => preview(&question.input).await,
         _ => None,
     };
+    if let CardContent::Write { path, .. } | CardContent::Edit { path, .. } = &card.body
+        && let Some(change) = diff.as_deref().and_then(ContentChange::of_unified)
+    {
+        card.body = CardContent::Edit { path: path.clone(), changes: vec![change] };
+    }
     PermissionRequest {
         question: request.request_id.to_string(),
         tool_id: question.tool_id.clone(),
         tool_name: question.tool.to_string(),
-        title,
+        title: card.row.summary.clone(),
         input,
-        reason: ask.ruling.because().map(str::to_owned),
+        reason: card.row.because.clone(),
         can_allow_always: Some(!request.permission_suggestions.is_empty()),
         deadline: None,
         diff,
+        card: (card.input.len() <= LONGEST_CARD).then(|| Box::new(card)),
     }
 }
 

@@ -6,6 +6,7 @@ mod commands;
 mod drawing;
 mod engines;
 mod keys;
+mod lines;
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -20,12 +21,14 @@ use serde_json::json;
 use serde_json::value::{RawValue, to_raw_value};
 
 use super::attached_files::attachments;
+use super::command_menu::CommandMenu;
 use super::input_history::InputHistory;
 use super::line_editor::LineEditor;
 use super::question_prompt::QuestionPrompt;
 use super::status_line::ChatStatus;
 use super::styled_text::ChatPage;
 use super::transcript::Transcript;
+use super::wanted_conversation::WantedConversation;
 use branches::BranchKind;
 
 /// The exit code after Ctrl-C, as shells have it.
@@ -58,6 +61,8 @@ pub(super) enum Errand {
     List {
         words: String,
     },
+    /// Looks for the conversation that is to be continued.
+    Resume(WantedConversation),
     New,
     Rename,
     Delete {
@@ -102,6 +107,8 @@ enum InputMode {
     Arguments { question: String },
     /// A key that confirms the deletion of a conversation.
     ConfirmDelete { id: String },
+    /// Words that something typed before contains, and the number of what was found.
+    Search { found: Option<usize> },
 }
 
 /// A request whose events are shown.
@@ -124,6 +131,7 @@ pub(super) struct ChatCore {
     /// What was in the editor before it was needed for something else.
     set_aside: LineEditor,
     history: InputHistory,
+    menu: CommandMenu,
     mode: InputMode,
     /// A line above the input, until the next key.
     hint: String,
@@ -135,6 +143,8 @@ pub(super) struct ChatCore {
     runtime: &'static str,
     capabilities: Vec<String>,
     conversation: Option<String>,
+    /// The conversation to continue, until the runtime was asked for it.
+    wanted: WantedConversation,
     /// The conversations as they were listed last.
     listed: Vec<ConversationSummary>,
     /// The number of open errands that decide which conversation is current, and what was typed
@@ -144,13 +154,20 @@ pub(super) struct ChatCore {
     /// The engines as they were listed last.
     engines: Vec<EngineListing>,
     last_message: Option<String>,
+    /// Whether messages are drawn that the user has sent.
+    echoes: bool,
     /// When Ctrl-C was pressed, so that a second one quits.
     interrupted_at: Option<Duration>,
     actions: Vec<ChatAction>,
 }
 
 impl ChatCore {
-    pub(super) fn new(page: ChatPage, folder: PathBuf, history: InputHistory) -> Self {
+    pub(super) fn new(
+        page: ChatPage,
+        folder: PathBuf,
+        history: InputHistory,
+        wanted: WantedConversation,
+    ) -> Self {
         Self {
             page,
             folder,
@@ -158,6 +175,7 @@ impl ChatCore {
             editor: LineEditor::default(),
             set_aside: LineEditor::default(),
             history,
+            menu: CommandMenu::default(),
             mode: InputMode::Message,
             hint: String::new(),
             questions: VecDeque::new(),
@@ -167,11 +185,13 @@ impl ChatCore {
             runtime: "starting",
             capabilities: Vec::new(),
             conversation: None,
+            wanted,
             listed: Vec::new(),
             changes: 0,
             typed_meanwhile: VecDeque::new(),
             engines: Vec::new(),
             last_message: None,
+            echoes: true,
             interrupted_at: None,
             actions: Vec::new(),
         }
@@ -291,6 +311,7 @@ impl ChatCore {
                 self.runtime = "";
                 self.capabilities.clone_from(&ready.capabilities);
                 self.actions.push(ChatAction::Errand(Errand::Status, SessionCommand::GetStatus));
+                self.look_for_wanted();
             }
             RuntimeState::Died { reason, last_words, .. } => {
                 self.runtime = "restarting";
@@ -321,7 +342,11 @@ impl ChatCore {
     fn message(&mut self, text: &str) -> UserMessage {
         let files = attachments(text, &self.folder);
         let names: Vec<String> = files.iter().map(name_of).collect();
-        self.transcript.user_message(text, &names, &self.page);
+        if self.echoes {
+            self.transcript.user_message(text, &names, &self.page);
+        } else {
+            self.transcript.end(&self.page);
+        }
         self.last_message = Some(text.to_owned());
         UserMessage { attachments: files, metadata: self.metadata(), ..UserMessage::new(text) }
     }

@@ -50,6 +50,20 @@ impl InputHistory {
         self.entries.get(next).cloned()
     }
 
+    /// Returns the number of the newest entry before the number `before` that contains the words,
+    /// in whatever case.
+    pub(super) fn find(&self, words: &str, before: Option<usize>) -> Option<usize> {
+        let words = words.to_lowercase();
+        let older = &self.entries[..before.unwrap_or(self.entries.len())];
+        let has = |entry: &String| entry.to_lowercase().contains(&words);
+        older.iter().rposition(has).filter(|_| !words.is_empty())
+    }
+
+    /// Returns the entry with this number.
+    pub(super) fn entry(&self, number: usize) -> Option<&str> {
+        self.entries.get(number).map(String::as_str)
+    }
+
     /// Returns the entry after the one that is shown, and the draft after the last.
     pub(super) fn newer(&mut self) -> Option<String> {
         let next = self.shown? + 1;
@@ -131,6 +145,19 @@ mod tests {
         assert_eq!(history.newer(), None);
         assert!(history.add("three") && !history.add("three"));
         assert_eq!(history.older("").as_deref(), Some("three"));
+    }
+
+    #[test]
+    fn entries_are_found_by_their_words_from_the_newest_on() {
+        let entries = ["make test", "Make it", "list files", "make test"].map(str::to_owned);
+        let history = InputHistory::new(entries.to_vec());
+        assert_eq!(history.find("MAKE", None), Some(3));
+        assert_eq!(history.find("make", Some(3)), Some(1));
+        assert_eq!(history.find("make", Some(1)), Some(0));
+        assert_eq!(history.find("make", Some(0)), None);
+        assert_eq!(history.find("zebra", None), None);
+        assert_eq!(history.find("", None), None);
+        assert_eq!(history.entry(2), Some("list files"));
     }
 
     #[test]

@@ -4,10 +4,12 @@
 //! with every piece. So the work for a piece does not grow with the answer, and however the answer
 //! is cut into pieces, the same rows come out. Line ends in a paragraph are kept.
 
+mod highlighter;
 mod inline;
 mod table;
 
 use super::styled_text::{ChatPage, StyledText, TextStyle, WrapAt};
+use highlighter::CodeHighlighter;
 use inline::spans;
 
 /// The longest line that is drawn as one. A longer one is split, so that an open line stays cheap.
@@ -37,6 +39,7 @@ struct CodeFence {
     mark: char,
     length: usize,
     is_diff: bool,
+    highlighter: Option<CodeHighlighter>,
 }
 
 impl MarkdownStream {
@@ -77,10 +80,12 @@ impl MarkdownStream {
     }
 
     fn line(&mut self, line: &str, page: &ChatPage, rows: &mut Vec<String>) {
-        if let Some(fence) = &self.fence {
+        if let Some(fence) = &mut self.fence {
             let drawn = if fence.is_closed_by(line) {
                 self.fence = None;
                 StyledText::new(line, TextStyle::DIM)
+            } else if let Some(highlighter) = &mut fence.highlighter {
+                highlighter.line(line)
             } else {
                 code_line(line, fence.is_diff)
             };
@@ -130,7 +135,8 @@ impl CodeFence {
         // A code span may stand at the beginning of a line.
         let is_fence = length >= 3 && !(mark == '`' && info.contains('`'));
         let is_diff = matches!(info.trim(), "diff" | "patch");
-        is_fence.then_some(Self { mark, length, is_diff })
+        let highlighter = CodeHighlighter::of(info);
+        is_fence.then_some(Self { mark, length, is_diff, highlighter })
     }
 
     fn is_closed_by(&self, line: &str) -> bool {

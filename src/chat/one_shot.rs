@@ -1,5 +1,6 @@
 //! One message and its answer, for scripts and for a command without a terminal.
 
+use std::collections::{HashMap, HashSet};
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -8,10 +9,17 @@ use callgate_client::{Client, ClientError, RequestEvent, SentRequest};
 use callgate_link::socket::{self, SocketState};
 use callgate_mask::text::visible;
 use callgate_wire::approval::Press;
-use callgate_wire::session::{Attachment, SessionEvent, SessionReply, TurnEnd};
+use callgate_wire::session::{
+    Attachment, PermissionRequest, PermissionResolved, SessionEvent, SessionReply, ToolResult,
+    TurnEnd,
+};
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use serde_json::Value;
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::chat_core::INTERRUPTED;
+use super::wanted_conversation::{MissingConversation, WantedConversation};
 use crate::failure::complain;
 
 /// The exit codes of one message.
@@ -26,6 +34,7 @@ const NOBODY: &str = "nobody can be asked: the message came from a script, and n
 /// A message that is sent without a person at the keyboard.
 pub(super) struct OneShot {
     pub(super) client: Client,
+    pub(super) wanted: WantedConversation,
     pub(super) message: String,
     pub(super) attachments: Vec<Attachment>,
     /// Whether the events are printed as lines of JSON.
@@ -37,15 +46,19 @@ pub(super) struct OneShot {
 impl OneShot {
     /// Sends the message and prints the answer. Returns the exit code.
     pub(super) async fn run(self) -> io::Result<u8> {
-        let Self { client, message, attachments, is_json, desk_socket } = self;
+        let Self { client, wanted, message, attachments, is_json, desk_socket } = self;
         let mut interrupt = signal(SignalKind::interrupt())?;
         let mut terminate = signal(SignalKind::terminate())?;
+        if !finds(&wanted, &client).await {
+            client.close().await;
+            return Ok(FAILED);
+        }
         let mut request = client.user_message_with(message, attachments).await;
         let mut shot = RunningShot {
             client: client.clone(),
             desk_socket,
             output: if is_json { ShotOutput::Json } else { ShotOutput::text() },
-            is_denied: false,
+            told: ToldDenials::default(),
             is_cancelled: false,
         };
         let code = loop {
@@ -63,13 +76,43 @@ impl OneShot {
     }
 }
 
+/// Says so if there is no conversation to continue. Returns false if none has the id that was given.
+async fn finds(wanted: &WantedConversation, client: &Client) -> bool {
+    if !wanted.is_some() {
+        return true;
+    }
+    let missing = match client.conversations(Some(1), None).await {
+        Ok(list) => wanted.missing(&list),
+        // The message fails for the same reason.
+        Err(_) => None,
+    };
+    match missing {
+        Some(MissingConversation::Last(text)) => complain(text),
+        Some(MissingConversation::Id(text)) => {
+            complain(&visible(&text));
+            return false;
+        }
+        None => {}
+    }
+    true
+}
+
 /// A message whose answer is being printed.
 struct RunningShot {
     client: Client,
     desk_socket: PathBuf,
     output: ShotOutput,
-    is_denied: bool,
+    told: ToldDenials,
     is_cancelled: bool,
+}
+
+/// The questions and denials that have been reported on standard error.
+#[derive(Default)]
+struct ToldDenials {
+    /// What open questions are about, and the calls that wait for them, by question.
+    asked: HashMap<String, (String, String)>,
+    /// The calls that were denied.
+    calls: HashSet<String>,
 }
 
 /// How the answer is printed.
@@ -100,10 +143,9 @@ impl RunningShot {
         };
         self.output.print(reply)?;
         match &reply.event {
-            SessionEvent::PermissionRequest(asked) => self.asked(asked.question.clone()),
-            SessionEvent::PermissionResolved(resolved) => {
-                self.is_denied |= resolved.decision != "allow";
-            }
+            SessionEvent::PermissionRequest(asked) => self.asked(asked),
+            SessionEvent::PermissionResolved(resolved) => self.told.resolved(resolved),
+            SessionEvent::ToolResult(result) => self.told.result(result),
             SessionEvent::Error { error, .. } => {
                 self.output.end()?;
                 complain(&visible(error));
@@ -118,9 +160,17 @@ impl RunningShot {
         Ok(None)
     }
 
-    /// Denies a call that no desk can be asked about.
-    fn asked(&self, question: String) {
-        if matches!(socket::probe(&self.desk_socket), Ok(SocketState::Live)) {
+    /// Says whom a call waits for, or denies one that no desk can be asked about.
+    fn asked(&mut self, asked: &PermissionRequest) {
+        let (question, title) = (asked.question.clone(), visible(&asked.title).into_owned());
+        let has_desk = matches!(socket::probe(&self.desk_socket), Ok(SocketState::Live));
+        if has_desk {
+            let until = asked.deadline.and_then(time_of_day);
+            let until = until.map(|time| format!(" until {time}")).unwrap_or_default();
+            complain(&format!("waits{until} for an answer at the desk: {title}"));
+        }
+        self.told.asked.insert(question.clone(), (title, asked.tool_id.clone()));
+        if has_desk {
             return;
         }
         let client = self.client.clone();
@@ -133,7 +183,8 @@ impl RunningShot {
     fn code(&self, event: &SessionEvent) -> u8 {
         let end = event.done_data::<TurnEnd>();
         // A rule may deny a call without a question.
-        let is_denied = self.is_denied || end.as_ref().is_some_and(|end| end.denied_calls > 0);
+        let denied = end.as_ref().map_or(0, |end| end.denied_calls);
+        let is_denied = self.told.is_any() || denied > 0;
         match end.as_ref().map(|end| end.stop_reason.as_str()) {
             Some("cancelled") if self.is_cancelled => INTERRUPTED,
             Some("cancelled" | "refusal") => DENIED,
@@ -142,6 +193,36 @@ impl RunningShot {
             _ => DONE,
         }
     }
+}
+
+impl ToldDenials {
+    fn is_any(&self) -> bool {
+        !self.calls.is_empty()
+    }
+
+    fn resolved(&mut self, resolved: &PermissionResolved) {
+        let Some((title, call)) = self.asked.remove(&resolved.question) else { return };
+        if resolved.decision == "allow" {
+            return complain(&format!("allowed: {title}"));
+        }
+        complain(&format!("denied: {title}: {}", visible(&resolved.text)));
+        self.calls.insert(call);
+    }
+
+    /// Tells of a call that was denied without a question.
+    fn result(&mut self, result: &ToolResult) {
+        let value: Value = serde_json::from_str(result.result.get()).unwrap_or_default();
+        if value["denied"] == true && self.calls.insert(result.tool_id.clone()) {
+            let why = value["error"].as_str().unwrap_or_default();
+            complain(&format!("denied: {}: {}", visible(&result.tool_name), visible(why)));
+        }
+    }
+}
+
+/// Returns a time of today as the user's clock shows it.
+fn time_of_day(milliseconds: u64) -> Option<String> {
+    let time = Timestamp::from_millisecond(i64::try_from(milliseconds).ok()?).ok()?;
+    Some(time.to_zoned(TimeZone::system()).strftime("%H:%M").to_string())
 }
 
 impl ShotOutput {

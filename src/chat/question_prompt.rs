@@ -7,10 +7,11 @@ use std::time::Duration;
 
 use callgate_approval::terminal::PAUSE;
 use callgate_wire::approval::{Action, Press};
+use callgate_wire::desk::CardContent;
 use callgate_wire::session::PermissionRequest;
 
 use super::styled_text::{ChatPage, StyledText, TextStyle, WrapAt};
-use super::tool_card::diff_rows;
+use super::tool_result::diff_rows;
 use crate::key_decoder::KeyStroke;
 
 /// A key within this time of one that came too early belongs to the same typing.
@@ -118,6 +119,14 @@ impl QuestionPrompt {
         rows
     }
 
+    /// Draws all of it with its keys, for a terminal on which it stays.
+    pub(super) fn printed_rows(&mut self, page: &ChatPage, waiting: usize) -> Vec<String> {
+        self.is_whole = true;
+        let mut rows = self.full_rows(page);
+        rows.extend(self.keys(page, waiting));
+        rows
+    }
+
     fn is_cut(&self, page: &ChatPage) -> bool {
         self.head(page).len() + self.body(page).len() + self.keys(page, 0).len() > most_rows(page)
     }
@@ -138,9 +147,13 @@ impl QuestionPrompt {
         if let Some(diff) = &self.request.diff {
             return diff_rows(diff, usize::MAX - 1, page);
         }
+        let body = self.request.card.as_ref().map(|card| &card.body);
+        if let Some(body @ (CardContent::Edit { .. } | CardContent::Patch { .. })) = body {
+            return diff_rows(&body.text(), usize::MAX - 1, page);
+        }
         let blank = StyledText::new("  ", TextStyle::PLAIN);
-        let input = self.input();
-        let lines = input.lines().map(|line| StyledText::new(line, TextStyle::PLAIN));
+        let text = body.map_or_else(|| self.input(), CardContent::text);
+        let lines = text.lines().map(|line| StyledText::new(line, TextStyle::PLAIN));
         lines.flat_map(|line| line.hanging_rows(page, WrapAt::Columns, &blank, &blank)).collect()
     }
 

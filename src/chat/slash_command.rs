@@ -29,13 +29,13 @@ pub(super) struct SlashEntry {
     pub(super) command: SlashCommand,
     pub(super) name: &'static str,
     arguments: &'static str,
-    about: &'static str,
+    pub(super) about: &'static str,
     /// The capability that the runtime needs for it.
     pub(super) needs: Option<&'static str>,
 }
 
 /// All commands, in the order of the help.
-const COMMANDS: [SlashEntry; 17] = [
+static COMMANDS: [SlashEntry; 17] = [
     entry(SlashCommand::Help, "help", "", "shows this list", None),
     entry(SlashCommand::New, "new", "[TITLE]", "begins a conversation", KEEPS),
     entry(SlashCommand::List, "list", "[WORDS]", "lists conversations, or finds some", KEEPS),
@@ -94,8 +94,10 @@ const MODELS: Option<&str> = Some(capability::SET_ENGINE);
 /// The keys, for the help.
 const KEYS: &str = "\
 Enter sends, Alt-Enter or Ctrl-J or a backslash before Enter begins a new line.
-Up and Down walk through what you typed before. Tab completes @files and commands.
-@FILE attaches a file. Ctrl-C cancels the answer, twice quits. Ctrl-Z stops.";
+Up and Down walk through what you typed before, Ctrl-R searches it.
+A slash opens the menu of commands. Tab completes @files and commands.
+@FILE attaches a file. Ctrl-O shows results of tools in full.
+Esc or Ctrl-C interrupts the answer, Ctrl-C twice quits, Ctrl-Z stops the chat.";
 
 const fn entry(
     command: SlashCommand,
@@ -141,18 +143,23 @@ impl SlashCommand {
     }
 }
 
+impl SlashEntry {
+    /// Returns the command with its arguments.
+    pub(super) fn usage(&self) -> String {
+        format!("/{} {}", self.name, self.arguments).trim_end().to_owned()
+    }
+}
+
 /// Returns the help: a line for each command, and the keys.
 pub(super) fn help() -> String {
-    let usage = |entry: &SlashEntry| format!("/{} {}", entry.name, entry.arguments);
-    let width = COMMANDS.iter().map(|entry| usage(entry).len()).max().unwrap_or(0);
-    let line = |entry: &SlashEntry| format!("{:<width$}  {}\n", usage(entry), entry.about);
+    let width = COMMANDS.iter().map(|entry| entry.usage().len()).max().unwrap_or(0);
+    let line = |entry: &SlashEntry| format!("{:<width$}  {}\n", entry.usage(), entry.about);
     COMMANDS.iter().map(line).collect::<String>() + KEYS
 }
 
-/// Returns the commands that begin with `start`, slash included.
-pub(super) fn completions(start: &str) -> Vec<String> {
-    let names = COMMANDS.iter().map(|entry| format!("/{}", entry.name));
-    names.filter(|name| name.starts_with(start)).collect()
+/// Returns the commands whose names begin like this.
+pub(super) fn beginning_with(start: &str) -> Vec<&'static SlashEntry> {
+    COMMANDS.iter().filter(|entry| entry.name.starts_with(start)).collect()
 }
 
 #[cfg(test)]
@@ -177,7 +184,8 @@ mod tests {
             assert!(help.contains(&format!("/{} ", entry.name)), "{help}");
             assert_eq!(entry.command.entry().map(|entry| entry.name), Some(entry.name));
         }
-        assert_eq!(completions("/re"), ["/rename", "/regenerate", "/rewind", "/restart"]);
-        assert_eq!(completions("/"), completions(""));
+        let names: Vec<&str> = beginning_with("re").iter().map(|entry| entry.name).collect();
+        assert_eq!(names, ["rename", "regenerate", "rewind", "restart"]);
+        assert_eq!(beginning_with("").len(), COMMANDS.len());
     }
 }

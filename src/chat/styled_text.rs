@@ -29,9 +29,10 @@ impl TextStyle {
     pub(super) const GREEN: Self = Self(1 << 6);
     pub(super) const YELLOW: Self = Self(1 << 7);
     pub(super) const CYAN: Self = Self(1 << 8);
+    pub(super) const MAGENTA: Self = Self(1 << 9);
 
     /// The numbers of the terminal's "select graphic rendition".
-    const CODES: [(Self, &'static str); 9] = [
+    const CODES: [(Self, &'static str); 10] = [
         (Self::BOLD, "1"),
         (Self::DIM, "2"),
         (Self::ITALIC, "3"),
@@ -41,6 +42,7 @@ impl TextStyle {
         (Self::GREEN, "32"),
         (Self::YELLOW, "33"),
         (Self::CYAN, "36"),
+        (Self::MAGENTA, "35"),
     ];
 
     /// Returns the sequence that switches from no style to this one.
@@ -130,6 +132,21 @@ impl StyledText {
         self
     }
 
+    /// Replaces its styles by those of tokens, given as their lengths in bytes.
+    pub(super) fn coloured(self, tokens: impl FnOnce(&str) -> Vec<(usize, TextStyle)>) -> Self {
+        let text: String = self.spans.into_iter().map(|(text, _)| text).collect();
+        let (mut coloured, mut rest) = (Self::default(), &*text);
+        for (length, style) in tokens(&text) {
+            let (token, after) = rest.split_at(length);
+            match coloured.spans.last_mut() {
+                Some((last, same)) if *same == style => last.push_str(token),
+                _ => coloured.spans.push((token.to_owned(), style)),
+            }
+            rest = after;
+        }
+        coloured
+    }
+
     /// Returns how many columns it takes.
     pub(super) fn columns(&self) -> usize {
         self.spans.iter().map(|(text, _)| columns(text)).sum()
@@ -186,15 +203,40 @@ impl StyledText {
         }
         let cells = self.cells();
         let end = fitting(&cells, 0, width.saturating_sub(1));
-        let mut cut = Self::default();
-        for (c, style) in &cells[..end] {
-            match cut.spans.last_mut() {
-                Some((last, same)) if same == style => last.push(*c),
-                _ => cut.spans.push((c.to_string(), *style)),
-            }
-        }
+        let cut = Self::of_cells(&cells[..end]);
         let style = cut.spans.last().map_or(TextStyle::PLAIN, |(_, style)| *style);
         cut.and("…", style)
+    }
+
+    /// Returns the lines into which it is split between words to be no wider than `width`.
+    pub(super) fn wrapped(&self, width: usize) -> Vec<Self> {
+        let cells = self.cells();
+        let (mut lines, mut start) = (Vec::new(), 0);
+        loop {
+            let (end, next) = row_end(&cells, start, width, WrapAt::Words);
+            lines.push(Self::of_cells(&cells[start..end]));
+            if next >= cells.len() {
+                return lines;
+            }
+            start = next;
+        }
+    }
+
+    /// Returns the width of its longest word.
+    pub(super) fn longest_word(&self) -> usize {
+        let text: String = self.spans.iter().map(|(text, _)| text.as_str()).collect();
+        text.split(' ').map(columns).max().unwrap_or(0)
+    }
+
+    fn of_cells(cells: &[(char, TextStyle)]) -> Self {
+        let mut line = Self::default();
+        for (c, style) in cells {
+            match line.spans.last_mut() {
+                Some((last, same)) if same == style => last.push(*c),
+                _ => line.spans.push((c.to_string(), *style)),
+            }
+        }
+        line
     }
 
     fn cells(&self) -> Vec<(char, TextStyle)> {

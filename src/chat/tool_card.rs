@@ -7,21 +7,18 @@ use callgate_wire::session::{ToolInput, ToolProgress, ToolResult, ToolUse};
 use serde_json::Value;
 
 use super::drafted_input::DraftedInput;
-use super::markdown::code_line;
 use super::styled_text::{ChatPage, StyledText, TextStyle, WrapAt};
-use crate::counted::counted;
+use super::tool_result::{ResultExtent, detail, diff_rows, last_part, result_rows, text_of};
 
 /// The most rows of output that a running tool shows.
 const LIVE_ROWS: usize = 5;
-/// The most rows of a result, and of a change.
-const RESULT_ROWS: usize = 8;
-const DIFF_ROWS: usize = 40;
 /// The longest line of output that is kept while a tool runs, in bytes.
 const LONGEST_LINE: usize = 4096;
 /// The tool whose input is a plan.
 const PLAN_TOOL: &str = "todo_write";
 /// The members of an input that say what a call is about, as texts.
-const SUBJECTS: [&str; 7] = ["command", "path", "pattern", "query", "url", "target", "name"];
+const SUBJECTS: [&str; 9] =
+    ["command", "path", "file_path", "notebook_path", "pattern", "query", "url", "target", "name"];
 
 /// A tool call that was announced, or whose input the model is writing.
 #[derive(Debug)]
@@ -115,7 +112,12 @@ impl ToolCard {
     }
 
     /// Draws the call with its result.
-    pub(super) fn final_rows(&self, result: &ToolResult, page: &ChatPage) -> Vec<String> {
+    pub(super) fn final_rows(
+        &self,
+        result: &ToolResult,
+        extent: ResultExtent,
+        page: &ChatPage,
+    ) -> Vec<String> {
         let is_error = result.is_error == Some(true);
         let value: Value = serde_json::from_str(result.result.get()).unwrap_or_default();
         let (sign, style) =
@@ -126,11 +128,10 @@ impl ToolCard {
             return rows;
         }
         let diff = text_of(&value, "diff").or(self.diff.as_deref()).filter(|_| !is_error);
-        if let Some(diff) = diff {
-            rows.extend(diff_rows(diff, DIFF_ROWS, page));
-            return rows;
-        }
-        rows.extend(result_lines(&value, is_error).iter().map(|line| line.row(page)));
+        rows.extend(match diff {
+            Some(diff) => diff_rows(diff, extent.most_diff_rows(), page),
+            None => result_rows(&value, is_error, extent, page),
+        });
         rows
     }
 
@@ -173,10 +174,6 @@ fn subject(name: &str, input: &Value) -> String {
     }
 }
 
-fn text_of<'a>(value: &'a Value, key: &str) -> Option<&'a str> {
-    value.get(key)?.as_str().filter(|text| !text.is_empty())
-}
-
 /// Draws the plan of a longer task.
 fn plan_rows(input: &Value, page: &ChatPage) -> Vec<String> {
     let items = input["items"].as_array().into_iter().flatten();
@@ -192,92 +189,6 @@ fn plan_rows(input: &Value, page: &ChatPage) -> Vec<String> {
         text.hanging_rows(page, WrapAt::Words, &first, &rest)
     };
     items.flat_map(item).collect()
-}
-
-/// Draws a unified diff, cut to so many rows.
-pub(super) fn diff_rows(diff: &str, most: usize, page: &ChatPage) -> Vec<String> {
-    let lines: Vec<&str> = diff.lines().collect();
-    let indent = StyledText::new("  ", TextStyle::PLAIN);
-    let drawn = lines.iter().flat_map(|line| {
-        code_line(line, true).hanging_rows(page, WrapAt::Columns, &indent, &indent)
-    });
-    let mut rows: Vec<String> = drawn.take(most + 1).collect();
-    if rows.len() > most {
-        rows.truncate(most.saturating_sub(1));
-        rows.push(StyledText::new("  … more of the change is not shown", TextStyle::DIM).row(page));
-    }
-    rows
-}
-
-/// Returns what is worth showing of a result.
-fn result_lines(value: &Value, is_error: bool) -> Vec<StyledText> {
-    let mut lines = Vec::new();
-    if let Some(error) = text_of(value, "error") {
-        lines.extend(cut_lines(error, TextStyle::RED, Keep::Beginning));
-    }
-    for stream in ["stdout", "stderr"] {
-        if let Some(text) = text_of(value, stream) {
-            lines.extend(cut_lines(text, TextStyle::DIM, Keep::End));
-        }
-    }
-    if let Some(code) = value["exitCode"].as_i64().filter(|code| *code != 0) {
-        lines.push(detail(&format!("exit code {code}")).in_style(TextStyle::RED));
-    }
-    let counts = [
-        ("totalLines", ["line", "lines"]),
-        ("lines", ["line", "lines"]),
-        ("entries", ["entry", "entries"]),
-        ("matches", ["match", "matches"]),
-        ("files", ["file", "files"]),
-    ];
-    let count = |value: &Value| {
-        value.as_u64().or_else(|| value.as_array().and_then(|all| u64::try_from(all.len()).ok()))
-    };
-    let counted = counts.iter().find_map(|(key, what)| Some((count(value.get(key)?)?, what)));
-    match counted {
-        Some((count, [one, many])) if lines.is_empty() => {
-            lines.push(detail(&format!("{count} {}", if count == 1 { one } else { many })));
-        }
-        _ => {}
-    }
-    if lines.is_empty() {
-        let text = text_of(value, "text").or(value.as_str());
-        let is_empty = value.is_null() || value.get("exitCode").is_some();
-        let json = || if is_empty { String::new() } else { value.to_string() };
-        let text = text.map_or_else(json, str::to_owned);
-        let style = if is_error { TextStyle::RED } else { TextStyle::DIM };
-        lines.extend(cut_lines(&text, style, Keep::Beginning));
-    }
-    lines
-}
-
-/// Which part of a long text is shown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Keep {
-    Beginning,
-    End,
-}
-
-fn cut_lines(text: &str, style: TextStyle, keep: Keep) -> Vec<StyledText> {
-    let lines: Vec<&str> = text.trim_end().lines().collect();
-    let more = lines.len().saturating_sub(RESULT_ROWS);
-    let note = (more > 0).then(|| detail(&format!("… {}", counted(more, "more line"))));
-    let shown = if keep == Keep::End { &lines[more..] } else { &lines[..lines.len() - more] };
-    let shown = shown.iter().map(|line| detail(line).in_style(style));
-    match keep {
-        Keep::Beginning => shown.chain(note).collect(),
-        Keep::End => note.into_iter().chain(shown).collect(),
-    }
-}
-
-/// Returns what a line shows in the end: a program may draw over it, as a progress bar does.
-fn last_part(line: &str) -> &str {
-    let line = line.trim_end_matches('\r');
-    line.rsplit('\r').next().unwrap_or(line)
-}
-
-fn detail(line: &str) -> StyledText {
-    StyledText::new("  ", TextStyle::PLAIN).and(last_part(line), TextStyle::DIM)
 }
 
 #[cfg(test)]

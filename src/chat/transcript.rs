@@ -3,6 +3,8 @@
 //! What is final is handed out once, to scroll away; what may still change is drawn again for each
 //! frame.
 
+use std::collections::VecDeque;
+
 use callgate_wire::session::{
     Notice, PastUserMessage, PermissionRequest, PermissionResolved, SessionEvent, ToolInput,
     ToolResult, ToolUse,
@@ -11,11 +13,16 @@ use callgate_wire::session::{
 use super::markdown::MarkdownStream;
 use super::styled_text::{ChatPage, StyledText, TextStyle, WrapAt};
 use super::tool_card::ToolCard;
+use super::tool_result::ResultExtent;
 
 /// The most rows of thinking that are shown while it lasts.
 const THINKING_ROWS: usize = 3;
 /// How much of the thinking is kept to be shown, in bytes.
 const KEPT_THINKING: usize = 2048;
+
+/// How many results are kept to be shown in full, and the largest one, in bytes.
+const MOST_FINISHED: usize = 16;
+const LARGEST_FINISHED: usize = 1024 * 1024;
 
 /// The kind of the notice that an interrupted answer is requested again.
 const RETRY: &str = "retry";
@@ -29,6 +36,10 @@ pub(super) struct Transcript {
     has_text: bool,
     thinking: Option<ThinkingText>,
     cards: Vec<ToolCard>,
+    /// The last calls with their results, to be shown in full: the newest first.
+    finished: VecDeque<(ToolCard, ToolResult)>,
+    /// How many of them were looked at.
+    looked_at: usize,
     /// Whether a blank row separates the next part from what is above it.
     needs_gap: bool,
 }
@@ -188,8 +199,32 @@ impl Transcript {
             return;
         };
         let card = self.cards.remove(at);
-        self.add(card.final_rows(result, page));
+        self.add(card.final_rows(result, ResultExtent::Brief, page));
         self.needs_gap = self.cards.is_empty();
+        self.looked_at = 0;
+        if result.result.get().len() <= LARGEST_FINISHED {
+            self.finished.push_front((card, result.clone()));
+            self.finished.truncate(MOST_FINISHED);
+        }
+    }
+
+    /// Draws the last result in full of which only a part was drawn, and then the one before it.
+    /// Returns false if there is none left.
+    pub(super) fn show_in_full(&mut self, page: &ChatPage) -> bool {
+        let unseen = self.finished.iter().skip(self.looked_at);
+        let drawn = unseen.map(|(card, result)| {
+            let rows = |extent| card.final_rows(result, extent, page);
+            let (brief, full) = (rows(ResultExtent::Brief), rows(ResultExtent::Full));
+            (full.len() > 1 && full != brief).then_some(full)
+        });
+        let found = drawn.enumerate().find_map(|(number, full)| Some((number, full?)));
+        let Some((number, full)) = found else { return false };
+        self.looked_at += number + 1;
+        self.end_text(page);
+        self.needs_gap = true;
+        self.add(full);
+        self.needs_gap = true;
+        true
     }
 
     fn question(&mut self, request: &PermissionRequest) {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use callgate_agent::budget::Budget;
 use callgate_agent::mcp::{MOST_SERVERS, McpServerSettings};
 use callgate_agent::price::{self, TokenPrices};
-use callgate_agent::session::LogLevel;
+use callgate_agent::session::{LogLevel, ResumedConversation};
 use callgate_wire::HiddenText;
 
 use super::check::ConfigCheck;
@@ -68,7 +68,8 @@ pub(crate) struct AgentSettings {
     pub(crate) tools_folder: Option<PathBuf>,
     /// `None` if conversations are not kept.
     pub(crate) history: Option<PathBuf>,
-    pub(crate) resume: bool,
+    pub(crate) resume: ResumedConversation,
+    pub(crate) all_folders: bool,
     pub(crate) budget: Budget,
     /// `None` for the prices that are known of the model.
     pub(crate) prices: Option<TokenPrices>,
@@ -113,7 +114,8 @@ impl ConfigCheck<'_> {
             mcp_servers: self.mcp_servers(),
             tools_folder: self.around.config_folder().map(|folder| folder.join("tools")),
             history: self.history(database),
-            resume: self.switch("agent.resume"),
+            resume: self.resume(),
+            all_folders: self.switch("agent.all_folders"),
             budget: Budget {
                 conversation_usd: self.dollars("agent.conversation_usd"),
                 day_usd: self.dollars("agent.day_usd"),
@@ -153,6 +155,14 @@ impl ConfigCheck<'_> {
 
     fn is_set(&self, name: &str) -> bool {
         self.raw.get(name).is_some()
+    }
+
+    fn resume(&mut self) -> ResumedConversation {
+        match self.value("agent.resume") {
+            Some(SettingValue::Switch(true)) => ResumedConversation::Last,
+            Some(SettingValue::Text(id)) if !id.is_empty() => ResumedConversation::Id(id),
+            _ => ResumedConversation::None,
+        }
     }
 
     fn ports(&mut self) -> Vec<u16> {

@@ -56,6 +56,7 @@ impl<'a> ConfigCheck<'a> {
             socket,
             phone_after: self.seconds("phone_after_seconds"),
             notify_on_stop: self.switch("notify_on_stop"),
+            notify_on_wait: self.switch("notify_on_wait"),
             gate: self.gate(),
             page: PageSettings {
                 enabled: self.switch("page.enabled"),

@@ -129,6 +129,7 @@ fn flag(key: &'static SettingKey) -> Option<Arg> {
         KeyFlag::Fixed(_, value, help) => {
             flag.action(ArgAction::Set).num_args(0).default_missing_value(value).help(help)
         }
+        KeyFlag::Optional(_, value) => flag.num_args(0..=1).default_missing_value(value),
         KeyFlag::None | KeyFlag::Value => flag,
     })
 }
@@ -166,7 +167,9 @@ mod tests {
     #[test]
     fn plain_words_mean_the_same_without_clap() {
         assert_eq!(plain(&[]), by_clap(&[]));
-        let names = AgentFlags::keys().filter(|key| !matches!(key.flag, KeyFlag::Fixed(..)));
+        let has_value =
+            |key: &&SettingKey| !matches!(key.flag, KeyFlag::Fixed(..) | KeyFlag::Optional(..));
+        let names = AgentFlags::keys().filter(has_value);
         let names: Vec<String> = names.filter_map(SettingKey::flag_name).collect();
         assert!(names.len() > 10, "{names:?}");
         for name in names.iter().map(String::as_str).chain(["config"]) {

@@ -11,17 +11,47 @@ fn nearest(name: &str) -> Option<&'static str> {
         (distance <= 1 + last.chars().count() / 3).then_some((distance, key.name))
     };
     let nearest = KEYS.iter().filter_map(near).min_by_key(|(distance, _)| *distance);
-    let table = TABLES.into_iter().find(|table| strsim::damerau_levenshtein(name, table) <= 2);
-    nearest.map(|(_, name)| name).or(table)
+    nearest.map(|(_, name)| name).or_else(|| nearest_table(name))
 }
 
-/// Returns the error for an unknown key, with the nearest key or all keys.
+/// How many keys of a group are named.
+const MOST_NAMED: usize = 6;
+
+/// Returns the error for an unknown key, with the nearest key, or else with the group that the name
+/// belongs to, or all groups.
 pub(crate) fn no_such_key(name: &str) -> String {
     if let Some(nearest) = nearest(name) {
         return format!("there is no key `{name}`; did you mean `{nearest}`?");
     }
-    let names: Vec<&str> = KEYS.iter().map(|key| key.name).collect();
-    format!("there is no key `{name}`; there are {}", names.join(", "))
+    let (table, last) = split(name);
+    let groups = match nearest_table(table) {
+        Some(group) => format!("`{group}` has {}", closest_in(group, last)),
+        None => format!(
+            "there are {} and the groups {}",
+            closest_in("", last),
+            TABLES.map(|group| format!("`{group}`")).join(", ")
+        ),
+    };
+    format!("there is no key `{name}`; {groups}: `callgate config show` lists all keys")
+}
+
+/// Returns the table that was most likely meant, if any is similar.
+fn nearest_table(name: &str) -> Option<&'static str> {
+    let distances = TABLES.map(|table| (strsim::damerau_levenshtein(name, table), table));
+    let nearest = distances.into_iter().filter(|(distance, _)| *distance <= 2).min();
+    nearest.map(|(_, table)| table)
+}
+
+/// Names the keys of a group that are closest to a name, and how many others there are.
+fn closest_in(group: &str, name: &str) -> String {
+    let mut keys: Vec<&str> = KEYS.iter().map(|key| key.name).collect();
+    keys.retain(|key| split(key).0 == group);
+    keys.sort_by_key(|key| distance(name, split(key).1));
+    let others = keys.len().saturating_sub(MOST_NAMED);
+    keys.truncate(MOST_NAMED);
+    let named: Vec<String> = keys.into_iter().map(|key| format!("`{key}`")).collect();
+    let named = named.join(", ");
+    if others == 0 { named } else { format!("{named}, {others} more") }
 }
 
 /// Splits a name into its table, which may be empty, and the rest.
@@ -67,5 +97,23 @@ mod tests {
         check("unclear", Some("gate.unclear"));
         check("colour", None);
         check("x", None);
+    }
+
+    /// No list of all keys, which nobody reads in one line.
+    #[test]
+    fn a_name_that_is_near_nothing_leads_to_the_closest_groups() {
+        let said = no_such_key("colour");
+        let groups = " and the groups `gate`, `page`, `telegram`, `agent`, `shell`: ";
+        assert!(said.starts_with("there is no key `colour`; there are `"), "{said}");
+        assert!(said.contains(groups) && said.ends_with("`callgate config show` lists all keys"));
+        let said = no_such_key("agnt.background_colour");
+        assert!(said.contains("; `agent` has `agent."), "{said}");
+        assert!(
+            said.contains(" more: `callgate config show`") && !said.contains("`gate"),
+            "{said}"
+        );
+        let said = no_such_key("page.background_colour");
+        assert!(said.contains("; `page` has `page."), "{said}");
+        assert!(KEYS.len() > 30 && said.matches('`').count() < 20, "{said}");
     }
 }

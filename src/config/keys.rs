@@ -42,6 +42,8 @@ pub(crate) enum KeyFlag {
     Repeated(&'static str),
     /// By this flag without a value: it sets this value, and has a help text of its own.
     Fixed(&'static str, &'static str, &'static str),
+    /// By this flag, which sets this value if it has none.
+    Optional(&'static str, &'static str),
 }
 
 const fn key(name: &'static str, kind: ValueKind) -> SettingKey {
@@ -84,7 +86,9 @@ impl SettingKey {
     pub(crate) fn flag_name(&self) -> Option<String> {
         match self.flag {
             KeyFlag::None => None,
-            KeyFlag::Repeated(flag) | KeyFlag::Fixed(flag, ..) => Some(flag.to_owned()),
+            KeyFlag::Repeated(flag) | KeyFlag::Fixed(flag, ..) | KeyFlag::Optional(flag, _) => {
+                Some(flag.to_owned())
+            }
             KeyFlag::Value => {
                 let name = self.name.strip_prefix("agent.").unwrap_or(self.name);
                 Some(name.replace(['.', '_'], "-"))

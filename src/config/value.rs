@@ -59,6 +59,11 @@ pub(crate) enum ValueKind {
     Dollars,
     /// True or false.
     Switch,
+    /// True, false, or the id of something.
+    SwitchOrId {
+        /// What the value must be.
+        must_be: &'static str,
+    },
     /// Servers by their names, each with a table of its own.
     Servers,
     /// A list of whole numbers, none of them 0.
@@ -106,13 +111,16 @@ impl ValueKind {
             }
             (Self::Whole { .. } | Self::Dollars, DeValue::Integer(_)) => whole(value)?.to_string(),
             (Self::Dollars, DeValue::Float(number)) => number.as_str().to_owned(),
-            (Self::Switch, DeValue::Boolean(switch)) => switch.to_string(),
+            (Self::Switch | Self::SwitchOrId { .. }, DeValue::Boolean(switch)) => {
+                switch.to_string()
+            }
             (
                 Self::File
                 | Self::Socket
                 | Self::Text { .. }
                 | Self::Choice { .. }
                 | Self::Url { .. }
+                | Self::SwitchOrId { .. }
                 | Self::Secret,
                 DeValue::String(text),
             ) => text.to_string(),
@@ -142,6 +150,10 @@ impl ValueKind {
                 "false" | "0" => Some(SettingValue::Switch(false)),
                 _ => None,
             },
+            Self::SwitchOrId { .. } => {
+                let id = || Some(SettingValue::Text(string()?.trim().to_owned()));
+                Self::Switch.read_text(text, is_list).or_else(id)
+            }
             Self::Ids { .. } => {
                 let ids = string()?.split(',').map(|id| id.trim().parse().ok());
                 Some(SettingValue::Ids(ids.collect::<Option<_>>()?))
@@ -160,6 +172,7 @@ impl ValueKind {
             Self::Whole { .. } => "a whole number",
             Self::Dollars => "a number such as 2.50, with at most six decimals",
             Self::Switch => "true or false",
+            Self::SwitchOrId { must_be } => must_be,
             Self::Ids { .. } => "a list of whole numbers, such as [1, 2]",
             Self::Command => "a list of words, such as [\"pass\", \"show\", \"callgate\"]",
             Self::Folders => "a list of paths, such as [\"~/engine\"]",
@@ -187,6 +200,7 @@ impl ValueKind {
             Self::Whole { unit, .. } => unit,
             Self::Dollars => "USD",
             Self::Switch => "SWITCH",
+            Self::SwitchOrId { .. } => "ID",
             Self::Ids { .. } => "IDS",
             Self::Secret | Self::Command | Self::Servers => "SECRET",
         }

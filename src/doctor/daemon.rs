@@ -17,6 +17,7 @@ use rustix::process::geteuid;
 
 use super::finding::Findings;
 use crate::config::{Config, WhenAbsent};
+use crate::counted::time_span;
 
 const START: &str = "start it: callgate up";
 /// How long the page may take to answer.
@@ -175,7 +176,7 @@ fn report_status(config: &Config, status: &DeskStatus, findings: &mut Findings) 
     if version == ours {
         let text = format!(
             "`callgate up` {version} runs as process {pid}, for {}; open questions: {open}",
-            long(*uptime_seconds)
+            time_span(*uptime_seconds)
         );
         findings.ok("daemon", text);
     } else {
@@ -205,15 +206,6 @@ fn reach(reach: &Reach, findings: &mut Findings) {
         let text = "nobody can be reached, so every question goes back to its agent at once";
         let advice = "run `callgate up` in a terminal, or link your phone: callgate pair";
         findings.problem("daemon", text, advice);
-    }
-}
-
-fn long(seconds: u64) -> String {
-    match seconds {
-        0..120 => format!("{seconds} s"),
-        120..7_200 => format!("{} min", seconds / 60),
-        7_200..172_800 => format!("{} h", seconds / 3_600),
-        _ => format!("{} days", seconds / 86_400),
     }
 }
 

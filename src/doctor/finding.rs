@@ -5,6 +5,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::counted;
+use crate::terminal_width::wrapped_for_terminal;
 
 /// How bad a finding is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -84,9 +85,10 @@ impl Findings {
     /// Returns the findings as text for people.
     pub(super) fn text(&self) -> String {
         let line = |Finding { level, about, text, advice }: &Finding| {
-            let told = format!("{:7}  {about:8}  {}\n", level.name(), one_line(text));
-            let advice = advice.as_ref().map(|it| format!("{:21}do: {}\n", "", one_line(it)));
-            told + &advice.unwrap_or_default()
+            let told = format!("{:7}  {about:8}  {}", level.name(), one_line(text));
+            let advice = advice.as_ref().map(|it| format!("{:21}do: {}", "", one_line(it)));
+            let advice = advice.map(|it| wrapped_for_terminal(&it, 4) + "\n");
+            wrapped_for_terminal(&told, 19) + "\n" + &advice.unwrap_or_default()
         };
         let (problems, warnings) =
             (self.count(FindingLevel::Problem), self.count(FindingLevel::Warning));

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use callgate_approval::desk::{self, Ruling};
 use callgate_approval::hook::RulesOnly;
 use callgate_wire::approval::{ApprovalRequest, ApprovalResponse, Decision, Prompter};
+use callgate_wire::tool_act::ToolKind;
 
 use crate::config::{Config, HookConfig, HookFlags, WhenAbsent};
 use crate::policy::LiveRules;
@@ -22,9 +23,9 @@ pub(super) fn answer(
     let ruling = rule(&config, request);
     let is_guarded = matches!(ruling, Ruling::Ask { is_guarded: true, .. });
     let asks = desk::asks_of(request, is_guarded);
-    let when_absent = match request.tool_name.as_str() {
+    let when_absent = match ToolKind::of("", &request.tool_name) {
         // A question of the agent to its user is not an act that somebody has to allow.
-        "AskUserQuestion" => WhenAbsent::Agent,
+        ToolKind::AskUser => WhenAbsent::Agent,
         _ => config.gate.when_absent,
     };
     let (decision, message) = decide(ruling, asks, when_absent);

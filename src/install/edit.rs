@@ -8,6 +8,7 @@ use std::ops::Range;
 use serde_json::{Value, json};
 
 use super::layout::{self, JsonLayout};
+use super::removed_hooks::RemovedHooks;
 use crate::agents::hooks::{EVENTS, EditRefusal, EventHooks, FoundHooks, HookHandler};
 use crate::hook_command::{CommandOwner, parts};
 
@@ -215,19 +216,6 @@ fn add(text: &str, found: &FoundHooks, event: Option<&EventHooks>, hook: &Wanted
     }
     let hooks = json!({hook.event.as_str(): list});
     layout.insert(text, &found.root, &found.members, Some("hooks"), &hooks)
-}
-
-/// A settings file after [`uninstall`].
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum RemovedHooks {
-    /// There were no hooks of ours.
-    Nothing,
-    /// The file is to be as it was before [`install`]: this text.
-    AsBefore(String),
-    /// The file was created by us and contains nothing else.
-    File,
-    /// The new text; the rest has changed since the installation.
-    Ours(String),
 }
 
 /// Removes our hooks from `text`. `backup` is the text before the first of them was added.

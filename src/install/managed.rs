@@ -11,8 +11,8 @@ use std::process::ExitCode;
 
 use rustix::process::geteuid;
 
-use super::edit::{InstalledSettings, RemovedHooks, WantedHook};
-use super::{AgentChoice, InstallError, all_done, change};
+use super::edit::{InstalledSettings, WantedHook};
+use super::{AgentChoice, InstallError, RemovedHooks, all_done, change};
 use crate::agents::CodingAgent;
 use crate::agents::hooks::EditRefusal;
 use crate::agents::settings_file::{BackupChoice, SettingsFile};
@@ -148,34 +148,19 @@ fn put(
 }
 
 fn remove(agent: CodingAgent, place: &SettingsFile, is_dry: bool) -> Result<String, InstallError> {
-    let path = place.path().display();
     let Some(seen) = place.read()?.filter(|seen| !seen.text.trim().is_empty()) else {
-        return Ok(format!("{path} has no hook of callgate"));
+        return Ok(RemovedHooks::Nothing.sentence(place, is_dry));
     };
     let backup = place.backup();
     let removed = match agent {
         CodingAgent::Claude => claude::uninstall(&seen.text, backup.as_deref())?,
         CodingAgent::Codex => codex::uninstall(&seen.text, backup.as_deref())?,
     };
-    let would = if is_dry { "would be " } else { "" };
-    let said = match &removed {
-        RemovedHooks::Nothing => format!("{path} has no hook of callgate"),
-        RemovedHooks::AsBefore(_) => format!("{path} {would}as it was before callgate"),
-        RemovedHooks::File => format!("{path} {would}removed, it held nothing else"),
-        RemovedHooks::Ours(_) => format!("callgate's hooks {would}removed from {path}"),
-    };
+    let said = removed.sentence(place, is_dry);
     if is_dry {
         return Ok(said);
     }
-    match &removed {
-        RemovedHooks::Nothing => {}
-        RemovedHooks::AsBefore(text) => {
-            place.write(Some(&seen), text, BackupChoice::Leave)?;
-            place.remove_backup();
-        }
-        RemovedHooks::File => place.remove(&seen)?,
-        RemovedHooks::Ours(text) => place.write(Some(&seen), text, BackupChoice::Leave)?,
-    }
+    removed.write(place, &seen)?;
     Ok(said)
 }
 

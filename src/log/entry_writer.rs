@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 
 use callgate_mask::text::{self, one_line};
 use callgate_store::{LedgerEntry, Sha256Hash};
@@ -14,6 +14,7 @@ use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 
 use super::time;
+use crate::terminal_width::terminal_width;
 
 /// How many characters of a question's id the table shows.
 const SHORT_ID: usize = 8;
@@ -52,11 +53,7 @@ impl<W: Write> EntryWriter<W> {
 
     /// Writes a table, as wide as the terminal if standard output is one.
     pub(super) fn table(out: W) -> Self {
-        let stdout = io::stdout();
-        let size = || rustix::termios::tcgetwinsize(&stdout).ok();
-        let width = Some(()).filter(|()| stdout.is_terminal()).and_then(|()| size());
-        let width = width.map(|size| usize::from(size.ws_col)).filter(|width| *width > 0);
-        Self::table_of(out, TimeZone::system(), width)
+        Self::table_of(out, TimeZone::system(), terminal_width())
     }
 
     pub(super) fn table_of(out: W, zone: TimeZone, width: Option<usize>) -> Self {
@@ -93,7 +90,9 @@ impl<W: Write> EntryWriter<W> {
 /// Returns true if the table leaves the entry out, because another row says the same.
 pub(super) fn is_detail(entry: &LedgerEntry) -> bool {
     match entry.event() {
-        LedgerEvent::QuestionDelivered(_) | LedgerEvent::AskerReturned(_) => true,
+        LedgerEvent::AgentSaid(_)
+        | LedgerEvent::QuestionDelivered(_)
+        | LedgerEvent::AskerReturned(_) => true,
         LedgerEvent::QuestionClosed(closed) => closed.how == Some(ClosedHow::Answered),
         LedgerEvent::PersonPress(press) => {
             matches!(press.outcome, Some(PressOutcome::Decided | PressOutcome::Picked))

@@ -13,9 +13,9 @@ const SHORT: usize = 12;
 
 /// Somebody who may answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct KnownAnswerer {
+pub(crate) struct KnownAnswerer {
     /// `chat/ID`, `user/ID` or `viewer/HASH`.
-    pub(super) link: String,
+    pub(crate) link: String,
     by: AnswererReason,
 }
 
@@ -31,8 +31,12 @@ enum AnswererReason {
 impl KnownAnswerer {
     /// Returns everybody who may answer, according to the desk and the settings.
     pub(super) fn all(viewer: &mut Viewer, config: &Config) -> Result<Vec<Self>, Failure> {
-        let linked = viewer.links().map_err(failed)?;
-        let linked = linked
+        Ok(Self::of(viewer.links().map_err(failed)?, config))
+    }
+
+    /// Returns everybody who may answer, according to these links and the settings.
+    pub(crate) fn of(links: Vec<NamedLink>, config: &Config) -> Vec<Self> {
+        let linked = links
             .into_iter()
             .map(|NamedLink { link, name }| Self { link, by: AnswererReason::Code(name) });
         let telegram = &config.telegram;
@@ -46,7 +50,7 @@ impl KnownAnswerer {
                 by: AnswererReason::Setting { key, origin: setting.origin.clone() },
             })
         });
-        Ok(linked.chain(given).collect())
+        linked.chain(given).collect()
     }
 
     /// Returns the one link that `who` names: by the whole link, by its id, or by its name.
@@ -68,7 +72,7 @@ impl KnownAnswerer {
     }
 
     /// Returns the link, short enough for a line.
-    pub(super) fn shown(&self) -> String {
+    pub(crate) fn shown(&self) -> String {
         match self.link.strip_prefix("viewer/") {
             Some(hash) => format!("viewer/{}", hash.get(..SHORT).unwrap_or(hash)),
             None => self.link.clone(),
@@ -76,7 +80,7 @@ impl KnownAnswerer {
     }
 
     /// Returns the name that they chose, or the setting that allows them.
-    pub(super) fn about(&self) -> String {
+    pub(crate) fn about(&self) -> String {
         match &self.by {
             AnswererReason::Code(name) => one_line(name).into_owned(),
             AnswererReason::Setting { key, origin } => format!("by `{key}` ({origin})"),

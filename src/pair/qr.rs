@@ -9,32 +9,43 @@ const MARGIN: i32 = 2;
 const COLOURS: &str = "\x1b[38;5;16;48;5;231m";
 const PLAIN: &str = "\x1b[0m";
 
-/// Draws `text`. Returns `None` if it does not fit into a terminal of this size with `beside` lines
-/// of other text.
-pub(super) fn draw(text: &str, columns: u16, rows: u16, beside: u16) -> Option<String> {
-    let code = QrCode::encode_text(text, QrCodeEcc::Low).ok()?;
-    let size = code.size() + 2 * MARGIN;
-    let lines = (size + 1) / 2;
-    if size > i32::from(columns) || lines + i32::from(beside) > i32::from(rows) {
-        return None;
-    }
-    let mut drawn = String::new();
-    for line in 0..lines {
-        drawn.push_str(COLOURS);
-        for column in 0..size {
-            // Everything outside of the code is light.
-            let is_dark = |row: i32| code.get_module(column - MARGIN, row - MARGIN);
-            drawn.push(match (is_dark(2 * line), is_dark(2 * line + 1)) {
-                (true, true) => '█',
-                (true, false) => '▀',
-                (false, true) => '▄',
-                (false, false) => ' ',
-            });
+/// A text as a QR code, drawn for a terminal.
+pub(super) struct QrDrawing {
+    /// Its lines, each with a line end.
+    pub(super) drawn: String,
+    pub(super) columns: i32,
+    pub(super) rows: i32,
+}
+
+impl QrDrawing {
+    /// Draws a text. Returns `None` if it is too long for a QR code.
+    pub(super) fn of(text: &str) -> Option<Self> {
+        let code = QrCode::encode_text(text, QrCodeEcc::Low).ok()?;
+        let columns = code.size() + 2 * MARGIN;
+        let rows = (columns + 1) / 2;
+        let mut drawn = String::new();
+        for row in 0..rows {
+            drawn.push_str(COLOURS);
+            for column in 0..columns {
+                // Everything outside of the code is light.
+                let is_dark = |at: i32| code.get_module(column - MARGIN, at - MARGIN);
+                drawn.push(match (is_dark(2 * row), is_dark(2 * row + 1)) {
+                    (true, true) => '█',
+                    (true, false) => '▀',
+                    (false, true) => '▄',
+                    (false, false) => ' ',
+                });
+            }
+            drawn.push_str(PLAIN);
+            drawn.push('\n');
         }
-        drawn.push_str(PLAIN);
-        drawn.push('\n');
+        Some(Self { drawn, columns, rows })
     }
-    Some(drawn)
+
+    /// Returns true if all of it stays on a screen of this size with `below` rows of other text.
+    pub(super) fn fits(&self, columns: u16, rows: u16, below: i32) -> bool {
+        self.columns <= i32::from(columns) && self.rows + below <= i32::from(rows)
+    }
 }
 
 #[cfg(test)]

@@ -295,7 +295,7 @@ fn problems(file: &RuleFile) -> Vec<RuleProblem> {
 /// Returns the rules of a file with this text, as lists show them.
 fn views(file: &RuleFile, text: &str) -> Vec<RuleView> {
     let now = LocalClock::of_machine().moment(now_ms());
-    let view = |rule: &Rule| {
+    let view = |rule: &Arc<Rule>| {
         let text = text_of(text, rule.line);
         RuleView {
             name: rule.name.clone(),

@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 
 use super::past::{GoOn, PastQuestion, PastRequest, read_questions};
 use crate::failure::Failure;
-use crate::policy::{LocalClock, home};
+use crate::policy::{LocalClock, asks_a_person, home};
 use crate::progress::ProgressBar;
 
 /// The most different calls that are considered. All denied calls are considered.
@@ -125,6 +125,9 @@ impl PastCalls {
             return;
         }
         let [tool, cwd, agent, input] = asked.parts();
+        if asks_a_person(tool) {
+            return;
+        }
         let hash = Sha256::digest(format!("{tool}\0{cwd}\0{agent}\0{input}")).into();
         let at = match self.known.get(&hash) {
             Some(at) => *at,

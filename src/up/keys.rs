@@ -2,6 +2,7 @@
 
 use std::env;
 use std::io::{self, IsTerminal, Write};
+use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -35,6 +36,9 @@ pub(super) fn has_terminal() -> bool {
 pub(super) struct Keyboard {
     modes: Arc<KeyModes>,
     job_control: JobControl,
+    terminal: Arc<Mutex<Terminal>>,
+    /// Makes the screen show the current question again.
+    redraw: SyncSender<()>,
 }
 
 impl Keyboard {
@@ -47,16 +51,23 @@ impl Keyboard {
         opens_page: bool,
     ) -> io::Result<Self> {
         let job_control = JobControl::listen()?;
-        let keyboard = Self { modes: Arc::new(KeyModes::start()?), job_control };
+        let modes = Arc::new(KeyModes::start()?);
         let start = Instant::now();
         let name = env::var("USER").unwrap_or_else(|_| "you".to_owned());
         let colours = env::var_os("NO_COLOR").is_none();
         let terminal = Arc::new(Mutex::new(Terminal::new(&name, colours)));
+        let (redraw, redraws) = sync_channel(1);
+        let keyboard = Self { modes, job_control, terminal: Arc::clone(&terminal), redraw };
+        // Printing blocks while the terminal is stopped, so it has threads of its own.
         let shown = Arc::clone(&terminal);
-        // Printing blocks while the terminal is stopped, so it has a thread of its own.
-        thread::Builder::new()
-            .name("screen".to_owned())
-            .spawn(move || show(&shown, orders, start))?;
+        let screen = || thread::Builder::new().name("screen".to_owned());
+        screen().spawn(move || show(&shown, orders, start))?;
+        let shown = Arc::clone(&terminal);
+        screen().spawn(move || {
+            for () in redraws {
+                print_of(&shown, start, Terminal::redraw);
+            }
+        })?;
         let modes = Arc::clone(&keyboard.modes);
         let page = page.map(|address| PageLinks { address, desk: desk.clone(), name });
         let mut keys = KeyReader { terminal, desk, page, linked: None, modes, start };
@@ -69,9 +80,21 @@ impl Keyboard {
         Ok(keyboard)
     }
 
-    /// Follows Ctrl-Z and `fg`. Returns only if that cannot be done.
+    /// Follows Ctrl-Z and `fg`, after which the current question is shown again. Returns only if
+    /// that cannot be done.
     pub(super) async fn follow_job_control(&mut self) -> io::Result<()> {
-        self.job_control.follow(&self.modes).await
+        let Self { modes, job_control, redraw, .. } = self;
+        job_control
+            .follow_with(modes, || {
+                // If one waits already, it will show the question.
+                redraw.try_send(()).ok();
+            })
+            .await
+    }
+
+    /// Returns the open questions, each on one line.
+    pub(super) fn open_questions(&self) -> Vec<String> {
+        lock(&self.terminal).open_questions().collect()
     }
 }
 
@@ -83,15 +106,24 @@ impl Drop for Keyboard {
 
 fn show(terminal: &Mutex<Terminal>, mut orders: mpsc::Receiver<ChannelOrder>, start: Instant) {
     while let Some(order) = orders.blocking_recv() {
-        let mut terminal = lock(terminal);
-        if let Ok(size) = tcgetwinsize(io::stdout())
-            && size.ws_col > 0
-        {
-            terminal.set_width(size.ws_col.into());
-        }
-        print(&terminal.order(start.elapsed(), order));
-        terminal.printed(start.elapsed());
+        print_of(terminal, start, |terminal, now| terminal.order(now, order));
     }
+}
+
+/// Prints what a change of the terminal's state returns, as wide as the terminal is now.
+fn print_of(
+    terminal: &Mutex<Terminal>,
+    start: Instant,
+    change: impl FnOnce(&mut Terminal, Duration) -> String,
+) {
+    let mut terminal = lock(terminal);
+    if let Ok(size) = tcgetwinsize(io::stdout())
+        && size.ws_col > 0
+    {
+        terminal.set_width(size.ws_col.into());
+    }
+    print(&change(&mut terminal, start.elapsed()));
+    terminal.printed(start.elapsed());
 }
 
 /// Prints while the terminal's state is locked, so that keys refer to what is printed.
@@ -153,6 +185,7 @@ impl KeyReader {
             self.desk.blocking_news(news);
         }
     }
+
     /// Prints a link to the page. The terminal is not locked while the desk makes it.
     fn show_link(&mut self, line: impl Fn(&PageLinks) -> String) {
         let Some(page) = &self.page else { return };

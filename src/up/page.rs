@@ -65,7 +65,7 @@ impl PageLinks {
     pub(super) fn blocking_line(&self) -> String {
         match self.desk.blocking_page_code(&self.name) {
             Some((code, lifetime)) => format!(
-                "The page, for the next {} seconds and one browser: {}\n",
+                "The page, for the next {} seconds and one browser:\n  {}\n",
                 lifetime.as_secs(),
                 self.address.link(code.reveal())
             ),

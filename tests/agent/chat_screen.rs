@@ -106,6 +106,24 @@ impl Chat {
         }
     }
 
+    /// Answers a question by a line: one that comes too early does not count, and the prompt comes
+    /// again.
+    pub(crate) fn answer_line(&mut self, line: &str, text: &str) {
+        let end = Instant::now() + 2 * DEADLINE;
+        while !self.shows(text) {
+            assert!(Instant::now() < end, "{text:?} never came:\n{}", self.screen().text());
+            if self.text().ends_with("answer>") {
+                self.say(line);
+            }
+            thread::sleep(Duration::from_millis(400));
+        }
+    }
+
+    /// What the program has written.
+    pub(crate) fn written(&self) -> String {
+        self.terminal.written()
+    }
+
     /// Waits for the end of the program.
     pub(crate) fn end(self) -> ExitStatus {
         self.terminal.end()

@@ -46,8 +46,11 @@ fn files_and_commands_are_completed() {
     assert!(!body.contains("the bread"), "{body}");
     chat.press("/rew\t");
     chat.see("› /rewind");
-    chat.press("\x15/re\t\t");
-    chat.see("/rename /regenerate /rewind /restart");
+    // A slash opens the menu, from which a command is taken.
+    chat.press("\x15/re");
+    chat.see("› /rename TITLE renames this conversation /regenerate asks for another answer");
+    chat.press("\x1b[B\t");
+    chat.see("› /regenerate /help");
     chat.press("\x03");
     assert!(chat.quit().success());
 }
@@ -83,6 +86,51 @@ fn history_is_walked_and_a_draft_kept() {
     chat.press("\x1b[B\x1b[B");
     chat.see("› a draft");
     chat.press("\x15");
+    assert!(chat.quit().success());
+}
+
+#[test]
+fn what_was_typed_before_is_found_and_escape_interrupts() {
+    let fake = Messages::start([
+        Turn::text("One."),
+        Turn::text("It goes on\nand on.").stall_after(6),
+        Turn::text("Three."),
+    ]);
+    let mut chat = Chat::start(&Setup::on(&fake), 60);
+    chat.say("the first message");
+    chat.see("One.");
+    chat.say("and another");
+    chat.see("Esc interrupts");
+    chat.press("\x1b");
+    chat.see("· cancelled");
+    chat.press("\x12FIRST");
+    chat.see("the first message search› FIRST");
+    chat.press("\r");
+    chat.see_times(2, "› the first message");
+    chat.press("\r");
+    chat.see("Three.");
+    assert!(fake.last().user_text().contains("the first message"));
+    assert!(chat.quit().success());
+}
+
+#[test]
+fn a_dumb_terminal_is_served_line_by_line() {
+    let fake = Messages::start([
+        Turn::tool_use("write_file", json!({"path": "a.txt", "content": "x"})),
+        Turn::text("It is **written**.\n\n| a | b |\n|---|---|\n| 1 | 2 |"),
+    ]);
+    let setup = Setup::on(&fake).env("TERM", "dumb");
+    let mut chat = Chat::start(&setup, 60);
+    chat.see("lists the commands. >");
+    chat.say("write it");
+    chat.see("? write a.txt");
+    chat.answer_line("a", "It is written.");
+    chat.see("a │ b");
+    assert!(setup.work().join("a.txt").exists());
+    chat.say("/mode");
+    chat.see("The mode is ask.");
+    let written = chat.written();
+    assert!(!written.contains('\u{1b}'), "{written:?}");
     assert!(chat.quit().success());
 }
 

@@ -258,6 +258,38 @@ fn in_plan_mode_it_reads_unasked_and_changes_nothing() {
 }
 
 #[test]
+fn its_tools_for_files_are_told_like_our_own() {
+    let Some(stage) = Stage::new([]) else { return };
+    let path = stage.setup.work().join("a.txt");
+    let edit = json!({"file_path": path, "old_string": "two", "new_string": "three"});
+    let new = stage.setup.work().join("b.txt");
+    stage.fake.extend([
+        Turn::tool_use("Read", json!({"file_path": path})),
+        Turn::tool_use("Edit", edit),
+        Turn::tool_use("Write", json!({"file_path": new, "content": "x\n"})),
+        Turn::text("Done."),
+    ]);
+    let mut agent = stage.setup.clone().file("a.txt", "one\ntwo\n").start();
+    agent.hello();
+    let all = say_and_answer(&mut agent, "1", "Go", "allow");
+    assert_eq!(words(&all), "Done.", "{all:#?}");
+    let results: Vec<&Value> =
+        of_type(&all, "tool_result").iter().map(|it| &it["data"]["result"]).collect();
+    assert_eq!(results[0]["totalLines"], 2, "{all:#?}");
+    let name = path.display();
+    let diff = format!("--- {name}\n+++ {name}\n-two\n+three\n");
+    assert_eq!(*results[1], json!({"path": path, "diff": diff}));
+    assert_eq!(*results[2], json!({"path": new, "lines": 1}));
+    // Whoever is asked sees what would change.
+    let asked = of_type(&all, "permission_request");
+    let diffs: Vec<&str> =
+        asked.iter().filter_map(|asked| asked["data"]["diff"].as_str()).collect();
+    assert_eq!(diffs.len(), 2, "{asked:#?}");
+    assert!(diffs[0].contains(" one\n-two\n+three"), "{}", diffs[0]);
+    assert!(diffs[1].contains("+x"), "{}", diffs[1]);
+}
+
+#[test]
 fn in_auto_mode_nobody_is_asked_and_rules_alone_decide_about_it() {
     let turns = [runs("touch denied"), runs("touch allowed"), Turn::text("So be it.")];
     let Some(stage) = Stage::new(turns) else { return };

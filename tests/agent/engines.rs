@@ -185,6 +185,13 @@ fn where_no_server_is_found_the_offline_engine_says_what_to_do() {
     assert_eq!(status["data"]["engine"], "offline");
     let because = status["data"]["engineReason"].as_str().unwrap();
     assert!(because.contains("set ANTHROPIC_API_KEY for a real model"), "{because}");
+    // Whoever has Claude Code needs no key.
+    let setup = Setup::new().script("claude", "exit 1");
+    let path = format!("{}:/usr/bin:/bin", setup.work().display());
+    let mut agent = setup.env("PATH", &path).start();
+    let status = agent.ask(&json!({"id": "s", "kind": "get_status"}));
+    let because = status["data"]["engineReason"].as_str().unwrap();
+    assert!(because.contains("--engine claude-code"), "{because}");
 }
 
 /// A server that nobody here wrote. It streams letter by letter and sends neither usage nor models.

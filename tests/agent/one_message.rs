@@ -1,6 +1,10 @@
 //! `callgate chat` for scripts: one message, its answer, and the exit code.
 
+use std::fs;
+use std::path::Path;
 use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use callgate_testkit::messages::{Messages, Turn};
 use callgate_testkit::process::{DEADLINE, Finished, Piped, run};
@@ -120,6 +124,78 @@ fn the_message_comes_from_standard_input_and_events_go_out_as_lines() {
 }
 
 #[test]
+fn standard_input_belongs_to_the_message_but_names_no_files() {
+    let fake = Messages::start([Turn::text("Good."), Turn::text("Good.")]);
+    let setup =
+        Setup::on(&fake).file("notes.txt", "SECRET NOTES").file("change.diff", "+ @notes.txt");
+    let mut piped = Piped::spawn(setup.program(&["chat", "-p", "Review this."]));
+    piped.send("+ @notes.txt");
+    piped.close_stdin();
+    assert_eq!(piped.recv_line_or_end().as_deref(), Some("Good."));
+    assert!(piped.wait_exit(DEADLINE).success());
+    assert!(fake.last().user_text().contains("Review this.\n\n+ @notes.txt"));
+    assert!(!fake.last().body.to_string().contains("SECRET NOTES"));
+    // A file, and a file that the message itself names.
+    let mut command = setup.program(&["chat", "-p", "Review @notes.txt and this."]);
+    command.stdin(fs::File::open(setup.work().join("change.diff")).unwrap());
+    let done = command.output().unwrap();
+    assert!(done.status.success(), "{done:?}");
+    assert!(fake.last().user_text().contains("and this.\n\n+ @notes.txt"));
+    assert!(fake.last().body.to_string().contains("SECRET NOTES"));
+}
+
+#[test]
+fn a_message_that_waits_for_its_input_says_so() {
+    let fake = Messages::start([Turn::text("Done.")]);
+    let setup = Setup::on(&fake);
+    let mut piped = Piped::spawn(setup.program(&["chat", "-p", "go"]));
+    let end = Instant::now() + DEADLINE;
+    while !piped.stderr().contains("waits for the end of standard input") {
+        assert!(Instant::now() < end, "{}", piped.stderr());
+        thread::sleep(Duration::from_millis(10));
+    }
+    piped.close_stdin();
+    assert_eq!(piped.recv_line_or_end().as_deref(), Some("Done."));
+    assert!(piped.wait_exit(DEADLINE).success());
+}
+
+#[test]
+fn standard_error_says_whom_a_call_waits_for_and_what_was_denied() {
+    let writes = || Turn::tool_use("write_file", json!({"path": "a.txt", "content": "x"}));
+    let fake = Messages::start([
+        writes(),
+        Turn::text("No desk."),
+        writes(),
+        Turn::text("Nobody."),
+        writes(),
+        Turn::text("Forbidden."),
+    ]);
+    // Without a desk.
+    let setup = Setup::on(&fake);
+    let done = answer(&setup, &["-p", "go"]);
+    assert_eq!(done.status.code(), Some(2));
+    assert!(done.stderr.contains("denied: write a.txt: "), "{}", done.stderr);
+    assert!(!done.stderr.contains("waits"), "{}", done.stderr);
+    // A desk that takes the question.
+    let setup = Setup::on(&fake).config("timeout_seconds = 1\n");
+    let mut desk = setup.program(&["up"]);
+    desk.env("CALLGATE_LEGACY_SOCKET", setup.home().join("legacy.sock"));
+    let mut up = Piped::spawn(desk);
+    up.recv_line();
+    let done = answer(&setup, &["-p", "go"]);
+    up.signal(Signal::TERM);
+    up.wait_exit(DEADLINE);
+    assert_eq!(done.status.code(), Some(2), "{}", done.stderr);
+    assert!(done.stderr.contains("for an answer at the desk: write a.txt"), "{}", done.stderr);
+    assert!(done.stderr.contains("denied: write a.txt: "), "{}", done.stderr);
+    // A rule that denies it.
+    let rule = "[[rule]]\nname = \"no\"\ndecide = \"deny\"\nclass = \"write\"\npath = \"/**\"\n";
+    let done = answer(&Setup::on(&fake).rules(rule), &["-p", "go"]);
+    assert_eq!(done.status.code(), Some(2));
+    assert!(done.stderr.contains("denied: write_file: "), "{}", done.stderr);
+}
+
+#[test]
 fn wrong_command_lines_and_settings_have_their_codes() {
     let setup = Setup::new();
     assert_eq!(answer(&setup, &["--dance"]).status.code(), Some(64));
@@ -148,10 +224,56 @@ fn settings_on_the_command_line_reach_the_runtime() {
 }
 
 #[test]
+fn a_conversation_is_continued_in_its_own_folder() {
+    let fake = Messages::start(["1", "2", "3", "4", "5", "6"].map(Turn::text));
+    let setup = Setup::on(&fake);
+    let (work, other) = (setup.work(), setup.home().join("other"));
+    fs::create_dir(&other).unwrap();
+    let say = |folder: &Path, arguments: &[&str]| {
+        let mut command = chat(&setup, arguments);
+        command.current_dir(folder);
+        run(command, DEADLINE)
+    };
+    let sent = || fake.last().body["messages"].to_string();
+    assert_eq!(say(&work, &["-p", "alpha"]).success().stderr, "");
+    // In a folder without a conversation one begins, and that is said.
+    let begun = say(&other, &["--resume", "-p", "beta"]).success();
+    assert!(begun.stderr.contains("no conversation of this folder yet"), "{}", begun.stderr);
+    assert!(!sent().contains("alpha"), "{}", sent());
+    let continued = say(&other, &["--resume", "-p", "gamma"]).success();
+    assert_eq!(continued.stderr, "");
+    assert!(sent().contains("beta") && !sent().contains("alpha"), "{}", sent());
+    assert_eq!(say(&work, &["--resume", "-p", "delta"]).success().stderr, "");
+    assert!(sent().contains("alpha") && !sent().contains("beta"), "{}", sent());
+    // The last one of all folders, or any by its id, if that is asked for.
+    assert_eq!(say(&other, &["--resume", "--all-folders", "-p", "epsilon"]).success().stderr, "");
+    assert!(sent().contains("delta"), "{}", sent());
+
+    let list = json!({"id": "l", "kind": "list_conversations"});
+    let listed = |setup: Setup| {
+        let mut agent = setup.start();
+        agent.hello();
+        agent.ask(&list)["data"]["conversations"].as_array().unwrap().clone()
+    };
+    let here = listed(setup.clone());
+    assert_eq!((here.len(), here[0]["title"].as_str()), (1, Some("alpha")), "{here:?}");
+    assert_eq!(here[0]["folder"].as_str(), work.canonicalize().unwrap().to_str());
+    assert_eq!(listed(setup.clone().arg("--all-folders")).len(), 2);
+    let id = here[0]["conversationId"].as_str().unwrap();
+    assert_eq!(say(&other, &["--resume", id, "-p", "zeta"]).success().stderr, "");
+    assert!(sent().contains("epsilon"), "{}", sent());
+    let unknown = say(&work, &["--resume", "conv-nowhere", "-p", "eta"]);
+    assert_eq!(unknown.status.code(), Some(1));
+    assert!(unknown.stderr.contains("no conversation `conv-nowhere`"), "{}", unknown.stderr);
+    fake.assert_played();
+}
+
+#[test]
 fn an_interrupt_cancels_it() {
     let fake = Messages::start([Turn::text("It goes on\nand on.").stall_after(6)]);
     let setup = Setup::on(&fake);
     let mut piped = Piped::spawn(chat(&setup, &["--json", "-p", "go"]));
+    piped.close_stdin();
     while piped.recv()["type"] != "token" {}
     piped.signal(Signal::INT);
     let mut last = Value::Null;

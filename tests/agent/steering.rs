@@ -47,6 +47,11 @@ fn a_message_that_steers_is_read_in_the_next_round() {
     for id in ["2", "3"] {
         assert_eq!(agent.end(id)["data"]["stopReason"], "steered");
     }
+    // Nothing of it is left: the runtime is idle, and there is nothing to cancel.
+    let status = agent.ask(&json!({"id": "s", "kind": "get_status"}));
+    assert_eq!(status["data"]["state"], "idle", "{status}");
+    let cancel = agent.ask(&json!({"id": "c", "kind": "cancel", "target": "2"}));
+    assert_eq!(cancel["data"]["kind"], "not_found", "{cancel}");
     let last = fake.last().body["messages"].as_array().unwrap().last().unwrap().clone();
     assert_eq!(last["content"][0]["type"], "tool_result", "{last}");
     assert_eq!(last["content"][1]["text"], "only the first part", "{last}");
@@ -97,6 +102,7 @@ fn a_message_that_waits_to_steer_can_be_cancelled_and_a_bad_one_fails_alone() {
     let_go(&agent);
     assert_eq!(words(&agent.all("1")), "done");
     assert_eq!(agent.end("3")["data"]["kind"], "attachment");
+    assert_eq!(agent.ask(&json!({"id": "s", "kind": "get_status"}))["data"]["state"], "idle");
     let sent = fake.last().body["messages"].to_string();
     assert!(!sent.contains("never mind") && !sent.contains("see this"), "{sent}");
 }

@@ -27,6 +27,33 @@ fn buttons_on_the_phone_work_after_a_restart() {
     stage.assert_chain();
 }
 
+/// A long command that was shown in full is allowed while the daemon is dead, and after it is back.
+#[test]
+fn what_was_shown_in_full_can_be_allowed_after_a_kill() {
+    let stage = Stage::new();
+    for is_dead in [true, false] {
+        let command = format!("echo {is_dead} {}", "a long word ".repeat(500));
+        let hook = stage.hook(&bash(&command));
+        let question = stage.question(&format!("echo {is_dead}"));
+        assert!(question.button("Allow").is_none(), "not before it was read");
+        stage.press(&question, "Show in full");
+        let buttons = stage.phone.wait_for("the buttons below it", |seen| {
+            seen.chat(ADA).rfind(|m| m.id > question.id && m.button("Allow").is_some()).cloned()
+        });
+        stage.kill();
+        if is_dead {
+            stage.phone.press(ADA, ADA, buttons.id, "Allow");
+        }
+        stage.up();
+        if !is_dead {
+            stage.phone.press(ADA, ADA, buttons.id, "Allow");
+        }
+        assert_eq!(hook.decision(), json!({ "behavior": "allow" }));
+        let below = stage.shows(&buttons, "Allowed by Ada");
+        assert!(!below.shape.text.contains("long word"), "{}", below.shape.text);
+    }
+}
+
 #[test]
 fn a_press_while_the_daemon_is_dead_counts() {
     let stage = Stage::new();

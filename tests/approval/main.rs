@@ -20,4 +20,5 @@ mod modes;
 mod phone;
 mod private;
 mod secrets;
+mod status;
 mod stopped;

@@ -44,11 +44,21 @@ fn denied_with_words() {
     let prompt = stage
         .phone
         .wait_for("a prompt", |seen| seen.chat(ADA).rfind(|message| message.force_reply).cloned());
-    stage.phone.send(ADA, ADA, "this is no reply");
     stage.phone.reply(ADA, ADA, prompt.id, "Only `make test`, please.");
     let decision = hook.decision();
     assert_eq!(decision, json!({ "behavior": "deny", "message": "Only `make test`, please." }));
     stage.shows(&question, "Denied by Ada");
+    // Words that nobody waits for get an answer, and those that were asked for need not be a reply.
+    let talk = stage.phone.send(ADA, ADA, "what now?");
+    stage.phone.wait_for("what to do", |seen| {
+        seen.chat(ADA)
+            .find(|m| m.reply_to == Some(talk) && m.shape.text.contains("press Reply"))
+            .map(drop)
+    });
+    let hook = stage.hook(&bash("make install"));
+    stage.press(&stage.question("make install"), "Reply");
+    stage.phone.send(ADA, ADA, "this is no reply");
+    assert_eq!(hook.decision()["message"], "this is no reply");
 }
 
 #[test]

@@ -136,7 +136,8 @@ fn a_person_allows() {
         words.iter().all(|words| ["I run touch x.", "I run false | tee y."].contains(words)),
         "{words:?}"
     );
-    assert_ne!(words.first(), Some(&"I run false | tee y."), "nobody had said that yet");
+    let first = &asked[0]["context"]["last_words"];
+    assert_ne!(first, "I run false | tee y.", "nobody had said that yet");
     // What has run is told under the same names.
     let settled = desk.of("PostToolUse", 2);
     for (asked, settled) in asked.iter().zip(&settled) {

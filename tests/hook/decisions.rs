@@ -33,7 +33,7 @@ fn the_question_is_the_agents_own() {
         "agent": "claude-code",
         "context": {
             "event": "PermissionRequest", "prompt_id": "prompt", "timeout_seconds": 300,
-            "takes": ["always", "edit", "interrupt"], "mode": "default",
+            "words_follow": true, "takes": ["always", "edit", "interrupt"], "mode": "default",
         },
     });
     assert_eq!(request, expected);

@@ -211,6 +211,8 @@ impl Desk {
 pub(crate) struct Asked {
     /// The request as it came, with its newline.
     pub(crate) line: String,
+    /// What came together with the request.
+    pub(crate) rest: Vec<u8>,
     pub(crate) stream: UnixStream,
 }
 
@@ -222,7 +224,8 @@ impl Asked {
         let mut line = Vec::new();
         #[allow(clippy::disallowed_methods, reason = "the hook bounds its own lines")]
         reader.read_until(b'\n', &mut line).unwrap();
-        Self { line: String::from_utf8(line).unwrap(), stream: reader.into_inner() }
+        let (line, rest) = (String::from_utf8(line).unwrap(), reader.buffer().to_vec());
+        Self { line, rest, stream: reader.into_inner() }
     }
 
     pub(crate) fn request(&self) -> Value {

@@ -198,7 +198,7 @@ fn what_does_not_go_together_is_a_wrong_command_line() {
 fn an_unknown_kind_is_refused_with_the_list() {
     let shown = Ledger::told().log(&["--kind", "asked,decide"]);
     assert_eq!((shown.status.code(), shown.stdout.as_str()), (Some(64), ""));
-    for words in ["'decide'", "a similar value exists: 'decided'", "asked, unsent, pressed"] {
+    for words in ["'decide'", "a similar value exists: 'decided'", "asked, said, unsent, pressed"] {
         assert!(shown.stderr.contains(words), "{}", shown.stderr);
     }
 }

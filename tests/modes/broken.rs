@@ -4,9 +4,8 @@ use std::fs;
 use std::path::Path;
 
 use callgate_testkit::script::{copy_program, write_program};
-use callgate_testkit::tools::repo_root;
+use callgate_testkit::tools::lasting_folder;
 use callgate_testkit::trial::AgentProgram;
-use tempfile::TempDir;
 
 use crate::gate::{Desk, Gate, callgate};
 use crate::{Start, cell};
@@ -31,9 +30,7 @@ pub(crate) fn row(start: Start) -> Option<Vec<&'static str>> {
 
 fn play(start: Start, failure: &str) -> Option<&'static str> {
     // A copy of callgate, whose hook becomes another program after it was installed.
-    let homes = repo_root().join("target/test-homes");
-    fs::create_dir_all(&homes).unwrap();
-    let folder = TempDir::with_prefix_in("callgate-", homes).unwrap();
+    let folder = lasting_folder("callgate-");
     let program = folder.path().join("callgate");
     let hook = folder.path().join("callgate-hook");
     copy_program(Path::new(callgate()), &program);

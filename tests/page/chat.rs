@@ -54,6 +54,10 @@ fn a_conversation_is_held_in_the_page() {
     say(&browser, "read notes.txt");
     wait_for_answer(&browser, "Buy milk.");
     assert_eq!(browser.count("[data-tool=read_file]"), 1);
+    // The result is the text of the file, and not the JSON around it.
+    browser.click("[data-tool=read_file] summary");
+    browser.wait_for_text("[data-tool=read_file] .output", "Buy milk.");
+    assert!(!browser.text("[data-tool=read_file] .output").contains("totalLines"));
     what_is_risky_is_asked_in_the_chat(&desk, &browser);
     assert_open_to_all(&browser);
     browser.reload();

@@ -99,11 +99,11 @@ fn questions_of_the_runtime_are_answered_in_the_chat() {
 
     say(&browser, "write it again");
     wait_for_card(&browser, "Do not ask again");
-    browser.click(".chat-question [data-press=allow_always]");
+    browser.click(".chat-question [data-press=always]");
     browser.wait_for_text(".chat-inner", "It was allowed: allow always.");
 
     say(&browser, "run it");
-    wait_for_card(&browser, "make test \"a b\"");
+    wait_for_card(&browser, "make test 'a b'");
     browser.click("[data-press=reply]");
     browser.fill("[data-words]", "wrong");
     settle(&browser);
@@ -121,6 +121,14 @@ fn questions_of_the_runtime_are_answered_in_the_chat() {
     browser.wait_for_text(".chat-inner", "It was allowed: allow.");
     let edited = answers(&browser).pop().unwrap();
     assert_eq!(edited["input"], json!({ "command": "make", "args": ["check"] }));
+
+    say(&browser, "patch it");
+    wait_for_card(&browser, "b.rs");
+    for (tone, words) in [("removed", "old"), ("added", "new")] {
+        browser.wait_for_text(&format!(".chat-question .diff .line.{tone}"), words);
+    }
+    browser.click(".chat-question [data-press=deny]");
+    browser.wait_until_gone(".chat-question");
 
     say(&browser, "run it once more");
     wait_for_card(&browser, "make test");

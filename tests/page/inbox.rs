@@ -91,7 +91,7 @@ fn a_code_that_is_used_twice_opens_nothing() {
 }
 
 #[test]
-fn escape_leaves_a_question_that_is_over_for_the_next_one() {
+fn a_question_that_is_over_makes_room_for_the_next_one() {
     let Some((desk, browser)) = desk_with_page() else { return };
     let mut hook = desk.hook(&crate::fixture::bash("make first"));
     browser.wait_for_text(".card[data-question]", "make first");
@@ -103,4 +103,14 @@ fn escape_leaves_a_question_that_is_over_for_the_next_one() {
     page::show(&browser, "make second");
     browser.click("[data-press=deny]");
     assert_eq!(hook.decision()["behavior"], "deny");
+    // The next question is shown even if nobody does anything.
+    let mut third = desk.hook(&crate::fixture::bash("make third"));
+    page::show(&browser, "make third");
+    let fourth = desk.hook(&crate::fixture::bash("make fourth"));
+    browser.wait_for_text("[data-view=inbox]", "make fourth");
+    third.group.kill();
+    browser.wait_for_text(".card[data-question]", "make fourth");
+    page::show(&browser, "make fourth");
+    browser.click("[data-press=deny]");
+    assert_eq!(fourth.decision()["behavior"], "deny");
 }

@@ -30,6 +30,8 @@ function buttons(place, question, card) {
   const blocked = place.isBlocked(question) ? "true" : "false";
   const isPicking = card.pickers.length > 0;
   const isPlain = !isPicking && card.body.type !== "ask";
+  // What a tool server asks for as a form, or with certain answers, cannot be answered in words.
+  const isForm = card.tool === "Elicitation" && card.can_edit && !card.takes_words;
   const words = card.takes_words
     ? label("Answer in words", "In words")
     : label("Deny with words", "With words");
@@ -39,7 +41,7 @@ function buttons(place, question, card) {
   return html` ${card.needs === "confirm" ? confirmField(place, card) : nothing}
     <div class="bar-line">
       <div class="bar-more">
-        ${card.blocked ? nothing : more("reply", words, "r", () => place.openReply(question))}
+        ${card.blocked || isForm ? nothing : more("reply", words, "r", () => place.openReply(question))}
         ${card.can_edit && isPlain ? more("edit", edit, "e", () => place.openEdit(question)) : nothing}
         ${card.can_stop ? more("stop", stop, "", () => place.press(question, { action: "stop" }), blocked) : nothing}
       </div>

@@ -21,6 +21,11 @@ export function body(app, card) {
       return html`${path(body.path, counted(body.lines, "line"))}${numbered(app, key, body.content)}`;
     case "edit":
       return html`${path(body.path, changed(body.changes))}${diff(app, key, body.changes)}`;
+    case "patch":
+      return body.files.map((file, at) => [
+        path(file.path, html`${patched(file)} ${changed(file.changes)}`),
+        diff(app, `${key}.${at}`, file.changes),
+      ]);
     case "notebook":
       return html`${path(body.path, body.what)}${numbered(app, key, body.content)}`;
     case "fetch":
@@ -51,6 +56,12 @@ function path(path, more) {
   return html`<p class="path">
     ${icon("file")}<code>${shown(path)}</code><span class="muted">${more}</span>
   </p>`;
+}
+
+/** @param {import("../types/desk.js").PatchedFile} file @returns {unknown} what happens to the file */
+function patched({ operation, moved_to }) {
+  const does = { add: "is added", update: "is changed", delete: "is deleted" }[operation];
+  return moved_to ? html`${does} and moved to <code>${shown(moved_to)}</code>` : does;
 }
 
 /** @param {import("../types/desk.js").Change[]} changes */

@@ -1,7 +1,7 @@
 // A question in full: who asks, what about, what is unusual, and what may be answered.
 
 import { html, nothing } from "../vendor/lit-html/lit-html.js";
-import { agentName, ago, counted, folderName, remaining, toolDeed } from "../words.js";
+import { agentName, ago, counted, folderName, remaining, whyAsked } from "../words.js";
 import { answerBar } from "./answer_bar.js";
 import { body } from "./bodies.js";
 import { icon } from "./icons.js";
@@ -53,7 +53,7 @@ export function questionCard(place, question) {
 function title({ row, card }) {
   if (card?.body.type === "plan") return "Approve a plan";
   if (card?.body.type === "ask" || card?.pickers.length) return `${agentName(row.agent)} asks you`;
-  return toolDeed(row.tool);
+  return row.deed;
 }
 
 /** @param {Answering} place @param {Question} question */
@@ -134,6 +134,7 @@ function content(place, question, card) {
   const isAsked = card.body.type === "ask" && card.pickers.length > 0;
   const key = `input-${card.question}`;
   const isWhole = app.isUnfolded(key);
+  const asked = whyAsked(card);
   const toggle = (/** @type {Event} */ event) =>
     app.setUnfolded(key, /** @type {HTMLDetailsElement} */ (event.target).open);
   return html` ${warnings(card)} ${isAsked ? nothing : html`<div class="card-body">${body(app, card)}</div>`}
@@ -149,10 +150,7 @@ function content(place, question, card) {
     ${offers(place, question, card)} ${alike(place, question)}
     <section class="why">
       <h2 class="sub">Why you are asked</h2>
-      <p>
-        ${card.because ? reason(sentence(card.because)) : "No rule decides this, so it is asked."} Without an answer
-        ${card.no_answer_denies || card.agent === "callgate" ? "it is denied" : "the agent asks in its own terminal"}.
-      </p>
+      <p>${reason(sentence(asked.why))} Without an answer ${asked.unanswered}.</p>
     </section>
     <details class="whole" ?open=${isWhole} @toggle=${toggle}>
       <summary>All arguments, session and folder</summary>

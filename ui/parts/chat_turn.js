@@ -190,6 +190,8 @@ function resultText(result) {
       return result.content.map((/** @type {any} */ block) => block.text ?? `[${block.type}]`).join("\n");
     const streams = [result.stdout, result.stderr].filter((text) => typeof text === "string" && text);
     if (streams.length) return streams.join("\n");
+    const told = [result.diff, result.content, result.error].find((text) => typeof text === "string" && text);
+    if (told) return told;
   }
   return result === null || result === undefined ? "" : JSON.stringify(result, null, 2);
 }

@@ -15,6 +15,7 @@ export function diff(app, key, changes) {
   return changes.map(
     (change, at) => html`
     ${change.everywhere ? html`<p class="small muted">Every occurrence is replaced:</p>` : ""}
+    ${change.place ? html`<p class="small muted">After <code>${shown(change.place)}</code></p>` : ""}
     <div class="code-box">${(WIDE.matches ? sideBySide : unified)(app, `${key}.${at}`, change.lines)}</div>`,
   );
 }

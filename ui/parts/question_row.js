@@ -2,7 +2,7 @@
 
 import { html, nothing } from "../vendor/lit-html/lit-html.js";
 import { isBatchable, isOpen } from "../store.js";
-import { agentName, folderName, outcomeWords, remaining, toolDeed } from "../words.js";
+import { agentName, folderName, outcomeWords, remaining } from "../words.js";
 import { RISKS } from "./card.js";
 import { icon } from "./icons.js";
 import { shown } from "./text.js";
@@ -22,7 +22,7 @@ export function questionRow(inbox, question, current) {
   return html`<div class="question-row ${state}" data-question=${row.question} data-answer=${question.answer}
     ><a href="#/inbox/${row.question}" aria-current=${isCurrent ? "true" : "false"}
       ><span class="first"
-        ><span class="what cut">${shown(row.summary || toolDeed(row.tool))}</span
+        ><span class="what cut">${shown(row.summary || row.deed)}</span
         ><span class="left ${left < 60_000 ? "soon" : ""}">${time}</span></span
       ><span class="second">${rowState(question) ?? rowMarks(row)}</span></a>${box}</div>`;
 }
@@ -69,7 +69,7 @@ function rowMarks(row) {
     marks.push(html`<span class="risk ${tone}">${icon(kind)}${name}</span>`);
   }
   const more = risks.length + (row.needs === "confirm" ? 1 : 0) - marks.length;
-  if (marks.length < 2) marks.unshift(html`<span>${toolDeed(row.tool)}</span>`);
+  if (marks.length < 2) marks.unshift(html`<span>${row.deed}</span>`);
   if (more > 0) marks.push(html`<span class="num">+${more}</span>`);
   return marks;
 }

@@ -43,31 +43,41 @@ export function fakeTauri({ folder = "/home/ada/engine", theme = "system", desk 
     state.length += 2;
     reply(id, "done", { data: { kind: "user_message", stopReason, usage, cost: null } });
   };
-  const ask = (id, data) => {
+  const ask = (id, data, deed, body) => {
     questions.set(data.question, { turn: id, toolId: data.toolId });
-    if (desk === "locked") askAtDesk(data);
+    const card = cardFor(data, deed, body);
+    if (desk === "locked") askAtDesk(card);
     reply(id, "tool_use", { data: { toolId: data.toolId, toolName: data.toolName, input: data.input } });
-    reply(id, "permission_request", { data });
+    reply(id, "permission_request", { data: { ...data, card } });
+  };
+  /** The card that the runtime sends with a question. */
+  const cardFor = ({ question, toolName, title, input, deadline, canAllowAlways }, deed, body) => {
+    const row = { question, seq: rows.length + 1, agent: "callgate", project: "/home/ada/engine", session: conversation };
+    const more = { tool: toolName, deed, summary: title, asked_ms: Date.now(), until_ms: deadline, ruling: "ask" };
+    const rest = { because: null, needs: "press", mode: null, risks: [], alike: null };
+    const can = { takes_words: false, can_edit: true, can_stop: true, no_answer_denies: true, hides_what_runs: false };
+    const always = { action: "always", meaning: "Do not ask again", lasts: "for this session", changes_mode: false };
+    const card = { body, input: JSON.stringify(input), last_words: null, pickers: [], blocked: null };
+    const grants = { allow: "Lets this tool run once.", deny: "It does not run." };
+    const offers = canAllowAlways ? [always] : [];
+    return { ...row, ...more, ...rest, ...can, ...card, offers, grants, confirm_word_of: null, is_cut: false };
   };
   /** As with a real desk, which mirrors the question to the shell. */
-  const askAtDesk = ({ question, toolName, title, input, deadline }) => {
-    const row = { question, seq: rows.length + 1, agent: "callgate", project: "/home/ada/engine", session: conversation };
-    const more = { tool: toolName, summary: title, asked_ms: Date.now(), until_ms: deadline, ruling: "ask" };
-    const rest = { because: null, needs: "press", mode: null, risks: [], alike: null };
-    const body = { type: "other", input: JSON.stringify(input) };
-    const can = { takes_words: false, can_edit: true, can_stop: true, no_answer_denies: true, hides_what_runs: false };
-    const grants = { allow: "Allowed by the desk.", deny: "Denied by the desk." };
-    const card = { body, input: body.input, last_words: null, offers: [], pickers: [], blocked: null };
-    rows.push({ ...row, ...more, ...rest, ...can, ...card, grants, confirm_word_of: null, is_cut: false });
-    const entry = { seq: row.seq, at_ms: more.asked_ms, kind: "asked", question, hash: "" };
-    const asked = { agent: row.agent, cwd: row.project, session: row.session, tool: toolName, summary: title };
-    for (const events of deskEvents)
-      events.onmessage({ event: "entry", id: row.seq, data: { ...entry, body: { ...asked, until_ms: deadline } } });
+  const askAtDesk = (card) => {
+    const { question, seq, agent, project, session, tool, summary, asked_ms, until_ms } = card;
+    rows.push({ ...card, grants: { allow: "Allowed by the desk.", deny: "Denied by the desk." } });
+    const body = { agent, cwd: project, session, tool, summary, until_ms };
+    const entry = { seq, at_ms: asked_ms, kind: "asked", question, hash: "", body };
+    for (const events of deskEvents) events.onmessage({ event: "entry", id: seq, data: entry });
   };
   const say = (id, words) => {
     for (const token of words.split(/(?<= )/)) reply(id, "token", { token });
   };
   const deadline = () => Date.now() + 300_000;
+  const change = (...lines) => ({
+    everywhere: false,
+    lines: lines.map(([op, text]) => ({ op, old: null, new: null, text })),
+  });
   const turns = {
     hello: (id) => [say(id, "Good morning. See [the guide](https://example.org/guide)."), endTurn(id)],
     write: (id) =>
@@ -81,6 +91,22 @@ export function fakeTauri({ folder = "/home/ada/engine", theme = "system", desk 
         canAllowAlways: true,
         deadline: deadline(),
         diff: "--- list.txt\n+++ list.txt\n@@ -1,1 +1,2 @@\n Milk\n+Bread\n",
+      }, "Write a file", { type: "edit", path: "list.txt", changes: [change(["+", "Bread"])] }),
+    patch: (id) =>
+      ask(id, {
+        question: `q-${id}`,
+        toolId: "t3",
+        toolName: "apply_patch",
+        title: "patch a.rs, b.rs",
+        input: { input: "*** Begin Patch" },
+        canAllowAlways: false,
+        deadline: deadline(),
+      }, "Change files", {
+        type: "patch",
+        files: [
+          { operation: "update", path: "a.rs", changes: [change(["-", "old"], ["+", "new"])] },
+          { operation: "delete", path: "b.rs", changes: [] },
+        ],
       }),
     run: (id) =>
       ask(id, {
@@ -91,7 +117,7 @@ export function fakeTauri({ folder = "/home/ada/engine", theme = "system", desk 
         input: { command: "make", args: ["test", "a b"] },
         canAllowAlways: false,
         deadline: deadline(),
-      }),
+      }, "Run a command", { type: "command", segments: [{ text: "make test 'a b'", style: "word", break: false }], description: null }),
     stall: (id) => say(id, "One moment "),
     die: (id) => {
       emit("failed", { id, error: "the runtime has ended" });

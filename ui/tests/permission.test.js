@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ChatStore } from "../chat_store.js";
-import { cardOf, diffLines, isExact } from "../permission_card.js";
+import { cardOf } from "../permission_card.js";
 
 const DATA = {
   question: "q",
@@ -76,39 +76,25 @@ test("a conversation that was cleared is empty on every page", () => {
   assert.deepEqual(store.turns("c"), []);
 });
 
-test("a command is shown word by word", () => {
-  const { body, grants, offers, can_edit, is_cut } = card({});
-  assert.equal(body.type, "command");
-  assert.equal(body.segments.map(({ text }) => text).join(""), 'make test "a b"');
-  assert.deepEqual([grants.allow, offers, can_edit, is_cut], ["Runs this command once.", [], true, false]);
-  assert.deepEqual(card({ input: { command: "make | tee" } }).body.segments.map(({ text }) => text), ["make | tee"]);
+test("the card of the runtime is the card, with the times of the question", () => {
+  const sent = { body: { type: "patch", files: [] }, deed: "Change files", until_ms: 0 };
+  assert.deepEqual(card({ card: sent, deadline: 9 }), { ...sent, asked_ms: 5, until_ms: 9 });
 });
 
-test("a file is shown by its diff, or whole if the diff was cut", () => {
-  const input = { path: "a.txt", content: "one\ntwo\n" };
-  const diff = "--- a.txt\n+++ a.txt\n@@ -1,1 +1,2 @@\n one\n+two\n";
-  const { body } = card({ toolName: "write_file", input, diff });
-  assert.equal(body.type, "edit");
-  assert.deepEqual(body.changes[0].lines, [
-    { op: " ", old: 1, new: 1, text: "one" },
-    { op: "+", old: null, new: 2, text: "two" },
-  ]);
-  const cut = card({ toolName: "write_file", input, diff: `${diff}[the diff was cut]\n` }).body;
-  assert.deepEqual(cut, { type: "write", path: "a.txt", content: "one\ntwo\n", lines: 2 });
-  assert.deepEqual(diffLines("@@ -1 +1 @@\n-a\n+b\n\\ No newline at end of file\n")?.length, 2);
-  assert.equal(diffLines(""), null);
+test("without a card, the input is shown as it is, and cannot be edited", () => {
+  const { body, deed, can_edit, is_cut } = card({});
+  assert.deepEqual(body, { type: "other", input: JSON.stringify(DATA.input) });
+  assert.deepEqual([deed, can_edit, is_cut], ["Use run_shell_command", false, false]);
+  assert.equal(card({ diff: "+x\n" }).body.input, "+x\n");
 });
 
-test("what cannot be shown whole cannot be allowed, and what may be rounded cannot be edited", () => {
-  const cut = card({ input: "The input is too long to be shown." });
-  assert.deepEqual([cut.is_cut, cut.can_edit], [true, false]);
-  assert.equal(card({ input: { id: 2 ** 60 } }).can_edit, false);
-  assert.ok(isExact({ a: [1, -2.5, "x", null, true] }));
-  assert.ok(!isExact({ a: [{ b: 0.12345678901234567 }] }));
+test("what cannot be shown whole cannot be allowed", () => {
+  assert.ok(card({ input: "The input is too long to be shown." }).is_cut);
+  assert.ok(card({ input: { error: "the input of 9 bytes is not shown here" } }).is_cut);
 });
 
 test("always is offered where the runtime offers it, and no deadline is no time left", () => {
-  assert.deepEqual(card({ canAllowAlways: true }).offers.map(({ action }) => action), ["allow_always"]);
+  assert.deepEqual(card({ canAllowAlways: true }).offers.map(({ action }) => action), ["always"]);
   assert.equal(card({}).until_ms, Infinity);
   assert.equal(card({ deadline: 9 }).until_ms, 9);
 });

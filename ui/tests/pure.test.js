@@ -5,7 +5,33 @@ import { test } from "node:test";
 import { editProblem, memberSpan, textOf, withText } from "../json_edit.js";
 import { PressGuard, SETTLE_MS } from "../press_guard.js";
 import { filterOf, formatRoute, pairingCode, parseRoute } from "../router.js";
-import { duration, outcomeWords, remaining, visibleParts } from "../words.js";
+import { duration, outcomeWords, remaining, visibleParts, whyAsked } from "../words.js";
+
+test("why somebody is asked, and what happens without an answer, by kind of question", () => {
+  const card = {
+    agent: "claude-code",
+    tool: "Bash",
+    body: { type: "command" },
+    because: null,
+    blocked: null,
+    no_answer_denies: false,
+  };
+  const told = (more) => Object.values(whyAsked({ ...card, ...more }));
+  const falls = "the agent asks in its own terminal; if it has none, it is denied";
+  assert.deepEqual(told({}), ["No rule decides this, so it is asked.", falls]);
+  assert.deepEqual(told({ because: "rule `x`" }), ["rule `x`", falls]);
+  assert.deepEqual(told({ because: "rule `x`", no_answer_denies: true }), ["rule `x`", "it is denied"]);
+  const blocked = "Claude Code has blocked this call by itself, and you can let it try again.";
+  assert.deepEqual(told({ blocked: "auto mode blocked it" }), [blocked, "it stays blocked"]);
+  assert.deepEqual(told({ blocked: "b", because: "rule `x`" }), ["rule `x`", "it stays blocked"]);
+  const ask = { body: { type: "ask" } };
+  assert.deepEqual(told({ ...ask, tool: "AskUserQuestion" }), ["Claude Code asks you something.", falls]);
+  assert.deepEqual(told({ ...ask, tool: "Elicitation" }), ["A tool server of Claude Code asks you something.", falls]);
+  const script = ["A script on this machine asks you.", "the script learns that nobody answered"];
+  assert.deepEqual(told({ ...ask, agent: "A script", tool: "Ask" }), script);
+  assert.deepEqual(told({ agent: "callgate" }), ["No rule decides this, so it is asked.", "it is denied"]);
+  assert.equal(told({ body: { type: "plan" } })[0], "Claude Code asks whether it may carry out this plan.");
+});
 
 test("routes survive the way into the address and back", () => {
   const route = { view: "history", item: "a/b c", params: { text: "rm -rf & co", by: "rule" } };
@@ -88,5 +114,8 @@ test("an outcome says who, and where", () => {
   const outcome = { decision: "allow", by: "Ada", channel: "telegram", text: null };
   assert.equal(outcomeWords(outcome), "Allowed by Ada on the phone.");
   assert.equal(outcomeWords({ ...outcome, text: "Allowed by Ada" }), "Allowed by Ada on the phone.");
+  const you = { ...outcome, by: "you", text: "Allowed by you" };
+  assert.equal(outcomeWords({ ...you, channel: "terminal" }), "Allowed by you in the terminal.");
+  assert.equal(outcomeWords({ ...you, channel: "viewer" }), "Allowed by you.");
   assert.equal(outcomeWords({ decision: "timeout", by: null, channel: null, text: null }), "No answer.");
 });

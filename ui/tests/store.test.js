@@ -123,6 +123,17 @@ test("a new question is sketched from its entry and completed by its card", () =
   assert.equal(store.questions.get("n").row.risks.length, 1);
 });
 
+test("words that come after the question are on its card, whichever comes first", () => {
+  const store = loaded(row("q"), row("p"));
+  const said = (id) => store.entryArrived(entry("said", id, { last_words: "I build." }), 0);
+  const words = (id) => store.questions.get(id).card.last_words;
+  store.cardLoaded({ ...row("q"), last_words: null });
+  said("q");
+  said("p");
+  store.cardLoaded({ ...row("p"), last_words: null });
+  assert.deepEqual([words("q"), words("p")], ["I build.", "I build."]);
+});
+
 test("what runs out first is on top, grouped by session", () => {
   const store = loaded(
     row("late", { until_ms: 900, session: "a" }),

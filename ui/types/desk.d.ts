@@ -25,6 +25,7 @@ export interface Row {
   project: string;
   session: string;
   tool: string;
+  deed: string;
   summary: string;
   asked_ms: number;
   until_ms: number;
@@ -42,12 +43,19 @@ export type SegmentStyle =
 export interface Segment { text: string; style: SegmentStyle; break: boolean }
 
 export interface DiffLine { op: " " | "+" | "-"; old: number | null; new: number | null; text: string }
-export interface Change { everywhere: boolean; lines: DiffLine[] }
+export interface Change { everywhere: boolean; place?: string; lines: DiffLine[] }
+export interface PatchedFile {
+  operation: "add" | "update" | "delete";
+  path: string;
+  moved_to?: string;
+  changes: Change[];
+}
 
 export type Body =
   | { type: "command"; segments: Segment[]; description: string | null }
   | { type: "write"; path: string; content: string; lines: number }
   | { type: "edit"; path: string; changes: Change[] }
+  | { type: "patch"; files: PatchedFile[] }
   | { type: "notebook"; path: string; what: string; content: string }
   | { type: "fetch"; url: string; what: string | null }
   | { type: "plan"; markdown: string }

@@ -17,12 +17,18 @@ import { VirtualList } from "../parts/virtual_list.js";
 const NARROW = matchMedia("(max-width: 759px)");
 /** How long an answer that was read stays before the next question is shown. */
 const ADVANCE_MS = 1_100;
+/** How long the outcome of a question that ended elsewhere stays before the next one is shown. */
+const OVER_MS = 2_500;
 
 export class InboxView extends Answering {
   #list = /** @type {VirtualList<ListItem>} */ (new VirtualList("questions", "list-scroll"));
   #items = { version: -1, items: /** @type {ListItem[]} */ ([]) };
   /** @type {string | null} the question that is shown */
   current = null;
+  /** Whether the shown question was open while it was shown. */
+  #wasOpen = false;
+  /** @type {string | null} the question that the next one is about to replace */
+  #leaving = null;
   /** @type {Set<string>} */
   selected = new Set();
   isSelecting = false;
@@ -37,6 +43,7 @@ export class InboxView extends Answering {
   #show(id) {
     if (id === this.current) return;
     this.current = id;
+    this.#wasOpen = false;
     this.reset();
     document.getElementById("card-scroll")?.scrollTo(0, 0);
   }
@@ -44,6 +51,7 @@ export class InboxView extends Answering {
   /** Returns the question to show: the chosen one, or on a wide page the first. */
   #shown() {
     const chosen = this.app.store.questions.get(this.current ?? "");
+    if (chosen) this.#leaveWhenOver(chosen);
     if (chosen || NARROW.matches) return chosen ?? null;
     const first = this.app.store.inOrder().find(isOpen) ?? null;
     if (first) this.#show(first.row.question);
@@ -121,13 +129,6 @@ export class InboxView extends Answering {
     return this.#items.items;
   }
 
-  /** @param {import("../types/desk.js").Entry} entry */
-  entry(entry) {
-    const question = this.app.store.questions.get(entry.question ?? "");
-    if (entry.kind === "closed" && question?.answer === "read")
-      setTimeout(() => this.#advanceAfter(question), ADVANCE_MS);
-  }
-
   /** @param {Question[]} questions */
   openBatch(questions) {
     batchDialog(this.app, questions, () => {
@@ -138,8 +139,24 @@ export class InboxView extends Answering {
 
   // Moving through the list
 
+  /**
+   * Shows the next question after a moment if the shown one is over. One that was over when it was
+   * chosen stays, and so does one that ended elsewhere if there is no other.
+   * @param {Question} question
+   */
+  #leaveWhenOver(question) {
+    const id = question.row.question;
+    const isMine = question.answer === "read";
+    if (question.overAt === null) this.#wasOpen = true;
+    else if (this.#wasOpen && this.#leaving !== id && (isMine || this.following(question))) {
+      this.#leaving = id;
+      setTimeout(() => this.#advanceAfter(question), isMine ? ADVANCE_MS : OVER_MS);
+    }
+  }
+
   /** @param {Question} question */
   #advanceAfter(question) {
+    this.#leaving = null;
     if (this.current !== question.row.question || this.app.route.view !== "inbox") return;
     if (NARROW.matches) this.leaveCard();
     else this.advance(question);

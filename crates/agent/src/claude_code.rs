@@ -6,6 +6,7 @@
 //! one session of the CLI as long as nothing else changes the conversation.
 
 mod answer;
+mod cli_files;
 mod prompt;
 mod tools;
 
@@ -62,6 +63,12 @@ impl ClaudeCode {
 }
 
 impl ClaudeCodeSettings {
+    /// Returns true if the CLI was found.
+    #[must_use]
+    pub fn is_installed(&self) -> bool {
+        callgate_claude::find_cli(&self.base()).is_ok()
+    }
+
     fn base(&self) -> ClaudeSettings {
         match &self.cli {
             Some(cli) => ClaudeSettings::new().cli(cli),

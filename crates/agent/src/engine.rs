@@ -49,15 +49,9 @@ pub trait Engine: Send + Sync {
 
 /// What the runtime does for an engine that runs tools itself.
 pub trait ToolRunner: Send + Sync {
-    /// Returns whether a tool of the engine's own may run. `is_read_only` tells whether it changes
-    /// nothing. Dropping the future withdraws the question.
-    fn may(
-        &self,
-        id: String,
-        tool: String,
-        input: Box<RawValue>,
-        is_read_only: bool,
-    ) -> BoxFuture<'static, ToolPermit>;
+    /// Returns whether a tool of the engine's own may run. Dropping the future withdraws the
+    /// question.
+    fn may(&self, call: EngineToolCall) -> BoxFuture<'static, ToolPermit>;
 
     /// Runs a tool of the runtime, if the gate permits it.
     fn run(
@@ -66,6 +60,30 @@ pub trait ToolRunner: Send + Sync {
         tool: String,
         input: Box<RawValue>,
     ) -> BoxFuture<'static, CallOutcome>;
+}
+
+/// A call of a tool that the engine runs itself.
+#[derive(Debug, Clone)]
+pub struct EngineToolCall {
+    /// The call's id.
+    pub id: String,
+    /// The tool.
+    pub tool: String,
+    /// Its input.
+    pub input: Box<RawValue>,
+    /// Whether it changes nothing.
+    pub is_read_only: bool,
+    /// A call of one of the runtime's tools that would change the same, by which it is previewed.
+    pub equivalent: Option<EquivalentCall>,
+}
+
+/// A call of one of the runtime's tools.
+#[derive(Debug, Clone)]
+pub struct EquivalentCall {
+    /// The tool.
+    pub tool: &'static str,
+    /// Its input.
+    pub input: Box<RawValue>,
 }
 
 /// A conversation that an engine is to answer.

@@ -34,7 +34,7 @@ pub use held_conversation::{HeldConversation, HistoryStep};
 pub use mender::without_thoughts;
 pub use page::HistoryPage;
 pub use reservation::{PricedUsage, Reservation};
-pub use store::HistoryLocation;
+pub use store::{FolderScope, HistoryLocation};
 pub use title::LONGEST_OPENING;
 
 use store::{HistoryStore, RememberedConversation};
@@ -63,7 +63,13 @@ impl History {
     /// the reason and tries again.
     #[must_use]
     pub fn start(place: HistoryLocation) -> Self {
-        Self(Arc::new(HistoryThread::start(place)))
+        Self(Arc::new(HistoryThread::start(place, None)))
+    }
+
+    /// Like [`History::start`], for the conversations of one folder.
+    #[must_use]
+    pub fn start_in(place: HistoryLocation, scope: FolderScope) -> Self {
+        Self(Arc::new(HistoryThread::start(place, Some(scope))))
     }
 
     /// Returns an error if an open file was removed or replaced, so that writes would be lost.
@@ -130,8 +136,8 @@ impl History {
         Ok(self.ask(work).await?.map(|(token, loaded)| held(token, loaded)))
     }
 
-    /// Returns the most recently changed conversations, the last one first, of those changed before
-    /// `before_ms`. At most [`MOST_LISTED`].
+    /// Returns the most recently changed conversations within the scope of this history, the last
+    /// one first, of those changed before `before_ms`. At most [`MOST_LISTED`].
     pub async fn list(
         &self,
         limit: usize,
@@ -139,8 +145,10 @@ impl History {
     ) -> Result<Vec<session::ConversationSummary>, HistoryError> {
         let before_ms = before_ms.map(|at| i64::try_from(at).unwrap_or(i64::MAX));
         let limit = limit.min(MOST_LISTED);
-        let found =
-            self.ask(move |stores| Ok(stores.store.conversations(limit, before_ms)?)).await?;
+        let list = move |stores: &mut HistoryStore| {
+            Ok(stores.store.conversations(limit, before_ms, stores.listed_folder())?)
+        };
+        let found = self.ask(list).await?;
         Ok(found.into_iter().map(listed).collect())
     }
 
@@ -209,9 +217,9 @@ impl History {
         .await
     }
 
-    /// Returns the id of the most recently changed conversation.
+    /// Returns the id of the most recently changed conversation within the scope of this history.
     pub async fn last(&self) -> Result<Option<String>, HistoryError> {
-        self.ask(|stores| Ok(stores.store.last_conversation()?)).await
+        self.ask(|stores| Ok(stores.store.last_conversation(stores.listed_folder())?)).await
     }
 
     /// Returns how many messages a conversation has, 0 if it does not exist.
@@ -346,6 +354,7 @@ fn listed(known: StoredConversation) -> session::ConversationSummary {
         length: known.length,
         created_at: unsigned(known.made_ms),
         updated_at: unsigned(known.used_ms.unwrap_or(known.made_ms)),
+        folder: known.folder,
     }
 }
 

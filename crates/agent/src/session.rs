@@ -42,7 +42,7 @@ use intake::IncomingLine;
 use lanes::{ConversationJob, ConversationLanes, JobKind, TurnControl};
 pub use log::{LogLevel, SessionLog};
 use modes::ConversationModes;
-pub use options::SessionOptions;
+pub use options::{ResumedConversation, SessionOptions};
 pub use order::MOST_OPEN;
 use output::SessionOutput;
 pub use output::{Greeting, ROOM, greet};
@@ -79,7 +79,7 @@ struct AgentSession {
     shared: Arc<SessionShared>,
     started: Instant,
     lanes: ConversationLanes,
-    /// The running requests, and how to stop them.
+    /// The jobs that run, by the ids of their requests, and how to stop them.
     halts: HashMap<String, watch::Sender<Option<HaltReason>>>,
     jobs: JoinSet<()>,
     named: HashMap<Id, (String, Option<String>)>,
@@ -100,7 +100,7 @@ pub async fn serve(
     let output = SessionOutput::start_on(output, options.log.clone())?;
     output.note_ready(greeting);
     let mut requests = intake::start(input)?;
-    let found = commands::last(options.history.clone(), options.resume);
+    let found = commands::resumed(options.history.clone(), options.resume.clone());
     tokio::pin!(found);
     let mut session = AgentSession::new(options, output.clone());
     let (mut is_open, mut ending_is_open) = (true, true);
@@ -166,7 +166,7 @@ impl AgentSession {
         match last {
             Ok(last) => self.current.begin(last),
             Err(error) => {
-                let text = format!("cannot continue the last conversation: {error}");
+                let text = format!("cannot continue the conversation: {error}");
                 self.shared.options.log.say(LogLevel::Warn, &text);
                 self.current.begin(None);
             }
@@ -278,8 +278,6 @@ impl AgentSession {
 
     /// Adds a job to the lane of its conversation.
     fn queue(&mut self, id: &str, conversation: Option<String>, work: JobKind) {
-        let (halt, _) = watch::channel(None);
-        self.halts.insert(id.to_owned(), halt);
         let job = ConversationJob { id: id.to_owned(), work };
         let lane = conversation.unwrap_or_else(|| self.current.name());
         if let Some(job) = self.lanes.add(&lane, job) {
@@ -291,7 +289,8 @@ impl AgentSession {
     }
 
     fn start(&mut self, lane: String, job: ConversationJob) {
-        let Some(halt) = self.halts.get(&job.id).map(watch::Sender::subscribe) else { return };
+        let (halts, halt) = watch::channel(None);
+        self.halts.insert(job.id.clone(), halts);
         let (shared, current) = (Arc::clone(&self.shared), Arc::clone(&self.current));
         let (id, conversation) = (job.id.clone(), lane.clone());
         self.shared.output.place(&id, &lane, false);
@@ -334,11 +333,10 @@ impl AgentSession {
     fn cancel(&mut self, id: &str, target: &str) {
         let output = &self.shared.output;
         if self.lanes.remove(target) {
-            self.halts.remove(target);
             output.say(target, jobs::cancelled());
         } else if let Some(halt) = self.halts.get(target) {
             halt.send_replace(Some(HaltReason::Cancelled));
-        } else {
+        } else if !output.is_open(target) {
             let text = "no open request has this id: it has ended, or never began";
             return output.say(id, RequestFailure::permanent("not_found", text).into());
         }

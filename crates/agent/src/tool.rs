@@ -136,6 +136,14 @@ impl CallOutcome {
         let text = text.into();
         Self { result: error_json(&text), text, images: Vec::new(), is_error: true }
     }
+
+    /// Creates the outcome of a call that was denied: by a rule, a person or the mode.
+    #[must_use]
+    pub fn denied(because: impl Into<String>) -> Self {
+        let text = because.into();
+        let result = raw_json(&json!({ "error": text, "denied": true }));
+        Self { result, text, images: Vec::new(), is_error: true }
+    }
 }
 
 /// Returns the schema of a tool's input in a form that model services accept, or why that is not

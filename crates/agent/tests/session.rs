@@ -16,7 +16,9 @@ use callgate_agent::engine_registry::{DefaultEngine, EngineRegistry};
 use callgate_agent::gate::{GateQuestion, PermissionGate, ToolPermit};
 use callgate_agent::history::{History, HistoryLocation};
 use callgate_agent::message::Block;
-use callgate_agent::session::{LogLevel, SessionLog, SessionOptions, Shutdown, greet, serve};
+use callgate_agent::session::{
+    LogLevel, ResumedConversation, SessionLog, SessionOptions, Shutdown, greet, serve,
+};
 use callgate_link::blocking::fill_lines;
 use callgate_wire::frame::{DecodedLine, LineDecoder};
 use callgate_wire::session::{ModelListing, PermissionAnswer};
@@ -113,7 +115,7 @@ fn options(answers_messages: bool) -> SessionOptions {
         most_rounds: 3,
         budget: Budget::default(),
         prices: None,
-        resume: false,
+        resume: ResumedConversation::None,
         folder: PathBuf::from("/"),
         day_began: || 0,
         log: SessionLog::new(LogLevel::Error, |_, _| ()),

@@ -3,25 +3,28 @@
 //! Every part of callgate asks through this module. Whatever goes wrong ends in [`NoAnswer`], and
 //! no answer never means allow.
 
+mod late_words;
 mod refusals;
+mod unread_alarm;
 
-use std::cell::Cell;
-use std::fmt;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use callgate_link::hangup::{Receipt, receipt};
 use callgate_link::socket::{self, SocketError};
 use callgate_wire::approval::{ApprovalRequest, ApprovalResponse, MAX_LINE, Malformed, RequestId};
 use callgate_wire::frame::{DecodedLine, LineDecoder};
+use late_words::PendingWords;
 use refusals::Refusals;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, recv, send};
 use rustix::process::{PidfdFlags, getppid, pidfd_open};
+
+pub use late_words::WordsLook;
+pub use unread_alarm::UnreadAlarm;
 
 /// How much longer than its own time limit an asker waits for the desk.
 pub const MARGIN: Duration = Duration::from_secs(3);
@@ -93,44 +96,6 @@ pub struct Unwanted<'a> {
     fds: Vec<(BorrowedFd<'a>, PollFlags)>,
     /// What to do if the desk does not read the question.
     alarm: Option<&'a UnreadAlarm<'a>>,
-}
-
-/// Something that is done once if the desk has not read the question by a certain time. A desk that
-/// has read it is at work, or asks a person.
-pub struct UnreadAlarm<'a> {
-    at: Instant,
-    ring: &'a dyn Fn(),
-    is_over: Cell<bool>,
-}
-
-impl<'a> UnreadAlarm<'a> {
-    /// Creates an alarm that calls `ring` on the asker's thread, after this time.
-    #[must_use]
-    pub fn after(time: Duration, ring: &'a dyn Fn()) -> Self {
-        Self { at: Instant::now() + time, ring, is_over: Cell::new(false) }
-    }
-
-    /// Rings if it is time and the question is unread. Returns when it will be time.
-    fn check(&self, stream: Option<&UnixStream>) -> Option<Instant> {
-        if self.is_over.get() {
-            return None;
-        }
-        if Instant::now() < self.at {
-            return Some(self.at);
-        }
-        self.is_over.set(true);
-        // Without a connection nothing was sent yet.
-        if stream.is_none_or(|stream| receipt(stream) == Receipt::Unread) {
-            (self.ring)();
-        }
-        None
-    }
-}
-
-impl fmt::Debug for UnreadAlarm<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("UnreadAlarm").field("at", &self.at).finish_non_exhaustive()
-    }
 }
 
 impl<'a> Unwanted<'a> {
@@ -305,12 +270,24 @@ impl<'a> Asker<'a> {
     /// If the desk goes away meanwhile, it is dialled again and asked the same question under the
     /// same id. The connection is closed as soon as the answer is read: that tells the desk that
     /// the answer has arrived.
-    pub fn ask(mut self, request: &ApprovalRequest) -> Result<ApprovalResponse, NoAnswer> {
+    pub fn ask(self, request: &ApprovalRequest) -> Result<ApprovalResponse, NoAnswer> {
+        self.ask_with_words(request, &mut || WordsLook::Never)
+    }
+
+    /// Like [`ask`](Self::ask), and calls `look` for the agent's last words while it waits. They are
+    /// sent as soon as they are found, and again to a desk that is dialled again.
+    pub fn ask_with_words(
+        mut self,
+        request: &ApprovalRequest,
+        look: &mut dyn FnMut() -> WordsLook,
+    ) -> Result<ApprovalResponse, NoAnswer> {
         let line = line(request)?;
         let mut refusals = Refusals::default();
+        let mut words = PendingWords::new(&request.request_id, look);
         loop {
             refusals.ask(&self.stream, &self.settings.socket);
-            let answer = if self.send(&line)? { self.receive(&request.request_id)? } else { None };
+            words.connect();
+            let answer = if self.send(&line)? { self.receive(&mut words)? } else { None };
             if let Some(answer) = answer {
                 return Ok(answer);
             }
@@ -339,18 +316,24 @@ impl<'a> Asker<'a> {
     }
 
     /// Waits for the answer. Returns `None` if the connection broke before anything of it came.
-    fn receive(&self, id: &RequestId) -> Result<Option<ApprovalResponse>, NoAnswer> {
+    fn receive(&self, words: &mut PendingWords<'_>) -> Result<Option<ApprovalResponse>, NoAnswer> {
         let mut lines = LineDecoder::new(MAX_LINE);
         let mut received = 0;
         loop {
-            match self.unwanted.fill(&self.stream, &mut lines, self.end)? {
+            if let Some(line) = words.take_line() {
+                // If the connection broke, the answer may have come before.
+                self.send(&line)?;
+            }
+            let until = words.next_look().map_or(self.end, |at| at.min(self.end));
+            match self.unwanted.fill(&self.stream, &mut lines, until)? {
+                None if until < self.end => continue,
                 None => return Err(NoAnswer::TimedOut(self.settings.timeout)),
                 Some(0) if received == 0 => return Ok(None),
                 Some(0) => return Err(NoAnswer::Cut),
                 Some(count) => received += count,
             }
             match lines.next_frame() {
-                Some(DecodedLine::Whole(line)) => return read(line, id).map(Some),
+                Some(DecodedLine::Whole(line)) => return read(line, words.id()).map(Some),
                 Some(DecodedLine::TooLong(_)) => return Err(NoAnswer::TooLong),
                 // A line ends with at most two bytes.
                 None if received > MAX_LINE + 2 => return Err(NoAnswer::TooLong),

@@ -122,6 +122,15 @@ pub enum News {
         /// Where to reply.
         reply_to: ReplyTo,
     },
+    /// Somebody wrote to the bot alone, and not in reply to a question.
+    Wrote {
+        /// Who.
+        who: Person,
+        /// What.
+        text: String,
+        /// Where to reply.
+        reply_to: ReplyTo,
+    },
     /// The channel cannot work until somebody fixes something, such as a wrong token.
     Broken {
         /// What is wrong and what to do.
@@ -138,6 +147,18 @@ pub struct QuestionCopy {
     pub chat: i64,
     /// The message's number in that chat.
     pub message: i64,
+    /// What of the question the message shows.
+    pub part: CopyPart,
+}
+
+/// What of a question a message shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum CopyPart {
+    /// The question with its buttons.
+    #[default]
+    Question,
+    /// The buttons alone, below the question in full.
+    Buttons,
 }
 
 /// An order of the desk to a channel.
@@ -161,9 +182,9 @@ pub enum ChannelOrder {
         /// What has become of it.
         mark: QuestionMark,
     },
-    /// Show on every copy which answers are chosen so far.
-    Picked {
-        /// The question.
+    /// Show a question anew on every copy: answers were chosen, or the agent's last words have come.
+    Redraw {
+        /// The question as it is now.
         card: Arc<Card>,
         /// The copies that are known.
         copies: Vec<QuestionCopy>,
@@ -225,6 +246,8 @@ pub enum ChannelOrder {
 pub enum ReplyPurpose {
     /// A deny, with a message for the agent.
     Deny,
+    /// The answer to a question of the agent to its user.
+    Answer,
     /// An allow that needs a typed word.
     Confirm,
 }

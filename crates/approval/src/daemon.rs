@@ -307,7 +307,7 @@ fn restored(
     let now = Now { mono: Duration::ZERO, wall_ms: now_ms() };
     let open = if takes_up { store.open_questions(now.wall_ms - OLDEST_MS)? } else { Vec::new() };
     let over = store.recently_closed(RECENT)?;
-    let mut desk = Desk::new(settings, authority);
+    let mut desk = Desk::new(settings, authority, crate::telegram::cuts);
     desk.restore(now, &open, &over, &store.kept_under("")?, &store.links()?.standing);
     Ok(desk)
 }

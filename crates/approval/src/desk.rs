@@ -22,6 +22,7 @@ mod commands;
 mod confirmed;
 mod digest;
 mod gates;
+mod input;
 mod links;
 mod output;
 mod pairing_codes;
@@ -32,32 +33,34 @@ mod quiet;
 mod record;
 mod recorded_question;
 mod rehearsal;
+mod replies;
 mod restore;
+mod said;
 mod settled;
 #[cfg(test)]
 mod tests;
+mod waits;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
 
-use callgate_wire::approval::{
-    ApprovalRequest, ApprovalResponse, Decision, RequestId, RequestKind,
-};
+use callgate_wire::approval::{ApprovalResponse, Decision, RequestId, RequestKind};
 
-use crate::channel::{News, Person, ReplyTo};
-use crate::rule_desk::SavedRules;
+use crate::card::Card;
+use crate::channel::News;
 
 pub(crate) use asked::patience;
 pub use authority::Authority;
 pub(crate) use checked::asks_by_itself;
 pub use checked::asks_of;
+pub(crate) use input::DeskInput;
 pub(crate) use output::{DeskOutput, DeskStep};
 pub use pairing_codes::{CODE_LIFETIME, PAGE_CODE_LIFETIME};
 pub use question::{Ruling, Unattended};
 pub(crate) use recorded_question::RecordedQuestion;
 
 use calls::CallMemory;
-use care::PressCare;
+use care::{PressCare, full_key};
 use change::WantedChange;
 use change::WantedCode;
 use gates::HostGates;
@@ -65,6 +68,8 @@ use pairing_codes::PairingCodes;
 use past::ClosedQuestions;
 use question::PendingQuestion;
 use quiet::QuietLines;
+use replies::ExpectedReplies;
+use waits::LateSessions;
 
 /// The most questions that may be open at once; further ones are answered `timeout`.
 pub(crate) const MOST_OPEN: usize = 16_384;
@@ -84,6 +89,7 @@ pub(crate) struct Now {
 
 /// The settings of a desk.
 #[derive(Debug, Clone)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a setting of its own")]
 pub struct DeskSettings {
     /// How long a question waits for its answer.
     pub timeout: Duration,
@@ -96,6 +102,9 @@ pub struct DeskSettings {
     /// Whether chats and the terminal are notified when an agent finishes a turn or sends a
     /// notification.
     pub notify_on_stop: bool,
+    /// Whether chats and the terminal are notified when an agent waits in a dialog of its own that
+    /// the desk did not ask about.
+    pub notify_on_wait: bool,
     /// Whether the desk has a terminal of its own.
     pub terminal: bool,
     /// Whether messages can be sent to phones.
@@ -110,95 +119,12 @@ pub struct DeskSettings {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct AskerId(pub(crate) u64);
 
-/// An event that the desk handles.
-#[derive(Debug)]
-pub(crate) enum DeskInput {
-    /// An asker asks a question, or wants a call checked.
-    Asked {
-        asker: AskerId,
-        request: ApprovalRequest,
-        ruling: Ruling,
-        /// Whether the ledger has a closed question with this id.
-        is_replay: bool,
-    },
-    /// An asker asks a question about which the rules could not decide.
-    Unruled { asker: AskerId, request: ApprovalRequest, why: String },
-    /// The process of an asker that is about to ask.
-    From {
-        asker: AskerId,
-        /// The process id, followed by those of its ancestors if it claims that its host is
-        /// registered.
-        lineage: Vec<u32>,
-    },
-    /// A request that gets no answer, about something that an agent did.
-    Told(ApprovalRequest),
-    /// An asker hung up before it was sent an answer.
-    Gone(AskerId),
-    /// An asker has read its answer.
-    Delivered(AskerId),
-    /// An asker hung up without having read its answer.
-    Lost(AskerId),
-    /// Something happened in a channel.
-    News(News),
-    /// The number of connected viewers that may press.
-    Viewers(usize),
-    /// A viewer wants a code for linking a chat or a viewer.
-    NewCode {
-        /// The code; a pure machine cannot make random numbers.
-        code: String,
-        /// The id of the question that this may become.
-        id: RequestId,
-        who: Person,
-        /// Whether it is for a page, in which case it is good for a short time.
-        is_for_page: bool,
-        /// Whether the ledger has never had a link.
-        is_first: bool,
-        reply_to: ReplyTo,
-    },
-    /// The page is served at these origins, and no longer at others.
-    PageServed { origins: Vec<String> },
-    /// A viewer sends a code to be paired.
-    PairViewer {
-        code: String,
-        /// The viewer's name for itself.
-        name: String,
-        /// The hash of its token, in hex.
-        token_hash: String,
-        reply_to: ReplyTo,
-    },
-    /// A viewer sends its token to be allowed to press.
-    Unlock {
-        /// The hash of its token, in hex.
-        token_hash: String,
-        reply_to: ReplyTo,
-    },
-    /// A viewer wants a link removed.
-    Unpair {
-        /// Which link: `chat/ID`, `user/ID` or `viewer/HASH`.
-        link: String,
-        /// The id of the question that this may become.
-        id: RequestId,
-        who: Person,
-        reply_to: ReplyTo,
-    },
-    /// A host registers a value: the host itself asks its user about requests that carry it.
-    Gate { value: String, who: Person, reply_to: ReplyTo },
-    /// A viewer wants a harmless question, to try how it works.
-    Try { id: RequestId, who: Person, reply_to: ReplyTo },
-    /// A viewer has replaced the user's rules.
-    RulesSaved { who: Person, saved: SavedRules },
-    /// A viewer has disconnected.
-    ViewerLeft(u64),
-    /// Time has passed.
-    Tick,
-    /// The last records could not be written: nothing of that step may take effect.
-    LedgerFailed,
-}
-
 /// The desk: open questions, and everything that decides about them.
 #[derive(Debug)]
 pub(crate) struct Desk {
     settings: DeskSettings,
+    /// Returns true if the channel to phones leaves out a part of what would be done.
+    cuts_on_phones: fn(&Card) -> bool,
     authority: Authority,
     /// Who may answer according to the settings alone.
     given: Authority,
@@ -212,6 +138,8 @@ pub(crate) struct Desk {
     rehearsal: Option<RequestId>,
     /// What a single press does not decide.
     care: PressCare,
+    /// Who was asked to write words, and for which question.
+    replies: ExpectedReplies,
     /// The values that hosts have registered.
     gates: HostGates,
     /// The processes and ancestors of those askers for which they matter.
@@ -224,6 +152,8 @@ pub(crate) struct Desk {
     most_open: usize,
     bytes: usize,
     past: ClosedQuestions,
+    /// The sessions whose questions were closed lately.
+    lately: LateSessions,
     /// What was decided lately about calls, for later requests about the same calls.
     calls: CallMemory,
     /// Limits the lines that the terminal shows about calls that ran without a question.
@@ -239,10 +169,16 @@ pub(crate) struct Desk {
 }
 
 impl Desk {
-    /// Makes a desk without questions.
-    pub(crate) fn new(settings: DeskSettings, authority: Authority) -> Self {
+    /// Makes a desk without questions. `cuts_on_phones` says for the channel to phones whether it
+    /// leaves out a part of what would be done.
+    pub(crate) fn new(
+        settings: DeskSettings,
+        authority: Authority,
+        cuts_on_phones: fn(&Card) -> bool,
+    ) -> Self {
         Self {
             settings,
+            cuts_on_phones,
             given: authority.clone(),
             authority,
             links: BTreeMap::new(),
@@ -250,6 +186,7 @@ impl Desk {
             own_questions: 0,
             rehearsal: None,
             care: PressCare::default(),
+            replies: ExpectedReplies::default(),
             gates: HostGates::default(),
             lineages: HashMap::new(),
             open: HashMap::new(),
@@ -258,6 +195,7 @@ impl Desk {
             most_open: MOST_OPEN,
             bytes: 0,
             past: ClosedQuestions::default(),
+            lately: LateSessions::default(),
             calls: CallMemory::default(),
             quiet: QuietLines::default(),
             viewers: 0,
@@ -290,6 +228,7 @@ impl Desk {
                 self.unruled(&mut step, asker, request, why);
                 self.forget_lineage(asker);
             }
+            DeskInput::Said { asker, last_words } => self.said(&mut step, asker, &last_words),
             DeskInput::Told(request) => self.told(&mut step, &request),
             DeskInput::Gone(asker) | DeskInput::Lost(asker) => self.gone(&mut step, asker),
             DeskInput::Delivered(asker) => self.delivered(&mut step, asker),
@@ -352,6 +291,7 @@ impl Desk {
         match news {
             News::Shown(copy) => self.shown(step, copy),
             News::ShownInFull { question, chat } if self.open.contains_key(&question) => {
+                step.keep(full_key(&question, chat), String::new());
                 self.care.shown_in_full(question, chat);
             }
             News::ShownInFull { .. } => {}
@@ -369,6 +309,7 @@ impl Desk {
             News::Command { who, name, rest, reply_to } => {
                 self.command(step, &who, &name, &rest, &reply_to);
             }
+            News::Wrote { who, text, reply_to } => self.wrote(step, &who, text, &reply_to),
             News::Broken { why } => self.phones_broken(step, &why),
         }
     }

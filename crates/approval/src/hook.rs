@@ -22,7 +22,8 @@ use callgate_wire::hook::{self, AgentHookEvent, AgentHookInput, HookAgent, HookR
 use callgate_wire::raw::InexactJson;
 use rustix::process::{getcwd, getppid};
 
-use crate::asker::{self, Asker, AskerSettings, NoAnswer, UnreadAlarm, Unwanted};
+use crate::asker::{self, Asker, AskerSettings, NoAnswer, UnreadAlarm, Unwanted, WordsLook};
+use last_words::TranscriptWatch;
 use slow_desk::SlowDesk;
 
 pub use slow_desk::RulesOnly;
@@ -232,13 +233,25 @@ impl HookCommand<'_> {
         let desk = (self.desk)()?;
         // Without a desk nothing more has to be read.
         let asker = Asker::dial(&desk, unwanted).map_err(|error| error.to_string())?;
+        let mut watch = None;
         if let Some(context) = &mut request.context {
             context.timeout_seconds = Some(desk.timeout.as_secs());
             if self.agent(input) == HookAgent::Claude && context.last_words.is_none() {
-                context.last_words = last_words::last_words(input, &request.tool_name);
+                watch = TranscriptWatch::of(input, &request.tool_name);
+            }
+            // Words that are not written yet must not delay the question.
+            match watch.as_mut().map(TranscriptWatch::look) {
+                Some(WordsLook::Found(words)) => context.last_words = Some(words),
+                Some(WordsLook::Later(_)) => context.words_follow = Some(true),
+                Some(WordsLook::Never) | None => {}
             }
         }
-        let response = asker.ask(&request).map_err(|error| error.to_string())?;
+        let mut look = || match watch.as_mut().filter(|_| request.words_follow()) {
+            Some(watch) => watch.look(),
+            None => WordsLook::Never,
+        };
+        let response = asker.ask_with_words(&request, &mut look);
+        let response = response.map_err(|error| error.to_string())?;
         if response.decision == Decision::None {
             // The agent's host asks.
             return Ok(HookReply::Nothing);

@@ -7,22 +7,23 @@
 mod page;
 #[cfg(test)]
 mod tests;
+mod typing;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
+use callgate_mask::text::one_line;
 use callgate_wire::approval::{Action, Press, RequestId};
+use callgate_wire::desk::InboxRow;
 
 use crate::card::Card;
 use crate::channel::{ChannelOrder, MarkState, News, Person, PersonPlace, QuestionMark, ReplyTo};
 use page::TerminalPage;
+use typing::{TypedMeaning, TypedReply};
 
 /// The width of a terminal that does not report one.
 const WIDTH: usize = 80;
-
-/// The longest reply that can be typed, in bytes.
-const LONGEST_LINE: usize = 4_096;
 
 /// How long a question is on the screen before keys count: a key meant for the question before it
 /// has been pressed by then.
@@ -65,8 +66,6 @@ pub struct Terminal {
     is_unseen: bool,
     /// The last key that came too early, and when.
     ignored: Option<(TerminalKey, Duration)>,
-    /// The width in columns.
-    width: usize,
     /// How many lines were held back so that they do not push a question off the screen.
     held_notes: usize,
 }
@@ -79,51 +78,44 @@ struct WaitingCard {
     is_seen: bool,
 }
 
-/// Something that somebody is typing, and the question it is for.
-#[derive(Debug)]
-struct TypedReply {
-    question: RequestId,
-    words: String,
-    meaning: TypedMeaning,
-    /// Whether the question is closed. Then everything typed is ignored: whoever types looks at the
-    /// words and not at the next question.
-    is_over: bool,
-}
-
-/// What somebody is typing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum TypedMeaning {
-    /// Words for the agent.
-    Words,
-    /// The number of an answer to one of the agent's questions.
-    Number {
-        /// Which question.
-        picker: usize,
-    },
-    /// The word that allows the call.
-    Confirm,
-}
-
 impl Terminal {
     /// Makes a terminal at which `name` sits, with or without colours.
     #[must_use]
     pub fn new(name: &str, colours: bool) -> Self {
         Self {
             name: name.to_owned(),
-            page: TerminalPage { colours },
+            page: TerminalPage { colours, width: WIDTH },
             waiting: VecDeque::new(),
             typing: None,
             keys_from: Duration::ZERO,
             is_unseen: false,
             ignored: None,
-            width: WIDTH,
             held_notes: 0,
         }
     }
 
     /// Sets the width of the terminal.
     pub fn set_width(&mut self, columns: usize) {
-        self.width = columns;
+        self.page.width = columns;
+    }
+
+    /// Returns the current question again, for a screen that has shown something else meanwhile, with
+    /// what somebody is typing.
+    pub fn redraw(&mut self, now: Duration) -> String {
+        if self.waiting.is_empty() {
+            return String::new();
+        }
+        let question = self.next(now);
+        let typing = self.typing.as_ref().filter(|typing| !typing.is_over);
+        question + &typing.map(|typing| self.prompt(typing)).unwrap_or_default()
+    }
+
+    /// Returns the open questions, each on one line: who asks, where, and about what.
+    pub fn open_questions(&self) -> impl Iterator<Item = String> {
+        self.waiting.iter().map(|waiting| {
+            let InboxRow { agent, project, summary, .. } = &waiting.card.row;
+            one_line(&format!("{agent} in {project}: {summary}")).into_owned()
+        })
     }
 
     /// Carries out an order and returns what to print. `now` is the time since a fixed moment.
@@ -136,7 +128,7 @@ impl Terminal {
         match order {
             ChannelOrder::Show { card, .. } => self.show(now, card),
             ChannelOrder::Mark { card, mark, .. } => self.mark(now, &card, &mark),
-            ChannelOrder::Picked { card, picks, .. } => self.picked(now, &card.id, picks),
+            ChannelOrder::Redraw { card, picks, .. } => self.renew(now, card, picks),
             ChannelOrder::Tell { text, alert: true, .. } | ChannelOrder::Say { text, .. } => {
                 text + "\n"
             }
@@ -155,7 +147,7 @@ impl Terminal {
             self.held_notes += 1;
             return String::new();
         }
-        self.held_back() + &self.page.note(line, self.width)
+        self.held_back() + &self.page.note(line)
     }
 
     /// Returns a line about the lines that were held back, once no question is open.
@@ -164,7 +156,7 @@ impl Terminal {
             return String::new();
         }
         let count = std::mem::take(&mut self.held_notes);
-        self.page.note(&format!("{count} ran meanwhile (callgate log shows them)"), self.width)
+        self.page.note(&format!("{count} ran meanwhile (callgate log shows them)"))
     }
 
     fn is_busy(&self) -> bool {
@@ -226,16 +218,22 @@ impl Terminal {
         if was_first { line + &self.next(now) } else { line }
     }
 
-    fn picked(&mut self, now: Duration, id: &RequestId, picks: Vec<Vec<u8>>) -> String {
-        let Some(at) = self.waiting.iter().position(|waiting| waiting.card.id == *id) else {
+    fn renew(&mut self, now: Duration, card: Arc<Card>, picks: Vec<Vec<u8>>) -> String {
+        let Some(at) = self.waiting.iter().position(|waiting| waiting.card.id == card.id) else {
             return String::new();
         };
-        let before = std::mem::replace(&mut self.waiting[at].picks, picks);
+        let waiting = &mut self.waiting[at];
+        let before = std::mem::replace(&mut waiting.card, card);
+        let picks_before = std::mem::replace(&mut waiting.picks, picks);
         if at > 0 {
             return String::new();
         }
+        if waiting.picks == picks_before {
+            let is_new = before.last_words != waiting.card.last_words && self.typing.is_none();
+            return if is_new { self.page.last_words(&waiting.card) } else { String::new() };
+        }
         // The number keys now choose among other answers.
-        if page::at(&before) != page::at(&self.waiting[at].picks) {
+        if page::at(&picks_before) != page::at(&waiting.picks) {
             self.pause(now);
         }
         self.first()
@@ -263,9 +261,8 @@ impl Terminal {
         };
         let card = Arc::clone(&first.card);
         match key {
-            'r' if card.blocked.is_none() => {
-                self.begin_typing(card.id.clone(), "", TypedMeaning::Words);
-                ("Your words to the agent (Enter sends, Esc goes back): ".to_owned(), None)
+            'r' if !card.refuses_words() => {
+                (self.begin_typing(card.id.clone(), "", TypedMeaning::Words), None)
             }
             'f' => {
                 let full = self.page.full(&card, &first.picks);
@@ -282,8 +279,7 @@ impl Terminal {
             }
             '1'..='9' if page::choice_count(&card, page::at(&first.picks)) > 9 => {
                 let meaning = TypedMeaning::Number { picker: page::at(&first.picks) };
-                self.begin_typing(card.id.clone(), &key.to_string(), meaning);
-                (format!("The number of the answer (Enter sends, Esc goes back): {key}"), None)
+                (self.begin_typing(card.id.clone(), &key.to_string(), meaning), None)
             }
             key => match action(&card, &first.picks, key) {
                 Some(Action::Allow | Action::Always(_))
@@ -294,9 +290,8 @@ impl Terminal {
                         None,
                     )
                 }
-                Some(Action::Allow) if let Some(word) = &card.confirm => {
-                    self.begin_typing(card.id.clone(), "", TypedMeaning::Confirm);
-                    (format!("To allow it, type {} (Esc goes back): ", word.hint()), None)
+                Some(Action::Allow) if card.confirm.is_some() => {
+                    (self.begin_typing(card.id.clone(), "", TypedMeaning::Confirm), None)
                 }
                 Some(action) => {
                     (String::new(), Some(self.press(card.id.clone(), Press::Button(action), None)))
@@ -314,76 +309,6 @@ impl Terminal {
         let is_early = now < self.keys_from || is_held;
         self.ignored = is_early.then_some((key, now));
         is_early
-    }
-
-    fn typed(&mut self, now: Duration, key: TerminalKey) -> (String, Option<News>) {
-        let Some(typing) = &mut self.typing else { return (String::new(), None) };
-        match key {
-            TerminalKey::Enter | TerminalKey::Escape if typing.is_over => {
-                self.typing = None;
-                ("\n".to_owned() + &self.next(now), None)
-            }
-            _ if typing.is_over => (String::new(), None),
-            TerminalKey::Char(c) | TerminalKey::Pasted(c)
-                if matches!(typing.meaning, TypedMeaning::Number { .. }) && !c.is_ascii_digit() =>
-            {
-                (String::new(), None)
-            }
-            // A pasted word does not prove that the question was read.
-            TerminalKey::Pasted(_) if typing.meaning == TypedMeaning::Confirm => {
-                (String::new(), None)
-            }
-            TerminalKey::Char(c) | TerminalKey::Pasted(c) if typing.words.len() < LONGEST_LINE => {
-                typing.words.push(c);
-                (c.to_string(), None)
-            }
-            TerminalKey::Char(_) | TerminalKey::Pasted(_) => (String::new(), None),
-            TerminalKey::Backspace => {
-                let erased = typing.words.pop().map(|_| "\u{8} \u{8}".to_owned());
-                (erased.unwrap_or_default(), None)
-            }
-            TerminalKey::Escape => {
-                self.typing = None;
-                ("\n".to_owned() + &self.first(), None)
-            }
-            TerminalKey::Enter => self.enter(),
-        }
-    }
-
-    fn enter(&mut self) -> (String, Option<News>) {
-        match self.typing.take() {
-            Some(TypedReply {
-                question, words, meaning: TypedMeaning::Number { picker }, ..
-            }) => match self.chosen(&question, picker, &words) {
-                Some(action) => {
-                    let press = self.press(question, Press::Button(action), None);
-                    ("\n".to_owned(), Some(press))
-                }
-                None => (format!("\nThere is no such answer.\n{}", self.first()), None),
-            },
-            Some(TypedReply { question, words, meaning, .. }) if !words.trim().is_empty() => {
-                let (press, confirm) = match meaning {
-                    TypedMeaning::Confirm => (Press::Button(Action::Allow), Some(words)),
-                    _ => (Press::Words(words), None),
-                };
-                ("\n".to_owned(), Some(self.press(question, press, confirm)))
-            }
-            _ => ("\n".to_owned() + &self.first(), None),
-        }
-    }
-
-    /// Returns the action for the answer of this number, counted from one.
-    fn chosen(&self, id: &RequestId, picker: usize, number: &str) -> Option<Action> {
-        let waiting = self.waiting.iter().find(|waiting| waiting.card.id == *id)?;
-        let option = number.parse::<u8>().ok()?.checked_sub(1)?;
-        let question = u8::try_from(picker).ok()?;
-        let count = page::choice_count(&waiting.card, picker);
-        (usize::from(option) < count).then_some(Action::Pick { question, option })
-    }
-
-    fn begin_typing(&mut self, question: RequestId, words: &str, meaning: TypedMeaning) {
-        let words = words.to_owned();
-        self.typing = Some(TypedReply { question, words, meaning, is_over: false });
     }
 
     fn press(&self, question: RequestId, press: Press, confirm: Option<String>) -> News {

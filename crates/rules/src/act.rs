@@ -2,7 +2,6 @@
 
 pub(crate) mod follow;
 mod input;
-mod patch;
 mod tools;
 pub(crate) mod touch;
 pub(crate) mod url;
@@ -12,6 +11,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use callgate_wire::raw::{MOST_LEVELS, check_exact};
+use callgate_wire::tool_act::ToolKind;
 
 use crate::glob::Tok;
 use crate::place;
@@ -19,11 +19,10 @@ use crate::shell::loose::PossibleRuns;
 use crate::shell::{ShellCommand, ShellScript};
 use crate::steps;
 
-pub(crate) use tools::{OWN_QUIET, RUN_TOOLS, WRITE_TOOLS};
+pub use callgate_wire::tool_act::OWN_AGENT;
+pub(crate) use tools::class as class_of;
 pub(crate) use url::{host_of, split_port};
 
-/// The name under which callgate's own runtime is known to rules.
-pub const OWN_AGENT: &str = "callgate";
 /// The most strings of an unknown tool's input that are examined.
 pub const MOST_STRINGS: usize = 10_000;
 
@@ -77,6 +76,8 @@ impl fmt::Display for Class {
 pub struct Act {
     /// The tool, as the agent names it.
     pub tool: String,
+    /// What the tool does.
+    pub(crate) kind: ToolKind,
     /// Its class.
     pub class: Class,
     /// The command line, if it runs one.
@@ -133,13 +134,14 @@ pub struct Act {
 impl Act {
     /// Reads a tool call. `tool_input` is a JSON object; `cwd` and `home` are absolute.
     ///
-    /// It knows the tools of Claude Code, of Codex and of callgate's own runtime. For input that it
-    /// cannot read, [`Act::unsure`] gives the reason, and no rule allows the act.
+    /// It knows the tools that [`ToolKind`] knows. For input that it cannot read, [`Act::unsure`] gives the reason, and no rule allows the act.
     #[must_use]
     pub fn of(tool: &str, tool_input: &str, cwd: &str, agent: &str, home: &str) -> Self {
+        let kind = ToolKind::of(agent, tool);
         let mut act = Self {
             tool: tool.to_owned(),
-            class: tools::class(tool),
+            kind,
+            class: tools::class(kind),
             project: "/".to_owned(),
             agent: agent.to_owned(),
             home: "/".to_owned(),

@@ -33,6 +33,11 @@ pub trait Disk {
     /// Looks at an absolute path without following its last name.
     fn entry(&self, path: &str) -> DiskEntry;
 
+    /// Returns the names of the symbolic links in the folder at an absolute path.
+    fn links_in(&self, _folder: &str) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Returns true if something is certainly at an absolute path, if only a link.
     fn exists(&self, _path: &str) -> bool {
         false
@@ -104,6 +109,16 @@ impl<'a> PathFollower<'a> {
         let entry = self.disk.entry(path);
         self.known.borrow_mut().insert(path.to_owned(), entry.clone());
         entry
+    }
+
+    /// Returns the names of the links in a folder, each of which counts as a query.
+    pub(crate) fn links_in(&self, folder: &str) -> Vec<String> {
+        if self.is_spent() {
+            return Vec::new();
+        }
+        let links = self.disk.links_in(folder);
+        self.left.set(self.left.get().saturating_sub(1 + links.len()));
+        links
     }
 
     /// Follows an absolute path, see [`real`].

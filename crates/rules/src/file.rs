@@ -8,6 +8,7 @@ mod read;
 mod rule_test;
 
 use std::fmt;
+use std::sync::Arc;
 
 pub use callgate_wire::desk::RuleProblemLevel;
 pub use rule_test::RuleTest;
@@ -66,7 +67,7 @@ pub struct RuleFile {
     /// Whose rules they are.
     pub trust: Trust,
     /// The rules that could be read.
-    pub rules: Vec<Rule>,
+    pub rules: Vec<Arc<Rule>>,
     /// The tests.
     pub tests: Vec<RuleTest>,
     /// What is wrong with it, in the order of the file.

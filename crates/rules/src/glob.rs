@@ -221,12 +221,13 @@ fn is_same(a: char, b: char, lean: Lean) -> bool {
 
 /// Returns a pattern of names in a rule: `*` is any text, `?` any character.
 pub(crate) fn name_pattern(text: &str) -> Vec<Tok> {
-    let toks = text.chars().map(|c| match c {
+    let mut toks = Vec::with_capacity(text.len());
+    toks.extend(text.chars().map(|c| match c {
         '*' => Tok::Cross,
         '?' => Tok::One,
         c => Tok::Is(c),
-    });
-    toks.collect()
+    }));
+    toks
 }
 
 #[cfg(test)]

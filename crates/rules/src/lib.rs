@@ -58,7 +58,8 @@ pub use judge::{explain, judge};
 pub use moment::Moment;
 pub use outside::CommandBounds;
 pub use policy::{
-    Backtest, Explanation, Policy, PolicyDefaults, TurnedVerdict, UnclearCommands, Verdict,
+    Backtest, ConsideredRule, Explanation, Policy, PolicyDefaults, TurnedVerdict, UnclearCommands,
+    Verdict,
 };
 pub use proposal::{RuleProposal, propose};
 pub use risks::risks;

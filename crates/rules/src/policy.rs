@@ -12,13 +12,15 @@ pub use backtest::{Backtest, LONGEST_LIST, TurnedVerdict};
 pub use defaults::PolicyDefaults;
 pub use explain::{ConsideredRule, Explanation};
 
+use std::sync::Arc;
+
 use crate::act::Act;
 use crate::file::{RuleFile, Trust};
 use crate::guard::Guarded;
 use crate::moment::Moment;
 use crate::outside::CommandBounds;
 use crate::place::is_in;
-use crate::rule::{Rule, RuleDecision};
+use crate::rule::{Rule, RuleDecision, shown_rule};
 use crate::shell::{ShellCommand, ShellScript};
 use crate::shown::short_command;
 use crate::steps;
@@ -37,6 +39,14 @@ pub struct RuleName {
     pub line: usize,
     /// The reason that its author gave.
     pub reason: Option<String>,
+}
+
+impl RuleName {
+    /// Returns the rule as it is shown: `` `builds` (rules.toml:3) ``.
+    #[must_use]
+    pub fn shown(&self) -> String {
+        shown_rule(&self.name, &self.file, self.line)
+    }
 }
 
 /// What was decided, and why.
@@ -74,8 +84,8 @@ pub enum UnclearCommands {
 /// The rules of all files, what they may not decide, and what applies without them.
 #[derive(Debug, Clone)]
 pub struct Policy {
-    rules: Vec<Rule>,
-    guarded: Guarded,
+    rules: Vec<Arc<Rule>>,
+    guarded: Arc<Guarded>,
     defaults: PolicyDefaults,
     unclear: UnclearCommands,
     /// The folders in which commands may work, if they are limited.
@@ -87,10 +97,10 @@ pub struct Policy {
 impl Policy {
     /// Returns a policy without rules: everything asks.
     #[must_use]
-    pub fn new(guarded: Guarded) -> Self {
+    pub fn new(guarded: impl Into<Arc<Guarded>>) -> Self {
         Self {
             rules: Vec::new(),
-            guarded,
+            guarded: guarded.into(),
             defaults: PolicyDefaults::default(),
             unclear: UnclearCommands::default(),
             bounds: None,
@@ -111,10 +121,10 @@ impl Policy {
         }
         // The kinds of rules in a file were checked when it was read; this is a second check.
         let may_hold =
-            |rule: &&Rule| file.trust == Trust::User || rule.decision != RuleDecision::Allow;
-        self.rules.extend(file.rules.iter().filter(may_hold).cloned().map(|mut rule| {
-            rule.scope.clone_from(&scope);
-            rule
+            |rule: &&Arc<Rule>| file.trust == Trust::User || rule.decision != RuleDecision::Allow;
+        self.rules.extend(file.rules.iter().filter(may_hold).map(|rule| match &scope {
+            None => Arc::clone(rule),
+            Some(_) => Arc::new(Rule { scope: scope.clone(), ..Rule::clone(rule) }),
         }));
         self
     }
@@ -143,14 +153,14 @@ impl Policy {
 
     /// Returns the rules.
     #[must_use]
-    pub fn rules(&self) -> &[Rule] {
+    pub fn rules(&self) -> &[Arc<Rule>] {
         &self.rules
     }
 
     /// Returns true if a rule applies only at some times.
     #[must_use]
     pub fn depends_on_time(&self) -> bool {
-        self.rules.iter().any(Rule::depends_on_time)
+        self.rules.iter().any(|rule| rule.depends_on_time())
     }
 
     /// Decides on an act by the names in it; see [`judge`](crate::judge).
@@ -213,7 +223,7 @@ impl Policy {
         if is_clear || self.unclear == UnclearCommands::Mode {
             return None;
         }
-        let forbids = |rule: &&Rule| rule.decision != RuleDecision::Allow;
+        let forbids = |rule: &&Arc<Rule>| rule.decision != RuleDecision::Allow;
         self.rules.iter().filter(forbids).take_while(|_| !steps::is_spent()).find_map(|rule| {
             let by_unknown = |open: &Act| rule.tightens(open, moment).ok();
             let reason = opened.as_ref().and_then(by_unknown);
@@ -258,7 +268,7 @@ impl Policy {
         if let Some(reason) = self.broken_here(act) {
             return Some(reason);
         }
-        let forbids = |rule: &&Rule| rule.decision != RuleDecision::Allow;
+        let forbids = |rule: &&Arc<Rule>| rule.decision != RuleDecision::Allow;
         let rules = self.rules.iter().take_while(|_| !steps::is_spent());
         rules.filter(forbids).find_map(|rule| {
             let reason = rule.reaches(act, moment)?;
@@ -294,7 +304,7 @@ impl Policy {
     }
 
     fn allowing(&self) -> impl Iterator<Item = &Rule> {
-        self.rules.iter().filter(|rule| rule.decision == RuleDecision::Allow)
+        self.rules.iter().map(|rule| &**rule).filter(|rule| rule.decision == RuleDecision::Allow)
     }
 
     /// Returns the rule that allows each of some commands, or the command that none allows.

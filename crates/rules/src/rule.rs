@@ -10,6 +10,8 @@ pub(crate) mod written;
 
 pub use callgate_wire::desk::RuleDecision;
 
+use callgate_wire::tool_act::ToolKind;
+
 use crate::act::{Act, Class};
 use crate::glob::{Lean, Tok, literal, meets};
 use crate::moment::{HourSpan, Moment, RuleEnd, Weekdays, is_within};
@@ -78,7 +80,7 @@ impl Rule {
     /// Returns the rule as it is shown: `` `builds` (rules.toml:3) ``.
     #[must_use]
     pub fn shown(&self) -> String {
-        format!("`{}` ({}:{})", self.name, self.file, self.line)
+        shown_rule(&self.name, &self.file, self.line)
     }
 
     /// Returns true if the rule applies only at some times.
@@ -218,6 +220,10 @@ impl Rule {
         if self.command.is_some() {
             return Err("no command is run".into());
         }
+        let names_tool = self.tool.iter().flatten().any(|pattern| pattern.text == act.tool);
+        if act.kind == ToolKind::Code && !names_tool {
+            return Err("its code can use every tool, and the rule does not name this one".into());
+        }
         if let Some(patterns) = &self.path {
             path::all(patterns, &act.paths, act)?;
         }
@@ -286,6 +292,11 @@ impl Rule {
             "it holds at this time".into()
         }
     }
+}
+
+/// Returns a rule as it is shown.
+pub(crate) fn shown_rule(name: &str, file: &str, line: usize) -> String {
+    format!("`{name}` ({file}:{line})")
 }
 
 #[cfg(test)]

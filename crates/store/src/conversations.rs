@@ -28,6 +28,8 @@ pub const LONGEST_MESSAGE: usize = 64 * 1024 * 1024;
 
 /// The longest name of an engine or a model, in bytes.
 pub const LONGEST_ENGINE: usize = 256;
+/// The longest path of a conversation's folder, in bytes.
+pub const LONGEST_FOLDER: usize = 4096;
 
 /// A conversation that is created and never used is deleted after this time.
 const ABANDONED_MS: i64 = 24 * 60 * 60 * 1000;
@@ -63,6 +65,8 @@ pub struct Addition<'a> {
     /// What the engine has to remember of the conversation. `None` discards what it had to remember
     /// before.
     pub engine_state: Option<&'a str>,
+    /// The folder in which this is said. A conversation belongs to the first.
+    pub folder: Option<&'a str>,
 }
 
 impl Store {
@@ -75,6 +79,7 @@ impl Store {
             StoreError::check_length("a message", &said.body, LONGEST_MESSAGE)?;
         }
         StoreError::check_length("a title", addition.opening.unwrap_or_default(), LONGEST_TITLE)?;
+        StoreError::check_length("a folder", addition.folder.unwrap_or_default(), LONGEST_FOLDER)?;
         self.change(|transaction| {
             let length = add(transaction, addition)?;
             ledger::write(transaction, addition.drafts)?;
@@ -198,17 +203,19 @@ fn add(transaction: &Transaction<'_>, addition: &Addition<'_>) -> rusqlite::Resu
     // back a little.
     let key: i64 = transaction
         .prepare_cached(
-            "INSERT INTO conversations (id, opening, made_ms, used_ms, engine_state)
-             SELECT ?1, ?2, ?3, iif(newest BETWEEN ?3 AND ?3 + 60000, newest + 1, ?3), ?4
+            "INSERT INTO conversations (id, opening, made_ms, used_ms, engine_state, folder)
+             SELECT ?1, ?2, ?3, iif(newest BETWEEN ?3 AND ?3 + 60000, newest + 1, ?3), ?4, ?5
              FROM (SELECT max(used_ms) AS newest FROM conversations) WHERE true
              ON CONFLICT (id) DO UPDATE SET used_ms = excluded.used_ms,
                  opening = coalesce(opening, excluded.opening),
+                 folder = iif(used_ms IS NULL, excluded.folder, folder),
                  engine_state = excluded.engine_state
              RETURNING key",
         )?
-        .query_row(params![conversation, opening, at_ms, addition.engine_state], |row| {
-            row.get(0)
-        })?;
+        .query_row(
+            params![conversation, opening, at_ms, addition.engine_state, addition.folder],
+            |row| row.get(0),
+        )?;
     if let Some(from) = addition.instead_of {
         remove_from(transaction, key, number(from)?)?;
     }

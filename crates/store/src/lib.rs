@@ -48,8 +48,8 @@ use rusqlite::{CachedStatement, Connection, OptionalExtension, Params, Row};
 pub use chain::{ChainHead, NotAHead, Sha256Hash};
 pub use conversations::{
     Addition, AnswerCost, ConversationState, CostSum, CostTotals, EngineSelection, LONGEST_ACCOUNT,
-    LONGEST_CONVERSATION, LONGEST_ENGINE, LONGEST_MESSAGE, LONGEST_TITLE, NewMessage,
-    ReservationRequest, Settlement, StoredConversation,
+    LONGEST_CONVERSATION, LONGEST_ENGINE, LONGEST_FOLDER, LONGEST_MESSAGE, LONGEST_TITLE,
+    NewMessage, ReservationRequest, Settlement, StoredConversation,
 };
 pub use entry::{
     EntryDraft, EntryFilter, LONGEST_BODY, LONGEST_KIND, LONGEST_QUESTION, LedgerEntry, MemberMatch,

@@ -37,10 +37,7 @@ impl Codex {
     #[must_use]
     pub fn new(fake: &Responses, settings: &str) -> Self {
         let program = Self::find().expect("a test returns early where Codex is absent");
-        // Codex keeps no helpers below the temporary folder.
-        let homes = tools::repo_root().join("target/test-homes");
-        fs::create_dir_all(&homes).expect("the target folder can be written");
-        let folder = TempDir::with_prefix_in("codex-", homes).expect("a folder can be made");
+        let folder = tools::lasting_folder("codex-");
         for name in ["home/.codex", "work"] {
             fs::create_dir_all(folder.path().join(name)).expect("a fresh folder is empty");
         }

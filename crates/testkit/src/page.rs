@@ -118,8 +118,19 @@ pub fn several_choices_answer(desk: &impl PageDesk, page: &Browser) {
     assert_eq!(answers, json!({ "Which shells?": "bash, zsh" }));
 }
 
-/// A plan is shown as the text that it means.
+/// A plan is shown as the text that it means, and a patch as a diff of each file.
 pub fn a_plan_is_read_and_approved(desk: &impl PageDesk, page: &Browser) {
+    let patch = "*** Begin Patch\n*** Update File: src/patched.rs\n-old words\n+new words\n\
+                 *** Delete File: src/gone.rs\n*** End Patch";
+    let hook = desk.ask_about("apply_patch", &json!({ "input": patch }));
+    show(page, "src/patched.rs");
+    page.wait_for_text(CARD, "is deleted");
+    for (tone, words) in [("removed", "old words"), ("added", "new words")] {
+        page.wait_for_text(&format!("{CARD} .diff .line.{tone}"), words);
+    }
+    assert_eq!(page.text("#card-title"), "Change files");
+    page.click("[data-press=deny]");
+    assert_eq!(hook.decision()["behavior"], "deny");
     let plan = "# The plan\n\n1. Build **all** of it\n2. Test it";
     let hook = desk.ask_about("ExitPlanMode", &json!({ "plan": plan }));
     show(page, "The plan");

@@ -37,7 +37,7 @@ pub struct Terminal {
 
 impl Terminal {
     /// Starts `command` in a terminal of 50 lines and 150 columns. Its environment is what the
-    /// command sets, and nothing else but the kind of the terminal.
+    /// command sets, and the kind of the terminal.
     #[must_use]
     pub fn spawn(command: &Command) -> Self {
         Self::spawn_sized(command, 150, 50)
@@ -50,7 +50,7 @@ impl Terminal {
         let mut script = Command::new("/usr/bin/script");
         script.args(["--quiet", "--flush", "--return", "--command", &line, "/dev/null"]);
         let set = command.get_envs().filter_map(|(name, value)| Some((name, value?)));
-        script.env_clear().envs(set).env("TERM", "xterm");
+        script.env_clear().env("TERM", "xterm").envs(set);
         if let Some(folder) = command.get_current_dir() {
             script.current_dir(folder);
         }

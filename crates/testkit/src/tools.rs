@@ -4,9 +4,11 @@
 //! Where one is absent a test prints why and passes; where `CI=true` it fails instead, so that a
 //! green run there means that the real programs were used.
 
-use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::{env, fs};
+
+use tempfile::TempDir;
 
 /// Names one program's file, in place of the one under `.test-tools`.
 const CLAUDE: &str = "CALLGATE_TEST_CLAUDE";
@@ -24,6 +26,29 @@ const INSPECTOR_ENTRY: &str = "clients/launcher/build/index.js";
 pub fn repo_root() -> PathBuf {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     here.ancestors().nth(2).expect("the crate lies two folders below the root").to_owned()
+}
+
+/// Makes a folder that is not below the temporary one, where Codex refuses a home.
+#[must_use]
+pub fn lasting_folder(prefix: &str) -> TempDir {
+    let homes = lasting_place(&repo_root(), env::var_os("HOME").map(PathBuf::from));
+    fs::create_dir_all(&homes).expect("the folder for homes can be made");
+    TempDir::with_prefix_in(prefix, homes).expect("a folder can be made")
+}
+
+/// Returns the first of these places that is not temporary: the target folder, the user's folder
+/// for what programs keep, the system's folder for what outlives a start.
+fn lasting_place(repository: &Path, home: Option<PathBuf>) -> PathBuf {
+    let target = Some(repository.join("target/test-homes"));
+    let cache = home.map(|home| home.join(".cache/callgate/test-homes"));
+    let is_lasting = |path: &PathBuf| {
+        let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        let temporary = [PathBuf::from("/tmp"), env::temp_dir()].map(|folder| real(&folder));
+        let real = path.ancestors().find_map(|folder| folder.canonicalize().ok());
+        real.is_some_and(|real| !temporary.iter().any(|folder| real.starts_with(folder)))
+    };
+    let mut places = [target, cache].into_iter().flatten();
+    places.find(is_lasting).unwrap_or_else(|| "/var/tmp/callgate-test-homes".into())
 }
 
 /// Returns the pinned Claude Code CLI.
@@ -264,6 +289,22 @@ mod tests {
 
     use super::*;
     use crate::process::{DEADLINE, run};
+
+    /// Wherever the repository was cloned, Codex accepts a home there.
+    #[test]
+    fn a_clone_below_the_temporary_folder_has_its_homes_elsewhere() {
+        let temporary = tempfile::tempdir().unwrap();
+        let check = |repository: &Path, home: Option<&Path>, expected: &str| {
+            let place = lasting_place(repository, home.map(Path::to_owned));
+            assert_eq!(place, Path::new(expected));
+        };
+        check(Path::new("/srv/clone"), None, "/srv/clone/target/test-homes");
+        check(temporary.path(), Some(Path::new("/srv/ada")), "/srv/ada/.cache/callgate/test-homes");
+        check(temporary.path(), Some(temporary.path()), "/var/tmp/callgate-test-homes");
+        check(temporary.path(), None, "/var/tmp/callgate-test-homes");
+        let made = lasting_folder("a-");
+        assert!(made.path().is_dir() && !made.path().starts_with(env::temp_dir()));
+    }
 
     fn first_line(mut command: Command, args: &[&str]) -> String {
         command.args(args);

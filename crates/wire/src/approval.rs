@@ -1,11 +1,12 @@
 //! The approval protocol: how an agent's hook asks the desk before the agent acts.
 //!
-//! One connection carries one [`ApprovalRequest`] line and one [`ApprovalResponse`] line; the
-//! normative text is `docs/protocol/approval.md`. Tool inputs and the permissions that the agent
+//! One connection carries one [`ApprovalRequest`] line, perhaps [`LateWords`], and one
+//! [`ApprovalResponse`] line; the normative text is `docs/protocol/approval.md`. Tool inputs and the permissions that the agent
 //! suggests are only relayed, so their bytes stay unchanged. The buttons on a phone carry a
 //! [`Callback`].
 
 mod context;
+mod late_words;
 mod press;
 mod request_id;
 #[cfg(test)]
@@ -21,6 +22,7 @@ use crate::raw::Members;
 
 pub use crate::fields::Malformed;
 pub use context::{AnswerExtra, Prompter, RequestContext, RequestKind};
+pub use late_words::{LateWords, MAX_WORDS_LINE};
 pub use press::{Action, Callback, MAX_CALLBACK, Press};
 pub use request_id::RequestId;
 
@@ -129,6 +131,12 @@ impl ApprovalRequest {
     #[must_use]
     pub fn mode(&self) -> Option<&str> {
         self.context.as_ref()?.mode.as_deref()
+    }
+
+    /// Returns true if the agent's last words may follow the request.
+    #[must_use]
+    pub fn words_follow(&self) -> bool {
+        self.context.as_ref().is_some_and(|context| context.words_follow == Some(true))
     }
 
     /// Returns true if an answer to this request may carry `extra`.

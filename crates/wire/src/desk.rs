@@ -26,7 +26,7 @@ pub use crate::unreadable::{Unreadable, UnreadableReason};
 pub use answer::DeskAnswer;
 pub use card::{
     CardChoice, CardContent, CardGrants, CardOffer, CardPicker, ChangedLine, ContentChange,
-    LineOperation, QuestionCard,
+    FileOperation, LineOperation, PatchedFile, QuestionCard,
 };
 pub use history::{
     AnswerTimeBucket, AnswerTimes, DecisionShares, DeskHistory, ExportFormat, ExportedPage,

@@ -19,6 +19,7 @@ use crate::approval::{
     AnswerExtra, ApprovalRequest, Prompter, RequestContext, RequestId, RequestKind,
 };
 use crate::raw::{InexactJson, Json, MOST_LEVELS, Members, NotJson, check_exact, quoted};
+use crate::tool_act::ToolKind;
 
 pub use answer::{HookReply, answer, denial, refusal, settings_refusal};
 pub use transcript::{LastWords, MAX_WORDS, cut, words};
@@ -147,11 +148,6 @@ impl AgentHookEvent {
     }
 }
 
-/// The tools of Claude Code for which it checks file permissions itself. In some modes it then
-/// ignores a hook's `ask`.
-const FILE_TOOLS: [&str; 9] =
-    ["Read", "Write", "Edit", "MultiEdit", "NotebookRead", "NotebookEdit", "Glob", "Grep", "LS"];
-
 /// The modes of Claude Code in which it shows a dialog if a hook asks for one.
 const MODES_WITH_DIALOG: [&str; 4] = ["default", "acceptEdits", "plan", "auto"];
 
@@ -236,7 +232,8 @@ impl<'a> AgentHookInput<'a> {
         let has_dialog = agent == HookAgent::Claude
             && is_attended
             && is_one_of("permission_mode", &MODES_WITH_DIALOG)
-            && !is_one_of("tool_name", &FILE_TOOLS);
+            // For these it checks permissions itself, and ignores a hook's `ask` in some modes.
+            && !self.text("tool_name").is_some_and(|tool| ToolKind::is_file_tool_of_claude(&tool));
         if has_dialog { Prompter::Agent } else { Prompter::Desk }
     }
 

@@ -16,10 +16,10 @@ use serde::{Deserialize, Serialize};
 use crate::raw::{Json, Members};
 
 pub use event::{
-    AskerReturned, CallChecked, CallRan, CallRefused, CallReported, CallRunning, ChatPaired,
-    CodeMade, DeskStarted, EntriesPruned, HostGated, LedgerEvent, LinkRemoved, PersonPress,
-    QuestionAsked, QuestionClosed, QuestionDecided, QuestionDelivered, QuestionRefused,
-    QuestionUnsent, RulesSaved, ViewerPaired,
+    AgentSaid, AskerReturned, CallChecked, CallRan, CallRefused, CallReported, CallRunning,
+    ChatPaired, CodeMade, DeskStarted, EntriesPruned, HostGated, LedgerEvent, LinkRemoved,
+    PersonPress, QuestionAsked, QuestionClosed, QuestionDecided, QuestionDelivered,
+    QuestionRefused, QuestionUnsent, RulesSaved, ViewerPaired,
 };
 
 /// Declares words of the ledger, with their names there.
@@ -60,6 +60,8 @@ ledger_words! {
     LedgerKind {
         /// A question was asked.
         Asked "asked",
+        /// The agent's last words came after its question.
+        Said "said",
         /// A question could not be sent to a chat.
         Unsent "unsent",
         /// Somebody has pressed a button or written something.

@@ -225,6 +225,7 @@ fn check_message(tag: &str, message: &str) -> Result<(), String> {
         "session-response" => session_response(message),
         "approval-request" => approval_request(message),
         "approval-response" => approval_response(message),
+        "approval-words" => approval_words(message),
         "desk-request" => desk_request(message),
         "desk-message" => desk_message(message),
         "tools-request" => tools_request(message),
@@ -261,6 +262,11 @@ fn approval_request(message: &str) -> Result<Vec<u8>, String> {
 fn approval_response(message: &str) -> Result<Vec<u8>, String> {
     let response = approval::ApprovalResponse::decode(message.as_bytes());
     response.map(|response| response.to_line()).map_err(|error| error.to_string())
+}
+
+fn approval_words(message: &str) -> Result<Vec<u8>, String> {
+    let words = approval::LateWords::decode(message.as_bytes());
+    words.map(|words| words.to_line()).map_err(|error| error.to_string())
 }
 
 fn desk_request(message: &str) -> Result<Vec<u8>, String> {

@@ -221,6 +221,15 @@ impl NoticeService {
     }
 }
 
+/// Waits until a program serves this name on the bus. Whoever asked it before would have the bus
+/// start another one.
+pub(crate) fn wait_for_service(desktop: &TestDesktop, name: &str) {
+    let bus = Builder::address(desktop.bus.as_str()).unwrap().build().unwrap();
+    let itself = "org.freedesktop.DBus";
+    let proxy = Proxy::new(&bus, itself, "/org/freedesktop/DBus", itself).unwrap();
+    until(name, || proxy.call::<_, _, bool>("NameHasOwner", &(name,)).unwrap().then_some(()));
+}
+
 fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     let end = Instant::now() + DEADLINE;
     loop {

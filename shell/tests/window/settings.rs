@@ -2,14 +2,15 @@
 
 use std::fs;
 use std::io::Write;
-use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Stdio};
 
 use callgate_testkit::messages::{Messages, Turn};
 use callgate_testkit::process::{DEADLINE, Group, run};
+use callgate_testkit::script::write_program;
 use callgate_testkit::tools;
 use serde_json::{Value, json};
 
+use crate::bus_services::wait_for_service;
 use crate::stage::{Stage, StageOptions};
 use crate::test_desktop::TestDesktop;
 
@@ -80,6 +81,7 @@ fn the_key_of_the_model_reaches_a_real_keyring_and_the_runtime_reads_it_there() 
     unlock.stdout(Stdio::null()).stderr(Stdio::null());
     let mut keyring = Group::spawn(unlock);
     drop(keyring.take_stdin().write_all(b"password"));
+    wait_for_service(&desktop, "org.freedesktop.secrets");
     let lookup = |desktop: &TestDesktop| {
         let mut command = Command::new(&tool);
         command.args(["lookup", "service", "callgate", "key", "agent-api-key"]).env_clear();
@@ -108,14 +110,15 @@ fn the_key_of_the_model_goes_to_the_keyring_and_is_never_shown() {
     let folder = tempfile::tempdir().unwrap();
     let seen = folder.path().join("seen");
     let program = folder.path().join("secret-tool");
-    // A keyring that shows what reaches it on the command line and on standard input.
+    // A keyring that shows what reaches it on the command line and on standard input, once all of
+    // it is there.
     let script = format!(
-        "#!/bin/bash\ncase $1 in\nstore) printf '%s|' \"$@\" >{0}; cat >>{0} ;;\n\
+        "#!/bin/bash\ncase $1 in\n\
+         store) {{ printf '%s|' \"$@\"; cat; }} >{0}.new && mv {0}.new {0} ;;\n\
          lookup) tr '|' '\\n' <{0} | tail -n 1 ;;\nesac\n",
         seen.display()
     );
-    fs::write(&program, script).unwrap();
-    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    write_program(&program, &script);
     let path = format!("{}:{}", folder.path().display(), std::env::var("PATH").unwrap());
     let variables = [("PATH", path)];
     let Some(stage) = Stage::start(&StageOptions { variables: &variables, ..Default::default() })

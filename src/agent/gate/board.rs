@@ -97,6 +97,11 @@ impl Board {
             asked.deadline = terms.deadline_ms;
             let was_offered = asked.can_allow_always == Some(true);
             asked.can_allow_always = Some(was_offered && terms.takes_always);
+            if let Some(card) = &mut asked.card {
+                card.row.until_ms =
+                    terms.deadline_ms.and_then(|at| at.try_into().ok()).unwrap_or(0);
+                card.offers.retain(|_| terms.takes_always);
+            }
             // Under the lock, so that nobody closes it before it is shown.
             mirror(SessionEvent::PermissionRequest(asked.clone()));
         }

@@ -153,6 +153,7 @@ fn settings(config: &Config) -> DeskSettings {
         viewer_grace: Duration::ZERO,
         phone_after: Duration::ZERO,
         notify_on_stop: false,
+        notify_on_wait: false,
         terminal: true,
         phones: false,
         unattended: Unattended::Rules,
@@ -165,7 +166,7 @@ async fn show(mut orders: mpsc::Receiver<ChannelOrder>, board: Arc<Board>, told:
     while let Some(order) = orders.recv().await {
         match order {
             ChannelOrder::Show { card, .. } => {
-                let deadline_ms = u64::try_from(card.until_ms).ok();
+                let deadline_ms = u64::try_from(card.row.until_ms).ok();
                 let takes_always = !card.offers.is_empty();
                 board.asked(&card.id, QuestionTerms { deadline_ms, takes_always });
             }

@@ -1,5 +1,6 @@
 //! What the commands with a slash do, and what becomes of their requests.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -7,6 +8,7 @@ use callgate_client::ClientError;
 use callgate_wire::session::{
     ConversationCreated, ConversationEngine, ConversationList, ConversationMessages,
     ConversationSummary, LoadAs, ModeSet, ModelList, SessionCommand, SessionEvent, SessionReply,
+    capability,
 };
 use jiff::{Timestamp, Zoned};
 
@@ -14,6 +16,7 @@ use super::branches::BranchKind;
 use super::{ChatAction, ChatCore, Errand, InputMode};
 use crate::chat::slash_command::{SlashCommand, help};
 use crate::chat::styled_text::{StyledText, TextStyle, WrapAt};
+use crate::chat::wanted_conversation::{MissingConversation, WantedConversation};
 
 /// How many conversations are listed.
 const MOST_LISTED: u32 = 20;
@@ -172,6 +175,11 @@ impl ChatCore {
                     self.note("A new conversation begins here.");
                 }
             }
+            Errand::Resume(wanted) => {
+                if let Some(list) = reply.event.done_data::<ConversationList>() {
+                    self.wanted_came(&wanted, &list);
+                }
+            }
             Errand::Rename => self.note("The conversation is renamed."),
             Errand::Clear => {
                 self.last_message = None;
@@ -255,6 +263,33 @@ impl ChatCore {
         }
     }
 
+    /// Asks for the conversation that is to be continued, once.
+    pub(super) fn look_for_wanted(&mut self) {
+        let wanted = std::mem::take(&mut self.wanted);
+        if wanted.is_some() && self.offers(capability::CONVERSATIONS) {
+            let command = SessionCommand::ListConversations { limit: Some(1), before: None };
+            self.errand(Errand::Resume(wanted), command);
+        }
+    }
+
+    fn wanted_came(&mut self, wanted: &WantedConversation, list: &ConversationList) {
+        match wanted.missing(list) {
+            Some(MissingConversation::Last(text)) => self.note(&sentence(text)),
+            Some(MissingConversation::Id(text)) => {
+                self.transcript.error(&sentence(&text), &self.page);
+            }
+            None => {}
+        }
+    }
+
+    /// Says how this conversation is continued later, if something was said in it.
+    pub(in crate::chat) fn say_how_to_continue(&mut self) {
+        if let (Some(id), Some(_)) = (&self.conversation, &self.last_message) {
+            let text = format!("callgate chat --resume {id} continues this conversation.");
+            self.note(&text);
+        }
+    }
+
     fn list_came(&mut self, mut list: ConversationList, words: &str) {
         let words = words.to_lowercase();
         let has = |listed: &ConversationSummary| {
@@ -289,10 +324,19 @@ impl ChatCore {
         let style = if is_current { TextStyle::BOLD } else { TextStyle::PLAIN };
         let first = StyledText::new(&format!("{sign}{number:>2} "), TextStyle::CYAN);
         let rest = StyledText::new("    ", TextStyle::PLAIN);
-        let when = format!("  {}, {} messages", local_time(listed.updated_at), listed.length);
+        let elsewhere = listed.folder.as_deref().filter(|folder| Path::new(folder) != self.folder);
+        let elsewhere = elsewhere.map(|folder| format!(", {folder}")).unwrap_or_default();
+        let (time, length) = (local_time(listed.updated_at), listed.length);
+        let when = format!("  {time}, {length} messages{elsewhere}");
         let line = StyledText::new(title, style).and(&when, TextStyle::DIM);
         line.hanging_rows(&self.page, WrapAt::Words, &first, &rest)
     }
+}
+
+/// Makes a sentence of the words of an error.
+fn sentence(words: &str) -> String {
+    let (first, rest) = words.split_at(words.chars().next().map_or(0, char::len_utf8));
+    format!("{}{rest}.", first.to_uppercase())
 }
 
 /// Returns a time as the user's clock shows it.

@@ -16,6 +16,10 @@ impl ChatCore {
             "" => Vec::new(),
             hint => StyledText::new(hint, TextStyle::YELLOW).rows(&page, WrapAt::Words),
         };
+        let mut hint = hint;
+        if self.mode == InputMode::Message && self.questions.is_empty() {
+            hint.extend(self.menu.rows(&self.editor, &page));
+        }
         let (input, cursor) = self.input_rows(hint.len());
         let room = page.height.saturating_sub(hint.len() + input.len() + 3);
         let above = self.transcript.live_rows(&page);
@@ -47,6 +51,7 @@ impl ChatCore {
             InputMode::Message => ("› ", 0),
             InputMode::EditLast => ("edit› ", 0),
             InputMode::ConfirmDelete { .. } => ("y/n› ", 0),
+            InputMode::Search { .. } => ("search› ", 0),
             InputMode::Words { .. } => ("why not› ", page.height / 3),
             InputMode::Arguments { .. } => ("", page.height / 4),
         };
@@ -54,6 +59,11 @@ impl ChatCore {
         let mut rows: Vec<String> = shown
             .map(|(_, question)| question.full_rows(page).into_iter().take(most).collect())
             .unwrap_or_default();
+        if let InputMode::Search { found } = self.mode {
+            let entry = found.and_then(|found| self.history.entry(found));
+            let entry = entry.unwrap_or("(Enter takes what is found, Ctrl-R goes on, Esc leaves)");
+            rows.push(StyledText::new(entry, TextStyle::DIM).row(page));
+        }
         let (typed, (row, column)) = self.editor.rows(page, prompt);
         // A long text is shown around the cursor.
         let room = (page.height / 2).max(3);
@@ -76,6 +86,6 @@ impl ChatCore {
         };
         let queued = self.turns.len() - 1;
         let queued = if queued > 0 { format!(" +{queued}") } else { String::new() };
-        format!("{what}{queued} {seconds} s · Ctrl-C cancels")
+        format!("{what}{queued} {seconds} s · Esc interrupts")
     }
 }

@@ -8,9 +8,10 @@ use serde_json::value::RawValue;
 
 use super::{ChatAction, ChatCore, Errand, INTERRUPTED, InputMode};
 use crate::chat::attached_files::{FileWord, common_beginning};
+use crate::chat::command_menu::MenuKey;
 use crate::chat::line_editor::LineEditor;
 use crate::chat::question_prompt::QuestionKey;
-use crate::chat::slash_command::{TypedLine, completions};
+use crate::chat::slash_command::TypedLine;
 use crate::key_decoder::KeyStroke;
 
 /// The time within which a second Ctrl-C quits.
@@ -25,9 +26,18 @@ impl ChatCore {
         match key {
             KeyStroke::Ctrl('c') => return self.interrupt(now),
             KeyStroke::Ctrl('z') => return self.actions.push(ChatAction::Suspend),
+            KeyStroke::Ctrl('o') => return self.show_in_full(),
             _ => self.interrupted_at = None,
         }
+        if key == KeyStroke::Escape && self.escapes() {
+            self.cancel_turns();
+            return;
+        }
         match &self.mode {
+            InputMode::Search { found } => {
+                let found = *found;
+                self.search_key(key, found);
+            }
             InputMode::ConfirmDelete { id } => {
                 let id = id.clone();
                 self.confirm_delete(id, key == KeyStroke::Char('y'));
@@ -40,23 +50,43 @@ impl ChatCore {
     /// Handles Ctrl-C: it leaves what is being typed, cancels answers, and the second one quits.
     fn interrupt(&mut self, now: Duration) {
         let is_second = self.interrupted_at.is_some_and(|last| now < last + TWICE);
-        let is_working = self.turns.iter().any(|turn| !turn.is_cancelled);
         if is_second {
             return self.actions.push(ChatAction::Quit(INTERRUPTED));
         }
-        if is_working {
-            for turn in self.turns.iter_mut().filter(|turn| !turn.is_cancelled) {
-                turn.is_cancelled = true;
-                self.actions.push(ChatAction::Cancel(turn.number));
-            }
-        } else if self.mode != InputMode::Message {
+        let is_cancelled = self.cancel_turns();
+        if !is_cancelled && self.mode != InputMode::Message {
             return self.leave_mode();
-        } else if !self.editor.text().is_empty() {
+        }
+        if !is_cancelled && !self.editor.text().is_empty() {
             self.editor.take();
             return;
         }
         self.interrupted_at = Some(now);
         "Ctrl-C again quits.".clone_into(&mut self.hint);
+    }
+
+    /// Returns true if Escape has nothing to leave or close, and so interrupts the answer.
+    fn escapes(&self) -> bool {
+        let is_message = self.mode == InputMode::Message;
+        is_message && (!self.questions.is_empty() || !self.menu.is_open(&self.editor))
+    }
+
+    /// Cancels all answers. Returns false if there are none.
+    fn cancel_turns(&mut self) -> bool {
+        let mut is_any = false;
+        for turn in self.turns.iter_mut().filter(|turn| !turn.is_cancelled) {
+            turn.is_cancelled = true;
+            is_any = true;
+            self.actions.push(ChatAction::Cancel(turn.number));
+        }
+        is_any
+    }
+
+    /// Shows the last result in full of which only a part was drawn.
+    fn show_in_full(&mut self) {
+        if !self.transcript.show_in_full(&self.page) {
+            "Everything is shown in full.".clone_into(&mut self.hint);
+        }
     }
 
     fn question_key(&mut self, now: Duration, key: KeyStroke) {
@@ -89,9 +119,53 @@ impl ChatCore {
         self.actions.push(ChatAction::Errand(Errand::Answer { question }, command));
     }
 
+    /// Handles a key of the search: it changes the words, goes on to an older entry, takes what was
+    /// found into the input, or leaves.
+    fn search_key(&mut self, key: KeyStroke, found: Option<usize>) {
+        let before = match key {
+            KeyStroke::Enter | KeyStroke::Tab => {
+                let entry = found.and_then(|found| self.history.entry(found)).map(str::to_owned);
+                self.leave_mode();
+                if let Some(entry) = entry {
+                    self.editor = LineEditor::with(entry);
+                    self.menu.close();
+                }
+                return;
+            }
+            KeyStroke::Escape | KeyStroke::Ctrl('g') => return self.leave_mode(),
+            KeyStroke::Ctrl('r') => match found {
+                Some(found) => Some(found),
+                None => return,
+            },
+            key => {
+                self.editor.key(key);
+                None
+            }
+        };
+        let older = self.history.find(self.editor.text(), before);
+        if older.is_none() && before.is_some() {
+            "Nothing older contains that.".clone_into(&mut self.hint);
+        } else {
+            self.mode = InputMode::Search { found: older };
+        }
+    }
+
     fn edit_key(&mut self, now: Duration, key: KeyStroke) {
+        if self.mode == InputMode::Message {
+            match self.menu.key(key, &self.editor) {
+                MenuKey::Taken => return,
+                MenuKey::Chosen(name) => {
+                    return self.editor = LineEditor::with(format!("/{name}"));
+                }
+                MenuKey::Other => {}
+            }
+        }
+        self.menu.typed();
         match key {
             KeyStroke::Enter => self.enter(now),
+            KeyStroke::Ctrl('r') if self.mode == InputMode::Message => {
+                self.enter_mode(InputMode::Search { found: None }, String::new());
+            }
             KeyStroke::Escape if self.mode != InputMode::Message => self.leave_mode(),
             KeyStroke::Tab => self.complete(),
             KeyStroke::Ctrl('d') if self.editor.text().is_empty() => {
@@ -99,11 +173,13 @@ impl ChatCore {
             }
             key if self.editor.key(key) => {}
             KeyStroke::Up | KeyStroke::Ctrl('p') => {
+                self.menu.close();
                 if let Some(entry) = self.history.older(self.editor.text()) {
                     self.editor = LineEditor::with(entry);
                 }
             }
             KeyStroke::Down | KeyStroke::Ctrl('n') => {
+                self.menu.close();
                 if let Some(entry) = self.history.newer() {
                     self.editor = LineEditor::with(entry);
                 }
@@ -112,7 +188,8 @@ impl ChatCore {
         }
     }
 
-    fn enter(&mut self, now: Duration) {
+    /// Sends or carries out what the editor has.
+    pub(super) fn enter(&mut self, now: Duration) {
         let cursor = self.editor.cursor();
         if self.editor.text()[..cursor].ends_with('\\') && !self.is_typing_arguments() {
             return self.editor.replace_from(cursor - 1, "\n");
@@ -145,7 +222,7 @@ impl ChatCore {
                 }
                 Err(why) => self.hint = why,
             },
-            InputMode::ConfirmDelete { .. } => {}
+            InputMode::ConfirmDelete { .. } | InputMode::Search { .. } => {}
         }
     }
 
@@ -183,17 +260,12 @@ impl ChatCore {
         }
     }
 
-    /// Completes the file or the command before the cursor, as far as that is clear, and shows the
-    /// possibilities where it is not.
+    /// Completes the file before the cursor, as far as that is clear, and shows the possibilities
+    /// where it is not.
     fn complete(&mut self) {
         let (text, cursor) = (self.editor.text(), self.editor.cursor());
-        let (start, words) = match FileWord::before(text, cursor) {
-            Some(word) => (word.start, word.completions(&self.folder)),
-            None if text.starts_with('/') && !text[..cursor].contains(' ') => {
-                (0, completions(&text[..cursor]))
-            }
-            None => return,
-        };
+        let Some(word) = FileWord::before(text, cursor) else { return };
+        let (start, words) = (word.start, word.completions(&self.folder));
         let common = common_beginning(&words);
         match words.as_slice() {
             [] => "Nothing here begins like that.".clone_into(&mut self.hint),

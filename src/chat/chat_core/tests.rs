@@ -1,5 +1,8 @@
 //! The chat without a terminal: what keys lead to, and what the screen shows.
 
+mod conversations;
+mod keys;
+
 use std::sync::Arc;
 
 use callgate_wire::session::{
@@ -15,7 +18,12 @@ use crate::key_decoder::KeyStroke;
 const NOW: Duration = Duration::from_secs(100);
 
 fn core() -> ChatCore {
-    let mut core = ChatCore::new(page(60), PathBuf::from("/nowhere"), InputHistory::default());
+    let mut core = ChatCore::new(
+        page(60),
+        PathBuf::from("/nowhere"),
+        InputHistory::default(),
+        WantedConversation::default(),
+    );
     core.runtime_state(&RuntimeState::Ready(Arc::new(RuntimeReady::at(0))));
     assert!(matches!(core.take_actions()[..], [ChatAction::Errand(Errand::Status, _)]));
     let status = RuntimeStatus {
@@ -67,6 +75,7 @@ fn question() -> SessionEvent {
         can_allow_always: Some(true),
         deadline: None,
         diff: None,
+        card: None,
     })
 }
 
@@ -83,7 +92,7 @@ fn a_message_names_its_conversation_and_its_cost_is_added_up() {
     core.event(1, &said(SessionEvent::Token("Hi **there**".into())));
     let text = shown(&mut core, NOW + Duration::from_secs(3));
     assert!(text.contains("› hello") && text.contains("Hi there"), "{text}");
-    assert!(text.contains("working 3 s · Ctrl-C cancels · claude-x"), "{text}");
+    assert!(text.contains("working 3 s · Esc interrupts · claude-x"), "{text}");
     core.event(1, &said(end("end_turn", Some(0.25))));
     assert!(shown(&mut core, NOW).ends_with("/help · claude-x · $0.2500 · anthropic"));
     assert!(!core.is_working());
@@ -94,25 +103,44 @@ fn a_message_names_its_conversation_and_its_cost_is_added_up() {
 }
 
 #[test]
-fn ctrl_c_cancels_the_answer_and_the_second_one_quits() {
+fn line_by_line_a_question_is_printed_once_and_answered_by_a_letter() {
     let mut core = core();
-    type_line(&mut core, "hello");
-    core.key(NOW, KeyStroke::Ctrl('c'));
-    assert!(matches!(core.take_actions()[..], [ChatAction::Cancel(1)]));
-    assert!(shown(&mut core, NOW).contains("Ctrl-C again quits."));
-    core.event(1, &said(end("cancelled", None)));
-    assert!(shown(&mut core, NOW).contains("· cancelled"));
-    // Much later, Ctrl-C is the first one again, and clears the input.
-    let later = NOW + Duration::from_mins(1);
-    core.key(later, KeyStroke::Char('x'));
-    core.key(later, KeyStroke::Ctrl('c'));
-    assert!(core.editor.text().is_empty() && core.take_actions().is_empty());
-    core.key(later, KeyStroke::Ctrl('c'));
+    core.print_lines();
+    let mut asked = None;
+    let greeting = core.new_lines(NOW, &mut asked).join("\n");
+    assert!(greeting.contains("/help lists"), "{greeting}");
+    assert_eq!(core.line_prompt(), Some("> "));
+    core.typed_line(NOW, "do \\");
+    core.typed_line(NOW, "it");
+    let actions = core.take_actions();
+    let [ChatAction::Remember(_), ChatAction::Turn(1, SessionCommand::UserMessage(message))] =
+        &actions[..]
+    else {
+        panic!("{actions:?}");
+    };
+    assert_eq!(message.message, "do \nit");
+    assert_eq!(core.new_lines(NOW, &mut asked), Vec::<String>::new(), "the terminal echoes it");
+    assert_eq!(core.line_prompt(), None);
+    core.event(1, &said(question()));
+    let printed = core.new_lines(NOW, &mut asked).join("\n");
+    core.printed(NOW);
+    assert!(printed.contains("? make") && printed.contains("d\u{a0}deny"), "{printed}");
+    assert!(core.new_lines(NOW, &mut asked).is_empty());
+    assert_eq!(core.line_prompt(), Some("answer> "));
+    // A line that was typed before anybody can have read the question does not count.
+    core.typed_line(NOW, "a");
     assert!(core.take_actions().is_empty());
-    core.key(later + Duration::from_secs(1), KeyStroke::Ctrl('c'));
-    assert!(matches!(core.take_actions()[..], [ChatAction::Quit(130)]));
-    core.key(later, KeyStroke::Ctrl('d'));
-    assert!(matches!(core.take_actions()[..], [ChatAction::Quit(0)]));
+    let later = NOW + Duration::from_secs(5);
+    core.typed_line(later, "allow it");
+    assert!(core.new_lines(later, &mut asked).concat().contains("one of the letters"));
+    core.typed_line(later, "r");
+    assert_eq!(core.line_prompt(), Some("why not> "));
+    core.typed_line(later, "not now");
+    let actions = core.take_actions();
+    assert!(
+        matches!(&actions[..], [ChatAction::Errand(Errand::Answer { question }, _)] if question == "q1"),
+        "{actions:?}"
+    );
 }
 
 #[test]
@@ -184,102 +212,6 @@ fn commands_need_what_the_runtime_offers() {
         type_line(&mut core, "/quit")[..],
         [ChatAction::Remember(_), ChatAction::Quit(0)]
     ));
-}
-
-#[test]
-fn conversations_are_listed_opened_and_deleted_after_a_question() {
-    let mut core = core();
-    type_line(&mut core, "/list");
-    let summary = |id: &str, title: &str| ConversationSummary {
-        conversation_id: id.into(),
-        title: Some(title.into()),
-        length: 4,
-        created_at: 0,
-        updated_at: 0,
-    };
-    let conversations = vec![summary("c1", "This one"), summary("c2", "The ledger")];
-    let list = ConversationList { conversations, current: Some("c1".into()) };
-    let listed = |core: &mut ChatCore, words: &str| {
-        let words = words.to_owned();
-        core.errand_done(NOW, Errand::List { words }, Ok(reply(SessionEvent::done(&list))));
-        shown(core, NOW)
-    };
-    let text = listed(&mut core, "LEDGER");
-    assert!(text.contains("  1 The ledger") && !text.contains("This one"), "{text}");
-    assert!(listed(&mut core, "zebra").contains("No title of a conversation contains that."));
-    let text = listed(&mut core, "");
-    assert!(text.contains("› 1 This one") && text.contains("  2 The ledger"), "{text}");
-    let actions = type_line(&mut core, "/open 2");
-    assert!(
-        matches!(&actions[1], ChatAction::Turn(1, SessionCommand::LoadConversation { .. })),
-        "{actions:?}"
-    );
-    assert_eq!(core.conversation.as_deref(), Some("c2"));
-    type_line(&mut core, "/delete 1");
-    assert!(shown(&mut core, NOW).contains("Delete \"This one\" for good?"));
-    core.key(NOW, KeyStroke::Char('n'));
-    assert!(core.take_actions().is_empty());
-    type_line(&mut core, "/delete 1");
-    core.key(NOW, KeyStroke::Char('y'));
-    assert!(
-        matches!(&core.take_actions()[..], [ChatAction::Errand(Errand::Delete { id }, _)] if id == "c1")
-    );
-    core.errand_done(NOW, Errand::Delete { id: "c1".into() }, Ok(reply(SessionEvent::Done(None))));
-    type_line(&mut core, "/open 7");
-    assert!(shown(&mut core, NOW).contains("/list shows them"));
-}
-
-#[test]
-fn what_is_typed_while_a_conversation_begins_belongs_to_it() {
-    let mut core = core();
-    assert!(matches!(type_line(&mut core, "/new")[1], ChatAction::Errand(Errand::New, _)));
-    assert!(matches!(type_line(&mut core, "hello")[..], [ChatAction::Remember(_)]));
-    assert!(matches!(type_line(&mut core, "/rename It")[..], [ChatAction::Remember(_)]));
-    let created = callgate_wire::session::ConversationCreated { conversation_id: "c9".into() };
-    core.errand_done(NOW, Errand::New, Ok(reply(SessionEvent::done(&created))));
-    let actions = core.take_actions();
-    let [ChatAction::Turn(_, message), ChatAction::Errand(Errand::Rename, rename)] = &actions[..]
-    else {
-        panic!("{actions:?}");
-    };
-    assert_eq!(message.conversation_id().as_deref(), Some("c9"));
-    assert!(
-        matches!(rename, SessionCommand::RenameConversation { conversation_id, .. } if conversation_id == "c9")
-    );
-    // A request that fails holds nothing up.
-    type_line(&mut core, "/new");
-    type_line(&mut core, "again");
-    core.errand_done(NOW, Errand::New, Err(ClientError::NotOpen));
-    assert!(matches!(core.take_actions().last(), Some(ChatAction::Turn(..))));
-}
-
-#[test]
-fn the_last_message_is_edited() {
-    let mut core = core();
-    type_line(&mut core, "/edit");
-    assert!(shown(&mut core, NOW).contains("no message to change"));
-    type_line(&mut core, "helo");
-    core.event(1, &said(end("end_turn", None)));
-    type_line(&mut core, "/edit");
-    assert_eq!(core.editor.text(), "helo");
-    let actions = type_line(&mut core, "!");
-    let Some(ChatAction::Turn(2, SessionCommand::EditLast(message))) = actions.last() else {
-        panic!("{actions:?}")
-    };
-    assert_eq!(message.message, "helo!");
-}
-
-#[test]
-fn a_backslash_continues_the_line_and_history_is_walked() {
-    let mut core = core();
-    assert!(type_line(&mut core, "one\\").is_empty());
-    let actions = type_line(&mut core, "two");
-    assert!(matches!(&actions[0], ChatAction::Remember(text) if text == "one\ntwo"));
-    core.key(NOW, KeyStroke::Char('x'));
-    core.key(NOW, KeyStroke::Up);
-    assert_eq!(core.editor.text(), "one\ntwo");
-    core.key(NOW, KeyStroke::Down);
-    assert_eq!(core.editor.text(), "x");
 }
 
 #[test]
@@ -372,45 +304,4 @@ fn the_context_and_the_mode_are_in_the_status_line() {
     assert!(shown(&mut core, NOW).contains("/help · plan · claude-x"));
     type_line(&mut core, "/mode dance");
     assert!(shown(&mut core, NOW).contains("There are the modes ask, plan, auto."));
-}
-
-#[test]
-fn a_rewind_counts_exchanges_and_not_messages() {
-    let mut core = core();
-    let actions = type_line(&mut core, "/rewind 2");
-    let Some(ChatAction::Errand(errand, SessionCommand::LoadConversation { .. })) = actions.last()
-    else {
-        panic!("{actions:?}");
-    };
-    let message = |role: &str, kind: &str| PastMessage {
-        role: role.into(),
-        content: to_raw_value(&json!([{ "type": kind }])).unwrap(),
-    };
-    let messages = vec![
-        message("user", "text"),
-        message("assistant", "text"),
-        message("user", "text"),
-        message("assistant", "tool_use"),
-        message("user", "tool_result"),
-        message("assistant", "text"),
-        message("user", "text"),
-        message("assistant", "text"),
-    ];
-    let (conversation_id, title) = ("c1".to_owned(), None);
-    let loaded = ConversationMessages { conversation_id, title, messages, first: 10, length: 18 };
-    core.errand_done(NOW, errand.clone(), Ok(reply(SessionEvent::done(&loaded))));
-    let actions = core.take_actions();
-    let [ChatAction::Errand(Errand::Rewind, SessionCommand::Rewind { length, .. })] = &actions[..]
-    else {
-        panic!("{actions:?}");
-    };
-    assert_eq!(*length, 12);
-    let trimmed = ConversationTrimmed { conversation_id: "c1".into(), length: 12 };
-    core.errand_done(NOW, Errand::Rewind, Ok(reply(SessionEvent::done(&trimmed))));
-    assert!(shown(&mut core, NOW).contains("has 12 messages now"));
-    let actions = type_line(&mut core, "/fork");
-    let Some(ChatAction::Errand(Errand::Fork, _)) = actions.last() else { panic!("{actions:?}") };
-    let copy = ConversationTrimmed { conversation_id: "c2".into(), length: 12 };
-    core.errand_done(NOW, Errand::Fork, Ok(reply(SessionEvent::done(&copy))));
-    assert_eq!(core.conversation.as_deref(), Some("c2"));
 }

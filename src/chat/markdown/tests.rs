@@ -52,21 +52,50 @@ fn an_answer_of_every_kind_of_block() {
 }
 
 #[test]
+fn cells_that_are_too_long_have_several_lines() {
+    check(
+        "| key | default | meaning |\n|:--|--:|:-:|\n\
+         | `timeout_seconds` | 300 | how long a question stays open |\n\
+         | `grace` | 15 | retries |\n",
+        &expect![[r"
+            key               │ default │  meaning
+            ──────────────────┼─────────┼───────────
+            `timeout_seconds` │     300 │ how long a
+                              │         │  question
+                              │         │ stays open
+            ──────────────────┼─────────┼───────────
+            `grace`           │      15 │  retries
+        "]],
+    );
+    // No word is split while another column can be narrower.
+    check(
+        "| a | b |\n|--|--|\n| aaaaaaaaaaaaaaaaaaaaaaaa | one two three four five six |\n",
+        &expect![[r"
+            a                        │ b
+            ─────────────────────────┼──────────────
+            aaaaaaaaaaaaaaaaaaaaaaaa │ one two three
+                                     │ four five six
+        "]],
+    );
+}
+
+#[test]
 fn tables_have_columns_where_there_is_room() {
     check(
         "| name | what it **does** |\n|---|:-:|\n| desk | decides |\n| a\\|b | `x` | extra |\nafter\n",
         &expect![[r"
             name │ what it does
             ─────┼─────────────
-            desk │ decides
-            a|b  │ `x`
+            desk │   decides
+            a|b  │     `x`
             after
         "]],
     );
     check(
         "| a column | another column with a long text |\n|--|--|\n| x | and a very long cell indeed |\n",
         &expect![[r"
-            a column │ another column with a long t…
+            a column │ another column with a long
+                     │ text
             ─────────┼──────────────────────────────
             x        │ and a very long cell indeed
         "]],

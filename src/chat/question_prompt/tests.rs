@@ -1,5 +1,6 @@
 //! Which keys answer a question, and when.
 
+use callgate_wire::desk::{ContentChange, FileOperation, PatchedFile, QuestionCard};
 use expect_test::expect;
 use serde_json::json;
 use serde_json::value::to_raw_value;
@@ -19,6 +20,7 @@ fn asked(diff: Option<&str>, can_allow_always: bool) -> QuestionPrompt {
         can_allow_always: Some(can_allow_always),
         deadline: None,
         diff: diff.map(str::to_owned),
+        card: None,
     });
     prompt.printed(Duration::from_secs(1));
     prompt
@@ -101,4 +103,32 @@ fn it_fits_forty_columns() {
         &(rows.rows(&page(40), 20, 2).join("\n").replace('\u{a0}', " ").replace(" \n", "\n")
             + "\n"),
     );
+}
+
+/// Without a diff of the runtime, a patch is drawn as the changes on its card.
+#[test]
+fn a_patch_is_drawn_as_a_diff() {
+    let card = QuestionCard {
+        body: CardContent::Patch {
+            files: vec![PatchedFile {
+                operation: FileOperation::Update,
+                path: "a.rs".to_owned(),
+                moved_to: None,
+                changes: vec![ContentChange::of_unified("@@ -1 +1 @@\n-old\n+new\n").unwrap()],
+            }],
+        },
+        ..serde_json::from_value(json!({
+            "question": "q", "seq": 1, "agent": "callgate", "project": "/w", "session": "c",
+            "tool": "apply_patch", "summary": "patch a.rs", "asked_ms": 1, "until_ms": 2,
+            "ruling": "ask", "needs": "press", "risks": [], "body": { "type": "other", "input": "" },
+            "input": "{}", "offers": [], "pickers": [], "takes_words": false, "can_edit": true,
+            "can_stop": true, "no_answer_denies": true, "hides_what_runs": false,
+            "grants": { "allow": "", "deny": "" }, "is_cut": false,
+        }))
+        .unwrap()
+    };
+    let mut prompt = asked(None, false);
+    prompt.request.card = Some(Box::new(card));
+    let rows = prompt.full_rows(&page(80)).join("\n");
+    assert!(rows.contains("Update a.rs\n  -old\n  +new"), "{rows}");
 }

@@ -25,7 +25,7 @@ fn check(name: &str, input: &Value, result: &Value, expected: &Expect) {
         result: to_raw_value(result).unwrap(),
         is_error: Some(result.get("error").is_some()),
     };
-    let rows = card(name, input).final_rows(&result, &page(40));
+    let rows = card(name, input).final_rows(&result, ResultExtent::Brief, &page(40));
     expected.assert_eq(&(rows.join("\n") + "\n"));
 }
 
@@ -40,7 +40,7 @@ fn results_are_shown_briefly() {
         &json!({"exitCode": 2, "stdout": stdout, "stderr": ""}),
         &expect![[r"
         ✓ run_shell_command make test
-          … 4 more lines
+          … 4 more lines · Ctrl-O shows all
           test 4
           test 5
           test 6
@@ -107,7 +107,7 @@ fn a_change_is_shown_as_a_diff() {
     );
     let colours = ChatPage { colours: true, ..page(40) };
     let rows = diff_rows("-a\n+b\n c\n", 2, &colours).join("\n").replace('\u{1b}', "");
-    assert_eq!(rows, "  [31m-a[0m\n[2m  … more of the change is not shown[0m");
+    assert_eq!(rows, "  [31m-a[0m\n[2m  … more changes · Ctrl-O shows all[0m");
 }
 
 #[test]

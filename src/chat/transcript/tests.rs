@@ -27,6 +27,45 @@ fn result(id: &str) -> SessionEvent {
     })
 }
 
+#[test]
+fn results_are_shown_in_full_one_after_the_other() {
+    let page = page(40);
+    let mut transcript = Transcript::default();
+    let output = |id: &str, lines: usize| {
+        let text: Vec<String> = (0..lines).map(|number| format!("{id}{number}")).collect();
+        let text = text.join("\n");
+        SessionEvent::ToolResult(ToolResult {
+            tool_id: id.to_owned(),
+            tool_name: "run_shell_command".to_owned(),
+            result: to_raw_value(&json!({"exitCode": 0, "stdout": text})).unwrap(),
+            is_error: Some(false),
+        })
+    };
+    for (id, lines) in [("a", 20), ("b", 2), ("c", 9)] {
+        transcript.event(&call(id), &page);
+        transcript.event(&output(id, lines), &page);
+    }
+    let brief = transcript.take_rows().join("\n");
+    assert!(brief.contains("… 12 more lines · Ctrl-O shows all"), "{brief}");
+    assert!(!brief.contains("a0") && !brief.contains("c0") && brief.contains("b0"), "{brief}");
+    // The last one first; what was shown as a whole is not shown again.
+    for id in ["c", "a"] {
+        assert!(transcript.show_in_full(&page));
+        let full = transcript.take_rows().join("\n");
+        assert!(full.contains(&format!("✓ read_file {id}\n  {id}0\n  {id}1\n")), "{full}");
+    }
+    assert!(!transcript.show_in_full(&page));
+    // A result that is only counted has a text, too.
+    transcript.event(&call("d"), &page);
+    let result = to_raw_value(&json!({"content": "the text", "totalLines": 1})).unwrap();
+    let (tool_id, tool_name) = ("d".to_owned(), "read_file".to_owned());
+    let result = ToolResult { tool_id, tool_name, result, is_error: Some(false) };
+    transcript.event(&SessionEvent::ToolResult(result), &page);
+    assert!(transcript.take_rows().join("\n").ends_with("  1 line"));
+    assert!(transcript.show_in_full(&page));
+    assert!(transcript.take_rows().join("\n").ends_with("  the text"));
+}
+
 fn input(id: &str, text: &str) -> SessionEvent {
     let (tool_id, tool_name, text) = (id.to_owned(), "read_file".to_owned(), text.to_owned());
     SessionEvent::ToolInput(ToolInput { tool_id, tool_name, text })

@@ -12,6 +12,7 @@ use crate::config::value::ValueKind;
 const COUNT: (i64, i64) = (1, UNLIMITED);
 const ENGINE_WORDS: &[&str] = &["auto", "anthropic", "openai", "claude-code", "offline"];
 const LEVEL_WORDS: &[&str] = &["error", "warn", "info", "debug"];
+const RESUME: &str = "true, false or the id of a conversation in quotes";
 const THEMES: &[&str] = &["system", "light", "dark"];
 
 const fn whole(name: &'static str, (least, most): (i64, i64), unit: &'static str) -> SettingKey {
@@ -79,8 +80,12 @@ pub(crate) const KEYS: &[SettingKey] = &[
         .note(
             "the message goes to the linked chats that are not muted and to the desk's terminal, \
              with the agent's last words; so do the agent's other notifications, such as that it \
-             waits for input, except for those about permissions, which the desk asks itself",
+             waits for input",
         ),
+    key("notify_on_wait", ValueKind::Switch)
+        .about("Whether you hear when an agent waits in a dialog that the desk did not ask about")
+        .default("true")
+        .note("to the same places; what the desk asks itself is not repeated"),
     choice("gate.unattended", "WORD", &["rules", "ask"], |text| {
         meaning_of(UNATTENDED, text).is_some()
     })
@@ -228,10 +233,18 @@ pub(crate) const KEYS: &[SettingKey] = &[
         .about("Whether conversations are kept")
         .default("true")
         .flag(KeyFlag::Fixed("no-history", "false", "Keep no conversations")),
-    key("agent.resume", ValueKind::Switch)
-        .about("Whether the last conversation is continued")
+    key("agent.resume", ValueKind::SwitchOrId { must_be: RESUME })
+        .about("Whether the last conversation of the folder is continued, or the id of another")
         .default("false")
-        .flag(KeyFlag::Fixed("resume", "true", "Continue the last conversation")),
+        .flag(KeyFlag::Optional("resume", "true")),
+    key("agent.all_folders", ValueKind::Switch)
+        .about("Whether conversations of all folders are listed and continued")
+        .default("false")
+        .flag(KeyFlag::Fixed(
+            "all-folders",
+            "true",
+            "List and continue the conversations of all folders",
+        )),
     key("agent.conversation_usd", ValueKind::Dollars)
         .about("How much one conversation may cost, in dollars"),
     key("agent.day_usd", ValueKind::Dollars).about("How much one day may cost, in dollars"),

@@ -3,7 +3,7 @@
 use callgate_agent::budget::Budget;
 use callgate_agent::mcp::McpTransport;
 use callgate_agent::price::TokenPrices;
-use callgate_agent::session::LogLevel;
+use callgate_agent::session::{LogLevel, ResumedConversation};
 use callgate_wire::HiddenText;
 
 use super::*;
@@ -255,7 +255,7 @@ fn wrong_values_are_named_with_what_would_be_right() {
         &[
             "2:1: there is no key `agent.modle`; did you mean `agent.model`?",
             "3:11: `agent.day_usd` must be a number such as 2.50, with at most six decimals",
-            "4:10: `agent.resume` must be true or false",
+            "4:10: `agent.resume` must be true, false or the id of a conversation in quotes",
         ],
     );
 }
@@ -307,7 +307,8 @@ fn with_nothing_set_the_built_in_engine_works_in_the_working_folder() {
     assert_eq!(found.max_file_size, 10 * 1024 * 1024);
     assert_eq!(found.command_timeout, Duration::from_secs(50));
     assert!(found.history.is_some_and(|history| history.ends_with("callgate/callgate.db")));
-    assert!(!found.resume && found.system_prompt_file.is_none());
+    assert!(found.resume == ResumedConversation::None && !found.all_folders);
+    assert!(found.system_prompt_file.is_none());
     assert_eq!((found.budget, found.prices), (Budget::default(), None));
     assert_eq!(found.log_level, LogLevel::Info);
 }
@@ -370,7 +371,7 @@ fn what_is_set_arrives_in_the_units_of_the_runtime() {
     assert_eq!((found.max_tokens, found.thinking_tokens), (4_000, Some(2_000)));
     assert_eq!(found.max_file_size, 2 * 1024 * 1024);
     assert_eq!(found.history, None);
-    assert!(found.resume);
+    assert_eq!(found.resume, ResumedConversation::Last);
     let budget = Budget {
         conversation_usd: Some(1.0),
         day_usd: Some(2.5),
@@ -380,6 +381,19 @@ fn what_is_set_arrives_in_the_units_of_the_runtime() {
     };
     assert_eq!(found.budget, budget);
     assert_eq!(found.prices, Some(TokenPrices { input: 0.25, output: 1.000_001 }));
+}
+
+#[test]
+fn a_conversation_to_continue_is_the_last_one_or_has_an_id() {
+    let found = settings("[agent]\nresume = \"conv-1\"", &[], &["--all-folders"]);
+    assert_eq!(found.resume, ResumedConversation::Id("conv-1".to_owned()));
+    assert!(found.all_folders);
+    let found = settings("[agent]\nresume = true", &[], &["--resume", "conv-2"]);
+    assert_eq!(found.resume, ResumedConversation::Id("conv-2".to_owned()));
+    assert_eq!(
+        settings("", &[("CALLGATE_AGENT_RESUME", "1")], &[]).resume,
+        ResumedConversation::Last
+    );
 }
 
 #[test]

@@ -39,9 +39,3 @@ fn what_holds_without_a_daemon_is_told() {
     let deny = absent(WhenAbsent::Deny);
     assert!(deny.contains("whatever no rule allows is denied"), "{deny}");
 }
-
-#[test]
-fn times_are_short_to_read() {
-    let shown = [5, 119, 120, 7_199, 7_200, 172_799, 172_800].map(long);
-    assert_eq!(shown, ["5 s", "119 s", "2 min", "119 min", "2 h", "47 h", "2 days"]);
-}

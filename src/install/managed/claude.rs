@@ -4,7 +4,8 @@
 
 use serde_json::{Value, json};
 
-use super::super::edit::{self, InstalledSettings, RemovedHooks, WantedHook};
+use super::super::RemovedHooks;
+use super::super::edit::{self, InstalledSettings, WantedHook};
 use super::super::layout::{self, JsonLayout};
 use crate::agents::hooks::{EditRefusal, FoundHooks};
 use crate::agents::json::{self, JsonMember};

@@ -4,7 +4,8 @@
 
 use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, value};
 
-use super::super::edit::{InstalledSettings, RemovedHooks, WantedHook};
+use super::super::RemovedHooks;
+use super::super::edit::{InstalledSettings, WantedHook};
 use crate::agents::hooks::EditRefusal;
 use crate::hook_command::{CommandOwner, owner};
 

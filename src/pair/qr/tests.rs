@@ -1,5 +1,6 @@
 //! A reader of QR codes, written from the standard, reads what is drawn.
 
+use super::super::ROWS_BELOW;
 use super::*;
 
 const LINK: &str = "https://t.me/adas_gate_bot?start=K7QX2M9P";
@@ -76,24 +77,31 @@ fn decode(modules: &[Vec<bool>]) -> String {
 
 #[test]
 fn a_reader_finds_the_link_in_the_drawing() {
-    let drawn = draw(LINK, 80, 50, 10).unwrap();
+    let drawn = QrDrawing::of(LINK).unwrap().drawn;
     assert_eq!(decode(&modules(&drawn)), LINK);
 }
 
 /// Both colours are set, so that it is dark on light on any terminal.
 #[test]
 fn the_colours_of_the_terminal_do_not_matter() {
-    for line in draw(LINK, 80, 50, 10).unwrap().lines() {
+    for line in QrDrawing::of(LINK).unwrap().drawn.lines() {
         assert!(line.starts_with(COLOURS) && line.ends_with(PLAIN));
     }
     assert!(COLOURS.contains("38;5;") && COLOURS.contains("48;5;"));
 }
 
 #[test]
-fn it_is_drawn_only_where_it_fits() {
-    let size = |columns, rows| draw(LINK, columns, rows, 10).is_some();
-    // 29 modules and a margin of 2 on each side: 33 columns and 17 lines.
-    assert!(size(33, 27));
-    assert!(!size(32, 27) && !size(33, 26) && !size(0, 0));
-    assert!(draw(&"x".repeat(5000), u16::MAX, u16::MAX, 0).is_none());
+fn it_fits_where_all_of_it_stays_on_the_screen() {
+    // 29 modules and a margin of 2 on each side: 33 columns and 17 rows.
+    let fits = |columns, rows| QrDrawing::of(LINK).unwrap().fits(columns, rows, 5);
+    assert!(fits(33, 22));
+    assert!(!fits(32, 22) && !fits(33, 21) && !fits(0, 0));
+    assert!(QrDrawing::of(&"x".repeat(5000)).is_none());
+}
+
+/// The name of a bot has at most 32 characters.
+#[test]
+fn every_link_to_a_bot_fits_an_ordinary_terminal() {
+    let longest = format!("https://t.me/{}?start=K7QX2M9P", "b".repeat(32));
+    assert!(QrDrawing::of(&longest).unwrap().fits(80, 24, ROWS_BELOW));
 }

@@ -1,5 +1,6 @@
 //! One answer of the CLI: its events as pieces.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,11 +10,13 @@ use callgate_claude::{
 };
 use callgate_link::sync::lock;
 use callgate_wire::session::TokenUsage;
-use serde_json::json;
+use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
 
-use super::{ClaudeCodeSettings, RanTools, RoundEnds, cli_failed, failed, prompt, tools};
+use super::{
+    ClaudeCodeSettings, RanTools, RoundEnds, cli_failed, cli_files, failed, prompt, tools,
+};
 use crate::BoxFuture;
 use crate::engine::{AnswerPiece, AnswerStream, EngineCall, EngineError, ModelStop};
 use crate::message::Block;
@@ -50,6 +53,8 @@ struct EventReader {
     streams_input: bool,
     /// The id and the name of the call whose input is being written.
     writing: Option<(String, String)>,
+    /// The names and inputs of the CLI's own calls without results, by id.
+    calls: HashMap<String, (String, Value)>,
     /// The tokens of the responses before the latest.
     earlier: TokenUsage,
     /// The tokens of the latest response.
@@ -216,14 +221,19 @@ impl EventReader {
             }
             ClaudeEvent::ToolUse(call) => {
                 let name = tools::own_name(&call.name).unwrap_or(&call.name).to_owned();
+                let input = serde_json::from_str(call.input.get()).unwrap_or_default();
+                self.calls.insert(call.id.clone(), (name.clone(), input));
                 into.push(AnswerPiece::OwnCall { id: call.id, name, input: call.input });
             }
             ClaudeEvent::ToolResult(result) => {
                 // The outcome of a tool of the runtime is known here; the CLI may have changed it.
                 let ran = lock(&self.ran).remove(&result.id);
+                let (name, input) = self.calls.remove(&result.id).unwrap_or_default();
                 let outcome = ran.unwrap_or_else(|| match (result.text(), result.is_error) {
                     (text, true) => CallOutcome::failed(text),
-                    (text, false) => CallOutcome::done(&json!({ "content": text }), text),
+                    (text, false) => {
+                        CallOutcome::done(&cli_files::result(&name, &input, &text), text)
+                    }
                 });
                 into.push(AnswerPiece::OwnResult { id: result.id, outcome });
             }

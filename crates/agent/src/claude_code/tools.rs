@@ -12,8 +12,8 @@ use serde_json::Value;
 use tokio::sync::oneshot;
 use uuid::Uuid;
 
-use super::{RanTools, RoundEnds};
-use crate::engine::ToolRunner;
+use super::{RanTools, RoundEnds, cli_files};
+use crate::engine::{EngineToolCall, ToolRunner};
 use crate::gate::ToolPermit;
 use crate::tool::{ToolSpec, raw_json};
 
@@ -79,7 +79,10 @@ async fn decide(runner: Arc<dyn ToolRunner>, question: PermissionQuestion) -> Pe
     let PermissionQuestion { tool_name, input, tool_use_id, .. } = question;
     let id = tool_use_id.unwrap_or_else(|| Uuid::new_v4().to_string());
     let is_read_only = READING.contains(&&*tool_name);
-    match runner.may(id, tool_name, raw_json(&input), is_read_only).await {
+    let equivalent = cli_files::equivalent(&tool_name, &input);
+    let input = raw_json(&input);
+    let call = EngineToolCall { id, tool: tool_name, input, is_read_only, equivalent };
+    match runner.may(call).await {
         ToolPermit::Allowed { input, .. } => {
             // Arguments that a person has changed are an object, as the gate has checked.
             let input = input.and_then(|input| serde_json::from_str(input.get()).ok());

@@ -1,6 +1,7 @@
 //! `write_file`: writes a whole file.
 
 use callgate_link::sync::lock;
+use callgate_mask::text::counted;
 use serde_json::json;
 
 use super::draft::{FileDraft, noted};
@@ -19,11 +20,12 @@ pub(super) fn write_file(
     let (path, text) = (input.text("path")?, input.text("content")?);
     let (is_new, note) =
         write(context, path, text, stop).map_err(|reason| cannot("write", path, reason))?;
-    let (bytes, lines) = (text.len(), text.lines().count());
+    let (bytes, lines) = (text.len() as u64, text.lines().count() as u64);
     let did = if is_new { "created" } else { "replaced" };
+    let size = format!("{}, {}", counted(bytes, "byte"), counted(lines, "line"));
     Ok(noted(
         json!({ "path": path, "created": is_new, "bytes": bytes, "lines": lines }),
-        format!("{did} {} ({bytes} bytes, {lines} lines)", shown(path.as_bytes())),
+        format!("{did} {} ({size})", shown(path.as_bytes())),
         note,
     ))
 }

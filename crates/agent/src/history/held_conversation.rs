@@ -327,6 +327,7 @@ fn write(
         reservation: reservation.as_ref().and_then(|reservation| reservation.key),
         drafts: &drafts,
         engine_state: engine_state.as_deref(),
+        ..Addition::default()
     })?;
     if let Some(reservation) = reservation {
         reservation.settled();

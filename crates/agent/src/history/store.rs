@@ -28,6 +28,15 @@ pub enum HistoryLocation {
     Memory,
 }
 
+/// The folder in which a history is used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FolderScope {
+    /// Its path. New conversations belong to it.
+    pub folder: String,
+    /// Whether the conversations of all folders are listed, and the last one of all continued.
+    pub is_all: bool,
+}
+
 impl HistoryLocation {
     /// Returns a name that is unique among all histories of all processes.
     pub(super) fn name(&self) -> String {
@@ -52,6 +61,7 @@ pub(super) struct HistoryStore {
     pub(super) locks: ConversationLocks,
     /// The reservations of this process.
     reservations: ReservationBook,
+    scope: Option<FolderScope>,
 }
 
 #[derive(Default)]
@@ -76,14 +86,17 @@ pub(super) struct RememberedConversation {
 }
 
 impl HistoryStore {
-    pub(super) fn open(place: &HistoryLocation) -> Result<Self, HistoryError> {
-        Ok(match place {
+    pub(super) fn open(
+        place: &HistoryLocation,
+        scope: Option<FolderScope>,
+    ) -> Result<Self, HistoryError> {
+        let open = match place {
             HistoryLocation::File(path) => {
                 let store = Store::open(path)?;
                 let locks = ConversationLocks::beside(store.path());
                 locks.sweep(&store)?;
                 let reservations = ReservationBook::beside(Some(store.path()));
-                Self { store, ledger: None, locks, reservations }
+                Self { store, ledger: None, locks, reservations, scope: None }
             }
             HistoryLocation::Ledger(path) => {
                 let ledger = Store::open(path)?;
@@ -91,13 +104,19 @@ impl HistoryStore {
                 Self { ledger: Some(ledger), reservations, ..Self::in_memory()? }
             }
             HistoryLocation::Memory => Self::in_memory()?,
-        })
+        };
+        Ok(Self { scope, ..open })
     }
 
     fn in_memory() -> Result<Self, HistoryError> {
         let (store, locks, reservations) =
             (Store::in_memory()?, ConversationLocks::in_memory(), ReservationBook::beside(None));
-        Ok(Self { store, ledger: None, locks, reservations })
+        Ok(Self { store, ledger: None, locks, reservations, scope: None })
+    }
+
+    /// Returns the folder whose conversations are listed, `None` for those of all folders.
+    pub(super) fn listed_folder(&self) -> Option<&str> {
+        self.scope.as_ref().filter(|scope| !scope.is_all).map(|scope| scope.folder.as_str())
     }
 
     /// Returns the ledger, with all that is spent.
@@ -158,8 +177,10 @@ impl HistoryStore {
         self.ledger.as_ref().unwrap_or(&self.store).warm();
     }
 
-    /// Writes to a conversation and the ledger.
+    /// Writes to a conversation, as said in the folder of this history, and to the ledger.
     pub(super) fn add(&mut self, addition: &Addition<'_>) -> Result<u64, HistoryError> {
+        let folder = self.scope.as_ref().map(|scope| scope.folder.clone());
+        let addition = &Addition { folder: folder.as_deref(), ..*addition };
         if self.ledger.is_none() {
             return Ok(self.store.add(addition)?);
         }

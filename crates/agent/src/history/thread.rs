@@ -11,7 +11,7 @@ use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::sync::oneshot;
 
 use super::error::HistoryError;
-use super::store::{HistoryLocation, HistoryStore, RememberedConversation};
+use super::store::{FolderScope, HistoryLocation, HistoryStore, RememberedConversation};
 
 /// How many jobs may wait for the thread; further callers wait until there is room.
 const MOST_WAITING: usize = 64;
@@ -47,13 +47,14 @@ pub(super) struct HistoryThread {
 }
 
 impl HistoryThread {
-    pub(super) fn start(place: HistoryLocation) -> Self {
+    pub(super) fn start(place: HistoryLocation, scope: Option<FolderScope>) -> Self {
         let name = place.name();
         let (jobs, waiting) = channel(MOST_WAITING);
         let state = Arc::new(ThreadState::default());
         let shared = Arc::clone(&state);
         let thread = thread::Builder::new().name("history".to_owned());
-        let thread = thread.spawn(move || work(&place, waiting, &shared)).ok();
+        let open = move || HistoryStore::open(&place, scope.clone());
+        let thread = thread.spawn(move || work(open, waiting, &shared)).ok();
         Self { jobs: Some(jobs), thread, state, is_hurried: AtomicBool::new(false), name }
     }
 
@@ -117,25 +118,29 @@ impl Drop for HistoryThread {
 }
 
 /// Runs the thread: opens the store, trying again at each job, and does the jobs.
-fn work(place: &HistoryLocation, mut jobs: Receiver<StoreJob>, state: &ThreadState) {
-    open(place, &mut lock(&state.stores), state).ok();
+fn work(
+    open: impl Fn() -> Result<HistoryStore, HistoryError>,
+    mut jobs: Receiver<StoreJob>,
+    state: &ThreadState,
+) {
+    opened(&open, &mut lock(&state.stores), state).ok();
     while let Some(job) = jobs.blocking_recv() {
-        job(open(place, &mut lock(&state.stores), state));
+        job(opened(&open, &mut lock(&state.stores), state));
         state.jobs.fetch_sub(1, Ordering::AcqRel);
     }
     // Closing the store moves what is left in its journal to the main file.
     lock(&state.stores).take();
 }
 
-fn open<'a>(
-    place: &HistoryLocation,
+fn opened<'a>(
+    open: &impl Fn() -> Result<HistoryStore, HistoryError>,
     stores: &'a mut Option<HistoryStore>,
     state: &ThreadState,
 ) -> Result<&'a mut HistoryStore, HistoryError> {
     if let Some(open) = stores {
         return Ok(open);
     }
-    let open = HistoryStore::open(place)?;
+    let open = open()?;
     *lock(&state.files) = open.files();
     Ok(stores.insert(open))
 }

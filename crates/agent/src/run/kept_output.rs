@@ -2,6 +2,8 @@
 
 use std::collections::VecDeque;
 
+use callgate_mask::text::counted;
+
 /// The beginning and the end of one stream.
 #[derive(Debug)]
 pub(super) struct KeptOutput {
@@ -46,8 +48,8 @@ impl KeptOutput {
         let (head, tail) = (&self.head[used..], self.tail.make_contiguous());
         let (last, used_last) = ending(if is_whole { head } else { tail }, most / 2);
         let left_out = self.total - (used + used_last) as u64;
-        let unit = if left_out == 1 { "byte" } else { "bytes" };
-        (format!("{first}\n… {left_out} {unit} left out …\n{last}"), true)
+        let left_out = counted(left_out, "byte");
+        (format!("{first}\n… {left_out} left out …\n{last}"), true)
     }
 }
 

@@ -16,7 +16,7 @@ use tokio::sync::watch;
 use tokio::time::timeout;
 
 use super::output::SessionOutput;
-use super::{AgentSession, SessionShared};
+use super::{AgentSession, ResumedConversation, SessionShared};
 use crate::engine_registry::CHOSEN;
 use crate::failure::RequestFailure;
 use crate::history::{History, HistoryError, HistoryPage};
@@ -79,9 +79,19 @@ impl CurrentConversation {
     }
 }
 
-/// Returns the conversation that was used last, if `resume` is set.
-pub(super) async fn last(history: History, resume: bool) -> Result<Option<String>, HistoryError> {
-    if resume { history.last().await } else { Ok(None) }
+/// Returns the conversation that is to be continued, if there is one.
+pub(super) async fn resumed(
+    history: History,
+    resume: ResumedConversation,
+) -> Result<Option<String>, HistoryError> {
+    match resume {
+        ResumedConversation::None => Ok(None),
+        ResumedConversation::Last => history.last().await,
+        ResumedConversation::Id(id) => match history.length(&id).await? {
+            0 => Err(HistoryError::Unknown(id)),
+            _ => Ok(Some(id)),
+        },
+    }
 }
 
 /// Returns a new id for a conversation.

@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use super::tool_call::{self, CallOrigin};
 use super::{LogLevel, SessionShared};
 use crate::BoxFuture;
-use crate::engine::ToolRunner;
+use crate::engine::{EngineToolCall, ToolRunner};
 use crate::gate::ToolPermit;
 use crate::tool::CallOutcome;
 use crate::turn::ToolCall;
@@ -25,16 +25,9 @@ impl EngineTools {
 }
 
 impl ToolRunner for EngineTools {
-    fn may(
-        &self,
-        id: String,
-        tool: String,
-        input: Box<RawValue>,
-        is_read_only: bool,
-    ) -> BoxFuture<'static, ToolPermit> {
-        let wanted = ToolCall { index: 0, id, name: tool, input };
+    fn may(&self, call: EngineToolCall) -> BoxFuture<'static, ToolPermit> {
         let (shared, origin) = (Arc::clone(&self.shared), self.origin.clone());
-        Box::pin(tool_call::permit(shared, origin, wanted, is_read_only))
+        Box::pin(tool_call::permit(shared, origin, call))
     }
 
     fn run(

@@ -11,6 +11,18 @@ use crate::history::History;
 use crate::price::TokenPrices;
 use crate::tool::{AgentTool, ToolSource};
 
+/// Which conversation a session continues.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum ResumedConversation {
+    /// None: a new one begins.
+    #[default]
+    None,
+    /// The one that was used last, within the scope of the history.
+    Last,
+    /// The one with this id.
+    Id(String),
+}
+
 /// The parts and settings of a session.
 pub struct SessionOptions {
     /// The engines.
@@ -39,8 +51,8 @@ pub struct SessionOptions {
     pub budget: Budget,
     /// The prices of tokens, in place of the built-in list.
     pub prices: Option<TokenPrices>,
-    /// Whether to continue the conversation that was used last.
-    pub resume: bool,
+    /// Which conversation to continue.
+    pub resume: ResumedConversation,
     /// The folder of relative attachment paths.
     pub folder: PathBuf,
     /// Returns when the day began, in milliseconds since 1970, for budgets per day.

@@ -16,6 +16,7 @@ use serde_json::value::RawValue;
 use tokio::time::timeout;
 
 use super::{SessionShared, ToolMap};
+use crate::engine::{EngineToolCall, EquivalentCall};
 use crate::gate::{GateQuestion, PreviewFn, QuestionMirror, RefusalFn, ToolPermit};
 use crate::tool::{AgentTool, CallOutcome, ProgressSink, ToolInvocation};
 use crate::turn::{FinishedCall, ToolCall};
@@ -107,7 +108,7 @@ pub(super) async fn run(
             origin.note_denied();
             let draft = Some(entry.refused(&because));
             CallReport {
-                ran: FinishedCall { outcome: CallOutcome::failed(because), interrupt },
+                ran: FinishedCall { outcome: CallOutcome::denied(because), interrupt },
                 draft,
             }
         }
@@ -118,9 +119,10 @@ pub(super) async fn run(
 pub(super) async fn permit(
     shared: Arc<SessionShared>,
     origin: CallOrigin,
-    wanted: ToolCall,
-    is_read_only: bool,
+    call: EngineToolCall,
 ) -> ToolPermit {
+    let EngineToolCall { id, tool, input, is_read_only, equivalent } = call;
+    let wanted = ToolCall { index: 0, id, name: tool, input };
     let CallOrigin { request, conversation, .. } = &origin;
     let mode = shared.modes.of(conversation);
     let question = GateQuestion {
@@ -131,7 +133,7 @@ pub(super) async fn permit(
         may_ask: mode != ConversationMode::Auto,
         mirror: shared.output.takes_questions().then(|| mirror(&shared, request)),
         refusal: None,
-        preview: None,
+        preview: equivalent.and_then(|own| equivalent_preview(&shared, own)),
     };
     let permit = permit_in(mode, is_read_only, &shared, question).await;
     let mut entry =
@@ -214,6 +216,12 @@ fn refusal(tool: &Arc<dyn AgentTool>) -> RefusalFn {
 fn preview(tool: &Arc<dyn AgentTool>) -> PreviewFn {
     let tool = Arc::clone(tool);
     Arc::new(move |input| tool.preview(input))
+}
+
+/// Returns what previews a call of the engine's own by a call of one of our tools.
+fn equivalent_preview(shared: &SessionShared, own: EquivalentCall) -> Option<PreviewFn> {
+    let tool = shared.tools.current().get(own.tool).map(Arc::clone)?;
+    Some(Arc::new(move |_| tool.preview(&own.input)))
 }
 
 /// Sends the output of a running tool. A front end that does not keep up misses some of it and is

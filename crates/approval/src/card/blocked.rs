@@ -3,7 +3,6 @@
 use callgate_mask::text;
 use callgate_wire::approval::{ApprovalRequest, RequestKind};
 
-use super::Card;
 use crate::plain;
 
 /// How much of the call and of the reason the question repeats, in characters.
@@ -35,11 +34,10 @@ impl BlockedCall {
         Some(Self { by, reason: reason.filter(|reason| !reason.is_empty()) })
     }
 
-    /// Returns the whole question on one line.
-    #[must_use]
-    pub fn question(&self, card: &Card) -> String {
+    /// Returns the whole question on one line. `summary` is what the call is about.
+    pub(super) fn question(&self, summary: &str) -> String {
         let Self { by, reason } = self;
-        let call = cut(&card.summary());
+        let call = cut(summary);
         match reason {
             Some(reason) => format!("{by} blocked `{call}` because {reason}. Let it try again?"),
             None => format!("{by} blocked `{call}`. Let it try again?"),

@@ -1,171 +1,94 @@
 //! What a tool would do, in the form in which people need to see it.
 
-use crate::plain;
-use serde_json::{Map, Value};
+use callgate_wire::desk::{
+    CardContent, CardGrants, CommandSegment, ContentChange, PatchedFile, SegmentStyle,
+};
+use callgate_wire::tool_act::{EditChange, GivenCommand, PatchAct, RunAct, TextChange, ToolAct};
+use serde_json::Value;
 
-/// What a tool would do.
-#[derive(Debug, Clone, PartialEq)]
-pub enum CardBody {
-    /// Run a shell command.
-    Command {
-        /// The command line.
-        command: String,
-        /// What the agent says it is for.
-        description: Option<String>,
-    },
-    /// Write a whole file.
-    Write {
-        /// The file.
-        path: String,
-        /// Its new content.
-        content: String,
-    },
-    /// Change a file.
-    Edit {
-        /// The file.
-        path: String,
-        /// The changes, in order.
-        changes: Vec<FileChange>,
-    },
-    /// Change a cell of a notebook.
-    Notebook {
-        /// The notebook.
-        path: String,
-        /// What happens to which cell, as in "replace the code cell `a1`".
-        change: String,
-        /// The cell's new content.
-        source: String,
-    },
-    /// Fetch a page.
-    Fetch {
-        /// Its address.
-        url: String,
-        /// What the agent wants to know about it.
-        prompt: Option<String>,
-    },
-    /// Begin to carry out a plan.
-    Plan(String),
-    /// The agent's questions to its user; the card's pickers hold the answers to choose from.
-    Questions(Vec<String>),
-    /// A question of a script or of a tool server.
-    Question {
-        /// The question.
-        question: String,
-        /// More about the question.
-        details: Option<String>,
-    },
-    /// Call a tool of an MCP server.
-    Mcp {
-        /// The server.
-        server: String,
-        /// Its tool.
-        tool: String,
-        /// The input, as JSON.
-        input: String,
-    },
-    /// Anything else, as JSON.
-    Other(String),
+use super::changed_lines::changed_lines;
+use crate::plain::visible;
+
+/// Returns what is shown of a call. An input of unusual shape is shown as it is.
+pub(super) fn content_of(act: &ToolAct<'_>, input: &str) -> CardContent {
+    known(act, input).unwrap_or_else(|| CardContent::Other { input: pretty(input) })
 }
 
-/// One change to a file.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FileChange {
-    /// The old text.
-    pub old: String,
-    /// The new text.
-    pub new: String,
-    /// Whether every occurrence is replaced.
-    pub everywhere: bool,
-}
-
-impl CardBody {
-    /// Returns the body for a tool's masked input. An input of unusual shape is shown as it is.
-    pub(super) fn of(tool: &str, input: &str) -> Self {
-        let fields: Map<String, Value> = serde_json::from_str(input).unwrap_or_default();
-        let known = match tool {
-            "Bash" | "shell" | "local_shell" | "exec_command" => command(&fields),
-            "run_shell_command" => program(&fields),
-            "Write" | "write_file" => write(&fields),
-            "Edit" | "MultiEdit" | "edit_file" => edit(&fields),
-            "NotebookEdit" => notebook(&fields),
-            "WebFetch" => fetch(&fields),
-            "ExitPlanMode" => shown(&fields, "plan").map(Self::Plan),
-            "AskUserQuestion" => questions(&fields),
-            "Ask" => question(&fields, "question", "details"),
-            "Elicitation" => question(&fields, "message", "mcp_server_name"),
-            _ => mcp(tool, input),
-        };
-        known.unwrap_or_else(|| Self::Other(pretty(input)))
-    }
-
-    /// Returns what it is about, on one line, or `None` if that needs the tool's name.
-    pub(super) fn line(&self) -> Option<String> {
-        match self {
-            Self::Command { command, .. } => Some(command.clone()),
-            Self::Write { path, .. } => Some(format!("write {path}")),
-            Self::Edit { path, .. } => Some(format!("edit {path}")),
-            Self::Notebook { path, change, .. } => Some(format!("{change} of {path}")),
-            Self::Fetch { url, .. } => Some(format!("fetch {url}")),
-            Self::Plan(plan) => {
-                // The first line that has words, without the mark of a heading.
-                let mut lines = plan.lines().map(|line| line.trim().trim_start_matches('#').trim());
-                lines.find(|line| !line.is_empty()).map(str::to_owned)
-            }
-            Self::Questions(all) => all.first().cloned(),
-            Self::Question { question, .. } => Some(question.clone()),
-            Self::Mcp { server, tool, .. } => Some(format!("{server}: {tool}")),
-            Self::Other(_) => None,
+fn known(act: &ToolAct<'_>, input: &str) -> Option<CardContent> {
+    Some(match act {
+        ToolAct::Run(run) => return command(run),
+        ToolAct::Write { file, content } => {
+            let content = visible((*content)?);
+            let lines = content.lines().count() as u64;
+            CardContent::Write { path: visible(file.path()?), content, lines }
         }
-    }
-}
-
-fn shown(fields: &Map<String, Value>, name: &str) -> Option<String> {
-    fields.get(name)?.as_str().map(plain::visible)
-}
-
-fn command(fields: &Map<String, Value>) -> Option<CardBody> {
-    let command = match fields.get("command").or_else(|| fields.get("cmd"))? {
-        Value::String(command) => plain::visible(command),
-        // Codex sends a list of words.
-        Value::Array(words) => plain::visible(&words_of(words)?),
+        ToolAct::Edit { file, change } => {
+            let path = visible(file.path()?);
+            match change {
+                EditChange::Texts(changes) => {
+                    CardContent::Edit { path, changes: changes.iter().map(change_of).collect() }
+                }
+                EditChange::Cell { what, source } => {
+                    CardContent::Notebook { path, what: visible(what), content: visible(source) }
+                }
+                EditChange::Unclear => return None,
+            }
+        }
+        ToolAct::Patch(patch) => return patched(patch),
+        ToolAct::Fetch { url, what, has_more: false } => {
+            CardContent::Fetch { url: visible((*url)?), what: what.map(visible) }
+        }
+        ToolAct::Plan(plan) => CardContent::Plan { markdown: visible((*plan)?) },
+        ToolAct::Ask { questions, details } if !questions.is_empty() => {
+            let all: Vec<String> = questions.iter().map(|question| visible(question)).collect();
+            CardContent::Ask { question: all.join("\n"), detail: details.map(visible) }
+        }
+        ToolAct::Mcp { server, tool } => {
+            let (server, tool) = (visible(server), visible(tool));
+            CardContent::Mcp { server, tool, input: pretty(input) }
+        }
+        ToolAct::Other { code: Some(code) } => CardContent::Command {
+            segments: unread(visible(code)),
+            description: Some("Code that can use every tool of the agent".to_owned()),
+        },
         _ => return None,
-    };
-    Some(CardBody::Command { command, description: described(fields) })
+    })
 }
 
-/// Returns the body for a program with separate arguments, without a shell.
-fn program(fields: &Map<String, Value>) -> Option<CardBody> {
-    let mut words = vec![fields.get("command")?.clone()];
-    match fields.get("args") {
-        None | Some(Value::Null) => return command(fields),
-        Some(Value::Array(args)) => words.extend(args.iter().cloned()),
-        Some(_) => return None,
+fn command(run: &RunAct<'_>) -> Option<CardContent> {
+    let words = run.words()?;
+    if let GivenCommand::Words(words) = &words
+        && let Some(patch) = run.patch(words)
+    {
+        return patched(&patch);
     }
-    let mut rest = fields.clone();
-    rest.retain(|name, _| name != "args");
-    Some(CardBody::Command {
-        command: plain::visible(&words_of(&words)?),
-        description: described(&rest),
+    Some(CardContent::Command {
+        segments: unread(visible(&typed(&words))),
+        description: described(run),
     })
+}
+
+/// Returns a command whose parts are not known.
+fn unread(text: String) -> Vec<CommandSegment> {
+    vec![CommandSegment { text, style: SegmentStyle::Unclear, breaks: false }]
 }
 
 /// Returns what the agent says a command is for, and how it would be run if that is unusual: in the
 /// background, outside its sandbox, or in an unknown way.
-fn described(fields: &Map<String, Value>) -> Option<String> {
-    let is_shown = |name: &str| matches!(name, "command" | "cmd" | "description" | "timeout");
-    let others = fields.iter().filter(|(name, _)| !is_shown(name));
-    let unusual = others.filter(|(_, value)| !matches!(value, Value::Null | Value::Bool(false)));
-    let all: Vec<String> = shown(fields, "description")
-        .into_iter()
-        .chain(unusual.map(|(name, value)| plain::visible(&format!("{name}: {value}"))))
-        .collect();
+fn described(run: &RunAct<'_>) -> Option<String> {
+    let unusual = run.others.iter().map(|(name, value)| visible(&format!("{name}: {value}")));
+    let all: Vec<String> = run.description.map(visible).into_iter().chain(unusual).collect();
     (!all.is_empty()).then(|| all.join("; "))
 }
 
-/// Joins words as one would type them.
-fn words_of(words: &[Value]) -> Option<String> {
-    let words = words.iter().map(|word| word.as_str().map(quoted));
-    Some(words.collect::<Option<Vec<_>>>()?.join(" "))
+/// Returns a command as one would type it.
+pub(super) fn typed(words: &GivenCommand<'_>) -> String {
+    match words {
+        GivenCommand::Line(line) => (*line).to_owned(),
+        GivenCommand::Words(words) => {
+            words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
+        }
+    }
 }
 
 /// Quotes a word as one would type it, unless it has only plain characters.
@@ -178,84 +101,49 @@ pub(super) fn quoted(word: &str) -> String {
     }
 }
 
-fn path_of(fields: &Map<String, Value>) -> Option<String> {
-    shown(fields, "file_path").or_else(|| shown(fields, "path"))
+fn change_of(change: &TextChange<'_>) -> ContentChange {
+    let lines = changed_lines(&visible(change.old), &visible(change.new));
+    ContentChange { everywhere: change.everywhere, place: None, lines }
 }
 
-fn write(fields: &Map<String, Value>) -> Option<CardBody> {
-    Some(CardBody::Write { path: path_of(fields)?, content: shown(fields, "content")? })
-}
-
-fn edit(fields: &Map<String, Value>) -> Option<CardBody> {
-    let changes = match fields.get("edits") {
-        Some(edits) => edits.as_array()?.iter().map(|edit| change(edit.as_object()?)).collect(),
-        None => change(fields).map(|change| vec![change]),
-    };
-    Some(CardBody::Edit { path: path_of(fields)?, changes: changes? })
-}
-
-fn change(fields: &Map<String, Value>) -> Option<FileChange> {
-    // Claude's names, or those of callgate's own runtime.
-    let either = |name: &str, ours: &str| shown(fields, name).or_else(|| shown(fields, ours));
-    let everywhere = fields.get("replace_all").or_else(|| fields.get("replaceAll"));
-    let everywhere = everywhere.and_then(Value::as_bool).unwrap_or_default();
-    let (old, new) = (either("old_string", "oldText")?, either("new_string", "newText")?);
-    Some(FileChange { old, new, everywhere })
-}
-
-/// Returns the body for a notebook cell, or `None` if the input has unknown members.
-fn notebook(fields: &Map<String, Value>) -> Option<CardBody> {
-    const KNOWN: [&str; 5] = ["notebook_path", "cell_id", "cell_type", "edit_mode", "new_source"];
-    if !has_only(fields, &KNOWN) {
-        return None;
+fn patched(patch: &PatchAct<'_>) -> Option<CardContent> {
+    let mut files = patch.files()?;
+    for PatchedFile { path, moved_to, changes, .. } in &mut files {
+        let places = changes.iter_mut().filter_map(|change| change.place.as_mut());
+        let texts = [path].into_iter().chain(moved_to).chain(places);
+        texts.for_each(|text| *text = visible(text));
+        for line in changes.iter_mut().flat_map(|change| &mut change.lines) {
+            line.text = visible(&line.text);
+        }
     }
-    let text = |name: &str| match fields.get(name) {
-        None | Some(Value::Null) => Some(None),
-        Some(value) => value.as_str().map(|text| Some(plain::visible(text))),
-    };
-    let kind = text("cell_type")?.map(|kind| format!("{kind} ")).unwrap_or_default();
-    let change = match (text("edit_mode")?.as_deref(), text("cell_id")?) {
-        (None | Some("replace"), Some(cell)) => format!("replace the {kind}cell `{cell}`"),
-        (None | Some("replace"), None) => format!("replace the first {kind}cell"),
-        (Some("insert"), Some(cell)) => format!("insert a {kind}cell after `{cell}`"),
-        (Some("insert"), None) => format!("insert a {kind}cell at the beginning"),
-        (Some("delete"), Some(cell)) => format!("delete the {kind}cell `{cell}`"),
-        _ => return None,
-    };
-    let source = text("new_source")?.unwrap_or_default();
-    Some(CardBody::Notebook { path: shown(fields, "notebook_path")?, change, source })
-}
-
-/// Returns the body for a page to be fetched, or `None` if the input has unknown members.
-fn fetch(fields: &Map<String, Value>) -> Option<CardBody> {
-    if !has_only(fields, &["url", "prompt"]) {
-        return None;
-    }
-    Some(CardBody::Fetch { url: shown(fields, "url")?, prompt: shown(fields, "prompt") })
-}
-
-fn has_only(fields: &Map<String, Value>, known: &[&str]) -> bool {
-    fields.keys().all(|name| known.contains(&name.as_str()))
-}
-
-fn questions(fields: &Map<String, Value>) -> Option<CardBody> {
-    let all = fields.get("questions")?.as_array()?.iter();
-    let texts: Option<Vec<_>> = all.map(|one| shown(one.as_object()?, "question")).collect();
-    texts.map(CardBody::Questions)
-}
-
-fn question(fields: &Map<String, Value>, question: &str, details: &str) -> Option<CardBody> {
-    Some(CardBody::Question { question: shown(fields, question)?, details: shown(fields, details) })
-}
-
-fn mcp(tool: &str, input: &str) -> Option<CardBody> {
-    let (server, tool) = tool.strip_prefix("mcp__")?.split_once("__")?;
-    let (server, tool) = (plain::visible(server), plain::visible(tool));
-    Some(CardBody::Mcp { server, tool, input: pretty(input) })
+    Some(CardContent::Patch { files })
 }
 
 fn pretty(input: &str) -> String {
     let value: Option<Value> = serde_json::from_str(input).ok();
     let pretty = value.and_then(|value| serde_json::to_string_pretty(&value).ok());
-    plain::visible(&pretty.unwrap_or_else(|| input.to_owned()))
+    visible(&pretty.unwrap_or_else(|| input.to_owned()))
+}
+
+/// Returns what each answer grants.
+pub(super) fn grants_of(body: &CardContent, is_blocked: bool, is_picked: bool) -> CardGrants {
+    let allow = match body {
+        _ if is_blocked => "Lets this call try again, once.",
+        _ if is_picked => "Sends the agent what you choose.",
+        CardContent::Command { .. } => "Runs this command once.",
+        CardContent::Write { .. } => "Writes this file once.",
+        CardContent::Edit { .. } => "Makes this change once.",
+        CardContent::Patch { .. } => "Makes these changes once.",
+        CardContent::Notebook { .. } => "Changes this notebook once.",
+        CardContent::Fetch { .. } => "Fetches this page once.",
+        CardContent::Plan { .. } => "Lets the agent carry out this plan.",
+        CardContent::Ask { .. } => "Answers yes.",
+        CardContent::Mcp { .. } | CardContent::Other { .. } => "Lets this tool run once.",
+    };
+    let deny = match body {
+        _ if is_blocked => "It stays blocked.",
+        CardContent::Ask { .. } => "Answers no.",
+        _ => "It does not run; the agent is told so and goes on.",
+    };
+    CardGrants { allow: allow.to_owned(), deny: deny.to_owned() }
 }

@@ -2,7 +2,9 @@
 //!
 //! It is no secret: it is the end of what the person is asked about, so that they have read it.
 
-use super::{Card, CardBody};
+use callgate_wire::desk::{AnswerNeeds, CardContent};
+
+use super::Card;
 
 /// The characters around a word that need not be typed.
 const AROUND: &str = "'\"`“”‘’«»;&|()[]{}<>,";
@@ -17,21 +19,25 @@ pub struct ConfirmWord {
 impl ConfirmWord {
     /// Returns the word for a question.
     fn of(card: &Card) -> Self {
+        let last_part = |path: &str| path.trim_end_matches('/').rsplit('/').next().map(bare);
         let (word, hint) = match &card.body {
-            CardBody::Command { command, .. } => {
-                (command.split_whitespace().next_back(), "the last word of the command")
-            }
-            CardBody::Write { path, .. }
-            | CardBody::Edit { path, .. }
-            | CardBody::Notebook { path, .. } => {
-                (path.trim_end_matches('/').rsplit('/').next(), "the last part of the path")
-            }
-            CardBody::Mcp { tool, .. } => (Some(tool.as_str()), "the name of the tool"),
+            CardContent::Command { .. } => (
+                card.body.command().split_whitespace().next_back().map(bare),
+                "the last word of the command",
+            ),
+            CardContent::Write { path, .. }
+            | CardContent::Edit { path, .. }
+            | CardContent::Notebook { path, .. } => (last_part(path), "the last part of the path"),
+            CardContent::Patch { files } => (
+                files.last().and_then(|file| last_part(&file.path)),
+                "the last part of the last path",
+            ),
+            CardContent::Mcp { tool, .. } => (Some(bare(tool)), "the name of the tool"),
             _ => (None, "the name of the tool"),
         };
-        match word.map(bare).filter(|word| !word.is_empty()) {
+        match word.filter(|word| !word.is_empty()) {
             Some(word) => Self { word, hint },
-            None => Self { word: bare(&card.tool), hint: "the name of the tool" },
+            None => Self { word: bare(&card.row.tool), hint: "the name of the tool" },
         }
     }
 
@@ -52,7 +58,10 @@ impl Card {
     /// Requires a typed word to allow the call. Nothing can then be allowed from now on, and no
     /// answer is a no.
     pub(crate) fn require_confirmation(&mut self) {
-        self.confirm = Some(ConfirmWord::of(self));
+        let word = ConfirmWord::of(self);
+        self.row.needs = AnswerNeeds::Confirm;
+        self.confirm_word_of = Some(word.hint().to_owned());
+        self.confirm = Some(word);
         self.offers.clear();
         self.no_answer_denies = true;
     }

@@ -3,6 +3,7 @@
 use crate::plain;
 use callgate_wire::approval::Action;
 use callgate_wire::desk::{CardChoice, CardPicker};
+use callgate_wire::tool_act::ToolKind;
 use serde_json::{Map, Value, json};
 
 /// The most questions and answers: buttons cannot tell more apart, and nobody would read more.
@@ -11,12 +12,15 @@ const MOST_CHOICES: usize = 32;
 
 /// Returns the pickers for a tool's masked input. If not all of it can be shown, nothing can be
 /// picked.
-pub(super) fn of(tool: &str, input: &str) -> Vec<CardPicker> {
+pub(super) fn of(tool: ToolKind, input: &str) -> Vec<CardPicker> {
+    if !matches!(tool, ToolKind::AskUser | ToolKind::Script | ToolKind::Elicit) {
+        return Vec::new();
+    }
     let input: Value = serde_json::from_str(input).unwrap_or_default();
     let pickers = match tool {
-        "AskUserQuestion" => user_questions(&input),
-        "Ask" => script_choices(&input).map(|picker| vec![picker]),
-        "Elicitation" => asked_field(&input).and_then(|(_, picker)| Some(vec![picker?])),
+        ToolKind::AskUser => user_questions(&input),
+        ToolKind::Script => script_choices(&input).map(|picker| vec![picker]),
+        ToolKind::Elicit => asked_field(&input).and_then(|(_, picker)| Some(vec![picker?])),
         _ => None,
     };
     let fits = |picker: &CardPicker| (1..=MOST_CHOICES).contains(&picker.choices.len());
@@ -73,23 +77,18 @@ fn asked_field(input: &Value) -> Option<(&str, Option<CardPicker>)> {
 }
 
 /// Returns the input that carries the picks back to the tool, made from its original input.
-pub(crate) fn answered(tool: &str, input: &str, picks: &[Vec<u8>]) -> Option<String> {
+pub(crate) fn answered(tool: ToolKind, input: &str, picks: &[Vec<u8>]) -> Option<String> {
     let input: Value = serde_json::from_str(input).ok()?;
     let chosen = |question: usize, list: &Value, label: fn(&Value) -> Option<&str>| {
         let labels = picks.get(question)?.iter().map(|at| label(list.get(usize::from(*at))?));
         labels.collect::<Option<Vec<_>>>().map(|labels| labels.join(", "))
     };
     let answer = match tool {
-        "AskUserQuestion" => {
-            let mut answers = Map::new();
-            for (at, one) in input["questions"].as_array()?.iter().enumerate() {
-                let label = chosen(at, &one["options"], |option| option["label"].as_str())?;
-                answers.insert(one["question"].as_str()?.to_owned(), label.into());
-            }
-            json!({ "questions": input["questions"], "answers": answers })
-        }
-        "Ask" => json!({ "choice": chosen(0, &input["choices"], Value::as_str)? }),
-        "Elicitation" => {
+        ToolKind::AskUser => user_answers(&input, |at, one| {
+            chosen(at, &one["options"], |option| option["label"].as_str())
+        })?,
+        ToolKind::Script => json!({ "choice": chosen(0, &input["choices"], Value::as_str)? }),
+        ToolKind::Elicit => {
             let (name, _) = asked_field(&input)?;
             let list = &input["requested_schema"]["properties"][name]["enum"];
             json!({ name: chosen(0, list, Value::as_str)? })
@@ -99,11 +98,42 @@ pub(crate) fn answered(tool: &str, input: &str, picks: &[Vec<u8>]) -> Option<Str
     Some(answer.to_string())
 }
 
-/// Returns the input that carries a person's own words back to a tool that asked for words.
-pub(crate) fn worded(tool: &str, input: &str, words: &str) -> Option<String> {
+/// Returns the input that carries the answers to an agent's questions back to it.
+fn user_answers(input: &Value, answer: impl Fn(usize, &Value) -> Option<String>) -> Option<Value> {
+    let mut answers = Map::new();
+    for (at, one) in input["questions"].as_array()?.iter().enumerate() {
+        answers.insert(one["question"].as_str()?.to_owned(), answer(at, one)?.into());
+    }
+    Some(json!({ "questions": input["questions"], "answers": answers }))
+}
+
+/// Returns the input that carries a person's own words back to a tool that asked its user. Of
+/// several questions, the words answer those without a pick.
+pub(crate) fn worded(
+    tool: ToolKind,
+    input: &str,
+    words: &str,
+    picks: &[Vec<u8>],
+) -> Option<String> {
+    // Every face asks this of every question, and inputs of other tools may be long.
+    if !matches!(tool, ToolKind::AskUser | ToolKind::Elicit) {
+        return None;
+    }
     let input: Value = serde_json::from_str(input).ok()?;
     match tool {
-        "Elicitation" => match asked_field(&input)? {
+        ToolKind::AskUser => {
+            let answers = user_answers(&input, |at, one| {
+                let label = |option: &u8| one["options"][usize::from(*option)]["label"].as_str();
+                match picks.get(at).filter(|picks| !picks.is_empty()) {
+                    Some(picks) => {
+                        Some(picks.iter().map(label).collect::<Option<Vec<_>>>()?.join(", "))
+                    }
+                    None => Some(words.to_owned()),
+                }
+            });
+            answers.map(|answers| answers.to_string())
+        }
+        ToolKind::Elicit => match asked_field(&input)? {
             (name, None) => Some(json!({ name: words }).to_string()),
             (_, Some(_)) => None,
         },

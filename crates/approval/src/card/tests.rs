@@ -1,6 +1,7 @@
 //! What people see of each kind of question, and what goes back to the agent.
 
 use callgate_wire::approval::ApprovalRequest;
+use callgate_wire::desk::CardContent;
 use expect_test::{Expect, expect};
 use serde_json::value::to_raw_value;
 use serde_json::{Value, json};
@@ -24,7 +25,53 @@ fn card(tool: &str, input: &Value, suggestions: &Value) -> Card {
 
 fn body(tool: &str, input: &Value, expected: &Expect) {
     let card = card(tool, input, &json!([]));
-    expected.assert_eq(&format!("{}\n{:?}", card.summary(), card.body));
+    expected.assert_eq(&format!("{}\n{:?}", card.row.summary, card.body));
+}
+
+/// An input for a kind of tools, and the type of the body that it has.
+pub(crate) fn sample(kind: ToolKind) -> (Value, &'static str) {
+    let patch = "*** Begin Patch\n*** Delete File: a.rs\n*** End Patch";
+    match kind {
+        ToolKind::Run(_) => (json!({ "command": "make" }), "command"),
+        ToolKind::Code => (json!({ "code": "make" }), "command"),
+        ToolKind::Write => (json!({ "path": "a.rs", "content": "x" }), "write"),
+        ToolKind::Edit => (json!({ "path": "a.rs", "old_string": "x", "new_string": "y" }), "edit"),
+        ToolKind::Notebook => (json!({ "notebook_path": "a.rs", "new_source": "x" }), "notebook"),
+        ToolKind::Patch => (json!({ "input": patch }), "patch"),
+        ToolKind::Fetch => (json!({ "url": "http://127.0.0.1/" }), "fetch"),
+        ToolKind::Plan => (json!({ "plan": "Make it" }), "plan"),
+        ToolKind::AskUser => (json!({ "questions": [{ "question": "Which?" }] }), "ask"),
+        ToolKind::Script => (json!({ "question": "Which?" }), "ask"),
+        ToolKind::Elicit => (json!({ "message": "Which?" }), "ask"),
+        ToolKind::Mcp => (json!({}), "mcp"),
+        _ => (json!({ "path": "a.rs", "pattern": "x" }), "other"),
+    }
+}
+
+/// The card for an input of a tool of an agent.
+pub(crate) fn card_of(agent: &str, tool: &str, input: &Value) -> Card {
+    let request = json!({
+        "request_id": "550e8400-e29b-41d4-a716-446655440000",
+        "tool_name": tool, "tool_input": input, "cwd": "/", "session_id": "s1", "agent": agent,
+    });
+    let request = ApprovalRequest::decode(request.to_string().as_bytes()).unwrap();
+    let card = Card::new(&request, request.tool_input.get(), 1, 2);
+    let recorded = Card::summary_of(&request, request.tool_input.get());
+    assert_eq!(recorded, card.row.summary, "the ledger has other words");
+    card
+}
+
+#[test]
+fn every_line_of_the_table_of_tools_has_its_card() {
+    for (agent, tool, kind) in ToolKind::table() {
+        let (input, expected) = sample(kind);
+        let card = card_of(agent, tool, &input);
+        let body = serde_json::to_value(&card.body).unwrap();
+        assert_eq!(body["type"], expected, "{agent} {tool}");
+        assert_eq!(card.row.deed, kind.deed(tool), "{agent} {tool}");
+        let is_named = expected == "other" || kind == ToolKind::Code;
+        assert!(card.row.summary != tool || is_named, "{agent} {tool}");
+    }
 }
 
 #[test]
@@ -34,63 +81,63 @@ fn bodies_by_tool() {
         &json!({ "command": "make\u{200b} build\n", "description": "Build" }),
         &expect![[r#"
             make⟨U+200B⟩ build
-            Command { command: "make⟨U+200B⟩ build\n", description: Some("Build") }"#]],
+            Command { segments: [CommandSegment { text: "make⟨U+200B⟩ build\n", style: Unclear, breaks: false }], description: Some("Build") }"#]],
     );
     body(
         "shell",
         &json!({ "command": ["bash", "-lc", "echo 'hi'"] }),
         &expect![[r#"
-        bash -lc 'echo '\''hi'\'''
-        Command { command: "bash -lc 'echo '\\''hi'\\'''", description: None }"#]],
+            bash -lc 'echo '\''hi'\'''
+            Command { segments: [CommandSegment { text: "bash -lc 'echo '\\''hi'\\'''", style: Unclear, breaks: false }], description: None }"#]],
     );
     body(
         "run_shell_command",
         &json!({ "command": "git", "args": ["commit", "-m", "two words"], "cwd": "/a" }),
         &expect![[r#"
             git commit -m 'two words' (in /a)
-            Command { command: "git commit -m 'two words'", description: Some("cwd: \"/a\"") }"#]],
+            Command { segments: [CommandSegment { text: "git commit -m 'two words'", style: Unclear, breaks: false }], description: Some("cwd: \"/a\"") }"#]],
     );
     body(
         "Write",
         &json!({ "file_path": "/a/b", "content": "one\ntwo" }),
         &expect![[r#"
-        write /a/b
-        Write { path: "/a/b", content: "one\ntwo" }"#]],
+            write /a/b
+            Write { path: "/a/b", content: "one\ntwo", lines: 2 }"#]],
     );
     body(
         "Edit",
         &json!({ "file_path": "/a/b", "old_string": "x", "new_string": "y", "replace_all": true }),
         &expect![[r#"
             edit /a/b
-            Edit { path: "/a/b", changes: [FileChange { old: "x", new: "y", everywhere: true }] }"#]],
+            Edit { path: "/a/b", changes: [ContentChange { everywhere: true, place: None, lines: [ChangedLine { op: Removed, old: Some(1), new: None, text: "x" }, ChangedLine { op: Added, old: None, new: Some(1), text: "y" }] }] }"#]],
     );
     body(
         "edit_file",
         &json!({ "path": "b", "oldText": "x", "newText": "y", "replaceAll": true }),
         &expect![[r#"
             edit b
-            Edit { path: "b", changes: [FileChange { old: "x", new: "y", everywhere: true }] }"#]],
+            Edit { path: "b", changes: [ContentChange { everywhere: true, place: None, lines: [ChangedLine { op: Removed, old: Some(1), new: None, text: "x" }, ChangedLine { op: Added, old: None, new: Some(1), text: "y" }] }] }"#]],
     );
     body(
         "MultiEdit",
         &json!({ "file_path": "/a", "edits": [{ "old_string": "x", "new_string": "y" }] }),
         &expect![[r#"
             edit /a
-            Edit { path: "/a", changes: [FileChange { old: "x", new: "y", everywhere: false }] }"#]],
+            Edit { path: "/a", changes: [ContentChange { everywhere: false, place: None, lines: [ChangedLine { op: Removed, old: Some(1), new: None, text: "x" }, ChangedLine { op: Added, old: None, new: Some(1), text: "y" }] }] }"#]],
     );
     body(
         "ExitPlanMode",
         &json!({ "plan": "\n# Plan\n1. build" }),
         &expect![[r#"
-        Plan
-        Plan("\n# Plan\n1. build")"#]],
+            Plan
+            Plan { markdown: "\n# Plan\n1. build" }"#]],
     );
     body(
         "Ask",
         &json!({ "question": "Deploy?", "details": "v2" }),
         &expect![[r#"
-        Deploy?
-        Question { question: "Deploy?", details: Some("v2") }"#]],
+            Deploy?
+            Ask { question: "Deploy?", detail: Some("v2") }"#]],
     );
     body(
         "mcp__github__merge",
@@ -104,14 +151,40 @@ fn bodies_by_tool() {
         &json!({ "url": "http://127.0.0.1/" }),
         &expect![[r#"
             fetch http://127.0.0.1/
-            Fetch { url: "http://127.0.0.1/", prompt: None }"#]],
+            Fetch { url: "http://127.0.0.1/", what: None }"#]],
     );
+}
+
+/// A patch is the change of each of its files, however Codex is told to apply it.
+#[test]
+fn a_patch_is_shown_as_changes() {
+    let patch = "*** Begin Patch\n*** Update File: a\u{202e}.rs\n@@ fn x()\n-old\n+new\n\
+                 *** Delete File: b.rs\n*** End Patch\n";
+    for (tool, input) in [
+        ("apply_patch", json!({ "input": patch })),
+        ("shell", json!({ "command": ["apply_patch", patch] })),
+    ] {
+        let card = card(tool, &input, &json!([]));
+        assert_eq!(card.row.summary, "patch a⟨U+202E⟩.rs, b.rs", "{tool}");
+        assert!(matches!(&card.body, CardContent::Patch { files } if files.len() == 2));
+        let shown = "Update a⟨U+202E⟩.rs\n@@ fn x()\n-old\n+new\nDelete b.rs\n";
+        assert_eq!(card.body.text(), shown, "{tool}");
+        assert_eq!(card.grants.allow, "Makes these changes once.");
+    }
+}
+
+/// Code is shown as it is, and an agent would not run it after a change.
+#[test]
+fn code_that_uses_tools_is_shown_and_not_edited() {
+    let card = card("REPL", &json!({ "code": "await Bash({})\nx" }), &json!([]));
+    assert_eq!(card.body.command(), "await Bash({})\nx");
+    assert_eq!((card.can_edit, card.row.deed.as_str()), (false, "Run code that uses tools"));
 }
 
 #[test]
 fn titles_of_our_own_tools_say_what_they_touch() {
     let check = |tool: &str, input: Value, expected: &str| {
-        assert_eq!(card(tool, &input, &json!([])).summary(), expected, "{input}");
+        assert_eq!(card(tool, &input, &json!([])).row.summary, expected, "{input}");
     };
     check("read_file", json!({ "path": "src/a b.rs", "offset": 3 }), "read src/a b.rs");
     check("write_file", json!({ "path": "a", "content": "" }), "write a");
@@ -128,14 +201,14 @@ fn titles_of_our_own_tools_say_what_they_touch() {
         check(tool, input, tool);
     }
     let token = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
-    let summary = card("search_text", &json!({ "pattern": token }), &json!([])).summary();
+    let summary = &card("search_text", &json!({ "pattern": token }), &json!([])).row.summary;
     assert!(!summary.contains(token), "{summary}");
 }
 
 #[test]
 fn the_title_of_a_command_names_the_folder_in_which_it_would_run() {
     let check = |input: Value, expected: &str| {
-        assert_eq!(card("run_shell_command", &input, &json!([])).summary(), expected, "{input}");
+        assert_eq!(card("run_shell_command", &input, &json!([])).row.summary, expected, "{input}");
     };
     let cp = json!(["evil.toml", "rules.toml"]);
     let elsewhere = json!({ "command": "cp", "args": cp, "cwd": "/home/ada/.config/callgate" });
@@ -149,7 +222,7 @@ fn the_title_of_a_command_names_the_folder_in_which_it_would_run() {
         r#"{{"request_id":"550e8400-e29b-41d4-a716-446655440000","tool_name":"run_shell_command","tool_input":{raw},"cwd":"/","session_id":"s1"}}"#
     );
     let request = ApprovalRequest::decode(line.replace('\n', " ").as_bytes()).unwrap();
-    assert_eq!(Card::new(&request, raw, 1, 2).summary(), "make (in /a)", "however it is spaced");
+    assert_eq!(Card::new(&request, raw, 1, 2).row.summary, "make (in /a)", "however it is spaced");
 }
 
 #[test]
@@ -158,7 +231,8 @@ fn how_a_command_would_be_run_is_shown_when_it_is_not_as_usual() {
         "command": "make", "description": "Build", "timeout": 1000, "run_in_background": true,
         "dangerouslyDisableSandbox": true, "quiet": false,
     });
-    let CardBody::Command { description, .. } = card("Bash", &input, &json!([])).body else {
+    let CardContent::Command { description, .. } = card("Bash", &input, &json!([])).shown.body
+    else {
         panic!()
     };
     let shown = "Build; run_in_background: true; dangerouslyDisableSandbox: true";
@@ -170,12 +244,18 @@ fn an_input_of_an_unusual_shape_is_shown_as_it_is() {
     for (tool, input) in [
         ("Bash", json!({ "command": 7 })),
         ("Write", json!({ "file_path": "/a" })),
+        ("Write", json!({ "file_path": "/a", "path": "/b", "content": "" })),
         ("Edit", json!({ "file_path": "/a", "edits": [{ "old_string": "x" }] })),
+        ("apply_patch", json!({ "input": "*** Add File: a" })),
         ("ExitPlanMode", json!({})),
     ] {
         let card = card(tool, &input, &json!([]));
-        assert!(matches!(&card.body, CardBody::Other(shown) if shown.starts_with('{')), "{card:?}");
-        assert_eq!(card.summary(), tool);
+        assert!(
+            matches!(&card.body, CardContent::Other { input } if input.starts_with('{')),
+            "{card:?}"
+        );
+        let summaries = [tool, "write /a", "edit /a", "patch a"];
+        assert!(summaries.contains(&card.row.summary.as_str()), "{card:?}");
     }
 }
 
@@ -229,7 +309,7 @@ fn offers_are_grouped_by_where_they_are_kept_and_put_into_words() {
 fn what_the_agent_says_is_masked_and_made_visible() {
     let card = card("Bash", &json!({ "command": "x" }), &json!([]));
     assert_eq!(card.last_words.as_deref(), Some("Now⟨U+202E⟩ I build."));
-    assert_eq!(card.agent, "Claude Code");
+    assert_eq!(card.row.agent, "Claude Code");
 }
 
 #[test]
@@ -241,7 +321,7 @@ fn picks_go_back_in_the_shape_the_tool_expects() {
     let card = card("AskUserQuestion", &input, &json!([]));
     assert_eq!(card.pickers.len(), 2);
     assert!(card.pickers[1].many && !card.pickers[0].many);
-    let picked = |picks: &[Vec<u8>]| picks::answered("AskUserQuestion", &input.to_string(), picks);
+    let picked = |picks: &[Vec<u8>]| picks::answered(ToolKind::AskUser, &input.to_string(), picks);
     let answer: Value = serde_json::from_str(&picked(&[vec![1], vec![0, 2]]).unwrap()).unwrap();
     assert_eq!(answer["answers"], json!({ "Colour?": "Blue", "Sizes?": "S, L" }));
     assert_eq!(answer["questions"], input["questions"]);
@@ -253,21 +333,21 @@ fn picks_go_back_in_the_shape_the_tool_expects() {
 fn choices_of_scripts_and_of_tool_servers() {
     let ask = json!({ "question": "Where?", "choices": ["test", "live"] });
     assert_eq!(card("Ask", &ask, &json!([])).pickers[0].choices[1].label, "live");
-    let chosen = picks::answered("Ask", &ask.to_string(), &[vec![1]]);
+    let chosen = picks::answered(ToolKind::Script, &ask.to_string(), &[vec![1]]);
     assert_eq!(chosen.as_deref(), Some(r#"{"choice":"live"}"#));
     assert!(card("Ask", &json!({ "question": "Sure?" }), &json!([])).pickers.is_empty());
 
     let asked = |schema: Value| json!({ "message": "Which?", "requested_schema": { "type": "object", "properties": schema } });
     let one = asked(json!({ "tier": { "type": "string", "enum": ["a", "b"] } }));
     assert_eq!(card("Elicitation", &one, &json!([])).pickers.len(), 1);
-    let chosen = picks::answered("Elicitation", &one.to_string(), &[vec![0]]);
+    let chosen = picks::answered(ToolKind::Elicit, &one.to_string(), &[vec![0]]);
     assert_eq!(chosen.as_deref(), Some(r#"{"tier":"a"}"#));
-    assert_eq!(picks::worded("Elicitation", &one.to_string(), "c"), None);
+    assert_eq!(picks::worded(ToolKind::Elicit, &one.to_string(), "c", &[]), None);
     let words = asked(json!({ "name": { "type": "string" } }));
-    let told = picks::worded("Elicitation", &words.to_string(), "Ada");
+    let told = picks::worded(ToolKind::Elicit, &words.to_string(), "Ada", &[]);
     assert_eq!(told.as_deref(), Some(r#"{"name":"Ada"}"#));
     let two = asked(json!({ "a": { "type": "string" }, "b": { "type": "string" } }));
-    assert_eq!(picks::worded("Elicitation", &two.to_string(), "Ada"), None);
+    assert_eq!(picks::worded(ToolKind::Elicit, &two.to_string(), "Ada", &[]), None);
 }
 
 #[test]
@@ -292,7 +372,7 @@ fn a_card_says_that_something_hidden_could_run() {
         let shown: Value = serde_json::from_str(masked.shown()).unwrap();
         let card = card("Bash", &shown, &json!([]));
         assert_eq!(card.hides_what_runs, expected, "{shown}");
-        assert_eq!(card.summary().contains("rm -rf"), command.contains("rm -rf"), "{shown}");
+        assert_eq!(card.row.summary.contains("rm -rf"), command.contains("rm -rf"), "{shown}");
     }
 }
 
@@ -306,7 +386,7 @@ fn notebooks_and_pages() {
         input
     };
     let check = |input: Value, expected: &str| {
-        assert_eq!(card("NotebookEdit", &input, &json!([])).summary(), expected);
+        assert_eq!(card("NotebookEdit", &input, &json!([])).row.summary, expected);
     };
     check(cell(json!({ "cell_id": "c1" })), "replace the cell `c1` of /a.ipynb");
     check(
@@ -321,15 +401,15 @@ fn notebooks_and_pages() {
     // What is not known is not left out.
     for odd in [json!({ "edit_mode": "burn" }), json!({ "run": true }), json!({ "cell_id": 7 })] {
         let card = card("NotebookEdit", &cell(odd.clone()), &json!([]));
-        assert!(matches!(card.body, CardBody::Other(_)), "{odd}: {:?}", card.body);
+        assert!(matches!(card.body, CardContent::Other { .. }), "{odd}: {:?}", card.body);
     }
     body(
         "WebFetch",
         &json!({ "url": "https://example.org/\u{202e}a", "prompt": "What is it?" }),
         &expect![[r#"
             fetch https://example.org/⟨U+202E⟩a
-            Fetch { url: "https://example.org/⟨U+202E⟩a", prompt: Some("What is it?") }"#]],
+            Fetch { url: "https://example.org/⟨U+202E⟩a", what: Some("What is it?") }"#]],
     );
     let odd = card("WebFetch", &json!({ "url": "https://a", "method": "POST" }), &json!([]));
-    assert!(matches!(odd.body, CardBody::Other(_)), "{:?}", odd.body);
+    assert!(matches!(odd.body, CardContent::Other { .. }), "{:?}", odd.body);
 }

@@ -42,6 +42,16 @@ const STOP: u64 = u64::MAX;
 struct ParkedAsker {
     stream: UnixStream,
     answer: AnswerState,
+    question: QuestionState,
+}
+
+/// Whether the desk has an asker's question.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum QuestionState {
+    /// Not yet. The agent's last words may have come, which the desk must not get before.
+    OnItsWay { last_words: Option<String> },
+    /// The desk has it.
+    Asked,
 }
 
 /// How much of the answer to an asker has been sent.
@@ -71,7 +81,9 @@ impl Askers {
 
     /// Parks the connection of an asker whose question is about to go to the desk.
     pub(super) fn add(&self, id: AskerId, stream: UnixStream) {
-        lock(&self.waiting).insert(id, ParkedAsker { stream, answer: AnswerState::Absent });
+        let question = QuestionState::OnItsWay { last_words: None };
+        let parked = ParkedAsker { stream, answer: AnswerState::Absent, question };
+        lock(&self.waiting).insert(id, parked);
     }
 
     /// Sends the desk something that gets no answer. A desk that has ended needs no news.
@@ -83,16 +95,49 @@ impl Askers {
     /// is reported before the question. An asker that cannot be watched is let go.
     pub(super) async fn forward(&self, id: AskerId, question: DeskInput) {
         self.notify(question).await;
-        if !self.watch(id) {
-            self.notify(DeskInput::Gone(id)).await;
+        if let Some(input) = self.forwarded(id) {
+            self.notify(input).await;
         }
     }
 
     /// Like [`forward`](Self::forward), for a thread without a runtime.
     pub(super) fn blocking_forward(&self, id: AskerId, question: DeskInput) {
         self.to_desk.blocking_send(Letter::new(question)).ok();
+        if let Some(input) = self.forwarded(id) {
+            self.to_desk.blocking_send(Letter::new(input)).ok();
+        }
+    }
+
+    /// Sends the desk what the agent said before the question, once the desk has the question.
+    pub(super) async fn said(&self, id: AskerId, last_words: String) {
+        if let Some(input) = self.add_words(id, last_words) {
+            self.notify(input).await;
+        }
+    }
+
+    /// Keeps the words of a question that is on its way, or returns them for the desk.
+    fn add_words(&self, id: AskerId, last_words: String) -> Option<DeskInput> {
+        match &mut lock(&self.waiting).get_mut(&id)?.question {
+            QuestionState::OnItsWay { last_words: kept } => {
+                *kept = Some(last_words);
+                None
+            }
+            QuestionState::Asked => Some(DeskInput::Said { asker: id, last_words }),
+        }
+    }
+
+    /// Notes that the desk has the question of an asker. Returns what the desk has to know next.
+    fn forwarded(&self, id: AskerId) -> Option<DeskInput> {
         if !self.watch(id) {
-            self.to_desk.blocking_send(Letter::new(DeskInput::Gone(id))).ok();
+            return Some(DeskInput::Gone(id));
+        }
+        let mut waiting = lock(&self.waiting);
+        let asked = std::mem::replace(&mut waiting.get_mut(&id)?.question, QuestionState::Asked);
+        match asked {
+            QuestionState::OnItsWay { last_words } => {
+                last_words.map(|last_words| DeskInput::Said { asker: id, last_words })
+            }
+            QuestionState::Asked => None,
         }
     }
 

@@ -1,12 +1,12 @@
-//! Reads what askers send: one line each, with a length limit and a deadline. Silent connections do
-//! not block others.
+//! Reads what askers send: one line each, and a second one if the first announces it, with a length
+//! limit and a deadline. Silent connections do not block others.
 
 use std::io::ErrorKind;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use callgate_wire::approval::{ApprovalRequest, MAX_LINE};
+use callgate_wire::approval::{ApprovalRequest, LateWords, MAX_LINE, MAX_WORDS_LINE, RequestId};
 use callgate_wire::frame::{DecodedLine, LineDecoder};
 use callgate_wire::raw::{InexactJson, MOST_LEVELS, check_exact};
 use tokio::io::AsyncReadExt;
@@ -25,6 +25,8 @@ const READ_WITHIN: Duration = Duration::from_secs(10);
 const MOST_SILENT: usize = 4_096;
 /// How many lines are read at once.
 const MOST_READING: usize = 512;
+/// How many askers may owe their agent's last words.
+const MOST_OWING: usize = 512;
 
 /// Accepts askers on one socket until its task is dropped.
 pub(super) struct Reception {
@@ -38,6 +40,15 @@ struct ReadRequest {
     exact: Result<(), InexactJson>,
 }
 
+/// An asker that has asked and may still send its agent's last words.
+struct OwingAsker {
+    asker: AskerId,
+    question: RequestId,
+    stream: UnixStream,
+    /// What has come after the request.
+    lines: LineDecoder,
+}
+
 /// Reads the requests of askers, on whichever socket they come.
 #[derive(Debug)]
 pub(super) struct Intake {
@@ -46,6 +57,7 @@ pub(super) struct Intake {
     next: AtomicU64,
     silent: Arc<Room>,
     reading: Arc<Room>,
+    owing: Arc<Room>,
     read_within: Duration,
 }
 
@@ -57,6 +69,7 @@ impl Intake {
             next: AtomicU64::new(1),
             silent: Room::new(MOST_SILENT),
             reading: Room::new(MOST_READING),
+            owing: Room::new(MOST_OWING),
             read_within: READ_WITHIN,
         }
     }
@@ -80,7 +93,7 @@ impl Intake {
     /// Reads one request. Anything else closes the connection.
     async fn receive(self: Arc<Self>, mut stream: UnixStream, silent: RoomSeat) {
         let request = self.read(&mut stream, silent);
-        let Ok(Some(read)) = tokio::time::timeout(self.read_within, request).await else {
+        let Ok(Some((read, lines))) = tokio::time::timeout(self.read_within, request).await else {
             return;
         };
         let ReadRequest { request, exact } = read;
@@ -90,6 +103,9 @@ impl Intake {
         let id = AskerId(self.next.fetch_add(1, Ordering::Relaxed));
         let process = process_of(&stream);
         let Ok(stream) = stream.into_std() else { return };
+        let copy =
+            request.words_follow().then(|| stream.try_clone().and_then(UnixStream::from_std));
+        let question = request.request_id.clone();
         // The connection is parked before the question goes on, so that the answer finds it.
         self.askers.add(id, stream);
         if let Some(lineage) = process.and_then(|process| wanted_lineage(&request, process)) {
@@ -103,10 +119,33 @@ impl Intake {
                 self.askers.forward(id, asked).await;
             }
         }
+        // Without another descriptor, the words are not shown.
+        if let Some(Ok(stream)) = copy {
+            // The buffer of a large request is not kept for a few words.
+            let is_empty = lines.buffered() == 0;
+            let lines = if is_empty { LineDecoder::new(MAX_WORDS_LINE) } else { lines };
+            self.read_words(OwingAsker { asker: id, question, stream, lines }).await;
+        }
+    }
+
+    /// Reads the agent's last words, which come after a question. Whatever else comes is ignored.
+    async fn read_words(&self, mut owing: OwingAsker) {
+        let mut seat = self.owing.enter().await;
+        let words = tokio::select! {
+            words = tokio::time::timeout(self.read_within, owing.words()) => words,
+            () = seat.cleared() => return,
+        };
+        if let Ok(Some(words)) = words {
+            self.askers.said(owing.asker, words).await;
+        }
     }
 
     /// Waits until an asker sends something, and reads it.
-    async fn read(&self, stream: &mut UnixStream, mut silent: RoomSeat) -> Option<ReadRequest> {
+    async fn read(
+        &self,
+        stream: &mut UnixStream,
+        mut silent: RoomSeat,
+    ) -> Option<(ReadRequest, LineDecoder)> {
         let mut lines = LineDecoder::new(MAX_LINE);
         tokio::select! {
             begun = begin(stream, &mut lines) => begun?,
@@ -117,6 +156,28 @@ impl Intake {
         tokio::select! {
             request = read(stream, lines) => request,
             () = reading.cleared() => None,
+        }
+    }
+}
+
+impl OwingAsker {
+    /// Reads one line after the request. Returns `None` if it does not hold the words.
+    async fn words(&mut self) -> Option<String> {
+        loop {
+            if let Some(line) = self.lines.next_frame() {
+                // The decoder of a request takes longer lines.
+                let DecodedLine::Whole(line) = line else { return None };
+                if line.len() > MAX_WORDS_LINE {
+                    return None;
+                }
+                let words = LateWords::decode(line).ok()?;
+                return (words.request_id == self.question).then_some(words.last_words);
+            }
+            if self.lines.buffered() > MAX_WORDS_LINE {
+                return None;
+            }
+            let count = self.stream.read(self.lines.space()).await.ok().filter(|it| *it > 0)?;
+            self.lines.filled(count);
         }
     }
 }
@@ -158,7 +219,10 @@ fn decode(line: &[u8]) -> Option<ReadRequest> {
 
 /// Reads the rest of one request. Returns `None` if the line is malformed, empty, too long or
 /// incomplete.
-async fn read(stream: &mut UnixStream, mut lines: LineDecoder) -> Option<ReadRequest> {
+async fn read(
+    stream: &mut UnixStream,
+    mut lines: LineDecoder,
+) -> Option<(ReadRequest, LineDecoder)> {
     loop {
         let request = match lines.next_frame() {
             Some(DecodedLine::Whole(line)) => Some(decode(line)),
@@ -170,7 +234,7 @@ async fn read(stream: &mut UnixStream, mut lines: LineDecoder) -> Option<ReadReq
             return None;
         }
         if let Some(request) = request {
-            return request;
+            return Some((request?, lines));
         }
         let count = stream.read(lines.space()).await.ok().filter(|count| *count > 0)?;
         lines.filled(count);

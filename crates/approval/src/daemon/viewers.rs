@@ -5,7 +5,7 @@
 //! viewer needs no memory and loses nothing.
 
 mod connection;
-mod content;
+
 mod errands;
 mod export;
 mod familiar;
@@ -22,7 +22,7 @@ mod session_list;
 mod tests;
 mod verified;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -30,7 +30,7 @@ use std::time::Duration;
 
 use callgate_link::sync::lock;
 use callgate_store::{EntryFilter, LedgerEntry, Store, StoreError};
-use callgate_wire::desk::{self, DeskMessage, DeskStatus};
+use callgate_wire::desk::{DeskMessage, DeskStatus, ViewerCount};
 use tokio::net::UnixStream;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
@@ -146,7 +146,8 @@ impl Viewers {
     /// Tells the desk how many viewers may press, and waits until it knows.
     async fn count(&self) {
         let _last = self.counting.lock().await;
-        let count = self.seats().values().filter(|seat| seat.is_unlocked()).count();
+        let count = counted(&self.seats()).paired;
+        let count = usize::try_from(count).unwrap_or(usize::MAX);
         // The desk knows it even if nothing could be recorded.
         Letter::send_recorded(&self.to_desk, DeskInput::Viewers(count)).await;
     }
@@ -176,10 +177,7 @@ impl Viewers {
     }
 
     fn status(&self) -> DeskStatus {
-        let seats = self.seats();
-        let paired = seats.values().filter(|seat| seat.is_unlocked()).count() as u64;
-        let viewers = desk::ViewerCount { connected: seats.len() as u64, paired };
-        drop(seats);
+        let viewers = counted(&self.seats());
         self.pulse.status(*self.head.borrow(), viewers)
     }
 
@@ -211,6 +209,15 @@ impl Viewers {
     fn store(&self) -> MutexGuard<'_, Option<Store>> {
         lock(&self.store)
     }
+}
+
+/// Counts the viewers. A browser has several connections, which its token has unlocked, and is one
+/// viewer.
+fn counted(seats: &HashMap<u64, ViewerSeat>) -> ViewerCount {
+    let tokens: HashSet<&str> = seats.values().filter_map(ViewerSeat::token_hash).collect();
+    let locked = seats.values().filter(|seat| !seat.is_unlocked()).count();
+    let paired = tokens.len() as u64;
+    ViewerCount { connected: locked as u64 + paired, paired }
 }
 
 /// Disconnects the viewer that has been silent for longest. Returns false if none is silent.

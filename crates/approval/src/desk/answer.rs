@@ -8,13 +8,14 @@ use callgate_wire::approval::{
     AnswerExtra, ApprovalRequest, ApprovalResponse, Decision, RequestId,
 };
 use callgate_wire::ledger::{ClosedHow, QuestionClosed, QuestionDelivered, QuestionRefused};
+use callgate_wire::tool_act::ToolKind;
 use serde_json::value::RawValue;
 
 use super::asked::{UNREACHABLE, copy_key};
 use super::calls::CallMemory;
 use super::digest::CallDigest;
 use super::past::ClosedQuestion;
-use super::question::{DecisionDetails, DeskDecision, Occasion, PendingQuestion};
+use super::question::{DecisionDetails, DeskDecision, OWN, Occasion, PendingQuestion};
 use super::{AskerId, Desk, DeskOutput, DeskStep, record};
 use crate::card::{Card, offers, picks};
 use crate::channel::{ChannelOrder, MarkState, QuestionMark, ReplyTo};
@@ -90,7 +91,7 @@ impl Desk {
             self.forget_undelivered(&open);
         }
         self.drop_change(step, id);
-        for key in self.care.forget(id) {
+        for key in self.care.forget(id).into_iter().chain(self.replies.forget(id)) {
             step.forget(key);
         }
         let mark = mark_of(&open, how);
@@ -104,6 +105,7 @@ impl Desk {
         }
         let awaits = self.awaited_run(&open, &mark);
         let copies = open.copies;
+        self.lately.closed(step.now, &open.card.row.session);
         self.past.add(id.clone(), ClosedQuestion { text: mark.text, awaits, copies });
     }
 
@@ -169,7 +171,9 @@ fn response(
         }
         Decision::Timeout | Decision::Ask | Decision::None => {}
         Decision::Deny => {
-            response.message = Some(message.clone().unwrap_or_else(|| denial(&decided.by) + "."));
+            // A model would take "you" for itself.
+            let by = if decided.by == OWN { "the user" } else { &decided.by };
+            response.message = Some(message.clone().unwrap_or_else(|| denial(by) + "."));
             response.interrupt = *interrupt && request.takes(AnswerExtra::Interrupt);
         }
         Decision::Allow => {
@@ -177,9 +181,13 @@ fn response(
                 card.offers.get(*offer)?;
                 take_offer(&mut response, request, *offer)?;
             }
+            let tool = ToolKind::of("", &request.tool_name);
             let changed = match (picks, words, edited) {
-                (Some(picks), _, _) => Some(picks::answered(&request.tool_name, input, picks)?),
-                (_, Some(words), _) => Some(picks::worded(&request.tool_name, input, words)?),
+                (picks, Some(words), _) => {
+                    let picks = picks.as_deref().unwrap_or_default();
+                    Some(picks::worded(tool, input, words, picks)?)
+                }
+                (Some(picks), _, _) => Some(picks::answered(tool, input, picks)?),
                 (_, _, Some(edited)) => Some(mask_json(input).restore(edited).ok()?),
                 _ => None,
             };
@@ -264,11 +272,10 @@ fn outcome(decided: &DeskDecision, card: &Card) -> String {
 
 /// Returns what was chosen or written in answer to a question, masked.
 pub(super) fn chosen(with: &DecisionDetails, card: &Card) -> Option<String> {
-    let chosen = match (&with.picks, &with.words) {
-        (Some(picks), _) => card.picked(picks),
-        (None, Some(words)) => plain::line(&plain::hidden(words)),
-        (None, None) => return None,
-    };
+    let picked = with.picks.as_ref().map(|picks| card.picked(picks));
+    let words = with.words.as_ref().map(|words| plain::line(&plain::hidden(words)));
+    let chosen = picked.into_iter().chain(words).filter(|part| !part.is_empty());
+    let chosen = chosen.collect::<Vec<_>>().join("; ");
     let short = text::cut(&chosen, LONGEST_CHOSEN, Measure::Chars);
     let shown = if short.len() < chosen.len() { format!("{short}…") } else { chosen.clone() };
     Some(shown).filter(|shown| !shown.is_empty())

@@ -13,7 +13,7 @@ use super::digest::CallDigest;
 use super::question::{DecisionDetails, DeskDecision, PendingQuestion, Ruling};
 use super::{AskerId, Desk, DeskOutput, DeskStep, MOST_BYTES, Now, record};
 use crate::card::Card;
-use crate::channel::{ChannelOrder, QuestionCopy};
+use crate::channel::{ChannelOrder, CopyPart, QuestionCopy};
 
 /// Why a question that nobody could see was not decided.
 pub(super) const UNREACHABLE: &str = "nobody can be reached";
@@ -73,13 +73,13 @@ impl Desk {
         let mut card = Card::new(&request, input.shown(), step.now.wall_ms, until_ms);
         match &ruling {
             Ruling::Ask { because, is_guarded } => {
-                card.because.clone_from(because);
+                card.row.because.clone_from(because);
                 if *is_guarded {
                     card.offers.clear();
                 }
             }
             Ruling::Confirm { because } => {
-                card.because = Some(because.clone());
+                card.row.because = Some(because.clone());
                 card.require_confirmation();
             }
             Ruling::Allow { .. } | Ruling::Deny { .. } => {}
@@ -157,6 +157,7 @@ impl Desk {
         let chats: Vec<i64> = self.listening_chats(step.now).collect();
         let Some(open) = self.open.get_mut(id) else { return };
         open.phone_at = None;
+        open.is_cut_on_phones = (self.cuts_on_phones)(&open.card);
         let has = |chat: &i64| open.copies.iter().any(|copy| copy.chat == *chat);
         let chats: Vec<i64> = chats.into_iter().filter(|chat| !has(chat)).collect();
         if !chats.is_empty() {
@@ -171,7 +172,7 @@ impl Desk {
         let Some(open) = self.open.get_mut(&copy.question) else { return };
         open.sending.retain(|chat| *chat != copy.chat);
         if !open.copies.contains(&copy) {
-            step.keep(copy_key(&copy), String::new());
+            step.keep(copy_key(&copy), part_name(copy.part).to_owned());
             open.copies.push(copy);
         }
     }
@@ -279,13 +280,17 @@ impl Desk {
         self.bytes += open.size;
         // The ledger may have only the beginning.
         let input = mask_json(request.tool_input.get());
-        let mut card = Card::new(&request, input.shown(), open.card.asked_ms, open.card.until_ms);
-        card.because.clone_from(&open.card.because);
+        let before = &open.card.row;
+        let mut card = Card::new(&request, input.shown(), before.asked_ms, before.until_ms);
+        card.row.because.clone_from(&before.because);
+        // They may have come after the question.
+        card.shown.last_words = card.shown.last_words.or_else(|| open.card.last_words.clone());
         card.offers.retain(|_| !open.card.offers.is_empty());
         if open.card.confirm.is_some() {
             card.require_confirmation();
         }
         open.is_cut_for_viewers = record::is_cut(input.shown());
+        open.is_cut_on_phones = (self.cuts_on_phones)(&card);
         open.card = Arc::new(card);
         open.request = Some(request);
         open.asker = Some(asker);
@@ -351,6 +356,14 @@ pub(super) fn copy_key(copy: &QuestionCopy) -> String {
 
 fn unsent(chat: Option<i64>, why: &str) -> QuestionUnsent<'static> {
     QuestionUnsent { chat, why: record::shown(why).into(), ..QuestionUnsent::default() }
+}
+
+/// Returns what is kept of a copy under its key.
+pub(super) fn part_name(part: CopyPart) -> &'static str {
+    match part {
+        CopyPart::Question => "",
+        CopyPart::Buttons => "buttons",
+    }
 }
 
 /// Refuses a question, without effect on any other.

@@ -8,7 +8,6 @@ use callgate_wire::approval::{Action, Press, RequestId};
 
 use super::{Desk, Now};
 use crate::channel::{Person, PersonPlace};
-use crate::telegram;
 
 /// A second press within this time belongs to the first.
 const SOONEST: Duration = Duration::from_secs(1);
@@ -54,15 +53,22 @@ impl PressCare {
     /// Forgets a question that is over, and returns the keys of what was kept about it.
     pub(super) fn forget(&mut self, question: &RequestId) -> Vec<String> {
         self.pressed.remove(question);
-        self.in_full.retain(|(id, _)| id != question);
+        let in_full = self.in_full.extract_if(|(id, _)| id == question);
+        let in_full = in_full.map(|(id, chat)| full_key(&id, chat));
         let awaited = self.awaited.extract_if(|(id, ..)| id == question);
-        awaited.map(|(id, chat, user)| word_key(&id, chat, user)).collect()
+        let awaited = awaited.map(|(id, chat, user)| word_key(&id, chat, user));
+        in_full.chain(awaited).collect()
     }
 }
 
 /// Returns the key under which it is kept that a person's next reply is to be the word.
 pub(super) fn word_key(id: &RequestId, chat: i64, user: i64) -> String {
     format!("word/{id}/{chat}/{user}")
+}
+
+/// Returns the key under which it is kept that a question was shown in full in a chat.
+pub(super) fn full_key(id: &RequestId, chat: i64) -> String {
+    format!("full/{id}/{chat}")
 }
 
 impl Desk {
@@ -74,7 +80,8 @@ impl Desk {
         id: &RequestId,
         press: &Press,
     ) -> Option<String> {
-        let card = &self.open.get(id)?.card;
+        let open = self.open.get(id)?;
+        let card = &open.card;
         let offer = match press {
             Press::Button(Action::Allow) => None,
             Press::Button(Action::Always(offer)) => Some(*offer),
@@ -83,12 +90,12 @@ impl Desk {
         if let PersonPlace::Telegram { chat, .. } = who.place
             && card.pickers.is_empty()
             && !self.care.in_full.contains(&(id.clone(), chat))
-            && telegram::cuts(card)
+            && open.is_cut_on_phones
         {
             return Some(CUT.to_owned());
         }
         if matches!(who.place, PersonPlace::Viewer { .. })
-            && self.open.get(id)?.is_cut_for_viewers
+            && open.is_cut_for_viewers
             && !self.is_own(who, id)
         {
             return Some(CUT_FOR_VIEWERS.to_owned());

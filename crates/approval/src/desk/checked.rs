@@ -2,6 +2,7 @@
 //! requests about the same call.
 
 use callgate_wire::approval::{ApprovalRequest, ApprovalResponse, Decision, Prompter, RequestId};
+use callgate_wire::tool_act::ToolKind;
 
 use super::calls::{Grant, REMEMBERED};
 use super::digest::CallDigest;
@@ -102,7 +103,7 @@ impl Desk {
             return asks_of(request, *is_guarded) == Prompter::Desk;
         }
         // A question of the agent to its user does not need permission.
-        let is_question = request.tool_name == "AskUserQuestion";
+        let is_question = ToolKind::of("", &request.tool_name) == ToolKind::AskUser;
         self.settings.unattended == Unattended::Ask
             && !asks_by_itself(request.mode())
             && !is_question

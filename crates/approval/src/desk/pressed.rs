@@ -6,14 +6,12 @@ use callgate_wire::approval::{Action, ApprovalRequest, Decision, Press, RequestI
 use callgate_wire::ledger::PressOutcome;
 
 use super::answer::{fits, tell};
-use super::question::{DecisionDetails, DeskDecision, Occasion, PendingQuestion};
+use super::question::{DecisionDetails, DeskDecision, OWN, Occasion, PendingQuestion};
+use super::replies::reply_key;
 use super::{Desk, DeskOutput, DeskStep, LONGEST_WORDS, record};
-use crate::card::Card;
 use crate::channel::{ChannelOrder, Person, PersonPlace, ReplyPurpose, ReplyTo};
 
 const STRANGER: &str = "You may not answer here. To link this chat, run `callgate pair`.";
-/// The name shown when the asker's own front end decides.
-const OWN: &str = "its own front end";
 const UNKNOWN: &str = "This question is no longer open.";
 
 /// What a press means.
@@ -86,8 +84,9 @@ impl Desk {
                 self.pick(step, id, usize::from(question), option, reply_to);
             }
             PressMeaning::AskWords => {
-                let words = ChatOrder::Words(ReplyPurpose::Deny);
-                self.for_chat(step, who, id, reply_to, words);
+                let answers = self.open.get(id).is_some_and(|open| open.card.takes_words);
+                let purpose = if answers { ReplyPurpose::Answer } else { ReplyPurpose::Deny };
+                self.for_chat(step, who, id, reply_to, ChatOrder::Words(purpose));
             }
             PressMeaning::Full => self.for_chat(step, who, id, reply_to, ChatOrder::Full),
             PressMeaning::Nothing(why) => {
@@ -147,7 +146,12 @@ impl Desk {
             Press::Words(_) | Press::Button(Action::Reply) if card.blocked.is_some() => {
                 PressMeaning::Nothing("Only yes or no can be answered here.")
             }
-            Press::Words(words) => words_mean(card, &words),
+            Press::Words(_) | Press::Button(Action::Reply) if card.refuses_words() => {
+                PressMeaning::Nothing(
+                    "This cannot be answered in words: choose an answer, or deny it.",
+                )
+            }
+            Press::Words(words) => words_mean(open, &words),
             Press::Input(_) if !card.can_edit => {
                 PressMeaning::Nothing("This agent takes no changed input.")
             }
@@ -203,21 +207,13 @@ impl Desk {
             None => *picks = vec![option],
         }
         picks.sort_unstable();
-        let order = || ChannelOrder::Picked {
-            card: Arc::clone(&open.card),
-            copies: open.copies.clone(),
-            picks: open.picks.clone(),
-        };
-        step.outputs.push(DeskOutput::Phones(order()));
-        if self.settings.terminal {
-            step.outputs.push(DeskOutput::Terminal(order()));
-        }
+        self.redraw(step, id);
         tell(step, Some(reply_to), true, "Noted. Press Done when all is chosen.");
     }
 
     /// Sends an order to the chat in which a button was pressed.
     pub(super) fn for_chat(
-        &self,
+        &mut self,
         step: &mut DeskStep,
         who: &Person,
         id: &RequestId,
@@ -225,9 +221,13 @@ impl Desk {
         what: ChatOrder,
     ) {
         let Some(open) = self.open.get(id) else { return };
-        let PersonPlace::Telegram { chat, .. } = who.place else {
+        let PersonPlace::Telegram { chat, user, .. } = who.place else {
             return tell(step, Some(reply_to), false, "That is not offered here.");
         };
+        if let ChatOrder::Words(_) = what {
+            step.keep(reply_key(chat, user), id.to_string());
+            self.replies.expect(chat, user, id.clone());
+        }
         let (card, reply_to) = (Arc::clone(&open.card), reply_to.clone());
         step.outputs.push(DeskOutput::Phones(match what {
             ChatOrder::Words(purpose) => ChannelOrder::AskWords { card, reply_to, chat, purpose },
@@ -267,16 +267,18 @@ fn allow(with: DecisionDetails) -> PressMeaning {
     PressMeaning::Decide(Decision::Allow, with)
 }
 
-/// Returns what words mean: they answer a question that asks for words, and deny anything else.
-fn words_mean(card: &Card, words: &str) -> PressMeaning {
+/// Returns what words mean: they answer a question of the agent to its user, and deny anything else.
+fn words_mean(open: &PendingQuestion, words: &str) -> PressMeaning {
     let words = words.trim();
     if words.is_empty() {
         return PressMeaning::Nothing("There are no words in this reply.");
     }
     let end = words.char_indices().nth(LONGEST_WORDS).map_or(words.len(), |(at, _)| at);
     let words = Some(words[..end].to_owned());
-    if card.takes_words() {
-        return allow(DecisionDetails { words, ..DecisionDetails::default() });
+    if open.card.takes_words {
+        let has_picks = open.picks.iter().any(|picks| !picks.is_empty());
+        let picks = has_picks.then(|| open.picks.clone());
+        return allow(DecisionDetails { picks, words, ..DecisionDetails::default() });
     }
     PressMeaning::Decide(
         Decision::Deny,

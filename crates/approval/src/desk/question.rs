@@ -94,6 +94,8 @@ pub(super) struct PendingQuestion {
     pub(super) size: usize,
     /// Whether the ledger, which viewers are shown, has only a part of the input.
     pub(super) is_cut_for_viewers: bool,
+    /// Whether phones are not shown all of it.
+    pub(super) is_cut_on_phones: bool,
     pub(super) digest: CallDigest,
     /// The asker; `None` until it comes back after a restart.
     pub(super) asker: Option<AskerId>,
@@ -116,6 +118,9 @@ pub(super) struct PendingQuestion {
     pub(super) prompt_id: Option<String>,
     pub(super) agent_id: Option<String>,
 }
+
+/// Who decided, if it was the person at the asker's own front end.
+pub(super) const OWN: &str = "you";
 
 /// A decision about a question.
 #[derive(Debug, Clone, PartialEq)]
@@ -169,6 +174,7 @@ impl PendingQuestion {
             request: None,
             size: 0,
             is_cut_for_viewers: false,
+            is_cut_on_phones: true,
             digest,
             asker: None,
             deadline,
@@ -201,6 +207,12 @@ impl PendingQuestion {
     pub(super) fn show(&self, now: Now, chats: Vec<i64>) -> ChannelOrder {
         let within = self.deadline.saturating_sub(now.mono);
         ChannelOrder::Show { card: Arc::clone(&self.card), chats, within }
+    }
+
+    /// Returns the order to show the question anew, with the answers chosen so far.
+    pub(super) fn redraw(&self) -> ChannelOrder {
+        let (card, copies) = (Arc::clone(&self.card), self.copies.clone());
+        ChannelOrder::Redraw { card, copies, picks: self.picks.clone() }
     }
 
     /// Returns true if the asker has a front end that may answer.

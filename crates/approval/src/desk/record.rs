@@ -53,19 +53,20 @@ impl DeskStep {
     ) {
         let request = compact(&serde_json::to_value(masked).unwrap_or_default());
         let asked = QuestionAsked {
-            tool: card.tool.as_str().into(),
-            summary: card.summary().into(),
-            cwd: card.project.as_str().into(),
-            session: card.session.as_str().into(),
+            tool: card.row.tool.as_str().into(),
+            deed: Some(card.row.deed.as_str().into()),
+            summary: card.row.summary.as_str().into(),
+            cwd: card.row.project.as_str().into(),
+            session: card.row.session.as_str().into(),
             agent: masked.agent.as_deref().map(Into::into),
             ruling: recorded(ruling),
             because: ruling.because().map(Into::into),
             digest: digest.to_string().into(),
-            until_ms: Some(card.until_ms),
+            until_ms: Some(card.row.until_ms),
             request: Some(Json::from(&*request)),
             mode: masked.mode().map(|mode| shown(mode).into()),
             hides_what_runs: card.hides_what_runs.then_some(true),
-            question: card.blocked.as_ref().map(|blocked| blocked.question(card).into()),
+            question: card.shown.blocked.as_deref().map(Into::into),
             retry: retry.map(|retry| retry.to_string().into()),
             ..QuestionAsked::default()
         };
@@ -90,6 +91,7 @@ pub(super) fn masked(request: &ApprovalRequest, input: &str) -> ApprovalRequest 
     // Whoever knows the value could bypass the desk.
     if let Some(context) = &mut masked.context {
         context.gated = None;
+        context.words_follow = None;
     }
     masked.tool_input = bounded(input);
     masked.cwd = hidden(&request.cwd);
@@ -189,7 +191,7 @@ fn call<'a>(request: &'a ApprovalRequest, input: &str) -> CallChecked<'a> {
     let id = request.context.as_ref().and_then(|context| context.tool_use_id.as_deref());
     CallChecked {
         tool: shown(&request.tool_name).into(),
-        summary: Card::new(request, input, 0, 0).summary().into(),
+        summary: Card::summary_of(request, input).into(),
         session: shown(&request.session_id).into(),
         cwd: shown(&request.cwd).into(),
         agent: request.agent.as_deref().map(Into::into),

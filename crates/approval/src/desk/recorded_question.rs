@@ -2,7 +2,7 @@
 
 use callgate_store::LedgerEntry;
 use callgate_wire::approval::ApprovalRequest;
-use callgate_wire::ledger::{LedgerEvent, LedgerRuling};
+use callgate_wire::ledger::{LedgerEvent, LedgerKind, LedgerRuling};
 
 use super::digest::CallDigest;
 use super::record;
@@ -11,6 +11,8 @@ use crate::card::Card;
 /// A question as the ledger has it.
 #[derive(Debug)]
 pub(crate) struct RecordedQuestion {
+    /// The number of its first entry.
+    pub(crate) seq: u64,
     pub(crate) card: Card,
     /// The request, masked, and cut if it is long.
     pub(crate) request: ApprovalRequest,
@@ -22,13 +24,19 @@ pub(crate) struct RecordedQuestion {
 }
 
 impl RecordedQuestion {
-    /// Reads the entry of a question. Returns `None` if it was damaged.
-    pub(crate) fn read(asked: &LedgerEntry) -> Option<Self> {
+    /// Reads the entries of a question. Returns `None` if the first was damaged or is missing.
+    pub(crate) fn read(entries: &[LedgerEntry]) -> Option<Self> {
+        let asked = entries.iter().find(|entry| entry.is(LedgerKind::Asked))?;
         let LedgerEvent::QuestionAsked(fields) = asked.event() else { return None };
-        let request = ApprovalRequest::decode(fields.request?.get().as_bytes()).ok()?;
+        let mut request = ApprovalRequest::decode(fields.request?.get().as_bytes()).ok()?;
+        if let Some(LedgerEvent::AgentSaid(said)) =
+            entries.iter().rev().find(|entry| entry.is(LedgerKind::Said)).map(LedgerEntry::event)
+        {
+            request.context.get_or_insert_default().last_words = Some(said.last_words.into());
+        }
         let ruling = fields.ruling;
         let mut card = Card::new(&request, request.tool_input.get(), asked.at_ms, fields.until_ms?);
-        card.because = fields.because.map(Into::into);
+        card.row.because = fields.because.map(Into::into);
         match ruling {
             LedgerRuling::Guard => card.offers.clear(),
             LedgerRuling::Confirm => card.require_confirmation(),
@@ -36,6 +44,6 @@ impl RecordedQuestion {
         }
         let is_cut = record::was_cut(request.tool_input.get());
         let digest = CallDigest::parse(&fields.digest)?;
-        Some(Self { card, request, digest, ruling, is_cut })
+        Some(Self { seq: asked.seq, card, request, digest, ruling, is_cut })
     }
 }

@@ -7,6 +7,7 @@ use callgate_store::LedgerEntry;
 use callgate_wire::approval::{Decision, RequestId};
 use callgate_wire::ledger::{LedgerEvent, LedgerKind, QuestionAsked, QuestionDecided};
 
+use super::asked::part_name;
 use super::calls::{Grant, REMEMBERED};
 use super::digest::CallDigest;
 use super::links::LinkKey;
@@ -14,7 +15,7 @@ use super::past::ClosedQuestion;
 use super::question::{DecisionDetails, DeskDecision, PendingQuestion};
 use super::recorded_question::RecordedQuestion;
 use super::{Desk, Now};
-use crate::channel::QuestionCopy;
+use crate::channel::{CopyPart, QuestionCopy};
 
 /// An asker that dials in the last moment of its grace period is still accepted.
 const LAST_MOMENT: Duration = Duration::from_secs(2);
@@ -92,31 +93,22 @@ impl Desk {
 
     /// Restores an open question, whose asker may come back for some time.
     fn restore_open(&mut self, now: Now, entries: &[LedgerEntry]) {
-        let Some(open) =
-            entries.iter().find(|entry| entry.is(LedgerKind::Asked)).and_then(|asked| {
-                let decided = entries.iter().rev().find(|entry| entry.is(LedgerKind::Decided));
-                self.open_from(now, asked, decided)
-            })
-        else {
-            return;
-        };
+        let Some(open) = self.open_from(now, entries) else { return };
         let id = open.card.id.clone();
         self.open.insert(id.clone(), open);
         self.set_alarm(&id);
     }
 
-    fn open_from(
-        &self,
-        now: Now,
-        asked: &LedgerEntry,
-        decided: Option<&LedgerEntry>,
-    ) -> Option<PendingQuestion> {
-        let RecordedQuestion { card, request, digest, is_cut, .. } = RecordedQuestion::read(asked)?;
-        let left = u64::try_from(card.until_ms.saturating_sub(now.wall_ms)).unwrap_or_default();
+    fn open_from(&self, now: Now, entries: &[LedgerEntry]) -> Option<PendingQuestion> {
+        let decided = entries.iter().rev().find(|entry| entry.is(LedgerKind::Decided));
+        let RecordedQuestion { card, request, digest, is_cut, .. } =
+            RecordedQuestion::read(entries)?;
+        let left = u64::try_from(card.row.until_ms.saturating_sub(now.wall_ms)).unwrap_or_default();
         // A clock that was set back must not make a question wait forever.
         let left = Duration::from_millis(left).min(self.settings.timeout);
         Some(PendingQuestion {
             is_cut_for_viewers: is_cut,
+            is_cut_on_phones: (self.cuts_on_phones)(&card),
             away_until: Some(now.mono + self.settings.grace + LAST_MOMENT),
             reach_by: Some(now.mono + self.settings.grace),
             decided: decided.and_then(decided_from),
@@ -130,14 +122,28 @@ impl Desk {
             (Some("copy"), Some(id), Some(chat), Some(message)) => {
                 let copy = RequestId::parse(id).zip(chat.parse().ok()).zip(message.parse().ok());
                 let Some(((question, chat), message)) = copy else { return };
+                let is_of = |part: &CopyPart| part_name(*part) == value;
+                let part = [CopyPart::Buttons].into_iter().find(is_of).unwrap_or_default();
                 if let Some(open) = self.open.get_mut(&question) {
-                    open.copies.push(QuestionCopy { question, chat, message });
+                    open.copies.push(QuestionCopy { question, chat, message, part });
                 }
             }
             (Some("word"), Some(id), Some(chat), Some(user)) => {
                 let id = RequestId::parse(id).filter(|id| self.open.contains_key(id));
                 if let (Some(id), Ok(chat), Ok(user)) = (id, chat.parse(), user.parse()) {
                     self.care.await_word(id, chat, user);
+                }
+            }
+            (Some("full"), Some(id), Some(chat), None) => {
+                let id = RequestId::parse(id).filter(|id| self.open.contains_key(id));
+                if let (Some(id), Ok(chat)) = (id, chat.parse()) {
+                    self.care.shown_in_full(id, chat);
+                }
+            }
+            (Some("reply"), Some(chat), Some(user), None) => {
+                let id = RequestId::parse(value).filter(|id| self.open.contains_key(id));
+                if let (Some(id), Ok(chat), Ok(user)) = (id, chat.parse(), user.parse()) {
+                    self.replies.expect(chat, user, id);
                 }
             }
             (Some("muted"), Some(chat), None, None) => {

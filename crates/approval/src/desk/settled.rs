@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::checked::{asks_by_itself, tool_use_id};
 use super::digest::{CallDigest, is_only_said};
 use super::question::PendingQuestion;
+use super::waits::is_dialog;
 use super::{Desk, DeskOutput, DeskStep, record};
 use crate::card::agent_name;
 use crate::channel::ChannelOrder;
@@ -147,16 +148,15 @@ impl Desk {
 
     fn notified(&mut self, step: &mut DeskStep, request: &ApprovalRequest) {
         let input: Value = serde_json::from_str(request.tool_input.get()).unwrap_or_default();
-        // The question itself is already shown.
-        if input["notification_type"] == "permission_prompt" || !self.settings.notify_on_stop {
-            return;
-        }
-        if let Some(message) = input["message"].as_str() {
+        let Some(message) = input["message"].as_str() else { return };
+        if input["notification_type"].as_str().is_some_and(is_dialog) {
+            self.waits(step, request, message);
+        } else if self.settings.notify_on_stop {
             self.say_of(step, request, &format!("says: {message}"));
         }
     }
 
-    fn say_of(&self, step: &mut DeskStep, request: &ApprovalRequest, what: &str) {
+    pub(super) fn say_of(&self, step: &mut DeskStep, request: &ApprovalRequest, what: &str) {
         let agent = record::shown(agent_name(request.agent.as_deref().unwrap_or("agent")));
         let what = plain::shown(what);
         let end = what.floor_char_boundary(LAST_WORDS);

@@ -11,6 +11,7 @@ mod model;
 mod naive;
 mod pressing;
 mod reaching;
+mod said;
 mod settling;
 
 use std::collections::BTreeMap;
@@ -34,6 +35,7 @@ pub(super) fn settings() -> DeskSettings {
         viewer_grace: Duration::from_secs(10),
         phone_after: Duration::ZERO,
         notify_on_stop: false,
+        notify_on_wait: true,
         terminal: false,
         phones: true,
         unattended: Unattended::Rules,
@@ -156,7 +158,7 @@ impl Ledger {
         let (over, open): (Vec<_>, Vec<_>) = all.partition(|id| self.is_over(id));
         let entries = |ids: Vec<RequestId>| ids.iter().map(|id| self.of(id)).collect::<Vec<_>>();
         let kept: Vec<_> = self.kept.clone().into_iter().collect();
-        let mut desk = Desk::new(settings, authority());
+        let mut desk = Desk::new(settings, authority(), crate::telegram::cuts);
         desk.restore(now, &entries(open), &entries(over), &kept, &self.links());
         desk
     }

@@ -1,24 +1,27 @@
 //! The agent's last words, read from the end of its transcript.
 
 use std::path::{Path, PathBuf};
-use std::thread;
 use std::time::{Duration, Instant};
 
-use callgate_wire::hook::{AgentHookEvent, AgentHookInput, words};
+use callgate_wire::hook::{AgentHookEvent, AgentHookInput, LastWords, words};
 use rustix::fd::OwnedFd;
 use rustix::fs::{FileType, Mode, OFlags, fstat, open};
 use rustix::io::{Errno, pread};
 use rustix::process::geteuid;
 
+use crate::asker::WordsLook;
+
 /// How much of a transcript's end is read, in bytes.
 const TAIL: usize = 256 * 1024;
 /// How long the agent may take to write its last words: it buffers lines for up to a tenth of a
-/// second.
+/// second. Nobody waits for that.
 const PATIENCE: WordsPatience =
-    WordsPatience { usual: Duration::from_millis(200), first: Duration::from_millis(600) };
-const LOOK_EVERY: Duration = Duration::from_millis(10);
+    WordsPatience { usual: Duration::from_secs(1), first: Duration::from_secs(5) };
+/// The pause before the next look at first; each further one is a half longer.
+const LOOK_AFTER: Duration = Duration::from_millis(10);
+const LONGEST_PAUSE: Duration = Duration::from_millis(200);
 
-/// How long to wait for the last words.
+/// How long to look for the last words.
 #[derive(Debug, Clone, Copy)]
 struct WordsPatience {
     usual: Duration,
@@ -26,44 +29,75 @@ struct WordsPatience {
     first: Duration,
 }
 
-/// Returns what the agent said before it wanted to use `tool`.
-pub(super) fn last_words(input: &AgentHookInput<'_>, tool: &str) -> Option<String> {
-    let agent_id = input.agent_id();
-    let path = transcript(Path::new(&*input.transcript_path()?), agent_id.as_deref())?;
-    let tool = (input.event() != AgentHookEvent::Elicitation).then_some(tool);
-    words_in(&path, tool, agent_id.is_some(), PATIENCE)
-}
-
-/// Returns the last words in a transcript that may not exist yet.
-fn words_in(
-    path: &Path,
-    tool: Option<&str>,
+/// The end of a transcript that may not be written yet, in which the agent's last words are looked
+/// for. Looking never waits.
+pub(super) struct TranscriptWatch {
+    path: PathBuf,
+    /// The tool that the agent wants to use, if it is a tool.
+    tool: Option<String>,
     is_subagent: bool,
     patience: WordsPatience,
-) -> Option<String> {
-    let start = Instant::now();
-    let file = loop {
-        match TranscriptFile::open(path) {
-            Ok(file) => break file?,
-            Err(Errno::NOENT) if start.elapsed() < patience.first => thread::sleep(LOOK_EVERY),
-            Err(_) => return None,
+    begun: Instant,
+    pause: Duration,
+    /// The size that the file had at the last look, and what was found then.
+    size: Option<u64>,
+    found: LastWords,
+}
+
+impl TranscriptWatch {
+    /// Returns the watch for what the agent said before it wanted to use `tool`, if it has a
+    /// transcript.
+    pub(super) fn of(input: &AgentHookInput<'_>, tool: &str) -> Option<Self> {
+        let agent_id = input.agent_id();
+        let path = transcript(Path::new(&*input.transcript_path()?), agent_id.as_deref())?;
+        let tool = (input.event() != AgentHookEvent::Elicitation).then(|| tool.to_owned());
+        Some(Self::new(path, tool, agent_id.is_some(), PATIENCE))
+    }
+
+    fn new(
+        path: PathBuf,
+        tool: Option<String>,
+        is_subagent: bool,
+        patience: WordsPatience,
+    ) -> Self {
+        let (begun, pause) = (Instant::now(), LOOK_AFTER);
+        let (size, found) = (None, LastWords::default());
+        Self { path, tool, is_subagent, patience, begun, pause, size, found }
+    }
+
+    /// Looks for the words. After some time, older words do.
+    pub(super) fn look(&mut self) -> WordsLook {
+        let file = match TranscriptFile::open(&self.path) {
+            Ok(Some(file)) => file,
+            Err(Errno::NOENT) => return self.later(self.patience.first),
+            Ok(None) | Err(_) => return WordsLook::Never,
+        };
+        let Some(size) = file.size() else { return WordsLook::Never };
+        if self.size != Some(size) {
+            let Some(tail) = file.tail(size) else { return WordsLook::Never };
+            let from_start = size <= TAIL as u64;
+            self.found = words(&tail, from_start, self.tool.as_deref(), self.is_subagent);
+            self.size = Some(size);
         }
-    };
-    let mut size = file.size()?;
-    loop {
-        let found = words(&file.tail(size)?, size <= TAIL as u64, tool, is_subagent);
-        if !found.is_behind {
-            return found.text;
+        match self.found {
+            LastWords { is_behind: false, .. } => self.latest(),
+            LastWords { is_empty: true, .. } => self.later(self.patience.first),
+            _ => self.later(self.patience.usual),
         }
-        let end = start + if found.is_empty { patience.first } else { patience.usual };
-        let before = size;
-        while size == before {
-            if Instant::now() >= end {
-                return found.text;
-            }
-            thread::sleep(LOOK_EVERY);
-            size = file.size()?;
+    }
+
+    /// Returns when to look again, or what was found if that has been tried for long enough.
+    fn later(&mut self, patience: Duration) -> WordsLook {
+        if self.begun.elapsed() >= patience {
+            return self.latest();
         }
+        let pause = self.pause;
+        self.pause = (pause * 3 / 2).min(LONGEST_PAUSE);
+        WordsLook::Later(pause)
+    }
+
+    fn latest(&self) -> WordsLook {
+        self.found.text.clone().map_or(WordsLook::Never, WordsLook::Found)
     }
 }
 

@@ -16,7 +16,7 @@ use super::look::QuestionLook;
 use super::question::{self, ShownQuestion};
 use super::{TelegramLine, TelegramReport, say};
 use crate::card::Card;
-use crate::channel::{ChannelOrder, News, QuestionCopy};
+use crate::channel::{ChannelOrder, CopyPart, News, QuestionCopy};
 
 /// Questions beyond this number are not shown.
 const MOST_QUESTIONS: usize = 20_000;
@@ -73,7 +73,7 @@ impl Courier {
             ChannelOrder::Mark { card, copies, mark } => {
                 self.change(&card.id, copies, || QuestionLook::marked(&card, &mark));
             }
-            ChannelOrder::Picked { card, copies, picks } => {
+            ChannelOrder::Redraw { card, copies, picks } => {
                 self.change(&card.id, copies, || QuestionLook::open(&card, &picks));
             }
             ChannelOrder::Retire { copy, text } => {
@@ -150,7 +150,7 @@ impl Courier {
             Entry::Occupied(place) => place.into_mut(),
         };
         for copy in copies {
-            question.add(copy.chat, copy.message, 0);
+            question.add(copy.chat, copy.message, copy.part, 0);
         }
         question.change(look());
         self.update(id);
@@ -159,10 +159,10 @@ impl Courier {
     /// Starts the edits that the copies of a question still need, or forgets the question.
     fn update(&mut self, id: &RequestId) {
         let Some(question) = self.questions.get_mut(id) else { return };
-        for (chat, message) in question.take_old() {
+        for (chat, message, part) in question.take_old() {
             let (line, newest, question) = (Arc::clone(&self.line), question.newest(), id.clone());
             self.work.spawn(async move {
-                let version = question::edit(&line, newest, chat, message).await;
+                let version = question::edit(&line, newest, chat, message, part).await;
                 CourierWork::Edited { question, chat, message, version }
             });
         }
@@ -192,7 +192,7 @@ impl Courier {
                 let Some(question) = self.questions.get_mut(&id) else { return };
                 question.sending -= 1;
                 if let Some((message, version)) = copy {
-                    question.add(chat, message, version);
+                    question.add(chat, message, CopyPart::Question, version);
                 }
                 id
             }

@@ -17,12 +17,14 @@ use serde_json::{Value, json};
 
 use super::presses::Presser;
 use crate::card::{Card, HIDDEN_COULD_RUN};
-use crate::channel::{MarkState, QuestionMark, ReplyPurpose};
+use crate::channel::{CopyPart, MarkState, QuestionMark, ReplyPurpose};
 
 pub(super) use full::{FullQuestion, full};
 
 /// The address of a question, without its id. It leads nowhere: `.invalid` is reserved.
 pub(super) const ADDRESS: &str = "https://callgate.invalid/question/";
+/// The message that follows a question in full, above its buttons.
+pub(super) const AFTER_FULL: &str = "That is all of it.";
 /// How much of the agent's last words a message shows, in UTF-16 units.
 const LAST_WORDS: usize = 600;
 /// How much of a name is shown, in UTF-16 units.
@@ -39,6 +41,8 @@ pub(super) struct QuestionLook {
     pub(super) html: String,
     /// The buttons, if it has any.
     pub(super) buttons: Option<Value>,
+    /// The text and the buttons of a message below the question in full.
+    pub(super) after_full: (String, Option<Value>),
     /// Whether no other look will follow.
     pub(super) last: bool,
 }
@@ -48,22 +52,28 @@ impl QuestionLook {
     pub(super) fn open(card: &Card, picks: &[Vec<u8>]) -> Self {
         let (html, cut) = question(card, picks, None);
         let buttons = Some(keyboard::of(card, picks, cut));
-        Self { version: 0, html, buttons, last: false }
+        let below = about(&card.id).text(AFTER_FULL).render(MessageLimits::MESSAGE).html;
+        let after_full = (below, Some(keyboard::of(card, picks, LookCut::Nothing)));
+        Self { version: 0, html, buttons, after_full, last: false }
     }
 
     /// Returns the look of a question with its outcome.
     pub(super) fn marked(card: &Card, mark: &QuestionMark) -> Self {
         let (html, _) = question(card, &[], Some(mark));
-        Self { version: 0, html, buttons: None, last: mark.state != MarkState::Waiting }
+        // The question stands above it.
+        let after_full = (outcome(&card.id, mark.state, &mark.text), None);
+        let last = mark.state != MarkState::Waiting;
+        Self { version: 0, html, buttons: None, after_full, last }
     }
 
     /// Returns the parameters of a message with this look.
-    pub(super) fn params(&self, chat: i64, message: Option<i64>) -> Value {
-        let mut params = html_message(chat, &self.html);
-        if let Some(message) = message {
-            params["message_id"] = message.into();
-        }
-        if let Some(buttons) = &self.buttons {
+    pub(super) fn params(&self, chat: i64, part: CopyPart) -> Value {
+        let (html, buttons) = match part {
+            CopyPart::Question => (&self.html, &self.buttons),
+            CopyPart::Buttons => (&self.after_full.0, &self.after_full.1),
+        };
+        let mut params = html_message(chat, html);
+        if let Some(buttons) = buttons {
             params["reply_markup"] = buttons.clone();
         }
         params
@@ -96,14 +106,6 @@ pub(crate) fn cuts(card: &Card) -> bool {
     question(card, &[], None).1 == LookCut::Body
 }
 
-/// Returns the message with the buttons, which follows a question shown in full.
-pub(super) fn after_full(card: &Card, chat: i64) -> Value {
-    let html = about(&card.id).text("That is all of it.");
-    let mut params = html_message(chat, &html.render(MessageLimits::MESSAGE).html);
-    params["reply_markup"] = keyboard::of(card, &[], LookCut::Nothing);
-    params
-}
-
 /// Returns a question's text, and what it leaves out.
 fn question(card: &Card, picks: &[Vec<u8>], mark: Option<&QuestionMark>) -> (String, LookCut) {
     let html = about(&card.id);
@@ -124,7 +126,7 @@ fn question(card: &Card, picks: &[Vec<u8>], mark: Option<&QuestionMark>) -> (Str
     } else {
         html
     };
-    let html = match &card.because {
+    let html = match &card.row.because {
         Some(because) => html.text("\n").content(HtmlStyle::Italic, because).text("\n"),
         None => html,
     };
@@ -155,8 +157,9 @@ fn icon(state: MarkState) -> &'static str {
 
 /// Adds who wants what, and where.
 fn heading(html: Html, card: &Card) -> Html {
-    let html = html.fixed(HtmlStyle::Bold, name(&card.agent)).text(" ");
-    let html = body::wants(html, card).text("\n📁 ").fixed(HtmlStyle::Code, &folder(&card.project));
+    let html = html.fixed(HtmlStyle::Bold, name(&card.row.agent)).text(" ");
+    let html =
+        body::wants(html, card).text("\n📁 ").fixed(HtmlStyle::Code, &folder(&card.row.project));
     match card.short_session() {
         "" => html.text("\n"),
         session => html.text(" · session ").fixed(HtmlStyle::Code, session).text("\n"),
@@ -219,7 +222,13 @@ fn about(id: &RequestId) -> Html {
 
 /// Returns the text of a copy of a closed question of which only the outcome is known.
 pub(super) fn retired(id: &RequestId, text: &str) -> String {
-    about(id).text("☑️ ").content(HtmlStyle::Bold, text).render(MessageLimits::MESSAGE).html
+    outcome(id, MarkState::Settled, text)
+}
+
+/// Returns the outcome of a question without the question.
+fn outcome(id: &RequestId, state: MarkState, text: &str) -> String {
+    let html = about(id).text(icon(state)).content(HtmlStyle::Bold, text);
+    html.render(MessageLimits::MESSAGE).html
 }
 
 /// Returns the message to which somebody is to reply with their words, or with the word that allows
@@ -241,6 +250,9 @@ pub(super) fn ask_words(
         (ReplyPurpose::Confirm, Some(word)) => {
             (format!("reply to this message with {} to allow:\n", word.hint()), word.hint())
         }
+        (ReplyPurpose::Answer, _) => {
+            ("reply to this message with your answer to:\n".to_owned(), "Your answer")
+        }
         _ => (
             "reply to this message with what to tell the agent. It will not do:\n".to_owned(),
             "What to tell the agent",
@@ -248,7 +260,7 @@ pub(super) fn ask_words(
     };
     html = html
         .text(&request)
-        .content(HtmlStyle::Code, text::cut(&card.summary(), 300, Measure::Utf16));
+        .content(HtmlStyle::Code, text::cut(&card.row.summary, 300, Measure::Utf16));
     let mut params = html_message(chat, &html.render(MessageLimits::MESSAGE).html);
     params["reply_markup"] = json!({
         "force_reply": true,

@@ -11,7 +11,7 @@ use super::api::TelegramFault;
 use super::look::QuestionLook;
 use super::retry::ChatLane;
 use super::{CALL, TelegramLine};
-use crate::channel::{News, QuestionCopy};
+use crate::channel::{CopyPart, News, QuestionCopy};
 
 /// For how long an edit is tried again.
 const EDIT: Duration = Duration::from_mins(10);
@@ -33,6 +33,7 @@ pub(super) struct ShownQuestion {
 struct ShownCopy {
     chat: i64,
     message: i64,
+    part: CopyPart,
     /// The version of the look that it has.
     version: u64,
     /// Whether an edit is on its way.
@@ -62,9 +63,9 @@ impl ShownQuestion {
 
     /// Adds a copy with the look of this version. A copy whose look is not known is taken to have
     /// the first.
-    pub(super) fn add(&mut self, chat: i64, message: i64, version: u64) {
+    pub(super) fn add(&mut self, chat: i64, message: i64, part: CopyPart, version: u64) {
         if !self.copies.iter().any(|copy| (copy.chat, copy.message) == (chat, message)) {
-            self.copies.push(ShownCopy { chat, message, version, busy: false });
+            self.copies.push(ShownCopy { chat, message, part, version, busy: false });
         }
     }
 
@@ -83,12 +84,12 @@ impl ShownQuestion {
     }
 
     /// Returns the copies that have an old look and are not being edited, and marks them as busy.
-    pub(super) fn take_old(&mut self) -> Vec<(i64, i64)> {
+    pub(super) fn take_old(&mut self) -> Vec<(i64, i64, CopyPart)> {
         let newest = self.look.borrow().version;
         let old = self.copies.iter_mut().filter(|copy| copy.version < newest && !copy.busy);
         old.map(|copy| {
             copy.busy = true;
-            (copy.chat, copy.message)
+            (copy.chat, copy.message, copy.part)
         })
         .collect()
     }
@@ -117,14 +118,15 @@ pub(super) async fn send(
             // The question was over before it could be sent.
             return Ok(None);
         }
-        let result = line.api.call("sendMessage", &look.params(chat, None), CALL).await?;
+        let params = look.params(chat, CopyPart::Question);
+        let result = line.api.call("sendMessage", &params, CALL).await?;
         let number = result["message_id"].as_i64().ok_or_else(nameless)?;
         Ok(Some((number, look.version)))
     };
     match line.retry_in_chat(chat, ChatLane::Show, end, send).await {
         Ok(Some((message, version))) => {
-            line.tell(News::Shown(QuestionCopy { question: question.clone(), chat, message }))
-                .await;
+            let (question, part) = (question.clone(), CopyPart::Question);
+            line.tell(News::Shown(QuestionCopy { question, chat, message, part })).await;
             Some((message, version))
         }
         Ok(None) => None,
@@ -147,10 +149,12 @@ pub(super) async fn edit(
     newest: Newest,
     chat: i64,
     message: i64,
+    part: CopyPart,
 ) -> Option<u64> {
     let edit = || async {
         let look = Arc::clone(&newest.borrow());
-        let params = look.params(chat, Some(message));
+        let mut params = look.params(chat, part);
+        params["message_id"] = message.into();
         match line.api.call("editMessageText", &params, CALL).await {
             Err(TelegramFault::Refused { why, .. }) if why.contains("not modified") => {
                 Ok(look.version)

@@ -5,13 +5,14 @@ use std::time::Duration;
 
 use callgate_mask::text::{self, Measure};
 use serde_json::json;
+use tokio::sync::oneshot;
 use tokio::time::Instant;
 
-use super::look::{self, FullQuestion};
+use super::look::{self, FullQuestion, QuestionLook};
 use super::retry::{ChatLane, retry};
-use super::{CALL, TelegramLine};
+use super::{CALL, TelegramLine, TelegramReport};
 use crate::card::Card;
-use crate::channel::{News, QuestionCopy, ReplyPurpose, ReplyTo};
+use crate::channel::{CopyPart, News, QuestionCopy, ReplyPurpose, ReplyTo};
 
 /// About how long Telegram waits for the answer to a press.
 const PRESS: Duration = Duration::from_secs(15);
@@ -95,13 +96,17 @@ pub(super) async fn full(line: &TelegramLine, card: &Card, reply_to: &ReplyTo, c
                 line.retry_in_chat(chat, ChatLane::Show, end, send).await.ok()?;
             }
         }
-        // All of it was shown: now it can be allowed.
-        line.tell(News::ShownInFull { question: card.id.clone(), chat }).await;
-        let params = look::after_full(card, chat);
+        // All of it was shown: once that is recorded, it can be allowed, even after a restart.
+        let news = News::ShownInFull { question: card.id.clone(), chat };
+        let (taken, recorded) = oneshot::channel();
+        line.report(TelegramReport::Heard { news, taken: Some(taken) }).await;
+        recorded.await.ok()?;
+        let params = QuestionLook::open(card, &[]).params(chat, CopyPart::Buttons);
         let sent =
             line.call_in_chat(chat, ChatLane::Show, end, "sendMessage", &params).await.ok()?;
         let message = sent["message_id"].as_i64()?;
-        line.tell(News::Shown(QuestionCopy { question: card.id.clone(), chat, message })).await;
+        let (question, part) = (card.id.clone(), CopyPart::Buttons);
+        line.tell(News::Shown(QuestionCopy { question, chat, message, part })).await;
         Some(())
     };
     tokio::join!(tell(line, reply_to, "", false), pages);

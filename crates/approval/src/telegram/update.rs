@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::html::UNSEEN;
 use super::look;
 use super::presses::Presser;
-use crate::channel::{News, Person, PersonPlace, QuestionCopy, ReplyTo};
+use crate::channel::{CopyPart, News, Person, PersonPlace, QuestionCopy, ReplyTo};
 
 /// How much of a person's name is kept, in UTF-16 units.
 const NAME: usize = 64;
@@ -64,11 +64,10 @@ fn pressed(query: &Value) -> Option<TelegramUpdate> {
     let presser = Presser { user, name: who.name.clone(), private, message: number };
     let news = match honest {
         Some(Callback { request_id: question, action }) => {
-            let copy = shown.zip(number).map(|(question, message)| QuestionCopy {
-                question,
-                chat,
-                message,
-            });
+            let part = part_of(message);
+            let copy = shown.zip(number);
+            let copy =
+                copy.map(|(question, message)| QuestionCopy { question, chat, message, part });
             let press = Press::Button(action);
             News::Pressed { who, question, press, confirm: None, reply_to, copy }
         }
@@ -83,13 +82,16 @@ fn written(message: &Value, me: &BotIdentity) -> Option<News> {
     }
     let who = who(&message["from"], &message["chat"])?;
     let text = message["text"].as_str()?;
-    let PersonPlace::Telegram { chat, .. } = who.place else { return None };
+    let PersonPlace::Telegram { chat, private, .. } = who.place else { return None };
     let reply_to = ReplyTo::Message { chat, message: message["message_id"].as_i64()? };
     if let Some(command) = text.strip_prefix('/') {
         let (name, rest) = command_of(command, me)?;
         return Some(News::Command { who, name, rest, reply_to });
     }
     let to = &message["reply_to_message"];
+    if private && to.is_null() {
+        return Some(News::Wrote { who, text: text.to_owned(), reply_to });
+    }
     let ours = me.id.is_some() && to["from"]["id"].as_i64() == me.id;
     let question = question_of(to).filter(|_| ours)?;
     let press = Press::Words(text.to_owned());
@@ -118,6 +120,12 @@ fn question_of(message: &Value) -> Option<RequestId> {
         return None;
     }
     RequestId::parse(mark["url"].as_str()?.strip_prefix(look::ADDRESS)?)
+}
+
+/// Returns what of a question one of our messages shows.
+fn part_of(message: &Value) -> CopyPart {
+    let text = message["text"].as_str().and_then(|text| text.strip_prefix(UNSEEN));
+    if text == Some(look::AFTER_FULL) { CopyPart::Buttons } else { CopyPart::Question }
 }
 
 fn who(user: &Value, chat: &Value) -> Option<Person> {

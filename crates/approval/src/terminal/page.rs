@@ -2,9 +2,10 @@
 
 use std::fmt::Write as _;
 
-use callgate_mask::text::{self, diff};
+use callgate_mask::text;
+use callgate_wire::desk::CardContent;
 
-use crate::card::{Card, CardBody, HIDDEN_COULD_RUN};
+use crate::card::{Card, HIDDEN_COULD_RUN};
 use crate::channel::{MarkState, QuestionMark};
 
 /// How many lines of a question are shown at first, and how many of them are its last.
@@ -15,10 +16,15 @@ const LAST_LINES: usize = 5;
 const WIDEST_LINE: usize = 300;
 const LAST_CHARS: usize = 100;
 
+/// The space between two keys.
+const GAP: &str = "   ";
+
 /// Renders questions for a terminal.
 #[derive(Debug)]
 pub(super) struct TerminalPage {
     pub(super) colours: bool,
+    /// The width of the terminal in columns.
+    pub(super) width: usize,
 }
 
 /// Returns which of the agent's questions the number keys answer now: the first without an answer.
@@ -36,6 +42,30 @@ impl TerminalPage {
         if self.colours { format!("\u{1b}[1m{text}\u{1b}[0m") } else { text.to_owned() }
     }
 
+    /// Breaks a text between words. What would run is never broken: it is shown as it is.
+    fn wrapped(&self, text: &str) -> String {
+        text::wrap(text, self.width, 0)
+    }
+
+    /// Renders keys with their meanings, as many on a line as fit.
+    fn key_lines(&self, keys: &[(String, String)]) -> String {
+        let (mut lines, mut used) = (String::new(), 0);
+        for (key, means) in keys {
+            let length = key.chars().count() + 1 + means.chars().count();
+            if used > 0 && used + GAP.len() + length > self.width {
+                lines.push('\n');
+                used = 0;
+            } else if used > 0 {
+                lines.push_str(GAP);
+                used += GAP.len();
+            }
+            // Writing to a string cannot fail.
+            let _ = write!(lines, "{} {means}", self.bold(key));
+            used += length;
+        }
+        lines + "\n"
+    }
+
     /// Renders a question with its keys.
     pub(super) fn question(
         &self,
@@ -44,20 +74,18 @@ impl TerminalPage {
         is_seen: bool,
         more: usize,
     ) -> String {
-        let mut page = format!("\n{}\n", self.bold(&brief(&title(card))));
-        line(&mut page, &standing(card));
-        if let Some(words) = &card.last_words {
-            line(&mut page, &format!("“{}”", brief(&text::one_line(words))));
-        }
+        let mut page = format!("\n{}\n", self.bold(&self.wrapped(&brief(&title(card)))));
+        line(&mut page, &self.wrapped(&standing(card)));
+        page += &self.last_words(card);
         let blocked = card.blocked.as_ref().and_then(|blocked| blocked.reason.as_ref());
         if let Some(reason) = blocked {
-            line(&mut page, &brief(&format!("because {reason}")));
+            line(&mut page, &self.wrapped(&brief(&format!("because {reason}"))));
         }
-        if let Some(because) = &card.because {
-            line(&mut page, &brief(because));
+        if let Some(because) = &card.row.because {
+            line(&mut page, &self.wrapped(&brief(because)));
         }
         if card.hides_what_runs {
-            line(&mut page, &self.bold(HIDDEN_COULD_RUN));
+            line(&mut page, &self.bold(&self.wrapped(HIDDEN_COULD_RUN)));
         }
         let body = body(card);
         let lines: Vec<&str> = body.lines().collect();
@@ -83,39 +111,49 @@ impl TerminalPage {
 
     /// Renders the keys that answer a question.
     pub(super) fn keys(&self, card: &Card, picks: &[Vec<u8>], is_seen: bool) -> String {
-        let key = |key: &str, means: &str| format!("{} {means}   ", self.bold(key));
+        let key = |key: &str, means: &str| (key.to_owned(), means.to_owned());
         let can_allow = is_seen || !is_cut(card);
         if card.blocked.is_some() {
             let allow = if card.confirm.is_some() { "yes, after a typed word" } else { "yes" };
             let yes = if can_allow { key("a", allow) } else { key("f", "show all, to allow it") };
-            let keys = yes + &key("d", "no");
-            return format!("Let it try again?   {}\n", keys.trim_end());
+            return format!("Let it try again?{GAP}{}", self.key_lines(&[yes, key("d", "no")]));
         }
-        let mut keys = String::new();
+        let mut keys = Vec::new();
         if card.pickers.is_empty() && !can_allow {
-            keys += &key("f", "show all, to allow it");
+            keys.push(key("f", "show all, to allow it"));
         } else if card.pickers.is_empty() {
             let allow = if card.confirm.is_some() { "allow, after a typed word" } else { "allow" };
-            keys += &key("a", allow);
+            keys.push(key("a", allow));
             for (number, offer) in (1..10).zip(&card.offers) {
                 let means = format!("always: {} ({})", offer.meaning, offer.lasts);
-                keys += &key(&number.to_string(), &text::one_line(&means));
+                keys.push(key(&number.to_string(), &text::one_line(&means)));
             }
         } else {
             match choice_count(card, at(picks)) {
-                0..10 => keys += &key("1-9", "choose"),
-                count => keys += &key(&format!("1-{count}"), "and Enter, choose"),
+                0..10 => keys.push(key("1-9", "choose")),
+                count => keys.push(key(&format!("1-{count}"), "and Enter, choose")),
             }
             if card.pickers.len() > 1 || card.pickers[0].many {
-                keys += &key("o", "done");
+                keys.push(key("o", "done"));
             }
         }
-        keys += &key("d", "deny");
+        keys.push(key("d", "deny"));
         if card.can_stop {
-            keys += &key("s", "deny and stop");
+            keys.push(key("s", "deny and stop"));
         }
-        keys += &key("r", "reply");
-        keys.trim_end().to_owned() + "\n"
+        if !card.refuses_words() {
+            keys.push(key("r", if card.takes_words { "answer in words" } else { "reply" }));
+        }
+        self.key_lines(&keys)
+    }
+
+    /// Renders the agent's last words, if there are any.
+    pub(super) fn last_words(&self, card: &Card) -> String {
+        let mut lines = String::new();
+        if let Some(words) = &card.last_words {
+            line(&mut lines, &self.wrapped(&format!("“{}”", brief(&text::one_line(words)))));
+        }
+        lines
     }
 
     /// Renders the whole question.
@@ -135,13 +173,13 @@ impl TerminalPage {
         };
         let sign =
             if self.colours { format!("\u{1b}[{colour}m{sign}\u{1b}[0m") } else { sign.to_owned() };
-        format!("{sign} {}: {}\n", text::one_line(&mark.text), brief(&card.summary()))
+        format!("{sign} {}: {}\n", text::one_line(&mark.text), brief(&card.row.summary))
     }
 
     /// Renders a line about a run, no wider than the terminal.
-    pub(super) fn note(&self, note: &str, width: usize) -> String {
+    pub(super) fn note(&self, note: &str) -> String {
         let line = format!("· {}", text::one_line(note));
-        let shown = text::fit(&line, width);
+        let shown = text::fit(&line, self.width);
         if self.colours { format!("\u{1b}[2m{shown}\u{1b}[0m\n") } else { format!("{shown}\n") }
     }
 }
@@ -191,62 +229,33 @@ fn brief(text: &str) -> String {
 
 fn title(card: &Card) -> String {
     if let Some(blocked) = &card.blocked {
-        let title = format!("{} in {}: {} blocked", card.agent, card.project, blocked.by);
+        let title = format!("{} in {}: {} blocked", card.row.agent, card.row.project, blocked.by);
         let what = match &card.body {
-            CardBody::Command { .. } => " a command".to_owned(),
-            _ => format!(" {}", card.tool),
+            CardContent::Command { .. } => " a command".to_owned(),
+            _ => format!(" {}", card.row.tool),
         };
         return text::one_line(&(title + &what)).into_owned();
     }
     let does = match &card.body {
-        CardBody::Command { .. } => "wants to run",
-        CardBody::Write { .. } => "wants to write",
-        CardBody::Edit { .. } | CardBody::Notebook { .. } => "wants to edit",
-        CardBody::Fetch { .. } => "wants to fetch a page",
-        CardBody::Plan(_) => "has a plan",
-        CardBody::Questions(_) | CardBody::Question { .. } => "asks",
-        CardBody::Mcp { .. } | CardBody::Other(_) => "wants to use",
-    };
-    let what = match &card.body {
-        CardBody::Mcp { server, tool, .. } => format!(" {tool} of {server}"),
-        CardBody::Other(_) => format!(" {}", card.tool),
-        CardBody::Write { path, .. }
-        | CardBody::Edit { path, .. }
-        | CardBody::Notebook { path, .. } => {
-            format!(" {path}")
+        CardContent::Command { .. } => "wants to run".to_owned(),
+        CardContent::Write { path, .. } => format!("wants to write {path}"),
+        CardContent::Edit { path, .. } | CardContent::Notebook { path, .. } => {
+            format!("wants to edit {path}")
         }
-        _ => String::new(),
+        CardContent::Patch { files } if files.len() == 1 => "wants to edit a file".to_owned(),
+        CardContent::Patch { files } => format!("wants to edit {} files", files.len()),
+        CardContent::Fetch { .. } => "wants to fetch a page".to_owned(),
+        CardContent::Plan { .. } => "has a plan".to_owned(),
+        CardContent::Ask { .. } => "asks".to_owned(),
+        CardContent::Mcp { server, tool, .. } => format!("wants to use {tool} of {server}"),
+        CardContent::Other { .. } => format!("wants to use {}", card.row.tool),
     };
-    text::one_line(&format!("{} {does}{what} in {}", card.agent, card.project)).into_owned()
+    text::one_line(&format!("{} {does} in {}", card.row.agent, card.row.project)).into_owned()
 }
 
 fn body(card: &Card) -> String {
-    match &card.body {
-        CardBody::Command { command, description: Some(description) } => {
-            format!("{command}\n# {}", text::one_line(description))
-        }
-        CardBody::Command { command, .. } => command.clone(),
-        CardBody::Write { content, .. } => content.clone(),
-        CardBody::Edit { changes, .. } => {
-            changes.iter().map(|change| shown_diff(&change.old, &change.new)).collect()
-        }
-        CardBody::Notebook { change, source, .. } => format!("{change}\n{source}"),
-        CardBody::Fetch { url, prompt: Some(prompt) } => format!("{url}\n# {prompt}"),
-        CardBody::Fetch { url, prompt: None } => url.clone(),
-        CardBody::Plan(plan) => plan.clone(),
-        // Several questions are shown with their answers.
-        CardBody::Questions(_) if card.pickers.len() > 1 => String::new(),
-        CardBody::Questions(all) => all.join("\n"),
-        CardBody::Question { question, details } => match details {
-            Some(details) => format!("{question}\n{details}"),
-            None => question.clone(),
-        },
-        CardBody::Mcp { input, .. } | CardBody::Other(input) => input.clone(),
-    }
-}
-
-fn shown_diff(old: &str, new: &str) -> String {
-    diff(old, new).iter().fold(String::new(), |shown, line| shown + &line.to_string() + "\n")
+    // Several questions are shown with their answers.
+    if card.pickers.len() > 1 { String::new() } else { card.body.text() }
 }
 
 /// Renders the answers to choose from. Those that the number keys choose now have their numbers.

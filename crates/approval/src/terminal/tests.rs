@@ -332,12 +332,32 @@ fn number_keys_choose_answers_one_question_at_a_time() {
     let pick = |question, option| Some(Press::Button(Action::Pick { question, option }));
     assert_eq!(pressed(&mut terminal, '2'), pick(0, 1));
     let picks = vec![vec![1], vec![]];
-    let printed = terminal.order(ChannelOrder::Picked { card, copies: Vec::new(), picks });
+    let printed = terminal.order(ChannelOrder::Redraw { card, copies: Vec::new(), picks });
     assert!(printed.contains("✓   Blue") && printed.contains("1 S"), "{printed}");
     assert_eq!(terminal.tap('1'), NOTHING, "the numbers have just got another meaning");
     assert_eq!(pressed(&mut terminal, '2'), None);
     assert_eq!(pressed(&mut terminal, '1'), pick(1, 0));
     assert_eq!(pressed(&mut terminal, 'o'), Some(Press::Button(Action::Done)));
+}
+
+#[test]
+fn words_that_come_later_are_printed_alone() {
+    let mut terminal = Seat::new();
+    let card = build(1);
+    let shown = terminal.order(show(Arc::clone(&card)));
+    assert!(!shown.contains("I will build"), "{shown}");
+    let with_words = |words: &str| {
+        let mut card = Card::clone(&card);
+        card.shown.last_words = Some(words.to_owned());
+        Arc::new(card)
+    };
+    let redraw = |card| ChannelOrder::Redraw { card, copies: Vec::new(), picks: Vec::new() };
+    let printed = terminal.order(redraw(with_words("I will build it.")));
+    assert_eq!(printed, "“I will build it.”\n");
+    assert_eq!(terminal.order(redraw(with_words("I will build it."))), "");
+    // Nothing is printed between the words that somebody types.
+    terminal.key(TerminalKey::Char('r'));
+    assert_eq!(terminal.order(redraw(with_words("Something else."))), "");
 }
 
 fn blocked(number: u8) -> Arc<Card> {
@@ -392,4 +412,28 @@ fn what_has_to_be_confirmed_is_allowed_with_a_typed_word() {
     seat.key(TerminalKey::Char('a'));
     assert_eq!(seat.key(TerminalKey::Enter).1, None);
     assert_eq!(pressed(&mut seat, 'd'), Some(Press::Button(Action::Deny)));
+}
+
+#[test]
+fn a_screen_that_was_away_shows_the_question_again_with_what_was_typed() {
+    let mut terminal = Seat::new();
+    assert_eq!(terminal.terminal.redraw(terminal.now), "");
+    assert_eq!(terminal.terminal.open_questions().count(), 0);
+    let shown = terminal.order(show(build(1)));
+    terminal.order(show(card(2, "Bash", &json!({ "command": "make test" }), &json!({}))));
+    let open: Vec<String> = terminal.terminal.open_questions().collect();
+    let lines =
+        ["make build", "make test"].map(|line| format!("Claude Code in /home/ada/engine: {line}"));
+    assert_eq!(open, lines);
+    terminal.key(TerminalKey::Char('r'));
+    terminal.tap('n');
+    let again = terminal.terminal.redraw(terminal.now);
+    let more = "(1 more waiting; n shows the next)\n";
+    let typed = "Your words to the agent (Enter sends, Esc goes back): n";
+    assert_eq!(again, format!("{shown}{more}{typed}"));
+    // A key that was meant for the shell answers nothing.
+    terminal.key(TerminalKey::Escape);
+    terminal.terminal.redraw(terminal.now);
+    assert_eq!(terminal.tap('a'), NOTHING);
+    assert_eq!(pressed(&mut terminal, 'a'), Some(Press::Button(Action::Allow)));
 }

@@ -106,6 +106,7 @@ impl House {
                 viewer_grace: Duration::ZERO,
                 phone_after: Duration::ZERO,
                 notify_on_stop: false,
+                notify_on_wait: false,
                 terminal: true,
                 phones: false,
                 unattended: Unattended::Rules,

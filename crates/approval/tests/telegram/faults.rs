@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use callgate_approval::channel::{ChannelOrder, MarkState, News, QuestionCopy};
+use callgate_approval::channel::{ChannelOrder, CopyPart, MarkState, News, QuestionCopy};
 use callgate_approval::telegram::{BotSettings, TelegramReport};
 use callgate_testkit::process::DEADLINE;
 use callgate_testkit::telegram::Fault;
@@ -177,7 +177,8 @@ fn a_mark_that_overtakes_its_question_is_applied_right_after() {
     // Only once a later order is begun has the mark been.
     rig.say_and_see(&fake, "a note");
     fake.release();
-    let copy = QuestionCopy { question: id(1), chat: ADA, message: message.id };
+    let copy =
+        QuestionCopy { question: id(1), chat: ADA, message: message.id, part: CopyPart::Question };
     let message = wait_for_text(&fake, &copy, "at the terminal");
     assert!(message.labels().is_empty());
     assert_eq!(message.past.len(), 1, "only the newest look was sent");
@@ -197,7 +198,7 @@ fn a_question_that_is_over_before_it_could_be_sent_disturbs_nobody() {
     fake.wait_for("an attempt", |seen| seen.calls_of("sendMessage").nth(2).map(drop));
     rig.order(mark(&card, [], MarkState::Settled, "Answered at the terminal"));
     rig.order(ChannelOrder::Retire {
-        copy: QuestionCopy { question: id(2), chat: ADA, message: 5 },
+        copy: QuestionCopy { question: id(2), chat: ADA, message: 5, part: CopyPart::Question },
         text: "x".into(),
     });
     fake.wait_for("a later order", |seen| seen.calls_of("editMessageText").next().map(drop));
@@ -238,7 +239,7 @@ fn a_copy_that_needed_no_change_takes_the_next_one() {
     let rig = Rig::start(&fake);
     let card = bash(1);
     let copy = rig.show(&card, ADA);
-    let picked = ChannelOrder::Picked { card: Arc::clone(&card), copies: vec![], picks: vec![] };
+    let picked = ChannelOrder::Redraw { card: Arc::clone(&card), copies: vec![], picks: vec![] };
     rig.order(picked);
     fake.wait_for("an edit", |seen| seen.calls_of("editMessageText").next().map(drop));
     rig.order(mark(&card, [], MarkState::Denied, "Denied by Ada"));

@@ -66,10 +66,14 @@ fn nothing_else_is_taken_for_words() {
     let card = bash(1);
     let message = rig.show(&card, ADA).message;
     let asked = ask_words(&fake, &rig, &card, ADA, message);
+    // Words that are no reply: the desk knows whether they were asked for.
     fake.send(ADA, ADA, "yes, do it");
+    let News::Wrote { text, .. } = rig.news() else { panic!("they reach the desk") };
+    assert_eq!(text, "yes, do it");
+    fake.send(TEAM, ADA, "what people say to each other");
     // A reply to somebody else's message, even if it ends like ours.
-    let imitation = fake.send(ADA, ADA, &format!("May I?\n{}", id(1)));
-    fake.reply(ADA, ADA, imitation, "yes");
+    let imitation = fake.send(TEAM, ADA, &format!("May I?\n{}", id(1)));
+    fake.reply(TEAM, ADA, imitation, "yes");
     // A reply to a note of ours that ends with an id which is merely text.
     let note = format!("Look at\n{}", id(1));
     rig.say_and_see(&fake, &note);

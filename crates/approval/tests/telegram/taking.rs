@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use callgate_approval::channel::{ChannelOrder, MarkState, News, QuestionCopy};
+use callgate_approval::channel::{ChannelOrder, CopyPart, MarkState, News, QuestionCopy};
 use callgate_testkit::process::DEADLINE;
 use callgate_testkit::telegram::{BOT_NAME, Fault};
 use callgate_wire::approval::Action;
@@ -97,7 +97,8 @@ fn a_press_may_come_before_our_own_send_returns() {
     rig.order(ChannelOrder::Show { card: bash(1), chats: vec![ADA], within: DEADLINE });
     let message = fake.wait_for("the message", |seen| seen.chat(ADA).next().cloned());
     fake.press(ADA, ADA, message.id, "Allow");
-    let copy = QuestionCopy { question: id(1), chat: ADA, message: message.id };
+    let copy =
+        QuestionCopy { question: id(1), chat: ADA, message: message.id, part: CopyPart::Question };
     let news = rig.news();
     assert_eq!(copy_of(&news), Some(copy.clone()));
     assert!(pressed(news).0.contains("allow for 01"));
@@ -145,7 +146,7 @@ fn commands_are_told_apart_from_answers() {
         (TEAM, "/mute\n10  min ", ("mute", "10  min")),
     ] {
         fake.send(TEAM, 8, "/pending@another_bot");
-        fake.send(chat, 8, "just talking");
+        fake.send(TEAM, 8, "just talking");
         let number = fake.send(chat, 8, text);
         let News::Command { name, rest, reply_to, who: person } = rig.news() else {
             panic!("{text}")

@@ -2,7 +2,7 @@
 
 use callgate_client::viewer::Viewer;
 use callgate_store::{EntryDraft, Store, now_ms};
-use callgate_wire::approval::Action;
+use callgate_wire::approval::{Action, ApprovalRequest};
 use callgate_wire::desk::{
     AnswerChannel, DeskAnswer, DeskCommand, DeskHistory, ExportFormat, HistoryDecider,
     HistoryDecision, HistoryFilter, HistoryRow, SessionView, VerifiedLedger,
@@ -257,12 +257,16 @@ fn what_happens_now_is_in_the_history_at_once() {
     let house = House::new();
     let (mut ada, _) = house.paired("Ada's page");
     ada.watch(None).unwrap();
-    let asked = request("make");
+    // As `callgate ask` does.
+    let asked = ApprovalRequest { agent: Some("script".to_owned()), ..request("make") };
     let id = asked.request_id.clone();
     let answer = house.ask(asked);
     next_of(&mut ada, "asked");
     let row = rows(&mut ada, &HistoryFilter::default()).remove(0);
     assert_eq!((row.decision, row.channel), (HistoryDecision::Open, None));
+    let sessions = ask(&mut ada, DeskCommand::Sessions { since_ms: None });
+    let DeskAnswer::Sessions { sessions } = sessions else { panic!("{sessions:?}") };
+    assert_eq!(sessions, [], "a run of a script is no session");
     assert!(told(&mut ada, button(&id, Action::Allow)).0);
     answer.join().unwrap().unwrap();
     let row = rows(&mut ada, &HistoryFilter::default()).remove(0);

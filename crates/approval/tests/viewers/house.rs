@@ -88,6 +88,7 @@ impl House {
             viewer_grace: Duration::ZERO,
             phone_after: Duration::ZERO,
             notify_on_stop: false,
+            notify_on_wait: false,
             terminal: false,
             phones: telegram.is_some(),
             unattended: Unattended::Rules,

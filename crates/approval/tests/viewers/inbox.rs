@@ -1,6 +1,10 @@
 //! Open questions as viewers see them, and the question to try.
 
-use callgate_approval::asker;
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+use callgate_approval::asker::{self, Asker, AskerSettings, Unwanted, WordsLook};
 use callgate_client::viewer::Viewer;
 use callgate_wire::approval::{Action, ApprovalRequest, Decision, Press, RequestId};
 use callgate_wire::desk::{
@@ -116,6 +120,42 @@ fn a_card_shows_what_would_be_done_and_what_each_button_grants() {
     assert_eq!(seen.grants.allow, "Runs this command once.");
     assert!(told(&mut ada, button(&id, Action::Deny)).0);
     answer.join().unwrap().unwrap();
+}
+
+#[test]
+fn words_that_come_after_the_question_are_on_its_card() {
+    let house = House::new();
+    let (mut ada, _) = house.paired("Ada");
+    ada.watch(None).unwrap();
+    let mut asked = request("make");
+    asked.context.get_or_insert_default().words_follow = Some(true);
+    let id = asked.request_id.clone();
+    // The words are there once the question was seen without them.
+    let (seen, is_seen) = mpsc::channel();
+    let mut look = move || match is_seen.try_recv() {
+        Ok(words) => WordsLook::Found(words),
+        Err(_) => WordsLook::Later(Duration::from_millis(1)),
+    };
+    let settings = AskerSettings { socket: house.socket(), timeout: DEADLINE, grace: DEADLINE };
+    let answer = thread::spawn(move || {
+        let unwanted = Unwanted::default();
+        let connected = Asker::dial(&settings, &unwanted).unwrap();
+        connected.ask_with_words(&asked, &mut look)
+    });
+    next_of(&mut ada, "asked");
+    assert_eq!(card(&mut ada, &id).unwrap().last_words, None);
+    seen.send("I will build it now.".to_owned()).unwrap();
+    next_of(&mut ada, "said");
+    let words = card(&mut ada, &id).unwrap().last_words;
+    assert_eq!(words.as_deref(), Some("I will build it now."));
+    let DeskAnswer::Sessions { sessions } =
+        ada.ask(DeskCommand::Sessions { since_ms: None }, DEADLINE).unwrap()
+    else {
+        panic!("no sessions")
+    };
+    assert_eq!(sessions[0].last_words.as_deref(), Some("I will build it now."));
+    assert!(told(&mut ada, button(&id, Action::Allow)).0);
+    assert_eq!(answer.join().unwrap().unwrap().decision, Decision::Allow);
 }
 
 #[test]

@@ -106,6 +106,12 @@ fn a_link_outlives_a_restart_until_it_is_taken_back() {
     assert!(told(&mut ada, unlock()).0);
     let mut other = house.viewer();
     assert_eq!(other.status().unwrap().reach.viewers.paired, 1);
+    // One more connection of the same viewer.
+    let mut again = house.viewer();
+    assert!(told(&mut again, unlock()).0);
+    let viewers = other.status().unwrap().reach.viewers;
+    assert_eq!((viewers.connected, viewers.paired), (2, 1), "Ada, and who looks");
+    drop(again);
     let links = other.links().unwrap();
     assert_eq!(links.len(), 1);
     assert_eq!(links[0].name, "Ada");

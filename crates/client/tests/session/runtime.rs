@@ -210,6 +210,7 @@ fn question() -> PermissionRequest {
         can_allow_always: Some(true),
         deadline: Some(9),
         diff: Some("+a\n".to_owned()),
+        card: None,
     }
 }
 

@@ -41,17 +41,25 @@ pub fn length(text: &str, by: Measure) -> usize {
     }
 }
 
+/// Returns how many columns of a terminal a text takes. Characters of wide scripts count as two.
+pub(super) fn columns(text: &str) -> usize {
+    text.chars().map(columns_of).sum()
+}
+
+fn columns_of(c: char) -> usize {
+    if c < '\u{1100}' { 1 } else { 2 }
+}
+
 /// Cuts a line to this many columns of a terminal. Characters of wide scripts count as two.
 #[must_use]
 pub fn fit(line: &str, width: usize) -> Cow<'_, str> {
-    let columns = |c: char| if c < '\u{1100}' { 1 } else { 2 };
-    if line.chars().map(columns).sum::<usize>() <= width {
+    if columns(line) <= width {
         return line.into();
     }
     let mut left = width.saturating_sub(1);
     let fits = |c: &char| {
-        let fits = columns(*c) <= left;
-        left = left.saturating_sub(columns(*c));
+        let fits = columns_of(*c) <= left;
+        left = left.saturating_sub(columns_of(*c));
         fits
     };
     let count = line.chars().take_while(fits).count();

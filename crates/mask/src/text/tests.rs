@@ -205,3 +205,20 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn lines_are_broken_between_words_and_links_stay_whole() {
+    let check = |text: &str, width: usize, indent: usize, expected: &str| {
+        assert_eq!(wrap(text, width, indent), expected, "{text:?}");
+    };
+    check("", 5, 2, "");
+    check("one two three", 80, 2, "one two three");
+    check("one two three", 8, 2, "one two\n  three");
+    check("  one two\nthree  four", 6, 0, "  one\n  two\nthree \nfour");
+    check("at http://127.0.0.1:7420/ it is", 10, 0, "at\nhttp://127.0.0.1:7420/\nit is");
+    check("run `a b c` now", 9, 0, "run\n`a b c`\nnow");
+    check("run `a b c`, or `d`", 12, 0, "run `a b c`,\nor `d`");
+    check("run `a b", 5, 0, "run\n`a b");
+    check("漢字 漢字", 6, 0, "漢字\n漢字");
+    check("漢字 漢字", 9, 0, "漢字 漢字");
+}

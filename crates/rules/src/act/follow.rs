@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Act, touch, written};
 use crate::disk::{Disk, PathFollower};
-use crate::glob::{Tok, is_text, literal};
+use crate::glob::{Lean, Tok, literal, meets};
 use crate::place;
 use crate::shell::{ShellCommand, ShellWord};
 use crate::steps;
@@ -166,6 +166,13 @@ impl LinkTargets {
                 }
             }
         }
+        for folder in &command.other_folders {
+            let (path, rest) = known_folder(folder);
+            for word in self.followed(&path, rest, follower) {
+                let twin = twin.get_or_insert_with(|| command.clone());
+                twin.other_folders.extend(word.patterns());
+            }
+        }
         for (at, word) in command.words.iter().enumerate() {
             if at == 0 && !word.could_contain("/") {
                 continue;
@@ -202,40 +209,52 @@ impl LinkTargets {
         let patterns: Vec<Vec<Tok>> = word.patterns().collect();
         let mut found: Vec<ShellWord> = Vec::new();
         for part in patterns.iter().flat_map(|toks| touch::word_parts(toks)).take(MOST_PARTS) {
-            // The folder before the first wildcard is known.
-            let known = part.iter().take_while(|tok| matches!(tok, Tok::Is(_))).count();
-            let (text, rest) = if known == part.len() {
-                (part, &part[known..])
-            } else {
-                let slash = part[..known].iter().rposition(|tok| *tok == Tok::Is('/'));
-                part.split_at(slash.map_or(0, |at| at + 1))
-            };
-            if text.is_empty() && !rest.is_empty() {
-                continue;
-            }
-            let text: String = text.iter().copied().filter_map(Tok::character).collect();
+            let (text, rest) = known_folder(part);
             for folder in &command.folders {
+                let spelled = (!text.is_empty() || rest.is_empty())
+                    .then(|| (touch::joined(&text, folder, &act.home), rest));
                 // A wildcard before a `..` does not matter.
                 let whole = place::placed(part, &literal(folder), &act.home);
-                if known < part.len() && is_text(&whole) {
-                    let whole: String = whole.iter().copied().filter_map(Tok::character).collect();
-                    let place = self.elsewhere(&whole, follower);
-                    found.extend(place.map(|place| ShellWord::known(&place)));
-                }
-                let spelled = touch::joined(&text, folder, &act.home);
-                if let Some(place) = self.elsewhere(&spelled, follower) {
-                    let word = if rest.is_empty() {
-                        ShellWord::known(&place)
-                    } else {
-                        ShellWord::of_toks(&format!("{}/", place.trim_end_matches('/')), rest)
-                    };
-                    if !found.contains(&word) {
-                        found.push(word);
+                let whole = (!rest.is_empty()).then(|| known_folder(&whole));
+                for (path, rest) in spelled.into_iter().chain(whole) {
+                    let words = self.followed(&path, rest, follower);
+                    for word in words {
+                        if !found.contains(&word) {
+                            found.push(word);
+                        }
                     }
                 }
             }
         }
         found
+    }
+
+    /// Returns the other names of an absolute path and what follows it, which begins with a
+    /// wildcard: by the links on the path, and by the links in its folder that the wildcard could
+    /// be.
+    fn followed(
+        &mut self,
+        path: &str,
+        rest: &[Tok],
+        follower: &PathFollower<'_>,
+    ) -> Vec<ShellWord> {
+        let slashed = |place: &str| format!("{}/", place.trim_end_matches('/'));
+        let mut words = Vec::new();
+        if let Some(place) = self.elsewhere(path, follower) {
+            let word = match rest {
+                [] => ShellWord::known(&place),
+                rest => ShellWord::of_toks(&slashed(&place), rest),
+            };
+            words.push(word);
+        }
+        let end = rest.iter().position(|tok| *tok == Tok::Is('/')).unwrap_or(rest.len());
+        let (name, below) = rest.split_at(end);
+        let links = if name.is_empty() { Vec::new() } else { follower.links_in(path) };
+        for link in links.iter().filter(|link| meets(name, &literal(link), Lean::Generous)) {
+            let place = self.elsewhere(&(slashed(path) + link), follower);
+            words.extend(place.map(|place| ShellWord::of_toks(&place, below)));
+        }
+        words
     }
 
     /// Returns the target of an absolute path, if it leads through a link.
@@ -247,6 +266,19 @@ impl LinkTargets {
             place
         })
     }
+}
+
+/// Returns the folder of a path before its first wildcard, and the rest; or all of it if there is
+/// none.
+fn known_folder(path: &[Tok]) -> (String, &[Tok]) {
+    let known = path.iter().take_while(|tok| matches!(tok, Tok::Is(_))).count();
+    let end = if known == path.len() {
+        known
+    } else {
+        path[..known].iter().rposition(|tok| *tok == Tok::Is('/')).map_or(0, |at| at + 1)
+    };
+    let (folder, rest) = path.split_at(end);
+    (folder.iter().copied().filter_map(Tok::character).collect(), rest)
 }
 
 /// Returns the texts in an unknown tool's input that could be paths: those with a slash, and those

@@ -68,6 +68,30 @@ fn claude_codes_tools_are_known() {
     check("mcp__files__read", r#"{"path":"/etc"}"#, &expect!["other"]);
 }
 
+/// A line of the table of tools is all that rules need to know a tool.
+#[test]
+fn every_line_of_the_table_of_tools_has_its_class() {
+    let patch = "*** Begin Patch\\n*** Delete File: a\\n*** End Patch";
+    let input = format!(r#"{{"path":"a","url":"https://docs.rs","input":"{patch}"}}"#);
+    for (agent, tool, kind) in ToolKind::table() {
+        let is_run = matches!(kind, ToolKind::Run(_));
+        let input = if is_run { r#"{"command":"make"}"# } else { &input };
+        let act = Act::of(tool, input, "/home/ada/engine", agent, "/home/ada");
+        assert_eq!(act.class, tools::class(kind), "{agent} {tool}");
+        assert_eq!(act.command.is_some(), act.class == Class::Run, "{agent} {tool}");
+        let is_file = matches!(act.class, Class::Read | Class::Write) && kind != ToolKind::Note;
+        assert_eq!(!act.paths.is_empty(), is_file, "{agent} {tool}");
+        assert_eq!(!act.hosts.is_empty(), act.class == Class::Network, "{agent} {tool}");
+        assert_eq!(!act.strings.is_empty(), has_strings(kind), "{agent} {tool}");
+    }
+}
+
+/// Whether each text in the input could be a command.
+fn has_strings(kind: ToolKind) -> bool {
+    let is_asked = matches!(kind, ToolKind::Script | ToolKind::Elicit);
+    is_asked || matches!(kind, ToolKind::Code | ToolKind::Mcp | ToolKind::Other)
+}
+
 #[test]
 fn codexs_and_the_runtimes_tools_are_known() {
     check(

@@ -25,6 +25,12 @@ impl Disk for MadeUpDisk<'_> {
             None => DiskEntry::Present,
         }
     }
+
+    fn links_in(&self, folder: &str) -> Vec<String> {
+        let names = self.links.iter().filter_map(|(path, _)| path.rsplit_once('/'));
+        let inside = names.filter(|(parent, _)| *parent == folder.trim_end_matches('/'));
+        inside.map(|(_, name)| name.to_owned()).collect()
+    }
 }
 
 #[test]

@@ -3,10 +3,11 @@
 pub(super) mod programs;
 
 use callgate_mask::programs::{INTERPRETERS, SHELLS, WRAPPERS, is_one_of};
+use callgate_wire::tool_act::ToolKind;
 
 use super::RuleProblemLevel;
 use super::fields::{FileSource, TableFields};
-use crate::act::{Class, RUN_TOOLS, WRITE_TOOLS};
+use crate::act::{Class, class_of};
 use crate::glob::Lean;
 use crate::place::last_name;
 use crate::rule::command::CommandPattern;
@@ -95,26 +96,27 @@ fn vague(rule: &Rule, fields: &TableFields<'_>, source: &mut FileSource<'_>) {
         );
         return source.error(fields.at(), message);
     }
-    let covers = |class: Class, tools: &str| {
-        let is_tool =
+    let covers = |class: Class| {
+        let names =
             |tool: &str| rule.tool.iter().flatten().any(|pattern| pattern.fits(tool, Lean::Strict));
+        let names_one =
+            || ToolKind::common().any(|(tool, kind)| class_of(kind) == class && names(tool));
         match (&rule.class, &rule.tool) {
-            (Some(classes), None) => classes.contains(&class),
-            (None, Some(_)) => tools.split_ascii_whitespace().any(is_tool),
-            (Some(classes), Some(_)) => {
-                classes.contains(&class) && tools.split_ascii_whitespace().any(is_tool)
-            }
             (None, None) => false,
+            (classes, tools) => {
+                classes.as_ref().is_none_or(|classes| classes.contains(&class))
+                    && (tools.is_none() || names_one())
+            }
         }
     };
-    if rule.command.is_none() && covers(Class::Run, RUN_TOOLS) {
+    if rule.command.is_none() && covers(Class::Run) {
         let message = format!(
             "rule `{name}` would allow every command; say which with `command`, or write \
              `command = \"*\"` if you mean every one"
         );
         source.error(fields.at(), message);
     }
-    if rule.path.is_none() && rule.command.is_none() && covers(Class::Write, WRITE_TOOLS) {
+    if rule.path.is_none() && rule.command.is_none() && covers(Class::Write) {
         let message = format!(
             "rule `{name}` would allow changes to every file; say which with `path`, such as \
              `path = \"**\"` for all in the project"
@@ -155,8 +157,8 @@ fn broad(
         return;
     };
     let is = |list: &str| is_one_of(program, list);
-    let is_named = fixed[1..].iter().any(|word| !is_own_word(word));
-    if (is(SHELLS) || is("eval source .")) && !is_named
+    let is_named = || fixed[1..].iter().any(|word| !is_own_word(word));
+    if (is(SHELLS) || is("eval source .")) && !is_named()
         || is(WRAPPERS) && pattern.is_open() && !names_program(&fixed)
     {
         let message = format!(
@@ -203,18 +205,22 @@ fn open_tail(fixed: &[String], lists_options: bool) -> Option<String> {
         return open_tail(&words[inner..], lists_options);
     }
     let name = last_name(program);
-    let is_known =
-        escapes(name) || [WRAPPERS, SHELLS, INTERPRETERS, CAN_RUN, WRITERS].into_iter().any(is);
-    let command = words.first().map(|word| format!("{name} {word}"));
-    let is_harmless = words.first().is_some_and(|word| {
-        HARMLESS.iter().any(|(program, commands)| *program == name && has(commands, word))
-    });
-    let has_script = is(TAKES_SCRIPT) && words.iter().any(|word| !is_own_word(word));
     let by_options = is(ONLY_BY_OPTIONS);
-    let has_ended = by_options && (lists_options || words.iter().any(|word| word == "--"));
-    if !is_known || is_harmless || has_script || has_ended {
+    // The long lists come last: rules are read at every call without a desk.
+    let has_ended = || by_options && (lists_options || words.iter().any(|word| word == "--"));
+    let is_harmless = || {
+        let is_harmless = |word: &String| {
+            HARMLESS.iter().any(|(program, commands)| *program == name && has(commands, word))
+        };
+        words.first().is_some_and(is_harmless)
+    };
+    let has_script = || is(TAKES_SCRIPT) && words.iter().any(|word| !is_own_word(word));
+    let is_known =
+        || escapes(name) || [WRAPPERS, SHELLS, INTERPRETERS, CAN_RUN, WRITERS].into_iter().any(is);
+    if has_ended() || is_harmless() || has_script() || !is_known() {
         return None;
     }
+    let command = words.first().map(|word| format!("{name} {word}"));
     let is_example =
         |(known, _): &&(&str, &str)| command.as_deref() == Some(*known) || *known == name;
     let example = EXAMPLES
@@ -256,5 +262,5 @@ fn runs_code(fixed: &[String], is_open: bool) -> bool {
         ["-c", "-e", "-E", "-r", "--eval", "--command", "-lc", "-exec", "-execdir", "-ok"];
     let is_runner = |word: &String| is_one_of(word, INTERPRETERS) || is_one_of(word, SHELLS);
     let last = fixed.last().map(|word| last_name(word));
-    is_open && fixed.iter().any(is_runner) && last.is_some_and(|last| takes_text.contains(&last))
+    is_open && last.is_some_and(|last| takes_text.contains(&last)) && fixed.iter().any(is_runner)
 }

@@ -1,5 +1,6 @@
 //! The members of one table of a file, each with its position.
 
+use std::cell::Cell;
 use std::ops::Range;
 
 use toml::Spanned;
@@ -14,16 +15,32 @@ pub(super) struct FileSource<'a> {
     pub(super) name: &'a str,
     pub(super) text: &'a str,
     pub(super) problems: Vec<Problem>,
+    /// The byte up to which lines were counted last, and how many line ends there are before it.
+    counted: Cell<(usize, usize)>,
 }
 
-impl FileSource<'_> {
+impl<'a> FileSource<'a> {
+    pub(super) fn new(name: &'a str, text: &'a str) -> Self {
+        Self { name, text, problems: Vec::new(), counted: Cell::new((0, 0)) }
+    }
+
+    /// Returns the line of a byte. The tables of a file are read in their order, so the lines before
+    /// the last one are not counted again.
+    pub(super) fn line(&self, at: usize) -> usize {
+        let at = at.min(self.text.len());
+        let (from, ends) =
+            Some(self.counted.get()).filter(|(from, _)| *from <= at).unwrap_or_default();
+        let ends = ends + memchr::memchr_iter(b'\n', &self.text.as_bytes()[from..at]).count();
+        self.counted.set((at, ends));
+        ends + 1
+    }
+
     /// Returns the line and the column of a byte.
-    pub(super) fn place(&self, at: usize) -> (usize, usize) {
+    fn place(&self, at: usize) -> (usize, usize) {
         let before = self.text.get(..at).unwrap_or(self.text);
-        let line = memchr::memchr_iter(b'\n', before.as_bytes()).count() + 1;
         let start = memchr::memrchr(b'\n', before.as_bytes()).map_or(0, |end| end + 1);
         let column = before[start..].chars().count() + 1;
-        (line, column)
+        (self.line(at), column)
     }
 
     pub(super) fn note(&mut self, level: RuleProblemLevel, at: usize, message: impl Into<String>) {

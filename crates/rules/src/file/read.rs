@@ -1,5 +1,7 @@
 //! Parses a file of rules.
 
+use std::sync::Arc;
+
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -17,14 +19,27 @@ use crate::rule::path::PathPattern;
 use crate::rule::{NamePattern, Rule, RuleDecision};
 
 /// The conditions of a rule.
-const CONDITIONS: &str =
-    "tool verb class command path host arguments local project agent between days until";
+const CONDITIONS: [&str; 13] = [
+    "tool",
+    "verb",
+    "class",
+    "command",
+    "path",
+    "host",
+    "arguments",
+    "local",
+    "project",
+    "agent",
+    "between",
+    "days",
+    "until",
+];
 /// The other members of a rule.
-const OTHER_KEYS: &str = "name decide options reason";
+const OTHER_KEYS: [&str; 4] = ["name", "decide", "options", "reason"];
 
 pub(super) fn read(name: &str, text: &str, trust: Trust) -> RuleFile {
     let mut file = RuleFile::empty(name, trust);
-    let mut source = FileSource { name, text, problems: Vec::new() };
+    let mut source = FileSource::new(name, text);
     if text.len() > LARGEST_FILE {
         source.error(0, format!("the file is larger than {LARGEST_FILE} bytes"));
     } else {
@@ -54,7 +69,7 @@ fn tables(table: &DeTable<'_>, file: &mut RuleFile, source: &mut FileSource<'_>)
                     );
                     source.error(fields.at_of("name"), message);
                 }
-                file.rules.push(rule);
+                file.rules.push(Arc::new(rule));
                 Some(())
             }),
             "test" => each(value, "test", source, |fields, source| {
@@ -100,8 +115,7 @@ fn each(
 
 fn rule(fields: &TableFields<'_>, trust: Trust, source: &mut FileSource<'_>) -> Option<Rule> {
     let errors = source.problems.len();
-    let conditions: Vec<&str> = CONDITIONS.split(' ').collect();
-    fields.only(&OTHER_KEYS.split(' ').chain(conditions.clone()).collect::<Vec<_>>(), source);
+    fields.only(&[&OTHER_KEYS[..], &CONDITIONS[..]].concat(), source);
     let name = fields.text("name", source);
     let decision = fields.decision("decide", source);
     let (path, path_except) = paths(fields, source);
@@ -109,7 +123,7 @@ fn rule(fields: &TableFields<'_>, trust: Trust, source: &mut FileSource<'_>) -> 
         name: name.map(|name| name.text).unwrap_or_default(),
         decision: decision.unwrap_or(RuleDecision::Ask),
         file: source.name.into(),
-        line: source.place(fields.at()).0,
+        line: source.line(fields.at()),
         reason: fields.text("reason", source).map(|reason| reason.text),
         tool: names(fields, "tool", source),
         verb: names(fields, "verb", source),
@@ -131,10 +145,10 @@ fn rule(fields: &TableFields<'_>, trust: Trust, source: &mut FileSource<'_>) -> 
     if rule.name.trim().is_empty() && !(fields.has("name") && source.problems.len() > errors) {
         source.error(fields.at_of("name"), "a rule needs a `name` of its own");
     }
-    if !conditions.iter().any(|condition| fields.has(condition)) {
+    if !CONDITIONS.iter().any(|condition| fields.has(condition)) {
         let message =
             "a rule without any condition would hold for everything; add one of: ".to_owned();
-        source.error(fields.at(), message + &conditions.join(", "));
+        source.error(fields.at(), message + &CONDITIONS.join(", "));
     }
     if decision.is_none() || source.problems.len() > errors {
         return None;

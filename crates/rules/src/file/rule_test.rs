@@ -82,7 +82,7 @@ pub(super) fn read(fields: &TableFields<'_>, source: &mut FileSource<'_>) -> Opt
     };
     Some(RuleTest {
         name: name.or(about).unwrap_or_default(),
-        line: source.place(fields.at()).0,
+        line: source.line(fields.at()),
         expect: expect?,
         tool,
         input,

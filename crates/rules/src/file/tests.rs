@@ -50,7 +50,7 @@ fn a_whole_rule_is_read() {
     "#;
     let file = RuleFile::read("rules.toml", text, Trust::User);
     assert_eq!(file.problems, []);
-    let shown: Vec<String> = file.rules.iter().map(Rule::shown).collect();
+    let shown: Vec<String> = file.rules.iter().map(|rule| rule.shown()).collect();
     assert_eq!(
         shown,
         ["`builds` (rules.toml:2)", "`no-ssh` (rules.toml:16)", "`docs` (rules.toml:22)"]

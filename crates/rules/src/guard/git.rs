@@ -30,10 +30,8 @@ pub(super) fn replaces_folder(command: &ShellCommand) -> Option<String> {
     };
     // Excluded files are not written.
     let leaves_out = |word: &ShellWord| {
-        let text = word.gapped_text();
-        ["--exclude", "--ignore", "-x", "-I", "-E", "-path", "-name"]
-            .iter()
-            .any(|option| text.starts_with(option))
+        let options = ["--exclude", "--ignore", "-x", "-I", "-E", "-path", "-name"];
+        word.texts().all(|text| options.iter().any(|option| text.starts_with(option)))
     };
     let is_written = || {
         command.words.iter().any(writes)
@@ -57,7 +55,7 @@ fn changed_by(words: &[ShellWord]) -> Option<String> {
         at += 1 + usize::from(has(TAKES_NEXT, &option.gapped_text()));
     }
     let (command, rest) = words.get(at..)?.split_first()?;
-    let texts: Vec<String> = rest.iter().map(ShellWord::gapped_text).collect();
+    let texts: Vec<String> = rest.iter().flat_map(ShellWord::texts).collect();
     if command.could_be_text("config") && !only_reads(&texts) {
         return Some("it changes the settings of git, which can name programs to run".into());
     }

@@ -10,6 +10,9 @@ use crate::steps;
 /// The folder, in an agent's own, in which it keeps worktrees.
 static WORKTREES: LazyLock<Vec<Tok>> = LazyLock::new(|| literal("/worktrees"));
 
+/// What follows a place in the paths below it.
+const BELOW: [Tok; 2] = [Tok::Is('/'), Tok::Cross];
+
 /// The kinds of guarded places.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GuardedKind {
@@ -41,43 +44,26 @@ pub(super) struct GuardedPlace {
     shown: String,
     /// Whether it may be in any folder.
     is_anywhere: bool,
-    /// The place, what is below it, and the known folders above it.
-    path: Vec<Tok>,
-    below: Vec<Tok>,
-    above: Vec<ParentFolder>,
-}
-
-/// A folder above a place, and the rest of the path.
-#[derive(Debug, Clone)]
-struct ParentFolder {
-    folder: Vec<Tok>,
-    rest: Vec<Tok>,
+    /// The place, then a slash and anything below it.
+    toks: Vec<Tok>,
+    /// How many tokens of the place each known folder above it has.
+    above: Vec<usize>,
 }
 
 impl GuardedPlace {
     /// Creates a place at an absolute path.
     pub(super) fn at(kind: GuardedKind, path: &str) -> Self {
-        let above = above(path).map(|folder| {
-            let rest = path[folder.len()..].trim_start_matches('/');
-            ParentFolder { folder: literal(folder), rest: literal(rest) }
-        });
         // The last two names distinguish it from everything else in a text.
-        let names: Vec<&str> = path.split('/').filter(|name| !name.is_empty()).collect();
-        let mark = names[names.len().saturating_sub(2)..].join("/").to_lowercase();
-        let above = above.collect();
+        let mut cuts = path.rmatch_indices('/').map(|(at, _)| at + 1).filter(|at| *at < path.len());
+        let mark = cuts.nth(1).map_or(path, |at| &path[at..]).trim_matches('/').to_lowercase();
+        let above = above(path).map(|folder| folder.chars().count()).collect();
         Self { mark, above, ..Self::new(kind, path, literal(path)) }
     }
 
     /// Creates a place in every folder.
     pub(super) fn anywhere(kind: GuardedKind, path: &str) -> Self {
-        let somewhere = |path: &str| {
-            let mut toks = vec![Tok::Cross, Tok::Is('/')];
-            toks.extend(literal(path));
-            toks
-        };
-        let cut = path.rsplit_once('/');
-        let above = cut
-            .map(|(folder, rest)| ParentFolder { folder: somewhere(folder), rest: literal(rest) });
+        let toks = [&[Tok::Cross, Tok::Is('/')], literal(path).as_slice()].concat();
+        let above = path.rsplit_once('/').map(|(folder, _)| 2 + folder.chars().count());
         // A folder is recognised by its slash; a file has a distinctive name.
         let mark = match path {
             _ if path.contains('/') => path.trim_end_matches(".json").into(),
@@ -85,7 +71,7 @@ impl GuardedPlace {
             _ => format!("{path}/"),
         };
         let above = above.into_iter().collect();
-        Self { mark, above, is_anywhere: true, ..Self::new(kind, path, somewhere(path)) }
+        Self { mark, above, is_anywhere: true, ..Self::new(kind, path, toks) }
     }
 
     /// Creates a place for all terminal devices whose paths begin like this.
@@ -96,10 +82,23 @@ impl GuardedPlace {
         Self { mark, ..Self::new(GuardedKind::Terminal, path, toks) }
     }
 
-    fn new(kind: GuardedKind, shown: &str, path: Vec<Tok>) -> Self {
-        let below = [path.as_slice(), &[Tok::Is('/'), Tok::Cross]].concat();
+    fn new(kind: GuardedKind, shown: &str, mut toks: Vec<Tok>) -> Self {
+        toks.extend(BELOW);
         let (mark, shown) = (String::new(), shown.to_owned());
-        Self { kind, mark, shown, is_anywhere: false, path, below, above: Vec::new() }
+        Self { kind, mark, shown, is_anywhere: false, toks, above: Vec::new() }
+    }
+
+    /// Returns the place itself.
+    fn path(&self) -> &[Tok] {
+        &self.toks[..self.toks.len() - BELOW.len()]
+    }
+
+    /// Returns the known folders above it, each with the rest of the path.
+    fn parents(&self) -> impl Iterator<Item = (&[Tok], &[Tok])> {
+        self.above.iter().map(|length| {
+            let (folder, rest) = self.path().split_at(*length);
+            (folder, rest.strip_prefix(&[Tok::Is('/')]).unwrap_or(rest))
+        })
     }
 
     pub(super) fn reason(&self) -> String {
@@ -119,28 +118,31 @@ impl GuardedPlace {
         if self.is_anywhere && !self.shown.starts_with('.') && !is_written(path) {
             return false;
         }
-        meets(path, &self.path, Lean::Generous) || meets(path, &self.below, Lean::Generous)
+        is_or_below(path, &self.toks)
     }
 
     /// Returns true if this place is below a path.
     pub(super) fn is_below(&self, path: &[Tok]) -> bool {
-        self.above.iter().any(|above| meets(path, &above.folder, Lean::Generous))
+        self.parents().any(|(folder, _)| meets(path, folder, Lean::Generous))
     }
 
     /// Returns true if a path joined with one of these relative paths is this place or is in it.
     pub(super) fn is_joined(&self, path: &[Tok], others: &[Vec<Tok>]) -> bool {
-        let ways = self.above.iter().filter(|above| meets(path, &above.folder, Lean::Generous));
-        ways.into_iter().any(|above| others.iter().any(|other| is_or_below(other, &above.rest)))
+        let mut ways = self.parents().filter(|(folder, _)| meets(path, folder, Lean::Generous));
+        ways.any(|(_, rest)| {
+            let toks = [rest, &BELOW].concat();
+            others.iter().any(|other| is_or_below(other, &toks))
+        })
     }
 }
 
-fn is_or_below(path: &[Tok], place: &[Tok]) -> bool {
+/// Returns true if a path is a place or in it, which ends in [`BELOW`].
+fn is_or_below(path: &[Tok], toks: &[Tok]) -> bool {
+    let place = &toks[..toks.len() - BELOW.len()];
     if begins_otherwise(path, "", place, Lean::Generous) || !steps::spend(4) {
         return false;
     }
-    let mut below = place.to_vec();
-    below.extend([Tok::Is('/'), Tok::Cross]);
-    meets(path, place, Lean::Generous) || meets(path, &below, Lean::Generous)
+    meets(path, place, Lean::Generous) || meets(path, toks, Lean::Generous)
 }
 
 /// Returns true if a path could contain the name of a place that may be anywhere: nearly all of

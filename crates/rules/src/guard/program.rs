@@ -32,8 +32,9 @@ pub(super) fn runs_us(act: &Act) -> Option<String> {
             Some(text) => is_one_of(&last_name(text).to_lowercase(), list),
             None => program.could_name(list),
         };
+        // Everything that each word could be.
         let texts: Vec<String> =
-            rest.iter().map(|word| word.gapped_text().to_lowercase()).collect();
+            rest.iter().flat_map(ShellWord::texts).map(|text| text.to_lowercase()).collect();
         if (is(PROGRAM) || is(HOOK)) && !is_harmless(&texts) {
             return Some("it runs callgate itself".into());
         }

@@ -192,6 +192,7 @@ fn commands_that_run_or_end_callgate_ask() {
             "pkill -u ada",
             "killall callgate",
             "killall -9 Callgate",
+            "x=qte; killall callga${x#q}",
             "kill 1234",
             "kill -9 -1",
             "kill $(pidof callgate)",

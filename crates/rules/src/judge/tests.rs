@@ -236,6 +236,20 @@ fn what_is_too_long_is_asked_about_unless_a_rule_has_denied_it() {
 }
 
 #[test]
+fn a_wildcard_does_not_hide_a_link() {
+    for command in [
+        "cat open/*",
+        "cat s*/../open/*",
+        "cat s*/../open/k?y",
+        "cat o?en/key",
+        "cat *n/key",
+        "cat ope[n]/*",
+    ] {
+        assert_eq!(bash(command).decision, RuleDecision::Deny, "{command}");
+    }
+}
+
+#[test]
 fn links_lead_out_for_what_commands_write_and_what_arguments_name() {
     let rules = r#"
         [[rule]]

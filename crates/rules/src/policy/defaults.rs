@@ -1,9 +1,10 @@
 //! What applies where no rule decides.
 
-use crate::act::{Act, Class, OWN_QUIET};
+use callgate_wire::tool_act::ToolKind;
+
+use crate::act::{Act, Class};
 use crate::place::{is_in, normal};
 use crate::rule::RuleDecision;
-use crate::shell::names::has;
 
 /// What applies where no rule decides: to ask, unless a class is allowed.
 ///
@@ -34,7 +35,8 @@ impl PolicyDefaults {
 
     /// Returns why an act is allowed by default, if it is.
     pub(super) fn decide(&self, act: &Act) -> Option<String> {
-        if !self.allowed.contains(&act.class) || act.doubts().is_some() {
+        let is_code = act.kind == ToolKind::Code;
+        if is_code || !self.allowed.contains(&act.class) || act.doubts().is_some() {
             return None;
         }
         let because = format!("allowed by default: the class is {}", act.class);
@@ -44,7 +46,7 @@ impl PolicyDefaults {
         let holds = act.script.is_none() && act.paths.iter().all(is_inside);
         let is_about_paths =
             !matches!(act.class, Class::Read | Class::Write) || !act.paths.is_empty();
-        (holds && (is_about_paths || has(OWN_QUIET, &act.tool)))
+        (holds && (is_about_paths || act.kind == ToolKind::Note))
             .then(|| format!("{because}, inside of {}", roots.join(", ")))
     }
 }

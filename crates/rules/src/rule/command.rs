@@ -11,6 +11,9 @@ use crate::shown::short_command;
 
 /// The most words of a pattern.
 const MOST_WORDS: usize = 64;
+/// The length of most words of a pattern: rules are read at every call without a desk, and a list
+/// that grows by its characters is slow.
+const USUAL_WORD: usize = 16;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct PatternWord {
@@ -225,7 +228,9 @@ fn split(text: &str) -> Result<Vec<(PatternWord, bool)>, String> {
             continue;
         }
         let is_first = word.is_none();
-        let (part, is_assign) = word.get_or_insert_with(|| (PatternWord::default(), false));
+        let (part, is_assign) = word.get_or_insert_with(|| {
+            (PatternWord { is_home: false, toks: Vec::with_capacity(USUAL_WORD) }, false)
+        });
         match c {
             '*' => part.toks.push(Tok::Cross),
             '?' => part.toks.extend([Tok::One]),

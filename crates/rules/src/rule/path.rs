@@ -135,14 +135,16 @@ impl PathPattern {
 
 /// Returns all forms of the segments: every `**` may also be no folder at all.
 fn choices(segments: &[&str]) -> Vec<Vec<Tok>> {
-    let mut choices = vec![Vec::new()];
+    let length = segments.iter().map(|segment| 1 + segment.len()).sum();
+    let mut choices = vec![Vec::with_capacity(length)];
     for segment in segments {
         if *segment == "**" {
-            let crossed: Vec<Vec<Tok>> = choices
-                .iter()
-                .map(|toks| [toks.as_slice(), &[Tok::Is('/'), Tok::Cross]].concat())
-                .collect();
-            choices.extend(crossed);
+            let crossed = |toks: &Vec<Tok>| {
+                let mut crossed = Vec::with_capacity(length);
+                crossed.extend(toks.iter().copied().chain([Tok::Is('/'), Tok::Cross]));
+                crossed
+            };
+            choices.extend(choices.iter().map(crossed).collect::<Vec<_>>());
             continue;
         }
         for toks in &mut choices {

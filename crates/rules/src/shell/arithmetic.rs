@@ -28,6 +28,8 @@ impl ShellReader<'_> {
                 '(' => open += 1,
                 ')' if open > 0 => open -= 1,
                 ')' if self.eat(')') => break,
+                // The first parenthesis is closed before the second: it is a subshell.
+                ')' => return false,
                 ';' if offset == 0 => {}
                 '$' if self.peek() == Some('(') && self.peek_at(1) != Some('(') => {
                     self.at += 1;

@@ -16,11 +16,65 @@ pub(crate) struct CodeWords {
     pub(crate) quoted: Vec<String>,
 }
 
+/// A text between quotes. Languages differ in whether the backslash of an escape that they do not
+/// know belongs to it.
+#[derive(Debug, Default)]
+struct QuotedText {
+    /// Without such backslashes.
+    resolved: String,
+    /// With them.
+    kept: String,
+}
+
+/// Texts between quotes with nothing but blanks between them.
+#[derive(Debug, Default)]
+struct QuotedRow {
+    joined: QuotedText,
+    count: usize,
+}
+
+impl QuotedRow {
+    fn push(&mut self, text: &QuotedText) {
+        self.joined.resolved += &text.resolved;
+        self.joined.kept += &text.kept;
+        self.count += 1;
+    }
+
+    /// Ends the row. Several texts are also one.
+    fn end(&mut self, found: &mut CodeWords) {
+        if self.count > 1 {
+            found.add(&self.joined);
+        }
+        if self.count > 0 {
+            *self = Self::default();
+        }
+    }
+}
+
+impl CodeWords {
+    /// Adds a quoted text and its words.
+    fn add(&mut self, QuotedText { resolved, kept }: &QuotedText) {
+        for word in resolved.split(|c: char| !is_word(c)).filter(|word| !word.is_empty()) {
+            if steps::spend(steps::WORD) {
+                self.words.push(word.to_owned());
+            }
+        }
+        if !resolved.trim().is_empty() {
+            self.quoted.push(resolved.clone());
+        }
+        if kept != resolved {
+            self.quoted.push(kept.clone());
+        }
+    }
+}
+
 /// Returns the words and the quoted texts of a program.
 pub(crate) fn words_of(text: &str) -> CodeWords {
     let mut found = CodeWords::default();
     let mut chars = text.chars().peekable();
     let mut word = String::new();
+    // Texts that follow each other at once, which some languages join.
+    let mut row = QuotedRow::default();
     let end = |word: &mut String, found: &mut CodeWords| {
         if !word.is_empty() && steps::spend(steps::WORD) {
             found.words.push(std::mem::take(word));
@@ -32,16 +86,16 @@ pub(crate) fn words_of(text: &str) -> CodeWords {
             '\'' | '"' | '`' => {
                 end(&mut word, &mut found);
                 let inside = quoted(c, &mut chars);
-                for part in inside.split(|c: char| !is_word(c)).filter(|part| !part.is_empty()) {
-                    let mut part = part.to_owned();
-                    end(&mut part, &mut found);
-                }
-                if !inside.trim().is_empty() {
-                    found.quoted.push(inside);
-                }
+                found.add(&inside);
+                row.push(&inside);
             }
-            c if is_word(c) && word.len() < LONGEST_WORD => word.push(c),
+            c if c.is_whitespace() && word.is_empty() => {}
+            c if is_word(c) && word.len() < LONGEST_WORD => {
+                row.end(&mut found);
+                word.push(c);
+            }
             c => {
+                row.end(&mut found);
                 // The quotes of Perl and Ruby: `q{…}`, `%x(…)`.
                 let is_quote = word.ends_with(['q', 'x', 'w', 'Q']) && word.len() <= 3;
                 end(&mut word, &mut found);
@@ -51,6 +105,7 @@ pub(crate) fn words_of(text: &str) -> CodeWords {
         }
     }
     end(&mut word, &mut found);
+    row.end(&mut found);
     found
 }
 
@@ -109,22 +164,31 @@ fn is_word(c: char) -> bool {
 }
 
 /// Returns the text up to the quote that ends it, its escapes resolved.
-fn quoted(quote: char, chars: &mut std::iter::Peekable<std::str::Chars<'_>>) -> String {
-    let mut inside = String::new();
+fn quoted(quote: char, chars: &mut std::iter::Peekable<std::str::Chars<'_>>) -> QuotedText {
+    let mut inside = QuotedText::default();
     while let Some(c) = chars.next() {
-        match c {
+        let c = match c {
             '\\' => match chars.next() {
-                Some('n') => inside.push('\n'),
-                Some('t') => inside.push('\t'),
-                Some('r') => inside.push(' '),
-                Some('x') => inside.extend(by_number(chars, 2)),
-                Some('u') => inside.extend(by_number(chars, 4)),
-                Some(c) => inside.push(c),
+                Some('n') => Some('\n'),
+                Some('t') => Some('\t'),
+                Some('r') => Some(' '),
+                // The line goes on.
+                Some('\n') => None,
+                Some('x') => by_number(chars, 2),
+                Some('u') => by_number(chars, 4),
+                Some(c) => {
+                    if !matches!(c, '\\' | '\'' | '"') {
+                        inside.kept.push('\\');
+                    }
+                    Some(c)
+                }
                 None => break,
             },
             c if c == quote => break,
-            c => inside.push(c),
-        }
+            c => Some(c),
+        };
+        inside.resolved.extend(c);
+        inside.kept.extend(c);
     }
     inside
 }

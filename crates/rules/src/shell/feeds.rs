@@ -1,5 +1,7 @@
 //! Programs that pass what they read, or what they find, to another one: `xargs`, `find -exec`.
 
+use callgate_mask::programs::is_one_of;
+
 use super::ShellCommand;
 use super::names::LANGUAGES;
 use super::values::{ShellValues, split};
@@ -15,8 +17,8 @@ const MOST_READ: usize = 8;
 /// Returns the forms of a command with the words that it gets from elsewhere.
 pub(super) fn fed(command: ShellCommand, values: &ShellValues<'_>) -> Vec<ShellCommand> {
     let names = |list: &str| {
-        let mut words = command.words.iter().filter(|word| word.text().is_some());
-        words.any(|word| word.could_name(list))
+        let mut texts = command.words.iter().flat_map(ShellWord::texts);
+        texts.any(|text| is_one_of(&text, list))
     };
     if names(FEEDERS) {
         return with_read(&command, values);
@@ -80,10 +82,10 @@ fn words_of(pieces: &[WordPiece]) -> Vec<ShellWord> {
 
 /// Returns the text that `xargs -I` replaces.
 fn replaced_text(words: &[ShellWord]) -> Option<String> {
-    let texts: Vec<&str> = words.iter().map_while(ShellWord::text).collect();
+    let texts: Vec<String> = words.iter().map(ShellWord::first_text).collect();
     for (at, text) in texts.iter().enumerate() {
-        let mark = match *text {
-            "-I" | "-J" => texts.get(at + 1).copied(),
+        let mark = match text.as_str() {
+            "-I" | "-J" => texts.get(at + 1).map(String::as_str),
             "-i" | "--replace" => Some("{}"),
             text => {
                 text.strip_prefix("-I").or_else(|| text.strip_prefix("--replace=")).or_else(|| {

@@ -223,6 +223,23 @@ fn a_deny_is_found_where_shells_read_the_line_differently() {
         "git bisect run git push",
         "sed '1e git push'",
         "(( x = 1 << 2 ))\ngit push",
+        "env --split-string='git push'",
+        "$(echo env --split-string='git push')",
+        "command -- flock f1 git push --force",
+        "env -u A -- flock f1 git -C src push",
+        "echo sudo -n -u root -- git push | xargs -L1 nice",
+        "git bisect run ssh -p 22 -o X=y me@localhost git push --force",
+        "git submodule foreach A=$((1<<2)) B='#' git push",
+        "git bisect run nice git submodule foreach nice git push",
+        "git bisect run ~/b*/git push",
+        "x1=$(command -v git) && x2=(\"$x1\" push) && \"${x2[@]}\"",
+        "x2=(gi${HOME+t} push)\n\"${x2[@]}\"",
+        "x1=p.q; x2=(git ${x1%.q}ush); \"${x2[@]}\"",
+        "python3 -c 'import os; os.popen(\"g\\\nit push --force\").read()'",
+        "python3 -c 'import os; os.popen(\"g\"\"it push --force\").read()'",
+        "python3 -c 'import os; os.popen(\"g\" \"i\" \"t push\").read()'",
+        "python3 -c 'import os; os.popen(\"git -c a=b pus`echo \\`echo h\\``\").read()'",
+        "[ -n \"$(x3=($((git push) < f))\n)\n)\" ]",
     ] {
         assert_eq!(decide(&policy, command).decision, RuleDecision::Deny, "{command:?}");
     }
@@ -244,7 +261,18 @@ fn short_programs_are_judged_by_their_words() {
 #[test]
 fn what_could_be_denied_is_asked_about() {
     let policy = policy("[[rule]]\nname = \"no-push\"\ndecide = \"deny\"\ncommand = \"git push\"");
-    for command in ["git $x", "git$x push", "\"$x\" --no-pager push origin", "$x $y", "$x pull"] {
+    for command in [
+        "git $x",
+        "git$x push",
+        "\"$x\" --no-pager push origin",
+        "$x $y",
+        "$x pull",
+        "env --split-string='git -c alias.p=push p'",
+        "git rebase --exec='trap \"x1=q y1=qgit && ${y1#$x1} push\" EXIT' main",
+        "git rebase --exec='bash -c \"git pus$9h\" x y' main",
+        "=bash -c \"$x\"",
+        "=xargs git <<< push",
+    ] {
         let verdict = decide(&policy, command);
         assert_eq!(verdict.decision, RuleDecision::Ask, "{command:?}");
         assert!(verdict.wants_person && verdict.is_unclear, "{command:?}: {}", verdict.because);

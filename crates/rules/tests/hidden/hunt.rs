@@ -192,6 +192,12 @@ impl Disk for ScratchDisk {
             Err(_) => DiskEntry::Present,
         }
     }
+
+    fn links_in(&self, folder: &str) -> Vec<String> {
+        let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+        let links = entries.filter(|entry| entry.path().is_symlink());
+        links.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
+    }
 }
 
 /// Judges and runs lines in a home of its own.

@@ -30,6 +30,8 @@ pub struct StoredConversation {
     pub mode: Option<String>,
     /// What the engine has to remember of it.
     pub engine_state: Option<String>,
+    /// The folder in which it began; `None` if that is not known.
+    pub folder: Option<String>,
 }
 
 /// The engine that was chosen for a conversation.
@@ -43,7 +45,7 @@ pub struct EngineSelection {
 
 const COLUMNS: &str = "id, coalesce(title, opening),
     (SELECT coalesce(max(number) + 1, 0) FROM messages WHERE conversation = conversations.key),
-    made_ms, used_ms, summary, summarized, aged, engine, model, mode, engine_state";
+    made_ms, used_ms, summary, summarized, aged, engine, model, mode, engine_state, folder";
 
 /// The version of a conversation: every change of its messages, its summary or its engine gives
 /// another one.
@@ -87,19 +89,21 @@ impl Store {
     }
 
     /// Returns the `limit` conversations that were used last before `before_ms`, the latest first,
-    /// without their summaries.
+    /// without their summaries. With `folder`, only those that began there.
     pub fn conversations(
         &self,
         limit: usize,
         before_ms: Option<i64>,
+        folder: Option<&str>,
     ) -> Result<Vec<StoredConversation>, StoreError> {
         let columns = COLUMNS.replace("summary, ", "NULL, ");
         let query = format!(
-            "SELECT {columns} FROM conversations WHERE used_ms IS NOT NULL AND used_ms < ?
-             ORDER BY used_ms DESC, key DESC LIMIT ?"
+            "SELECT {columns} FROM conversations WHERE used_ms IS NOT NULL AND used_ms < ?1
+             AND (?3 IS NULL OR folder = ?3) ORDER BY used_ms DESC, key DESC LIMIT ?2"
         );
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        self.read_rows(&query, [before_ms.unwrap_or(i64::MAX), limit], conversation)
+        let before_ms = before_ms.unwrap_or(i64::MAX);
+        self.read_rows(&query, params![before_ms, limit, folder], conversation)
     }
 
     /// Returns how many conversations there are.
@@ -121,11 +125,12 @@ impl Store {
         read().map_err(self.failed("read"))
     }
 
-    /// Returns the id of the conversation that was used last.
-    pub fn last_conversation(&self) -> Result<Option<String>, StoreError> {
+    /// Returns the id of the conversation that was used last; with `folder`, of those that began
+    /// there.
+    pub fn last_conversation(&self, folder: Option<&str>) -> Result<Option<String>, StoreError> {
         let query = "SELECT id FROM conversations WHERE used_ms IS NOT NULL
-                     ORDER BY used_ms DESC, key DESC LIMIT 1";
-        self.read_row(query, [], |row| row.get(0))
+                     AND (?1 IS NULL OR folder = ?1) ORDER BY used_ms DESC, key DESC LIMIT 1";
+        self.read_row(query, [folder], |row| row.get(0))
     }
 
     /// Calls `each` with each message from the number `from` on, in order; with `None` for a
@@ -201,6 +206,7 @@ fn conversation(row: &Row<'_>) -> rusqlite::Result<StoredConversation> {
         engine: selection(row, 8)?,
         mode: row.get(10)?,
         engine_state: row.get(11)?,
+        folder: row.get(12)?,
     })
 }
 

@@ -67,12 +67,12 @@ impl Store {
                 .query_row(
                     "INSERT INTO conversations
                          (id, title, opening, made_ms, used_ms, summary, summarized, aged,
-                          engine, model, mode)
+                          engine, model, mode, folder)
                      SELECT ?2, coalesce(?4, title), iif(?3 = 0, NULL, opening), ?5,
                          max((SELECT max(used_ms) FROM conversations) + 1, ?5),
                          iif(summarized <= ?3, summary, NULL),
                          iif(summarized <= ?3, summarized, 0),
-                         iif(summarized <= ?3, min(aged, ?3), 0), engine, model, mode
+                         iif(summarized <= ?3, min(aged, ?3), 0), engine, model, mode, folder
                      FROM conversations WHERE key = ?1
                      ON CONFLICT (id) DO NOTHING
                      RETURNING key",

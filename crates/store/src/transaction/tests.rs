@@ -38,7 +38,7 @@ fn work(store: &mut Store, number: i64) {
     store.each_message_before(&conversation, 9, |_, _| true).unwrap();
     store.spent(&conversation, number).unwrap();
     store.last_turn(&conversation).unwrap();
-    store.last_conversation().unwrap();
+    store.last_conversation(None).unwrap();
 }
 
 #[test]

@@ -45,7 +45,7 @@ fn bodies(store: &Store, conversation: &str) -> Vec<String> {
 }
 
 fn ids(store: &Store, limit: usize, before_ms: Option<i64>) -> Vec<String> {
-    store.conversations(limit, before_ms).unwrap().into_iter().map(|found| found.id).collect()
+    store.conversations(limit, before_ms, None).unwrap().into_iter().map(|found| found.id).collect()
 }
 
 fn known(store: &Store, id: &str) -> StoredConversation {
@@ -109,7 +109,7 @@ fn they_are_listed_by_their_last_use_and_only_when_written_to() {
     let store = &mut place.store;
     assert!(store.make_conversation("new", Some("A title"), 1).unwrap());
     assert_eq!(ids(store, 9, None), [""; 0]);
-    assert_eq!(store.last_conversation().unwrap(), None);
+    assert_eq!(store.last_conversation(None).unwrap(), None);
     add(store, "a", 100, &["u"]);
     add(store, "b", 100, &["u"]);
     add(store, "new", 100, &["u"]);
@@ -118,7 +118,7 @@ fn they_are_listed_by_their_last_use_and_only_when_written_to() {
     assert_eq!(ids(store, 2, None), ["a", "new"]);
     let second = known(store, "new").used_ms;
     assert_eq!(ids(store, 2, second), ["b"]);
-    assert_eq!(store.last_conversation().unwrap().as_deref(), Some("a"));
+    assert_eq!(store.last_conversation(None).unwrap().as_deref(), Some("a"));
     assert_eq!(known(store, "new").title.as_deref(), Some("A title"));
     assert_eq!(known(store, "a").length, 2);
 }
@@ -216,7 +216,7 @@ fn a_summary_stands_for_the_first_messages_and_they_stay() {
     store.summarize("a", 3, "all").unwrap();
     assert_eq!(store.last_turn("a").unwrap(), None, "the summary stands for it");
     assert_eq!(replace(store, 0, &["u3"]), 4, "what is summarized is not removed");
-    assert_eq!(store.conversations(9, None).unwrap()[0].summary, None);
+    assert_eq!(store.conversations(9, None, None).unwrap()[0].summary, None);
 }
 
 #[test]
@@ -373,7 +373,7 @@ fn a_copy_has_the_messages_and_the_summary_that_still_holds() {
     let early = store.conversation("early").unwrap().unwrap();
     assert_eq!((early.length, early.summarized, early.aged), (0, 0, 0));
     assert_eq!((early.summary, early.title.as_deref()), (None, Some("other")));
-    assert_eq!(store.last_conversation().unwrap().as_deref(), Some("early"), "used last");
+    assert_eq!(store.last_conversation(None).unwrap().as_deref(), Some("early"), "used last");
     assert_eq!(texts(&store, "whole", 2), [(2, "u2".to_owned()), (3, "a3".to_owned())]);
 
     assert!(store.rewind_conversation("a", 2, 9).unwrap());
@@ -383,4 +383,37 @@ fn a_copy_has_the_messages_and_the_summary_that_still_holds() {
     assert!(store.rewind_conversation("a", 0, 11).unwrap());
     let empty = store.conversation("a").unwrap().unwrap();
     assert_eq!((empty.summary, empty.summarized, empty.aged, empty.length), (None, 0, 0, 0));
+}
+
+#[test]
+fn a_conversation_belongs_to_the_folder_in_which_it_began() {
+    let mut place = Place::new();
+    let store = &mut place.store;
+    let messages = said(&["u"]);
+    let say = |store: &mut Store, conversation, at_ms, folder| {
+        let to = Addition { conversation, at_ms, messages: &messages, ..Addition::default() };
+        store.add(&Addition { folder, ..to }).unwrap();
+    };
+    say(store, "here", 1, Some("/a"));
+    say(store, "there", 2, Some("/b"));
+    say(store, "nowhere", 3, None);
+    // It goes on elsewhere, and a mode is chosen before the first message.
+    say(store, "here", 4, Some("/b"));
+    store.choose_mode("later", "plan", 5).unwrap();
+    say(store, "later", 5, Some("/b"));
+    assert!(store.fork_conversation("here", "copy", 1, None, 6).unwrap());
+
+    let within = |store: &Store, folder| {
+        let found = store.conversations(9, None, folder).unwrap();
+        assert_eq!(
+            store.last_conversation(folder).unwrap(),
+            found.first().map(|first| first.id.clone())
+        );
+        found.into_iter().map(|found| found.id).collect::<Vec<_>>()
+    };
+    assert_eq!(within(store, Some("/a")), ["copy", "here"]);
+    assert_eq!(within(store, Some("/b")), ["later", "there"]);
+    assert_eq!(within(store, None), ["copy", "later", "here", "nowhere", "there"]);
+    assert!(within(store, Some("/c")).is_empty());
+    assert_eq!(known(store, "copy").folder.as_deref(), Some("/a"));
 }

@@ -232,6 +232,9 @@ fn a_page_is_reachable_only_while_its_stream_is_open() {
     wait_for(false);
     let (stream, _) = house.events(&key, None);
     wait_for(true);
+    // The stream and the requests have connections of their own, and the page is one viewer.
+    let mut answer = house.post(&key, &json!({ "id": "1", "kind": "status" }));
+    assert_eq!(answer.json()["status"]["reach"]["viewers"]["paired"], 1);
     drop(stream);
     wait_for(false);
 }

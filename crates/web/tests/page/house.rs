@@ -65,6 +65,7 @@ impl House {
             viewer_grace: Duration::ZERO,
             phone_after: Duration::ZERO,
             notify_on_stop: false,
+            notify_on_wait: false,
             terminal: false,
             phones: false,
             unattended: Unattended::Rules,

@@ -74,6 +74,9 @@ pub struct RequestContext {
     /// The agent's last words before the question.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_words: Option<String>,
+    /// Whether the last words may follow the request as [`LateWords`](super::LateWords).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub words_follow: Option<bool>,
     /// Whether the tool that has ended succeeded; for [`RequestKind::Settle`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ok: Option<bool>,
@@ -118,6 +121,7 @@ impl RequestContext {
             prompt_id: text("prompt_id")?,
             agent_id: text("agent_id")?,
             last_words: text("last_words")?,
+            words_follow: optional(&members, "words_follow", "true or false")?,
             ok: optional(&members, "ok", "true or false")?,
             timeout_seconds: optional(&members, "timeout_seconds", "a whole number")?,
             takes: takes(&members)?,

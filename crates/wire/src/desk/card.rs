@@ -1,5 +1,7 @@
 //! One question in full.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use super::{CommandSegment, InboxRow};
@@ -81,6 +83,11 @@ pub enum CardContent {
         /// The cell's new content.
         content: String,
     },
+    /// Change files by a patch.
+    Patch {
+        /// The files, in order.
+        files: Vec<PatchedFile>,
+    },
     /// Fetch a page.
     Fetch {
         /// Its address.
@@ -118,13 +125,163 @@ pub enum CardContent {
     },
 }
 
+impl CardContent {
+    /// Returns the command, if it runs one.
+    #[must_use]
+    pub fn command(&self) -> String {
+        match self {
+            Self::Command { segments, .. } => {
+                segments.iter().map(|segment| segment.text.as_str()).collect()
+            }
+            _ => String::new(),
+        }
+    }
+
+    /// Returns what the tool would do as plain text: changes as diffs, everything else as it is.
+    /// The path of a single file is not in it.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let with = |text: &str, note: &Option<String>| match note {
+            Some(note) => format!("{text}\n# {}", note.lines().collect::<Vec<_>>().join(" ")),
+            None => text.to_owned(),
+        };
+        match self {
+            Self::Command { description, .. } => with(&self.command(), description),
+            Self::Write { content, .. } => content.clone(),
+            Self::Edit { changes, .. } => changes.iter().map(ToString::to_string).collect(),
+            Self::Notebook { what, content, .. } => format!("{what}\n{content}"),
+            Self::Patch { files } => files.iter().map(PatchedFile::text).collect(),
+            Self::Fetch { url, what } => with(url, what),
+            Self::Plan { markdown } => markdown.clone(),
+            Self::Ask { question, detail: Some(detail) } => format!("{question}\n{detail}"),
+            Self::Ask { question, detail: None } => question.clone(),
+            Self::Mcp { input, .. } | Self::Other { input } => input.clone(),
+        }
+    }
+}
+
+impl PatchedFile {
+    /// Returns what happens to which file.
+    #[must_use]
+    pub fn heading(&self) -> String {
+        let Self { operation, path, moved_to, .. } = self;
+        let does = match operation {
+            FileOperation::Add => "Add",
+            FileOperation::Update => "Update",
+            FileOperation::Delete => "Delete",
+        };
+        match moved_to {
+            Some(target) => format!("{does} {path} and move it to {target}"),
+            None => format!("{does} {path}"),
+        }
+    }
+
+    fn text(&self) -> String {
+        let changes = self.changes.iter().map(ToString::to_string);
+        format!("{}\n{}", self.heading(), changes.collect::<String>())
+    }
+}
+
+impl ContentChange {
+    /// Reads a unified diff of one file. Returns `None` if it is empty, or was cut.
+    #[must_use]
+    pub fn of_unified(diff: &str) -> Option<Self> {
+        let mut lines = Vec::new();
+        let mut numbers = None;
+        for line in diff.lines() {
+            if let Some(hunk) = line.strip_prefix("@@ -") {
+                let first = |part: &str| part.split([',', ' ']).next()?.parse::<u64>().ok();
+                let (old, new) = hunk.split_once(" +")?;
+                numbers = Some((first(old)?, first(new)?));
+                continue;
+            }
+            // The names of the file come before its first change.
+            let Some((old, new)) = &mut numbers else { continue };
+            let op = match line.chars().next() {
+                Some('+') => LineOperation::Added,
+                Some('-') => LineOperation::Removed,
+                Some(' ') => LineOperation::Same,
+                Some('\\') => continue,
+                _ => return None,
+            };
+            let next = |number: &mut u64| std::mem::replace(number, number.saturating_add(1));
+            lines.push(ChangedLine {
+                op,
+                old: (op != LineOperation::Added).then(|| next(old)),
+                new: (op != LineOperation::Removed).then(|| next(new)),
+                text: line[1..].to_owned(),
+            });
+        }
+        (!lines.is_empty()).then(|| Self { lines, ..Self::default() })
+    }
+}
+
+/// Writes a diff: the lines with their signs, and how many unchanged ones are left out.
+impl fmt::Display for ContentChange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.everywhere {
+            f.write_str("Every occurrence:\n")?;
+        }
+        if let Some(place) = &self.place {
+            writeln!(f, "@@ {place}")?;
+        }
+        let (mut old, mut new) = (0, 0);
+        for line in &self.lines {
+            let by_old = line.old.map(|at| at.saturating_sub(old));
+            let skipped = by_old.or_else(|| line.new.map(|at| at.saturating_sub(new)));
+            match skipped.unwrap_or_default() {
+                0 | 1 => {}
+                2 => f.write_str("… 1 unchanged line\n")?,
+                count => writeln!(f, "… {} unchanged lines", count - 1)?,
+            }
+            (old, new) = (line.old.unwrap_or(old), line.new.unwrap_or(new));
+            let sign = match line.op {
+                LineOperation::Same => ' ',
+                LineOperation::Added => '+',
+                LineOperation::Removed => '-',
+            };
+            writeln!(f, "{sign}{}", line.text)?;
+        }
+        Ok(())
+    }
+}
+
 /// One change to a file, line by line.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ContentChange {
     /// Whether every occurrence is replaced.
     pub everywhere: bool,
+    /// After which line of the file a patch makes it, if it says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<String>,
     /// The lines of the old and of the new text.
     pub lines: Vec<ChangedLine>,
+}
+
+/// What a patch does to a file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PatchedFile {
+    /// What happens to the file.
+    pub operation: FileOperation,
+    /// The file.
+    pub path: String,
+    /// Its new path, if it is moved.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub moved_to: Option<String>,
+    /// The changes, in order. Their lines have no numbers.
+    pub changes: Vec<ContentChange>,
+}
+
+/// What happens to a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FileOperation {
+    /// It is created.
+    Add,
+    /// It is changed.
+    Update,
+    /// It is deleted.
+    Delete,
 }
 
 /// A line of a change. Its numbers count within the old and the new text, from 1.

@@ -28,6 +28,9 @@ pub struct InboxRow {
     pub session: String,
     /// The agent's name for the tool.
     pub tool: String,
+    /// What a call of the tool does, in words, such as "Run a command".
+    #[serde(default)]
+    pub deed: String,
     /// What the question is about, on one line, shortened.
     pub summary: String,
     /// When it was asked, in milliseconds since 1970.

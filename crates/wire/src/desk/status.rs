@@ -49,7 +49,7 @@ pub struct PhoneStatus {
 /// How many viewers there are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct ViewerCount {
-    /// The number of connected viewers.
+    /// The number of connected viewers. Connections that one token has unlocked are one viewer.
     pub connected: u64,
     /// How many of them may press.
     pub paired: u64,

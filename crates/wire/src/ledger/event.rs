@@ -15,6 +15,8 @@ ledger_events! {
     Asked QuestionAsked {
         /// The agent's name for the tool.
         tool: Cow<'a, str>,
+        /// What the tool does, in words.
+        deed [optional]: Option<Cow<'a, str>>,
         /// What the tool is to do, in one line.
         summary: Cow<'a, str>,
         /// The folder that the agent works in.
@@ -42,6 +44,11 @@ ledger_events! {
         question [optional]: Option<Cow<'a, str>>,
         /// A keyed digest of a blocked call, which an allow lets try again.
         retry [optional]: Option<Cow<'a, str>>,
+    }
+    /// The agent's last words came after its question.
+    Said AgentSaid {
+        /// The words.
+        last_words: Cow<'a, str>,
     }
     /// A question could not be sent to a chat; without a chat, none can be reached any more.
     Unsent QuestionUnsent {

@@ -22,6 +22,9 @@ pub struct ConversationSummary {
     pub created_at: u64,
     /// When it was last changed, in milliseconds since the Unix epoch.
     pub updated_at: u64,
+    /// The folder in which it began, if that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub folder: Option<String>,
 }
 
 /// The data of the `done` of `new_conversation`.

@@ -41,6 +41,7 @@ fn posted() -> (Board, RequestId, Arc<Mutex<Vec<String>>>) {
         can_allow_always: Some(true),
         deadline: None,
         diff: None,
+        card: None,
     };
     let route: PressRoute = Arc::new(|_, _| Box::pin(async { Err("there is no desk".to_owned()) }));
     let board = Board::default();

@@ -4,12 +4,13 @@ use callgate_agent::gate::{GateQuestion, PermissionGate};
 use callgate_client::viewer::Viewer;
 use callgate_store::Store;
 use callgate_wire::approval::{Action, Press};
+use callgate_wire::desk::CardContent;
 use callgate_wire::ledger::LedgerKind;
 use serde_json::json;
 
 use super::bench::{Bench, DEADLINE, House, link, question, words};
 
-const TOLD: &str = "Allowed by its own front end";
+const TOLD: &str = "Allowed by you";
 
 fn make(target: &str) -> GateQuestion {
     question("run_shell_command", &json!({ "command": "make", "args": [target] }), "c1")
@@ -245,8 +246,13 @@ fn the_front_end_is_told_until_when_and_whether_always_is_on_offer() {
         let deadline = plain.deadline.unwrap();
         assert!((before + patience..=now_ms() + patience).contains(&deadline), "{deadline}");
         assert_eq!(plain.can_allow_always, Some(true));
+        let card = plain.card.unwrap();
+        assert_eq!(card.row.until_ms, i64::try_from(deadline).unwrap());
+        assert_eq!((card.body.command().as_str(), card.offers.len()), ("make test", 1));
         // Neither where a rule asks, nor where somebody always is asked.
-        assert_eq!(asked("asked").can_allow_always, Some(false));
+        let asked_by_rule = asked("asked");
+        assert_eq!(asked_by_rule.can_allow_always, Some(false));
+        assert_eq!(asked_by_rule.card.unwrap().offers, []);
         assert_eq!(asked("/etc/passwd").can_allow_always, Some(false));
     }
 }
@@ -266,14 +272,17 @@ fn what_would_change_is_looked_up_for_those_who_see_the_question() {
         let looked = std::sync::Arc::clone(&looked);
         let preview: callgate_agent::gate::PreviewFn = std::sync::Arc::new(move |input| {
             looked.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-            let diff = Some(format!("+{input}"));
+            let diff = Some(format!("@@ -0,0 +1 @@\n+{input}\n"));
             Box::pin(async { diff })
         });
         GateQuestion { preview: Some(preview), ..question("write_file", &input, "c1") }
     };
     let (permit, mut screen) = bench.ask(question());
     let asked = screen.question(&bench);
-    assert_eq!(asked.diff, Some(format!("+{input}")));
+    assert_eq!(asked.diff, Some(format!("@@ -0,0 +1 @@\n+{input}\n")));
+    let body = asked.card.unwrap().body;
+    assert!(matches!(&body, CardContent::Edit { path, .. } if path == "a.txt"), "{body:?}");
+    assert_eq!(body.text(), format!("+{input}\n"));
     bench.answer(&asked.question, Press::Button(Action::Allow)).unwrap();
     bench.run(permit).unwrap();
     assert_eq!(looked.load(std::sync::atomic::Ordering::Relaxed), 1);

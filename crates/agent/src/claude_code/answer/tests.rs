@@ -1,6 +1,7 @@
 //! Events of the CLI as pieces.
 
 use callgate_claude::{ClaudeToolResult, ClaudeToolUse};
+use serde_json::json;
 use serde_json::value::to_raw_value;
 
 use super::*;

@@ -29,6 +29,8 @@ fn files_are_created_with_their_folders_and_replaced() {
     assert_eq!(result, json!({ "path": "a/b/c.txt", "created": true, "bytes": 4, "lines": 2 }));
     assert_eq!(text, "created a/b/c.txt (4 bytes, 2 lines)");
     assert_eq!(fs::read_to_string(room.path("a/b/c.txt")).unwrap(), "x\r\ny");
+    let (_, text) = room.done("write_file", &json!({ "path": "one.txt", "content": "a" }));
+    assert_eq!(text, "created one.txt (1 byte, 1 line)");
     let absolute = room.path("a/b/c.txt");
     let (result, _) = room.done("write_file", &json!({ "path": absolute, "content": "" }));
     assert_eq!(result["created"], false);

@@ -220,7 +220,7 @@ async fn memory_behaves_alike_and_keeps_nothing() {
     }
     let store = Store::open_read_only(&path).unwrap();
     assert_eq!(store.last_seq().unwrap(), 2, "the ledger is kept");
-    assert!(store.conversations(9, None).unwrap().is_empty());
+    assert!(store.conversations(9, None, None).unwrap().is_empty());
     assert!(!folder.path().join("locks").exists());
 }
 

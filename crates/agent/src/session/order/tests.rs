@@ -32,6 +32,7 @@ fn asked(question: &str) -> SessionEvent {
         can_allow_always: Some(true),
         deadline: Some(9),
         diff: None,
+        card: None,
     })
 }
 

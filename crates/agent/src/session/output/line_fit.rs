@@ -74,7 +74,7 @@ fn shorten(asked: &mut PermissionRequest) {
     if size > LONGEST_INPUT {
         asked.input = error_json(&format!("the input of {size} bytes is not shown here"));
     }
-    asked.diff = None;
+    (asked.diff, asked.card) = (None, None);
     asked.title = shortened(&asked.title, LONGEST_TEXT);
     asked.reason = asked.reason.as_deref().map(|text| shortened(text, LONGEST_TEXT));
 }

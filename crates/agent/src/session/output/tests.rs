@@ -161,6 +161,7 @@ fn asked(question: &str, input: &Value) -> SessionEvent {
         can_allow_always: Some(true),
         deadline: Some(7),
         diff: Some("+x\n".into()),
+        card: None,
     })
 }
 

@@ -59,12 +59,19 @@ impl Lobby {
 }
 
 fn question() -> Vec<u8> {
-    let id = crate::asker::fresh_id();
+    question_with(&crate::asker::fresh_id(), &serde_json::json!({}))
+}
+
+fn question_with(id: &RequestId, context: &serde_json::Value) -> Vec<u8> {
     let line = serde_json::json!({
         "request_id": id.as_str(), "tool_name": "Bash", "tool_input": { "command": "make" },
-        "cwd": "/", "session_id": "s",
+        "cwd": "/", "session_id": "s", "context": context,
     });
     format!("{line}\n").into_bytes()
+}
+
+fn words(id: &RequestId, words: &str) -> Vec<u8> {
+    LateWords { request_id: id.clone(), last_words: words.to_owned() }.to_line()
 }
 
 /// Whether the reception has closed a connection, without waiting for it.
@@ -114,6 +121,50 @@ fn lines_that_never_end_keep_nobody_out() {
     lobby.wait_for_letter();
     let closed = stalled.iter_mut().filter_map(|stream| is_closed(stream).then_some(())).count();
     assert!(closed <= 2, "{closed} had to go for one");
+}
+
+#[test]
+fn the_words_that_follow_a_question_reach_the_desk_after_it() {
+    let mut lobby = Lobby::open();
+    let follows = serde_json::json!({ "words_follow": true });
+    // Together with the question, in pieces, and much later.
+    for cut in [0, 10, usize::MAX] {
+        let id = crate::asker::fresh_id();
+        let (question, words) = (question_with(&id, &follows), words(&id, "I build."));
+        let cut = cut.min(words.len());
+        let mut asker = lobby.connect();
+        asker.write_all(&[&question, &words[..cut]].concat()).unwrap();
+        assert!(matches!(lobby.wait_for_letter(), DeskInput::Asked { .. }));
+        asker.write_all(&words[cut..]).unwrap();
+        match lobby.wait_for_letter() {
+            DeskInput::Said { last_words, .. } => assert_eq!(last_words, "I build."),
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+#[test]
+fn words_that_nobody_announced_or_that_are_of_another_question_are_ignored() {
+    let mut lobby = Lobby::open();
+    let follows = serde_json::json!({ "words_follow": true });
+    let id = crate::asker::fresh_id();
+    let unannounced = [question_with(&id, &serde_json::json!({})), words(&id, "x")].concat();
+    let id = crate::asker::fresh_id();
+    let of_another = words(&crate::asker::fresh_id(), "x");
+    let of_another = [question_with(&id, &follows), of_another].concat();
+    let id = crate::asker::fresh_id();
+    let too_long = words(&id, &"x".repeat(MAX_WORDS_LINE + 1));
+    let too_long = [question_with(&id, &follows), too_long].concat();
+    let mut askers = Vec::new();
+    for bytes in [unannounced, of_another, too_long, question()] {
+        let mut asker = lobby.connect();
+        asker.write_all(&bytes).unwrap();
+        askers.push(asker);
+    }
+    for _ in &askers {
+        assert!(matches!(lobby.wait_for_letter(), DeskInput::Asked { .. }));
+    }
+    assert!(!askers.iter_mut().any(is_closed), "the questions stay open");
 }
 
 /// Whoever runs the call may read it differently than the rules.

@@ -6,6 +6,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use callgate_store::{EntryFilter, LedgerEntry, Store, StoreError};
 use callgate_wire::approval::Decision;
 use callgate_wire::ledger::{LedgerCall, LedgerEvent, LedgerKind};
+use callgate_wire::tool_act::ToolKind;
 
 /// The entries that say what was allowed or run.
 const KINDS: [LedgerKind; 5] = [
@@ -120,13 +121,13 @@ fn hash_of(project: &str, tool: &str, name: &str) -> u64 {
 /// Returns the names by which uses of a tool differ: the programs of a command, the server of a
 /// page. Other tools have one use.
 fn names_of<'a>(tool: &str, summary: &'a str) -> Vec<&'a str> {
-    match tool {
-        "Bash" | "shell" | "local_shell" | "exec_command" | "run_shell_command" => {
+    match ToolKind::of("", tool) {
+        ToolKind::Run(_) => {
             let parts = summary.split(['&', '|', ';', '\n']);
             let programs = parts.filter_map(|part| part.split_whitespace().next());
             programs.take(MOST_PROGRAMS).collect()
         }
-        "WebFetch" => {
+        ToolKind::Fetch => {
             let address = summary.split("://").nth(1).unwrap_or(summary);
             vec![address.split(['/', '?', '#']).next().unwrap_or(address)]
         }

@@ -5,14 +5,13 @@ use callgate_mask::text::shortened;
 use callgate_store::{EntryFilter, LedgerEntry, Store, now_ms};
 use callgate_wire::approval::RequestId;
 use callgate_wire::desk::{
-    AnswerNeeds, AskedRuling, CardGrants, DeskInbox, InboxRow, QuestionCard, RiskKind, RiskNote,
+    AskedRuling, CardContent, CommandSegment, DeskInbox, InboxRow, QuestionCard, RiskKind, RiskNote,
 };
 use callgate_wire::ledger::{LedgerKind, LedgerRuling};
 
-use super::content::content_of;
 use super::familiar::FamiliarCalls;
 use super::past_calls::LONGEST_SUMMARY;
-use crate::card::{Card, CardBody, HIDDEN_COULD_RUN};
+use crate::card::{Card, HIDDEN_COULD_RUN};
 use crate::daemon::OLDEST_MS;
 use crate::desk::RecordedQuestion;
 use crate::rule_desk::{RecordedCall, RuleDesk};
@@ -33,7 +32,7 @@ impl InboxReader<'_> {
         // The head is read first: what comes later may be in the list, and is not missed.
         let head = self.store.last_seq().map_err(|error| error.to_string())?;
         let mut open = self.open()?;
-        open.sort_by_key(|(seq, question)| (question.card.until_ms, *seq));
+        open.sort_by_key(|(seq, question)| (question.card.row.until_ms, *seq));
         let count = open.len() as u64;
         let rows = open.iter().take(MOST_ROWS).map(|(seq, question)| self.row(*seq, question));
         Ok(DeskInbox { head, open: count, rows: rows.collect() })
@@ -54,24 +53,15 @@ impl InboxReader<'_> {
     }
 
     fn row(&self, seq: u64, question: &RecordedQuestion) -> InboxRow {
-        let RecordedQuestion { card, request, ruling, .. } = question;
-        let is_guarded = *ruling == LedgerRuling::Guard;
+        let row = &question.card.row;
+        let is_guarded = question.ruling == LedgerRuling::Guard;
         InboxRow {
-            question: card.id.to_string(),
             seq,
-            agent: card.agent.clone(),
-            project: card.project.clone(),
-            session: card.session.clone(),
-            tool: card.tool.clone(),
-            summary: shortened(&card.summary(), LONGEST_SUMMARY),
-            asked_ms: card.asked_ms,
-            until_ms: card.until_ms,
+            summary: shortened(&row.summary, LONGEST_SUMMARY),
             ruling: if is_guarded { AskedRuling::Guard } else { AskedRuling::Ask },
-            because: card.because.clone(),
-            needs: if card.confirm.is_some() { AnswerNeeds::Confirm } else { AnswerNeeds::Press },
-            mode: request.mode().map(crate::plain::line),
             risks: self.risks(seq, question, is_guarded),
             alike: alike(question, is_guarded),
+            ..row.clone()
         }
     }
 
@@ -90,8 +80,8 @@ impl InboxReader<'_> {
         risks.extend(card.hides_what_runs.then(|| note(RiskKind::Hidden, HIDDEN_COULD_RUN)));
         risks.extend(self.rules.map(|rules| rules.risks(&call)).unwrap_or_default());
         if is_of_agent(card) {
-            let summary = card.summary();
-            let first = self.familiar.first_time(seq, &card.project, &card.tool, &summary);
+            let InboxRow { project, tool, summary, .. } = &card.row;
+            let first = self.familiar.first_time(seq, project, tool, summary);
             risks.extend(first.map(|text| note(RiskKind::FirstTime, &text)));
         }
         let mut seen = Vec::new();
@@ -104,25 +94,23 @@ impl InboxReader<'_> {
     }
 
     fn full(&self, seq: u64, question: &RecordedQuestion) -> QuestionCard {
-        let card = &question.card;
-        QuestionCard {
-            row: self.row(seq, question),
-            body: content_of(&card.body, self.rules),
-            input: card.input.clone(),
-            last_words: card.last_words.clone(),
-            offers: card.offers.clone(),
-            pickers: card.pickers.clone(),
-            takes_words: card.takes_words(),
-            can_edit: card.can_edit,
-            can_stop: card.can_stop,
-            no_answer_denies: card.no_answer_denies,
-            hides_what_runs: card.hides_what_runs,
-            blocked: card.blocked.as_ref().map(|blocked| blocked.question(card)),
-            confirm_word_of: card.confirm.as_ref().map(|word| word.hint().to_owned()),
-            grants: grants_of(card),
-            is_cut: question.is_cut,
+        let mut shown = question.card.shown.clone();
+        shown.row = self.row(seq, question);
+        shown.is_cut = question.is_cut;
+        let command = shown.body.command();
+        if let CardContent::Command { segments, .. } = &mut shown.body
+            && let Some(pieces) = self.rules.map(|rules| rules.segments(&command))
+            && is_split(&command, &pieces)
+        {
+            *segments = pieces;
         }
+        shown
     }
+}
+
+/// Returns true if pieces add up to exactly the command.
+fn is_split(command: &str, pieces: &[CommandSegment]) -> bool {
+    pieces.iter().map(|piece| piece.text.as_str()).collect::<String>() == command
 }
 
 /// Returns the question of these entries and the number of its first one, if it waits for an answer.
@@ -132,13 +120,13 @@ fn waiting(entries: &[LedgerEntry]) -> Option<(u64, RecordedQuestion)> {
     if entries.iter().any(is_over) {
         return None;
     }
-    let asked = entries.iter().find(|entry| entry.is(LedgerKind::Asked))?;
-    Some((asked.seq, RecordedQuestion::read(asked)?))
+    let question = RecordedQuestion::read(entries)?;
+    Some((question.seq, question))
 }
 
 /// Returns true for a call of an agent; callgate's own questions and those of scripts are not.
 fn is_of_agent(card: &Card) -> bool {
-    !matches!(card.body, CardBody::Question { .. } | CardBody::Questions(_) | CardBody::Plan(_))
+    !matches!(card.body, CardContent::Ask { .. } | CardContent::Plan { .. })
 }
 
 /// Returns what questions that may be answered together have in common. What needs a look of its
@@ -154,30 +142,8 @@ fn alike(question: &RecordedQuestion, is_guarded: bool) -> Option<String> {
     if needs_look || !is_of_agent(card) {
         return None;
     }
-    let program = match &card.body {
-        CardBody::Command { command, .. } => command.split_whitespace().next().unwrap_or_default(),
-        _ => "",
-    };
-    Some([&card.agent, &card.project, &card.tool, program].join("\n"))
-}
-
-fn grants_of(card: &Card) -> CardGrants {
-    let allow = match &card.body {
-        _ if card.blocked.is_some() => "Lets this call try again, once.",
-        _ if !card.pickers.is_empty() => "Sends the agent what you choose.",
-        CardBody::Command { .. } => "Runs this command once.",
-        CardBody::Write { .. } => "Writes this file once.",
-        CardBody::Edit { .. } => "Makes this change once.",
-        CardBody::Notebook { .. } => "Changes this notebook once.",
-        CardBody::Fetch { .. } => "Fetches this page once.",
-        CardBody::Plan(_) => "Lets the agent carry out this plan.",
-        CardBody::Questions(_) | CardBody::Question { .. } => "Answers yes.",
-        CardBody::Mcp { .. } | CardBody::Other(_) => "Lets this tool run once.",
-    };
-    let deny = match &card.body {
-        _ if card.blocked.is_some() => "It stays blocked.",
-        CardBody::Questions(_) | CardBody::Question { .. } => "Answers no.",
-        _ => "It does not run; the agent is told so and goes on.",
-    };
-    CardGrants { allow: allow.to_owned(), deny: deny.to_owned() }
+    let command = card.body.command();
+    let program = command.split_whitespace().next().unwrap_or_default();
+    let InboxRow { agent, project, tool, .. } = &card.row;
+    Some([agent, project, tool, program].join("\n"))
 }

@@ -27,8 +27,9 @@ pub(super) const LONGEST_SUMMARY: usize = 400;
 /// How much of a person's words is shown, in characters.
 const LONGEST_WORDS: usize = 2_000;
 /// The entries of which calls consist.
-const KINDS: [LedgerKind; 7] = [
+const KINDS: [LedgerKind; 8] = [
     LedgerKind::Asked,
+    LedgerKind::Said,
     LedgerKind::Pressed,
     LedgerKind::Decided,
     LedgerKind::Closed,
@@ -60,6 +61,8 @@ struct QuestionOutcome {
     is_closed: bool,
     has_run: bool,
     ok: Option<bool>,
+    /// The agent's last words, if they came after the question.
+    last_words: Option<String>,
 }
 
 /// A decision of the past.
@@ -89,6 +92,9 @@ impl QuestionOutcome {
             }
             LedgerEvent::PersonPress(press) if press.outcome == Some(PressOutcome::Decided) => {
                 self.channel = self.channel.or(press.channel);
+            }
+            LedgerEvent::AgentSaid(said) if self.last_words.is_none() => {
+                self.last_words = Some(said.last_words.into());
             }
             LedgerEvent::QuestionClosed(_) => self.is_closed = true,
             LedgerEvent::CallReported(run) => (self.has_run, self.ok) = (true, self.ok.or(run.ok)),
@@ -242,6 +248,7 @@ impl PastCall {
             _ => (None, None),
         };
         let searched = format!("{}\n{}", call.summary, input.map_or("", Json::get));
+        let last_words = outcome.last_words.or(last_words);
         Self { row, decider, last_words, agent, searched }
     }
 

@@ -3,6 +3,7 @@
 use callgate_store::{EntryFilter, LedgerEntry, Store};
 use callgate_wire::desk::ProposalSource;
 use callgate_wire::ledger::{CallReported, LedgerEvent, LedgerKind};
+use callgate_wire::tool_act::{ToolKind, ToolShell};
 
 use crate::rule_desk::RecordedCall;
 
@@ -23,7 +24,9 @@ fn call_of(event: &LedgerEvent<'_>) -> Option<RecordedCall> {
         LedgerEvent::CallReported(CallReported { input: Some(input), .. }) => {
             input.get().to_owned()
         }
-        _ if call.tool == "Bash" => serde_json::json!({ "command": call.summary }).to_string(),
+        _ if ToolKind::of("", call.tool) == ToolKind::Run(ToolShell::Usual) => {
+            serde_json::json!({ "command": call.summary }).to_string()
+        }
         _ => return None,
     };
     let [tool, project, agent] = [call.tool, call.cwd, call.agent].map(str::to_owned);

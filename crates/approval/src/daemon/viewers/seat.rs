@@ -85,6 +85,11 @@ impl ViewerSeat {
         self.unlocked.is_some()
     }
 
+    /// Returns the hash of the token that has unlocked the viewer, if one has.
+    pub(super) fn token_hash(&self) -> Option<&str> {
+        self.unlocked.as_ref().map(|unlocked| unlocked.hash.as_str())
+    }
+
     /// Returns true if the viewer has sent nothing yet.
     pub(super) fn is_silent(&self) -> bool {
         !self.has_spoken

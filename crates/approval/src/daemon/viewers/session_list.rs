@@ -5,6 +5,7 @@ use callgate_store::{Store, now_ms};
 use callgate_wire::desk::{HistoryDecider, HistoryDecision, HistoryFilter, SessionView};
 
 use super::past_calls::{PastCall, each_past_call};
+use crate::card::agent_name;
 use crate::desk::{Unattended, asks_by_itself};
 use crate::rule_desk::WorkMonitor;
 
@@ -39,7 +40,8 @@ pub(super) fn sessions(
 fn add(sessions: &mut Vec<SessionView>, call: PastCall, today: i64) {
     let (row, decider) = (call.row, call.decider);
     let agent = row.agent.unwrap_or_default();
-    if row.session.is_empty() {
+    // Each run of a script would be a session of its own.
+    if row.session.is_empty() || agent == agent_name("script") {
         return;
     }
     let found = sessions

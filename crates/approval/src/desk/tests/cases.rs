@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 use super::super::{AskerId, Desk, DeskInput, DeskOutput, DeskSettings, DeskStep, Now, Ruling};
 use super::{ADA, Ledger, ada, authority, id, request, request_of, settings, stranger};
 use crate::channel::{
-    ChannelOrder, MarkState, News, Person, PersonPlace, QuestionCopy, QuestionMark, ReplyTo,
+    ChannelOrder, CopyPart, MarkState, News, Person, PersonPlace, QuestionCopy, QuestionMark,
+    ReplyTo,
 };
 
 /// A desk with its ledger and a clock.
@@ -25,7 +26,11 @@ impl Table {
 
     pub(super) fn with(settings: DeskSettings) -> Self {
         let now = Now { mono: Duration::ZERO, wall_ms: 1_000_000 };
-        Self { desk: Desk::new(settings, authority()), ledger: Ledger::default(), now }
+        Self {
+            desk: Desk::new(settings, authority(), crate::telegram::cuts),
+            ledger: Ledger::default(),
+            now,
+        }
     }
 
     pub(super) fn give(&mut self, input: DeskInput) -> Vec<DeskOutput> {
@@ -46,7 +51,8 @@ impl Table {
 
     /// Presses Allow on the copy of a question in Ada's chat.
     pub(super) fn press_on_copy(&mut self, who: Person, number: u64) -> Vec<DeskOutput> {
-        let copy = QuestionCopy { question: id(number), chat: ADA, message: 40 };
+        let copy =
+            QuestionCopy { question: id(number), chat: ADA, message: 40, part: CopyPart::Question };
         let (press, reply_to) = (Press::Button(Action::Allow), ReplyTo::Callback("c".to_owned()));
         self.press_on(Some(copy), who, number, press, reply_to)
     }
@@ -125,7 +131,12 @@ pub(super) fn is_shown(outputs: &[DeskOutput]) -> bool {
 }
 
 pub(super) fn shown(number: u64) -> DeskInput {
-    DeskInput::News(News::Shown(QuestionCopy { question: id(number), chat: ADA, message: 40 }))
+    DeskInput::News(News::Shown(QuestionCopy {
+        question: id(number),
+        chat: ADA,
+        message: 40,
+        part: CopyPart::Question,
+    }))
 }
 
 pub(super) fn touch(number: u64) -> ApprovalRequest {
@@ -210,7 +221,7 @@ fn a_group_without_allowed_users_answers_nothing() {
     let mut table = Table::new();
     let mut nobody = authority();
     nobody.users.clear();
-    table.desk = Desk::new(settings(), nobody);
+    table.desk = Desk::new(settings(), nobody, crate::telegram::cuts);
     table.ask(1, request(1, "make"));
     let who = Person {
         place: PersonPlace::Telegram { chat: -100, user: ADA, private: false },

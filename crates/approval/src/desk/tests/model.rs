@@ -20,7 +20,7 @@ use super::super::question::Occasion;
 use super::super::{AskerId, Desk, DeskInput, DeskOutput, Now, Ruling};
 use super::naive::{Boasts, Forgets, Generous, Hasty, Judge, ShowsFirst};
 use super::{Ledger, request_of, settings};
-use crate::channel::{ChannelOrder, News, QuestionCopy, ReplyTo};
+use crate::channel::{ChannelOrder, CopyPart, News, QuestionCopy, ReplyTo};
 use audit::{Yes, is_justified};
 use phone::Update;
 
@@ -304,8 +304,12 @@ impl<J: Judge> World<J> {
             ChannelOrder::Show { card, chats, .. } => {
                 for chat in chats {
                     self.messages += 1;
-                    let copy =
-                        QuestionCopy { question: card.id.clone(), chat, message: self.messages };
+                    let copy = QuestionCopy {
+                        question: card.id.clone(),
+                        chat,
+                        message: self.messages,
+                        part: CopyPart::Question,
+                    };
                     self.inputs.push_back(DeskInput::News(News::Shown(copy)));
                 }
                 self.on_phone.push(card.id.clone());

@@ -46,7 +46,7 @@ impl Judge for ShowsFirst {
             DeskInput::Asked { request, .. } if !self.desk.knows(&request.request_id) => {
                 let id = request.request_id.clone();
                 // What would be shown, without anything being registered or recorded.
-                let mut shown = Desk::new(settings(), authority());
+                let mut shown = Desk::new(settings(), authority(), crate::telegram::cuts);
                 let DeskInput::Asked { request, ruling, .. } = &input else { unreachable!() };
                 let asked = DeskInput::Asked {
                     asker: AskerId(0),
@@ -84,7 +84,7 @@ pub(super) struct Forgets(Desk);
 
 impl Judge for Forgets {
     fn start(_: Now, _: &Ledger) -> Self {
-        Self(Desk::new(settings(), authority()))
+        Self(Desk::new(settings(), authority(), crate::telegram::cuts))
     }
 
     fn handle(&mut self, now: Now, input: DeskInput) -> DeskStep {

@@ -5,8 +5,11 @@ use serde_json::{Value, json};
 
 use super::super::{AskerId, DeskInput, DeskOutput, DeskSettings, Ruling};
 use super::cases::{Table, answer, answers, is_shown, marks, shown, told, touch};
-use super::{ADA, ada, edited_input, id, request, request_of, settings};
-use crate::channel::{MarkState, News, Person, PersonPlace, ReplyTo};
+use super::{ADA, ada, edited_input, id, request, request_of, settings, stranger};
+use crate::channel::{
+    ChannelOrder, CopyPart, MarkState, News, Person, PersonPlace, QuestionCopy, ReplyPurpose,
+    ReplyTo,
+};
 
 #[test]
 fn words_deny_and_go_to_the_agent() {
@@ -96,6 +99,126 @@ fn what_was_cut_is_allowed_only_after_its_end_was_shown() {
     assert_eq!(answer(&table.button(2, Action::Deny)).decision, Decision::Deny, "denied as ever");
 }
 
+/// A question of the agent to its user is answered by words; they refuse nothing.
+#[test]
+fn words_answer_what_the_agent_asks_its_user() {
+    let question = |text: &str| json!({ "question": text, "options": [{ "label": "Red" }] });
+    let ask = |table: &mut Table, tool: &str, input: &Value| {
+        table.ask(1, request_of(1, tool, input, &json!({})));
+    };
+    let words = || Press::Words(" Something blue ".to_owned());
+    let answered = |outputs: &[DeskOutput]| {
+        let answer = answer(outputs);
+        assert_eq!(answer.decision, Decision::Allow, "{outputs:?}");
+        serde_json::from_str::<Value>(answer.updated_input.as_ref().unwrap().get()).unwrap()
+    };
+    let one = json!({ "questions": [question("Colour?")] });
+    let mut table = Table::new();
+    ask(&mut table, "AskUserQuestion", &one);
+    let asked = table.button(1, Action::Reply);
+    let purposes = asked.iter().filter_map(|output| match output {
+        DeskOutput::Phones(ChannelOrder::AskWords { purpose, .. }) => Some(*purpose),
+        _ => None,
+    });
+    assert_eq!(purposes.collect::<Vec<_>>(), [ReplyPurpose::Answer]);
+    let outputs = table.press(ada(), 1, words());
+    assert_eq!(answered(&outputs)["answers"], json!({ "Colour?": "Something blue" }));
+    table.give(DeskInput::Delivered(AskerId(1)));
+    assert_eq!(table.last("closed")["text"], "Answered by Ada: Something blue");
+    // What was picked stays.
+    let two = json!({ "questions": [question("Colour?"), question("And then?")] });
+    let mut table = Table::new();
+    ask(&mut table, "AskUserQuestion", &two);
+    table.button(1, Action::Pick { question: 0, option: 0 });
+    let outputs = table.press(ada(), 1, words());
+    let both = json!({ "Colour?": "Red", "And then?": "Something blue" });
+    assert_eq!(answered(&outputs)["answers"], both);
+    assert_eq!(table.last("decided")["chosen"], "Red; Something blue");
+    // A tool server that asks for one of certain answers, or for a form, cannot take words.
+    for fields in [
+        json!({ "colour": { "type": "string", "enum": ["Red"] } }),
+        json!({ "name": { "type": "string" }, "age": { "type": "number" } }),
+    ] {
+        let mut table = Table::new();
+        let input = json!({ "message": "?", "requested_schema": { "properties": fields } });
+        ask(&mut table, "Elicitation", &input);
+        let outputs = table.press(ada(), 1, words());
+        assert!(answers(&outputs).is_empty(), "it is not denied: {outputs:?}");
+        assert!(told(&outputs)[0].contains("cannot be answered in words"), "{outputs:?}");
+    }
+    // A script's question is refused by words, as ever.
+    let mut table = Table::new();
+    ask(&mut table, "Ask", &json!({ "question": "Deploy?" }));
+    assert_eq!(answer(&table.press(ada(), 1, words())).decision, Decision::Deny);
+}
+
+/// A long command that was shown in full can be allowed after the desk was killed, whether its asker
+/// is back already or not.
+#[test]
+fn what_was_shown_in_full_stays_so_over_a_restart() {
+    let long = format!("echo {}; rm -rf ~", "a".repeat(5_000));
+    for is_back in [true, false] {
+        let mut table = Table::new();
+        table.ask(1, request(1, &long));
+        table.give(DeskInput::News(News::ShownInFull { question: id(1), chat: ADA }));
+        table.restart();
+        if is_back {
+            table.ask(2, request(1, &long));
+        }
+        let mut outputs = table.button(1, Action::Allow);
+        if !is_back {
+            assert!(told(&outputs)[0].starts_with("Allowed by Ada."), "{outputs:?}");
+            outputs = table.ask(2, request(1, &long));
+        }
+        assert_eq!(answer(&outputs).decision, Decision::Allow);
+        table.give(DeskInput::Delivered(AskerId(2)));
+        let kept: Vec<&String> = table.ledger.kept.keys().collect();
+        assert!(kept.is_empty(), "{kept:?}");
+    }
+}
+
+/// A copy of the buttons stays one over a restart.
+#[test]
+fn the_buttons_below_a_question_in_full_are_marked_as_such_after_a_restart() {
+    let mut table = Table::new();
+    table.ask(1, request(1, "make"));
+    let copy = QuestionCopy { question: id(1), chat: ADA, message: 41, part: CopyPart::Buttons };
+    table.give(DeskInput::News(News::Shown(copy.clone())));
+    table.restart();
+    let outputs = table.button(1, Action::Deny);
+    let marked = outputs.iter().find_map(|output| match output {
+        DeskOutput::Phones(ChannelOrder::Mark { copies, .. }) => Some(copies.clone()),
+        _ => None,
+    });
+    assert_eq!(marked, Some(vec![copy]));
+}
+
+#[test]
+fn words_that_are_no_reply_belong_to_the_question_they_were_asked_for() {
+    let wrote = |who: Person, text: &str| {
+        let (text, reply_to) = (text.to_owned(), ReplyTo::Message { chat: ADA, message: 5 });
+        DeskInput::News(News::Wrote { who, text, reply_to })
+    };
+    let mut table = Table::new();
+    table.ask(1, request(1, "make"));
+    table.ask(2, request(2, "make test"));
+    let outputs = table.give(wrote(ada(), "not now"));
+    assert!(answers(&outputs).is_empty());
+    assert!(told(&outputs)[0].starts_with("No question waits for these words."), "{outputs:?}");
+    assert!(table.give(wrote(stranger(), "let me in")).is_empty());
+    table.button(2, Action::Reply);
+    assert!(table.give(wrote(stranger(), "let me in")).is_empty());
+    table.restart();
+    table.ask(3, request(2, "make test"));
+    let outputs = table.give(wrote(ada(), "not now"));
+    let denied = answer(&outputs);
+    assert_eq!((&denied.request_id, denied.decision), (&id(2), Decision::Deny));
+    assert_eq!(denied.message.as_deref(), Some("not now"));
+    table.give(DeskInput::Delivered(AskerId(3)));
+    let outputs = table.give(wrote(ada(), "and another thing"));
+    assert!(told(&outputs)[0].starts_with("No question waits for these words."), "{outputs:?}");
+}
+
 /// A process may answer the question that it asked for a front end of its own, and no other.
 #[test]
 fn a_process_answers_its_own_question_and_no_other() {
@@ -117,7 +240,13 @@ fn a_process_answers_its_own_question_and_no_other() {
     }
     let outputs = table.press(viewer(Some(42)), 1, allow());
     assert_eq!(answer(&outputs).decision, Decision::Allow);
-    assert_eq!(table.last("decided")["by"], "its own front end");
+    assert_eq!(table.last("decided")["by"], "you");
+    table.give(DeskInput::Delivered(AskerId(1)));
+    assert_eq!(table.last("closed")["text"], "Allowed by you");
+    ask(&mut table, 9, own("PermissionRequest"));
+    let outputs = table.press(viewer(Some(42)), 9, Press::Button(Action::Deny));
+    let to_the_model = answer(&outputs).message.as_deref();
+    assert_eq!(to_the_model, Some("Denied by the user."), "it would take \"you\" for itself");
     // A question that does not say so, and one from whose answer others are answered.
     ask(&mut table, 2, json!({}));
     ask(&mut table, 3, own("PermissionDenied"));

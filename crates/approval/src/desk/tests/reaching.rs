@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::super::{AskerId, DeskInput, DeskOutput, DeskSettings};
 use super::cases::{Table, answer, answers, is_shown, marks, shown};
 use super::{ADA, ada, id, request, request_of, settings, stranger};
-use crate::channel::{ChannelOrder, MarkState, News, QuestionCopy};
+use crate::channel::{ChannelOrder, CopyPart, MarkState, News, QuestionCopy};
 
 #[test]
 fn nobody_in_time_is_a_timeout() {
@@ -162,7 +162,10 @@ fn a_copy_is_noted_only_for_a_press_that_counts() {
         DeskOutput::Phones(ChannelOrder::Mark { copies, .. }) => Some(copies.clone()),
         _ => None,
     });
-    assert_eq!(copies.unwrap(), [QuestionCopy { question: id(1), chat: ADA, message: 40 }]);
+    assert_eq!(
+        copies.unwrap(),
+        [QuestionCopy { question: id(1), chat: ADA, message: 40, part: CopyPart::Question }]
+    );
 }
 
 #[test]

@@ -101,8 +101,6 @@ fn people_hear_of_finished_turns_and_notifications_if_they_want_to() {
     let both = |text: &str| [format!("[-100, 7] {text}"), text.to_owned()];
     assert_eq!(said(&mut table, stop()), both(finished));
     assert_eq!(said(&mut table, notification("idle_prompt")), both(waits));
-    let permission = said(&mut table, notification("permission_prompt"));
-    assert_eq!(permission, [""; 0], "the question itself is there");
     let mute = News::Command {
         who: ada(),
         name: "mute".to_owned(),
@@ -113,6 +111,21 @@ fn people_hear_of_finished_turns_and_notifications_if_they_want_to() {
     let others = [format!("[-100] {finished}"), finished.to_owned()];
     assert_eq!(said(&mut table, stop()), others, "a muted chat is left alone");
     let mut table = Table::with(DeskSettings { terminal: true, ..settings() });
+    let in_dialog = "Claude Code in /home/ada/engine waits in its own dialog: Claude is waiting";
+    for kind in ["permission_prompt", "elicitation_dialog"] {
+        assert_eq!(said(&mut table, notification(kind)), both(in_dialog), "{kind}");
+    }
+    table.ask(1, request(1, "make"));
+    assert_eq!(said(&mut table, notification("permission_prompt")), [""; 0], "it is asked here");
+    table.button(1, Action::Allow);
+    table.give(DeskInput::Delivered(AskerId(1)));
+    assert_eq!(said(&mut table, notification("permission_prompt")), [""; 0], "it was a moment ago");
+    table.ask(2, request_of(2, "Bash", &json!({}), &json!({ "session_id": "another" })));
+    table.wait(11);
+    assert_eq!(said(&mut table, notification("permission_prompt")), both(in_dialog));
+    let silent = DeskSettings { terminal: true, notify_on_wait: false, ..settings() };
+    let mut table = Table::with(silent);
+    assert_eq!(said(&mut table, notification("permission_prompt")), [""; 0]);
     assert_eq!(said(&mut table, stop()), [""; 0]);
     assert_eq!(said(&mut table, notification("idle_prompt")), [""; 0]);
     // What would have opened the gate is told whatever the settings say.

@@ -11,34 +11,38 @@ const LINES: [&str; 3] = [
     r#"{"type":"assistant","message":{"content":[{"type":"tool_use","id":"1","name":"Bash"}]}}"#,
 ];
 
-#[test]
-fn the_words_before_the_first_question_of_a_session_are_waited_for() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("t.jsonl");
-    // Longer than any machine takes.
-    let long = Duration::from_mins(1);
-    let patience = WordsPatience { usual: long, first: long };
-    let reading = {
-        let path = path.clone();
-        thread::spawn(move || words_in(&path, Some("Bash"), false, patience))
-    };
-    // The file is made a little later, with something that is no conversation, and grows line
-    // by line. Whatever the reader sees of that, it waits for the rest.
-    thread::sleep(Duration::from_millis(50));
-    let mut file = fs::File::create(&path).unwrap();
-    for line in [r#"{"type":"mode","mode":"default"}"#].into_iter().chain(LINES) {
-        thread::sleep(Duration::from_millis(20));
-        writeln!(file, "{line}").unwrap();
-    }
-    assert_eq!(reading.join().unwrap().as_deref(), Some("I build."));
+fn watch(path: &Path, patience: Duration) -> TranscriptWatch {
+    let patience = WordsPatience { usual: patience, first: patience };
+    TranscriptWatch::new(path.to_owned(), Some("Bash".to_owned()), false, patience)
 }
 
 #[test]
-fn what_never_comes_is_not_waited_for_without_end() {
+fn the_words_before_the_first_question_of_a_session_are_looked_for_again() {
     let folder = tempfile::tempdir().unwrap();
-    let patience = WordsPatience { usual: Duration::ZERO, first: Duration::ZERO };
     let path = folder.path().join("t.jsonl");
-    assert_eq!(words_in(&path, None, false, patience), None);
+    // Longer than any machine takes.
+    let mut watch = watch(&path, Duration::from_mins(1));
+    assert_eq!(watch.look(), WordsLook::Later(Duration::from_millis(10)));
+    // The file is made with something that is no conversation, and grows line by line.
+    let mut file = fs::File::create(&path).unwrap();
+    for line in [r#"{"type":"mode","mode":"default"}"#, LINES[0], LINES[1]] {
+        assert!(matches!(watch.look(), WordsLook::Later(_)), "before {line}");
+        writeln!(file, "{line}").unwrap();
+    }
+    assert_eq!(watch.look(), WordsLook::Found("I build.".to_owned()));
+}
+
+#[test]
+fn what_never_comes_is_not_looked_for_without_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.jsonl");
+    let mut watch = watch(&path, Duration::ZERO);
+    assert_eq!(watch.look(), WordsLook::Never);
     fs::write(&path, LINES[0]).unwrap();
-    assert_eq!(words_in(&path, None, false, patience), None);
+    assert_eq!(watch.look(), WordsLook::Never);
+    // Older words do.
+    let result =
+        r#"{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"1"}]}}"#;
+    fs::write(&path, [LINES[1], LINES[2], result].join("\n")).unwrap();
+    assert_eq!(watch.look(), WordsLook::Found("I build.".to_owned()));
 }

@@ -4,10 +4,11 @@ use std::fmt::Write as _;
 
 use crate::telegram::html::{HtmlStyle, MessageLimits};
 use callgate_mask::text;
-use serde_json::Value;
+use callgate_wire::desk::CardContent;
+use serde_json::{Map, Value};
 
 use super::{about, html_message};
-use crate::card::{Card, CardBody, HIDDEN_COULD_RUN};
+use crate::card::{Card, HIDDEN_COULD_RUN};
 
 /// The most pages; a longer question is sent as a file.
 const MOST_PAGES: usize = 4;
@@ -58,11 +59,11 @@ fn everything(card: &Card) -> String {
             let _ = write!(out, "{title}:\n{content}\n\n");
         }
     };
-    add("Agent", &card.agent);
-    add("Folder", &card.project);
-    add("Session", &card.session);
+    add("Agent", &card.row.agent);
+    add("Folder", &card.row.project);
+    add("Session", &card.row.session);
     add("Last words", card.last_words.as_deref().unwrap_or_default());
-    add("Tool", &card.tool);
+    add("Tool", &card.row.tool);
     for (title, content) in parts(&card.body) {
         add(title, &content);
     }
@@ -74,44 +75,55 @@ fn everything(card: &Card) -> String {
         add(&picker.question, &choices.collect::<Vec<_>>().join("\n"));
     }
     add("Hidden", if card.hides_what_runs { HIDDEN_COULD_RUN } else { "" });
-    add("Because", card.because.as_deref().unwrap_or_default());
+    add("Because", card.row.because.as_deref().unwrap_or_default());
     for (at, offer) in card.offers.iter().enumerate() {
         add(&format!("Always {}", at + 1), &format!("{}\n{}", offer.meaning, offer.lasts));
     }
-    if !matches!(card.body, CardBody::Other(_) | CardBody::Mcp { .. }) {
-        add("The whole input", &card.input);
+    if !matches!(card.body, CardContent::Other { .. } | CardContent::Mcp { .. }) {
+        add("The rest of the input", &rest(card));
     }
     out
 }
 
-fn parts(body: &CardBody) -> Vec<(&'static str, String)> {
-    match body {
-        CardBody::Command { command, description } => {
-            vec![("For", description.clone().unwrap_or_default()), ("Command", command.clone())]
-        }
-        CardBody::Write { path, content } => {
-            vec![("File", path.clone()), ("Content", content.clone())]
-        }
-        CardBody::Edit { path, changes } => {
-            let changes = changes.iter().flat_map(|change| {
-                let old = if change.everywhere { "Every occurrence of" } else { "Instead of" };
-                [(old, change.old.clone()), ("This", change.new.clone())]
-            });
-            std::iter::once(("File", path.clone())).chain(changes).collect()
-        }
-        CardBody::Notebook { path, change, source } => vec![
-            ("Notebook", path.clone()),
-            ("Change", change.clone()),
-            ("Content", source.clone()),
-        ],
-        CardBody::Fetch { url, prompt } => {
-            vec![("Address", url.clone()), ("For", prompt.clone().unwrap_or_default())]
-        }
-        CardBody::Plan(plan) => vec![("Plan", plan.clone())],
-        CardBody::Questions(questions) => vec![("Questions", questions.join("\n"))],
-        CardBody::Question { question, details } => {
-            vec![("Question", question.clone()), ("Details", details.clone().unwrap_or_default())]
-        }
-        CardBody::Mcp { input, .. } | CardBody::Other(input) => vec![("Input", input.clone())],
+/// Returns the members of the input that are not shown as a part of what would be done, as JSON.
+fn rest(card: &Card) -> String {
+    let Ok(members) = serde_json::from_str::<Map<String, Value>>(&card.input) else {
+        return card.input.clone();
+    };
+    let shown: Vec<String> = parts(&card.body).into_iter().map(|(_, content)| content).collect();
+    let rest = members.into_iter().filter(|(name, value)| !is_shown(name, value, &shown));
+    let rest: Map<String, Value> = rest.collect();
+    if rest.is_empty() { String::new() } else { Value::Object(rest).to_string() }
+}
+
+/// Returns true if a member is one of the shown texts, or the words of a command that is.
+fn is_shown(name: &str, value: &Value, shown: &[String]) -> bool {
+    match value {
+        Value::String(text) => shown.contains(text),
+        Value::Array(words) if matches!(name, "command" | "args") => shown.iter().any(|shown| {
+            let mut words = words.iter().map(Value::as_str);
+            words.all(|word| word.is_some_and(|word| shown.contains(word)))
+        }),
+        _ => false,
     }
+}
+
+/// Returns the parts of what would be done, each with its title.
+fn parts(body: &CardContent) -> Vec<(&'static str, String)> {
+    let (title, text) = match body {
+        CardContent::Command { description, .. } => {
+            let description = description.clone().unwrap_or_default();
+            return vec![("For", description), ("Command", body.command())];
+        }
+        CardContent::Write { path, .. } => (Some(("File", path)), "Content"),
+        CardContent::Edit { path, .. } => (Some(("File", path)), "Changes"),
+        CardContent::Notebook { path, .. } => (Some(("Notebook", path)), "Change"),
+        CardContent::Patch { .. } => (None, "Changes"),
+        CardContent::Fetch { .. } => (None, "Address"),
+        CardContent::Plan { .. } => (None, "Plan"),
+        CardContent::Ask { .. } => (None, "Question"),
+        CardContent::Mcp { .. } | CardContent::Other { .. } => (None, "Input"),
+    };
+    let title = title.map(|(title, path)| (title, path.clone()));
+    title.into_iter().chain([(text, body.text())]).collect()
 }

@@ -43,11 +43,13 @@ pub(super) fn of(card: &Card, picks: &[Vec<u8>], cut: LookCut) -> Value {
         }
         rows.push(vec![deny]);
     }
-    let mut words = vec![button(id, Action::Reply, "✍️ Reply")];
-    if card.can_stop {
-        words.insert(0, button(id, Action::Stop, "⏹ Deny and stop"));
+    let reply = if card.takes_words { "✍️ Reply with your answer" } else { "✍️ Reply" };
+    let reply = (!card.refuses_words()).then(|| button(id, Action::Reply, reply));
+    let stop = card.can_stop.then(|| button(id, Action::Stop, "⏹ Deny and stop"));
+    let words: Vec<Value> = stop.into_iter().chain(reply).collect();
+    if !words.is_empty() {
+        rows.push(words);
     }
-    rows.push(words);
     if card.pickers.is_empty() && is_whole {
         rows.extend(always(id, &card.offers));
     }

@@ -3,41 +3,54 @@
 mod any_card;
 
 use callgate_testkit::telegram_html;
-use callgate_wire::approval::{Action, Callback, RequestId};
+use callgate_wire::approval::{Action, ApprovalRequest, Callback};
+use callgate_wire::desk::{
+    CardContent, ChangedLine, CommandSegment, ContentChange, FileOperation, LineOperation,
+    PatchedFile, SegmentStyle,
+};
+use callgate_wire::tool_act::ToolKind;
 use expect_test::{Expect, expect};
 
 use super::*;
-use crate::card::{BlockedCall, CardBody, FileChange};
+use crate::card::BlockedCall;
+use crate::card::tests::{card_of, sample};
 
 const ID: &str = "550e8400-e29b-41d4-a716-446655440000";
 
-fn card(body: CardBody) -> Card {
-    Card {
-        id: RequestId::parse(ID).unwrap(),
-        agent: "Claude Code".into(),
-        project: "/home/ada/engine".into(),
-        session: "34fb81ac-7029-49d7-a308-5c29182e1dc2".into(),
-        tool: "Tool".into(),
-        body,
-        title: None,
-        input: "{}".into(),
-        last_words: None,
-        because: None,
-        confirm: None,
-        hides_what_runs: false,
-        blocked: None,
-        no_answer_denies: false,
-        offers: Vec::new(),
-        pickers: Vec::new(),
-        can_stop: false,
-        can_edit: true,
-        asked_ms: 1_800_000_000_000,
-        until_ms: 1_800_000_300_000,
-    }
+fn card(body: CardContent) -> Card {
+    let request = json!({
+        "request_id": ID,
+        "tool_name": "Tool",
+        "tool_input": {},
+        "cwd": "/home/ada/engine",
+        "session_id": "34fb81ac-7029-49d7-a308-5c29182e1dc2",
+        "agent": "claude-code",
+        "context": { "takes": ["edit"] },
+    });
+    let request = ApprovalRequest::decode(request.to_string().as_bytes()).unwrap();
+    let mut card = Card::new(&request, "{}", 1_800_000_000_000, 1_800_000_300_000);
+    card.body = body;
+    card
 }
 
-fn command(command: &str) -> CardBody {
-    CardBody::Command { command: command.into(), description: None }
+/// Changes a card.
+fn with(mut card: Card, change: impl FnOnce(&mut Card)) -> Card {
+    change(&mut card);
+    card
+}
+
+fn command(command: &str) -> CardContent {
+    let segments =
+        CommandSegment { text: command.into(), style: SegmentStyle::Word, breaks: false };
+    CardContent::Command { segments: vec![segments], description: None }
+}
+
+/// A change of one line, or of none.
+fn change(old: &str, new: &str, everywhere: bool) -> ContentChange {
+    let line = |op, text: &str| ChangedLine { op, old: None, new: None, text: text.to_owned() };
+    let removed = old.lines().map(|text| line(LineOperation::Removed, text));
+    let added = new.lines().map(|text| line(LineOperation::Added, text));
+    ContentChange { everywhere, place: None, lines: removed.chain(added).collect() }
 }
 
 fn offer(meaning: &str, lasts: &str) -> CardOffer {
@@ -85,14 +98,16 @@ fn check_html(html: &str) {
 
 #[test]
 fn a_command() {
-    let body = CardBody::Command {
-        command: "make build && echo \"<done>\"".into(),
-        description: Some("Build the project".into()),
+    let CardContent::Command { segments, .. } = command("make build && echo \"<done>\"") else {
+        unreachable!()
     };
+    let body = CardContent::Command { segments, description: Some("Build the project".into()) };
     let last_words = Some("The sources are in place.".into());
     let because = Some("asked by rule 3".into());
     check(
-        &Card { can_stop: true, last_words, because, ..card(body) },
+        &with(card(body), |card| {
+            (card.can_stop, card.last_words, card.row.because) = (true, last_words, because);
+        }),
         &expect![[r#"
             <b>Claude Code</b> wants to run a command
             📁 <code>/home/ada/engine</code> · session <code>34fb81ac</code>
@@ -114,7 +129,11 @@ fn a_command() {
 #[test]
 fn a_file_and_an_edit() {
     check(
-        &card(CardBody::Write { path: "src/main.rs".into(), content: "fn main() {\n}\n".into() }),
+        &card(CardContent::Write {
+            path: "src/main.rs".into(),
+            content: "fn main() {\n}\n".into(),
+            lines: 2,
+        }),
         &expect![[r"
             <b>Claude Code</b> wants to write a file
             📁 <code>/home/ada/engine</code> · session <code>34fb81ac</code>
@@ -130,26 +149,64 @@ fn a_file_and_an_edit() {
             [✍️ Reply = reply]
         "]],
     );
-    let change = |old: &str, new: &str, everywhere| FileChange {
-        old: old.into(),
-        new: new.into(),
-        everywhere,
-    };
-    let changes = vec![change("a\nb\nc", "a\nB\nc", false), change("x", "y", true)];
+    let changes = vec![change("b", "B", false), change("x", "y", true)];
     check(
-        &card(CardBody::Edit { path: "notes.md".into(), changes }),
+        &card(CardContent::Edit { path: "notes.md".into(), changes }),
         &expect![[r#"
             <b>Claude Code</b> wants to edit a file
             📁 <code>/home/ada/engine</code> · session <code>34fb81ac</code>
 
             <code>notes.md</code>
-            <pre><code class="language-diff"> a
-            -b
-            +B
-             c</code></pre>
-            Every occurrence:
-            <pre><code class="language-diff">-x
+            <pre><code class="language-diff">-b
+            +B</code></pre>
+            <pre><code class="language-diff">Every occurrence:
+            -x
             +y</code></pre>
+
+            ⏳ Waits 5 min, until 08:05 UTC
+
+            [✅ Allow = allow] [❌ Deny = deny]
+            [✍️ Reply = reply]
+        "#]],
+    );
+}
+
+/// What a tool does is said here in the same words for every agent that has it.
+#[test]
+fn every_line_of_the_table_of_tools_is_known_on_phones() {
+    for (agent, tool, kind) in ToolKind::table() {
+        let (input, body) = sample(kind);
+        let look = QuestionLook::open(&card_of(agent, tool, &input), &[]);
+        let is_named = look.html.contains(&format!("wants to use <b>{tool}</b>"));
+        assert_eq!(is_named, body == "other", "{agent} {tool}: {}", look.html);
+    }
+}
+
+#[test]
+fn a_patch_is_a_diff_of_each_file() {
+    let file = |operation, path: &str, changes| PatchedFile {
+        operation,
+        path: path.into(),
+        moved_to: None,
+        changes,
+    };
+    let mut changes = vec![change("old", "new", false)];
+    changes[0].place = Some("fn main() {".into());
+    let files = vec![
+        file(FileOperation::Update, "a.rs", changes),
+        file(FileOperation::Delete, "b.rs", Vec::new()),
+    ];
+    check(
+        &card(CardContent::Patch { files }),
+        &expect![[r#"
+            <b>Claude Code</b> wants to edit files
+            📁 <code>/home/ada/engine</code> · session <code>34fb81ac</code>
+
+            <code>Update a.rs</code>
+            <pre><code class="language-diff">@@ fn main() {
+            -old
+            +new</code></pre>
+            <code>Delete b.rs</code>
 
             ⏳ Waits 5 min, until 08:05 UTC
 
@@ -162,7 +219,7 @@ fn a_file_and_an_edit() {
 #[test]
 fn a_plan_a_tool_of_a_server_and_anything_else() {
     check(
-        &card(CardBody::Plan("1. Read\n2. Write".into())),
+        &card(CardContent::Plan { markdown: "1. Read\n2. Write".into() }),
         &expect![[r"
             <b>Claude Code</b> has a plan
             📁 <code>/home/ada/engine</code> · session <code>34fb81ac</code>
@@ -178,7 +235,7 @@ fn a_plan_a_tool_of_a_server_and_anything_else() {
     );
     let (server, tool) = ("github".into(), "close_issue".into());
     check(
-        &card(CardBody::Mcp { server, tool, input: "{\n  \"number\": 7\n}".into() }),
+        &card(CardContent::Mcp { server, tool, input: "{\n  \"number\": 7\n}".into() }),
         &expect![[r#"
             <b>Claude Code</b> wants to call <b>close_issue</b> of <b>github</b>
             📁 <code>/home/ada/engine</code> · session <code>34fb81ac</code>
@@ -194,7 +251,7 @@ fn a_plan_a_tool_of_a_server_and_anything_else() {
         "#]],
     );
     check(
-        &Card { session: String::new(), ..card(CardBody::Other("{}".into())) },
+        &with(card(CardContent::Other { input: "{}".into() }), |card| card.row.session.clear()),
         &expect![[r#"
             <b>Claude Code</b> wants to use <b>Tool</b>
             📁 <code>/home/ada/engine</code>
@@ -226,10 +283,13 @@ fn questions_with_answers_have_those_for_buttons() {
         choices: vec![choice("S", None), choice("L", None)],
         many: true,
     };
-    let body = CardBody::Questions(vec!["Which colour?".into(), "Which sizes?".into()]);
+    let question = "Which colour?\nWhich sizes?".into();
+    let body = CardContent::Ask { question, detail: None };
     let offers = vec![offer("anything", "for good")];
     check(
-        &Card { pickers: vec![colour, sizes], offers, ..card(body) },
+        &with(card(body), |card| {
+            (card.pickers, card.offers) = (vec![colour, sizes], offers);
+        }),
         &expect![[r"
             <b>Claude Code</b> asks
             📁 <code>/home/ada/engine</code> · session <code>34fb81ac</code>
@@ -254,12 +314,10 @@ fn questions_with_answers_have_those_for_buttons() {
             [✍️ Reply = reply]
         "]],
     );
-    let details = Some("To the first machine.".into());
+    let detail = Some("To the first machine.".into());
+    let body = CardContent::Ask { question: "Deploy?".into(), detail };
     check(
-        &Card {
-            agent: "A script".into(),
-            ..card(CardBody::Question { question: "Deploy?".into(), details })
-        },
+        &with(card(body), |card| card.row.agent = "A script".into()),
         &expect![[r"
             <b>A script</b> asks
             📁 <code>/home/ada/engine</code> · session <code>34fb81ac</code>
@@ -283,7 +341,8 @@ fn more_answers_than_telegram_takes_have_no_buttons() {
         action: Action::Pick { question: 0, option: at }.to_string(),
     });
     let picker = CardPicker { question: "?".into(), choices: choices.collect(), many: false };
-    let card = Card { pickers: vec![picker; 3], ..card(CardBody::Questions(vec!["?".into(); 3])) };
+    let body = CardContent::Ask { question: "?\n?\n?".into(), detail: None };
+    let card = with(card(body), |card| card.pickers = vec![picker; 3]);
     let rows = keyboard::of(&card, &[], LookCut::Nothing);
     assert_eq!(rows["inline_keyboard"].as_array().unwrap().len(), 2);
 }
@@ -292,7 +351,7 @@ fn more_answers_than_telegram_takes_have_no_buttons() {
 fn one_offer_is_read_on_its_button() {
     let offers = vec![offer("make build *", "for this session")];
     check(
-        &Card { offers, ..card(command("make build")) },
+        &with(card(command("make build")), |card| card.offers = offers),
         &expect![[r#"
             <b>Claude Code</b> wants to run a command
             📁 <code>/home/ada/engine</code> · session <code>34fb81ac</code>
@@ -313,7 +372,7 @@ fn several_offers_and_long_ones_are_spelled_out_in_the_text() {
     let long = "work in /home/ada/a/rather/long/path/to/somewhere; accept all edits";
     let offers = vec![offer("make build *", "for this session"), offer(long, "for good")];
     check(
-        &Card { offers: offers.clone(), ..card(command("make build")) },
+        &with(card(command("make build")), |card| card.offers.clone_from(&offers)),
         &expect![[r#"
             <b>Claude Code</b> wants to run a command
             📁 <code>/home/ada/engine</code> · session <code>34fb81ac</code>
@@ -332,17 +391,17 @@ fn several_offers_and_long_ones_are_spelled_out_in_the_text() {
             [♾ Always 2: work in /home/ada/a/rather/long/pat… = always1]
         "#]],
     );
-    let alone = Card { offers: offers[1..].to_vec(), ..card(command("make build")) };
+    let alone = with(card(command("make build")), |card| card.offers = offers[1..].to_vec());
     let look = QuestionLook::open(&alone, &[]);
     assert!(look.html.contains("accept all edits</code> — for good"), "{}", look.html);
 }
 
 #[test]
 fn a_notebook_and_a_page() {
-    let body = CardBody::Notebook {
+    let body = CardContent::Notebook {
         path: "/a.ipynb".into(),
-        change: "replace the code cell `c1`".into(),
-        source: "print(1)".into(),
+        what: "replace the code cell `c1`".into(),
+        content: "print(1)".into(),
     };
     check(
         &card(body),
@@ -361,7 +420,7 @@ fn a_notebook_and_a_page() {
     "]],
     );
     let body =
-        CardBody::Fetch { url: "https://example.org/?a&b".into(), prompt: Some("What?".into()) };
+        CardContent::Fetch { url: "https://example.org/?a&b".into(), what: Some("What?".into()) };
     check(
         &card(body),
         &expect![[r"
@@ -386,10 +445,10 @@ fn what_is_left_out_can_be_asked_for() {
     assert!(!more(&card(command("ls"))));
     assert!(more(&card(command(&"long ".repeat(1_000)))));
     let words = Some("words ".repeat(200));
-    assert!(more(&Card { last_words: words, ..card(command("ls")) }));
-    let new = "line\n".repeat(600);
-    let changes = vec![FileChange { old: "x".into(), new, everywhere: false }];
-    assert!(more(&card(CardBody::Edit { path: "f".into(), changes })));
+    assert!(more(&with(card(command("ls")), |card| card.last_words = words)));
+    let new = "line\n".repeat(1_000);
+    let changes = vec![change("x", &new, false)];
+    assert!(more(&card(CardContent::Edit { path: "f".into(), changes })));
 }
 
 #[test]
@@ -397,7 +456,8 @@ fn what_became_of_it_stands_first_and_the_buttons_go() {
     let check = |state, expected: &str, last| {
         let mark = QuestionMark { state, text: "Done by <Ada>".into() };
         let offers = vec![offer("a", "b"), offer("c", "d")];
-        let look = QuestionLook::marked(&Card { offers, ..card(command("ls")) }, &mark);
+        let look =
+            QuestionLook::marked(&with(card(command("ls")), |card| card.offers = offers), &mark);
         assert!(look.html.starts_with(&format!("{}{expected}", link())), "{}", look.html);
         assert!(!look.html.contains("Waits") && !look.html.contains("Always"), "{}", look.html);
         assert_eq!((look.buttons, look.last), (None, last));
@@ -412,8 +472,8 @@ fn what_became_of_it_stands_first_and_the_buttons_go() {
 
 #[test]
 fn many_changes_are_counted_and_the_id_stays() {
-    let change = FileChange { old: "x".into(), new: "y".into(), everywhere: true };
-    let card = card(CardBody::Edit { path: "f".into(), changes: vec![change; 5_000] });
+    let changes = vec![change("x", "y", true); 5_000];
+    let card = card(CardContent::Edit { path: "f".into(), changes });
     let look = QuestionLook::open(&card, &[]);
     check_html(&look.html);
     assert!(look.html.contains("… 4984 more changes"), "{}", look.html);
@@ -423,7 +483,8 @@ fn many_changes_are_counted_and_the_id_stays() {
 #[test]
 fn long_folders_keep_their_end() {
     let project = format!("/{}/engine", "x".repeat(1_000));
-    let html = QuestionLook::open(&Card { project, ..card(command("ls")) }, &[]).html;
+    let card = with(card(command("ls")), |card| card.row.project = project);
+    let html = QuestionLook::open(&card, &[]).html;
     assert!(html.contains("<code>…xxx") && html.contains("xxx/engine</code>"), "{html}");
 }
 
@@ -431,9 +492,10 @@ fn long_folders_keep_their_end() {
 fn a_call_that_was_blocked() {
     let reason = Some("it pushes to a <shared> branch".into());
     let blocked = Some(BlockedCall { by: "auto mode".into(), reason });
-    let body = CardBody::Command { command: "git push".into(), description: None };
     check(
-        &Card { blocked, tool: "Bash".into(), ..card(body) },
+        &with(card(command("git push")), |card| {
+            (card.blocked, card.row.tool) = (blocked, "Bash".into());
+        }),
         &expect![[r#"
         <b>Claude Code</b> was stopped: <b>auto mode</b> blocked <b>Bash</b>
         📁 <code>/home/ada/engine</code> · session <code>34fb81ac</code>
@@ -453,7 +515,7 @@ fn a_call_that_was_blocked() {
 
 #[test]
 fn a_question_whose_silence_is_a_no_says_so() {
-    let card = Card { no_answer_denies: true, ..card(command("make")) };
+    let card = with(card(command("make")), |card| card.no_answer_denies = true);
     let look = QuestionLook::open(&card, &[]);
     assert!(look.html.contains("until 08:05 UTC; no answer is a no"), "{}", look.html);
 }
@@ -471,6 +533,7 @@ fn a_question_says_that_something_hidden_could_run() {
 #[test]
 fn a_word_is_asked_for_in_a_reply() {
     let mut card = card(command("git push origin main"));
+    card.row.summary = card.body.command();
     card.require_confirmation();
     let asked = ask_words(&card, 7, None, ReplyPurpose::Confirm);
     let text = asked["text"].as_str().unwrap().replace(&link(), "");

@@ -87,7 +87,14 @@ fn words_count_only_in_reply_to_the_bot_itself() {
         None,
         "not before we know who we are"
     );
-    assert_eq!(read(&wrote("no", &json!(null)), &me()), None);
+    let mut plain = wrote("no", &json!(null));
+    assert_eq!(read(&plain, &me()), None, "people talk to each other in a group");
+    plain["message"]["chat"]["type"] = json!("private");
+    let plain = read(&plain, &me());
+    let Some(TelegramUpdate::Message(News::Wrote { text, .. })) = plain else {
+        panic!("{plain:?}")
+    };
+    assert_eq!(text, "no");
 }
 
 #[test]

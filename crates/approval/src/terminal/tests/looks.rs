@@ -12,7 +12,8 @@ fn questions_as_they_look() {
             session s1 · waits 5 min, until 08:05 UTC
               make build
               # Build
-            a allow   1 always: make * (for this session)   d deny   s deny and stop   r reply
+            a allow   1 always: make * (for this session)   d deny   s deny and stop
+            r reply
         "]],
     );
     let edit =
@@ -26,6 +27,23 @@ fn questions_as_they_look() {
                one
               -two
               +2
+            a allow   d deny   s deny and stop   r reply
+        "]],
+    );
+    let patch = "*** Begin Patch\n*** Update File: a.rs\n@@ fn x()\n-old\n+new\n\
+                 *** Add File: b.rs\n+all\n*** End Patch";
+    check(
+        card(1, "apply_patch", &json!({ "input": patch }), &json!({})),
+        &expect![[r"
+
+            Claude Code wants to edit 2 files in /home/ada/engine
+            session s1 · waits 5 min, until 08:05 UTC
+              Update a.rs
+              @@ fn x()
+              -old
+              +new
+              Add b.rs
+              +all
             a allow   d deny   s deny and stop   r reply
         "]],
     );
@@ -72,7 +90,7 @@ fn questions_as_they_look() {
                 2 Blue
               Size?
                   S
-            1-9 choose   o done   d deny   s deny and stop   r reply
+            1-9 choose   o done   d deny   s deny and stop   r answer in words
         "]],
     );
 }
@@ -177,10 +195,30 @@ fn quiet_lines_push_no_question_off_the_screen() {
 
 #[test]
 fn a_question_says_that_something_hidden_could_run() {
-    let page = TerminalPage { colours: false };
+    let page = TerminalPage { colours: false, width: WIDTH };
     let shown = |command: &str| {
         page.question(&card(1, "Bash", &json!({ "command": command }), &json!({})), &[], false, 0)
     };
     assert!(shown("X=[hidden 1: token]; $X").contains("Part of what is hidden could run."));
     assert!(!shown("echo [hidden 1: token]").contains("could run"));
+}
+
+/// What would run stays as it is; everything beside it wraps between words.
+#[test]
+fn a_narrow_terminal_breaks_between_words() {
+    let command = "make all && ".repeat(6) + "make";
+    let more = json!({
+        "context": { "last_words": "I will build everything now, and then I will look at it." },
+        "permission_suggestions": [{ "type": "addRules", "rules": [{ "toolName": "Bash", "ruleContent": "make *" }], "behavior": "allow", "destination": "session" }],
+    });
+    let mut terminal = Seat::new();
+    terminal.terminal.set_width(40);
+    let printed = terminal.order(show(card(1, "Bash", &json!({ "command": command }), &more)));
+    assert!(printed.contains(&format!("\n  {command}\n")), "{printed}");
+    let others = printed.lines().filter(|line| !line.contains(&command));
+    for line in others {
+        assert!(line.chars().count() <= 40, "{line:?} in {printed}");
+    }
+    assert!(printed.contains("\n“I will build everything now, and then\nI will look at it.”\n"));
+    assert!(printed.ends_with("\nd deny   r reply\n"), "{printed}");
 }

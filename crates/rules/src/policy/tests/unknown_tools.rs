@@ -115,3 +115,38 @@ fn ordinary_commands_and_code_are_not_guarded() {
         assert_eq!(verdict.decision, RuleDecision::Allow, "{input}: {}", verdict.because);
     }
 }
+
+/// Code that calls tools is allowed by a rule that names its tool, and by nothing else.
+#[test]
+fn code_that_uses_tools_is_not_allowed_by_a_rule_for_less() {
+    let code = act("REPL", &json!({"code": "await Bash({command: 'touch made'})"}));
+    for rule in [
+        "allow; class = \"other\"",
+        "allow; tool = \"RE*\"",
+        "allow; tool = [\"Read\", \"R*L\"]; class = \"other\"",
+        "allow; command = \"*\"",
+        "allow; agent = \"claude\"; class = [\"read\", \"other\"]",
+    ] {
+        assert_eq!(decide(&[rule], &code), RuleDecision::Ask, "{rule}");
+    }
+    let by_name = "allow; tool = \"REPL\"";
+    assert_eq!(decide(&[by_name], &code), RuleDecision::Allow);
+    assert_eq!(decide(&[by_name, "deny; command = \"touch *\""], &code), RuleDecision::Deny);
+    let defaults = PolicyDefaults::default().with(Class::Other, RuleDecision::Allow);
+    assert_eq!(defaults.decide(&code), None);
+}
+
+/// The tools of an agent that has them are those that the table has for it.
+#[test]
+fn tools_of_other_agents_are_known_by_their_agent() {
+    let rules = ["allow; command = \"touch *\""];
+    let of = |agent: &str, input: &Value| {
+        let act = Act::of("run_terminal_command", &input.to_string(), "/w", agent, "/home/ada");
+        (act.class, decide(&rules, &act))
+    };
+    let plain = json!({"command": "touch made", "description": "x"});
+    assert_eq!(of("grok", &plain), (Class::Run, RuleDecision::Allow));
+    assert_eq!(of("claude", &plain), (Class::Other, RuleDecision::Ask));
+    let more = json!({"command": "touch made", "place": "/elsewhere"});
+    assert_eq!(of("grok", &more), (Class::Run, RuleDecision::Ask));
+}

@@ -1,6 +1,6 @@
 //! Why a command line could run anything: what it runs is not known, or cannot be.
 
-use callgate_mask::programs::{SHELLS, is_one_of};
+use callgate_mask::programs::SHELLS;
 
 use super::starts::{program_starts, starts};
 use super::texts::{LINE_TAKERS, RUN_VARIABLES};
@@ -71,8 +71,7 @@ pub(super) fn runs_anything(command: &ShellCommand) -> Option<&'static str> {
 /// Returns true if a program gets a text to run of which something is not known.
 pub(super) fn takes_gap(words: &[ShellWord]) -> bool {
     let Some((program, rest)) = words.split_first() else { return false };
-    let Some(name) = program.text() else { return false };
-    let is = |list: &str| is_one_of(name, list);
+    let is = |list: &str| program.could_name(list);
     if is(LINE_TAKERS) {
         return rest.iter().any(ShellWord::has_unknown);
     }
@@ -81,7 +80,8 @@ pub(super) fn takes_gap(words: &[ShellWord]) -> bool {
         return false;
     }
     if is("sed gsed") || is("awk gawk mawk nawk") {
-        return operands::program_text(name, rest).is_some_and(ShellWord::has_unknown);
+        return operands::program_text(&program.first_text(), rest)
+            .is_some_and(ShellWord::has_unknown);
     }
     let gives_code = |word: &ShellWord| {
         word.text().is_some_and(|text| {

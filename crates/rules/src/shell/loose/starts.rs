@@ -7,17 +7,36 @@ use crate::shell::{ShellCommand, ShellWord};
 
 /// Returns the words at which a program may begin.
 pub(super) fn starts(command: &ShellCommand, is_open: bool) -> Vec<usize> {
-    let Some(program) = command.words.first() else { return Vec::new() };
-    let is_feeder = program.could_name("xargs gxargs");
-    if is_open || (!is_feeder && (program.could_name(INTERPRETERS) || program.could_name(SHELLS))) {
-        (0..command.words.len()).collect()
-    } else if program.could_name(WRAPPERS) {
-        wrapped(&command.words)
-    } else if program.could_name("git") {
-        started_by_git(&command.words)
-    } else if program.may_split {
+    let words = &command.words;
+    let Some(program) = words.first() else { return Vec::new() };
+    if is_open {
+        return (0..words.len()).collect();
+    }
+    let mut starts = started(words);
+    if let Some(git) = starts.iter().copied().find(|at| words[*at].could_name("git")) {
+        starts.extend(started_by_git(&words[git..]).into_iter().map(|at| git + at));
+        starts.sort_unstable();
+        starts.dedup();
+    }
+    if starts.len() == 1 && program.may_split && words.len() > 1 {
         // It may be no word at all.
-        vec![0, 1.min(command.words.len() - 1)]
+        starts.push(1);
+    }
+    starts
+}
+
+/// Returns the words at which the first one's program, or one that it runs, may begin.
+fn started(words: &[ShellWord]) -> Vec<usize> {
+    let Some(program) = words.first() else { return Vec::new() };
+    let is_feeder = program.could_name("xargs gxargs");
+    if !is_feeder && (program.could_name(INTERPRETERS) || program.could_name(SHELLS)) {
+        (0..words.len()).collect()
+    } else if program.could_name(WRAPPERS) {
+        wrapped(words)
+    } else if program.text() == Some("!") {
+        // After a redirection one shell still takes it for a negation.
+        let negated = started(&words[1..]).into_iter().map(|at| 1 + at);
+        [0].into_iter().chain(negated).collect()
     } else {
         vec![0]
     }
@@ -31,17 +50,19 @@ pub(super) fn program_starts(command: &ShellCommand) -> impl Iterator<Item = usi
     starts.into_iter()
 }
 
-/// Returns the words at which git starts another program.
-pub(super) fn started_by_git(words: &[ShellWord]) -> Vec<usize> {
-    let mut starts = vec![0];
+/// Returns the words at which programs may begin that git starts.
+fn started_by_git(words: &[ShellWord]) -> Vec<usize> {
+    let mut starts = Vec::new();
     for (at, word) in words.iter().enumerate().skip(1).take(words.len().saturating_sub(2)) {
         let is_before = |text: &str| {
             matches!(text, "foreach" | "run" | "-x" | "--exec" | "--recursive" | "--quiet")
         };
         if word.text().is_some_and(is_before) {
-            let rest = &words[at + 1..];
-            let inner = if rest[0].could_name(WRAPPERS) { wrapped(rest) } else { vec![0] };
-            starts.extend(inner.into_iter().map(|inner| at + 1 + inner));
+            let rest = words[at + 1..].iter();
+            let first = at + 1 + rest.take_while(|word| word.could_contain("=")).count();
+            // What may be an assignment may also be the program.
+            starts.extend(at + 1..first);
+            starts.extend(started(&words[first..]).into_iter().map(|inner| first + inner));
         }
     }
     starts
@@ -49,7 +70,7 @@ pub(super) fn started_by_git(words: &[ShellWord]) -> Vec<usize> {
 
 /// Returns the words of a wrapper up to the first that is certainly the program, and so on through
 /// wrappers.
-pub(super) fn wrapped(words: &[ShellWord]) -> Vec<usize> {
+fn wrapped(words: &[ShellWord]) -> Vec<usize> {
     let mut starts = vec![0];
     let mut after_option = false;
     // A lock, a folder, a mask or a user comes before the program.
@@ -57,7 +78,7 @@ pub(super) fn wrapped(words: &[ShellWord]) -> Vec<usize> {
         word.could_name("flock chroot taskset faketime setuidgid chpst runuser su")
     };
     let mut is_operand_due = words.first().is_some_and(takes_operand);
-    let is_feeder = words.first().is_some_and(|word| word.could_name("xargs gxargs"));
+    let mut is_feeder = words.first().is_some_and(|word| word.could_name("xargs gxargs"));
     // The value of such an option of `xargs` is the next word.
     let takes_value = |option: &str| {
         matches!(option, "-I" | "-n" | "-P" | "-L" | "-s" | "-d" | "-a" | "-E" | "-J" | "-R" | "-S")
@@ -65,9 +86,6 @@ pub(super) fn wrapped(words: &[ShellWord]) -> Vec<usize> {
     };
     for (at, word) in words.iter().enumerate().skip(1) {
         starts.push(at);
-        if word.could_name("git") {
-            starts.extend(started_by_git(&words[at..]).into_iter().skip(1).map(|i| at + i));
-        }
         if word.could_name(INTERPRETERS) || word.could_name(SHELLS) {
             starts.extend(at + 1..words.len());
             break;
@@ -75,13 +93,17 @@ pub(super) fn wrapped(words: &[ShellWord]) -> Vec<usize> {
         let is_option = word.could_begin_with("-") || word.may_split;
         let is_own =
             word.could_contain("=") || word.first_text().starts_with(|c: char| c.is_ascii_digit());
-        if !is_option && !is_own && !after_option && is_operand_due {
+        let is_plain = !is_option && !is_own && !after_option;
+        if !is_option && takes_operand(word) {
+            // After an option it may be the option's value, or the next wrapper.
+            is_operand_due = true;
+        } else if is_plain && is_operand_due {
             is_operand_due = false;
-        } else if !is_option && !is_own && !after_option {
-            if !word.could_name(WRAPPERS) {
-                break;
-            }
-            is_operand_due = takes_operand(word);
+        } else if is_plain && !word.could_name(WRAPPERS) {
+            break;
+        }
+        if is_plain {
+            is_feeder = word.could_name("xargs gxargs");
         }
         let is_flag = is_feeder && !takes_value(&word.first_text());
         after_option = is_option && !is_flag && !word.first_text().contains('=');

@@ -50,6 +50,23 @@ fn option_lines(words: &[ShellWord]) -> Vec<String> {
     lines
 }
 
+/// Returns the command lines that `env` takes apart: the value of an option, and the words after it.
+fn split_lines(words: &[ShellWord]) -> Vec<String> {
+    if !words.first().is_some_and(|program| program.could_name("env genv")) {
+        return Vec::new();
+    }
+    let value = |text: String| {
+        let value = text.strip_prefix("-S").or_else(|| text.strip_prefix("--split-string="));
+        value.map(str::to_owned)
+    };
+    let rest = |at: usize| words[at + 1..].iter().map(ShellWord::first_text);
+    let lines = words.iter().enumerate().skip(1).flat_map(|(at, word)| {
+        let line = move |value: String| [value].into_iter().chain(rest(at)).collect::<Vec<_>>();
+        word.texts().filter_map(value).map(move |value| line(value).join(" "))
+    });
+    lines.collect()
+}
+
 /// Returns the texts in a command's words that may be command lines or programs themselves.
 pub(super) fn texts(command: &ShellCommand, line: ReadLine) -> Vec<(String, TextKind)> {
     let ReadLine { kind, body_kind, is_open } = line;
@@ -92,7 +109,8 @@ pub(super) fn texts(command: &ShellCommand, line: ReadLine) -> Vec<(String, Text
                 texts.push((text.clone(), TextKind::Line));
             }
             if at > 0 && is("git") && gives_git_command(&command.words, at) {
-                texts.push((text.trim_start_matches('!').to_owned(), TextKind::Line));
+                let line = text.strip_prefix("--exec=").unwrap_or(&text);
+                texts.push((line.trim_start_matches('!').to_owned(), TextKind::Line));
             }
         }
     }
@@ -102,7 +120,9 @@ pub(super) fn texts(command: &ShellCommand, line: ReadLine) -> Vec<(String, Text
         texts.push((joined.join(" "), TextKind::Line));
     }
     if is_line {
-        let lines = program_starts(command).flat_map(|at| option_lines(&command.words[at..]));
+        let words = program_starts(command).map(|at| &command.words[at..]);
+        let lines =
+            words.flat_map(|words| option_lines(words).into_iter().chain(split_lines(words)));
         texts.extend(lines.map(|line| (line, TextKind::Line)));
     }
     texts.extend(assigned(command, is_line));

@@ -28,22 +28,13 @@ pub(super) fn runs_nothing(script: &str) -> bool {
 
 /// Parses a command that uses files, a label or a text, but runs nothing.
 fn other_command(chars: &mut Peekable<Chars<'_>>) -> Option<()> {
-    address(chars)?;
-    skip(chars, |c| c == ' ');
-    if chars.next_if_eq(&',').is_some() {
-        skip(chars, |c| c == ' ');
-        address(chars)?;
-    }
-    skip(chars, |c| c == ' ' || c == '!');
-    match chars.next()? {
+    match letter(chars)? {
         // A text or the name of a file ends with the line.
         'a' | 'i' | 'c' | 'r' | 'w' | 'R' | 'W' => skip(chars, |c| c != '\n'),
         ':' | 'b' | 't' | 'T' => skip(chars, |c| !matches!(c, ';' | '}' | '\n')),
         '#' => skip(chars, |c| c != '\n'),
         's' => {
-            let mark = delimiter(chars)?;
-            between(chars, mark)?;
-            between(chars, mark)?;
+            two_texts(chars)?;
             skip(chars, |c| FLAGS.contains(c));
             if chars.next_if_eq(&'w').is_some() {
                 skip(chars, |c| c != '\n');
@@ -76,6 +67,22 @@ fn skip(chars: &mut Peekable<Chars<'_>>, while_it_is: impl Fn(char) -> bool) {
 
 /// Parses one command with its addresses; `None` if it is not known to be harmless.
 fn command(chars: &mut Peekable<Chars<'_>>) -> Option<()> {
+    match letter(chars)? {
+        '{' => return Some(()),
+        's' => {
+            two_texts(chars)?;
+            skip(chars, |c| FLAGS.contains(c));
+        }
+        'y' => two_texts(chars)?,
+        c if PLAIN.contains(c) => skip(chars, |c| c == ' ' || c.is_ascii_digit()),
+        _ => return None,
+    }
+    skip(chars, |c| c == ' ');
+    matches!(chars.peek(), None | Some(';' | '}' | '\n')).then_some(())
+}
+
+/// Parses the addresses of a command, and returns its letter.
+fn letter(chars: &mut Peekable<Chars<'_>>) -> Option<char> {
     address(chars)?;
     skip(chars, |c| c == ' ');
     if chars.next_if_eq(&',').is_some() {
@@ -83,24 +90,7 @@ fn command(chars: &mut Peekable<Chars<'_>>) -> Option<()> {
         address(chars)?;
     }
     skip(chars, |c| c == ' ' || c == '!');
-    match chars.next()? {
-        '{' => return Some(()),
-        's' => {
-            let mark = delimiter(chars)?;
-            between(chars, mark)?;
-            between(chars, mark)?;
-            skip(chars, |c| FLAGS.contains(c));
-        }
-        'y' => {
-            let mark = delimiter(chars)?;
-            between(chars, mark)?;
-            between(chars, mark)?;
-        }
-        c if PLAIN.contains(c) => skip(chars, |c| c == ' ' || c.is_ascii_digit()),
-        _ => return None,
-    }
-    skip(chars, |c| c == ' ');
-    matches!(chars.peek(), None | Some(';' | '}' | '\n')).then_some(())
+    chars.next()
 }
 
 /// Parses an address if there is one: a line, `$`, or a regular expression.
@@ -115,6 +105,13 @@ fn address(chars: &mut Peekable<Chars<'_>>) -> Option<()> {
         _ => skip(chars, |c| c.is_ascii_digit() || "$~+".contains(c)),
     }
     Some(())
+}
+
+/// Parses the two texts of a command that replaces one by the other.
+fn two_texts(chars: &mut Peekable<Chars<'_>>) -> Option<()> {
+    let mark = delimiter(chars)?;
+    between(chars, mark)?;
+    between(chars, mark)
 }
 
 fn delimiter(chars: &mut Peekable<Chars<'_>>) -> Option<char> {

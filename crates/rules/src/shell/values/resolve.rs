@@ -107,20 +107,9 @@ impl ShellValues<'_> {
             whole.is_quoted = word.is_quoted;
             self.resolve_at(&whole, at, depth + 1)
         };
-        let mut all = WordChoices(vec![Fields::default()]);
-        for member in &members {
-            let next = with(member.pieces());
-            let mut joined = WordChoices::default();
-            for Fields(words) in &all.0 {
-                for Fields(more) in &next.0 {
-                    joined.add(Fields([words.as_slice(), more].concat()));
-                }
-            }
-            if joined.0.len() > MOST_CHOICES || !steps::spend(joined.0.len() * members.len()) {
-                return Some(WordChoices::unknown());
-            }
-            all = joined;
-        }
+        let Some(mut all) = all_lists(members.iter().map(|member| with(member.pieces()))) else {
+            return Some(WordChoices::unknown());
+        };
         for Fields(words) in all.0.clone() {
             let full = words.into_iter().filter(|word| !word.is_empty()).collect();
             all.add(Fields(full));
@@ -139,7 +128,7 @@ impl ShellValues<'_> {
             ValueChange::Other => WordChoices::unknown(),
             ValueChange::Keep => values(),
             ValueChange::Elements => match self.elements(name, at, depth) {
-                Some(fields) => WordChoices(vec![fields]),
+                Some(lists) => lists,
                 None => values(),
             },
             ValueChange::Default(other) => {
@@ -164,19 +153,14 @@ impl ShellValues<'_> {
     }
 
     /// Returns the elements of an array that is assigned once, as words.
-    fn elements(&self, name: &str, at: usize, depth: usize) -> Option<Fields> {
+    fn elements(&self, name: &str, at: usize, depth: usize) -> Option<WordChoices> {
         let [Assignment { value: AssignedValue::Array(words), is_lasting: true, .. }] =
             self.assigned.get(name)?.as_slice()
         else {
             return None;
         };
-        let mut fields = Vec::new();
-        for word in words {
-            let choices = self.resolve_at(word, at, depth + 1);
-            let [Fields(words)] = choices.0.as_slice() else { return None };
-            fields.extend(words.iter().cloned());
-        }
-        (!self.is_lost && fields.len() <= MOST_FIELDS).then_some(Fields(fields))
+        let lists = all_lists(words.iter().map(|word| self.resolve_at(word, at, depth + 1)));
+        (!self.is_lost).then(|| lists.unwrap_or_else(WordChoices::unknown))
     }
 
     /// Returns the values that are assigned, or all that it could have if one of them is unknown.
@@ -267,19 +251,15 @@ impl ShellValues<'_> {
                 WordChoices(values.into_iter().map(|value| Fields(vec![value])).collect())
             }
             AssignedValue::OneOf(words) | AssignedValue::Array(words) => {
+                let each = || words.iter().map(|word| self.resolve_at(word, at, depth + 1));
                 let mut choices = WordChoices::default();
-                let mut all = Vec::new();
-                for word in words {
-                    for Fields(fields) in self.resolve_at(word, at, depth + 1).0 {
-                        all.extend(fields.iter().cloned());
-                        for field in fields {
-                            choices.add(Fields(vec![field]));
-                        }
-                    }
+                for field in each().flat_map(|values| values.0).flat_map(|fields| fields.0) {
+                    choices.add(Fields(vec![field]));
                 }
                 if matches!(assignment.value, AssignedValue::Array(_)) {
                     // One shell puts all elements there.
-                    choices.add(Fields(all));
+                    let lists = all_lists(each()).unwrap_or_else(WordChoices::unknown);
+                    lists.0.into_iter().for_each(|fields| choices.add(fields));
                 }
                 if choices.0.is_empty() { WordChoices::of(Vec::new()) } else { choices }
             }
@@ -315,6 +295,28 @@ impl ShellValues<'_> {
         }
         choices
     }
+}
+
+/// Returns the lists of words that words in a row could become, unless there are too many.
+fn all_lists(each: impl Iterator<Item = WordChoices>) -> Option<WordChoices> {
+    let mut all = WordChoices(vec![Fields::default()]);
+    for next in each {
+        let mut joined = WordChoices::default();
+        for Fields(words) in &all.0 {
+            for Fields(more) in &next.0 {
+                joined.add(Fields([words.as_slice(), more].concat()));
+            }
+        }
+        let length = joined.0.iter().map(|fields| fields.0.len()).max().unwrap_or_default();
+        if joined.0.len() > MOST_CHOICES
+            || length > MOST_FIELDS
+            || !steps::spend(joined.0.len() * (1 + length))
+        {
+            return None;
+        }
+        all = joined;
+    }
+    Some(all)
 }
 
 /// Returns what a variable that every shell sets could be.

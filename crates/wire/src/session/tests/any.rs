@@ -177,6 +177,7 @@ fn question() -> impl Strategy<Value = PermissionRequest> {
                 can_allow_always,
                 deadline,
                 diff,
+                card: None,
             }
         },
     )

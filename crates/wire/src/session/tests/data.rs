@@ -78,14 +78,16 @@ fn conversations_are_listed_and_loaded() {
         length: 2,
         created_at: 3,
         updated_at: 4,
+        folder: None,
     };
-    let titled = ConversationSummary { title: Some("T".to_owned()), ..conversation.clone() };
+    let (title, folder) = (Some("T".to_owned()), Some("/f".to_owned()));
+    let titled = ConversationSummary { title, folder, ..conversation.clone() };
     check(
         &ConversationList {
             conversations: vec![conversation, titled],
             current: Some("c".to_owned()),
         },
-        r#"{"conversations":[{"conversationId":"c","length":2,"createdAt":3,"updatedAt":4},{"conversationId":"c","title":"T","length":2,"createdAt":3,"updatedAt":4}],"current":"c"}"#,
+        r#"{"conversations":[{"conversationId":"c","length":2,"createdAt":3,"updatedAt":4},{"conversationId":"c","title":"T","length":2,"createdAt":3,"updatedAt":4,"folder":"/f"}],"current":"c"}"#,
     );
     check(
         &ConversationList { conversations: vec![], current: None },

@@ -1,6 +1,7 @@
 //! Telegram takes whatever comes out, whatever a card holds.
 
 use callgate_wire::approval::{Callback, MAX_CALLBACK};
+use callgate_wire::desk::{InboxRow, QuestionCard};
 use proptest::prelude::*;
 
 use super::*;
@@ -18,34 +19,42 @@ fn words() -> impl Strategy<Value = String> {
     proptest::collection::vec(piece, 0..4).prop_map(|pieces| pieces.concat())
 }
 
-fn bodies() -> impl Strategy<Value = CardBody> {
+fn bodies() -> impl Strategy<Value = CardContent> {
+    let changes = || {
+        let texts = (words(), words(), any::<bool>());
+        proptest::collection::vec(texts.prop_map(|(old, new, all)| change(&old, &new, all)), 0..40)
+    };
+    let file = (words(), changes()).prop_map(|(path, changes)| PatchedFile {
+        operation: FileOperation::Update,
+        moved_to: Some(path.clone()),
+        path,
+        changes,
+    });
     prop_oneof![
-        (words(), proptest::option::of(words()))
-            .prop_map(|(command, description)| CardBody::Command { command, description }),
-        (words(), words()).prop_map(|(path, content)| CardBody::Write { path, content }),
-        (words(), proptest::collection::vec((words(), words(), any::<bool>()), 0..40)).prop_map(
-            |(path, changes)| {
-                let change = |(old, new, everywhere)| FileChange { old, new, everywhere };
-                CardBody::Edit { path, changes: changes.into_iter().map(change).collect() }
-            }
-        ),
-        (words(), words(), words()).prop_map(|(path, change, source)| CardBody::Notebook {
+        words().prop_map(|text| command(&text)),
+        (words(), words()).prop_map(|(path, content)| CardContent::Write {
             path,
-            change,
-            source
+            content,
+            lines: 1
+        }),
+        (words(), changes()).prop_map(|(path, changes)| CardContent::Edit { path, changes }),
+        proptest::collection::vec(file, 0..20).prop_map(|files| CardContent::Patch { files }),
+        (words(), words(), words()).prop_map(|(path, what, content)| CardContent::Notebook {
+            path,
+            what,
+            content
         }),
         (words(), proptest::option::of(words()))
-            .prop_map(|(url, prompt)| CardBody::Fetch { url, prompt }),
-        words().prop_map(CardBody::Plan),
-        proptest::collection::vec(words(), 0..4).prop_map(CardBody::Questions),
+            .prop_map(|(url, what)| CardContent::Fetch { url, what }),
+        words().prop_map(|markdown| CardContent::Plan { markdown }),
         (words(), proptest::option::of(words()))
-            .prop_map(|(question, details)| CardBody::Question { question, details }),
-        (words(), words(), words()).prop_map(|(server, tool, input)| CardBody::Mcp {
+            .prop_map(|(question, detail)| CardContent::Ask { question, detail }),
+        (words(), words(), words()).prop_map(|(server, tool, input)| CardContent::Mcp {
             server,
             tool,
             input
         }),
-        words().prop_map(CardBody::Other),
+        words().prop_map(|input| CardContent::Other { input }),
     ]
 }
 
@@ -68,8 +77,10 @@ fn cards() -> impl Strategy<Value = Card> {
             pickers,
             can_stop,
         )| {
-            let names = Card { agent, project, session, tool, ..card(body) };
-            Card { last_words, because, offers, pickers, can_stop, ..names }
+            let mut card = card(body);
+            card.row = InboxRow { agent, project, session, tool, because, ..card.row.clone() };
+            card.shown = QuestionCard { last_words, offers, pickers, can_stop, ..card.shown };
+            card
         },
     )
 }
@@ -94,7 +105,7 @@ proptest! {
         check_html(&QuestionLook::marked(&card, &mark).html);
         check_html(&retired(&card.id, &mark.text));
         let presser = Presser { user: 7, name: mark.text, private: false, message: Some(3) };
-        for purpose in [ReplyPurpose::Deny, ReplyPurpose::Confirm] {
+        for purpose in [ReplyPurpose::Deny, ReplyPurpose::Answer, ReplyPurpose::Confirm] {
             let asked = ask_words(&card, 7, Some(&presser), purpose);
             check_html(asked["text"].as_str().unwrap());
         }

@@ -1,4 +1,4 @@
-//! Who can answer a question, in words for the script's user.
+//! Where an answer can come from, in words for people.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Returns the places where an answer can come from, or `None` if the desk does not say so. It is
 /// only used to tell the user what the question waits for, so failures are ignored.
-pub(super) fn answer_places(config: &Config) -> Option<Vec<String>> {
+pub(crate) fn answer_places(config: &Config) -> Option<Vec<String>> {
     let mut viewer = Viewer::connect(&config.desk_socket.value).ok()?;
     let Ok(DeskAnswer::Status { status }) = viewer.ask(DeskCommand::Status, PATIENCE) else {
         return None;
@@ -25,10 +25,15 @@ pub(super) fn answer_places(config: &Config) -> Option<Vec<String>> {
     let Ok(DeskAnswer::Links { links }) = viewer.ask(DeskCommand::Links, PATIENCE) else {
         return None;
     };
-    Some(describe(&status.reach, &links, &config.telegram.allowed_chats.value))
+    Some(describe_places(&status.reach, &links, &config.telegram.allowed_chats.value))
 }
 
-fn describe(reach: &Reach, links: &[NamedLink], allowed_chats: &[i64]) -> Vec<String> {
+/// Returns the places where an answer can come from.
+pub(crate) fn describe_places(
+    reach: &Reach,
+    links: &[NamedLink],
+    allowed_chats: &[i64],
+) -> Vec<String> {
     let mut places = Vec::new();
     if reach.terminal {
         places.push("in the terminal of `callgate up`".to_owned());
@@ -79,13 +84,13 @@ mod tests {
             });
             let viewers = ViewerCount { connected: 9, paired };
             let reach = Reach { terminal, telegram, viewers };
-            assert_eq!(describe(&reach, &links, &[7, 42]).join(" | "), expected);
+            assert_eq!(describe_places(&reach, &links, &[7, 42]).join(" | "), expected);
         };
         check(false, None, 0, "");
         check(true, None, 1, "in the terminal of `callgate up` | in a linked viewer");
         check(false, Some(None), 0, "on Telegram from “Ada” or chat 42");
         check(false, Some(Some("no network")), 2, "in one of 2 linked viewers");
         let reach = Reach { telegram: Some(PhoneStatus::default()), ..Reach::default() };
-        assert!(describe(&reach, &links[1..], &[]).is_empty(), "no chat is linked");
+        assert!(describe_places(&reach, &links[1..], &[]).is_empty(), "no chat is linked");
     }
 }

@@ -1,65 +1,10 @@
-//! What a tool would do, in the form that viewers show: commands in pieces, edits line by line.
+//! A change of a text, line by line.
 
 use callgate_mask::text::{LineChange, OmittedLines, diff};
-use callgate_wire::desk::{
-    CardContent, ChangedLine, CommandSegment, ContentChange, LineOperation, SegmentStyle,
-};
-
-use crate::card::{CardBody, FileChange};
-use crate::rule_desk::RuleDesk;
-
-/// Returns the content of a card.
-pub(super) fn content_of(body: &CardBody, rules: Option<&dyn RuleDesk>) -> CardContent {
-    match body {
-        CardBody::Command { command, description } => CardContent::Command {
-            segments: segments_of(command, rules),
-            description: description.clone(),
-        },
-        CardBody::Write { path, content } => CardContent::Write {
-            path: path.clone(),
-            lines: content.lines().count() as u64,
-            content: content.clone(),
-        },
-        CardBody::Edit { path, changes } => CardContent::Edit {
-            path: path.clone(),
-            changes: changes.iter().map(change_of).collect(),
-        },
-        CardBody::Notebook { path, change, source } => CardContent::Notebook {
-            path: path.clone(),
-            what: change.clone(),
-            content: source.clone(),
-        },
-        CardBody::Fetch { url, prompt } => {
-            CardContent::Fetch { url: url.clone(), what: prompt.clone() }
-        }
-        CardBody::Plan(plan) => CardContent::Plan { markdown: plan.clone() },
-        CardBody::Questions(all) => CardContent::Ask { question: all.join("\n"), detail: None },
-        CardBody::Question { question, details } => {
-            CardContent::Ask { question: question.clone(), detail: details.clone() }
-        }
-        CardBody::Mcp { server, tool, input } => {
-            CardContent::Mcp { server: server.clone(), tool: tool.clone(), input: input.clone() }
-        }
-        CardBody::Other(input) => CardContent::Other { input: input.clone() },
-    }
-}
-
-/// Splits a command into pieces. Pieces that do not add up to exactly the command are not shown.
-fn segments_of(command: &str, rules: Option<&dyn RuleDesk>) -> Vec<CommandSegment> {
-    let segments = rules.map(|rules| rules.segments(command)).unwrap_or_default();
-    let joined: String = segments.iter().map(|segment| segment.text.as_str()).collect();
-    if joined == command {
-        return segments;
-    }
-    vec![CommandSegment { text: command.to_owned(), style: SegmentStyle::Unclear, breaks: false }]
-}
-
-fn change_of(change: &FileChange) -> ContentChange {
-    ContentChange { everywhere: change.everywhere, lines: lines_of(&change.old, &change.new) }
-}
+use callgate_wire::desk::{ChangedLine, LineOperation};
 
 /// Returns the lines that differ. Only unchanged lines are left out; the numbers show where.
-fn lines_of(old: &str, new: &str) -> Vec<ChangedLine> {
+pub(super) fn changed_lines(old: &str, new: &str) -> Vec<ChangedLine> {
     let lines = diff(old, new);
     let is_short = |line: &callgate_mask::text::DiffLine<'_>| {
         matches!(line.change, LineChange::Gap(OmittedLines::Old | OmittedLines::New, _))
@@ -123,7 +68,7 @@ mod tests {
 
     fn shown(old: &str, new: &str) -> String {
         let number = |number: Option<u64>| number.map_or_else(String::new, |it| it.to_string());
-        let lines = lines_of(old, new).into_iter().map(|line| {
+        let lines = changed_lines(old, new).into_iter().map(|line| {
             let op = serde_json::to_value(line.op).unwrap();
             format!(
                 "{}|{}|{}{}",
@@ -150,7 +95,7 @@ mod tests {
         let new = old.replace("20\n", "end\n");
         assert_eq!(shown(&old, &new), "17|17| 17\n18|18| 18\n19|19| 19\n20||-20\n|20|+end");
         let long = "line\n".repeat(2_000);
-        let lines = lines_of("", &long);
+        let lines = changed_lines("", &long);
         assert_eq!(lines.len(), 2_000, "every added line is shown");
         assert_eq!(lines[1_999].new, Some(2_000));
     }

@@ -1,0 +1,68 @@
+//! The agent's last words, which are sent after the question if they are found after it.
+
+use std::time::{Duration, Instant};
+
+use callgate_wire::approval::{LateWords, RequestId};
+
+/// The result of one look for the agent's last words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum WordsLook {
+    /// These are the words.
+    Found(String),
+    /// They are not there yet: the next look is due after this time.
+    Later(Duration),
+    /// There will be none.
+    Never,
+}
+
+/// The words of one question, as far as they are known.
+pub(super) struct PendingWords<'a> {
+    id: &'a RequestId,
+    look: &'a mut dyn FnMut() -> WordsLook,
+    /// When the next look is due, if there is one.
+    look_at: Option<Instant>,
+    /// The line that carries the words, once they are found.
+    line: Option<Vec<u8>>,
+    /// Whether the line was sent on this connection.
+    is_sent: bool,
+}
+
+impl<'a> PendingWords<'a> {
+    /// Makes the pending words of a question. The first look is due at once.
+    pub(super) fn new(id: &'a RequestId, look: &'a mut dyn FnMut() -> WordsLook) -> Self {
+        Self { id, look, look_at: Some(Instant::now()), line: None, is_sent: false }
+    }
+
+    /// Returns the id of the question.
+    pub(super) fn id(&self) -> &'a RequestId {
+        self.id
+    }
+
+    /// Notes that the question is sent on a new connection, so that the words have to follow it.
+    pub(super) fn connect(&mut self) {
+        self.is_sent = false;
+    }
+
+    /// Returns when the next look is due, if there is one.
+    pub(super) fn next_look(&self) -> Option<Instant> {
+        self.look_at
+    }
+
+    /// Looks for the words if that is due, and returns the line that has to be sent now, if any.
+    pub(super) fn take_line(&mut self) -> Option<Vec<u8>> {
+        if self.look_at.is_some_and(|at| at <= Instant::now()) {
+            self.look_at = None;
+            match (self.look)() {
+                WordsLook::Found(last_words) => {
+                    let words = LateWords { request_id: self.id.clone(), last_words };
+                    self.line = Some(words.to_line());
+                }
+                WordsLook::Later(pause) => self.look_at = Some(Instant::now() + pause),
+                WordsLook::Never => {}
+            }
+        }
+        let line = self.line.clone().filter(|_| !self.is_sent);
+        self.is_sent |= line.is_some();
+        line
+    }
+}

@@ -1,0 +1,94 @@
+//! The events that the desk handles.
+
+use callgate_wire::approval::{ApprovalRequest, RequestId};
+
+use super::{AskerId, Ruling};
+use crate::channel::{News, Person, ReplyTo};
+use crate::rule_desk::SavedRules;
+
+/// An event that the desk handles.
+#[derive(Debug)]
+pub(crate) enum DeskInput {
+    /// An asker asks a question, or wants a call checked.
+    Asked {
+        asker: AskerId,
+        request: ApprovalRequest,
+        ruling: Ruling,
+        /// Whether the ledger has a closed question with this id.
+        is_replay: bool,
+    },
+    /// An asker asks a question about which the rules could not decide.
+    Unruled { asker: AskerId, request: ApprovalRequest, why: String },
+    /// An asker sends what the agent said before the question that it has asked.
+    Said { asker: AskerId, last_words: String },
+    /// The process of an asker that is about to ask.
+    From {
+        asker: AskerId,
+        /// The process id, followed by those of its ancestors if it claims that its host is
+        /// registered.
+        lineage: Vec<u32>,
+    },
+    /// A request that gets no answer, about something that an agent did.
+    Told(ApprovalRequest),
+    /// An asker hung up before it was sent an answer.
+    Gone(AskerId),
+    /// An asker has read its answer.
+    Delivered(AskerId),
+    /// An asker hung up without having read its answer.
+    Lost(AskerId),
+    /// Something happened in a channel.
+    News(News),
+    /// The number of connected viewers that may press.
+    Viewers(usize),
+    /// A viewer wants a code for linking a chat or a viewer.
+    NewCode {
+        /// The code; a pure machine cannot make random numbers.
+        code: String,
+        /// The id of the question that this may become.
+        id: RequestId,
+        who: Person,
+        /// Whether it is for a page, in which case it is good for a short time.
+        is_for_page: bool,
+        /// Whether the ledger has never had a link.
+        is_first: bool,
+        reply_to: ReplyTo,
+    },
+    /// The page is served at these origins, and no longer at others.
+    PageServed { origins: Vec<String> },
+    /// A viewer sends a code to be paired.
+    PairViewer {
+        code: String,
+        /// The viewer's name for itself.
+        name: String,
+        /// The hash of its token, in hex.
+        token_hash: String,
+        reply_to: ReplyTo,
+    },
+    /// A viewer sends its token to be allowed to press.
+    Unlock {
+        /// The hash of its token, in hex.
+        token_hash: String,
+        reply_to: ReplyTo,
+    },
+    /// A viewer wants a link removed.
+    Unpair {
+        /// Which link: `chat/ID`, `user/ID` or `viewer/HASH`.
+        link: String,
+        /// The id of the question that this may become.
+        id: RequestId,
+        who: Person,
+        reply_to: ReplyTo,
+    },
+    /// A host registers a value: the host itself asks its user about requests that carry it.
+    Gate { value: String, who: Person, reply_to: ReplyTo },
+    /// A viewer wants a harmless question, to try how it works.
+    Try { id: RequestId, who: Person, reply_to: ReplyTo },
+    /// A viewer has replaced the user's rules.
+    RulesSaved { who: Person, saved: SavedRules },
+    /// A viewer has disconnected.
+    ViewerLeft(u64),
+    /// Time has passed.
+    Tick,
+    /// The last records could not be written: nothing of that step may take effect.
+    LedgerFailed,
+}

@@ -1,0 +1,353 @@
+//! What an agent wants to do, made in one place from the agent, the tool's name and its input.
+//!
+//! An act has every reading of its input. Where an input says the same thing in two places, both are
+//! here: rules examine both, and people are shown the input as it is.
+
+mod patch_act;
+mod tool_kind;
+
+#[cfg(test)]
+mod tests;
+
+use serde_json::{Map, Value};
+
+pub use patch_act::PatchAct;
+pub use tool_kind::{OWN_AGENT, ToolKind, ToolShell};
+
+/// The members that name a command.
+const COMMANDS: [&str; 3] = ["command", "cmd", "script"];
+/// The members that name the folder of a command.
+pub const FOLDERS: [&str; 4] = ["workdir", "cwd", "working_directory", "directory"];
+/// The members that name a file or a folder.
+const PATHS: [&str; 5] = ["file_path", "path", "notebook_path", "filePath", "dir_path"];
+/// The one member that is a path for our own tools, which refuse unknown members.
+const OWN_PATHS: [&str; 1] = ["path"];
+const OWN_FILES: [&str; 6] =
+    ["list_files", "read_file", "write_file", "edit_file", "search_files", "search_text"];
+
+/// What an agent wants to do.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ToolAct<'a> {
+    /// Run a command.
+    Run(RunAct<'a>),
+    /// Read a file.
+    Read(FileAct<'a>),
+    /// Look through a folder.
+    Search(FileAct<'a>),
+    /// Write a whole file.
+    Write {
+        /// The file.
+        file: FileAct<'a>,
+        /// Its new content.
+        content: Option<&'a str>,
+    },
+    /// Change a file.
+    Edit {
+        /// The file.
+        file: FileAct<'a>,
+        /// The change.
+        change: EditChange<'a>,
+    },
+    /// Change files by a patch.
+    Patch(PatchAct<'a>),
+    /// Fetch a page, or search the web.
+    Fetch {
+        /// The address.
+        url: Option<&'a str>,
+        /// What the agent wants to know about it.
+        what: Option<&'a str>,
+        /// Whether the input has other members.
+        has_more: bool,
+    },
+    /// Begin to carry out a plan, or keep a list of things to do.
+    Plan(Option<&'a str>),
+    /// Ask a person.
+    Ask {
+        /// The questions.
+        questions: Vec<&'a str>,
+        /// More about them.
+        details: Option<&'a str>,
+    },
+    /// Call a tool of an MCP server.
+    Mcp {
+        /// The server.
+        server: &'a str,
+        /// Its tool.
+        tool: &'a str,
+    },
+    /// Start a subagent.
+    Agent,
+    /// Anything else: each text in its input could be a command.
+    Other {
+        /// The code, if it runs code that uses tools.
+        code: Option<&'a str>,
+    },
+}
+
+/// A command that an agent wants to run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunAct<'a> {
+    /// How it is run.
+    pub shell: ToolShell,
+    /// The members that are the command; one, unless the input is unclear.
+    pub commands: Vec<(&'static str, &'a Value)>,
+    /// The separate arguments.
+    pub args: Option<&'a Value>,
+    /// The members that are the folder in which it runs.
+    pub folders: Vec<(&'static str, &'a Value)>,
+    /// What the agent says it is for.
+    pub description: Option<&'a str>,
+    /// The other members that are set: they may change how it is run.
+    pub others: Vec<(&'a str, &'a Value)>,
+}
+
+/// A command as an agent gives it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum GivenCommand<'a> {
+    /// For a shell.
+    Line(&'a str),
+    /// A program and its arguments.
+    Words(Vec<&'a str>),
+}
+
+/// The file or folder of an act.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct FileAct<'a> {
+    /// The members that name it; one, unless the input is unclear.
+    pub named: Vec<&'a str>,
+    /// Texts of other members that call themselves the name of a file.
+    pub others: Vec<&'a str>,
+    /// Whether a member that should name it is not a text.
+    pub is_odd: bool,
+    /// Whether the tool is one of our own, which refuse unknown members.
+    pub is_own: bool,
+    /// What is searched for.
+    pub pattern: Option<&'a str>,
+    /// The files in which it is searched for.
+    pub glob: Option<&'a str>,
+}
+
+/// A change of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum EditChange<'a> {
+    /// Texts are replaced, in order.
+    Texts(Vec<TextChange<'a>>),
+    /// A cell of a notebook is changed.
+    Cell {
+        /// What happens to which cell, as in "replace the code cell `a1`".
+        what: String,
+        /// The cell's new content.
+        source: &'a str,
+    },
+    /// The input has an unusual form.
+    Unclear,
+}
+
+/// A text that replaces another one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TextChange<'a> {
+    /// The old text.
+    pub old: &'a str,
+    /// The new text.
+    pub new: &'a str,
+    /// Whether every occurrence is replaced.
+    pub everywhere: bool,
+}
+
+impl<'a> ToolAct<'a> {
+    /// Returns what a tool call would do.
+    #[must_use]
+    pub fn of(agent: &str, tool: &'a str, input: &'a Map<String, Value>) -> Self {
+        let text = |name| text(input, name);
+        let file = || FileAct::of(tool, input);
+        let asks = |questions: Option<_>, details| Self::Ask {
+            questions: questions.unwrap_or_default(),
+            details,
+        };
+        match ToolKind::of(agent, tool) {
+            ToolKind::Run(shell) => Self::Run(RunAct::of(shell, input)),
+            ToolKind::Read => Self::Read(file()),
+            ToolKind::List | ToolKind::Find | ToolKind::Search => Self::Search(file()),
+            ToolKind::Write => Self::Write { file: file(), content: text("content") },
+            ToolKind::Edit => Self::Edit { file: file(), change: EditChange::of_texts(input) },
+            ToolKind::Notebook => Self::Edit { file: file(), change: EditChange::of_cell(input) },
+            ToolKind::Patch => {
+                let texts = ["input", "patch", "command"].into_iter().filter_map(text);
+                Self::Patch(PatchAct::of(texts.collect()))
+            }
+            ToolKind::Fetch | ToolKind::WebSearch => Self::Fetch {
+                url: text("url"),
+                what: text("prompt"),
+                has_more: !has_only(input, &["url", "prompt"]),
+            },
+            ToolKind::Plan => Self::Plan(text("plan")),
+            ToolKind::Todo | ToolKind::Note => Self::Plan(None),
+            ToolKind::AskUser => asks(questions(input), None),
+            ToolKind::Script => asks(text("question").map(|one| vec![one]), text("details")),
+            ToolKind::Elicit => asks(text("message").map(|one| vec![one]), text("mcp_server_name")),
+            ToolKind::Agent => Self::Agent,
+            ToolKind::Mcp => {
+                let name = tool.strip_prefix("mcp__").unwrap_or(tool);
+                let (server, tool) = name.split_once("__").unwrap_or((name, ""));
+                Self::Mcp { server, tool }
+            }
+            ToolKind::Code => Self::Other { code: text("code") },
+            ToolKind::Other => Self::Other { code: None },
+        }
+    }
+}
+
+impl<'a> RunAct<'a> {
+    fn of(shell: ToolShell, input: &'a Map<String, Value>) -> Self {
+        let is_set = |value: &&Value| !value.is_null();
+        let member = |name| Some((name, input.get(name).filter(is_set)?));
+        let commands: Vec<_> = COMMANDS.into_iter().filter_map(member).collect();
+        let said = |name: &str| matches!(name, "description" | "timeout" | "args");
+        let others = input.iter().filter(|(name, value)| {
+            let is_command = commands.iter().any(|(command, _)| command == name);
+            !is_command && !said(name) && !matches!(value, Value::Null | Value::Bool(false))
+        });
+        Self {
+            shell,
+            args: input.get("args").filter(is_set),
+            folders: FOLDERS.into_iter().filter_map(member).collect(),
+            description: text(input, "description"),
+            others: others.map(|(name, value)| (name.as_str(), value)).collect(),
+            commands,
+        }
+    }
+
+    /// Returns the command, or `None` if the input gives more or less than one.
+    #[must_use]
+    pub fn words(&self) -> Option<GivenCommand<'a>> {
+        let [(_, command)] = self.commands[..] else { return None };
+        let is_program = self.shell == ToolShell::Program;
+        match (command, self.args) {
+            (Value::String(line), None) if !is_program => Some(GivenCommand::Line(line)),
+            (Value::String(program), args) => {
+                let args = args.map_or_else(|| Some(Vec::new()), texts)?;
+                let words = std::iter::once(program.as_str()).chain(args);
+                Some(GivenCommand::Words(words.collect()))
+            }
+            (list, _) if !is_program => texts(list).map(GivenCommand::Words),
+            _ => None,
+        }
+    }
+
+    /// Returns the patch that words without a shell apply, if they do. Codex takes it from them.
+    #[must_use]
+    pub fn patch(&self, words: &[&'a str]) -> Option<PatchAct<'a>> {
+        match words {
+            ["apply_patch" | "applypatch", patch] if self.shell != ToolShell::Program => {
+                Some(PatchAct::of(vec![patch]))
+            }
+            _ => None,
+        }
+    }
+}
+
+impl<'a> FileAct<'a> {
+    fn of(tool: &str, input: &'a Map<String, Value>) -> Self {
+        let is_own = OWN_FILES.contains(&tool);
+        let members: &[&str] = if is_own { &OWN_PATHS } else { &PATHS };
+        let is_odd =
+            |name: &&str| input.get(*name).is_some_and(|path| !path.is_string() && !path.is_null());
+        let says = |name: &str| {
+            let name = name.to_lowercase();
+            name.contains("path") || name.contains("file")
+        };
+        let others =
+            input.iter().filter(|(name, _)| says(name) && !members.contains(&name.as_str()));
+        let others = others.flat_map(|(_, value)| match value {
+            Value::String(text) => vec![text.as_str()],
+            Value::Array(values) => values.iter().filter_map(Value::as_str).collect(),
+            _ => Vec::new(),
+        });
+        Self {
+            named: members.iter().filter_map(|name| text(input, name)).collect(),
+            others: others.collect(),
+            is_odd: PATHS.iter().any(is_odd),
+            is_own,
+            pattern: text(input, "pattern"),
+            glob: text(input, "glob"),
+        }
+    }
+
+    /// Returns the path, or `None` if the input names more or less than one.
+    #[must_use]
+    pub fn path(&self) -> Option<&'a str> {
+        match (&self.named[..], self.others.is_empty() && !self.is_odd) {
+            ([path], true) => Some(path),
+            _ => None,
+        }
+    }
+}
+
+impl<'a> EditChange<'a> {
+    fn of_texts(input: &'a Map<String, Value>) -> Self {
+        let changes = match input.get("edits") {
+            Some(edits) => edits.as_array().and_then(|edits| {
+                edits.iter().map(|edit| TextChange::of(edit.as_object()?)).collect()
+            }),
+            None => TextChange::of(input).map(|change| vec![change]),
+        };
+        changes.map_or(Self::Unclear, Self::Texts)
+    }
+
+    /// Returns the change of a cell. It is unclear if the input has unknown members.
+    fn of_cell(input: &'a Map<String, Value>) -> Self {
+        const KNOWN: [&str; 5] =
+            ["notebook_path", "cell_id", "cell_type", "edit_mode", "new_source"];
+        let text = |name: &str| match input.get(name) {
+            None | Some(Value::Null) => Some(None),
+            Some(value) => value.as_str().map(Some),
+        };
+        let cell = || {
+            let kind = text("cell_type")?.map(|kind| format!("{kind} ")).unwrap_or_default();
+            let what = match (text("edit_mode")?, text("cell_id")?) {
+                (None | Some("replace"), Some(cell)) => format!("replace the {kind}cell `{cell}`"),
+                (None | Some("replace"), None) => format!("replace the first {kind}cell"),
+                (Some("insert"), Some(cell)) => format!("insert a {kind}cell after `{cell}`"),
+                (Some("insert"), None) => format!("insert a {kind}cell at the beginning"),
+                (Some("delete"), Some(cell)) => format!("delete the {kind}cell `{cell}`"),
+                _ => return None,
+            };
+            Some(Self::Cell { what, source: text("new_source")?.unwrap_or_default() })
+        };
+        has_only(input, &KNOWN).then(cell).flatten().unwrap_or(Self::Unclear)
+    }
+}
+
+impl<'a> TextChange<'a> {
+    /// Reads a change by the names of its texts at Claude Code, our own runtime, goose or droid.
+    fn of(input: &'a Map<String, Value>) -> Option<Self> {
+        const NAMES: [(&str, &str); 4] = [
+            ("old_string", "new_string"),
+            ("oldText", "newText"),
+            ("before", "after"),
+            ("old_str", "new_str"),
+        ];
+        let everywhere = input.get("replace_all").or_else(|| input.get("replaceAll"));
+        let everywhere = everywhere.and_then(Value::as_bool).unwrap_or_default();
+        let change = |(old, new)| Some((text(input, old)?, text(input, new)?));
+        let (old, new) = NAMES.into_iter().find_map(change)?;
+        Some(Self { old, new, everywhere })
+    }
+}
+
+fn text<'a>(input: &'a Map<String, Value>, name: &str) -> Option<&'a str> {
+    input.get(name)?.as_str()
+}
+
+fn texts(list: &Value) -> Option<Vec<&str>> {
+    list.as_array()?.iter().map(Value::as_str).collect()
+}
+
+fn has_only(input: &Map<String, Value>, known: &[&str]) -> bool {
+    input.keys().all(|name| known.contains(&name.as_str()))
+}
+
+fn questions(input: &Map<String, Value>) -> Option<Vec<&str>> {
+    let all = input.get("questions")?.as_array()?.iter();
+    all.map(|one| text(one.as_object()?, "question")).collect()
+}

@@ -1,0 +1,110 @@
+//! Patches in the format of Codex.
+
+use crate::desk::{ChangedLine, ContentChange, FileOperation, LineOperation, PatchedFile};
+
+/// The beginnings of lines that name a file.
+const ADD: &str = "*** Add File: ";
+const UPDATE: &str = "*** Update File: ";
+const DELETE: &str = "*** Delete File: ";
+const MOVE: &str = "*** Move to: ";
+/// The other lines that begin with stars.
+const BEGIN: &str = "*** Begin Patch";
+const END: &str = "*** End Patch";
+const END_OF_FILE: &str = "*** End of File";
+
+/// A change of files by a patch.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PatchAct<'a> {
+    /// The patch; more than one if the input gives several.
+    pub texts: Vec<&'a str>,
+    /// All files that a program could find in it.
+    pub paths: Vec<&'a str>,
+    /// Whether it has a line that is nearly one that names a file.
+    pub is_odd: bool,
+}
+
+impl<'a> PatchAct<'a> {
+    /// Reads a patch. What is in doubt counts as the name of a file.
+    #[must_use]
+    pub fn of(texts: Vec<&'a str>) -> Self {
+        let mut patch = Self { texts, ..Self::default() };
+        // Programs differ in what ends a line.
+        let ends = ['\n', '\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}'];
+        let lines = patch.texts.iter().flat_map(|text| text.split(ends)).map(str::trim_start);
+        for line in lines {
+            if let Some(path) = named(line) {
+                patch.paths.push(path.trim());
+            } else {
+                let is_frame = [BEGIN, END, END_OF_FILE].contains(&line.trim_end());
+                patch.is_odd |= line.starts_with("***") && !is_frame;
+            }
+        }
+        patch
+    }
+
+    /// Returns the change of each file, line by line, or `None` if a program could read the patch
+    /// differently.
+    #[must_use]
+    pub fn files(&self) -> Option<Vec<PatchedFile>> {
+        let [text] = self.texts[..] else { return None };
+        let mut lines = text.trim().lines();
+        let is_whole = lines.next()? == BEGIN && lines.next_back()? == END;
+        let mut files: Vec<PatchedFile> = Vec::new();
+        for line in lines {
+            if let Some(path) = line.strip_prefix(ADD) {
+                files.push(file(FileOperation::Add, path, true));
+            } else if let Some(path) = line.strip_prefix(UPDATE) {
+                files.push(file(FileOperation::Update, path, false));
+            } else if let Some(path) = line.strip_prefix(DELETE) {
+                files.push(file(FileOperation::Delete, path, false));
+            } else {
+                continued(files.last_mut()?, line)?;
+            }
+        }
+        let named = files.iter().map(|file| 1 + usize::from(file.moved_to.is_some()));
+        let is_exact = is_whole && !self.is_odd && named.sum::<usize>() == self.paths.len();
+        (is_exact && !files.is_empty()).then_some(files)
+    }
+}
+
+fn named(line: &str) -> Option<&str> {
+    [ADD, UPDATE, DELETE, MOVE].iter().find_map(|mark| line.strip_prefix(mark))
+}
+
+fn file(operation: FileOperation, path: &str, has_lines: bool) -> PatchedFile {
+    let changes = if has_lines { vec![ContentChange::default()] } else { Vec::new() };
+    PatchedFile { operation, path: path.trim().to_owned(), moved_to: None, changes }
+}
+
+/// Adds a line to the change of a file. Returns `None` if it does not belong there.
+fn continued(file: &mut PatchedFile, line: &str) -> Option<()> {
+    let is_update = file.operation == FileOperation::Update;
+    match (file.operation, line.chars().next()) {
+        (FileOperation::Update, Some('*')) if line == END_OF_FILE => {}
+        (FileOperation::Update, Some('*')) if file.changes.is_empty() => {
+            let path = line.strip_prefix(MOVE).filter(|_| file.moved_to.is_none())?;
+            file.moved_to = Some(path.trim().to_owned());
+        }
+        (FileOperation::Update, Some('@')) => {
+            let place = line.strip_prefix("@@")?.trim().to_owned();
+            let place = Some(place).filter(|place| !place.is_empty());
+            file.changes.push(ContentChange { place, ..ContentChange::default() });
+        }
+        (FileOperation::Add | FileOperation::Update, first) => {
+            let op = match first {
+                Some('+') => LineOperation::Added,
+                Some('-') if is_update => LineOperation::Removed,
+                Some(' ') | None if is_update => LineOperation::Same,
+                _ => return None,
+            };
+            if file.changes.is_empty() {
+                file.changes.push(ContentChange::default());
+            }
+            let text = line.get(1..).unwrap_or_default().to_owned();
+            let change = file.changes.last_mut()?;
+            change.lines.push(ChangedLine { op, old: None, new: None, text });
+        }
+        (FileOperation::Delete, _) => return None,
+    }
+    Some(())
+}

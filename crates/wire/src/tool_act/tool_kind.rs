@@ -1,0 +1,190 @@
+//! Which tool does what: one table with a line for each tool name of each agent.
+
+use ToolKind::{
+    Agent, AskUser, Code, Edit, Elicit, Fetch, Find, List, Note, Notebook, Patch, Plan, Read, Run,
+    Script, Search, Todo, WebSearch, Write,
+};
+use ToolShell::{Bare, Folder, Foreign, Program, Usual};
+
+/// The name of callgate's own runtime as an agent.
+pub const OWN_AGENT: &str = "callgate";
+const CLAUDE: &str = "claude-code";
+
+/// What a tool does.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum ToolKind {
+    /// Runs a command.
+    Run(ToolShell),
+    /// Runs code that can call all other tools of its agent.
+    Code,
+    /// Reads a file.
+    Read,
+    /// Lists the names in a folder, and reads no file there.
+    List,
+    /// Finds files in a folder by a pattern for their paths.
+    Find,
+    /// Searches everything in a folder.
+    Search,
+    /// Writes a whole file.
+    Write,
+    /// Replaces texts in a file.
+    Edit,
+    /// Changes a cell of a notebook.
+    Notebook,
+    /// Applies a patch in the format of Codex.
+    Patch,
+    /// Fetches a page.
+    Fetch,
+    /// Searches the web.
+    WebSearch,
+    /// Proposes a plan.
+    Plan,
+    /// Keeps the agent's list of things to do.
+    Todo,
+    /// Describes the machine or keeps a list for our own runtime, and touches nothing.
+    Note,
+    /// Asks the user.
+    AskUser,
+    /// Asks for a script.
+    Script,
+    /// Asks for a tool server.
+    Elicit,
+    /// Starts a subagent.
+    Agent,
+    /// Calls a tool of an MCP server.
+    Mcp,
+    /// Does something that is not known here.
+    #[default]
+    Other,
+}
+
+/// How a tool runs its command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ToolShell {
+    /// With the usual shell, in the folder in which the agent works.
+    Usual,
+    /// With the usual shell, in a folder that the input may name.
+    Folder,
+    /// With another shell, whose language is not read here.
+    Foreign,
+    /// Without a shell: a program and its arguments.
+    Program,
+    /// With the usual shell; any member but the command and its description may change how.
+    Bare,
+}
+
+/// The tools of each agent. The first part applies to every agent: not every request names one, and
+/// some agents use the hooks and the tool names of others.
+const COMMON: &[(&str, &str, ToolKind)] = &[
+    (CLAUDE, "Bash", Run(Usual)),
+    (CLAUDE, "Monitor", Run(Usual)),
+    (CLAUDE, "PowerShell", Run(Foreign)),
+    (CLAUDE, "REPL", Code),
+    (CLAUDE, "Read", Read),
+    (CLAUDE, "NotebookRead", Read),
+    (CLAUDE, "Glob", Find),
+    (CLAUDE, "Grep", Search),
+    (CLAUDE, "LS", Search),
+    (CLAUDE, "Write", Write),
+    (CLAUDE, "Edit", Edit),
+    (CLAUDE, "MultiEdit", Edit),
+    (CLAUDE, "NotebookEdit", Notebook),
+    (CLAUDE, "WebFetch", Fetch),
+    (CLAUDE, "WebSearch", WebSearch),
+    (CLAUDE, "ExitPlanMode", Plan),
+    (CLAUDE, "TodoWrite", Todo),
+    (CLAUDE, "AskUserQuestion", AskUser),
+    (CLAUDE, "Elicitation", Elicit),
+    (CLAUDE, "Task", Agent),
+    (CLAUDE, "Agent", Agent),
+    ("codex", "shell", Run(Folder)),
+    ("codex", "local_shell", Run(Folder)),
+    ("codex", "shell_command", Run(Folder)),
+    ("codex", "exec_command", Run(Folder)),
+    ("codex", "apply_patch", Patch),
+    (OWN_AGENT, "run_shell_command", Run(Program)),
+    (OWN_AGENT, "read_file", Read),
+    (OWN_AGENT, "list_files", List),
+    (OWN_AGENT, "search_files", Find),
+    (OWN_AGENT, "search_text", Search),
+    (OWN_AGENT, "write_file", Write),
+    (OWN_AGENT, "edit_file", Edit),
+    (OWN_AGENT, "get_system_info", Note),
+    (OWN_AGENT, "todo_write", Note),
+    ("script", "Ask", Script),
+];
+
+/// The tools that only an agent of this name has.
+const SPECIAL: &[(&str, &str, ToolKind)] = &[
+    ("copilot", "bash", Run(Bare)),
+    ("droid", "Execute", Run(Bare)),
+    ("droid", "Create", Write),
+    ("gemini", "run_shell_command", Run(Bare)),
+    ("goose", "shell", Run(Bare)),
+    ("goose", "write", Write),
+    ("goose", "edit", Edit),
+    ("grok", "run_terminal_command", Run(Bare)),
+    ("grok", "write", Write),
+    ("grok", "search_replace", Edit),
+    ("kilo", "bash", Run(Bare)),
+    ("opencode", "bash", Run(Bare)),
+    ("pi", "bash", Run(Bare)),
+    ("pi", "read", Read),
+    ("pi", "write", Write),
+    ("qwen", "run_shell_command", Run(Bare)),
+];
+
+impl ToolKind {
+    /// Returns what a tool of an agent does. A missing or unknown agent has the common tools.
+    #[must_use]
+    pub fn of(agent: &str, tool: &str) -> Self {
+        let special = SPECIAL.iter().find(|line| (line.0, line.1) == (agent, tool));
+        let known = special.or_else(|| COMMON.iter().find(|line| line.1 == tool));
+        let is_mcp = || tool.strip_prefix("mcp__").is_some_and(|rest| rest.contains("__"));
+        known.map_or_else(|| if is_mcp() { Self::Mcp } else { Self::Other }, |line| line.2)
+    }
+
+    /// Returns all lines of the table: an agent, the name of one of its tools, and what it does.
+    pub fn table() -> impl Iterator<Item = (&'static str, &'static str, Self)> {
+        COMMON.iter().chain(SPECIAL).copied()
+    }
+
+    /// Returns the names of the tools that every agent may have.
+    pub fn common() -> impl Iterator<Item = (&'static str, Self)> {
+        COMMON.iter().map(|&(_, name, kind)| (name, kind))
+    }
+
+    /// Returns true for a tool of Claude Code for which that checks file permissions itself.
+    #[must_use]
+    pub fn is_file_tool_of_claude(tool: &str) -> bool {
+        let is_about_files = |kind| matches!(kind, Read | Find | Search | Write | Edit | Notebook);
+        COMMON.iter().any(|line| (line.0, line.1) == (CLAUDE, tool) && is_about_files(line.2))
+    }
+
+    /// Returns what a call of a tool of this name does, in words for a person.
+    #[must_use]
+    pub fn deed(self, tool: &str) -> String {
+        let words = match self {
+            Run(_) => "Run a command",
+            Code => "Run code that uses tools",
+            Read => "Read a file",
+            List => "List a folder",
+            Find => "Find files",
+            Search => "Search in files",
+            Write => "Write a file",
+            Edit => "Change a file",
+            Notebook => "Change a notebook",
+            Patch => "Change files",
+            Fetch => "Fetch a page",
+            WebSearch => "Search the web",
+            Plan => "Approve a plan",
+            AskUser | Script => "Answer a question",
+            Elicit => "Answer a tool server",
+            Agent => "Start a subagent",
+            Self::Mcp => "Use a tool of a server",
+            Todo | Note | Self::Other if tool.is_empty() => "Use a tool",
+            Todo | Note | Self::Other => return format!("Use {tool}"),
+        };
+        words.to_owned()
+    }
+}

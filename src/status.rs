@@ -1,0 +1,185 @@
+//! `callgate status`: says who is up, what waits, who is linked, and what the last answer was.
+
+use std::io::{self, Write};
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use callgate_client::DeskError;
+use callgate_client::viewer::{PATIENCE, Viewer};
+use callgate_mask::text::one_line;
+use callgate_wire::desk::{
+    DeskAnswer, DeskCommand, DeskInbox, DeskStatus, HistoryDecider, HistoryDecision, HistoryFilter,
+    HistoryRow, InboxRow, NamedLink,
+};
+use serde_json::json;
+
+use crate::answer_places::describe_places;
+use crate::config::{Config, DeskFlags};
+use crate::counted::{counted, time_span};
+use crate::failure::Failure;
+use crate::pair::KnownAnswerer;
+use crate::terminal_width::wrapped_for_terminal;
+
+/// How many open questions are listed; the others are counted.
+const MOST_LISTED: usize = 10;
+
+/// Say whether the desk is up, what waits there, and who can answer
+///
+/// Prints how long `callgate up` has been running, the open questions, those that run out first on
+/// top, who is linked, and the last answer of a person. The exit code is 0 if it is up, and 1 if it
+/// is not. Changes nothing; what is wrong, and what to do about it, says `callgate doctor`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct StatusArgs {
+    /// Print everything as one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+impl StatusArgs {
+    /// Asks the desk, and prints what it says.
+    pub(crate) fn run(self, file: Option<&Path>) -> Result<ExitCode, Failure> {
+        let config = Config::load(file, &DeskFlags::default())?;
+        let (text, code) = match DeskReport::ask(&config) {
+            Ok(report) if self.json => (report.json(), ExitCode::SUCCESS),
+            Ok(report) => (report.text(&config, now_ms()), ExitCode::SUCCESS),
+            Err(DeskError::NoDesk(_)) if self.json => {
+                (json!({ "up": false }).to_string(), ExitCode::FAILURE)
+            }
+            Err(error @ DeskError::NoDesk(_)) => {
+                (format!("callgate is not up: {error}"), ExitCode::FAILURE)
+            }
+            Err(error) => return Err(Failure::Failed(error.to_string())),
+        };
+        let mut out = io::stdout().lock();
+        let text = if self.json { text } else { wrapped_for_terminal(&text, 2) };
+        writeln!(out, "{text}")?;
+        out.flush()?;
+        Ok(code)
+    }
+}
+
+/// What a running desk says about itself.
+struct DeskReport {
+    status: DeskStatus,
+    inbox: DeskInbox,
+    links: Vec<NamedLink>,
+    linked: Vec<KnownAnswerer>,
+    last_answer: Option<HistoryRow>,
+}
+
+impl DeskReport {
+    fn ask(config: &Config) -> Result<Self, DeskError> {
+        let mut viewer = Viewer::connect(&config.desk_socket.value)?;
+        let status = viewer.status()?;
+        let inbox = open_questions(&mut viewer)?;
+        let links = viewer.links()?;
+        let linked = KnownAnswerer::of(links.clone(), config);
+        let last_answer = last_answer(&mut viewer)?;
+        Ok(Self { status, inbox, links, linked, last_answer })
+    }
+
+    fn json(&self) -> String {
+        let linked = self.linked.iter().map(|one| json!({ "link": one.link, "name": one.about() }));
+        json!({
+            "up": true,
+            "status": self.status,
+            "open": self.inbox.rows,
+            "linked": linked.collect::<Vec<_>>(),
+            "last_answer": self.last_answer,
+        })
+        .to_string()
+    }
+
+    fn text(&self, config: &Config, now_ms: i64) -> String {
+        let DeskStatus { version, pid, uptime_seconds, reach, .. } = &self.status;
+        let span = time_span(*uptime_seconds);
+        let mut lines = vec![format!("callgate {version} is up, as process {pid}, for {span}.")];
+        let places = describe_places(reach, &self.links, &config.telegram.allowed_chats.value);
+        lines.push(match &places[..] {
+            [] => "Nobody can answer now: questions go back to their agents at once.".to_owned(),
+            places => format!("Answers can come {}.", places.join(", or ")),
+        });
+        let trouble = reach.telegram.as_ref().and_then(|phones| phones.trouble.as_ref());
+        lines.extend(trouble.map(|why| format!("Telegram does not work: {}", one_line(why))));
+        lines.extend(self.linked_lines());
+        lines.push(match &self.last_answer {
+            Some(row) => format!("Last answer: {}", answer_line(row, now_ms)),
+            None => "No person has answered yet.".to_owned(),
+        });
+        lines.extend(open_lines(&self.inbox, now_ms));
+        lines.join("\n")
+    }
+
+    fn linked_lines(&self) -> Vec<String> {
+        if self.linked.is_empty() {
+            return vec!["Nobody is linked.".to_owned()];
+        }
+        let one = |one: &KnownAnswerer| format!("  {} ({})", one.about(), one.shown());
+        ["Linked:".to_owned()].into_iter().chain(self.linked.iter().map(one)).collect()
+    }
+}
+
+/// Returns the open questions of the desk.
+pub(crate) fn open_questions(viewer: &mut Viewer) -> Result<DeskInbox, DeskError> {
+    match viewer.ask(DeskCommand::Inbox, PATIENCE)? {
+        DeskAnswer::Inbox(inbox) => Ok(inbox),
+        _ => Err(DeskError::Unexpected),
+    }
+}
+
+/// Returns what the last person decided.
+fn last_answer(viewer: &mut Viewer) -> Result<Option<HistoryRow>, DeskError> {
+    let filter = HistoryFilter { by: Some(HistoryDecider::Person), ..HistoryFilter::default() };
+    let command = DeskCommand::History { filter, before: None, limit: Some(1) };
+    match viewer.ask(command, PATIENCE)? {
+        DeskAnswer::History(history) => Ok(history.rows.into_iter().next()),
+        _ => Err(DeskError::Unexpected),
+    }
+}
+
+/// Lists the open questions, with the time that is left for each.
+fn open_lines(inbox: &DeskInbox, now_ms: i64) -> Vec<String> {
+    if inbox.open == 0 {
+        return vec!["No question waits.".to_owned()];
+    }
+    let open = usize::try_from(inbox.open).unwrap_or(usize::MAX);
+    let verb = if open == 1 { "waits" } else { "wait" };
+    let mut lines = vec![format!("{} {verb}:", counted(open, "question"))];
+    lines.extend(inbox.rows.iter().take(MOST_LISTED).map(|row| {
+        let left = time_span(seconds_between(now_ms, row.until_ms));
+        format!("  {left} left: {}", question_line(row))
+    }));
+    let more = open.saturating_sub(MOST_LISTED);
+    lines.extend((more > 0).then(|| format!("  and {more} more")));
+    lines
+}
+
+/// Names an open question on one line.
+pub(crate) fn question_line(row: &InboxRow) -> String {
+    let InboxRow { agent, project, summary, .. } = row;
+    one_line(&format!("{agent} in {project}: {summary}")).into_owned()
+}
+
+fn answer_line(row: &HistoryRow, now_ms: i64) -> String {
+    let HistoryRow { decision, by, summary, project, agent, at_ms, took_ms, .. } = row;
+    let took = took_ms.and_then(|took| i64::try_from(took).ok()).unwrap_or_default();
+    let ago = time_span(seconds_between(at_ms.saturating_add(took), now_ms));
+    let decision = match decision {
+        HistoryDecision::Allow => "allowed",
+        HistoryDecision::Deny => "denied",
+        _ => "answered",
+    };
+    let by = by.as_ref().map(|by| format!(" by {by}")).unwrap_or_default();
+    let agent = agent.as_deref().unwrap_or("an agent");
+    one_line(&format!("{decision}{by} {ago} ago: {agent} in {project}: {summary}")).into_owned()
+}
+
+fn seconds_between(from_ms: i64, to_ms: i64) -> u64 {
+    u64::try_from(to_ms.saturating_sub(from_ms).max(0)).unwrap_or_default() / 1_000
+}
+
+fn now_ms() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}
