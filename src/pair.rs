@@ -14,7 +14,7 @@ use callgate_client::DeskError;
 use callgate_client::viewer::Viewer;
 use callgate_mask::text::one_line;
 use callgate_wire::desk::{DeskMessage, PhoneStatus};
-use callgate_wire::ledger::{ChatPaired, LedgerEvent, ViewerPaired};
+use callgate_wire::ledger::{LedgerEvent, PersonPress, ViewerPaired};
 use rustix::termios::{Winsize, tcgetwinsize};
 
 use crate::config::{Config, DeskFlags};
@@ -189,11 +189,11 @@ fn linked(viewer: &mut Viewer, end: Instant) -> Result<String, Failure> {
         };
         let DeskMessage::Entry(entry) = message else { continue };
         match entry.event() {
-            LedgerEvent::ChatPaired(ChatPaired { by, .. })
+            LedgerEvent::ChatPaired(PersonPress { by, .. })
             | LedgerEvent::ViewerPaired(ViewerPaired { by, .. }) => {
                 return Ok(one_line(if by.is_empty() { "somebody" } else { &by }).into_owned());
             }
-            LedgerEvent::CodeMade(_) => {
+            LedgerEvent::Code(_) => {
                 let text = "a newer code has been made, so this one is void: use that one";
                 return Err(Failure::Failed(text.to_owned()));
             }

@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use callgate_mask::text::{self, one_line};
 use callgate_store::{LedgerEntry, Sha256Hash};
 use callgate_wire::approval::Decision;
-use callgate_wire::ledger::{AnswerChannel, ClosedHow, LedgerEvent, PressOutcome};
+use callgate_wire::ledger::{AgentCall, AnswerChannel, ClosedHow, LedgerEvent, PressOutcome};
 use callgate_wire::raw::{Json, Members};
 use jiff::tz::TimeZone;
 use serde::Serialize;
@@ -78,7 +78,7 @@ impl<W: Write> EntryWriter<W> {
         let id = entry.question.as_deref().unwrap_or("-");
         let id = id.get(..SHORT_ID).unwrap_or(id);
         let what = kind(&event, question);
-        let row = row(&time, what, id, &details(&event, &entry.body, question), *width);
+        let row = row(&time, what, id, &details(entry, &event, question), *width);
         writeln!(self.out, "{row}")
     }
 
@@ -90,15 +90,13 @@ impl<W: Write> EntryWriter<W> {
 /// Returns true if the table leaves the entry out, because another row says the same.
 pub(super) fn is_detail(entry: &LedgerEntry) -> bool {
     match entry.event() {
-        LedgerEvent::AgentSaid(_)
-        | LedgerEvent::QuestionDelivered(_)
-        | LedgerEvent::AskerReturned(_) => true,
-        LedgerEvent::QuestionClosed(closed) => closed.how == Some(ClosedHow::Answered),
-        LedgerEvent::PersonPress(press) => {
+        LedgerEvent::Said(_) | LedgerEvent::Delivered(_) | LedgerEvent::Returned(_) => true,
+        LedgerEvent::Closed(closed) => closed.how == Some(ClosedHow::Answered),
+        LedgerEvent::Pressed(press) => {
             matches!(press.outcome, Some(PressOutcome::Decided | PressOutcome::Picked))
         }
         // What it allowed is shown again once it has run.
-        LedgerEvent::CallChecked(checked) => checked.decision == Some(Decision::Allow),
+        LedgerEvent::Checked(call) => call.decision == Some(Decision::Allow),
         _ => false,
     }
 }
@@ -124,59 +122,54 @@ fn row(time: &str, kind: &str, id: &str, details: &str, width: Option<usize>) ->
 }
 
 /// Returns what happened, in one word: for a decision, which one.
-fn kind<'a>(event: &'a LedgerEvent<'_>, question: &QuestionSummary) -> &'a str {
+fn kind<'a>(event: &'a LedgerEvent, question: &QuestionSummary) -> &'a str {
     let decision = match event {
-        LedgerEvent::QuestionDecided(decided) => decided.decision,
-        LedgerEvent::CallChecked(checked) => checked.decision,
-        LedgerEvent::QuestionClosed(closed) => match closed.how {
+        LedgerEvent::Decided(decided) => decided.decision,
+        LedgerEvent::Checked(call) => call.decision,
+        LedgerEvent::Closed(closed) => match closed.how {
             Some(ClosedHow::Gone) if !question.is_decided => return "withdrawn",
             Some(ClosedHow::Settled) => return "settled",
             _ => None,
         },
         _ => None,
     };
-    match decision {
-        Some(decision) => decision.name(),
-        None => event.kind(),
-    }
+    decision.map_or(event.kind(), |decision| decision.name())
 }
 
-fn details(event: &LedgerEvent<'_>, body: &str, question: &QuestionSummary) -> String {
-    let what = || subject(event);
-    let call = event.call().unwrap_or_default();
-    let mode = with("mode ", call.mode.unwrap_or_default());
-    let cwd = with("in ", call.cwd);
+fn details(entry: &LedgerEntry, event: &LedgerEvent, question: &QuestionSummary) -> String {
+    let call = event.clone().into_call().unwrap_or_default();
+    let (what, cwd) = (subject(entry), with("in ", &call.cwd));
+    let mode = with("mode ", call.mode.as_deref().unwrap_or_default());
+    let reason = call.by.as_deref().unwrap_or_default();
     match event {
-        LedgerEvent::QuestionAsked(_) => join(&[&what(), &cwd], "  "),
-        LedgerEvent::CallRan(_) | LedgerEvent::CallReported(_) => {
+        LedgerEvent::Asked(_) => join(&[&what, &cwd], "  "),
+        LedgerEvent::RuntimeRan(_) | LedgerEvent::Ran(_) => {
             let outcome = if call.ok == Some(false) { "failed" } else { "" };
-            join(&[&what(), outcome, &mode, &cwd], "  ")
+            join(&[&what, outcome, &mode, &cwd], "  ")
         }
-        LedgerEvent::CallChecked(checked) => join(&[&by(&checked.by), &what(), &mode, &cwd], "  "),
-        LedgerEvent::CallRunning(_) | LedgerEvent::CallRefused(_) => {
-            join(&[&what(), call.because], "  ")
-        }
-        LedgerEvent::QuestionDecided(decided) => {
+        LedgerEvent::Checked(_) => join(&[&by(reason), &what, &mode, &cwd], "  "),
+        LedgerEvent::Running(_) | LedgerEvent::RuntimeRefused(_) => join(&[&what, reason], "  "),
+        LedgerEvent::Decided(decided) => {
             let message = decided.message.as_ref().filter(|message| **message != decided.by);
             let chosen = with("chose ", decided.chosen.as_deref().unwrap_or_default());
-            let message = message.map_or("", AsRef::as_ref);
+            let message = message.map_or("", String::as_str);
             join(&[&by(&decided.by), &chosen, message, &question.asked], "  ")
         }
-        LedgerEvent::PersonPress(press) => {
+        LedgerEvent::Pressed(press) => {
             let channel = with("on ", press.channel.map_or("", AnswerChannel::name));
             let outcome = press.outcome.map_or("", PressOutcome::name);
             join(&[&join(&[&press.by, &channel, &press.action], " "), outcome], ": ")
         }
-        LedgerEvent::QuestionClosed(closed) => {
+        LedgerEvent::Closed(closed) => {
             let how = closed.how.map_or("", ClosedHow::name);
             let how = if closed.text.is_empty() { how } else { &closed.text };
             join(&[how, &question.asked], "  ")
         }
-        LedgerEvent::QuestionRefused(refused) => refused.why.to_string(),
-        LedgerEvent::EntriesPruned(anchor) if anchor.count > 0 => {
+        LedgerEvent::Refused(refused) => refused.why.clone(),
+        LedgerEvent::Anchor(anchor) if anchor.count > 0 => {
             format!("{} entries up to {} were pruned", anchor.count, anchor.through)
         }
-        _ => members(body),
+        _ => members(&entry.body),
     }
 }
 
@@ -196,19 +189,18 @@ fn by(by: &str) -> String {
 }
 
 /// Returns what a tool was to do: its name, and the summary or the input.
-pub(super) fn subject(event: &LedgerEvent<'_>) -> String {
-    let Some(call) = event.call() else { return String::new() };
-    let input = match event {
-        _ if !call.summary.is_empty() => None,
-        LedgerEvent::CallReported(ran) => ran.input,
-        // Early entries of questions have it, too.
-        _ => event.more().iter().find(|(name, _)| name == "input").map(|(_, input)| *input),
-    };
-    let summary = input.map_or(call.summary.into(), shown);
-    if call.tool.is_empty() || summary.is_empty() || call.tool == summary {
-        return if summary.is_empty() { call.tool.to_owned() } else { summary.into_owned() };
+pub(super) fn subject(entry: &LedgerEntry) -> String {
+    let (event, rest) = LedgerEvent::read(&entry.kind, &entry.body);
+    let AgentCall { tool, mut summary, input, .. } = event.into_call().unwrap_or_default();
+    // Early entries of questions have the input beside the tool.
+    let input = input.as_deref().map(Json::from).or(rest.get("input"));
+    if let (true, Some(input)) = (summary.is_empty(), input) {
+        summary = shown(input).into_owned();
     }
-    format!("{}: {summary}", call.tool)
+    if tool.is_empty() || summary.is_empty() || tool == summary {
+        return if summary.is_empty() { tool } else { summary };
+    }
+    format!("{tool}: {summary}")
 }
 
 /// Returns the members of a body whose kind has no words of its own.

@@ -100,7 +100,7 @@ impl<'a, W: Write> LedgerPages<'a, W> {
             self.store.entries(&filter, 0, 1)
         };
         let asked = first(LedgerKind::Asked)?;
-        let asked = asked.first().map(|asked| subject(&asked.event())).unwrap_or_default();
+        let asked = asked.first().map(subject).unwrap_or_default();
         let is_decided = is_decided || !first(LedgerKind::Decided)?.is_empty();
         Ok(QuestionSummary { asked, is_decided })
     }

@@ -57,7 +57,7 @@ const ID: Option<&str> = Some("550e8400-e29b-41d4-a716-446655440000");
 const TIME: &str = "2026-11-15 14:00:00  ";
 
 fn row(entry: &LedgerEntry, asked: Option<&Value>, width: Option<usize>) -> String {
-    let asked = asked.map(|asked| subject(&self::entry("asked", ID, asked).event()));
+    let asked = asked.map(|asked| subject(&self::entry("asked", ID, asked)));
     let question = QuestionSummary { asked: asked.unwrap_or_default(), is_decided: false };
     row_of(entry, &question, width)
 }

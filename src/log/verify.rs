@@ -91,12 +91,7 @@ fn forged_links(unchained: &[String]) -> String {
     )
 }
 
-fn whole(
-    entries: u64,
-    from: Option<&EntriesPruned<'_>>,
-    head: ChainHead,
-    noted: NotedHead,
-) -> String {
+fn whole(entries: u64, from: Option<&EntriesPruned>, head: ChainHead, noted: NotedHead) -> String {
     let mut lines = vec![format!("The ledger is whole: {}.", counted(entries))];
     if let Some(anchor) = from {
         let through = anchor.through;
@@ -153,7 +148,7 @@ pub(super) fn prune(path: &Path, before_ms: i64) -> Result<ExitCode, Failure> {
     drop(Store::open_read_only(path)?);
     let pruned = Store::open(path).and_then(|mut store| store.prune(before_ms))?;
     let said = match pruned.anchor.as_ref().map(|entry| (entry, entry.event())) {
-        Some((entry, LedgerEvent::EntriesPruned(anchor))) => {
+        Some((entry, LedgerEvent::Anchor(anchor))) => {
             let head = ChainHead { seq: entry.seq, hash: entry.hash };
             let (removed, period) = (counted(pruned.removed), period(&anchor));
             format!("Removed {removed}, {period}.\nThe head is now {head}")
@@ -165,7 +160,7 @@ pub(super) fn prune(path: &Path, before_ms: i64) -> Result<ExitCode, Failure> {
 }
 
 /// Returns the time from the first to the last of the entries that an anchor stands for.
-fn period(anchor: &EntriesPruned<'_>) -> String {
+fn period(anchor: &EntriesPruned) -> String {
     let zone = TimeZone::system();
     format!("from {} to {}", time::local(anchor.from_ms, &zone), time::local(anchor.to_ms, &zone))
 }

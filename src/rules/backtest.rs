@@ -8,7 +8,7 @@ use callgate_mask::{mask_text, text};
 use callgate_rules::{Backtest, Policy, RuleDecision, TurnedVerdict};
 use callgate_store::{EntryFilter, Store, StoreError};
 
-use super::past::{PastRequest, play};
+use super::past::{asked, play};
 use crate::counted::counted;
 use crate::failure::Failure;
 use crate::progress::ProgressBar;
@@ -65,8 +65,8 @@ fn line(turned: &TurnedVerdict, store: &Store) -> Result<String, StoreError> {
     let entry = store.entries(&EntryFilter::default(), before, 1)?.pop();
     let id = entry.as_ref().and_then(|entry| entry.question.as_deref()).unwrap_or_default();
     let id: String = id.chars().take(8).collect();
-    let body = entry.as_ref().map(|entry| PastRequest::read(&entry.body)).unwrap_or_default();
-    let summary = mask_text(&body.summary).shown().to_owned();
+    let asked = entry.as_ref().map(|entry| asked(&entry.body)).unwrap_or_default();
+    let summary = mask_text(&asked.summary).shown().to_owned();
     let because = text::one_line(&turned.verdict.because);
     Ok(format!("{id} {}: {because}", text::one_line(&summary)))
 }

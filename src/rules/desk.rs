@@ -21,7 +21,7 @@ use jiff::Timestamp;
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
-use super::past::{PastRequest, play};
+use super::past::{asked, play};
 use super::suggest::suggestions;
 use super::{is_undecided, project_files};
 use crate::agents::settings_file::{BackupChoice, SettingsFile};
@@ -74,7 +74,7 @@ impl ServedRules {
         let entries = self.store()?.latest(&filter, u64::MAX, MOST_RECENT).map_err(failed)?;
         let mut folders: Vec<PathBuf> = entries
             .iter()
-            .map(|entry| PathBuf::from(PastRequest::read(&entry.body).parts()[1]))
+            .map(|entry| PathBuf::from(asked(&entry.body).recorded_request().cwd))
             .collect();
         folders.sort();
         folders.dedup();
@@ -95,12 +95,12 @@ impl ServedRules {
         let seq = turned.label.parse::<u64>().unwrap_or_default();
         let entries = store.entries(&EntryFilter::default(), seq.saturating_sub(1), 1);
         let entry = entries.map_err(|error| error.to_string())?.pop();
-        let body = entry.as_ref().map(|entry| PastRequest::read(&entry.body)).unwrap_or_default();
+        let asked = entry.as_ref().map(|entry| asked(&entry.body)).unwrap_or_default();
         Ok(TurnedCall {
             seq,
             at_ms: entry.as_ref().map(|entry| entry.at_ms).unwrap_or_default(),
-            summary: mask_text(&body.summary).into_shown(),
-            project: body.parts()[1].to_owned(),
+            summary: mask_text(&asked.summary).into_shown(),
+            project: asked.recorded_request().cwd,
             was: turned.decided,
             would: turned.verdict.decision,
         })

@@ -3,7 +3,6 @@
 //! One thread reads the ledger, the others judge. Only questions whose decision has not been read
 //! yet stay in memory.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, sync_channel};
@@ -13,8 +12,7 @@ use callgate_link::sync::lock;
 use callgate_rules::{Act, Backtest, NoLinks, Policy, RuleDecision, Verdict, judge};
 use callgate_store::{EntryFilter, LedgerEntry, Store, StoreError};
 use callgate_wire::approval::Decision;
-use callgate_wire::ledger::{LedgerEvent, LedgerKind, RecordedRequest};
-use callgate_wire::raw::Json;
+use callgate_wire::ledger::{LedgerEvent, LedgerKind, QuestionAsked, RecordedRequest};
 
 use crate::policy::{LocalClock, home};
 
@@ -38,33 +36,19 @@ pub(super) struct PastQuestion {
     pub(super) decided: RuleDecision,
 }
 
-/// A call of the past, as far as its entry could be read.
-#[derive(Default)]
-pub(super) struct PastRequest<'a> {
-    pub(super) summary: Cow<'a, str>,
-    /// Whether a person was asked, since no rule decided.
-    pub(super) was_asked: bool,
-    request: RecordedRequest<'a>,
+/// Reads the body of a question's entry. Of a damaged one everything is empty.
+pub(super) fn asked(body: &str) -> QuestionAsked {
+    match LedgerEvent::read(LedgerKind::Asked.name(), body).0 {
+        LedgerEvent::Asked(asked) => asked,
+        _ => QuestionAsked::default(),
+    }
 }
 
-impl<'a> PastRequest<'a> {
-    /// Reads the body of a question's entry, which may have been damaged.
-    pub(super) fn read(body: &'a str) -> Self {
-        match LedgerEvent::read(LedgerKind::Asked.name(), body) {
-            LedgerEvent::QuestionAsked(asked) => Self {
-                request: asked.recorded_request(),
-                was_asked: asked.ruling.is_for_people(),
-                summary: asked.summary,
-            },
-            _ => Self { was_asked: true, ..Self::default() },
-        }
-    }
-
-    /// Returns the tool, the folder, the agent and the input.
-    pub(super) fn parts(&self) -> [&str; 4] {
-        let RecordedRequest { tool_name, cwd, agent, tool_input, .. } = &self.request;
-        [tool_name, cwd, agent, tool_input.map_or("null", Json::get)]
-    }
+/// Returns the tool, the folder, the agent and the input.
+pub(super) fn parts(request: &RecordedRequest) -> [&str; 4] {
+    let RecordedRequest { tool_name, cwd, agent, tool_input, .. } = request;
+    let input = tool_input.as_ref().map_or("null", |input| input.get());
+    [tool_name, cwd, agent.as_deref().unwrap_or_default(), input]
 }
 
 /// Applies a policy to the ledger. Returns `None` if it was stopped early.
@@ -86,9 +70,9 @@ pub(super) fn play(
                 for question in &batch {
                     // The labels are in the order of the ledger.
                     let label = format!("{:020}", question.seq);
-                    let asked = PastRequest::read(&question.body);
-                    let verdict = judge.verdict(question.at_ms, &asked);
-                    part.note(label, question.decided, asked.was_asked, verdict);
+                    let asked = asked(&question.body);
+                    let verdict = judge.verdict(question.at_ms, &asked.recorded_request());
+                    part.note(label, question.decided, asked.ruling.is_for_people(), verdict);
                 }
                 sum.add(part);
             }
@@ -141,19 +125,14 @@ pub(super) fn read_questions(
             return Ok(false);
         }
         for entry in entries {
-            let decided = decided(&entry);
-            let LedgerEntry { seq, at_ms, question, body, .. } = entry;
-            let id = question.unwrap_or_default();
-            if let Some(decided) = decided {
-                let asked = open.remove(&id);
-                asked
-                    .map(|asked| PastQuestion { decided, ..asked })
-                    .into_iter()
-                    .for_each(&mut *put);
-            } else {
+            let id = entry.question.clone().unwrap_or_default();
+            if entry.is(LedgerKind::Asked) {
+                let LedgerEntry { seq, at_ms, body, .. } = entry;
                 let asked = PastQuestion { seq, at_ms, body, decided: RuleDecision::Ask };
                 // A question that is asked again replaces the earlier one.
                 open.insert(id, asked).into_iter().for_each(&mut *put);
+            } else if let Some(asked) = open.remove(&id) {
+                put(PastQuestion { decided: decided(&entry), ..asked });
             }
         }
     }
@@ -180,8 +159,8 @@ impl<'a> BacktestJudge<'a> {
         Self { policy, home, clock, is_timed, known: HashMap::new() }
     }
 
-    fn verdict(&mut self, at_ms: i64, request: &PastRequest<'_>) -> &Verdict {
-        let [tool, cwd, agent, input] = request.parts();
+    fn verdict(&mut self, at_ms: i64, request: &RecordedRequest) -> &Verdict {
+        let [tool, cwd, agent, input] = parts(request);
         let time = if self.is_timed { at_ms } else { 0 };
         if self.known.len() >= MOST_KNOWN {
             self.known.clear();
@@ -195,17 +174,11 @@ impl<'a> BacktestJudge<'a> {
     }
 }
 
-/// Returns what an entry says was decided; `None` for the entry of a question.
-fn decided(entry: &LedgerEntry) -> Option<RuleDecision> {
-    if entry.is(LedgerKind::Asked) {
-        return None;
-    }
-    Some(match entry.event() {
-        LedgerEvent::QuestionDecided(decided) => match decided.decision {
-            Some(Decision::Allow) => RuleDecision::Allow,
-            Some(Decision::Deny) => RuleDecision::Deny,
-            _ => RuleDecision::Ask,
-        },
+fn decided(entry: &LedgerEntry) -> RuleDecision {
+    let LedgerEvent::Decided(decided) = entry.event() else { return RuleDecision::Ask };
+    match decided.decision {
+        Some(Decision::Allow) => RuleDecision::Allow,
+        Some(Decision::Deny) => RuleDecision::Deny,
         _ => RuleDecision::Ask,
-    })
+    }
 }

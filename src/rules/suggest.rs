@@ -11,7 +11,7 @@ use callgate_rules::{Act, DecidedCall, Guarded, Policy, RuleDecision, RuleSugges
 use callgate_store::{Store, StoreError, now_ms};
 use sha2::{Digest, Sha256};
 
-use super::past::{GoOn, PastQuestion, PastRequest, read_questions};
+use super::past::{GoOn, PastQuestion, asked, parts, read_questions};
 use crate::failure::Failure;
 use crate::policy::{LocalClock, asks_a_person, home};
 use crate::progress::ProgressBar;
@@ -118,13 +118,14 @@ struct PastCalls {
 
 impl PastCalls {
     fn add(&mut self, question: &PastQuestion) {
-        let asked = PastRequest::read(&question.body);
+        let asked = asked(&question.body);
         let is_denied = question.decided == RuleDecision::Deny;
         // What a rule has allowed needs no other rule.
-        if !is_denied && !asked.was_asked {
+        if !is_denied && !asked.ruling.is_for_people() {
             return;
         }
-        let [tool, cwd, agent, input] = asked.parts();
+        let request = asked.recorded_request();
+        let [tool, cwd, agent, input] = parts(&request);
         if asks_a_person(tool) {
             return;
         }
@@ -139,7 +140,7 @@ impl PastCalls {
             None => {
                 let act = Act::of(tool, input, cwd, agent, &self.home);
                 self.calls.push(DecidedCall { act, allowed: 0, denied: 0, undecided: 0 });
-                let summary = asked.summary.to_string();
+                let summary = asked.summary.clone();
                 self.rows.push(PastRow { seq: question.seq, summary, project: cwd.to_owned() });
                 self.known.insert(hash, self.calls.len() - 1);
                 self.calls.len() - 1

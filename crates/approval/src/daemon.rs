@@ -28,7 +28,7 @@ use callgate_link::file::FileLock;
 use callgate_link::socket::SocketError;
 use callgate_store::{EntryDraft, Store, StoreError, now_ms};
 use callgate_wire::desk::HiddenText;
-use callgate_wire::ledger::DeskStarted;
+use callgate_wire::ledger::{DeskStarted, LedgerEvent};
 use rustix::process::{Resource, getrlimit, setrlimit};
 use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot, watch};
@@ -314,9 +314,9 @@ fn restored(
 
 /// Records the start in the ledger. Returns the number of that entry.
 fn begin(store: &mut Store) -> Result<u64, StoreError> {
-    let version = env!("CARGO_PKG_VERSION").into();
-    let started = DeskStarted { version, pid: std::process::id(), ..DeskStarted::default() };
-    store.append(&[EntryDraft::new(now_ms(), None, &started.into())])?;
+    let version = env!("CARGO_PKG_VERSION").to_owned();
+    let started = LedgerEvent::Started(DeskStarted { version, pid: std::process::id() });
+    store.append(&[EntryDraft::new(now_ms(), None, &started)])?;
     store.last_seq()
 }
 

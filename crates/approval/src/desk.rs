@@ -253,7 +253,7 @@ impl Desk {
             }
             DeskInput::Try { id, who, reply_to } => self.rehearse(&mut step, &id, &who, &reply_to),
             DeskInput::RulesSaved { who, saved } => {
-                step.note(None, record::saved(&who, &saved));
+                step.note(None, &record::saved(&who, &saved));
             }
             DeskInput::ViewerLeft(viewer) => self.viewer_left(&mut step, viewer),
             DeskInput::Tick => {}

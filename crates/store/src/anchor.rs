@@ -7,20 +7,16 @@ use rusqlite::{Connection, OptionalExtension};
 use crate::chain::{ChainHead, Sha256Hash};
 use crate::ledger;
 
-/// Reads the body of an entry of the kind `anchor`. Returns `None` if the chain cannot continue
-/// from it.
-pub(crate) fn read_anchor(body: &str) -> Option<EntriesPruned<'static>> {
-    let LedgerEvent::EntriesPruned(anchor) = LedgerEvent::read(LedgerKind::Anchor.name(), body)
-    else {
-        return None;
-    };
-    let EntriesPruned { through, hash, count, from_ms, to_ms, links, more: _ } = anchor;
-    let hash = hash.parse::<Sha256Hash>().ok()?.to_string().into();
-    Some(EntriesPruned { through, hash, count, from_ms, to_ms, links, ..EntriesPruned::default() })
+/// Reads the body of an entry of the kind `anchor`.
+pub(crate) fn read_anchor(body: &str) -> Option<EntriesPruned> {
+    match LedgerEvent::read(LedgerKind::Anchor.name(), body).0 {
+        LedgerEvent::Anchor(anchor) => Some(anchor),
+        _ => None,
+    }
 }
 
 /// Returns the head from which the chain continues after an anchor.
-pub(crate) fn head_after(anchor: &EntriesPruned<'_>) -> Option<ChainHead> {
+pub(crate) fn head_after(anchor: &EntriesPruned) -> Option<ChainHead> {
     Some(ChainHead { seq: anchor.through, hash: anchor.hash.parse::<Sha256Hash>().ok()?.0 })
 }
 
@@ -28,7 +24,7 @@ pub(crate) fn head_after(anchor: &EntriesPruned<'_>) -> Option<ChainHead> {
 pub(crate) fn anchor_through(
     connection: &Connection,
     through: u64,
-) -> rusqlite::Result<Option<EntriesPruned<'static>>> {
+) -> rusqlite::Result<Option<EntriesPruned>> {
     let mut query = connection.prepare(
         "SELECT body FROM entries WHERE kind = 'anchor' AND json_valid(body)
          AND json_extract(body, '$.through') = ? ORDER BY seq DESC LIMIT 1",

@@ -1,6 +1,7 @@
 //! The entries of the ledger, and filters for them.
 
 use callgate_wire::ledger::{LedgerEvent, LedgerKind};
+use callgate_wire::raw::Members;
 use serde::de::IgnoredAny;
 
 /// The longest body of an entry, in bytes: whatever fits into a line of the approval protocol fits
@@ -44,8 +45,8 @@ pub struct LedgerEntry {
 impl LedgerEntry {
     /// Returns what the entry records.
     #[must_use]
-    pub fn event(&self) -> LedgerEvent<'_> {
-        LedgerEvent::read(&self.kind, &self.body)
+    pub fn event(&self) -> LedgerEvent {
+        LedgerEvent::read(&self.kind, &self.body).0
     }
 
     /// Returns true if the entry is of this kind, whether or not its body can be read.
@@ -87,8 +88,9 @@ pub enum MemberMatch {
 impl EntryDraft {
     /// Creates the draft of an entry that records `event`.
     #[must_use]
-    pub fn new(at_ms: i64, question: Option<String>, event: &LedgerEvent<'_>) -> Self {
-        Self { at_ms, kind: event.kind().to_owned(), question, body: event.body() }
+    pub fn new(at_ms: i64, question: Option<String>, event: &LedgerEvent) -> Self {
+        let body = event.body(&Members::default());
+        Self { at_ms, kind: event.kind().to_owned(), question, body }
     }
 
     /// Returns what is wrong with the draft, if anything is.

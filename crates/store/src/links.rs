@@ -41,7 +41,7 @@ pub(crate) fn links_before(connection: &Connection, seq: i64) -> rusqlite::Resul
     while let Some(row) = rows.next()? {
         if is_chained(connection, row)? {
             let text = |column| row.get_ref(column).map(|it| it.as_str().unwrap_or_default());
-            links.apply(&LedgerEvent::read(text(2)?, text(4)?));
+            links.apply(&LedgerEvent::read(text(2)?, text(4)?).0);
         }
     }
     Ok(links)

@@ -1,6 +1,6 @@
 //! Pruning: removes old entries and leaves an anchor from which verification continues.
 
-use callgate_wire::ledger::EntriesPruned;
+use callgate_wire::ledger::{EntriesPruned, LedgerEvent};
 use rusqlite::{Connection, OptionalExtension, Statement};
 
 use crate::chain::Sha256Hash;
@@ -51,7 +51,7 @@ impl Store {
 
     /// Returns the anchor that [`prune`](Self::prune) would leave, without removing anything.
     /// Returns the same error for a broken chain.
-    pub fn prunable(&self, before_ms: i64) -> Result<Option<EntriesPruned<'static>>, StoreError> {
+    pub fn prunable(&self, before_ms: i64) -> Result<Option<EntriesPruned>, StoreError> {
         let failed = self.failed("read");
         let view = self.connection.unchecked_transaction().map_err(&failed)?;
         check_whole(&walk(&view, None, &|_, _| ()).map_err(&failed)?)?;
@@ -87,7 +87,7 @@ fn remove(
     let Some(anchor) = anchor_before(transaction, kept_from)? else { return Ok(None) };
     transaction.execute("DELETE FROM entries WHERE seq < ?", [kept_from])?;
     let removed = anchor.count;
-    let draft = EntryDraft::new(now_ms, None, &anchor.into());
+    let draft = EntryDraft::new(now_ms, None, &LedgerEvent::Anchor(anchor));
     let written = ledger::write(transaction, &[draft])?;
     Ok(written.into_iter().next().map(|entry| (removed, entry)))
 }
@@ -111,7 +111,7 @@ fn first_to_keep(connection: &Connection, before_ms: i64, now_ms: i64) -> rusqli
 fn anchor_before(
     connection: &Connection,
     kept_from: i64,
-) -> rusqlite::Result<Option<EntriesPruned<'static>>> {
+) -> rusqlite::Result<Option<EntriesPruned>> {
     let links = links_before(connection, kept_from)?;
     connection
         .query_row(
@@ -123,12 +123,11 @@ fn anchor_before(
             |row| {
                 Ok(EntriesPruned {
                     through: ledger::unsigned(row, 0)?,
-                    hash: Sha256Hash(row.get(1)?).to_string().into(),
+                    hash: Sha256Hash(row.get(1)?).to_string(),
                     count: ledger::unsigned(row, 2)?,
                     from_ms: row.get(3)?,
                     to_ms: row.get(4)?,
                     links: Some(links.clone()),
-                    ..EntriesPruned::default()
                 })
             },
         )

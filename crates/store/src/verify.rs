@@ -25,7 +25,7 @@ pub enum ChainReport {
         /// How many entries there are.
         entries: u64,
         /// The anchor of the entries that pruning removed before the first one, if there are any.
-        from_anchor: Option<EntriesPruned<'static>>,
+        from_anchor: Option<EntriesPruned>,
         /// The end of the chain, to be noted elsewhere.
         head: ChainHead,
         /// How it compares with a head that was noted earlier.
@@ -104,7 +104,7 @@ const TOLD_AFTER: u64 = 4096;
 type ChainStep = Result<(), (u64, ChainFault)>;
 
 struct ChainWalk {
-    from_anchor: Option<EntriesPruned<'static>>,
+    from_anchor: Option<EntriesPruned>,
     entries: u64,
     last: ChainHead,
     noted: Option<ChainHead>,

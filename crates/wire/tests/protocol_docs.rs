@@ -4,10 +4,13 @@
 //! hold several messages, one after the other. A block that does not say what it holds, and a
 //! document without any block, fail the test: an example that nobody checks goes stale.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::{fs, io};
+use std::{fs, io, iter};
 
-use callgate_wire::ledger::{EventShape, LedgerEvent};
+use callgate_wire::ledger::{
+    AnswerChannel, ClosedHow, LedgerEvent, LedgerMember, LedgerRuling, PressOutcome,
+};
 use callgate_wire::raw::{Json, Members, quoted};
 use callgate_wire::{approval, desk, mcp, session, tools};
 use expect_test::expect;
@@ -46,43 +49,115 @@ fn every_kind_of_entry_is_documented_as_it_is_written() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/protocol/ledger.md");
     let document = fs::read_to_string(path).expect("docs/protocol/ledger.md is there");
     let mut sections = document.split("\n## `").skip(1);
-    let mut shapes = LedgerEvent::SHAPES.chunk_by(|one, other| one.kind == other.kind);
-    for (section, shapes) in sections.by_ref().zip(shapes.by_ref()) {
-        let expected: Vec<String> = shapes.iter().map(described).collect();
-        let expected = format!("{}`\n\n{}", shapes[0].kind.name(), expected.join("\n"));
-        let written = section.split_once("\n```").map_or(section, |(before, _)| before);
-        assert_eq!(written, expected);
+    let mut kinds = LedgerEvent::MEMBERS.chunk_by(|(one, _), (other, _)| one == other);
+    let mut documented = BTreeSet::new();
+    for (section, bodies) in sections.by_ref().zip(kinds.by_ref()) {
+        let name = bodies[0].0.name();
+        assert!(section.starts_with(&format!("{name}`\n\n")), "{name} is next, not {section}");
+        let bodies = bodies.iter().map(|(_, members)| *members).filter(|of| !of.is_empty());
+        let tables = tables(section, "member | value");
+        assert_eq!(tables.len(), bodies.clone().count(), "the tables of {name}");
+        for (table, members) in tables.iter().zip(bodies) {
+            check_table(name, table, members);
+            documented.extend(table.iter().map(|row| (members.as_ptr(), row[0])));
+        }
     }
-    assert!(sections.next().is_none() && shapes.next().is_none(), "as many sections as kinds");
+    assert!(sections.next().is_none() && kinds.next().is_none(), "as many sections as kinds");
+    for (kind, members) in LedgerEvent::MEMBERS {
+        for member in *members {
+            let is_there = documented.contains(&(members.as_ptr(), member.name));
+            assert!(is_there, "{} of {kind:?} is not documented", member.name);
+        }
+    }
+    for (title, words) in [
+        ("ruling", words(LedgerRuling::ALL, LedgerRuling::name)),
+        ("channel", channels()),
+        ("outcome", words(PressOutcome::ALL, PressOutcome::name)),
+        ("how", words(ClosedHow::ALL, ClosedHow::name)),
+    ] {
+        let tables = tables(&document, title);
+        let rows: Vec<&str> = tables.iter().flatten().map(|row| row[0]).collect();
+        assert_eq!(rows, words, "the words of {title}");
+    }
     let blocks = json_blocks(&document).expect("closed blocks");
     let entries = blocks.iter().flat_map(|block| messages(&block.text).expect("entries"));
     let mut examples: Vec<String> = entries.map(|entry| variant_of(entry.get())).collect();
     examples.dedup();
-    assert_eq!(examples.len(), LedgerEvent::SHAPES.len(), "an example of each: {examples:?}");
+    assert_eq!(examples.len(), LedgerEvent::MEMBERS.len(), "an example of each: {examples:?}");
 }
 
-/// The text of a kind of entry in its document.
-fn described(shape: &EventShape) -> String {
-    let joined =
-        |lines: &[&str]| lines.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ");
-    let mut text = joined(shape.about) + "\n";
-    if !shape.fields.is_empty() {
-        text += "\n| member | value | meaning |\n|---|---|---|\n";
-    }
-    for field in shape.fields {
-        let optional = if field.is_optional { ", optional" } else { "" };
-        let (name, value, meaning) = (field.name, field.shape, joined(field.meaning));
-        let row = format!("| `{name}` | {value}{optional} | {meaning} |\n");
-        text += &row;
-    }
-    text
+/// The rows of each table with this head, whose last column is the meaning.
+fn tables<'a>(text: &'a str, head: &str) -> Vec<Vec<Vec<&'a str>>> {
+    let columns = "|---".repeat(head.split(" | ").count() + 1);
+    let head = format!("\n| {head} | meaning |\n{columns}|\n");
+    let rows = |table: &'a str| table.lines().take_while(|line| line.starts_with("| `"));
+    let cells = |row: &'a str| {
+        let cells: Vec<&str> = row.trim_matches(['|', ' ']).split(" | ").collect();
+        assert!(cells.iter().all(|cell| !cell.is_empty()), "{row}");
+        iter::once(cells[0].trim_matches('`')).chain(cells[1..].iter().copied()).collect()
+    };
+    text.split(&head).skip(1).map(|table| rows(table).map(cells).collect()).collect()
 }
 
-/// The name of the struct of an entry.
+/// A table lists the members in their order, and leaves out only optional ones: those that entries
+/// of this kind never have.
+fn check_table(kind: &str, table: &[Vec<&str>], members: &[LedgerMember]) {
+    let mut members = members.iter();
+    for row in table {
+        let member = loop {
+            let next = members.next();
+            let member = next.unwrap_or_else(|| panic!("{kind} has no {} there", row[0]));
+            if member.name == row[0] {
+                break member;
+            }
+            assert!(member.is_optional, "{} of {kind} is not documented", member.name);
+        };
+        let value = row[1].strip_suffix(", optional").filter(|_| member.is_optional);
+        assert_eq!(value.unwrap_or(row[1]), value_of(member), "{} of {kind}", row[0]);
+    }
+    assert!(members.all(|member| member.is_optional), "the last members of {kind}");
+}
+
+/// What a document calls the values of a member.
+fn value_of(member: &LedgerMember) -> String {
+    let all_words = |words: Vec<&str>| {
+        let (last, others) = words.split_last().expect("a word");
+        format!("`{}` or `{last}`", others.join("`, `"))
+    };
+    let of = member.value_type;
+    match of.strip_prefix("Option<").and_then(|of| of.strip_suffix('>')).unwrap_or(of) {
+        "String" => "string".to_owned(),
+        "bool" => "boolean".to_owned(),
+        "u32" | "u64" | "i64" | "usize" => "number".to_owned(),
+        "Vec<String>" => "array of strings".to_owned(),
+        "Vec<Vec<u8>>" => "array of arrays of numbers".to_owned(),
+        "Box<RawValue>" => "JSON".to_owned(),
+        "ChainedLinks" => "object".to_owned(),
+        "Decision" => all_words(vec!["allow", "deny", "timeout"]),
+        "LedgerRuling" => all_words(words(LedgerRuling::ALL, LedgerRuling::name)),
+        "AnswerChannel" => all_words(channels()),
+        "PressOutcome" => all_words(words(PressOutcome::ALL, PressOutcome::name)),
+        "ClosedHow" => all_words(words(ClosedHow::ALL, ClosedHow::name)),
+        other => panic!("values of the type {other} are not documented"),
+    }
+}
+
+fn words<T: Copy>(all: &[T], name: fn(T) -> &'static str) -> Vec<&'static str> {
+    all.iter().copied().map(name).collect()
+}
+
+/// The channels of people: what a rule decides is recorded with the rule.
+fn channels() -> Vec<&'static str> {
+    let mut channels = words(AnswerChannel::ALL, AnswerChannel::name);
+    channels.retain(|channel| *channel != "rule");
+    channels
+}
+
+/// The name of the variant of an entry.
 fn variant_of(entry: &str) -> String {
     let members = Json::read(entry).map(Json::members).unwrap_or_default();
     let kind = members.string("kind").unwrap_or_default();
-    let event = LedgerEvent::read(&kind, members.get("body").map_or("", Json::get));
+    let (event, _) = LedgerEvent::read(&kind, members.get("body").map_or("", Json::get));
     format!("{event:?}").split('(').next().unwrap_or_default().to_owned()
 }
 
@@ -287,14 +362,14 @@ fn ledger_entry(message: &str) -> Result<Vec<u8>, String> {
         return Err(format!("its members are {names:?}"));
     }
     let (kind, body) = (members.string("kind").unwrap_or_default(), members.0.pop());
-    let event = LedgerEvent::read(&kind, body.as_ref().map_or("", |(_, body)| body.get()));
-    match (&event, event.more()) {
+    let (event, rest) = LedgerEvent::read(&kind, body.as_ref().map_or("", |(_, body)| body.get()));
+    match (&event, rest.0.as_slice()) {
         (LedgerEvent::Unknown { .. }, _) => return Err(format!("unknown kind {kind:?}")),
         (_, [(name, _), ..]) => return Err(format!("unknown member {name:?}")),
         _ => {}
     }
     let entry = written(&members);
-    Ok(format!("{},\"body\":{}}}", entry.trim_end_matches('}'), event.body()).into_bytes())
+    Ok(format!("{},\"body\":{}}}", entry.trim_end_matches('}'), event.body(&rest)).into_bytes())
 }
 
 fn tools_request(message: &str) -> Result<Vec<u8>, String> {

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use callgate_store::{EntryFilter, Store, StoreError};
 use callgate_wire::approval::Decision;
 use callgate_wire::ledger::{LedgerEvent, LedgerKind, RecordedRequest};
-use callgate_wire::raw::Json;
+use serde_json::value::RawValue;
 
 use super::{BenchCall, BenchTask, TaskKind};
 
@@ -19,7 +19,7 @@ const SUITE: &str = "ledger";
 pub(in crate::rules) fn tasks(store: &Store) -> Result<Vec<BenchTask>, StoreError> {
     let kinds = vec![LedgerKind::Asked, LedgerKind::Decided, LedgerKind::Ran];
     let filter = EntryFilter { kinds, ..EntryFilter::default() };
-    let mut open: BTreeMap<String, (String, BenchCall)> = BTreeMap::new();
+    let mut open: BTreeMap<String, RecordedRequest> = BTreeMap::new();
     let mut sessions: BTreeMap<String, Vec<BenchCall>> = BTreeMap::new();
     let mut unwanted = Vec::new();
     let mut after = 0;
@@ -29,28 +29,24 @@ pub(in crate::rules) fn tasks(store: &Store) -> Result<Vec<BenchTask>, StoreErro
         after = last.seq;
         for entry in &entries {
             match (entry.event(), entry.question.clone()) {
-                (LedgerEvent::QuestionAsked(asked), Some(question)) => {
-                    let request = asked.recorded_request();
-                    let RecordedRequest { tool_name, tool_input, cwd, agent, .. } = request;
-                    let session = request.session_id.into();
-                    match call(&tool_name, tool_input, &cwd, &agent) {
-                        Some(call) => open.insert(question, (session, call)),
-                        None => open.remove(&question),
-                    };
+                (LedgerEvent::Asked(asked), Some(question)) => {
+                    open.insert(question, asked.recorded_request());
                 }
-                (LedgerEvent::QuestionDecided(decided), Some(question)) => {
-                    let Some((session, call)) = open.remove(&question) else { continue };
+                (LedgerEvent::Decided(decided), Some(question)) => {
+                    let Some(request) = open.remove(&question) else { continue };
+                    let RecordedRequest { tool_name, tool_input, cwd, session_id, agent, .. } =
+                        request;
+                    let Some(call) = call(tool_name, tool_input, cwd, agent) else { continue };
                     match decided.decision {
-                        Some(Decision::Allow) => sessions.entry(session).or_default().push(call),
+                        Some(Decision::Allow) => sessions.entry(session_id).or_default().push(call),
                         Some(Decision::Deny) => unwanted.push(call),
                         _ => {}
                     }
                 }
                 // What ran without a question; the others are there already.
-                (LedgerEvent::CallReported(ran), None) => {
-                    let agent = ran.agent.as_deref().unwrap_or_default();
-                    let call = call(&ran.tool, ran.input, &ran.cwd, agent);
-                    sessions.entry(ran.session.into()).or_default().extend(call);
+                (LedgerEvent::Ran(ran), None) => {
+                    let call = call(ran.tool, ran.input, ran.cwd, ran.agent);
+                    sessions.entry(ran.session).or_default().extend(call);
                 }
                 _ => {}
             }
@@ -65,12 +61,12 @@ pub(in crate::rules) fn tasks(store: &Store) -> Result<Vec<BenchTask>, StoreErro
 }
 
 /// Returns a call, if its input is known.
-fn call(tool: &str, input: Option<Json<'_>>, cwd: &str, agent: &str) -> Option<BenchCall> {
-    let named = |name: &str| (!name.is_empty()).then(|| name.to_owned());
-    Some(BenchCall {
-        tool: tool.to_owned(),
-        input: input.filter(|input| input.is_object())?.to_boxed()?,
-        cwd: named(cwd),
-        agent: named(agent),
-    })
+fn call(
+    tool: String,
+    input: Option<Box<RawValue>>,
+    cwd: String,
+    agent: Option<String>,
+) -> Option<BenchCall> {
+    let input = input.filter(|input| input.get().starts_with('{'))?;
+    Some(BenchCall { tool, input, cwd: Some(cwd).filter(|cwd| !cwd.is_empty()), agent })
 }

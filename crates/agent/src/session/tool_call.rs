@@ -7,8 +7,7 @@ use std::time::{Duration, Instant};
 use callgate_mask::text::shortened;
 use callgate_mask::{mask_json, mask_text};
 use callgate_store::{EntryDraft, now_ms};
-use callgate_wire::ledger::{CallRan, CallRefused, CallRunning, LedgerEvent};
-use callgate_wire::raw::Members;
+use callgate_wire::ledger::{LedgerEvent, RuntimeCall};
 use callgate_wire::session::{
     ConversationMode, SessionEvent, ToolLocation, ToolProgress, ToolUse, tool_kind,
 };
@@ -106,7 +105,7 @@ pub(super) async fn run(
         }
         ToolPermit::Denied { because, interrupt } => {
             origin.note_denied();
-            let draft = Some(entry.refused(&because));
+            let draft = Some(entry.draft(&because, LedgerEvent::RuntimeRefused));
             CallReport {
                 ran: FinishedCall { outcome: CallOutcome::denied(because), interrupt },
                 draft,
@@ -136,20 +135,16 @@ pub(super) async fn permit(
         preview: equivalent.and_then(|own| equivalent_preview(&shared, own)),
     };
     let permit = permit_in(mode, is_read_only, &shared, question).await;
-    let mut entry =
-        CallRecord { shared: &shared, conversation, wanted: &wanted, input: wanted.input.clone() };
-    let draft = match &permit {
-        ToolPermit::Allowed { because, input } => {
-            if let Some(changed) = input {
-                entry.input.clone_from(changed);
-            }
-            entry.running(because)
-        }
+    let (kind, because, changed): (fn(_) -> _, _, _) = match &permit {
+        ToolPermit::Allowed { because, input } => (LedgerEvent::Running, because, input.as_ref()),
         ToolPermit::Denied { because, .. } => {
             origin.note_denied();
-            entry.refused(because)
+            (LedgerEvent::RuntimeRefused, because, None)
         }
     };
+    let input = changed.unwrap_or(&wanted.input).clone();
+    let entry = CallRecord { shared: &shared, conversation, wanted: &wanted, input };
+    let draft = entry.draft(because, kind);
     match shared.options.ledger.record(vec![draft]).await {
         Ok(()) => permit,
         Err(error) => {
@@ -263,7 +258,7 @@ impl CallRecord<'_> {
         because: &str,
     ) -> CallReport {
         if !tool.spec().is_read_only {
-            let draft = self.running(because);
+            let draft = self.draft(because, LedgerEvent::Running);
             if let Err(error) = self.shared.options.ledger.record(vec![draft]).await {
                 return CallReport::failed(format!("it cannot be recorded in the ledger: {error}"));
             }
@@ -271,43 +266,25 @@ impl CallRecord<'_> {
         let started = Instant::now();
         let outcome = tool.run(invocation).await;
         let ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
-        let draft = Some(self.ran(!outcome.is_error, ms, because));
+        let (ok, ms) = (Some(!outcome.is_error), Some(ms));
+        let ran = |call| LedgerEvent::RuntimeRan(RuntimeCall { ok, ms, ..call });
+        let draft = Some(self.draft(because, ran));
         CallReport { draft, ran: FinishedCall { outcome, interrupt: false } }
     }
 
-    fn running(&self, because: &str) -> EntryDraft {
-        let CallRan { tool, session, cwd, agent, call, summary, because, .. } = self.call(because);
-        let more = Members::default();
-        draft(CallRunning { tool, session, cwd, agent, call, summary, because, more })
+    fn draft(&self, because: &str, event: impl FnOnce(RuntimeCall) -> LedgerEvent) -> EntryDraft {
+        let call = RuntimeCall {
+            tool: self.wanted.name.clone(),
+            session: self.conversation.to_owned(),
+            cwd: self.shared.options.folder.display().to_string(),
+            agent: Some("callgate".to_owned()),
+            call: self.wanted.id.clone(),
+            summary: summary(self.input.get()),
+            because: shown(because),
+            ..RuntimeCall::default()
+        };
+        EntryDraft::new(now_ms(), None, &event(call))
     }
-
-    fn refused(&self, because: &str) -> EntryDraft {
-        let CallRan { tool, session, cwd, agent, call, summary, because, .. } = self.call(because);
-        let more = Members::default();
-        draft(CallRefused { tool, session, cwd, agent, call, summary, because, more })
-    }
-
-    fn ran(&self, is_ok: bool, ms: u64, because: &str) -> EntryDraft {
-        draft(CallRan { ok: Some(is_ok), ms, ..self.call(because) })
-    }
-
-    /// Returns what all entries of the call have in common.
-    fn call(&self, because: &str) -> CallRan<'_> {
-        CallRan {
-            tool: self.wanted.name.as_str().into(),
-            session: self.conversation.into(),
-            cwd: self.shared.options.folder.display().to_string().into(),
-            agent: Some("callgate".into()),
-            call: self.wanted.id.as_str().into(),
-            summary: summary(self.input.get()).into(),
-            because: shown(because).into(),
-            ..CallRan::default()
-        }
-    }
-}
-
-fn draft<'a>(event: impl Into<LedgerEvent<'a>>) -> EntryDraft {
-    EntryDraft::new(now_ms(), None, &event.into())
 }
 
 /// Returns a tool's arguments, masked and shortened for the ledger.

@@ -7,7 +7,7 @@ use callgate_mask::text::{self, Measure};
 use callgate_wire::approval::{
     AnswerExtra, ApprovalRequest, ApprovalResponse, Decision, RequestId,
 };
-use callgate_wire::ledger::{ClosedHow, QuestionClosed, QuestionDelivered, QuestionRefused};
+use callgate_wire::ledger::{ClosedHow, LedgerEvent, NoMembers, QuestionClosed, QuestionRefused};
 use callgate_wire::tool_act::ToolKind;
 use serde_json::value::RawValue;
 
@@ -29,7 +29,7 @@ impl Desk {
     pub(super) fn decide(&mut self, step: &mut DeskStep, id: &RequestId, decided: DeskDecision) {
         let Some(open) = self.open.get_mut(id) else { return };
         let chosen = chosen(&decided.with, &open.card);
-        step.record(id, record::decided(&decided, chosen));
+        step.record(id, &record::decided(&decided, chosen));
         if open.asker.is_some() {
             open.decided = Some(decided);
             self.answer(step, id);
@@ -58,8 +58,8 @@ impl Desk {
             open.request.as_ref().and_then(|request| response(request, &open.card, decided));
         let response = response.unwrap_or_else(|| {
             // The decision no longer fits the question, so nothing was decided.
-            let why = "the answer does not fit the question".into();
-            step.record(id, QuestionRefused { why, ..QuestionRefused::default() });
+            let why = "the answer does not fit the question".to_owned();
+            step.record(id, &LedgerEvent::Refused(QuestionRefused { why }));
             decided.decision = Decision::Timeout;
             ApprovalResponse::new(id.clone(), Decision::Timeout)
         });
@@ -69,7 +69,7 @@ impl Desk {
 
     pub(super) fn delivered(&mut self, step: &mut DeskStep, asker: AskerId) {
         if let Some(id) = self.askers.get(&asker).cloned() {
-            step.record(&id, QuestionDelivered::default());
+            step.record(&id, &LedgerEvent::Delivered(NoMembers {}));
             self.close(step, &id, ClosedHow::Answered);
         }
     }
@@ -95,8 +95,8 @@ impl Desk {
             step.forget(key);
         }
         let mark = mark_of(&open, how);
-        let text = mark.text.as_str().into();
-        step.record(id, QuestionClosed { how: Some(how), text, ..QuestionClosed::default() });
+        let closed = QuestionClosed { how: Some(how), text: mark.text.clone() };
+        step.record(id, &LedgerEvent::Closed(closed));
         let reply_to = open.decided.as_ref().and_then(|decided| decided.reply_to.as_ref());
         tell(step, reply_to, how == ClosedHow::Answered, &mark.text);
         mark_all(step, self.settings.terminal, &open, &mark);

@@ -7,7 +7,7 @@ use callgate_mask::mask_json;
 use callgate_wire::approval::{
     ApprovalRequest, ApprovalResponse, Decision, RequestId, RequestKind,
 };
-use callgate_wire::ledger::{AskerReturned, ClosedHow, QuestionRefused, QuestionUnsent};
+use callgate_wire::ledger::{ClosedHow, LedgerEvent, NoMembers, QuestionRefused, QuestionUnsent};
 
 use super::digest::CallDigest;
 use super::question::{DecisionDetails, DeskDecision, PendingQuestion, Ruling};
@@ -87,7 +87,8 @@ impl Desk {
         let masked = record::masked(&request, input.shown());
         let retry =
             card.blocked.is_some().then(|| CallDigest::of_retry(&self.settings.key, &request));
-        step.record_question(&masked, &card, &digest, &ruling, retry.as_ref());
+        let asked = record::asked(&masked, &card, &digest, &ruling, retry.as_ref());
+        step.record(&id, &asked);
         let size = size_of(&request);
         let deadline = step.now.mono + patience;
         let new = PendingQuestion::new(card, digest, deadline, request.context.clone());
@@ -191,14 +192,14 @@ impl Desk {
     pub(super) fn unsendable(&mut self, step: &mut DeskStep, id: &RequestId, chat: i64, why: &str) {
         let Some(open) = self.open.get_mut(id) else { return };
         open.sending.retain(|other| *other != chat);
-        step.record(id, unsent(Some(chat), why));
+        step.record(id, &unsent(Some(chat), why));
         self.give_up_if_unreachable(step, id);
     }
 
     /// Gives up on phones: none can be reached, and whatever is on its way will not arrive.
     pub(super) fn phones_broken(&mut self, step: &mut DeskStep, why: &str) {
         self.settings.phones = false;
-        step.note(None, unsent(None, why));
+        step.note(None, &unsent(None, why));
         for id in self.open.keys().cloned().collect::<Vec<_>>() {
             if let Some(open) = self.open.get_mut(&id) {
                 open.sending.clear();
@@ -275,7 +276,7 @@ impl Desk {
     fn returned(&mut self, step: &mut DeskStep, asker: AskerId, request: ApprovalRequest) {
         let id = request.request_id.clone();
         let Some(open) = self.open.get_mut(&id) else { return };
-        step.record(&id, AskerReturned::default());
+        step.record(&id, &LedgerEvent::Returned(NoMembers {}));
         open.size = size_of(&request);
         self.bytes += open.size;
         // The ledger may have only the beginning.
@@ -322,7 +323,7 @@ impl Desk {
         if request.kind != RequestKind::Check {
             return refuse(step, asker, id, &why, Decision::Timeout);
         }
-        step.note(None, record::checked(&request, Decision::Deny, &why));
+        step.note(None, &record::checked(&request, Decision::Deny, &why));
         let call = CallDigest::of_call(&self.settings.key, &request);
         self.calls.denied(step.now.mono, call, &why);
         let mut response = ApprovalResponse::new(request.request_id, Decision::Deny);
@@ -354,8 +355,8 @@ pub(super) fn copy_key(copy: &QuestionCopy) -> String {
     format!("copy/{}/{}/{}", copy.question, copy.chat, copy.message)
 }
 
-fn unsent(chat: Option<i64>, why: &str) -> QuestionUnsent<'static> {
-    QuestionUnsent { chat, why: record::shown(why).into(), ..QuestionUnsent::default() }
+fn unsent(chat: Option<i64>, why: &str) -> LedgerEvent {
+    LedgerEvent::Unsent(QuestionUnsent { chat, why: record::shown(why) })
 }
 
 /// Returns what is kept of a copy under its key.
@@ -368,7 +369,7 @@ pub(super) fn part_name(part: CopyPart) -> &'static str {
 
 /// Refuses a question, without effect on any other.
 fn refuse(step: &mut DeskStep, asker: AskerId, id: &RequestId, why: &str, decision: Decision) {
-    step.record(id, QuestionRefused { why: why.into(), ..QuestionRefused::default() });
+    step.record(id, &LedgerEvent::Refused(QuestionRefused { why: why.to_owned() }));
     let mut response = ApprovalResponse::new(id.clone(), decision);
     response.message = (decision == Decision::Deny).then(|| format!("Not asked: {why}."));
     step.outputs.push(DeskOutput::Answer(asker, response));

@@ -2,7 +2,7 @@
 //! becomes a question to those who may.
 
 use callgate_wire::approval::{ApprovalRequest, Decision, RequestContext, RequestId, RequestKind};
-use callgate_wire::ledger::{ClosedHow, CodeMade};
+use callgate_wire::ledger::{ClosedHow, CodeMade, LedgerEvent};
 use serde_json::json;
 use serde_json::value::to_raw_value;
 
@@ -199,7 +199,7 @@ impl Desk {
     /// Accepts a code. The code itself is not recorded.
     fn make_code(&mut self, step: &mut DeskStep, wanted: &WantedCode, reply_to: &ReplyTo) {
         let lifetime = self.codes.add(step.now, &wanted.code, wanted.is_for_page);
-        step.note(None, CodeMade { seconds: lifetime.as_secs(), ..CodeMade::default() });
+        step.note(None, &LedgerEvent::Code(CodeMade { seconds: lifetime.as_secs() }));
         tell(step, Some(reply_to), true, "The code can be used.");
     }
 }

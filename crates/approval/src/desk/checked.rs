@@ -44,7 +44,7 @@ impl Desk {
             }
             CheckOutcome::Decided { decision, by, grant } => {
                 let question = grant.as_ref().map(|grant| &grant.question);
-                step.note(question, record::checked(&request, decision, &by));
+                step.note(question, &record::checked(&request, decision, &by));
                 response.decision = decision;
                 if decision == Decision::Deny {
                     let call = CallDigest::of_call(&self.settings.key, &request);

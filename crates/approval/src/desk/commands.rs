@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use callgate_wire::ledger::{AnswerChannel, ChatPaired, PersonPress, PressOutcome, ViewerPaired};
+use callgate_wire::ledger::{AnswerChannel, LedgerEvent, PersonPress, PressOutcome, ViewerPaired};
 
 use super::answer::tell;
 use super::links::{LinkKey, describe};
@@ -64,7 +64,7 @@ impl Desk {
     ) {
         if self.strangers.take(step.now) {
             let action = record::shown(name);
-            step.note(None, record::pressed(who, &action, PressOutcome::Stranger));
+            step.press(None, who, &action, PressOutcome::Stranger);
         }
         let text = format!(
             "This chat is not linked. Its id is {chat}: add it to allowed_chats, or run \
@@ -133,7 +133,7 @@ impl Desk {
         };
         if let Some(text) = text {
             if self.strangers.take(step.now) {
-                step.note(None, record::pressed(who, "pair", PressOutcome::WrongCode));
+                step.press(None, who, "pair", PressOutcome::WrongCode);
             }
             return tell(step, Some(reply_to), false, text);
         }
@@ -146,20 +146,9 @@ impl Desk {
             _ => describe(&links[0], &who.name),
         };
         self.announce(step, &format!("{whom} was linked."));
-        let PersonPress { by, channel, chat, user, action, outcome, .. } =
-            record::pressed(who, "pair", PressOutcome::Paired);
         let names = Some(links.iter().map(LinkKey::to_string).collect());
-        let paired = ChatPaired {
-            by,
-            channel,
-            chat,
-            user,
-            action,
-            outcome,
-            links: names,
-            ..ChatPaired::default()
-        };
-        step.note(None, paired);
+        let press = record::pressed(who, "pair", PressOutcome::Paired);
+        step.note(None, &LedgerEvent::ChatPaired(PersonPress { links: names, ..press }));
         self.link(step, &links, &who.name);
         let text = "Linked. Questions of your agents are shown here from now on.";
         tell(step, Some(reply_to), true, text);
@@ -189,11 +178,10 @@ impl Desk {
         self.announce(step, &format!("{} was linked.", describe(&link, name)));
         let paired = ViewerPaired {
             channel: Some(AnswerChannel::Viewer),
-            by: record::shown(name).into(),
+            by: record::shown(name),
             links: Some(vec![link.to_string()]),
-            ..ViewerPaired::default()
         };
-        step.note(None, paired);
+        step.note(None, &LedgerEvent::ViewerPaired(paired));
         self.link(step, &[link], name);
         tell(step, Some(reply_to), true, "Linked.");
     }

@@ -8,7 +8,7 @@
 use std::collections::HashMap;
 
 use callgate_wire::approval::ApprovalRequest;
-use callgate_wire::ledger::HostGated;
+use callgate_wire::ledger::{HostGated, LedgerEvent};
 
 use super::answer::tell;
 use super::question::Ruling;
@@ -69,7 +69,7 @@ impl Desk {
             return tell(step, Some(reply_to), false, "This value is taken: make another one.");
         }
         self.gates.0.insert(value, GateHost { viewer, process });
-        step.note(None, HostGated { process, ..HostGated::default() });
+        step.note(None, &LedgerEvent::Gated(HostGated { process }));
         tell(step, Some(reply_to), true, "Registered for as long as this connection stays.");
     }
 }

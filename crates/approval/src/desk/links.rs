@@ -3,7 +3,7 @@
 use std::fmt;
 
 use callgate_store::KEPT_LINKS;
-use callgate_wire::ledger::LinkRemoved;
+use callgate_wire::ledger::{LedgerEvent, LinkRemoved};
 
 use super::answer::tell;
 use super::{Desk, DeskOutput, DeskStep, record};
@@ -105,8 +105,8 @@ impl Desk {
         self.announce(step, said);
         self.links.remove(&link.to_string());
         step.forget(format!("{KEPT_LINKS}{link}"));
-        let link_name = link.to_string().into();
-        step.note(None, LinkRemoved { link: link_name, by: by.into(), ..LinkRemoved::default() });
+        let removed = LinkRemoved { link: link.to_string(), by: by.to_owned() };
+        step.note(None, &LedgerEvent::Unpaired(removed));
         let (given, authority) = (&self.given, &mut self.authority);
         let is_given = match link {
             LinkKey::Chat(id) => given.chats.contains(id) || !authority.chats.remove(id),

@@ -50,7 +50,7 @@ impl Desk {
             }
             if self.strangers.take(step.now) {
                 let question = self.open.contains_key(id).then_some(id);
-                step.note(question, record::pressed(who, &action, PressOutcome::Stranger));
+                step.press(question, who, &action, PressOutcome::Stranger);
             }
             return tell(step, Some(reply_to), false, STRANGER);
         }
@@ -58,29 +58,29 @@ impl Desk {
         if !is_open {
             let text = self.too_late(id);
             let known = self.knows(id).then_some(id);
-            step.note(known, record::pressed(who, &action, PressOutcome::Late));
+            step.press(known, who, &action, PressOutcome::Late);
             return tell(step, Some(reply_to), false, &text);
         }
         let (press, confirm) = self.with_word(step, who, id, press, confirm);
         if let Some(why) = self.not_yet(step.now, who, id, &press) {
-            step.record(id, record::pressed(who, &action, PressOutcome::NotYet));
+            step.press(Some(id), who, &action, PressOutcome::NotYet);
             return tell(step, Some(reply_to), false, &why);
         }
         match self.meaning(id, press) {
             PressMeaning::Decide(Decision::Deny, _) if self.is_own_removal(id, who) => {
-                step.record(id, record::pressed(who, &action, PressOutcome::Nothing));
+                step.press(Some(id), who, &action, PressOutcome::Nothing);
                 let why = "It is your own link: only others can keep it.";
                 tell(step, Some(reply_to), false, why);
             }
             PressMeaning::Decide(Decision::Allow, _) if !self.has_word(id, confirm.as_deref()) => {
-                step.record(id, record::pressed(who, &action, PressOutcome::Unconfirmed));
+                step.press(Some(id), who, &action, PressOutcome::Unconfirmed);
                 self.ask_word(step, who, id, confirm.as_deref(), reply_to);
             }
             PressMeaning::Decide(decision, with) => {
                 self.decide_by(step, who, id, reply_to, decision, with, &action);
             }
             PressMeaning::Pick(question, option) => {
-                step.record(id, record::pressed(who, &action, PressOutcome::Picked));
+                step.press(Some(id), who, &action, PressOutcome::Picked);
                 self.pick(step, id, usize::from(question), option, reply_to);
             }
             PressMeaning::AskWords => {
@@ -90,7 +90,7 @@ impl Desk {
             }
             PressMeaning::Full => self.for_chat(step, who, id, reply_to, ChatOrder::Full),
             PressMeaning::Nothing(why) => {
-                step.record(id, record::pressed(who, &action, PressOutcome::Nothing));
+                step.press(Some(id), who, &action, PressOutcome::Nothing);
                 tell(step, Some(reply_to), false, why);
             }
         }
@@ -129,7 +129,7 @@ impl Desk {
         let Some(open) = self.open.get(id) else { return };
         let fits = open.request.as_ref().is_none_or(|request| fits(request, &open.card, &decided));
         let outcome = if fits { PressOutcome::Decided } else { PressOutcome::Nothing };
-        step.record(id, record::pressed(who, action, outcome));
+        step.press(Some(id), who, action, outcome);
         if fits {
             self.decide(step, id, decided);
         } else {
@@ -250,7 +250,7 @@ impl Desk {
     pub(super) fn forged(&mut self, step: &mut DeskStep, who: &Person, reply_to: &ReplyTo) {
         let is_stranger = !self.authority.allows(who);
         if self.strangers.take(step.now) {
-            step.note(None, record::pressed(who, "unknown", PressOutcome::Forged));
+            step.press(None, who, "unknown", PressOutcome::Forged);
         }
         tell(step, Some(reply_to), false, if is_stranger { STRANGER } else { UNKNOWN });
     }

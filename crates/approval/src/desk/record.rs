@@ -4,10 +4,11 @@ use callgate_mask::mask_json;
 use callgate_store::EntryDraft;
 use callgate_wire::approval::{ApprovalRequest, Decision, RequestContext, RequestId};
 use callgate_wire::ledger::{
-    AnswerChannel, CallChecked, CallReported, LedgerEvent, LedgerRuling, PersonPress, PressOutcome,
-    QuestionAsked, QuestionDecided, RulesSaved,
+    AgentCall, AnswerChannel, LedgerEvent, LedgerRuling, PersonPress, PressOutcome, QuestionAsked,
+    QuestionDecided, RulesSaved,
 };
-use callgate_wire::raw::{Json, Members, quoted};
+use callgate_wire::raw::{Members, quoted};
+use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 
@@ -31,46 +32,25 @@ const MOST_BRIEF: usize = 16 * 1024;
 
 impl DeskStep {
     /// Adds a record about a question.
-    pub(super) fn record<'a>(&mut self, question: &RequestId, event: impl Into<LedgerEvent<'a>>) {
+    pub(super) fn record(&mut self, question: &RequestId, event: &LedgerEvent) {
         self.note(Some(question), event);
     }
 
     /// Adds a record, which may belong to a question.
-    pub(super) fn note<'a>(&mut self, of: Option<&RequestId>, event: impl Into<LedgerEvent<'a>>) {
+    pub(super) fn note(&mut self, of: Option<&RequestId>, event: &LedgerEvent) {
         let question = of.map(|id| id.as_str().to_owned());
-        self.records.push(EntryDraft::new(self.now.wall_ms, question, &event.into()));
+        self.records.push(EntryDraft::new(self.now.wall_ms, question, event));
     }
 
-    /// Adds the record of a question. `retry` is the digest of the call that an allow lets try
-    /// again.
-    pub(super) fn record_question(
+    /// Adds the record of a press, which may belong to a question.
+    pub(super) fn press(
         &mut self,
-        masked: &ApprovalRequest,
-        card: &Card,
-        digest: &CallDigest,
-        ruling: &Ruling,
-        retry: Option<&CallDigest>,
+        of: Option<&RequestId>,
+        who: &Person,
+        action: &str,
+        outcome: PressOutcome,
     ) {
-        let request = compact(&serde_json::to_value(masked).unwrap_or_default());
-        let asked = QuestionAsked {
-            tool: card.row.tool.as_str().into(),
-            deed: Some(card.row.deed.as_str().into()),
-            summary: card.row.summary.as_str().into(),
-            cwd: card.row.project.as_str().into(),
-            session: card.row.session.as_str().into(),
-            agent: masked.agent.as_deref().map(Into::into),
-            ruling: recorded(ruling),
-            because: ruling.because().map(Into::into),
-            digest: digest.to_string().into(),
-            until_ms: Some(card.row.until_ms),
-            request: Some(Json::from(&*request)),
-            mode: masked.mode().map(|mode| shown(mode).into()),
-            hides_what_runs: card.hides_what_runs.then_some(true),
-            question: card.shown.blocked.as_deref().map(Into::into),
-            retry: retry.map(|retry| retry.to_string().into()),
-            ..QuestionAsked::default()
-        };
-        self.record(&masked.request_id, asked);
+        self.note(of, &LedgerEvent::Pressed(pressed(who, action, outcome)));
     }
 
     /// Keeps a value beside the ledger.
@@ -139,65 +119,73 @@ fn raw(json: &str) -> Box<RawValue> {
     kept.or_else(|| to_raw_value(&json!({ "text": json })).ok()).unwrap_or_default()
 }
 
-/// Returns JSON in the form in which the ledger has it: without blanks, and each member once.
-pub(super) fn compact(value: &Value) -> Box<RawValue> {
-    to_raw_value(value).unwrap_or_default()
+/// Returns a value in the form in which the ledger has it: without blanks, and each member once.
+fn compact(value: &impl Serialize) -> Option<Box<RawValue>> {
+    to_raw_value(&serde_json::to_value(value).ok()?).ok()
 }
 
-fn recorded(ruling: &Ruling) -> LedgerRuling {
-    match ruling {
-        Ruling::Ask { is_guarded: false, .. } => LedgerRuling::Ask,
-        Ruling::Ask { is_guarded: true, .. } => LedgerRuling::Guard,
-        Ruling::Confirm { .. } => LedgerRuling::Confirm,
-        Ruling::Allow { .. } => LedgerRuling::Allow,
-        Ruling::Deny { .. } => LedgerRuling::Deny,
-    }
+/// Returns the record of a question. `retry` is the digest of the call that an allow lets try
+/// again.
+pub(super) fn asked(
+    masked: &ApprovalRequest,
+    card: &Card,
+    digest: &CallDigest,
+    ruling: &Ruling,
+    retry: Option<&CallDigest>,
+) -> LedgerEvent {
+    LedgerEvent::Asked(QuestionAsked {
+        tool: card.row.tool.clone(),
+        deed: Some(card.row.deed.clone()),
+        summary: card.row.summary.clone(),
+        cwd: card.row.project.clone(),
+        session: card.row.session.clone(),
+        agent: masked.agent.clone(),
+        ruling: match ruling {
+            Ruling::Ask { is_guarded: false, .. } => LedgerRuling::Ask,
+            Ruling::Ask { is_guarded: true, .. } => LedgerRuling::Guard,
+            Ruling::Confirm { .. } => LedgerRuling::Confirm,
+            Ruling::Allow { .. } => LedgerRuling::Allow,
+            Ruling::Deny { .. } => LedgerRuling::Deny,
+        },
+        because: ruling.because().map(str::to_owned),
+        digest: digest.to_string(),
+        until_ms: Some(card.row.until_ms),
+        request: compact(masked),
+        mode: masked.mode().map(shown),
+        hides_what_runs: card.hides_what_runs.then_some(true),
+        question: card.shown.blocked.clone(),
+        retry: retry.map(CallDigest::to_string),
+    })
 }
 
 /// Returns the record of a check that was decided without asking anybody.
-pub(super) fn checked<'a>(
-    request: &'a ApprovalRequest,
-    decision: Decision,
-    by: &'a str,
-) -> CallChecked<'a> {
+pub(super) fn checked(request: &ApprovalRequest, decision: Decision, by: &str) -> LedgerEvent {
     let call = call(request, &brief_input(request));
-    CallChecked { decision: Some(decision), by: by.into(), ..call }
+    LedgerEvent::Checked(AgentCall { decision: Some(decision), by: Some(by.to_owned()), ..call })
 }
 
-/// Returns the record of a run, whose input is briefly this; with `input` if no question has it.
-pub(super) fn ran<'a>(
-    request: &'a ApprovalRequest,
-    brief: &str,
-    input: Option<&'a RawValue>,
-) -> CallReported<'a> {
-    let CallChecked { tool, summary, session, cwd, agent, mode, tool_use_id, .. } =
-        call(request, brief);
-    CallReported {
-        tool,
-        summary,
-        session,
-        cwd,
-        agent,
-        mode,
-        tool_use_id,
+/// Returns the record of a run; with `input` if no question has it.
+pub(super) fn ran(request: &ApprovalRequest, input: Option<&str>) -> AgentCall {
+    let brief = input.map_or_else(|| brief_input(request), str::to_owned);
+    AgentCall {
         ok: request.context.as_ref().and_then(|context| context.ok),
-        input: input.map(Json::from),
-        ..CallReported::default()
+        input: input.and_then(|input| compact(&raw(input))),
+        ..call(request, &brief)
     }
 }
 
 /// Returns what is recorded of every call.
-fn call<'a>(request: &'a ApprovalRequest, input: &str) -> CallChecked<'a> {
+fn call(request: &ApprovalRequest, input: &str) -> AgentCall {
     let id = request.context.as_ref().and_then(|context| context.tool_use_id.as_deref());
-    CallChecked {
-        tool: shown(&request.tool_name).into(),
-        summary: Card::summary_of(request, input).into(),
-        session: shown(&request.session_id).into(),
-        cwd: shown(&request.cwd).into(),
-        agent: request.agent.as_deref().map(Into::into),
-        mode: request.mode().map(|mode| shown(mode).into()),
-        tool_use_id: id.map(|id| shown(id).into()),
-        ..CallChecked::default()
+    AgentCall {
+        tool: shown(&request.tool_name),
+        summary: Card::summary_of(request, input),
+        session: shown(&request.session_id),
+        cwd: shown(&request.cwd),
+        agent: request.agent.clone(),
+        mode: request.mode().map(shown),
+        tool_use_id: id.map(shown),
+        ..AgentCall::default()
     }
 }
 
@@ -224,33 +212,32 @@ pub(super) fn brief_input(request: &ApprovalRequest) -> String {
 }
 
 /// Returns the record of a press.
-pub(super) fn pressed<'a>(who: &Person, action: &'a str, outcome: PressOutcome) -> PersonPress<'a> {
+pub(super) fn pressed(who: &Person, action: &str, outcome: PressOutcome) -> PersonPress {
     let (chat, user) = match who.place {
         PersonPlace::Telegram { chat, user, .. } => (Some(chat), Some(user)),
         PersonPlace::Terminal | PersonPlace::Viewer { .. } => (None, None),
     };
     PersonPress {
-        by: shown(&who.name).into(),
+        by: shown(&who.name),
         channel: Some(channel(&who.place)),
         chat,
         user,
-        action: action.into(),
+        action: action.to_owned(),
         outcome: Some(outcome),
-        ..PersonPress::default()
+        links: None,
     }
 }
 
 /// Returns the record of rules that somebody has replaced. They themselves are in the user's file.
-pub(super) fn saved<'a>(who: &Person, saved: &'a SavedRules) -> RulesSaved<'a> {
-    RulesSaved {
-        by: shown(&who.name).into(),
+pub(super) fn saved(who: &Person, saved: &SavedRules) -> LedgerEvent {
+    LedgerEvent::Saved(RulesSaved {
+        by: shown(&who.name),
         channel: Some(channel(&who.place)),
-        tool: "rules".into(),
-        summary: saved.summary().into(),
+        tool: "rules".to_owned(),
+        summary: saved.summary(),
         count: saved.count,
-        hash: saved.hash.as_str().into(),
-        ..RulesSaved::default()
-    }
+        hash: saved.hash.clone(),
+    })
 }
 
 /// Returns the channel at which somebody is.
@@ -263,22 +250,21 @@ fn channel(place: &PersonPlace) -> AnswerChannel {
 }
 
 /// Returns the record of a decision; `chosen` is the answer in words.
-pub(super) fn decided(decided: &DeskDecision, chosen: Option<String>) -> QuestionDecided<'_> {
+pub(super) fn decided(decided: &DeskDecision, chosen: Option<String>) -> LedgerEvent {
     let DeskDecision { decision, by, with, reply_to: _ } = decided;
     let DecisionDetails { message, offer, picks, words, edited, interrupt } = with;
-    let hidden = |text: &Option<String>| text.as_deref().map(|text| plain::hidden(text).into());
-    QuestionDecided {
+    let hidden = |text: &Option<String>| text.as_deref().map(plain::hidden);
+    LedgerEvent::Decided(QuestionDecided {
         decision: Some(*decision),
-        by: by.as_str().into(),
+        by: by.clone(),
         message: hidden(message),
         offer: *offer,
         picks: picks.clone(),
         words: hidden(words),
         edited: hidden(edited),
         interrupt: *interrupt,
-        chosen: chosen.map(Into::into),
-        ..QuestionDecided::default()
-    }
+        chosen,
+    })
 }
 
 /// Returns a name as people chose it, safe to show and shortened.

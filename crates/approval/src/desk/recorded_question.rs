@@ -27,16 +27,16 @@ impl RecordedQuestion {
     /// Reads the entries of a question. Returns `None` if the first was damaged or is missing.
     pub(crate) fn read(entries: &[LedgerEntry]) -> Option<Self> {
         let asked = entries.iter().find(|entry| entry.is(LedgerKind::Asked))?;
-        let LedgerEvent::QuestionAsked(fields) = asked.event() else { return None };
+        let LedgerEvent::Asked(fields) = asked.event() else { return None };
         let mut request = ApprovalRequest::decode(fields.request?.get().as_bytes()).ok()?;
-        if let Some(LedgerEvent::AgentSaid(said)) =
+        if let Some(LedgerEvent::Said(said)) =
             entries.iter().rev().find(|entry| entry.is(LedgerKind::Said)).map(LedgerEntry::event)
         {
-            request.context.get_or_insert_default().last_words = Some(said.last_words.into());
+            request.context.get_or_insert_default().last_words = Some(said.last_words);
         }
         let ruling = fields.ruling;
         let mut card = Card::new(&request, request.tool_input.get(), asked.at_ms, fields.until_ms?);
-        card.row.because = fields.because.map(Into::into);
+        card.row.because = fields.because;
         match ruling {
             LedgerRuling::Guard => card.offers.clear(),
             LedgerRuling::Confirm => card.require_confirmation(),

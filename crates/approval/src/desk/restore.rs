@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use callgate_store::LedgerEntry;
 use callgate_wire::approval::{Decision, RequestId};
-use callgate_wire::ledger::{LedgerEvent, LedgerKind, QuestionAsked, QuestionDecided};
+use callgate_wire::ledger::{LedgerEvent, LedgerKind, QuestionDecided};
 
 use super::asked::part_name;
 use super::calls::{Grant, REMEMBERED};
@@ -56,7 +56,7 @@ impl Desk {
             return;
         };
         let text = match closed.event() {
-            LedgerEvent::QuestionClosed(closed) if !closed.text.is_empty() => closed.text.into(),
+            LedgerEvent::Closed(closed) if !closed.text.is_empty() => closed.text,
             _ => "It is over".to_owned(),
         };
         self.past.add(id, ClosedQuestion { text, awaits: None, copies: Vec::new() });
@@ -77,9 +77,7 @@ impl Desk {
             return;
         };
         let call = match asked.event() {
-            LedgerEvent::QuestionAsked(QuestionAsked { retry: Some(retry), .. }) => {
-                CallDigest::parse(&retry)
-            }
+            LedgerEvent::Asked(asked) => asked.retry.as_deref().and_then(CallDigest::parse),
             _ => None,
         };
         let question = asked.question.as_deref().and_then(RequestId::parse);
@@ -157,16 +155,9 @@ impl Desk {
 }
 
 fn decided_from(entry: &LedgerEntry) -> Option<DeskDecision> {
-    let LedgerEvent::QuestionDecided(decided) = entry.event() else { return None };
+    let LedgerEvent::Decided(decided) = entry.event() else { return None };
     let QuestionDecided { decision, by, message, offer, picks, words, edited, interrupt, .. } =
         decided;
-    let with = DecisionDetails {
-        message: message.map(Into::into),
-        offer,
-        picks,
-        words: words.map(Into::into),
-        edited: edited.map(Into::into),
-        interrupt,
-    };
-    Some(DeskDecision { decision: decision?, by: by.into(), with, reply_to: None })
+    let with = DecisionDetails { message, offer, picks, words, edited, interrupt };
+    Some(DeskDecision { decision: decision?, by, with, reply_to: None })
 }

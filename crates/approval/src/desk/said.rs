@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use callgate_wire::approval::RequestId;
-use callgate_wire::ledger::AgentSaid;
+use callgate_wire::ledger::{AgentSaid, LedgerEvent};
 
 use super::{AskerId, Desk, DeskOutput, DeskStep};
 use crate::plain;
@@ -20,8 +20,8 @@ impl Desk {
         if shown.is_none() || open.card.last_words == shown {
             return;
         }
-        let last_words = plain::hidden(last_words).into();
-        step.record(&id, AgentSaid { last_words, ..AgentSaid::default() });
+        let last_words = plain::hidden(last_words);
+        step.record(&id, &LedgerEvent::Said(AgentSaid { last_words }));
         Arc::make_mut(&mut open.card).last_words = shown;
         self.redraw(step, &id);
     }

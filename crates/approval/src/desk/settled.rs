@@ -3,7 +3,7 @@
 use callgate_wire::approval::{
     ApprovalRequest, ApprovalResponse, Decision, RequestId, RequestKind,
 };
-use callgate_wire::ledger::ClosedHow;
+use callgate_wire::ledger::{ClosedHow, LedgerEvent};
 use serde_json::Value;
 
 use super::checked::{asks_by_itself, tool_use_id};
@@ -44,7 +44,7 @@ impl Desk {
         }
         match allowed.as_ref().or(settled.as_ref()) {
             Some(question) => {
-                step.record(question, record::ran(request, &record::brief_input(request), None));
+                step.record(question, &LedgerEvent::Ran(record::ran(request, None)));
             }
             None => self.ran_unasked(step, request),
         }
@@ -55,14 +55,12 @@ impl Desk {
 
     /// Records the run of a tool about which nobody was asked here.
     fn ran_unasked(&mut self, step: &mut DeskStep, request: &ApprovalRequest) {
-        let brief = record::brief_input(request);
-        let input = serde_json::from_str(&brief).unwrap_or_else(|_| brief.as_str().into());
-        let input = record::compact(&input);
-        let ran = record::ran(request, &brief, Some(&input));
-        step.note(None, ran.clone());
+        let ran = record::ran(request, Some(&record::brief_input(request)));
+        let (ok, summary) = (ran.ok, ran.summary.clone());
+        step.note(None, &LedgerEvent::Ran(ran));
         if let Some(mode) = request.mode().filter(|mode| !asks_by_itself(Some(mode))) {
-            let failed = if ran.ok == Some(false) { " (failed)" } else { "" };
-            let line = format!("{} mode ran{failed}: {}", record::shown(mode), ran.summary);
+            let failed = if ok == Some(false) { " (failed)" } else { "" };
+            let line = format!("{} mode ran{failed}: {summary}", record::shown(mode));
             self.tell_quietly(step, line);
         }
     }
@@ -142,7 +140,7 @@ impl Desk {
         let reason = request.context.as_ref().and_then(|context| context.reason.as_deref());
         let reason = plain::line(reason.unwrap_or("no reason was given"));
         let reason = &reason[..reason.floor_char_boundary(LAST_WORDS)];
-        step.note(None, record::checked(request, Decision::Deny, reason));
+        step.note(None, &record::checked(request, Decision::Deny, reason));
         self.say_of(step, request, &format!("did not apply a change of its settings: {reason}"));
     }
 

@@ -4,7 +4,7 @@ use crate::place::{Place, now_ms, seqs};
 use callgate_store::{
     ChainFault, ChainHead, ChainReport, EntryFilter, LONGEST_OPEN_MS, NotedHead, Store, StoreError,
 };
-use callgate_wire::ledger::{ChainedLinks, EntriesPruned};
+use callgate_wire::ledger::{ChainedLinks, EntriesPruned, LedgerEvent};
 
 /// A ledger of six entries, of which the first five are old.
 fn six() -> Place {
@@ -157,16 +157,11 @@ fn pruning_leaves_an_anchor_from_which_the_chain_goes_on() {
     assert_eq!(pruned.removed, 4);
     let entry = pruned.anchor.unwrap();
     assert_eq!((entry.seq, entry.kind.as_str()), (7, "anchor"));
-    let anchor = EntriesPruned {
-        through: 4,
-        hash: callgate_store::Sha256Hash(fourth.hash).to_string().into(),
-        count: 4,
-        from_ms: 100,
-        to_ms: 400,
-        links: Some(ChainedLinks::default()),
-        ..EntriesPruned::default()
-    };
-    assert_eq!(entry.event(), anchor.clone().into());
+    let LedgerEvent::Anchor(anchor) = entry.event() else { panic!("{entry:?}") };
+    let hash = callgate_store::Sha256Hash(fourth.hash).to_string();
+    let links = Some(ChainedLinks::default());
+    let expected = EntriesPruned { through: 4, hash, count: 4, from_ms: 100, to_ms: 400, links };
+    assert_eq!(anchor, expected);
     let all = place.store.entries(&EntryFilter::default(), 0, 9).unwrap();
     assert_eq!(seqs(&all), [5, 6, 7]);
     match place.store.verify().unwrap() {

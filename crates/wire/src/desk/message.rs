@@ -74,8 +74,8 @@ pub struct WatchedEntry {
 impl WatchedEntry {
     /// Returns what the entry records.
     #[must_use]
-    pub fn event(&self) -> LedgerEvent<'_> {
-        LedgerEvent::read(&self.kind, self.body.get())
+    pub fn event(&self) -> LedgerEvent {
+        LedgerEvent::read(&self.kind, self.body.get()).0
     }
 }
 

@@ -1,157 +1,169 @@
-//! The macro that makes a struct, a reader, a writer and a description of each kind of entry.
+//! The macros that declare the words, the bodies and the kinds of entries, and how a body is read
+//! and written.
+//!
+//! `docs/protocol/ledger.md` says what each word and each member means; a test holds it against
+//! what is declared.
 
-/// Declares the structs of the entries. Their members are written in the order of the fields, which
-/// the hashes of the chain depend on. A field marked `[optional]` is left out where it has no value;
-/// others are `null` then. Where a kind has two structs, the member behind the first one's name
-/// tells them apart.
-macro_rules! ledger_events {
-    ($(
-        $(#[doc = $about:literal])+
-        $kind:ident $event:ident $([with $mark:ident])? {
-            $(
-                $(#[doc = $meaning:literal])+
-                $field:ident $([$optional:ident])?: $type:ty,
-            )*
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::raw::{Members, quoted};
+
+/// A member of an entry, as `docs/protocol/ledger.md` lists it.
+#[derive(Debug)]
+pub struct LedgerMember {
+    /// Its name.
+    pub name: &'static str,
+    /// The type of its value.
+    pub value_type: &'static str,
+    /// Whether it is left out where it has no value. Other members are `null` then.
+    pub is_optional: bool,
+}
+
+/// Takes out a member, unless its value has another shape. Of two with one name the first counts.
+pub(super) fn take<T: DeserializeOwned + Default>(members: &mut Members<'_>, name: &str) -> T {
+    let Some(at) = members.0.iter().position(|(known, _)| known == name) else {
+        return T::default();
+    };
+    let value = serde_json::from_str(members.0[at].1.get());
+    value.inspect(|_| drop(members.0.remove(at))).unwrap_or_default()
+}
+
+/// Returns a value as JSON, if there is one.
+pub(super) fn json(value: &impl Serialize) -> Option<String> {
+    serde_json::to_string(value).ok().filter(|json| json != "null")
+}
+
+/// Returns one object with these members, and `rest` at its end.
+pub(super) fn object(
+    members: &[LedgerMember],
+    values: Vec<Option<String>>,
+    rest: &Members<'_>,
+) -> String {
+    let known = members.iter().zip(values);
+    let known = known.filter(|(member, value)| value.is_some() || !member.is_optional);
+    let known = known.map(|(member, value)| {
+        format!("\"{}\":{}", member.name, value.as_deref().unwrap_or("null"))
+    });
+    let rest = rest.0.iter().map(|(name, value)| format!("{}:{value}", quoted(name)));
+    format!("{{{}}}", known.chain(rest).collect::<Vec<_>>().join(","))
+}
+
+/// Declares words that members have as values, each with its name in the ledger.
+macro_rules! ledger_words {
+    ($(#[$about:meta])* $words:ident { $($(#[$mark:meta])* $word:ident $name:literal,)* }) => {
+        $(#[$about])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+        #[allow(missing_docs, reason = "docs/protocol/ledger.md says what each means")]
+        pub enum $words {
+            $($(#[$mark])* #[serde(rename = $name)] $word,)*
         }
-    )*) => {
-        /// What an entry of the ledger records.
-        #[derive(Debug, Clone, PartialEq, Eq)]
-        pub enum LedgerEvent<'a> {
-            $($(#[doc = $about])+ $event($event<'a>),)*
-            /// An entry of a kind that this version does not know, or one that was damaged.
-            Unknown {
-                /// The name of its kind.
-                kind: Cow<'a, str>,
-                /// Its body.
-                body: Cow<'a, str>,
-            },
-        }
 
-        impl<'a> LedgerEvent<'a> {
-            /// The kinds with their members, as documented.
-            pub const SHAPES: &'static [EventShape] = &[$(EventShape {
-                kind: LedgerKind::$kind,
-                about: &[$($about),+],
-                fields: $event::FIELDS,
-            },)*];
+        impl $words {
+            /// All of them, in the order of the documentation.
+            pub const ALL: &'static [Self] = &[$(Self::$word,)*];
 
-            /// Reads an entry. Members that this version does not know are kept.
+            /// Returns the name in the ledger.
             #[must_use]
-            pub fn read(kind: &'a str, body: &'a str) -> Self {
-                let unknown = || Self::Unknown { kind: kind.into(), body: body.into() };
-                let Some(known) = LedgerKind::parse(kind) else { return unknown() };
-                let Ok(members) = Members::read(body) else { return unknown() };
-                $(
-                    if known == LedgerKind::$kind
-                        $(&& members.get(stringify!($mark)).is_some())?
-                    {
-                        return Self::$event($event::read(members));
-                    }
-                )*
-                unknown()
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$word => $name,)*
+                }
             }
 
-            /// Returns the name of the event's kind.
+            /// Returns the one with this name.
+            #[must_use]
+            pub fn parse(name: &str) -> Option<Self> {
+                Self::ALL.iter().copied().find(|word| word.name() == name)
+            }
+        }
+    };
+}
+
+/// Declares bodies. Their members are written in the order of the fields. A field marked `optional`
+/// is left out where it has no value; others are `null` then.
+macro_rules! ledger_bodies {
+    ($($(#[$about:meta])+ $body:ident { $($field:ident $($optional:ident)?: $type:ty,)* })*) => {$(
+        $(#[$about])+
+        #[derive(Debug, Clone, Default)]
+        #[allow(missing_docs, reason = "docs/protocol/ledger.md says what each means")]
+        pub struct $body {
+            $(pub $field: $type,)*
+        }
+
+        impl $body {
+            const MEMBERS: &'static [LedgerMember] = &[$(LedgerMember {
+                name: stringify!($field),
+                value_type: stringify!($type),
+                is_optional: !stringify!($($optional)?).is_empty(),
+            },)*];
+
+            /// Takes out the members that are known and can be read.
+            fn take(_members: &mut Members<'_>) -> Self {
+                Self { $($field: take(_members, stringify!($field)),)* }
+            }
+
+            fn written(&self, rest: &Members<'_>) -> String {
+                object(Self::MEMBERS, vec![$(json(&self.$field),)*], rest)
+            }
+        }
+    )*};
+}
+
+/// Declares the kinds of entries. Where a kind has two bodies, the member behind the first tells
+/// them apart.
+macro_rules! ledger_kinds {
+    ($($kind:ident $name:literal: $($event:ident($body:ident) $(with $mark:ident)?),+;)*) => {
+        ledger_words! {
+            /// The kind of an entry. Those of a question come first, in the order of its life.
+            LedgerKind { $($kind $name,)* }
+        }
+
+        /// What an entry of the ledger records.
+        #[derive(Debug, Clone)]
+        #[allow(missing_docs, reason = "docs/protocol/ledger.md says what each means")]
+        pub enum LedgerEvent {
+            $($($event($body),)+)*
+            /// An entry of a kind that this version does not know, or one that was damaged.
+            Unknown { kind: String, body: String },
+        }
+
+        impl LedgerEvent {
+            /// The members of each kind's bodies, in their order.
+            pub const MEMBERS: &'static [(LedgerKind, &'static [LedgerMember])] =
+                &[$($((LedgerKind::$kind, $body::MEMBERS),)+)*];
+
+            /// Reads an entry. The second value has the members that this version does not know,
+            /// or whose values it cannot read.
+            #[must_use]
+            pub fn read<'a>(kind: &str, body: &'a str) -> (Self, Members<'a>) {
+                if let (Some(known), Ok(mut rest)) = (LedgerKind::parse(kind), Members::read(body)) {
+                    $($(
+                        if known == LedgerKind::$kind $(&& rest.get(stringify!($mark)).is_some())? {
+                            return (Self::$event($body::take(&mut rest)), rest);
+                        }
+                    )+)*
+                }
+                (Self::Unknown { kind: kind.into(), body: body.into() }, Members::default())
+            }
+
+            /// Returns the name of the kind.
             #[must_use]
             pub fn kind(&self) -> &str {
                 match self {
-                    $(Self::$event(_) => LedgerKind::$kind.name(),)*
+                    $($(Self::$event(_))|+ => $name,)*
                     Self::Unknown { kind, .. } => kind,
                 }
             }
 
-            /// Returns the members that this version does not know, or whose values it cannot read.
+            /// Returns the body of the entry, one JSON object, with `rest` at its end.
             #[must_use]
-            pub fn more(&self) -> &[(Cow<'a, str>, Json<'a>)] {
+            pub fn body(&self, rest: &Members<'_>) -> String {
                 match self {
-                    $(Self::$event(event) => &event.more.0,)*
-                    Self::Unknown { .. } => &[],
-                }
-            }
-
-            /// Returns the body of the event's entry: one JSON object.
-            #[must_use]
-            pub fn body(&self) -> String {
-                match self {
-                    $(Self::$event(event) => event.body(),)*
-                    Self::Unknown { body, .. } => body.to_string(),
+                    $($(Self::$event(body) => body.written(rest),)+)*
+                    Self::Unknown { body, .. } => body.clone(),
                 }
             }
         }
-
-        $(
-            $(#[doc = $about])+
-            #[derive(Debug, Clone, Default, PartialEq, Eq)]
-            pub struct $event<'a> {
-                $($(#[doc = $meaning])+ pub $field: $type,)*
-                /// Members that this version does not know, or whose values it cannot read.
-                pub more: Members<'a>,
-            }
-
-            impl<'a> $event<'a> {
-                const FIELDS: &'static [FieldShape] = &[$(FieldShape {
-                    name: stringify!($field),
-                    shape: <$type as LedgerField>::SHAPE,
-                    is_optional: is_optional!($($optional)?),
-                    meaning: &[$($meaning),+],
-                },)*];
-
-                #[allow(unused_mut, reason = "some have no members")]
-                fn read(members: Members<'a>) -> Self {
-                    $(let mut $field = None;)*
-                    let mut more = Vec::new();
-                    for (name, value) in members.0 {
-                        $(
-                            // Of two members with one name the first counts.
-                            if $field.is_none() && name == stringify!($field) {
-                                $field = LedgerField::read(value);
-                                if $field.is_some() {
-                                    continue;
-                                }
-                            }
-                        )*
-                        more.push((name, value));
-                    }
-                    Self { $($field: $field.unwrap_or_default(),)* more: Members(more) }
-                }
-
-                fn body(&self) -> String {
-                    let mut body = String::from("{");
-                    $(
-                        if !(is_optional!($($optional)?) && self.$field.is_missing()) {
-                            body.push_str(concat!("\"", stringify!($field), "\":"));
-                            self.$field.write(&mut body);
-                            body.push(',');
-                        }
-                    )*
-                    for (name, value) in &self.more.0 {
-                        body.push_str(&quoted(name));
-                        body.push(':');
-                        body.push_str(value.get());
-                        body.push(',');
-                    }
-                    if body.len() > 1 {
-                        body.pop();
-                    }
-                    body.push('}');
-                    body
-                }
-            }
-
-            impl<'a> From<$event<'a>> for LedgerEvent<'a> {
-                fn from(event: $event<'a>) -> Self {
-                    Self::$event(event)
-                }
-            }
-        )*
-    };
-}
-
-macro_rules! is_optional {
-    () => {
-        false
-    };
-    (optional) => {
-        true
     };
 }

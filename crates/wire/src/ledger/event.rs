@@ -1,292 +1,211 @@
-//! The kinds of entries, with the members of each.
+//! The kinds of entries and their bodies.
 
-use std::borrow::Cow;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 
-use super::field::LedgerField;
-use super::{
-    AnswerChannel, ChainedLinks, ClosedHow, EventShape, FieldShape, LedgerKind, LedgerRuling,
-    PressOutcome,
-};
+use super::ChainedLinks;
+use super::declare::{LedgerMember, json, object, take};
 use crate::approval::Decision;
-use crate::raw::{Json, Members, quoted};
+use crate::raw::Members;
 
-ledger_events! {
-    /// A question was asked.
-    Asked QuestionAsked {
-        /// The agent's name for the tool.
-        tool: Cow<'a, str>,
-        /// What the tool does, in words.
-        deed [optional]: Option<Cow<'a, str>>,
-        /// What the tool is to do, in one line.
-        summary: Cow<'a, str>,
-        /// The folder that the agent works in.
-        cwd: Cow<'a, str>,
-        /// The agent's session.
-        session: Cow<'a, str>,
-        /// The agent's own name.
-        agent: Option<Cow<'a, str>>,
-        /// What the rules said.
+ledger_kinds! {
+    Asked "asked": Asked(QuestionAsked);
+    Said "said": Said(AgentSaid);
+    Unsent "unsent": Unsent(QuestionUnsent);
+    Pressed "pressed": Pressed(PersonPress);
+    Decided "decided": Decided(QuestionDecided);
+    Delivered "delivered": Delivered(NoMembers);
+    Returned "returned": Returned(NoMembers);
+    Closed "closed": Closed(QuestionClosed);
+    Checked "checked": Checked(AgentCall);
+    Running "running": Running(RuntimeCall);
+    Ran "ran": RuntimeRan(RuntimeCall) with call, Ran(AgentCall);
+    Refused "refused": RuntimeRefused(RuntimeCall) with tool, Refused(QuestionRefused);
+    Code "code": Code(CodeMade);
+    Paired "paired": ChatPaired(PersonPress) with chat, ViewerPaired(ViewerPaired);
+    Unpaired "unpaired": Unpaired(LinkRemoved);
+    Gated "gated": Gated(HostGated);
+    Saved "saved": Saved(RulesSaved);
+    Started "started": Started(DeskStarted);
+    Anchor "anchor": Anchor(EntriesPruned);
+}
+
+ledger_bodies! {
+    /// A question that was asked.
+    QuestionAsked {
+        tool: String,
+        deed optional: Option<String>,
+        summary: String,
+        cwd: String,
+        session: String,
+        agent: Option<String>,
         ruling: LedgerRuling,
-        /// Which rule said so, and why.
-        because: Option<Cow<'a, str>>,
-        /// A keyed digest of the whole question, by which an asker that comes back is recognized.
-        digest: Cow<'a, str>,
-        /// When the question times out, in milliseconds since 1970.
+        because: Option<String>,
+        digest: String,
         until_ms: Option<i64>,
-        /// The request of the approval protocol, masked. Of an input over 65,536 bytes only the
-        /// `beginning`, the `end` and the number of `bytes` are recorded.
-        request: Option<Json<'a>>,
-        /// The agent's permission mode.
-        mode [optional]: Option<Cow<'a, str>>,
-        /// `true` if something that is masked could be executed.
-        hides_what_runs [optional]: Option<bool>,
-        /// The question that people were shown, if the agent itself has blocked the call.
-        question [optional]: Option<Cow<'a, str>>,
-        /// A keyed digest of a blocked call, which an allow lets try again.
-        retry [optional]: Option<Cow<'a, str>>,
+        request: Option<Box<RawValue>>,
+        mode optional: Option<String>,
+        hides_what_runs optional: Option<bool>,
+        question optional: Option<String>,
+        retry optional: Option<String>,
     }
-    /// The agent's last words came after its question.
-    Said AgentSaid {
-        /// The words.
-        last_words: Cow<'a, str>,
+    /// The agent's last words, which came after its question.
+    AgentSaid {
+        last_words: String,
     }
-    /// A question could not be sent to a chat; without a chat, none can be reached any more.
-    Unsent QuestionUnsent {
-        /// The chat.
-        chat [optional]: Option<i64>,
-        /// Why not.
-        why: Cow<'a, str>,
+    /// A question that could not be sent to a chat.
+    QuestionUnsent {
+        chat optional: Option<i64>,
+        why: String,
     }
-    /// Somebody has pressed a button, written an answer, or sent the bot a command.
-    Pressed PersonPress {
-        /// Their name.
-        by: Cow<'a, str>,
-        /// Where they did.
+    /// A press of a button, an answer in words, or a command to the bot, which may make links.
+    PersonPress {
+        by: String,
         channel: Option<AnswerChannel>,
-        /// The Telegram chat.
         chat: Option<i64>,
-        /// The Telegram user.
         user: Option<i64>,
-        /// The button, `words`, `edit`, or the command.
-        action: Cow<'a, str>,
-        /// What came of it.
+        action: String,
         outcome: Option<PressOutcome>,
+        links optional: Option<Vec<String>>,
     }
-    /// A question was decided.
-    Decided QuestionDecided {
-        /// The decision.
+    /// The decision about a question.
+    QuestionDecided {
         decision: Option<Decision>,
-        /// Who decided: a person, a rule with its reason, or `nobody`.
-        by: Cow<'a, str>,
-        /// The message for the agent.
-        message: Option<Cow<'a, str>>,
-        /// Which of the agent's offers is allowed from now on, counted from 0.
+        by: String,
+        message: Option<String>,
         offer: Option<usize>,
-        /// The answers picked for each of the agent's questions, counted from 0.
         picks: Option<Vec<Vec<u8>>>,
-        /// The words that answer the agent's question.
-        words: Option<Cow<'a, str>>,
-        /// The changed input, as JSON.
-        edited: Option<Cow<'a, str>>,
-        /// Whether the agent's turn ends.
+        words: Option<String>,
+        edited: Option<String>,
         interrupt: bool,
-        /// The answer in words.
-        chosen [optional]: Option<Cow<'a, str>>,
+        chosen optional: Option<String>,
     }
-    /// The answer has reached its asker.
-    Delivered QuestionDelivered {}
-    /// After a restart of the desk, the asker has come back for its answer.
-    Returned AskerReturned {}
-    /// A question is over.
-    Closed QuestionClosed {
-        /// How it ended: with an answer of the desk, with one at the agent's own prompt, or without
-        /// an asker.
+    /// An event about which nothing more is recorded.
+    NoMembers {}
+    /// The end of a question.
+    QuestionClosed {
         how: Option<ClosedHow>,
-        /// What people are shown.
-        text: Cow<'a, str>,
+        text: String,
     }
-    /// A call was decided before it ran, without asking anybody. It belongs to a question if that
-    /// question's answer decided it.
-    Checked CallChecked {
-        /// The agent's name for the tool.
-        tool: Cow<'a, str>,
-        /// What the tool is to do, in one line.
-        summary: Cow<'a, str>,
-        /// The agent's session.
-        session: Cow<'a, str>,
-        /// The folder that the agent works in.
-        cwd: Cow<'a, str>,
-        /// The agent's own name.
-        agent: Option<Cow<'a, str>>,
-        /// The agent's permission mode.
-        mode: Option<Cow<'a, str>>,
-        /// The agent's id of the call.
-        tool_use_id: Option<Cow<'a, str>>,
-        /// The decision.
-        decision: Option<Decision>,
-        /// Which rule decided, and why.
-        by: Cow<'a, str>,
+    /// A call of an agent, decided without asking anybody or reported after it has run.
+    AgentCall {
+        tool: String,
+        summary: String,
+        session: String,
+        cwd: String,
+        agent: Option<String>,
+        mode: Option<String>,
+        tool_use_id: Option<String>,
+        decision optional: Option<Decision>,
+        by optional: Option<String>,
+        ok optional: Option<bool>,
+        input optional: Option<Box<RawValue>>,
     }
-    /// The runtime is about to run a tool that changes something.
-    Running CallRunning {
-        /// The name of the tool.
-        tool: Cow<'a, str>,
-        /// The conversation.
-        session: Cow<'a, str>,
-        /// The folder that the runtime works in.
-        cwd: Cow<'a, str>,
-        /// `callgate`.
-        agent: Option<Cow<'a, str>>,
-        /// The model's id of the call.
-        call: Cow<'a, str>,
-        /// The arguments, masked and shortened.
-        summary: Cow<'a, str>,
-        /// Why it may run.
-        because: Cow<'a, str>,
+    /// A call in the runtime: about to run, run or refused.
+    RuntimeCall {
+        tool: String,
+        session: String,
+        cwd: String,
+        agent: Option<String>,
+        call: String,
+        summary: String,
+        ok optional: Option<bool>,
+        ms optional: Option<u64>,
+        because: String,
     }
-    /// A tool of the runtime has run.
-    Ran CallRan [with call] {
-        /// The name of the tool.
-        tool: Cow<'a, str>,
-        /// The conversation.
-        session: Cow<'a, str>,
-        /// The folder that the runtime works in.
-        cwd: Cow<'a, str>,
-        /// `callgate`.
-        agent: Option<Cow<'a, str>>,
-        /// The model's id of the call.
-        call: Cow<'a, str>,
-        /// The arguments, masked and shortened.
-        summary: Cow<'a, str>,
-        /// Whether it succeeded.
-        ok: Option<bool>,
-        /// How long it took, in milliseconds.
-        ms: u64,
-        /// Why it was allowed to run.
-        because: Cow<'a, str>,
+    /// A question or an answer that the desk did not accept.
+    QuestionRefused {
+        why: String,
     }
-    /// An agent has reported that a tool has run.
-    Ran CallReported {
-        /// The agent's name for the tool.
-        tool: Cow<'a, str>,
-        /// What the tool did, in one line.
-        summary: Cow<'a, str>,
-        /// The agent's session.
-        session: Cow<'a, str>,
-        /// The folder that the agent works in.
-        cwd: Cow<'a, str>,
-        /// The agent's own name.
-        agent: Option<Cow<'a, str>>,
-        /// The agent's permission mode.
-        mode: Option<Cow<'a, str>>,
-        /// The agent's id of the call.
-        tool_use_id: Option<Cow<'a, str>>,
-        /// Whether it succeeded.
-        ok: Option<bool>,
-        /// The input, masked and without texts over 4 KiB, if no question has it.
-        input [optional]: Option<Json<'a>>,
-    }
-    /// The runtime did not run a tool.
-    Refused CallRefused [with tool] {
-        /// The name of the tool.
-        tool: Cow<'a, str>,
-        /// The conversation.
-        session: Cow<'a, str>,
-        /// The folder that the runtime works in.
-        cwd: Cow<'a, str>,
-        /// `callgate`.
-        agent: Option<Cow<'a, str>>,
-        /// The model's id of the call.
-        call: Cow<'a, str>,
-        /// The arguments, masked and shortened.
-        summary: Cow<'a, str>,
-        /// Why not.
-        because: Cow<'a, str>,
-    }
-    /// The desk did not accept a question or an answer.
-    Refused QuestionRefused {
-        /// Why not.
-        why: Cow<'a, str>,
-    }
-    /// A code for linking was made. The code itself is not recorded.
-    Code CodeMade {
-        /// How long it is valid.
+    /// A code for linking.
+    CodeMade {
         seconds: u64,
     }
-    /// A chat was linked.
-    Paired ChatPaired [with chat] {
-        /// The name of the person.
-        by: Cow<'a, str>,
-        /// `telegram`.
+    /// A viewer that was linked.
+    ViewerPaired {
         channel: Option<AnswerChannel>,
-        /// The Telegram chat.
-        chat: Option<i64>,
-        /// The Telegram user.
-        user: Option<i64>,
-        /// `pair`.
-        action: Cow<'a, str>,
-        /// `paired`.
-        outcome: Option<PressOutcome>,
-        /// The links: `chat/ID`, and `user/ID` in a group.
+        by: String,
         links: Option<Vec<String>>,
     }
-    /// A viewer was linked.
-    Paired ViewerPaired {
-        /// `viewer`.
-        channel: Option<AnswerChannel>,
-        /// The name of the viewer.
-        by: Cow<'a, str>,
-        /// The link: `viewer/HASH`, with the hash of its token.
-        links: Option<Vec<String>>,
+    /// A link that was removed.
+    LinkRemoved {
+        link: String,
+        by: String,
     }
-    /// A link was removed.
-    Unpaired LinkRemoved {
-        /// The link.
-        link: Cow<'a, str>,
-        /// Who or what has removed it.
-        by: Cow<'a, str>,
-    }
-    /// A host that drives an agent, and asks its user itself, was registered.
-    Gated HostGated {
-        /// Its process.
+    /// A host that drives an agent and asks its user itself.
+    HostGated {
         process: u32,
     }
-    /// Somebody has replaced the user's rules.
-    Saved RulesSaved {
-        /// Their name.
-        by: Cow<'a, str>,
-        /// Where they did.
+    /// A replacement of the user's rules.
+    RulesSaved {
+        by: String,
         channel: Option<AnswerChannel>,
-        /// `rules`.
-        tool: Cow<'a, str>,
-        /// What was done, in one line.
-        summary: Cow<'a, str>,
-        /// How many rules there are now.
+        tool: String,
+        summary: String,
         count: usize,
-        /// The hash of their text.
-        hash: Cow<'a, str>,
+        hash: String,
     }
-    /// The desk was started.
-    Started DeskStarted {
-        /// The version of callgate.
-        version: Cow<'a, str>,
-        /// Its process.
+    /// A start of the desk.
+    DeskStarted {
+        version: String,
         pid: u32,
     }
-    /// Entries were removed from the beginning of the ledger.
-    Anchor EntriesPruned {
-        /// The number of the last entry that was removed.
+    /// A removal of entries from the beginning of the ledger, from which the chain continues.
+    #[derive(PartialEq, Eq)]
+    EntriesPruned {
         through: u64,
-        /// Its hash, in hex, from which the chain continues.
-        hash: Cow<'a, str>,
-        /// How many entries were removed.
+        hash: String,
         count: u64,
-        /// When the earliest of them was written, in milliseconds since 1970.
         from_ms: i64,
-        /// When the latest of them was written.
         to_ms: i64,
-        /// The links that were valid at that point: `standing`, an object of links with their
-        /// names, and `had_any`, whether there has ever been one. Early anchors do not have it.
-        links [optional]: Option<ChainedLinks>,
+        links optional: Option<ChainedLinks>,
+    }
+}
+
+ledger_words! {
+    /// What the rules said about a question.
+    #[derive(Default)]
+    LedgerRuling {
+        #[default]
+        Ask "ask",
+        Guard "guard",
+        Confirm "confirm",
+        Allow "allow",
+        Deny "deny",
+    }
+}
+
+ledger_words! {
+    /// The channel through which a decision came.
+    AnswerChannel {
+        Terminal "terminal",
+        Telegram "telegram",
+        Viewer "viewer",
+        Rule "rule",
+    }
+}
+
+ledger_words! {
+    /// What came of a press or a command.
+    PressOutcome {
+        Decided "decided",
+        Picked "picked",
+        Paired "paired",
+        Nothing "nothing",
+        Unconfirmed "unconfirmed",
+        NotYet "not yet",
+        Late "late",
+        Stranger "stranger",
+        WrongCode "wrong code",
+        Forged "forged",
+    }
+}
+
+ledger_words! {
+    /// How a question ended.
+    ClosedHow {
+        Answered "answered",
+        Settled "settled",
+        Gone "gone",
     }
 }

@@ -99,10 +99,10 @@ impl QuestionWatch {
             return Ok(false);
         }
         match entry.event() {
-            LedgerEvent::QuestionAsked(asked) if asked.ruling.is_for_people() => {
+            LedgerEvent::Asked(asked) if asked.ruling.is_for_people() => {
                 self.board.asked(&self.id, terms(&asked));
             }
-            LedgerEvent::QuestionClosed(closed) => {
+            LedgerEvent::Closed(closed) => {
                 let is_told = !closed.text.is_empty();
                 self.board.ended(&self.id, if is_told { &closed.text } else { "It is over" });
                 return Ok(true);
@@ -114,7 +114,7 @@ impl QuestionWatch {
 }
 
 /// Returns the desk's terms for the question. A guarded act is never allowed from now on.
-fn terms(asked: &QuestionAsked<'_>) -> QuestionTerms {
+fn terms(asked: &QuestionAsked) -> QuestionTerms {
     QuestionTerms {
         deadline_ms: asked.until_ms.and_then(|until| until.try_into().ok()),
         takes_always: !matches!(asked.ruling, LedgerRuling::Guard | LedgerRuling::Confirm),
@@ -127,8 +127,8 @@ mod tests {
 
     #[test]
     fn what_the_desk_guards_is_not_allowed_from_now_on() {
-        let terms = |body: &str| match LedgerEvent::read("asked", body) {
-            LedgerEvent::QuestionAsked(asked) => {
+        let terms = |body: &str| match LedgerEvent::read("asked", body).0 {
+            LedgerEvent::Asked(asked) => {
                 let QuestionTerms { deadline_ms, takes_always } = terms(&asked);
                 (deadline_ms, takes_always)
             }

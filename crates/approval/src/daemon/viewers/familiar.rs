@@ -5,17 +5,12 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use callgate_store::{EntryFilter, LedgerEntry, Store, StoreError};
 use callgate_wire::approval::Decision;
-use callgate_wire::ledger::{LedgerCall, LedgerEvent, LedgerKind};
+use callgate_wire::ledger::LedgerKind::{self, Asked, Checked, Closed, Decided, Ran};
+use callgate_wire::ledger::{AgentCall, LedgerEvent};
 use callgate_wire::tool_act::ToolKind;
 
 /// The entries that say what was allowed or run.
-const KINDS: [LedgerKind; 5] = [
-    LedgerKind::Asked,
-    LedgerKind::Decided,
-    LedgerKind::Closed,
-    LedgerKind::Checked,
-    LedgerKind::Ran,
-];
+const KINDS: [LedgerKind; 5] = [Asked, Decided, Closed, Checked, Ran];
 /// How many of the latest entries are looked at when the first viewer comes.
 const LOOKED_BACK: u64 = 20_000;
 /// How many entries are read at once.
@@ -60,20 +55,19 @@ impl FamiliarCalls {
 
     fn note(&mut self, entry: &LedgerEntry) {
         let question = entry.question.as_deref().unwrap_or_default();
-        let event = entry.event();
-        match &event {
-            LedgerEvent::QuestionAsked(_) => {
-                self.open.insert(question.to_owned(), hashes(&event));
+        match entry.event() {
+            event @ LedgerEvent::Asked(_) => {
+                self.open.insert(question.to_owned(), hashes(event));
             }
-            LedgerEvent::QuestionDecided(decided) => {
+            LedgerEvent::Decided(decided) => {
                 let about = self.open.remove(question).unwrap_or_default();
                 if decided.decision == Some(Decision::Allow) {
                     self.learn(about, entry.seq);
                 }
             }
-            LedgerEvent::QuestionClosed(_) => drop(self.open.remove(question)),
-            LedgerEvent::CallChecked(checked) if checked.decision != Some(Decision::Allow) => {}
-            _ => self.learn(hashes(&event), entry.seq),
+            LedgerEvent::Closed(_) => drop(self.open.remove(question)),
+            LedgerEvent::Checked(call) if call.decision != Some(Decision::Allow) => {}
+            event => self.learn(hashes(event), entry.seq),
         }
     }
 
@@ -107,9 +101,9 @@ impl FamiliarCalls {
     }
 }
 
-fn hashes(event: &LedgerEvent<'_>) -> Vec<u64> {
-    let Some(LedgerCall { tool, summary, cwd, .. }) = event.call() else { return Vec::new() };
-    names_of(tool, summary).into_iter().map(|name| hash_of(cwd, tool, name)).collect()
+fn hashes(event: LedgerEvent) -> Vec<u64> {
+    let AgentCall { tool, summary, cwd, .. } = event.into_call().unwrap_or_default();
+    names_of(&tool, &summary).into_iter().map(|name| hash_of(&cwd, &tool, name)).collect()
 }
 
 fn hash_of(project: &str, tool: &str, name: &str) -> u64 {

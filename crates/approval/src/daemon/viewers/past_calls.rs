@@ -12,8 +12,10 @@ use callgate_wire::desk::{
     AnswerChannel, DeskHistory, HistoryDecider, HistoryDecision, HistoryFilter, HistoryRow,
     MOST_HISTORY_ROWS,
 };
-use callgate_wire::ledger::{LedgerEvent, LedgerKind, PressOutcome};
-use callgate_wire::raw::Json;
+use callgate_wire::ledger::LedgerKind::{
+    self, Asked, Checked, Closed, Decided, Pressed, Ran, Said, Saved,
+};
+use callgate_wire::ledger::{LedgerEvent, PressOutcome, QuestionDecided};
 
 use crate::card::agent_name;
 use crate::rule_desk::WorkMonitor;
@@ -27,18 +29,7 @@ pub(super) const LONGEST_SUMMARY: usize = 400;
 /// How much of a person's words is shown, in characters.
 const LONGEST_WORDS: usize = 2_000;
 /// The entries of which calls consist.
-const KINDS: [LedgerKind; 8] = [
-    LedgerKind::Asked,
-    LedgerKind::Said,
-    LedgerKind::Pressed,
-    LedgerKind::Decided,
-    LedgerKind::Closed,
-    LedgerKind::Checked,
-    LedgerKind::Ran,
-    LedgerKind::Saved,
-];
-/// Those that are about a call without a question.
-const ALONE: [LedgerKind; 3] = [LedgerKind::Checked, LedgerKind::Ran, LedgerKind::Saved];
+const KINDS: [LedgerKind; 8] = [Asked, Said, Pressed, Decided, Closed, Checked, Ran, Saved];
 
 /// A call of the past.
 #[derive(Debug)]
@@ -56,7 +47,8 @@ pub(super) struct PastCall {
 /// What became of a question, as far as it was met on the way back.
 #[derive(Debug, Default)]
 struct QuestionOutcome {
-    decided: Option<PastDecision>,
+    /// The decision and its time.
+    decided: Option<(QuestionDecided, i64)>,
     channel: Option<AnswerChannel>,
     is_closed: bool,
     has_run: bool,
@@ -65,47 +57,27 @@ struct QuestionOutcome {
     last_words: Option<String>,
 }
 
-/// A decision of the past.
-#[derive(Debug)]
-struct PastDecision {
-    at_ms: i64,
-    decision: Option<Decision>,
-    by: Option<String>,
-    /// The answer, or what the agent was told.
-    words: Option<String>,
-    is_edited: bool,
-}
-
 impl QuestionOutcome {
     /// Notes an entry of the question. The latest entry comes first, and counts.
     fn note(&mut self, entry: &LedgerEntry) {
         match entry.event() {
-            LedgerEvent::QuestionDecided(decided) if self.decided.is_none() => {
-                let words = decided.words.or(decided.chosen).or(decided.message);
-                self.decided = Some(PastDecision {
-                    at_ms: entry.at_ms,
-                    decision: decided.decision,
-                    by: named(&decided.by),
-                    words: words.map(Into::into),
-                    is_edited: decided.edited.is_some(),
-                });
+            LedgerEvent::Decided(decided) => {
+                self.decided.get_or_insert((decided, entry.at_ms));
             }
-            LedgerEvent::PersonPress(press) if press.outcome == Some(PressOutcome::Decided) => {
+            LedgerEvent::Pressed(press) if press.outcome == Some(PressOutcome::Decided) => {
                 self.channel = self.channel.or(press.channel);
             }
-            LedgerEvent::AgentSaid(said) if self.last_words.is_none() => {
-                self.last_words = Some(said.last_words.into());
-            }
-            LedgerEvent::QuestionClosed(_) => self.is_closed = true,
-            LedgerEvent::CallReported(run) => (self.has_run, self.ok) = (true, self.ok.or(run.ok)),
+            LedgerEvent::Closed(_) => self.is_closed = true,
+            LedgerEvent::Said(said) => drop(self.last_words.get_or_insert(said.last_words)),
+            LedgerEvent::Ran(run) => (self.has_run, self.ok) = (true, self.ok.or(run.ok)),
             _ => {}
         }
     }
 
     fn decision(&self) -> HistoryDecision {
-        match &self.decided {
-            Some(PastDecision { decision: Some(Decision::Allow), .. }) => HistoryDecision::Allow,
-            Some(PastDecision { decision: Some(Decision::Deny), .. }) => HistoryDecision::Deny,
+        match self.decided.as_ref().map(|(decided, _)| decided.decision) {
+            Some(Some(Decision::Allow)) => HistoryDecision::Allow,
+            Some(Some(Decision::Deny)) => HistoryDecision::Deny,
             Some(_) => HistoryDecision::Timeout,
             None if !self.is_closed => HistoryDecision::Open,
             // It was answered at the agent itself.
@@ -129,8 +101,7 @@ pub(super) struct HistoryWalk<'a> {
 impl<'a> HistoryWalk<'a> {
     /// Begins before the entry `before`. Calls that began before `since_ms` are left out.
     pub(super) fn new(store: &'a Store, before: u64, since_ms: Option<i64>) -> Self {
-        let kinds = KINDS.to_vec();
-        let filter = EntryFilter { kinds, since_ms, ..EntryFilter::default() };
+        let filter = EntryFilter { kinds: KINDS.to_vec(), since_ms, ..EntryFilter::default() };
         let (batch, outcomes) = (Vec::new(), HashMap::new());
         Self { store, filter, before, batch, is_over: false, outcomes }
     }
@@ -154,14 +125,16 @@ impl<'a> HistoryWalk<'a> {
 
     /// Returns the call that begins with this entry, if one does.
     fn call(&mut self, entry: &LedgerEntry) -> Result<Option<PastCall>, StoreError> {
-        let is_question = entry.is(LedgerKind::Asked);
+        let is_question = entry.is(Asked);
         let outcome = match &entry.question {
             Some(id) if !is_question => {
                 self.outcomes.entry(id.clone()).or_default().note(entry);
                 return Ok(None);
             }
             Some(id) => self.outcome(id)?,
-            None if ALONE.iter().any(|kind| entry.is(*kind)) => QuestionOutcome::default(),
+            None if [Checked, Ran, Saved].iter().any(|kind| entry.is(*kind)) => {
+                QuestionOutcome::default()
+            }
             None => return Ok(None),
         };
         Ok(Some(PastCall::new(entry, outcome)))
@@ -187,69 +160,62 @@ impl<'a> HistoryWalk<'a> {
 impl PastCall {
     fn new(entry: &LedgerEntry, outcome: QuestionOutcome) -> Self {
         let event = entry.event();
-        let (decision, is_ruled, by, channel) = match &event {
-            LedgerEvent::QuestionAsked(asked) => {
-                let is_ruled = outcome.channel.is_none() && !asked.ruling.is_for_people();
-                let by = outcome.decided.as_ref().and_then(|decided| decided.by.clone());
-                (outcome.decision(), is_ruled, by, outcome.channel)
+        let decision = match &event {
+            _ if entry.is(Asked) => outcome.decision(),
+            _ if entry.is(Ran) => HistoryDecision::Ran,
+            _ if entry.is(Saved) => HistoryDecision::Saved,
+            LedgerEvent::Checked(call) if call.decision == Some(Decision::Allow) => {
+                HistoryDecision::Allow
             }
-            LedgerEvent::RulesSaved(saved) => {
-                (HistoryDecision::Saved, false, named(&saved.by), saved.channel)
-            }
-            LedgerEvent::CallChecked(checked) => {
-                let is_allowed = checked.decision == Some(Decision::Allow);
-                let decision =
-                    if is_allowed { HistoryDecision::Allow } else { HistoryDecision::Deny };
-                (decision, true, named(&checked.by), None)
-            }
-            _ => (HistoryDecision::Ran, false, None, None),
+            _ => HistoryDecision::Deny,
         };
         let is_decided = matches!(decision, HistoryDecision::Allow | HistoryDecision::Deny);
-        let decider = match is_ruled {
+        let decider = match &event {
             _ if !is_decided => None,
-            true => Some(HistoryDecider::Rule),
-            false => Some(HistoryDecider::Person),
+            LedgerEvent::Asked(asked)
+                if outcome.channel.is_some() || asked.ruling.is_for_people() =>
+            {
+                Some(HistoryDecider::Person)
+            }
+            _ => Some(HistoryDecider::Rule),
         };
+        let channel = match &event {
+            _ if decider == Some(HistoryDecider::Rule) => Some(AnswerChannel::Rule),
+            LedgerEvent::Saved(saved) => saved.channel,
+            _ => outcome.channel,
+        };
+        let words_then = match &event {
+            LedgerEvent::Asked(asked) => asked.recorded_request().last_words(),
+            _ => None,
+        };
+        let call = event.into_call().unwrap_or_default();
         let took = outcome.decided.as_ref().filter(|_| decider != Some(HistoryDecider::Rule));
-        let took_ms = took.and_then(|decided| u64::try_from(decided.at_ms - entry.at_ms).ok());
-        let edited = outcome.decided.as_ref().is_some_and(|decided| decided.is_edited);
-        let words = outcome.decided.and_then(|decided| decided.words);
+        let took_ms = took.and_then(|(_, at_ms)| u64::try_from(at_ms - entry.at_ms).ok());
+        let (decided, _) = outcome.decided.unwrap_or_default();
+        let words = decided.words.or(decided.chosen).or(decided.message);
         let words = words.filter(|_| decider == Some(HistoryDecider::Person));
-        let call = event.call().unwrap_or_default();
-        let agent = call.agent.to_owned();
+        let agent = call.agent.unwrap_or_default();
+        let input = call.input.as_ref().map_or("", |input| input.get());
         let row = HistoryRow {
             seq: entry.seq,
             at_ms: entry.at_ms,
             question: entry.question.clone(),
-            tool: call.tool.to_owned(),
-            summary: shortened(call.summary, LONGEST_SUMMARY),
-            project: call.cwd.to_owned(),
-            session: call.session.to_owned(),
+            summary: shortened(&call.summary, LONGEST_SUMMARY),
+            tool: call.tool,
+            project: call.cwd,
+            session: call.session,
             agent: (!agent.is_empty()).then(|| agent_name(&agent).to_owned()),
-            mode: call.mode.map(str::to_owned),
+            mode: call.mode,
             decision,
-            by,
-            channel: if decider == Some(HistoryDecider::Rule) {
-                Some(AnswerChannel::Rule)
-            } else {
-                channel
-            },
+            by: call.by.or(Some(decided.by).filter(|by| !by.is_empty())),
+            channel,
             took_ms,
             ok: outcome.ok.or(call.ok),
             words: words.map(|words| shortened(&words, LONGEST_WORDS)),
-            edited,
+            edited: decided.edited.is_some(),
         };
-        let (input, last_words) = match &event {
-            LedgerEvent::QuestionAsked(asked) => {
-                let request = asked.recorded_request();
-                (request.tool_input, request.last_words.map(Into::into))
-            }
-            LedgerEvent::CallReported(run) => (run.input, None),
-            _ => (None, None),
-        };
-        let searched = format!("{}\n{}", call.summary, input.map_or("", Json::get));
-        let last_words = outcome.last_words.or(last_words);
-        Self { row, decider, last_words, agent, searched }
+        let last_words = outcome.last_words.or(words_then);
+        Self { row, decider, last_words, agent, searched: format!("{}\n{input}", call.summary) }
     }
 
     /// Returns true if the filter selects this call. `words` are those of its text, in lower case.
@@ -281,10 +247,6 @@ impl PastCall {
         let text = all.join("\n").to_lowercase();
         words.iter().all(|word| text.contains(word))
     }
-}
-
-fn named(by: &str) -> Option<String> {
-    (!by.is_empty()).then(|| by.to_owned())
 }
 
 /// Returns true if a folder is the wanted one, given by its whole path or by the end of it.
