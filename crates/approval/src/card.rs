@@ -2,7 +2,6 @@
 
 mod blocked;
 mod body;
-mod changed_lines;
 mod confirm;
 pub(crate) mod offers;
 pub(crate) mod picks;

@@ -114,7 +114,10 @@ fn a_patch_is_drawn_as_a_diff() {
                 operation: FileOperation::Update,
                 path: "a.rs".to_owned(),
                 moved_to: None,
-                changes: vec![ContentChange::of_unified("@@ -1 +1 @@\n-old\n+new\n").unwrap()],
+                changes: vec![ContentChange {
+                    lines: callgate_mask::text::diff("old", "new").collect(),
+                    ..ContentChange::default()
+                }],
             }],
         },
         ..serde_json::from_value(json!({

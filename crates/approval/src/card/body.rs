@@ -1,12 +1,13 @@
 //! What a tool would do, in the form in which people need to see it.
 
+use callgate_mask::text::diff;
 use callgate_wire::desk::{
-    CardContent, CardGrants, CommandSegment, ContentChange, PatchedFile, SegmentStyle,
+    CardContent, CardGrants, ChangedLine, CommandSegment, ContentChange, LineOperation,
+    PatchedFile, SegmentStyle,
 };
 use callgate_wire::tool_act::{EditChange, GivenCommand, PatchAct, RunAct, TextChange, ToolAct};
 use serde_json::Value;
 
-use super::changed_lines::changed_lines;
 use crate::plain::visible;
 
 /// Returns what is shown of a call. An input of unusual shape is shown as it is.
@@ -102,7 +103,14 @@ pub(super) fn quoted(word: &str) -> String {
 }
 
 fn change_of(change: &TextChange<'_>) -> ContentChange {
-    let lines = changed_lines(&visible(change.old), &visible(change.new));
+    let (old, new) = (visible(change.old), visible(change.new));
+    let mut lines: Vec<ChangedLine> = diff(&old, &new).collect();
+    if lines.is_empty() {
+        // Two secrets look the same.
+        let same = |line| ChangedLine { op: LineOperation::Same, ..line };
+        lines =
+            diff("", &new).map(same).map(|line| ChangedLine { old: line.new, ..line }).collect();
+    }
     ContentChange { everywhere: change.everywhere, place: None, lines }
 }
 

@@ -18,7 +18,7 @@ const TWICE: &str = "its input says the same thing in more than one place";
 pub(crate) fn class(kind: ToolKind) -> Class {
     match kind {
         ToolKind::Run(_) => Class::Run,
-        ToolKind::Write | ToolKind::Edit | ToolKind::Notebook | ToolKind::Patch => Class::Write,
+        _ if kind.changes_files() => Class::Write,
         ToolKind::Read | ToolKind::List | ToolKind::Find | ToolKind::Search | ToolKind::Note => {
             Class::Read
         }

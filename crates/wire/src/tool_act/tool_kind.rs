@@ -154,10 +154,17 @@ impl ToolKind {
         COMMON.iter().map(|&(_, name, kind)| (name, kind))
     }
 
+    /// Returns true if it changes files.
+    #[must_use]
+    pub fn changes_files(self) -> bool {
+        matches!(self, Write | Edit | Notebook | Patch)
+    }
+
     /// Returns true for a tool of Claude Code for which that checks file permissions itself.
     #[must_use]
     pub fn is_file_tool_of_claude(tool: &str) -> bool {
-        let is_about_files = |kind| matches!(kind, Read | Find | Search | Write | Edit | Notebook);
+        let is_about_files =
+            |kind: Self| kind.changes_files() || matches!(kind, Read | Find | Search);
         COMMON.iter().any(|line| (line.0, line.1) == (CLAUDE, tool) && is_about_files(line.2))
     }
 
