@@ -14,10 +14,10 @@ pub(super) fn result(name: &str, input: &Value, text: &str) -> Value {
 
 fn known(act: &ToolAct<'_>, text: &str) -> Option<Value> {
     Some(match act {
-        ToolAct::Write { file, content } => {
+        ToolAct::Write(file, content) => {
             json!({ "path": file.path()?, "lines": (*content)?.lines().count() })
         }
-        ToolAct::Edit { file, change: EditChange::Texts(changes) } => {
+        ToolAct::Edit(file, EditChange::Texts(changes)) => {
             let path = file.path()?;
             // The numbers of the lines in the file are not known.
             let changes = changes.iter().map(|change| {

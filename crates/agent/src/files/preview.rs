@@ -37,11 +37,11 @@ impl PreviewedChange {
         stop: &CancelFlag,
     ) -> Option<Self> {
         let (path, old, new) = match ToolAct::of("", tool, input) {
-            ToolAct::Write { file, content } => {
+            ToolAct::Write(file, content) => {
                 let old = current(context, file.path()?).ok()?.unwrap_or_default();
                 (file.path()?, old, content?.to_owned())
             }
-            ToolAct::Edit { file, change: EditChange::Texts(changes) } => {
+            ToolAct::Edit(file, EditChange::Texts(changes)) => {
                 let old = current(context, file.path()?).ok()??;
                 let new = changes.iter().try_fold(old.clone(), |text, change| {
                     TextEdit(*change).applied(&text, stop).ok()

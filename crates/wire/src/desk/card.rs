@@ -125,7 +125,35 @@ pub enum CardContent {
     },
 }
 
+impl QuestionCard {
+    /// Returns what the agent does, after its name, such as "wants to run a command".
+    #[must_use]
+    pub fn wants(&self) -> String {
+        let mut deed = self.row.deed.chars();
+        match &self.body {
+            CardContent::Plan { .. } => "has a plan".to_owned(),
+            CardContent::Ask { .. } => "asks".to_owned(),
+            CardContent::Mcp { server, tool, .. } => format!("wants to use {tool} of {server}"),
+            _ => {
+                let first = deed.next().map(|first| first.to_ascii_lowercase());
+                format!("wants to {}", first.into_iter().chain(deed).collect::<String>())
+            }
+        }
+    }
+}
+
 impl CardContent {
+    /// Returns the file, if it is about one.
+    #[must_use]
+    pub fn path(&self) -> Option<&str> {
+        match self {
+            Self::Write { path, .. } | Self::Edit { path, .. } | Self::Notebook { path, .. } => {
+                Some(path)
+            }
+            _ => None,
+        }
+    }
+
     /// Returns the command, if it runs one.
     #[must_use]
     pub fn command(&self) -> String {

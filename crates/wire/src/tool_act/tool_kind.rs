@@ -140,8 +140,8 @@ impl ToolKind {
     pub fn of(agent: &str, tool: &str) -> Self {
         let special = SPECIAL.iter().find(|line| (line.0, line.1) == (agent, tool));
         let known = special.or_else(|| COMMON.iter().find(|line| line.1 == tool));
-        let is_mcp = || tool.strip_prefix("mcp__").is_some_and(|rest| rest.contains("__"));
-        known.map_or_else(|| if is_mcp() { Self::Mcp } else { Self::Other }, |line| line.2)
+        let unknown = || if server_and_tool(tool).is_some() { Self::Mcp } else { Self::Other };
+        known.map_or_else(unknown, |line| line.2)
     }
 
     /// Returns all lines of the table: an agent, the name of one of its tools, and what it does.
@@ -152,6 +152,12 @@ impl ToolKind {
     /// Returns the names of the tools that every agent may have.
     pub fn common() -> impl Iterator<Item = (&'static str, Self)> {
         COMMON.iter().map(|&(_, name, kind)| (name, kind))
+    }
+
+    /// Returns true if it asks a person something, which is answered with more than yes or no.
+    #[must_use]
+    pub fn asks_a_person(self) -> bool {
+        matches!(self, AskUser | Script | Elicit)
     }
 
     /// Returns true if it changes files.
@@ -194,4 +200,10 @@ impl ToolKind {
         };
         words.to_owned()
     }
+}
+
+/// Returns the MCP server and its tool that a name consists of.
+#[must_use]
+pub fn server_and_tool(name: &str) -> Option<(&str, &str)> {
+    name.strip_prefix("mcp__")?.split_once("__")
 }
