@@ -134,16 +134,17 @@ impl LiveRules {
         let agent = request.agent.as_deref().unwrap_or_default();
         let (tool, input) = (&request.tool_name, request.tool_input.get());
         let verdict = self.judge(tool, input, &request.cwd, agent);
+        let asks_a_person = ToolKind::of(agent, tool).asks_a_person();
         let must_ask = request.context.as_ref().and_then(|context| context.must_ask.as_deref());
         let must_ask = must_ask.map(|why| mask_text(why).into_shown());
         let is_guarded = verdict.is_guarded;
         match ruling_of(&verdict) {
             Ruling::Ask { because: None, .. } => Ruling::Ask { because: must_ask, is_guarded },
             // No rule can give an answer in words, which only a person has.
-            Ruling::Allow { .. } if must_ask.is_some() || asks_a_person(tool) => {
+            Ruling::Allow { .. } if must_ask.is_some() || asks_a_person => {
                 Ruling::Ask { because: must_ask, is_guarded }
             }
-            Ruling::Confirm { because } if asks_a_person(tool) => {
+            Ruling::Confirm { because } if asks_a_person => {
                 Ruling::Ask { because: Some(because), is_guarded }
             }
             ruling => ruling,
@@ -357,12 +358,6 @@ pub(crate) fn ruling_of(verdict: &Verdict) -> Ruling {
             is_guarded: verdict.is_guarded,
         },
     }
-}
-
-/// Returns true if the question of this tool is answered with more than yes or no, so that no rule
-/// can allow it.
-pub(crate) fn asks_a_person(tool: &str) -> bool {
-    matches!(ToolKind::of("", tool), ToolKind::AskUser | ToolKind::Elicit | ToolKind::Script)
 }
 
 #[cfg(test)]

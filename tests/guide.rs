@@ -74,7 +74,7 @@ fn the_guide_leads_to_a_command_that_was_allowed_at_the_desk() {
         let words = line.split("   ").next().unwrap().trim_start_matches("a ");
         desk.wait_for(if words.contains('#') { "  # For the test" } else { words });
     }
-    desk.wait_for("Claude Code wants to run in ");
+    desk.wait_for("Claude Code wants to run a command in ");
     desk.wait_for("reply\r\n");
     assert!(!running.work().join("built").exists());
     // A key that comes too soon after the question is not taken for an answer.

@@ -31,7 +31,7 @@ use callgate_store::now_ms;
 use callgate_wire::approval::{
     Action, AnswerExtra, ApprovalRequest, Press, RequestContext, RequestId, RequestKind,
 };
-use callgate_wire::desk::{CardContent, ContentChange, DeskCommand};
+use callgate_wire::desk::{CardContent, DeskCommand};
 use callgate_wire::session::{PermissionAnswer, PermissionRequest};
 use serde_json::value::RawValue;
 use tokio::runtime::Handle;
@@ -324,12 +324,13 @@ async fn shown(
     card.no_answer_denies = true;
     let input = RawValue::from_string(masked).unwrap_or_else(|_| RawValue::NULL.to_owned());
     // Only a front end that is shown the question needs a look at the file.
-    let diff = match (&question.mirror, &question.preview) {
+    let preview = match (&question.mirror, &question.preview) {
         (Some(_), Some(preview)) => preview(&question.input).await,
         _ => None,
     };
+    let (diff, change) = preview.map(|preview| (preview.diff, preview.change)).unzip();
     if let CardContent::Write { path, .. } | CardContent::Edit { path, .. } = &card.body
-        && let Some(change) = diff.as_deref().and_then(ContentChange::of_unified)
+        && let Some(change) = change.flatten()
     {
         card.body = CardContent::Edit { path: path.clone(), changes: vec![change] };
     }

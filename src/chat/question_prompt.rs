@@ -160,9 +160,9 @@ impl QuestionPrompt {
     /// Returns the arguments of the call, one on each line.
     pub(super) fn input(&self) -> String {
         let input = self.request.input.get();
-        let value: Option<serde_json::Value> = serde_json::from_str(input).ok();
-        let pretty = value.and_then(|value| serde_json::to_string_pretty(&value).ok());
-        pretty.unwrap_or_else(|| input.to_owned())
+        let pretty =
+            serde_json::from_str(input).map(|value: serde_json::Value| format!("{value:#}"));
+        pretty.unwrap_or_else(|_| input.to_owned())
     }
 
     fn keys(&self, page: &ChatPage, waiting: usize) -> Vec<String> {

@@ -9,11 +9,12 @@ use std::process::ExitCode;
 use callgate_mask::{mask_text, text};
 use callgate_rules::{Act, DecidedCall, Guarded, Policy, RuleDecision, RuleSuggestion};
 use callgate_store::{Store, StoreError, now_ms};
+use callgate_wire::tool_act::ToolKind;
 use sha2::{Digest, Sha256};
 
 use super::past::{GoOn, PastQuestion, asked, parts, read_questions};
 use crate::failure::Failure;
-use crate::policy::{LocalClock, asks_a_person, home};
+use crate::policy::{LocalClock, home};
 use crate::progress::ProgressBar;
 
 /// The most different calls that are considered. All denied calls are considered.
@@ -126,7 +127,7 @@ impl PastCalls {
         }
         let request = asked.recorded_request();
         let [tool, cwd, agent, input] = parts(&request);
-        if asks_a_person(tool) {
+        if ToolKind::of(agent, tool).asks_a_person() {
             return;
         }
         let hash = Sha256::digest(format!("{tool}\0{cwd}\0{agent}\0{input}")).into();

@@ -73,17 +73,6 @@ pub struct EngineToolCall {
     pub input: Box<RawValue>,
     /// Whether it changes nothing.
     pub is_read_only: bool,
-    /// A call of one of the runtime's tools that would change the same, by which it is previewed.
-    pub equivalent: Option<EquivalentCall>,
-}
-
-/// A call of one of the runtime's tools.
-#[derive(Debug, Clone)]
-pub struct EquivalentCall {
-    /// The tool.
-    pub tool: &'static str,
-    /// Its input.
-    pub input: Box<RawValue>,
 }
 
 /// A conversation that an engine is to answer.

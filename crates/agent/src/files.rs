@@ -36,6 +36,7 @@ use std::sync::{Arc, Mutex};
 
 use callgate_wire::raw::Json;
 use callgate_wire::session::ToolLocation;
+use callgate_wire::tool_act::ToolKind;
 use serde_json::value::RawValue;
 
 pub use hidden::{HiddenFiles, HiddenTest};
@@ -44,8 +45,9 @@ pub use roots::{AllowedFolders, AllowedFoldersError};
 use self::error_text::cannot;
 use self::input::FileToolInput;
 use crate::BoxFuture;
+use crate::gate::ChangePreview;
 use crate::tool::{AgentTool, CallOutcome, ToolInvocation, ToolSpec};
-use preview::{PreviewFunction, PreviewedChange};
+use preview::PreviewedChange;
 
 #[cfg(test)]
 mod tests;
@@ -81,21 +83,19 @@ pub fn tools(
     hidden: HiddenFiles,
 ) -> Vec<Arc<dyn AgentTool>> {
     let context = Arc::new(FileContext { roots, limits, hidden, writing: Mutex::new(()) });
-    let all: [(ToolSpec, ToolFunction, Option<PreviewFunction>); 7] = [
-        (specs::list_files(), list_files::list_files, None),
-        (specs::read_file(), read_file::read_file, None),
-        (specs::write_file(), write_file::write_file, Some(preview::write_file)),
-        (specs::edit_file(), edit_file::edit_file, Some(preview::edit_file)),
-        (specs::search_files(), search_files::search_files, None),
-        (specs::search_text(), search_text::search_text, None),
-        (specs::analyze_image(), analyze_image::analyze_image, None),
+    let all: [(ToolSpec, ToolFunction); 7] = [
+        (specs::list_files(), list_files::list_files),
+        (specs::read_file(), read_file::read_file),
+        (specs::write_file(), write_file::write_file),
+        (specs::edit_file(), edit_file::edit_file),
+        (specs::search_files(), search_files::search_files),
+        (specs::search_text(), search_text::search_text),
+        (specs::analyze_image(), analyze_image::analyze_image),
     ];
-    all.into_iter()
-        .map(|(spec, work, compute)| {
-            let context = context.clone();
-            Arc::new(FileTool { spec, work, compute, context }) as Arc<dyn AgentTool>
-        })
-        .collect()
+    let tool = |(spec, work)| {
+        Arc::new(FileTool { spec, work, context: context.clone() }) as Arc<dyn AgentTool>
+    };
+    all.into_iter().map(tool).collect()
 }
 
 /// The function of one tool. Its error is the text for the model.
@@ -113,8 +113,6 @@ struct FileContext {
 struct FileTool {
     spec: ToolSpec,
     work: ToolFunction,
-    /// Returns what a call would change, if it changes something.
-    compute: Option<PreviewFunction>,
     context: Arc<FileContext>,
 }
 
@@ -157,11 +155,11 @@ impl AgentTool for FileTool {
     }
 
     fn first_line(&self, input: &RawValue) -> BoxFuture<'static, Option<u64>> {
-        self.previewed(input, |_, change| preview::first_line(&change))
+        self.previewed(&self.spec.name, input, PreviewedChange::first_line)
     }
 
-    fn preview(&self, input: &RawValue) -> BoxFuture<'static, Option<String>> {
-        self.previewed(input, preview::diff)
+    fn preview(&self, tool: &str, input: &RawValue) -> BoxFuture<'static, Option<ChangePreview>> {
+        self.previewed(tool, input, PreviewedChange::shown)
     }
 }
 
@@ -169,16 +167,17 @@ impl FileTool {
     /// Computes what a call with this input would change, and returns what `shown` makes of it.
     fn previewed<T: Send + 'static>(
         &self,
+        tool: &str,
         input: &RawValue,
-        shown: fn(&FileToolInput, PreviewedChange) -> Option<T>,
+        shown: fn(&PreviewedChange) -> Option<T>,
     ) -> BoxFuture<'static, Option<T>> {
-        let Some(compute) = self.compute else { return Box::pin(async { None }) };
-        let (context, input) = (self.context.clone(), input.to_owned());
-        let members = specs::members(&self.spec);
+        if !ToolKind::of("", tool).changes_files() {
+            return Box::pin(async { None });
+        }
+        let (context, tool, input) = (self.context.clone(), tool.to_owned(), input.to_owned());
         let task = cancellable(move |stop| {
-            let input = FileToolInput::read(input.get()).and_then(|input| input.only(&members));
-            let input = input.ok()?;
-            shown(&input, compute(&context, &input, stop).ok()?)
+            let FileToolInput(input) = FileToolInput::read(input.get()).ok()?;
+            shown(&PreviewedChange::of(&context, &tool, &input, stop)?)
         });
         Box::pin(async { task.await.flatten() })
     }

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use callgate_wire::desk::ContentChange;
 use callgate_wire::session::{PermissionAnswer, SessionEvent};
 use serde_json::value::RawValue;
 
@@ -49,8 +50,18 @@ pub struct GateQuestion {
 /// Returns why a tool cannot do anything with this input. It may block.
 pub type RefusalFn = Arc<dyn Fn(&RawValue) -> Option<String> + Send + Sync>;
 
-/// Returns what a tool would change with this input: a unified diff with secrets masked.
-pub type PreviewFn = Arc<dyn Fn(&RawValue) -> BoxFuture<'static, Option<String>> + Send + Sync>;
+/// Returns what a tool would change with this input.
+pub type PreviewFn =
+    Arc<dyn Fn(&RawValue) -> BoxFuture<'static, Option<ChangePreview>> + Send + Sync>;
+
+/// What a tool would change in a file, with secrets masked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChangePreview {
+    /// The change as a unified diff, which may be cut.
+    pub diff: String,
+    /// The change line by line, if the diff is not cut.
+    pub change: Option<ContentChange>,
+}
 
 /// Shows the front end that a question is asked or over: an [`SessionEvent::PermissionRequest`] or an
 /// [`SessionEvent::PermissionResolved`]. It never waits.

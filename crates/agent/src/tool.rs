@@ -9,7 +9,7 @@ use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value, json};
 
 use crate::BoxFuture;
-use crate::gate::{PermissionGate, QuestionMirror};
+use crate::gate::{ChangePreview, PermissionGate, QuestionMirror};
 use crate::message::MediaSource;
 
 /// A tool that the model may call.
@@ -39,9 +39,9 @@ pub trait AgentTool: Send + Sync {
         Box::pin(async { None })
     }
 
-    /// Returns what a call with this input would change, as a unified diff with secrets masked, or
-    /// `None` if it changes no file or this is unknown.
-    fn preview(&self, _input: &RawValue) -> BoxFuture<'static, Option<String>> {
+    /// Returns what a call of this or another tool with this input would change, or `None` if it
+    /// changes no file or this is unknown.
+    fn preview(&self, _tool: &str, _input: &RawValue) -> BoxFuture<'static, Option<ChangePreview>> {
         Box::pin(async { None })
     }
 }

@@ -2,7 +2,6 @@
 
 mod blocked;
 mod body;
-mod changed_lines;
 mod confirm;
 pub(crate) mod offers;
 pub(crate) mod picks;
@@ -99,7 +98,7 @@ impl Card {
             input: plain::visible(input),
             last_words: last_words.map(plain::shown).filter(|words| !words.trim().is_empty()),
             offers: if takes_offers { offers::of(suggestions) } else { Vec::new() },
-            takes_words: can_edit && picks::worded(kind, input, "", &[]).is_some(),
+            takes_words: can_edit && picks::answered(kind, input, &[], Some("")).is_some(),
             pickers,
             can_edit,
             can_stop: takes(AnswerExtra::Interrupt),

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use callgate_wire::tool_act::ToolKind;
 use serde_json::Value;
 
 use crate::act::{Act, Class};
@@ -121,7 +122,7 @@ pub(crate) fn alike(act: &Act) -> Vec<RuleConditions> {
         };
         all.extend(wider.into_iter().map(|path| of_tool(act, &[path], &[]).in_project(act)));
     }
-    if act.tool.starts_with("mcp__") {
+    if act.kind == ToolKind::Mcp {
         let lines = vec![("tool", list(std::slice::from_ref(&act.tool)))];
         all.push(RuleConditions { lines, subject: act.tool.clone() }.in_project(act));
     }

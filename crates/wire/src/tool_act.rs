@@ -12,7 +12,7 @@ mod tests;
 use serde_json::{Map, Value};
 
 pub use patch_act::PatchAct;
-pub use tool_kind::{OWN_AGENT, ToolKind, ToolShell};
+pub use tool_kind::{OWN_AGENT, ToolKind, ToolShell, server_and_tool};
 
 /// The members that name a command.
 const COMMANDS: [&str; 3] = ["command", "cmd", "script"];
@@ -34,20 +34,10 @@ pub enum ToolAct<'a> {
     Read(FileAct<'a>),
     /// Look through a folder.
     Search(FileAct<'a>),
-    /// Write a whole file.
-    Write {
-        /// The file.
-        file: FileAct<'a>,
-        /// Its new content.
-        content: Option<&'a str>,
-    },
+    /// Write a whole file with this content.
+    Write(FileAct<'a>, Option<&'a str>),
     /// Change a file.
-    Edit {
-        /// The file.
-        file: FileAct<'a>,
-        /// The change.
-        change: EditChange<'a>,
-    },
+    Edit(FileAct<'a>, EditChange<'a>),
     /// Change files by a patch.
     Patch(PatchAct<'a>),
     /// Fetch a page, or search the web.
@@ -61,27 +51,16 @@ pub enum ToolAct<'a> {
     },
     /// Begin to carry out a plan, or keep a list of things to do.
     Plan(Option<&'a str>),
-    /// Ask a person.
-    Ask {
-        /// The questions.
-        questions: Vec<&'a str>,
-        /// More about them.
-        details: Option<&'a str>,
-    },
-    /// Call a tool of an MCP server.
-    Mcp {
-        /// The server.
-        server: &'a str,
-        /// Its tool.
-        tool: &'a str,
-    },
+    /// Ask a person these questions, with more about them.
+    Ask(Vec<&'a str>, Option<&'a str>),
+    /// Call, of this MCP server, this tool.
+    Mcp(&'a str, &'a str),
     /// Start a subagent.
     Agent,
+    /// Run code that uses tools. Each text in its input could be a command.
+    Code(Option<&'a str>),
     /// Anything else: each text in its input could be a command.
-    Other {
-        /// The code, if it runs code that uses tools.
-        code: Option<&'a str>,
-    },
+    Other,
 }
 
 /// A command that an agent wants to run.
@@ -90,11 +69,11 @@ pub struct RunAct<'a> {
     /// How it is run.
     pub shell: ToolShell,
     /// The members that are the command; one, unless the input is unclear.
-    pub commands: Vec<(&'static str, &'a Value)>,
+    pub commands: Vec<&'a Value>,
     /// The separate arguments.
     pub args: Option<&'a Value>,
     /// The members that are the folder in which it runs.
-    pub folders: Vec<(&'static str, &'a Value)>,
+    pub folders: Vec<&'a Value>,
     /// What the agent says it is for.
     pub description: Option<&'a str>,
     /// The other members that are set: they may change how it is run.
@@ -160,17 +139,15 @@ impl<'a> ToolAct<'a> {
     pub fn of(agent: &str, tool: &'a str, input: &'a Map<String, Value>) -> Self {
         let text = |name| text(input, name);
         let file = || FileAct::of(tool, input);
-        let asks = |questions: Option<_>, details| Self::Ask {
-            questions: questions.unwrap_or_default(),
-            details,
-        };
+        let asks =
+            |question, details| Self::Ask(text(question).into_iter().collect(), text(details));
         match ToolKind::of(agent, tool) {
             ToolKind::Run(shell) => Self::Run(RunAct::of(shell, input)),
             ToolKind::Read => Self::Read(file()),
             ToolKind::List | ToolKind::Find | ToolKind::Search => Self::Search(file()),
-            ToolKind::Write => Self::Write { file: file(), content: text("content") },
-            ToolKind::Edit => Self::Edit { file: file(), change: EditChange::of_texts(input) },
-            ToolKind::Notebook => Self::Edit { file: file(), change: EditChange::of_cell(input) },
+            ToolKind::Write => Self::Write(file(), text("content")),
+            ToolKind::Edit => Self::Edit(file(), EditChange::of_texts(input)),
+            ToolKind::Notebook => Self::Edit(file(), EditChange::of_cell(input)),
             ToolKind::Patch => {
                 let texts = ["input", "patch", "command"].into_iter().filter_map(text);
                 Self::Patch(PatchAct::of(texts.collect()))
@@ -182,45 +159,41 @@ impl<'a> ToolAct<'a> {
             },
             ToolKind::Plan => Self::Plan(text("plan")),
             ToolKind::Todo | ToolKind::Note => Self::Plan(None),
-            ToolKind::AskUser => asks(questions(input), None),
-            ToolKind::Script => asks(text("question").map(|one| vec![one]), text("details")),
-            ToolKind::Elicit => asks(text("message").map(|one| vec![one]), text("mcp_server_name")),
+            ToolKind::AskUser => Self::Ask(questions(input).unwrap_or_default(), None),
+            ToolKind::Script => asks("question", "details"),
+            ToolKind::Elicit => asks("message", "mcp_server_name"),
             ToolKind::Agent => Self::Agent,
-            ToolKind::Mcp => {
-                let name = tool.strip_prefix("mcp__").unwrap_or(tool);
-                let (server, tool) = name.split_once("__").unwrap_or((name, ""));
-                Self::Mcp { server, tool }
-            }
-            ToolKind::Code => Self::Other { code: text("code") },
-            ToolKind::Other => Self::Other { code: None },
+            ToolKind::Code => Self::Code(text("code")),
+            ToolKind::Mcp | ToolKind::Other => match server_and_tool(tool) {
+                Some((server, tool)) => Self::Mcp(server, tool),
+                None => Self::Other,
+            },
         }
     }
 }
 
 impl<'a> RunAct<'a> {
     fn of(shell: ToolShell, input: &'a Map<String, Value>) -> Self {
-        let is_set = |value: &&Value| !value.is_null();
-        let member = |name| Some((name, input.get(name).filter(is_set)?));
-        let commands: Vec<_> = COMMANDS.into_iter().filter_map(member).collect();
-        let said = |name: &str| matches!(name, "description" | "timeout" | "args");
+        let set = |name: &str| input.get(name).filter(|value| !value.is_null());
         let others = input.iter().filter(|(name, value)| {
-            let is_command = commands.iter().any(|(command, _)| command == name);
-            !is_command && !said(name) && !matches!(value, Value::Null | Value::Bool(false))
+            let is_read = COMMANDS.contains(&name.as_str())
+                || matches!(name.as_str(), "description" | "timeout" | "args");
+            !is_read && !matches!(value, Value::Null | Value::Bool(false))
         });
         Self {
             shell,
-            args: input.get("args").filter(is_set),
-            folders: FOLDERS.into_iter().filter_map(member).collect(),
+            commands: COMMANDS.into_iter().filter_map(set).collect(),
+            args: set("args"),
+            folders: FOLDERS.into_iter().filter_map(set).collect(),
             description: text(input, "description"),
             others: others.map(|(name, value)| (name.as_str(), value)).collect(),
-            commands,
         }
     }
 
     /// Returns the command, or `None` if the input gives more or less than one.
     #[must_use]
     pub fn words(&self) -> Option<GivenCommand<'a>> {
-        let [(_, command)] = self.commands[..] else { return None };
+        let [command] = self.commands[..] else { return None };
         let is_program = self.shell == ToolShell::Program;
         match (command, self.args) {
             (Value::String(line), None) if !is_program => Some(GivenCommand::Line(line)),
@@ -236,8 +209,9 @@ impl<'a> RunAct<'a> {
 
     /// Returns the patch that words without a shell apply, if they do. Codex takes it from them.
     #[must_use]
-    pub fn patch(&self, words: &[&'a str]) -> Option<PatchAct<'a>> {
-        match words {
+    pub fn patch(&self) -> Option<PatchAct<'a>> {
+        let GivenCommand::Words(words) = self.words()? else { return None };
+        match words[..] {
             ["apply_patch" | "applypatch", patch] if self.shell != ToolShell::Program => {
                 Some(PatchAct::of(vec![patch]))
             }
@@ -339,7 +313,9 @@ fn text<'a>(input: &'a Map<String, Value>, name: &str) -> Option<&'a str> {
     input.get(name)?.as_str()
 }
 
-fn texts(list: &Value) -> Option<Vec<&str>> {
+/// Returns a list of texts.
+#[must_use]
+pub fn texts(list: &Value) -> Option<Vec<&str>> {
     list.as_array()?.iter().map(Value::as_str).collect()
 }
 

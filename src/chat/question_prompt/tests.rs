@@ -1,6 +1,8 @@
 //! Which keys answer a question, and when.
 
-use callgate_wire::desk::{ContentChange, FileOperation, PatchedFile, QuestionCard};
+use callgate_approval::card::Card;
+use callgate_wire::approval::ApprovalRequest;
+use callgate_wire::tool_act::ToolKind;
 use expect_test::expect;
 use serde_json::json;
 use serde_json::value::to_raw_value;
@@ -105,30 +107,49 @@ fn it_fits_forty_columns() {
     );
 }
 
+/// The question about a call with this card.
+fn asked_with(agent: &str, tool: &str, input: &serde_json::Value) -> QuestionPrompt {
+    let request = json!({
+        "request_id": "550e8400-e29b-41d4-a716-446655440000", "tool_name": tool,
+        "tool_input": input, "cwd": "/w", "session_id": "c", "agent": agent,
+    });
+    let request = ApprovalRequest::decode(request.to_string().as_bytes()).unwrap();
+    let card = Card::new(&request, &input.to_string(), 1, 2).shown;
+    let mut prompt = asked(None, false);
+    prompt.request.title.clone_from(&card.row.summary);
+    prompt.request.card = Some(Box::new(card));
+    prompt
+}
+
 /// Without a diff of the runtime, a patch is drawn as the changes on its card.
 #[test]
 fn a_patch_is_drawn_as_a_diff() {
-    let card = QuestionCard {
-        body: CardContent::Patch {
-            files: vec![PatchedFile {
-                operation: FileOperation::Update,
-                path: "a.rs".to_owned(),
-                moved_to: None,
-                changes: vec![ContentChange::of_unified("@@ -1 +1 @@\n-old\n+new\n").unwrap()],
-            }],
-        },
-        ..serde_json::from_value(json!({
-            "question": "q", "seq": 1, "agent": "callgate", "project": "/w", "session": "c",
-            "tool": "apply_patch", "summary": "patch a.rs", "asked_ms": 1, "until_ms": 2,
-            "ruling": "ask", "needs": "press", "risks": [], "body": { "type": "other", "input": "" },
-            "input": "{}", "offers": [], "pickers": [], "takes_words": false, "can_edit": true,
-            "can_stop": true, "no_answer_denies": true, "hides_what_runs": false,
-            "grants": { "allow": "", "deny": "" }, "is_cut": false,
-        }))
-        .unwrap()
-    };
-    let mut prompt = asked(None, false);
-    prompt.request.card = Some(Box::new(card));
-    let rows = prompt.full_rows(&page(80)).join("\n");
-    assert!(rows.contains("Update a.rs\n  -old\n  +new"), "{rows}");
+    let patch = "*** Begin Patch\n*** Update File: a.rs\n-old\n+new\n*** End Patch";
+    for (tool, input) in [
+        ("apply_patch", json!({ "input": patch })),
+        ("shell", json!({ "command": ["apply_patch", patch] })),
+    ] {
+        let rows = asked_with("codex", tool, &input).full_rows(&page(80)).join("\n");
+        assert!(rows.contains("patch a.rs"), "{rows}");
+        assert!(rows.contains("Update a.rs\n  -old\n  +new"), "{rows}");
+    }
+}
+
+/// A line of the table of tools is all that the chat needs to know a tool.
+#[test]
+fn every_line_of_the_table_of_tools_is_known_in_the_chat() {
+    let patch = "*** Begin Patch\n*** Delete File: made.rs\n*** End Patch";
+    let input = json!({
+        "path": "made.rs", "pattern": "made", "content": "x", "old_string": "x", "new_string": "y",
+        "input": patch, "url": "http://made.example", "plan": "made", "question": "made?",
+        "message": "made?", "questions": [{ "question": "made?" }], "code": "made",
+    });
+    for (agent, tool, kind) in ToolKind::table() {
+        let is_run = matches!(kind, ToolKind::Run(_));
+        let input = if is_run { json!({ "command": "made" }) } else { input.clone() };
+        let rows = asked_with(agent, tool, &input).full_rows(&page(80));
+        let is_unsaid = rows[0] == format!("? {tool}");
+        assert!(rows[0].contains("made") || is_unsaid, "{agent} {tool}: {rows:?}");
+        assert!(rows[1..].join("\n").contains("made"), "{agent} {tool}: {rows:?}");
+    }
 }

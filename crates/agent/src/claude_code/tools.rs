@@ -8,11 +8,12 @@ use callgate_claude::{
 };
 use callgate_link::sync::lock;
 use callgate_tools::{CallContext, Host, HostError, Tool, ToolError, ToolOutput};
+use callgate_wire::tool_act::ToolKind;
 use serde_json::Value;
 use tokio::sync::oneshot;
 use uuid::Uuid;
 
-use super::{RanTools, RoundEnds, cli_files};
+use super::{RanTools, RoundEnds};
 use crate::engine::{EngineToolCall, ToolRunner};
 use crate::gate::ToolPermit;
 use crate::tool::{ToolSpec, raw_json};
@@ -32,9 +33,6 @@ const HARMLESS: [&str; 8] = [
     "EnterPlanMode",
     "StructuredOutput",
 ];
-
-/// The CLI's tools that change nothing.
-const READING: [&str; 6] = ["Read", "Glob", "Grep", "LS", "NotebookRead", "WebSearch"];
 
 /// Returns the name of a tool of the runtime's, as the runtime has it.
 pub(super) fn own_name(name: &str) -> Option<&str> {
@@ -78,10 +76,12 @@ pub(super) fn gated(settings: ClaudeSettings, runner: &Arc<dyn ToolRunner>) -> C
 async fn decide(runner: Arc<dyn ToolRunner>, question: PermissionQuestion) -> PermissionDecision {
     let PermissionQuestion { tool_name, input, tool_use_id, .. } = question;
     let id = tool_use_id.unwrap_or_else(|| Uuid::new_v4().to_string());
-    let is_read_only = READING.contains(&&*tool_name);
-    let equivalent = cli_files::equivalent(&tool_name, &input);
+    let is_read_only = matches!(
+        ToolKind::of("", &tool_name),
+        ToolKind::Read | ToolKind::Find | ToolKind::Search | ToolKind::WebSearch
+    );
     let input = raw_json(&input);
-    let call = EngineToolCall { id, tool: tool_name, input, is_read_only, equivalent };
+    let call = EngineToolCall { id, tool: tool_name, input, is_read_only };
     match runner.may(call).await {
         ToolPermit::Allowed { input, .. } => {
             // Arguments that a person has changed are an object, as the gate has checked.

@@ -5,6 +5,7 @@ use std::io::{Read, Seek};
 use std::os::fd::AsFd;
 
 use callgate_link::sync::lock;
+use callgate_wire::tool_act::TextChange;
 use memchr::memchr_iter;
 use memchr::memmem::Finder;
 use rustix::fs::{Stat, fstat};
@@ -30,11 +31,7 @@ const CHECK_EVERY: usize = 4096;
 pub(super) const MOST_DIFF: usize = 64 * 1024;
 
 /// The requested edit.
-pub(super) struct TextEdit<'a> {
-    pub(super) old: &'a str,
-    pub(super) new: &'a str,
-    pub(super) is_everywhere: bool,
-}
+pub(super) struct TextEdit<'a>(pub(super) TextChange<'a>);
 
 pub(super) fn edit_file(
     context: &FileContext,
@@ -79,7 +76,7 @@ fn change(
     stop.check()?;
     original.is_still_there(&target)?;
     let note = draft.publish(&target)?;
-    let diff = unified(path, text, edit.old.len(), edit.new, &places, MOST_DIFF);
+    let diff = unified(path, text, edit.0.old.len(), edit.0.new, &places, MOST_DIFF);
     Ok((places.len(), cut(diff), note))
 }
 
@@ -133,11 +130,8 @@ fn stamp(stat: &Stat) -> (i64, i64, i64) {
 
 impl<'a> TextEdit<'a> {
     pub(super) fn of(input: &'a FileToolInput) -> Result<Self, String> {
-        Ok(Self {
-            old: input.text("oldText")?,
-            new: input.text("newText")?,
-            is_everywhere: input.flag("replaceAll")?,
-        })
+        let (old, new) = (input.text("oldText")?, input.text("newText")?);
+        Ok(Self(TextChange { old, new, everywhere: input.flag("replaceAll")? }))
     }
 
     /// Returns the text after the edit.
@@ -147,10 +141,10 @@ impl<'a> TextEdit<'a> {
     }
 
     fn check(&self) -> Result<(), String> {
-        if self.old.is_empty() {
+        if self.0.old.is_empty() {
             return Err("`oldText` is empty: give the text to replace, or use write_file".into());
         }
-        if self.old == self.new {
+        if self.0.old == self.0.new {
             return Err("`oldText` and `newText` are the same: nothing would change".into());
         }
         Ok(())
@@ -158,9 +152,9 @@ impl<'a> TextEdit<'a> {
 
     /// Returns the places of the text to replace.
     pub(super) fn places(&self, text: &str, stop: &CancelFlag) -> Result<Vec<usize>, String> {
-        if self.is_everywhere {
+        if self.0.everywhere {
             let mut places = Vec::new();
-            for place in Finder::new(self.old).find_iter(text.as_bytes()) {
+            for place in Finder::new(self.0.old).find_iter(text.as_bytes()) {
                 if places.len() % CHECK_EVERY == 0 {
                     stop.check()?;
                 }
@@ -168,7 +162,7 @@ impl<'a> TextEdit<'a> {
             }
             return if places.is_empty() { Err(self.absent(text)) } else { Ok(places) };
         }
-        let (places, are_all) = first_places(text, self.old, stop)?;
+        let (places, are_all) = first_places(text, self.0.old, stop)?;
         match places.len() {
             0 => Err(self.absent(text)),
             1 => Ok(places),
@@ -186,7 +180,7 @@ impl<'a> TextEdit<'a> {
     /// Returns why the text was not found.
     fn absent(&self, text: &str) -> String {
         let unix = |text: &str| text.replace("\r\n", "\n");
-        if !unix(text).contains(&unix(self.old)) {
+        if !unix(text).contains(&unix(self.0.old)) {
             return "`oldText` does not occur (0 times): read the file, and give the text \
                     exactly as it is"
                 .to_owned();
@@ -199,12 +193,12 @@ impl<'a> TextEdit<'a> {
     }
 
     fn apply(&self, text: &str, places: &[usize]) -> String {
-        let mut edited = String::with_capacity(text.len() + places.len() * self.new.len());
+        let mut edited = String::with_capacity(text.len() + places.len() * self.0.new.len());
         let mut copied = 0;
         for place in places {
             edited.push_str(&text[copied..*place]);
-            edited.push_str(self.new);
-            copied = place + self.old.len();
+            edited.push_str(self.0.new);
+            copied = place + self.0.old.len();
         }
         edited + &text[copied..]
     }

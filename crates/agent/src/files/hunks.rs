@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::ops::Range;
 
-use callgate_mask::text::{DiffLine, LineChange, OmittedLines, diff};
+use callgate_mask::text::diff;
 use memchr::{memchr, memchr_iter, memrchr};
 
 use super::name::shown;
@@ -23,14 +23,14 @@ pub(super) fn unified(
 ) -> String {
     let name = shown(path.as_bytes());
     let mut out = format!("--- {name}\n+++ {name}\n");
-    let mut writer = HunkWriter { out: &mut out, old: 1, new: 1 };
-    let mut done = 0;
+    // How many lines of both texts are done.
+    let (mut done, mut old_lines, mut new_lines) = (0, 0, 0);
+    let count = |text: &str| memchr_iter(b'\n', text.as_bytes()).count() as u64;
     for (stretch, inside) in stretches(text, length, places) {
-        if writer.out.len() > most {
+        if out.len() > most {
             break;
         }
-        let skipped = memchr_iter(b'\n', &text.as_bytes()[done..stretch.start]).count();
-        writer.skip(skipped);
+        let skipped = count(&text[done..stretch.start]);
         let old = &text[stretch.clone()];
         let mut edited = String::new();
         let mut copied = stretch.start;
@@ -40,8 +40,11 @@ pub(super) fn unified(
             copied = place + length;
         }
         edited.push_str(&text[copied..stretch.end]);
-        writer.stretch(old, &edited, stretch.end == text.len());
+        let before = [old_lines + skipped, new_lines + skipped];
+        hunks(&mut out, [old, &edited], before, stretch.end == text.len(), most);
         done = stretch.end;
+        old_lines = before[0] + count(old);
+        new_lines = before[1] + count(&edited);
     }
     out
 }
@@ -93,70 +96,44 @@ fn below(text: &str, at: usize) -> usize {
     end
 }
 
-/// Writes hunks, and counts the lines of both texts.
-struct HunkWriter<'a> {
-    out: &'a mut String,
-    old: usize,
-    new: usize,
-}
-
-impl HunkWriter<'_> {
-    fn skip(&mut self, lines: usize) {
-        self.old += lines;
-        self.new += lines;
-    }
-
-    fn stretch(&mut self, old: &str, new: &str, is_last: bool) {
-        let lines = diff(old, new);
-        let open = |text: &str| is_last && !text.is_empty() && !text.ends_with('\n');
-        let last = (
-            open(old).then(|| self.old + old.lines().count() - 1),
-            open(new).then(|| self.new + new.lines().count() - 1),
-        );
-        for part in lines.chunk_by(|a, b| is_gap(a) == is_gap(b)) {
-            match part[0].change {
-                LineChange::Gap(OmittedLines::Both, count) => self.skip(count),
-                _ => self.hunk(part, last),
+/// Writes the hunks of a stretch that is after `before` lines of both texts. Of what is longer than
+/// `most` bytes, the lines are only counted.
+fn hunks(out: &mut String, texts: [&str; 2], before: [u64; 2], is_last: bool, most: usize) {
+    let open = texts.map(|text| {
+        let is_open = is_last && !text.is_empty() && !text.ends_with('\n');
+        is_open.then(|| text.lines().count() as u64)
+    });
+    let mut next = before.map(|lines| lines + 1);
+    let (mut at, mut first) = (out.len(), next);
+    for line in diff(texts[0], texts[1]) {
+        // Unchanged lines that are left out end a hunk.
+        let gap = line.old.map_or(0, |number| before[0] + number - next[0]);
+        if gap > 0 {
+            begin(out, at, first, next);
+            next = next.map(|number| number + gap);
+            (at, first) = (out.len(), next);
+        }
+        let sides = [line.old, line.new];
+        if out.len() <= most {
+            // Writing to a string cannot fail.
+            let _ = writeln!(out, "{line}");
+            if sides.iter().zip(open).any(|(side, open)| side.is_some() && *side == open) {
+                out.push_str("\\ No newline at end of file\n");
             }
         }
+        next = [0, 1].map(|side| next[side] + u64::from(sides[side].is_some()));
     }
-
-    fn hunk(&mut self, lines: &[DiffLine<'_>], last: (Option<usize>, Option<usize>)) {
-        let count = |change: LineChange, side: OmittedLines| {
-            let of = |line: &DiffLine<'_>| match line.change {
-                LineChange::Gap(gap, lines) if gap == side => lines,
-                other => usize::from(other == change || other == LineChange::Same),
-            };
-            lines.iter().map(of).sum::<usize>()
-        };
-        let (old, new) = (
-            count(LineChange::Removed, OmittedLines::Old),
-            count(LineChange::Added, OmittedLines::New),
-        );
-        let start = |first: usize, lines: usize| if lines == 0 { first - 1 } else { first };
-        let (old_start, new_start) = (start(self.old, old), start(self.new, new));
-        // Writing to a string cannot fail.
-        let _ = writeln!(self.out, "@@ -{old_start},{old} +{new_start},{new} @@");
-        for line in lines {
-            let _ = writeln!(self.out, "{line}");
-            let (is_old, is_new) = match line.change {
-                LineChange::Same => (1, 1),
-                LineChange::Removed => (1, 0),
-                LineChange::Added => (0, 1),
-                LineChange::Gap(OmittedLines::Old, lines) => (lines, 0),
-                LineChange::Gap(_, lines) => (0, lines),
-            };
-            let is_open = (is_old == 1 && last.0 == Some(self.old))
-                || (is_new == 1 && last.1 == Some(self.new));
-            if is_open {
-                self.out.push_str("\\ No newline at end of file\n");
-            }
-            self.old += is_old;
-            self.new += is_new;
-        }
-    }
+    begin(out, at, first, next);
 }
 
-fn is_gap(line: &DiffLine<'_>) -> bool {
-    matches!(line.change, LineChange::Gap(OmittedLines::Both, _))
+/// Writes the heading of a hunk that begins at `at` in `out` with the lines `first` and ends before
+/// the lines `next`.
+fn begin(out: &mut String, at: usize, first: [u64; 2], next: [u64; 2]) {
+    let [old, new] = [next[0] - first[0], next[1] - first[1]];
+    if old + new > 0 {
+        // An empty side is named by the line before it.
+        let [old_start, new_start] =
+            [first[0] - u64::from(old == 0), first[1] - u64::from(new == 0)];
+        out.insert_str(at, &format!("@@ -{old_start},{old} +{new_start},{new} @@\n"));
+    }
 }

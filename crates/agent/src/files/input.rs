@@ -9,7 +9,7 @@ use super::name::shown;
 const LONGEST_NAME: usize = 64;
 
 /// The arguments of one call. A member that is `null` counts as absent.
-pub(super) struct FileToolInput(Map<String, Value>);
+pub(super) struct FileToolInput(pub(super) Map<String, Value>);
 
 impl FileToolInput {
     pub(super) fn read(json: &str) -> Result<Self, String> {

@@ -1,16 +1,19 @@
 //! Computes what a write or an edit would change, before anybody allows it.
 
 use callgate_mask::{mask_text, text};
+use callgate_wire::desk::ContentChange;
+use callgate_wire::tool_act::{EditChange, ToolAct};
 use memchr::memchr_iter;
 use rustix::io::Errno;
+use serde_json::{Map, Value};
 
 use super::edit_file::{MOST_DIFF, TextEdit, cut};
 use super::error_text::errno_text;
 use super::hunks::unified;
-use super::input::FileToolInput;
 use super::read_file::{check_text, whole};
 use super::write_file::names_a_file;
 use super::{CancelFlag, FileContext};
+use crate::gate::ChangePreview;
 
 /// The size of the largest file, before and after the change, for which a diff is made.
 const MOST_COMPARED: usize = 1024 * 1024;
@@ -19,58 +22,62 @@ const BETWEEN: &str = "\n\0\n";
 
 /// The contents of a file before and after a change.
 pub(super) struct PreviewedChange {
+    path: String,
     old: String,
     new: String,
 }
 
-/// Computes what a call would change. An error says why that is impossible; the tool itself would
-/// fail with it, too.
-pub(super) type PreviewFunction =
-    fn(&FileContext, &FileToolInput, &CancelFlag) -> Result<PreviewedChange, String>;
-
-/// Returns what a call would change as a unified diff with secrets masked; `None` if that cannot be
-/// computed or the texts are too large.
-pub(super) fn diff(input: &FileToolInput, change: PreviewedChange) -> Option<String> {
-    let PreviewedChange { old, new } = change;
-    if new.len() > MOST_COMPARED || new.contains('\0') {
-        return None;
+impl PreviewedChange {
+    /// Computes what a call of a tool, ours or an engine's own, would change. Returns `None` if it
+    /// changes no file, or would fail.
+    pub(super) fn of(
+        context: &FileContext,
+        tool: &str,
+        input: &Map<String, Value>,
+        stop: &CancelFlag,
+    ) -> Option<Self> {
+        let (path, old, new) = match ToolAct::of("", tool, input) {
+            ToolAct::Write(file, content) => {
+                let old = current(context, file.path()?).ok()?.unwrap_or_default();
+                (file.path()?, old, content?.to_owned())
+            }
+            ToolAct::Edit(file, EditChange::Texts(changes)) => {
+                let old = current(context, file.path()?).ok()??;
+                let new = changes.iter().try_fold(old.clone(), |text, change| {
+                    TextEdit(*change).applied(&text, stop).ok()
+                });
+                (file.path()?, old, new?)
+            }
+            _ => return None,
+        };
+        Some(Self { path: path.to_owned(), old, new })
     }
-    // Both are masked at once, so that a secret that replaces another is seen as a change.
-    let masked = mask_text(&[&old, BETWEEN, &new].concat()).into_shown();
-    let (old, new) = masked.split_once(BETWEEN)?;
-    let path = mask_text(input.text("path").ok()?).into_shown();
-    let diff = unified(&path, old, old.len(), new, &[0], MOST_DIFF);
-    Some(cut(text::visible(&diff).into_owned()))
-}
 
-/// Returns the first line that differs, counted from 1; `None` if none does, or if the file is new
-/// or empty.
-pub(super) fn first_line(change: &PreviewedChange) -> Option<u64> {
-    let PreviewedChange { old, new } = change;
-    let same = old.bytes().zip(new.bytes()).take_while(|(old, new)| old == new).count();
-    let lines = memchr_iter(b'\n', &old.as_bytes()[..same]).count() as u64;
-    (!old.is_empty() && old != new).then_some(lines + 1)
-}
+    /// Returns the change as people see it, or `None` if it is too large.
+    pub(super) fn shown(&self) -> Option<ChangePreview> {
+        if self.new.len() > MOST_COMPARED || self.new.contains('\0') {
+            return None;
+        }
+        // Both are masked at once, so that a secret that replaces another is seen as a change.
+        let masked = mask_text(&[&self.old, BETWEEN, &self.new].concat()).into_shown();
+        let (old, new) = masked.split_once(BETWEEN)?;
+        let (old, new) = (text::visible(old), text::visible(new));
+        let path = mask_text(&self.path).into_shown();
+        let diff = unified(&path, &old, old.len(), &new, &[0], MOST_DIFF);
+        let is_shown = diff.len() <= MOST_DIFF && old != new;
+        let lines = || text::diff(&old, &new).collect();
+        let change = is_shown.then(|| ContentChange { lines: lines(), ..ContentChange::default() });
+        Some(ChangePreview { diff: cut(diff), change })
+    }
 
-pub(super) fn write_file(
-    context: &FileContext,
-    input: &FileToolInput,
-    _: &CancelFlag,
-) -> Result<PreviewedChange, String> {
-    let (path, new) = (input.text("path")?, input.text("content")?);
-    let old = current(context, path)?.unwrap_or_default();
-    Ok(PreviewedChange { old, new: new.to_owned() })
-}
-
-pub(super) fn edit_file(
-    context: &FileContext,
-    input: &FileToolInput,
-    stop: &CancelFlag,
-) -> Result<PreviewedChange, String> {
-    let edit = TextEdit::of(input)?;
-    let old = current(context, input.text("path")?)?.ok_or("it does not exist")?;
-    let new = edit.applied(&old, stop)?;
-    Ok(PreviewedChange { old, new })
+    /// Returns the first line that differs, counted from 1; `None` if none does, or if the file is
+    /// new or empty.
+    pub(super) fn first_line(&self) -> Option<u64> {
+        let Self { old, new, .. } = self;
+        let same = old.bytes().zip(new.bytes()).take_while(|(old, new)| old == new).count();
+        let lines = memchr_iter(b'\n', &old.as_bytes()[..same]).count() as u64;
+        (!old.is_empty() && old != new).then_some(lines + 1)
+    }
 }
 
 /// Returns the current contents of the file, or `None` if it does not exist.

@@ -15,7 +15,7 @@ use serde_json::value::RawValue;
 use tokio::time::timeout;
 
 use super::{SessionShared, ToolMap};
-use crate::engine::{EngineToolCall, EquivalentCall};
+use crate::engine::EngineToolCall;
 use crate::gate::{GateQuestion, PreviewFn, QuestionMirror, RefusalFn, ToolPermit};
 use crate::tool::{AgentTool, CallOutcome, ProgressSink, ToolInvocation};
 use crate::turn::{FinishedCall, ToolCall};
@@ -25,6 +25,9 @@ const LONGEST_SUMMARY: usize = 500;
 
 /// How long finding the line of an edit may take.
 const LOCATED_WITHIN: Duration = Duration::from_secs(2);
+
+/// The tool of ours that previews what an engine's own tools would change.
+const PREVIEWER: &str = "edit_file";
 
 /// What the model reads in the mode `plan` when it wants to change something.
 const PLANNING: &str = "not run: the conversation is in plan mode, in which nothing is changed. \
@@ -91,7 +94,7 @@ pub(super) async fn run(
         may_ask: mode != ConversationMode::Auto,
         mirror: shared.output.takes_questions().then(|| mirror(&shared, request)),
         refusal: Some(refusal(&tool)),
-        preview: Some(preview(&tool)),
+        preview: Some(preview(&tool, &wanted.name)),
     };
     let mut entry =
         CallRecord { shared: &shared, conversation, wanted: &wanted, input: wanted.input.clone() };
@@ -120,7 +123,7 @@ pub(super) async fn permit(
     origin: CallOrigin,
     call: EngineToolCall,
 ) -> ToolPermit {
-    let EngineToolCall { id, tool, input, is_read_only, equivalent } = call;
+    let EngineToolCall { id, tool, input, is_read_only } = call;
     let wanted = ToolCall { index: 0, id, name: tool, input };
     let CallOrigin { request, conversation, .. } = &origin;
     let mode = shared.modes.of(conversation);
@@ -132,7 +135,7 @@ pub(super) async fn permit(
         may_ask: mode != ConversationMode::Auto,
         mirror: shared.output.takes_questions().then(|| mirror(&shared, request)),
         refusal: None,
-        preview: equivalent.and_then(|own| equivalent_preview(&shared, own)),
+        preview: shared.tools.current().get(PREVIEWER).map(|own| preview(own, &wanted.name)),
     };
     let permit = permit_in(mode, is_read_only, &shared, question).await;
     let (kind, because, changed): (fn(_) -> _, _, _) = match &permit {
@@ -207,16 +210,10 @@ fn refusal(tool: &Arc<dyn AgentTool>) -> RefusalFn {
     Arc::new(move |input| tool.refusal(input))
 }
 
-/// Returns what previews a call for the person who decides.
-fn preview(tool: &Arc<dyn AgentTool>) -> PreviewFn {
-    let tool = Arc::clone(tool);
-    Arc::new(move |input| tool.preview(input))
-}
-
-/// Returns what previews a call of the engine's own by a call of one of our tools.
-fn equivalent_preview(shared: &SessionShared, own: EquivalentCall) -> Option<PreviewFn> {
-    let tool = shared.tools.current().get(own.tool).map(Arc::clone)?;
-    Some(Arc::new(move |_| tool.preview(&own.input)))
+/// Returns what previews a call of the tool `name` for the person who decides.
+fn preview(tool: &Arc<dyn AgentTool>, name: &str) -> PreviewFn {
+    let (tool, name) = (Arc::clone(tool), name.to_owned());
+    Arc::new(move |input| tool.preview(&name, input))
 }
 
 /// Sends the output of a running tool. A front end that does not keep up misses some of it and is

@@ -1,12 +1,13 @@
 //! What a tool would do, in the form in which people need to see it.
 
+use callgate_mask::text::diff;
 use callgate_wire::desk::{
-    CardContent, CardGrants, CommandSegment, ContentChange, PatchedFile, SegmentStyle,
+    CardContent, CardGrants, ChangedLine, CommandSegment, ContentChange, LineOperation,
+    PatchedFile, SegmentStyle,
 };
 use callgate_wire::tool_act::{EditChange, GivenCommand, PatchAct, RunAct, TextChange, ToolAct};
 use serde_json::Value;
 
-use super::changed_lines::changed_lines;
 use crate::plain::visible;
 
 /// Returns what is shown of a call. An input of unusual shape is shown as it is.
@@ -17,12 +18,12 @@ pub(super) fn content_of(act: &ToolAct<'_>, input: &str) -> CardContent {
 fn known(act: &ToolAct<'_>, input: &str) -> Option<CardContent> {
     Some(match act {
         ToolAct::Run(run) => return command(run),
-        ToolAct::Write { file, content } => {
+        ToolAct::Write(file, content) => {
             let content = visible((*content)?);
             let lines = content.lines().count() as u64;
             CardContent::Write { path: visible(file.path()?), content, lines }
         }
-        ToolAct::Edit { file, change } => {
+        ToolAct::Edit(file, change) => {
             let path = visible(file.path()?);
             match change {
                 EditChange::Texts(changes) => {
@@ -39,15 +40,15 @@ fn known(act: &ToolAct<'_>, input: &str) -> Option<CardContent> {
             CardContent::Fetch { url: visible((*url)?), what: what.map(visible) }
         }
         ToolAct::Plan(plan) => CardContent::Plan { markdown: visible((*plan)?) },
-        ToolAct::Ask { questions, details } if !questions.is_empty() => {
+        ToolAct::Ask(questions, details) if !questions.is_empty() => {
             let all: Vec<String> = questions.iter().map(|question| visible(question)).collect();
             CardContent::Ask { question: all.join("\n"), detail: details.map(visible) }
         }
-        ToolAct::Mcp { server, tool } => {
+        ToolAct::Mcp(server, tool) => {
             let (server, tool) = (visible(server), visible(tool));
             CardContent::Mcp { server, tool, input: pretty(input) }
         }
-        ToolAct::Other { code: Some(code) } => CardContent::Command {
+        ToolAct::Code(Some(code)) => CardContent::Command {
             segments: unread(visible(code)),
             description: Some("Code that can use every tool of the agent".to_owned()),
         },
@@ -56,16 +57,11 @@ fn known(act: &ToolAct<'_>, input: &str) -> Option<CardContent> {
 }
 
 fn command(run: &RunAct<'_>) -> Option<CardContent> {
-    let words = run.words()?;
-    if let GivenCommand::Words(words) = &words
-        && let Some(patch) = run.patch(words)
-    {
+    if let Some(patch) = run.patch() {
         return patched(&patch);
     }
-    Some(CardContent::Command {
-        segments: unread(visible(&typed(&words))),
-        description: described(run),
-    })
+    let segments = unread(visible(&typed(&run.words()?)));
+    Some(CardContent::Command { segments, description: described(run) })
 }
 
 /// Returns a command whose parts are not known.
@@ -102,7 +98,14 @@ pub(super) fn quoted(word: &str) -> String {
 }
 
 fn change_of(change: &TextChange<'_>) -> ContentChange {
-    let lines = changed_lines(&visible(change.old), &visible(change.new));
+    let (old, new) = (visible(change.old), visible(change.new));
+    let mut lines: Vec<ChangedLine> = diff(&old, &new).collect();
+    if lines.is_empty() {
+        // Two secrets look the same.
+        let same = |line| ChangedLine { op: LineOperation::Same, ..line };
+        lines =
+            diff("", &new).map(same).map(|line| ChangedLine { old: line.new, ..line }).collect();
+    }
     ContentChange { everywhere: change.everywhere, place: None, lines }
 }
 
@@ -120,9 +123,8 @@ fn patched(patch: &PatchAct<'_>) -> Option<CardContent> {
 }
 
 fn pretty(input: &str) -> String {
-    let value: Option<Value> = serde_json::from_str(input).ok();
-    let pretty = value.and_then(|value| serde_json::to_string_pretty(&value).ok());
-    visible(&pretty.unwrap_or_else(|| input.to_owned()))
+    let pretty = serde_json::from_str(input).map(|value: Value| format!("{value:#}"));
+    visible(&pretty.unwrap_or_else(|_| input.to_owned()))
 }
 
 /// Returns what each answer grants.

@@ -25,15 +25,12 @@ impl ConfirmWord {
                 card.body.command().split_whitespace().next_back().map(bare),
                 "the last word of the command",
             ),
-            CardContent::Write { path, .. }
-            | CardContent::Edit { path, .. }
-            | CardContent::Notebook { path, .. } => (last_part(path), "the last part of the path"),
             CardContent::Patch { files } => (
                 files.last().and_then(|file| last_part(&file.path)),
                 "the last part of the last path",
             ),
             CardContent::Mcp { tool, .. } => (Some(bare(tool)), "the name of the tool"),
-            _ => (None, "the name of the tool"),
+            body => (body.path().and_then(last_part), "the last part of the path"),
         };
         match word.filter(|word| !word.is_empty()) {
             Some(word) => Self { word, hint },

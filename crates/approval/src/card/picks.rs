@@ -13,7 +13,7 @@ const MOST_CHOICES: usize = 32;
 /// Returns the pickers for a tool's masked input. If not all of it can be shown, nothing can be
 /// picked.
 pub(super) fn of(tool: ToolKind, input: &str) -> Vec<CardPicker> {
-    if !matches!(tool, ToolKind::AskUser | ToolKind::Script | ToolKind::Elicit) {
+    if !tool.asks_a_person() {
         return Vec::new();
     }
     let input: Value = serde_json::from_str(input).unwrap_or_default();
@@ -76,67 +76,45 @@ fn asked_field(input: &Value) -> Option<(&str, Option<CardPicker>)> {
     Some((name, choices.map(|choices| CardPicker { question, choices, many: false })))
 }
 
-/// Returns the input that carries the picks back to the tool, made from its original input.
-pub(crate) fn answered(tool: ToolKind, input: &str, picks: &[Vec<u8>]) -> Option<String> {
-    let input: Value = serde_json::from_str(input).ok()?;
-    let chosen = |question: usize, list: &Value, label: fn(&Value) -> Option<&str>| {
-        let labels = picks.get(question)?.iter().map(|at| label(list.get(usize::from(*at))?));
-        labels.collect::<Option<Vec<_>>>().map(|labels| labels.join(", "))
-    };
-    let answer = match tool {
-        ToolKind::AskUser => user_answers(&input, |at, one| {
-            chosen(at, &one["options"], |option| option["label"].as_str())
-        })?,
-        ToolKind::Script => json!({ "choice": chosen(0, &input["choices"], Value::as_str)? }),
-        ToolKind::Elicit => {
-            let (name, _) = asked_field(&input)?;
-            let list = &input["requested_schema"]["properties"][name]["enum"];
-            json!({ name: chosen(0, list, Value::as_str)? })
-        }
-        _ => return None,
-    };
-    Some(answer.to_string())
-}
-
-/// Returns the input that carries the answers to an agent's questions back to it.
-fn user_answers(input: &Value, answer: impl Fn(usize, &Value) -> Option<String>) -> Option<Value> {
-    let mut answers = Map::new();
-    for (at, one) in input["questions"].as_array()?.iter().enumerate() {
-        answers.insert(one["question"].as_str()?.to_owned(), answer(at, one)?.into());
-    }
-    Some(json!({ "questions": input["questions"], "answers": answers }))
-}
-
-/// Returns the input that carries a person's own words back to a tool that asked its user. Of
-/// several questions, the words answer those without a pick.
-pub(crate) fn worded(
+/// Returns the input that carries the picks back to the tool, made from its original input. Words
+/// answer questions without a pick, of a tool that takes words.
+pub(crate) fn answered(
     tool: ToolKind,
     input: &str,
-    words: &str,
     picks: &[Vec<u8>],
+    words: Option<&str>,
 ) -> Option<String> {
     // Every face asks this of every question, and inputs of other tools may be long.
-    if !matches!(tool, ToolKind::AskUser | ToolKind::Elicit) {
+    if !tool.asks_a_person() {
         return None;
     }
     let input: Value = serde_json::from_str(input).ok()?;
-    match tool {
+    let chosen = |question: usize, list: &Value, label: fn(&Value) -> Option<&str>| {
+        let picks = picks.get(question).filter(|picks| words.is_none() || !picks.is_empty());
+        let Some(picks) = picks else { return words.map(str::to_owned) };
+        let labels = picks.iter().map(|at| label(list.get(usize::from(*at))?));
+        labels.collect::<Option<Vec<_>>>().map(|labels| labels.join(", "))
+    };
+    let answer = match tool {
         ToolKind::AskUser => {
-            let answers = user_answers(&input, |at, one| {
-                let label = |option: &u8| one["options"][usize::from(*option)]["label"].as_str();
-                match picks.get(at).filter(|picks| !picks.is_empty()) {
-                    Some(picks) => {
-                        Some(picks.iter().map(label).collect::<Option<Vec<_>>>()?.join(", "))
-                    }
-                    None => Some(words.to_owned()),
-                }
-            });
-            answers.map(|answers| answers.to_string())
+            let mut answers = Map::new();
+            for (at, one) in input["questions"].as_array()?.iter().enumerate() {
+                let answer = chosen(at, &one["options"], |option| option["label"].as_str())?;
+                answers.insert(one["question"].as_str()?.to_owned(), answer.into());
+            }
+            json!({ "questions": input["questions"], "answers": answers })
         }
-        ToolKind::Elicit => match asked_field(&input)? {
-            (name, None) => Some(json!({ name: words }).to_string()),
-            (_, Some(_)) => None,
-        },
-        _ => None,
-    }
+        ToolKind::Elicit => {
+            let (name, picker) = asked_field(&input)?;
+            // One of certain answers is not given in words.
+            if picker.is_some() && words.is_some() {
+                return None;
+            }
+            let list = &input["requested_schema"]["properties"][name]["enum"];
+            json!({ name: chosen(0, list, Value::as_str)? })
+        }
+        _ if words.is_some() => return None,
+        _ => json!({ "choice": chosen(0, &input["choices"], Value::as_str)? }),
+    };
+    Some(answer.to_string())
 }

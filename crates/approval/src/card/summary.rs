@@ -1,8 +1,6 @@
 //! What a call is about, on one line.
 
-use callgate_wire::tool_act::{
-    EditChange, GivenCommand, PatchAct, RunAct, ToolAct, ToolKind, ToolShell,
-};
+use callgate_wire::tool_act::{EditChange, PatchAct, RunAct, ToolAct, ToolKind, ToolShell};
 
 use super::body::{quoted, typed};
 use crate::plain;
@@ -31,13 +29,13 @@ fn line(kind: ToolKind, act: &ToolAct<'_>) -> Option<String> {
                 (_, None) => None,
             }
         }
-        ToolAct::Write { file, .. } => Some(format!("write {}", file.path()?)),
-        ToolAct::Edit { file, change: EditChange::Cell { what, .. } } => {
+        ToolAct::Write(file, _) => Some(format!("write {}", file.path()?)),
+        ToolAct::Edit(file, EditChange::Cell { what, .. }) => {
             Some(format!("{what} of {}", file.path()?))
         }
         // A change of a notebook that is not understood may be anything.
-        ToolAct::Edit { .. } if kind == ToolKind::Notebook => None,
-        ToolAct::Edit { file, .. } => Some(format!("edit {}", file.path()?)),
+        ToolAct::Edit(..) if kind == ToolKind::Notebook => None,
+        ToolAct::Edit(file, _) => Some(format!("edit {}", file.path()?)),
         ToolAct::Patch(patch) => patched(patch),
         ToolAct::Fetch { url, has_more: false, .. } => Some(format!("fetch {}", (*url)?)),
         ToolAct::Plan(plan) => {
@@ -46,21 +44,18 @@ fn line(kind: ToolKind, act: &ToolAct<'_>) -> Option<String> {
             let words = |line: &str| line.trim().trim_start_matches('#').trim().to_owned();
             lines.find_map(|line| Some(words(line)).filter(|line| !line.is_empty()))
         }
-        ToolAct::Ask { questions, .. } => questions.first().map(|question| (*question).to_owned()),
-        ToolAct::Mcp { server, tool } => Some(format!("{server}: {tool}")),
-        ToolAct::Fetch { .. } | ToolAct::Agent | ToolAct::Other { .. } => None,
+        ToolAct::Ask(questions, _) => questions.first().map(|question| (*question).to_owned()),
+        ToolAct::Mcp(server, tool) => Some(format!("{server}: {tool}")),
+        ToolAct::Fetch { .. } | ToolAct::Agent | ToolAct::Code(_) | ToolAct::Other => None,
     }
 }
 
 fn command(run: &RunAct<'_>) -> Option<String> {
-    let words = run.words()?;
-    if let GivenCommand::Words(words) = &words
-        && let Some(patch) = run.patch(words)
-    {
+    if let Some(patch) = run.patch() {
         return patched(&patch);
     }
-    let command = typed(&words);
-    match run.folders.first().and_then(|(_, folder)| folder.as_str()) {
+    let command = typed(&run.words()?);
+    match run.folders.first().and_then(|folder| folder.as_str()) {
         Some(folder) if run.shell == ToolShell::Program => {
             Some(format!("{} (in {})", command.trim(), quoted(folder)))
         }

@@ -183,13 +183,12 @@ fn response(
             }
             let tool = ToolKind::of("", &request.tool_name);
             let changed = match (picks, words, edited) {
-                (picks, Some(words), _) => {
+                (None, None, Some(edited)) => Some(mask_json(input).restore(edited).ok()?),
+                (None, None, None) => None,
+                (picks, words, _) => {
                     let picks = picks.as_deref().unwrap_or_default();
-                    Some(picks::worded(tool, input, words, picks)?)
+                    Some(picks::answered(tool, input, picks, words.as_deref())?)
                 }
-                (Some(picks), _, _) => Some(picks::answered(tool, input, picks)?),
-                (_, _, Some(edited)) => Some(mask_json(input).restore(edited).ok()?),
-                _ => None,
             };
             response.updated_input = changed.map(object).transpose().ok()?;
             if response.updated_input.is_some() && !request.takes(AnswerExtra::Edit) {

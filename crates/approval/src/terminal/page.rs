@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 
 use callgate_mask::text;
-use callgate_wire::desk::CardContent;
+use callgate_wire::desk::{CardContent, InboxRow};
 
-use crate::card::{Card, HIDDEN_COULD_RUN};
+use crate::card::{BlockedCall, Card, HIDDEN_COULD_RUN};
 use crate::channel::{MarkState, QuestionMark};
 
 /// How many lines of a question are shown at first, and how many of them are its last.
@@ -228,34 +228,26 @@ fn brief(text: &str) -> String {
 }
 
 fn title(card: &Card) -> String {
-    if let Some(blocked) = &card.blocked {
-        let title = format!("{} in {}: {} blocked", card.row.agent, card.row.project, blocked.by);
-        let what = match &card.body {
-            CardContent::Command { .. } => " a command".to_owned(),
-            _ => format!(" {}", card.row.tool),
-        };
-        return text::one_line(&(title + &what)).into_owned();
-    }
-    let does = match &card.body {
-        CardContent::Command { .. } => "wants to run".to_owned(),
-        CardContent::Write { path, .. } => format!("wants to write {path}"),
-        CardContent::Edit { path, .. } | CardContent::Notebook { path, .. } => {
-            format!("wants to edit {path}")
+    let InboxRow { agent, project, tool, .. } = &card.row;
+    let is_command = matches!(card.body, CardContent::Command { .. });
+    let title = match &card.blocked {
+        Some(BlockedCall { by, .. }) => {
+            let what = if is_command { "a command" } else { tool };
+            format!("{agent} in {project}: {by} blocked {what}")
         }
-        CardContent::Patch { files } if files.len() == 1 => "wants to edit a file".to_owned(),
-        CardContent::Patch { files } => format!("wants to edit {} files", files.len()),
-        CardContent::Fetch { .. } => "wants to fetch a page".to_owned(),
-        CardContent::Plan { .. } => "has a plan".to_owned(),
-        CardContent::Ask { .. } => "asks".to_owned(),
-        CardContent::Mcp { server, tool, .. } => format!("wants to use {tool} of {server}"),
-        CardContent::Other { .. } => format!("wants to use {}", card.row.tool),
+        None => format!("{agent} {} in {project}", card.wants()),
     };
-    text::one_line(&format!("{} {does} in {}", card.row.agent, card.row.project)).into_owned()
+    text::one_line(&title).into_owned()
 }
 
 fn body(card: &Card) -> String {
-    // Several questions are shown with their answers.
-    if card.pickers.len() > 1 { String::new() } else { card.body.text() }
+    let text = card.body.text();
+    match card.body.path() {
+        Some(path) => format!("{path}\n{text}"),
+        // Several questions are shown with their answers.
+        None if card.pickers.len() > 1 => String::new(),
+        None => text,
+    }
 }
 
 /// Renders the answers to choose from. Those that the number keys choose now have their numbers.

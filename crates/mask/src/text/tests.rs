@@ -1,6 +1,7 @@
 //! Any text stays readable, deceives nobody, and is cut between characters.
 
 use callgate_testkit::odd_text::odd_text;
+use callgate_wire::desk::ContentChange;
 use proptest::prelude::*;
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -95,8 +96,8 @@ fn pages_end_with_lines_or_words() {
 }
 
 fn check_diff(old: &str, new: &str, expected: &str) {
-    let lines: Vec<String> = diff(old, new).iter().map(ToString::to_string).collect();
-    assert_eq!(lines.join("\n"), expected, "{old:?} {new:?}");
+    let change = ContentChange { lines: diff(old, new).collect(), ..ContentChange::default() };
+    assert_eq!(change.to_string().trim_end_matches('\n'), expected, "{old:?} {new:?}");
 }
 
 #[test]
@@ -116,7 +117,7 @@ fn a_diff_shows_what_changed_and_a_little_around_it() {
     check_diff(
         &old,
         &old.replace("\n9\n", "\nnine\n"),
-        "… 6 unchanged lines\n 6\n 7\n 8\n-9\n+nine\n 10\n 11\n 12\n… 7 unchanged lines",
+        "… 6 unchanged lines\n 6\n 7\n 8\n-9\n+nine\n 10\n 11\n 12",
     );
     check_diff(
         &old,
@@ -126,20 +127,14 @@ fn a_diff_shows_what_changed_and_a_little_around_it() {
 }
 
 #[test]
-fn a_diff_of_large_texts_is_bounded() {
+fn a_diff_of_large_texts_compares_few_lines_and_shows_every_changed_one() {
     let old = "old\n".repeat(500_000);
     let new = "new\n".repeat(600_000);
-    let lines = diff(&old, &new);
-    assert_eq!(lines.len(), 2 * DIFF_LINES + 2);
-    assert_eq!(lines[DIFF_LINES].change, LineChange::Gap(OmittedLines::Old, 500_000 - DIFF_LINES));
-    assert_eq!(
-        lines.last().unwrap().change,
-        LineChange::Gap(OmittedLines::New, 600_000 - DIFF_LINES)
-    );
+    assert_eq!(diff(&old, &new).count(), 1_100_000);
+    assert_eq!(diff(&old, &new).last().unwrap().new, Some(600_000));
     let changed = format!("{old}x\n{old}");
     let edited = changed.replace('x', "y");
-    let lines = diff(&changed, &edited);
-    assert_eq!(lines.len(), 1 + 3 + 2 + 3 + 1);
+    assert_eq!(diff(&changed, &edited).count(), 3 + 2 + 3);
 }
 
 fn measure() -> impl Strategy<Value = Measure> {
@@ -190,19 +185,28 @@ proptest! {
         }
     }
 
+    /// The numbers of the lines are true, and only unchanged lines are left out.
     #[test]
-    fn a_diff_tells_both_texts(old in "([ab]\n){0,12}[ab]?", new in "([ab]\n){0,12}[ab]?") {
-        let lines = diff(&old, &new);
-        let side = |skipped: LineChange| {
-            let kept = lines.iter().filter(move |line| line.change != skipped);
-            kept.map(|line| match line.change { LineChange::Gap(_, count) => count, _ => 1 }).sum::<usize>()
-        };
-        if old == new {
-            prop_assert!(lines.is_empty());
-        } else {
-            prop_assert_eq!(side(LineChange::Added), old.split_inclusive('\n').count());
-            prop_assert_eq!(side(LineChange::Removed), new.split_inclusive('\n').count());
+    fn a_diff_makes_the_new_text_of_the_old_one(
+        old in "([ab]\n){0,24}[ab]?", new in "([ab]\n){0,24}[ab]?",
+    ) {
+        let texts = |text: &str| text.split('\n').map(str::to_owned).collect::<Vec<_>>();
+        let (old_lines, mut made, mut next) = (texts(&old), Vec::new(), 0);
+        for line in diff(&old, &new) {
+            if let Some(at) = line.old.map(|number| usize::try_from(number).unwrap() - 1) {
+                made.extend_from_slice(&old_lines[next..at]);
+                prop_assert_eq!(&line.text, &old_lines[at]);
+                next = at + 1;
+            }
+            if let Some(number) = line.new {
+                made.push(line.text);
+                prop_assert_eq!(number, made.len() as u64);
+            }
         }
+        made.extend_from_slice(&old_lines[next..]);
+        let made = made.join("\n");
+        prop_assert_eq!(made.trim_end_matches('\n'), new.trim_end_matches('\n'));
+        prop_assert_eq!(diff(&old, &new).next().is_none(), old == new);
     }
 }
 

@@ -54,11 +54,6 @@ pub(super) fn text<'a>(input: &'a Map<String, Value>, name: &str) -> Option<&'a 
     input.get(name)?.as_str()
 }
 
-/// Returns a member that is a list of texts.
-pub(super) fn texts<'a>(input: &'a Map<String, Value>, name: &str) -> Option<Vec<&'a str>> {
-    input.get(name)?.as_array()?.iter().map(Value::as_str).collect()
-}
-
 /// Returns all texts in the input, including the names of members.
 pub(super) fn strings(input: &Map<String, Value>) -> Vec<String> {
     let mut found = Vec::new();

@@ -1,11 +1,11 @@
 //! What a tool call does, in the terms of rules.
 
 use callgate_wire::tool_act::{
-    FOLDERS, FileAct, GivenCommand, PatchAct, RunAct, ToolAct, ToolKind, ToolShell,
+    FOLDERS, FileAct, GivenCommand, PatchAct, RunAct, ToolAct, ToolKind, ToolShell, texts,
 };
 use serde_json::{Map, Value};
 
-use super::input::{CommandText, named_commands, strings, text, texts};
+use super::input::{CommandText, named_commands, strings, text};
 use super::{Act, Class, LARGEST_INPUT, MOST_STRINGS, host_of, input};
 use crate::place::{BaseFolders, resolve};
 use crate::shell::ShellScript;
@@ -18,7 +18,7 @@ const TWICE: &str = "its input says the same thing in more than one place";
 pub(crate) fn class(kind: ToolKind) -> Class {
     match kind {
         ToolKind::Run(_) => Class::Run,
-        ToolKind::Write | ToolKind::Edit | ToolKind::Notebook | ToolKind::Patch => Class::Write,
+        _ if kind.changes_files() => Class::Write,
         ToolKind::Read | ToolKind::List | ToolKind::Find | ToolKind::Search | ToolKind::Note => {
             Class::Read
         }
@@ -51,12 +51,12 @@ pub(super) fn fill(act: &mut Act, json: &str) {
         }
         ToolAct::Read(file)
         | ToolAct::Search(file)
-        | ToolAct::Write { file, .. }
-        | ToolAct::Edit { file, .. } => files(act, &file),
+        | ToolAct::Write(file, _)
+        | ToolAct::Edit(file, _) => files(act, &file),
         // Nothing in their input is a path.
         ToolAct::Plan(_) | ToolAct::Agent => {}
-        ToolAct::Ask { .. } if act.kind == ToolKind::AskUser => {}
-        ToolAct::Ask { .. } | ToolAct::Mcp { .. } | ToolAct::Other { .. } => {
+        ToolAct::Ask(..) if act.kind == ToolKind::AskUser => {}
+        ToolAct::Ask(..) | ToolAct::Mcp(..) | ToolAct::Code(_) | ToolAct::Other => {
             act.strings = strings(&input);
             if act.strings.len() > MOST_STRINGS {
                 steps::cut();
@@ -226,13 +226,13 @@ fn command(act: &mut Act, run: &RunAct<'_>, input: &Map<String, Value>) {
         (Some(GivenCommand::Line(line)), _) => {
             act.run(line.to_owned(), ShellScript::read(line, &cwd, &act.home));
         }
-        (Some(GivenCommand::Words(words)), Some((_, Value::String(_)))) => {
+        (Some(GivenCommand::Words(words)), Some(Value::String(_))) => {
             with_args(act, run, &words, &cwd);
         }
         (Some(GivenCommand::Words(words)), _) => argv(act, run, &words, &cwd),
         (None, command) => {
             act.doubt(match command {
-                Some((_, Value::String(_))) => "the arguments in its input are not strings",
+                Some(Value::String(_)) => "the arguments in its input are not strings",
                 _ => "its input names no command",
             });
             act.strings = strings(input);
@@ -248,7 +248,7 @@ fn folders(act: &mut Act, run: &RunAct<'_>, input: &Map<String, Value>) -> Vec<S
     if !run.folders.is_empty() && !has_them {
         act.doubt("its input names a folder, which this tool does not know");
     }
-    let named: Vec<&str> = run.folders.iter().filter_map(|(_, folder)| folder.as_str()).collect();
+    let named: Vec<&str> = run.folders.iter().filter_map(|folder| folder.as_str()).collect();
     if named.len() < run.folders.len() || named.iter().any(|folder| odd(folder).is_some()) {
         act.doubt("the folder in its input is not a path");
     }
@@ -256,7 +256,7 @@ fn folders(act: &mut Act, run: &RunAct<'_>, input: &Map<String, Value>) -> Vec<S
         if named.iter().any(|folder| is_bent(folder)) {
             act.doubt("the folder in its input has a `~`, or a `..` after a name");
         }
-        let first = run.folders.first().and_then(|(_, folder)| folder.as_str());
+        let first = run.folders.first().and_then(|folder| folder.as_str());
         let folder = first.unwrap_or_default();
         let is_absolute = folder.starts_with('/');
         let whole = || format!("{}/{folder}", act.project);
@@ -284,12 +284,12 @@ fn contradicted(act: &mut Act, run: &RunAct<'_>, input: &Map<String, Value>, fol
     act.strings = strings(input);
     let mut whole = ShellScript::default();
     let mut shown = Vec::new();
-    for (member, _) in &run.commands {
-        let words = texts(input, member);
-        shown.extend(text(input, member).map(ToOwned::to_owned));
+    for command in &run.commands {
+        let words = texts(command);
+        shown.extend(command.as_str().map(ToOwned::to_owned));
         shown.extend(words.as_ref().map(|words| words.join(" ")));
         for cwd in folders {
-            let line = text(input, member).map(|line| ShellScript::read(line, cwd, &act.home));
+            let line = command.as_str().map(|line| ShellScript::read(line, cwd, &act.home));
             let argv =
                 words.as_ref().map(|words| ShellScript::of_words(words.iter().copied(), cwd));
             for script in line.into_iter().chain(argv) {
@@ -319,7 +319,7 @@ fn with_args(act: &mut Act, run: &RunAct<'_>, words: &[&str], cwd: &str) {
 
 /// Reads words that are run without a shell, or a patch in that form.
 fn argv(act: &mut Act, run: &RunAct<'_>, words: &[&str], cwd: &str) {
-    if let Some(patch) = run.patch(words) {
+    if let Some(patch) = run.patch() {
         act.class = Class::Write;
         return patched(act, &patch, cwd);
     }

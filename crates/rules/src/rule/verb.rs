@@ -1,5 +1,7 @@
 //! The words in the name of a tool, and what they say that it does.
 
+use callgate_wire::tool_act::server_and_tool;
+
 use super::NamePattern;
 use crate::glob::Lean;
 
@@ -11,8 +13,7 @@ const CONJUNCTIONS: [&str; 3] = ["and", "or", "then"];
 /// of the server if the tool's name begins with that.
 pub(crate) fn fits(verbs: &[NamePattern], tool: &str, lean: Lean) -> bool {
     let is_verb = |word: &String| verbs.iter().any(|verb| verb.fits(word, lean));
-    let (server, name) =
-        tool.strip_prefix("mcp__").and_then(|rest| rest.split_once("__")).unwrap_or(("", tool));
+    let (server, name) = server_and_tool(tool).unwrap_or(("", tool));
     let words = words(name);
     match lean {
         Lean::Generous => words.iter().any(is_verb),

@@ -125,7 +125,35 @@ pub enum CardContent {
     },
 }
 
+impl QuestionCard {
+    /// Returns what the agent does, after its name, such as "wants to run a command".
+    #[must_use]
+    pub fn wants(&self) -> String {
+        let mut deed = self.row.deed.chars();
+        match &self.body {
+            CardContent::Plan { .. } => "has a plan".to_owned(),
+            CardContent::Ask { .. } => "asks".to_owned(),
+            CardContent::Mcp { server, tool, .. } => format!("wants to use {tool} of {server}"),
+            _ => {
+                let first = deed.next().map(|first| first.to_ascii_lowercase());
+                format!("wants to {}", first.into_iter().chain(deed).collect::<String>())
+            }
+        }
+    }
+}
+
 impl CardContent {
+    /// Returns the file, if it is about one.
+    #[must_use]
+    pub fn path(&self) -> Option<&str> {
+        match self {
+            Self::Write { path, .. } | Self::Edit { path, .. } | Self::Notebook { path, .. } => {
+                Some(path)
+            }
+            _ => None,
+        }
+    }
+
     /// Returns the command, if it runs one.
     #[must_use]
     pub fn command(&self) -> String {
@@ -182,40 +210,6 @@ impl PatchedFile {
     }
 }
 
-impl ContentChange {
-    /// Reads a unified diff of one file. Returns `None` if it is empty, or was cut.
-    #[must_use]
-    pub fn of_unified(diff: &str) -> Option<Self> {
-        let mut lines = Vec::new();
-        let mut numbers = None;
-        for line in diff.lines() {
-            if let Some(hunk) = line.strip_prefix("@@ -") {
-                let first = |part: &str| part.split([',', ' ']).next()?.parse::<u64>().ok();
-                let (old, new) = hunk.split_once(" +")?;
-                numbers = Some((first(old)?, first(new)?));
-                continue;
-            }
-            // The names of the file come before its first change.
-            let Some((old, new)) = &mut numbers else { continue };
-            let op = match line.chars().next() {
-                Some('+') => LineOperation::Added,
-                Some('-') => LineOperation::Removed,
-                Some(' ') => LineOperation::Same,
-                Some('\\') => continue,
-                _ => return None,
-            };
-            let next = |number: &mut u64| std::mem::replace(number, number.saturating_add(1));
-            lines.push(ChangedLine {
-                op,
-                old: (op != LineOperation::Added).then(|| next(old)),
-                new: (op != LineOperation::Removed).then(|| next(new)),
-                text: line[1..].to_owned(),
-            });
-        }
-        (!lines.is_empty()).then(|| Self { lines, ..Self::default() })
-    }
-}
-
 /// Writes a diff: the lines with their signs, and how many unchanged ones are left out.
 impl fmt::Display for ContentChange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -235,14 +229,21 @@ impl fmt::Display for ContentChange {
                 count => writeln!(f, "… {} unchanged lines", count - 1)?,
             }
             (old, new) = (line.old.unwrap_or(old), line.new.unwrap_or(new));
-            let sign = match line.op {
-                LineOperation::Same => ' ',
-                LineOperation::Added => '+',
-                LineOperation::Removed => '-',
-            };
-            writeln!(f, "{sign}{}", line.text)?;
+            writeln!(f, "{line}")?;
         }
         Ok(())
+    }
+}
+
+/// Writes a line after its sign.
+impl fmt::Display for ChangedLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sign = match self.op {
+            LineOperation::Same => ' ',
+            LineOperation::Added => '+',
+            LineOperation::Removed => '-',
+        };
+        write!(f, "{sign}{}", self.text)
     }
 }
 

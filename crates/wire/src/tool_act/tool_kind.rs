@@ -140,8 +140,8 @@ impl ToolKind {
     pub fn of(agent: &str, tool: &str) -> Self {
         let special = SPECIAL.iter().find(|line| (line.0, line.1) == (agent, tool));
         let known = special.or_else(|| COMMON.iter().find(|line| line.1 == tool));
-        let is_mcp = || tool.strip_prefix("mcp__").is_some_and(|rest| rest.contains("__"));
-        known.map_or_else(|| if is_mcp() { Self::Mcp } else { Self::Other }, |line| line.2)
+        let unknown = || if server_and_tool(tool).is_some() { Self::Mcp } else { Self::Other };
+        known.map_or_else(unknown, |line| line.2)
     }
 
     /// Returns all lines of the table: an agent, the name of one of its tools, and what it does.
@@ -154,10 +154,23 @@ impl ToolKind {
         COMMON.iter().map(|&(_, name, kind)| (name, kind))
     }
 
+    /// Returns true if it asks a person something, which is answered with more than yes or no.
+    #[must_use]
+    pub fn asks_a_person(self) -> bool {
+        matches!(self, AskUser | Script | Elicit)
+    }
+
+    /// Returns true if it changes files.
+    #[must_use]
+    pub fn changes_files(self) -> bool {
+        matches!(self, Write | Edit | Notebook | Patch)
+    }
+
     /// Returns true for a tool of Claude Code for which that checks file permissions itself.
     #[must_use]
     pub fn is_file_tool_of_claude(tool: &str) -> bool {
-        let is_about_files = |kind| matches!(kind, Read | Find | Search | Write | Edit | Notebook);
+        let is_about_files =
+            |kind: Self| kind.changes_files() || matches!(kind, Read | Find | Search);
         COMMON.iter().any(|line| (line.0, line.1) == (CLAUDE, tool) && is_about_files(line.2))
     }
 
@@ -187,4 +200,10 @@ impl ToolKind {
         };
         words.to_owned()
     }
+}
+
+/// Returns the MCP server and its tool that a name consists of.
+#[must_use]
+pub fn server_and_tool(name: &str) -> Option<(&str, &str)> {
+    name.strip_prefix("mcp__")?.split_once("__")
 }

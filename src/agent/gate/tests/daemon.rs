@@ -1,10 +1,10 @@
 //! With a daemon: questions go to its desk, and the front end's answers are presses there.
 
-use callgate_agent::gate::{GateQuestion, PermissionGate};
+use callgate_agent::gate::{ChangePreview, GateQuestion, PermissionGate};
 use callgate_client::viewer::Viewer;
 use callgate_store::Store;
 use callgate_wire::approval::{Action, Press};
-use callgate_wire::desk::CardContent;
+use callgate_wire::desk::{CardContent, ContentChange};
 use callgate_wire::ledger::LedgerKind;
 use serde_json::json;
 
@@ -272,8 +272,10 @@ fn what_would_change_is_looked_up_for_those_who_see_the_question() {
         let looked = std::sync::Arc::clone(&looked);
         let preview: callgate_agent::gate::PreviewFn = std::sync::Arc::new(move |input| {
             looked.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-            let diff = Some(format!("@@ -0,0 +1 @@\n+{input}\n"));
-            Box::pin(async { diff })
+            let lines = callgate_mask::text::diff("", input.get()).collect();
+            let change = Some(ContentChange { lines, ..ContentChange::default() });
+            let diff = format!("@@ -0,0 +1 @@\n+{input}\n");
+            Box::pin(async { Some(ChangePreview { diff, change }) })
         });
         GateQuestion { preview: Some(preview), ..question("write_file", &input, "c1") }
     };

@@ -4,6 +4,7 @@ use std::fs;
 use std::process::Command;
 use std::thread;
 
+use callgate_wire::tool_act::TextChange;
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
 use serde_json::json;
@@ -89,8 +90,8 @@ fn many_places_in_one_line_are_replaced() {
 fn an_edit_that_nobody_waits_for_stops_while_it_looks_for_places() {
     let stop = CancelFlag::default();
     stop.0.store(true, std::sync::atomic::Ordering::Relaxed);
-    for is_everywhere in [false, true] {
-        let edit = TextEdit { old: "a", new: "b", is_everywhere };
+    for everywhere in [false, true] {
+        let edit = TextEdit(TextChange { old: "a", new: "b", everywhere });
         assert_eq!(edit.places("aaa", &stop).unwrap_err(), "it was cancelled");
     }
 }

@@ -5,6 +5,7 @@ use serde_json::value::to_raw_value;
 use serde_json::{Value, json};
 
 use super::Room;
+use crate::gate::ChangePreview;
 use crate::tool::AgentTool;
 
 fn tool<'a>(room: &'a Room, name: &str) -> &'a dyn AgentTool {
@@ -13,9 +14,13 @@ fn tool<'a>(room: &'a Room, name: &str) -> &'a dyn AgentTool {
 }
 
 fn preview(room: &Room, name: &str, input: &Value) -> Option<String> {
+    previewed(room, name, input).map(|preview| preview.diff)
+}
+
+fn previewed(room: &Room, name: &str, input: &Value) -> Option<ChangePreview> {
     let input = to_raw_value(input).unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    runtime.block_on(tool(room, name).preview(&input))
+    runtime.block_on(tool(room, "edit_file").preview(name, &input))
 }
 
 fn write(path: &str, content: &str) -> Value {
@@ -95,9 +100,32 @@ fn a_diff_is_bounded() {
     let diff = preview(&room, "write_file", &write("a.txt", &wide)).unwrap();
     assert!(diff.len() < 66_000, "{}", diff.len());
     assert!(diff.ends_with("\n[the diff was cut]\n"));
+    assert_eq!(previewed(&room, "write_file", &write("a.txt", &wide)).unwrap().change, None);
     let many = "x\n".repeat(2000);
-    let diff = preview(&room, "write_file", &write("a.txt", &many)).unwrap();
-    assert!(diff.ends_with("… 1488 more added lines\n"), "{diff}");
+    let preview = previewed(&room, "write_file", &write("a.txt", &many)).unwrap();
+    assert_eq!(preview.diff.matches("\n+x").count(), 2000);
+    assert_eq!(preview.change.unwrap().lines.len(), 2000);
+}
+
+/// Calls of an engine's own tools are previewed like those of ours.
+#[test]
+fn a_change_by_another_agents_tool_is_told_too() {
+    let room = Room::new();
+    room.put("a.txt", "one\ntwo\n");
+    let change = |old: &str, new: &str| json!({ "old_string": old, "new_string": new });
+    let mut edit = change("two", "2");
+    edit["file_path"] = json!("a.txt");
+    let edits = json!({ "file_path": "a.txt", "edits": [change("one", "1"), change("1\n", "")] });
+    for (tool, input, expected) in [
+        ("Edit", edit, "@@ -1,2 +1,2 @@\n one\n-two\n+2\n"),
+        ("MultiEdit", edits, "@@ -1,2 +1,1 @@\n-one\n two\n"),
+        ("Write", json!({ "file_path": "a.txt", "content": "" }), "@@ -1,2 +0,0 @@\n-one\n-two\n"),
+    ] {
+        let diff = preview(&room, tool, &input).unwrap();
+        assert_eq!(diff, format!("--- a.txt\n+++ a.txt\n{expected}"), "{tool}");
+    }
+    assert_eq!(preview(&room, "Write", &json!({ "file_path": "a.txt" })), None);
+    assert_eq!(preview(&room, "Bash", &json!({ "command": "ls" })), None);
 }
 
 #[test]

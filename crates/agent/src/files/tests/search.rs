@@ -354,8 +354,7 @@ fn a_dropped_use_is_told_to_stop() {
     let room = Room::new();
     let roots = AllowedFolders::open(&room.path(""), &[room.path("")]).unwrap();
     let context = context(roots);
-    let tool =
-        FileTool { spec: list_files_spec(), work: wait, compute: None, context: Arc::new(context) };
+    let tool = FileTool { spec: list_files_spec(), work: wait, context: Arc::new(context) };
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let mut run = tool.run(use_of(&json!({})));
     let is_ready = runtime.block_on(async {

@@ -2,11 +2,16 @@
 
 use std::time::Duration;
 
+use callgate_store::LedgerEntry;
 use callgate_wire::approval::{Action, ApprovalRequest, ApprovalResponse, Decision, Press};
+use callgate_wire::tool_act::ToolKind;
 use serde_json::{Value, json};
 
-use super::super::{AskerId, Desk, DeskInput, DeskOutput, DeskSettings, DeskStep, Now, Ruling};
+use super::super::{
+    AskerId, Desk, DeskInput, DeskOutput, DeskSettings, DeskStep, Now, RecordedQuestion, Ruling,
+};
 use super::{ADA, Ledger, ada, authority, id, request, request_of, settings, stranger};
+use crate::card::tests::sample;
 use crate::channel::{
     ChannelOrder, CopyPart, MarkState, News, Person, PersonPlace, QuestionCopy, QuestionMark,
     ReplyTo,
@@ -450,4 +455,22 @@ fn what_cannot_be_recorded_is_not_decided() {
     assert_eq!(told(&outputs), ["The ledger cannot be written, so this was not decided"]);
     assert_eq!(table.desk.open_count(), 0);
     assert!(answers(&table.ask(2, request(2, "make"))).is_empty());
+}
+
+/// A line of the table of tools is all that the ledger and the page need to know a tool: the page
+/// shows the card that is made from the ledger.
+#[test]
+fn every_line_of_the_table_of_tools_is_recorded_and_shown_on_the_page() {
+    for (agent, tool, kind) in ToolKind::table() {
+        let (input, body) = sample(kind);
+        let mut table = Table::new();
+        table.ask(1, request_of(1, tool, &input, &json!({ "agent": agent })));
+        let entries: Vec<LedgerEntry> = table.ledger.entries.clone();
+        let asked = entries.iter().find_map(|entry| entry.event().into_call()).unwrap();
+        let shown = RecordedQuestion::read(&entries).unwrap().card.shown;
+        assert_eq!(asked.summary, shown.row.summary, "{agent} {tool}");
+        let page = serde_json::to_value(&shown).unwrap();
+        assert_eq!(page["deed"], kind.deed(tool), "{agent} {tool}");
+        assert_eq!(page["body"]["type"], body, "{agent} {tool}");
+    }
 }

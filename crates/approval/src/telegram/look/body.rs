@@ -1,37 +1,29 @@
 //! What a tool would do, as part of a message.
 
 use crate::telegram::html::{Html, HtmlStyle};
+use callgate_mask::text::{self, Measure};
 use callgate_wire::desk::{CardContent, ContentChange};
 
 use super::name;
 use crate::card::Card;
 
-/// How many changes are shown, each as a block of its own.
-const MOST_CHANGES: usize = 16;
+/// How many headings and changes of files are shown, each as a block of its own. Telegram formats no
+/// more than a hundred places in a message.
+const MOST_BLOCKS: usize = 17;
+/// The longest text of what an agent wants, in UTF-16 units.
+const LONGEST_WISH: usize = 160;
 
 /// Adds what the agent wants, after its name.
 pub(super) fn wants(html: Html, card: &Card) -> Html {
-    let tool = &card.row.tool;
-    if let Some(blocked) = &card.blocked {
-        let html = html.text("was stopped: ").fixed(HtmlStyle::Bold, name(&blocked.by));
-        return html.text(" blocked ").fixed(HtmlStyle::Bold, name(tool));
-    }
-    match &card.body {
-        CardContent::Command { .. } => html.text("wants to run a command"),
-        CardContent::Write { .. } => html.text("wants to write a file"),
-        CardContent::Edit { .. } => html.text("wants to edit a file"),
-        CardContent::Patch { files } if files.len() == 1 => html.text("wants to edit a file"),
-        CardContent::Patch { .. } => html.text("wants to edit files"),
-        CardContent::Notebook { .. } => html.text("wants to edit a notebook"),
-        CardContent::Fetch { .. } => html.text("wants to fetch a page"),
-        CardContent::Plan { .. } => html.text("has a plan"),
-        CardContent::Ask { .. } => html.text("asks"),
-        CardContent::Mcp { server, tool, .. } => html
-            .text("wants to call ")
-            .fixed(HtmlStyle::Bold, name(tool))
-            .text(" of ")
-            .fixed(HtmlStyle::Bold, name(server)),
-        CardContent::Other { .. } => html.text("wants to use ").fixed(HtmlStyle::Bold, name(tool)),
+    match &card.blocked {
+        Some(blocked) => html
+            .text("was stopped: ")
+            .fixed(HtmlStyle::Bold, name(&blocked.by))
+            .text(" blocked ")
+            .fixed(HtmlStyle::Bold, name(&card.row.tool)),
+        None => {
+            html.fixed(HtmlStyle::Plain, text::cut(&card.wants(), LONGEST_WISH, Measure::Utf16))
+        }
     }
 }
 
@@ -53,11 +45,12 @@ pub(super) fn add(html: Html, card: &Card) -> (Html, bool) {
             })
             .content(HtmlStyle::Pre(None), content)
             .text("\n"),
-        CardContent::Edit { path, changes } => {
-            return changed([(path.clone(), &changes[..])].into_iter(), html);
-        }
+        CardContent::Edit { path, changes } => return changed(html, blocks(path, changes)),
         CardContent::Patch { files } => {
-            return changed(files.iter().map(|file| (file.heading(), &file.changes[..])), html);
+            return changed(
+                html,
+                files.iter().flat_map(|file| blocks(&file.heading(), &file.changes)),
+            );
         }
         CardContent::Notebook { path, what, content } => {
             let html =
@@ -90,29 +83,24 @@ fn optional(html: Html, style: HtmlStyle, text: Option<&String>) -> Html {
     }
 }
 
-/// Adds the changes of files, each file below its heading. Telegram formats no more than a hundred
-/// places in a message. Returns true if something is left out.
-fn changed<'a>(
-    files: impl Iterator<Item = (String, &'a [ContentChange])>,
+/// Returns the heading of a file and its changes.
+fn blocks(heading: &str, changes: &[ContentChange]) -> Vec<(HtmlStyle<'static>, String)> {
+    let changes = changes.iter().map(|change| {
+        (HtmlStyle::Pre(Some("diff")), change.to_string().trim_end_matches('\n').to_owned())
+    });
+    std::iter::once((HtmlStyle::Code, heading.to_owned())).chain(changes).collect()
+}
+
+/// Adds the changes of files. Returns true if something is left out.
+fn changed(
     mut html: Html,
+    blocks: impl IntoIterator<Item = (HtmlStyle<'static>, String)>,
 ) -> (Html, bool) {
-    let (mut left, mut more) = (MOST_CHANGES, 0);
-    for (heading, changes) in files {
-        // A file that is deleted or moved has no change of its own.
-        let count = changes.len().max(1);
-        let shown = count.min(left);
-        more += count - shown;
-        left -= shown;
-        if shown > 0 {
-            html = html.content(HtmlStyle::Code, &heading).text("\n");
-        }
-        for change in changes.iter().take(shown) {
-            let diff = change.to_string();
-            html = html.content(HtmlStyle::Pre(Some("diff")), diff.trim_end_matches('\n'));
-            html = html.text("\n");
-        }
+    let mut blocks = blocks.into_iter();
+    for (style, text) in blocks.by_ref().take(MOST_BLOCKS) {
+        html = html.content(style, &text).text("\n");
     }
-    match more {
+    match blocks.count() {
         0 => (html, false),
         more => (html.text(&format!("… {more} more changes\n")), true),
     }

@@ -64,7 +64,7 @@ fn everything(card: &Card) -> String {
     add("Session", &card.row.session);
     add("Last words", card.last_words.as_deref().unwrap_or_default());
     add("Tool", &card.row.tool);
-    for (title, content) in parts(&card.body) {
+    for (title, content) in parts(card) {
         add(title, &content);
     }
     for picker in &card.pickers {
@@ -90,7 +90,7 @@ fn rest(card: &Card) -> String {
     let Ok(members) = serde_json::from_str::<Map<String, Value>>(&card.input) else {
         return card.input.clone();
     };
-    let shown: Vec<String> = parts(&card.body).into_iter().map(|(_, content)| content).collect();
+    let shown: Vec<String> = parts(card).into_iter().map(|(_, content)| content).collect();
     let rest = members.into_iter().filter(|(name, value)| !is_shown(name, value, &shown));
     let rest: Map<String, Value> = rest.collect();
     if rest.is_empty() { String::new() } else { Value::Object(rest).to_string() }
@@ -109,21 +109,11 @@ fn is_shown(name: &str, value: &Value, shown: &[String]) -> bool {
 }
 
 /// Returns the parts of what would be done, each with its title.
-fn parts(body: &CardContent) -> Vec<(&'static str, String)> {
-    let (title, text) = match body {
-        CardContent::Command { description, .. } => {
-            let description = description.clone().unwrap_or_default();
-            return vec![("For", description), ("Command", body.command())];
-        }
-        CardContent::Write { path, .. } => (Some(("File", path)), "Content"),
-        CardContent::Edit { path, .. } => (Some(("File", path)), "Changes"),
-        CardContent::Notebook { path, .. } => (Some(("Notebook", path)), "Change"),
-        CardContent::Patch { .. } => (None, "Changes"),
-        CardContent::Fetch { .. } => (None, "Address"),
-        CardContent::Plan { .. } => (None, "Plan"),
-        CardContent::Ask { .. } => (None, "Question"),
-        CardContent::Mcp { .. } | CardContent::Other { .. } => (None, "Input"),
-    };
-    let title = title.map(|(title, path)| (title, path.clone()));
-    title.into_iter().chain([(text, body.text())]).collect()
+fn parts(card: &Card) -> Vec<(&str, String)> {
+    if let CardContent::Command { description, .. } = &card.body {
+        let description = description.clone().unwrap_or_default();
+        return vec![("For", description), ("Command", card.body.command())];
+    }
+    let path = card.body.path().map(|path| ("File", path.to_owned()));
+    path.into_iter().chain([(card.row.deed.as_str(), card.body.text())]).collect()
 }

@@ -8,7 +8,7 @@ use callgate_wire::desk::{
     CardContent, ChangedLine, CommandSegment, ContentChange, FileOperation, LineOperation,
     PatchedFile, SegmentStyle,
 };
-use callgate_wire::tool_act::ToolKind;
+use callgate_wire::tool_act::{ToolKind, ToolShell};
 use expect_test::{Expect, expect};
 
 use super::*;
@@ -29,6 +29,16 @@ fn card(body: CardContent) -> Card {
     });
     let request = ApprovalRequest::decode(request.to_string().as_bytes()).unwrap();
     let mut card = Card::new(&request, "{}", 1_800_000_000_000, 1_800_000_300_000);
+    let kind = match &body {
+        CardContent::Command { .. } => ToolKind::Run(ToolShell::Usual),
+        CardContent::Write { .. } => ToolKind::Write,
+        CardContent::Edit { .. } => ToolKind::Edit,
+        CardContent::Patch { .. } => ToolKind::Patch,
+        CardContent::Notebook { .. } => ToolKind::Notebook,
+        CardContent::Fetch { .. } => ToolKind::Fetch,
+        _ => ToolKind::Other,
+    };
+    card.row.deed = kind.deed("Tool");
     card.body = body;
     card
 }
@@ -153,7 +163,7 @@ fn a_file_and_an_edit() {
     check(
         &card(CardContent::Edit { path: "notes.md".into(), changes }),
         &expect![[r#"
-            <b>Claude Code</b> wants to edit a file
+            <b>Claude Code</b> wants to change a file
             📁 <code>/home/ada/engine</code> · session <code>34fb81ac</code>
 
             <code>notes.md</code>
@@ -171,14 +181,22 @@ fn a_file_and_an_edit() {
     );
 }
 
+fn lower_first(text: &str) -> String {
+    format!("{}{}", text[..1].to_lowercase(), &text[1..])
+}
+
 /// What a tool does is said here in the same words for every agent that has it.
 #[test]
 fn every_line_of_the_table_of_tools_is_known_on_phones() {
     for (agent, tool, kind) in ToolKind::table() {
         let (input, body) = sample(kind);
-        let look = QuestionLook::open(&card_of(agent, tool, &input), &[]);
-        let is_named = look.html.contains(&format!("wants to use <b>{tool}</b>"));
-        assert_eq!(is_named, body == "other", "{agent} {tool}: {}", look.html);
+        let html = QuestionLook::open(&card_of(agent, tool, &input), &[]).html;
+        let wants = match body {
+            "plan" => " has a plan".to_owned(),
+            "ask" => " asks".to_owned(),
+            _ => format!(" wants to {}", lower_first(&kind.deed(tool))),
+        };
+        assert!(html.contains(&wants), "{agent} {tool}: {html}");
     }
 }
 
@@ -199,7 +217,7 @@ fn a_patch_is_a_diff_of_each_file() {
     check(
         &card(CardContent::Patch { files }),
         &expect![[r#"
-            <b>Claude Code</b> wants to edit files
+            <b>Claude Code</b> wants to change files
             📁 <code>/home/ada/engine</code> · session <code>34fb81ac</code>
 
             <code>Update a.rs</code>
@@ -237,7 +255,7 @@ fn a_plan_a_tool_of_a_server_and_anything_else() {
     check(
         &card(CardContent::Mcp { server, tool, input: "{\n  \"number\": 7\n}".into() }),
         &expect![[r#"
-            <b>Claude Code</b> wants to call <b>close_issue</b> of <b>github</b>
+            <b>Claude Code</b> wants to use close_issue of github
             📁 <code>/home/ada/engine</code> · session <code>34fb81ac</code>
 
             <pre><code class="language-json">{
@@ -253,7 +271,7 @@ fn a_plan_a_tool_of_a_server_and_anything_else() {
     check(
         &with(card(CardContent::Other { input: "{}".into() }), |card| card.row.session.clear()),
         &expect![[r#"
-            <b>Claude Code</b> wants to use <b>Tool</b>
+            <b>Claude Code</b> wants to use Tool
             📁 <code>/home/ada/engine</code>
 
             <pre><code class="language-json">{}</code></pre>
@@ -406,7 +424,7 @@ fn a_notebook_and_a_page() {
     check(
         &card(body),
         &expect![[r"
-        <b>Claude Code</b> wants to edit a notebook
+        <b>Claude Code</b> wants to change a notebook
         📁 <code>/home/ada/engine</code> · session <code>34fb81ac</code>
 
         <code>/a.ipynb</code>

@@ -8,7 +8,7 @@ fn questions_as_they_look() {
         build(1),
         &expect![[r"
 
-            Claude Code wants to run in /home/ada/engine
+            Claude Code wants to run a command in /home/ada/engine
             session s1 · waits 5 min, until 08:05 UTC
               make build
               # Build
@@ -22,8 +22,9 @@ fn questions_as_they_look() {
         card(1, "Edit", &edit, &json!({})),
         &expect![[r"
 
-            Claude Code wants to edit /a.rs in /home/ada/engine
+            Claude Code wants to change a file in /home/ada/engine
             session s1 · waits 5 min, until 08:05 UTC
+              /a.rs
                one
               -two
               +2
@@ -36,7 +37,7 @@ fn questions_as_they_look() {
         card(1, "apply_patch", &json!({ "input": patch }), &json!({})),
         &expect![[r"
 
-            Claude Code wants to edit 2 files in /home/ada/engine
+            Claude Code wants to change files in /home/ada/engine
             session s1 · waits 5 min, until 08:05 UTC
               Update a.rs
               @@ fn x()
@@ -53,8 +54,9 @@ fn questions_as_they_look() {
         card(1, "Write", &write, &json!({ "context": null })),
         &expect![[r"
 
-            Claude Code wants to write /a in /home/ada/engine
+            Claude Code wants to write a file in /home/ada/engine
             session s1 · waits 5 min, until 08:05 UTC
+              /a
               line 1
               line 2
               line 3
@@ -65,8 +67,7 @@ fn questions_as_they_look() {
               line 8
               line 9
               line 10
-              line 11
-              … 14 more lines: f shows them
+              … 15 more lines: f shows them
               line 26
               line 27
               line 28
@@ -118,8 +119,9 @@ fn notebooks_and_pages_are_drawn_as_what_they_are() {
         card(1, "NotebookEdit", &input, &json!({})),
         &expect![[r"
 
-        Claude Code wants to edit /a.ipynb in /home/ada/engine
+        Claude Code wants to change a notebook in /home/ada/engine
         session s1 · waits 5 min, until 08:05 UTC
+          /a.ipynb
           replace the code cell `c1`
           print(1)
           print(2)
