@@ -66,8 +66,8 @@ pub fn real(path: &str, disk: &dyn Disk) -> Option<String> {
     PathFollower::new(disk).real(path)
 }
 
-/// Follows the paths of one verdict, and queries the disk once for each name.
-pub(crate) struct PathFollower<'a> {
+/// Follows many paths, such as those of one verdict, and queries the disk once for each name.
+pub struct PathFollower<'a> {
     disk: &'a dyn Disk,
     known: RefCell<HashMap<String, DiskEntry>>,
     /// The remaining number of queries.
@@ -77,7 +77,9 @@ pub(crate) struct PathFollower<'a> {
 }
 
 impl<'a> PathFollower<'a> {
-    pub(crate) fn new(disk: &'a dyn Disk) -> Self {
+    /// Creates a follower that has not looked at this disk yet.
+    #[must_use]
+    pub fn new(disk: &'a dyn Disk) -> Self {
         Self {
             disk,
             known: RefCell::default(),
@@ -121,8 +123,9 @@ impl<'a> PathFollower<'a> {
         links
     }
 
-    /// Follows an absolute path, see [`real`].
-    pub(crate) fn real(&self, path: &str) -> Option<String> {
+    /// Follows an absolute path, see [`real`]. Also returns `None` when it has followed more than is
+    /// allowed for one verdict.
+    pub fn real(&self, path: &str) -> Option<String> {
         self.walk(String::new(), path)
     }
 
