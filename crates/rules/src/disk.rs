@@ -38,6 +38,11 @@ pub trait Disk {
         Vec::new()
     }
 
+    /// Returns the names of the folders in the folder at an absolute path, without links.
+    fn folders_in(&self, _folder: &str) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Returns true if something is certainly at an absolute path, if only a link.
     fn exists(&self, _path: &str) -> bool {
         false
@@ -115,12 +120,21 @@ impl<'a> PathFollower<'a> {
 
     /// Returns the names of the links in a folder, each of which counts as a query.
     pub(crate) fn links_in(&self, folder: &str) -> Vec<String> {
+        self.listed(|| self.disk.links_in(folder))
+    }
+
+    /// Returns the names of the folders in a folder, each of which counts as a query.
+    pub(crate) fn folders_in(&self, folder: &str) -> Vec<String> {
+        self.listed(|| self.disk.folders_in(folder))
+    }
+
+    fn listed(&self, list: impl FnOnce() -> Vec<String>) -> Vec<String> {
         if self.is_spent() {
             return Vec::new();
         }
-        let links = self.disk.links_in(folder);
-        self.left.set(self.left.get().saturating_sub(1 + links.len()));
-        links
+        let names = list();
+        self.left.set(self.left.get().saturating_sub(1 + names.len()));
+        names
     }
 
     /// Follows an absolute path, see [`real`]. Also returns `None` when it has followed more than is
