@@ -12,9 +12,9 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-pub use declare::LedgerMember;
-
 use crate::raw::Json;
+
+pub use declare::LedgerMember;
 pub use event::{
     AgentCall, AgentSaid, AnswerChannel, ClosedHow, CodeMade, DeskStarted, EntriesPruned,
     HostGated, LedgerEvent, LedgerKind, LedgerRuling, LinkRemoved, NoMembers, PersonPress,

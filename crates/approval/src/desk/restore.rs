@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use callgate_store::LedgerEntry;
 use callgate_wire::approval::{Decision, RequestId};
-use callgate_wire::ledger::{LedgerEvent, LedgerKind, QuestionDecided};
+use callgate_wire::ledger::LedgerKind::{Asked, Checked, Closed, Decided, Delivered};
+use callgate_wire::ledger::{LedgerEvent, QuestionDecided};
 
 use super::asked::part_name;
 use super::calls::{Grant, REMEMBERED};
@@ -49,7 +50,7 @@ impl Desk {
     }
 
     fn restore_over(&mut self, entries: &[LedgerEntry]) {
-        let Some(closed) = entries.iter().rev().find(|entry| entry.is(LedgerKind::Closed)) else {
+        let Some(closed) = entries.iter().rev().find(|entry| entry.is(Closed)) else {
             return;
         };
         let Some(id) = closed.question.as_deref().and_then(RequestId::parse) else {
@@ -65,12 +66,9 @@ impl Desk {
     /// Restores the grant of a blocked call that has not tried again yet.
     fn restore_grant(&mut self, now: Now, entries: &[LedgerEntry]) {
         let find = |kind| entries.iter().find(|entry| entry.is(kind));
-        let (Some(asked), Some(decided), Some(_), None) = (
-            find(LedgerKind::Asked),
-            find(LedgerKind::Decided),
-            find(LedgerKind::Delivered),
-            find(LedgerKind::Checked),
-        ) else {
+        let (Some(asked), Some(decided), Some(_), None) =
+            (find(Asked), find(Decided), find(Delivered), find(Checked))
+        else {
             return;
         };
         let Some(DeskDecision { decision: Decision::Allow, by, .. }) = decided_from(decided) else {
@@ -98,7 +96,7 @@ impl Desk {
     }
 
     fn open_from(&self, now: Now, entries: &[LedgerEntry]) -> Option<PendingQuestion> {
-        let decided = entries.iter().rev().find(|entry| entry.is(LedgerKind::Decided));
+        let decided = entries.iter().rev().find(|entry| entry.is(Decided));
         let RecordedQuestion { card, request, digest, is_cut, .. } =
             RecordedQuestion::read(entries)?;
         let left = u64::try_from(card.row.until_ms.saturating_sub(now.wall_ms)).unwrap_or_default();

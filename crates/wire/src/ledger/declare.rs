@@ -51,8 +51,8 @@ pub(super) fn object(
 
 /// Declares words that members have as values, each with its name in the ledger.
 macro_rules! ledger_words {
-    ($(#[$about:meta])* $words:ident { $($(#[$mark:meta])* $word:ident $name:literal,)* }) => {
-        $(#[$about])*
+    ($($(#[$about:meta])+ $words:ident { $($(#[$mark:meta])* $word:ident $name:literal,)* })*) => {$(
+        $(#[$about])+
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
         #[allow(missing_docs, reason = "docs/protocol/ledger.md says what each means")]
         pub enum $words {
@@ -77,7 +77,7 @@ macro_rules! ledger_words {
                 Self::ALL.iter().copied().find(|word| word.name() == name)
             }
         }
-    };
+    )*};
 }
 
 /// Declares bodies. Their members are written in the order of the fields. A field marked `optional`

@@ -173,9 +173,6 @@ ledger_words! {
         Allow "allow",
         Deny "deny",
     }
-}
-
-ledger_words! {
     /// The channel through which a decision came.
     AnswerChannel {
         Terminal "terminal",
@@ -183,9 +180,6 @@ ledger_words! {
         Viewer "viewer",
         Rule "rule",
     }
-}
-
-ledger_words! {
     /// What came of a press or a command.
     PressOutcome {
         Decided "decided",
@@ -199,9 +193,6 @@ ledger_words! {
         WrongCode "wrong code",
         Forged "forged",
     }
-}
-
-ledger_words! {
     /// How a question ended.
     ClosedHow {
         Answered "answered",

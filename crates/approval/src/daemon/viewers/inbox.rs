@@ -115,9 +115,7 @@ fn is_split(command: &str, pieces: &[CommandSegment]) -> bool {
 
 /// Returns the question of these entries and the number of its first one, if it waits for an answer.
 fn waiting(entries: &[LedgerEntry]) -> Option<(u64, RecordedQuestion)> {
-    let is_over =
-        |entry: &LedgerEntry| entry.is(LedgerKind::Decided) || entry.is(LedgerKind::Closed);
-    if entries.iter().any(is_over) {
+    if entries.iter().any(|entry| entry.is(LedgerKind::Decided) || entry.is(LedgerKind::Closed)) {
         return None;
     }
     let question = RecordedQuestion::read(entries)?;
