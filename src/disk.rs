@@ -1,6 +1,6 @@
 //! The disk of this machine, as verdicts see it.
 
-use std::fs::{self, DirEntry};
+use std::fs::{self, DirEntry, FileType};
 use std::io::ErrorKind;
 
 use callgate_rules::{Disk, DiskEntry};
@@ -25,9 +25,11 @@ impl Disk for RealDisk {
     }
 
     fn links_in(&self, folder: &str) -> Vec<String> {
-        let is_link = |entry: &DirEntry| entry.file_type().is_ok_and(|kind| kind.is_symlink());
-        let entries = fs::read_dir(folder).into_iter().flatten().flatten().filter(is_link);
-        entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
+        names_in(folder, FileType::is_symlink)
+    }
+
+    fn folders_in(&self, folder: &str) -> Vec<String> {
+        names_in(folder, FileType::is_dir)
     }
 
     fn exists(&self, path: &str) -> bool {
@@ -37,6 +39,13 @@ impl Disk for RealDisk {
     fn is_folder(&self, path: &str) -> bool {
         fs::metadata(path).is_ok_and(|metadata| metadata.is_dir())
     }
+}
+
+/// Returns the names in a folder that are of a kind.
+fn names_in(folder: &str, is_kind: fn(&FileType) -> bool) -> Vec<String> {
+    let is_it = |entry: &DirEntry| entry.file_type().is_ok_and(|kind| is_kind(&kind));
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten().filter(is_it);
+    entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
 }
 
 #[cfg(test)]

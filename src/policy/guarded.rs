@@ -3,7 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
-use callgate_rules::{Guarded, GuardedKind, disk};
+use callgate_rules::disk::PathFollower;
+use callgate_rules::{Guarded, GuardedKind};
 
 use super::home;
 use crate::config::{Config, Surroundings};
@@ -48,12 +49,14 @@ pub(crate) fn guarded(config: &Config) -> Guarded {
 
 pub(super) fn guarded_in(config: &Config, around: &Surroundings) -> Guarded {
     let mut guarded = Guarded::new(&home());
-    let mut add = |kind, path: &Path| guard(&mut guarded, kind, path);
+    // The places are in few folders, and the hook looks at them at every call.
+    let follower = PathFollower::new(&RealDisk);
+    let mut add = |kind, path: &Path| guard(&mut guarded, &follower, kind, path);
     let folder = PathBuf::from(home());
     for (kind, path) in LINKED {
         // It is guarded by its own name already.
         let path = folder.join(path);
-        let place = path.to_str().and_then(|path| disk::real(path, &RealDisk)).map(PathBuf::from);
+        let place = path.to_str().and_then(|path| follower.real(path)).map(PathBuf::from);
         if let Some(place) = place.filter(|place| *place != path) {
             add(kind, &place);
         }
@@ -93,10 +96,10 @@ pub(super) fn guarded_in(config: &Config, around: &Surroundings) -> Guarded {
 }
 
 /// Guards a path by both its names: as it is written, and without links.
-fn guard(guarded: &mut Guarded, kind: GuardedKind, path: &Path) {
+fn guard(guarded: &mut Guarded, follower: &PathFollower<'_>, kind: GuardedKind, path: &Path) {
     if let Some(path) = path.to_str() {
         guarded.add(kind, path);
-        if let Some(place) = disk::real(path, &RealDisk).filter(|place| place != path) {
+        if let Some(place) = follower.real(path).filter(|place| place != path) {
             guarded.add(kind, &place);
         }
     }

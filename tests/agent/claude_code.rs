@@ -95,6 +95,9 @@ fn its_tools_are_asked_about_once_and_shown_with_their_results() {
     assert_eq!(asked[0]["data"]["toolId"], uses[0]["data"]["toolId"]);
     let failed: Vec<bool> = results.iter().map(|it| it["data"]["isError"] == true).collect();
     assert_eq!(failed, [false, true]);
+    let denied = &results[1]["data"]["result"];
+    assert_eq!(denied["denied"], true, "a front end can name what was denied: {denied}");
+    assert!(denied["error"].as_str().unwrap().contains("rule `no`"), "{denied}");
     assert!(setup.work().join("allowed").exists() && !setup.work().join("denied").exists());
     assert!(all.last().unwrap()["data"]["usage"]["outputTokens"].as_u64().unwrap() > 0);
 }

@@ -18,7 +18,7 @@ pub mod programs;
 mod secrets;
 pub mod text;
 mod variables;
-mod word_list;
+pub mod word_list;
 
 pub use secrets::{MaskedText, PlaceholderError, mask_json, mask_text};
 pub use variables::{SecretVariables, is_secret_variable};

@@ -38,6 +38,11 @@ pub trait Disk {
         Vec::new()
     }
 
+    /// Returns the names of the folders in the folder at an absolute path, without links.
+    fn folders_in(&self, _folder: &str) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Returns true if something is certainly at an absolute path, if only a link.
     fn exists(&self, _path: &str) -> bool {
         false
@@ -66,8 +71,8 @@ pub fn real(path: &str, disk: &dyn Disk) -> Option<String> {
     PathFollower::new(disk).real(path)
 }
 
-/// Follows the paths of one verdict, and queries the disk once for each name.
-pub(crate) struct PathFollower<'a> {
+/// Follows many paths, such as those of one verdict, and queries the disk once for each name.
+pub struct PathFollower<'a> {
     disk: &'a dyn Disk,
     known: RefCell<HashMap<String, DiskEntry>>,
     /// The remaining number of queries.
@@ -77,7 +82,9 @@ pub(crate) struct PathFollower<'a> {
 }
 
 impl<'a> PathFollower<'a> {
-    pub(crate) fn new(disk: &'a dyn Disk) -> Self {
+    /// Creates a follower that has not looked at this disk yet.
+    #[must_use]
+    pub fn new(disk: &'a dyn Disk) -> Self {
         Self {
             disk,
             known: RefCell::default(),
@@ -113,16 +120,26 @@ impl<'a> PathFollower<'a> {
 
     /// Returns the names of the links in a folder, each of which counts as a query.
     pub(crate) fn links_in(&self, folder: &str) -> Vec<String> {
+        self.listed(|| self.disk.links_in(folder))
+    }
+
+    /// Returns the names of the folders in a folder, each of which counts as a query.
+    pub(crate) fn folders_in(&self, folder: &str) -> Vec<String> {
+        self.listed(|| self.disk.folders_in(folder))
+    }
+
+    fn listed(&self, list: impl FnOnce() -> Vec<String>) -> Vec<String> {
         if self.is_spent() {
             return Vec::new();
         }
-        let links = self.disk.links_in(folder);
-        self.left.set(self.left.get().saturating_sub(1 + links.len()));
-        links
+        let names = list();
+        self.left.set(self.left.get().saturating_sub(1 + names.len()));
+        names
     }
 
-    /// Follows an absolute path, see [`real`].
-    pub(crate) fn real(&self, path: &str) -> Option<String> {
+    /// Follows an absolute path, see [`real`]. Also returns `None` when it has followed more than is
+    /// allowed for one verdict.
+    pub fn real(&self, path: &str) -> Option<String> {
         self.walk(String::new(), path)
     }
 

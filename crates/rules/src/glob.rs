@@ -91,21 +91,22 @@ pub(crate) fn meets(one: &[Tok], other: &[Tok], lean: Lean) -> bool {
 /// Returns true if a path certainly begins differently from this root and what follows it, so that
 /// the two cannot match. It is a quick check before [`meets`].
 pub(crate) fn begins_otherwise(path: &[Tok], root: &str, rest: &[Tok], lean: Lean) -> bool {
-    let known = root.chars().map(Tok::Is).chain(rest.iter().copied());
-    let mut left = path.iter();
-    for (at, tok) in known.enumerate() {
-        let (Tok::Is(wanted), next) = (tok, left.next()) else { return false };
-        match next {
-            None => return true,
-            Some(Tok::Is(c)) if is_same(*c, wanted, lean) => {}
-            Some(Tok::Is(_)) => {
-                steps::spend(1 + at / 8);
-                return true;
-            }
-            Some(_) => return false,
+    let (mut root, mut rest) = (root.chars(), rest.iter());
+    for (at, tok) in path.iter().enumerate() {
+        let wanted = match root.next() {
+            Some(c) => c,
+            None => match rest.next() {
+                Some(Tok::Is(c)) => *c,
+                _ => return false,
+            },
+        };
+        let Tok::Is(c) = tok else { return false };
+        if !is_same(*c, wanted, lean) {
+            steps::spend(1 + at / 8);
+            return true;
         }
     }
-    false
+    root.next().is_some() || matches!(rest.next(), Some(Tok::Is(_)))
 }
 
 /// Returns true if a pattern is a known text.

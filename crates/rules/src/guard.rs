@@ -160,12 +160,11 @@ impl Guarded {
         let names = act.strings.iter().filter(|text| text.len() <= place::LONGEST);
         let others: Vec<Vec<Tok>> = names.map(|text| plain(&literal(text))).collect();
         let touched = act.touched.iter().take_while(|_| !steps::is_spent());
-        let by_path = touched.filter(is_path).find_map(|path| {
-            let path = plain(path);
-            let is_hit =
-                |place: &&GuardedPlace| place.holds(&path) || place.is_joined(&path, &others);
-            self.places.iter().find(is_hit).map(GuardedPlace::reason)
-        });
+        let paths: Vec<Vec<Tok>> = touched.filter(is_path).map(|path| plain(path)).collect();
+        let is_hit = |place: &&GuardedPlace| {
+            paths.iter().any(|path| place.holds(path)) || place.is_joined(&paths, &others)
+        };
+        let by_path = self.places.iter().find(is_hit).map(GuardedPlace::reason);
         by_path
             .or_else(|| act.strings.iter().find_map(|text| self.names_guarded(text)))
             .or_else(|| self.some_text_touches(act))

@@ -109,7 +109,8 @@ impl ClaudeCodeAnswer {
             // Without the runtime there are no permissions, and the answer is always no.
             return Model::with(settings).stream(request);
         };
-        let settings = tools::pausing(tools::gated(settings, &runner), &round_ends);
+        let settings =
+            tools::pausing(tools::gated(settings, &runner, &self.events.ran), &round_ends);
         let mut model = Model::with(settings);
         let host = tools::host(&call.tools, &runner, &self.events.ran)?;
         model.set_tools(host, ToolTransport::Sdk);
@@ -226,7 +227,8 @@ impl EventReader {
                 into.push(AnswerPiece::OwnCall { id: call.id, name, input: call.input });
             }
             ClaudeEvent::ToolResult(result) => {
-                // The outcome of a tool of the runtime is known here; the CLI may have changed it.
+                // The outcome of a tool of the runtime is known here; the CLI may have changed it. So is
+                // what was denied.
                 let ran = lock(&self.ran).remove(&result.id);
                 let (name, input) = self.calls.remove(&result.id).unwrap_or_default();
                 let outcome = ran.unwrap_or_else(|| match (result.text(), result.is_error) {

@@ -16,7 +16,7 @@ use uuid::Uuid;
 use super::{RanTools, RoundEnds};
 use crate::engine::{EngineToolCall, ToolRunner};
 use crate::gate::ToolPermit;
-use crate::tool::{ToolSpec, raw_json};
+use crate::tool::{CallOutcome, ToolSpec, raw_json};
 
 /// The name of the server with the runtime's tools.
 const SERVER: &str = "callgate";
@@ -63,17 +63,28 @@ pub(super) fn pausing(mut settings: ClaudeSettings, rounds: &RoundEnds) -> Claud
 }
 
 /// Has the gate decide about the CLI's own tools, also about those that the CLI would not ask about.
-pub(super) fn gated(settings: ClaudeSettings, runner: &Arc<dyn ToolRunner>) -> ClaudeSettings {
+/// What was denied is in `ran`, by the id of the call.
+pub(super) fn gated(
+    settings: ClaudeSettings,
+    runner: &Arc<dyn ToolRunner>,
+    ran: &RanTools,
+) -> ClaudeSettings {
     let hook = Hook::new(HookEvent::PreToolUse, |input| async move {
         let name = input.tool_name.unwrap_or_default();
         let is_asked = own_name(&name).is_none() && !HARMLESS.contains(&&*name);
         if is_asked { HookOutput::ask("callgate decides") } else { HookOutput::proceed() }
     });
-    let runner = Arc::clone(runner);
-    settings.hook(hook).permission(move |question| decide(Arc::clone(&runner), question))
+    let (runner, ran) = (Arc::clone(runner), Arc::clone(ran));
+    settings
+        .hook(hook)
+        .permission(move |question| decide(Arc::clone(&runner), Arc::clone(&ran), question))
 }
 
-async fn decide(runner: Arc<dyn ToolRunner>, question: PermissionQuestion) -> PermissionDecision {
+async fn decide(
+    runner: Arc<dyn ToolRunner>,
+    ran: RanTools,
+    question: PermissionQuestion,
+) -> PermissionDecision {
     let PermissionQuestion { tool_name, input, tool_use_id, .. } = question;
     let id = tool_use_id.unwrap_or_else(|| Uuid::new_v4().to_string());
     let is_read_only = matches!(
@@ -81,7 +92,7 @@ async fn decide(runner: Arc<dyn ToolRunner>, question: PermissionQuestion) -> Pe
         ToolKind::Read | ToolKind::Find | ToolKind::Search | ToolKind::WebSearch
     );
     let input = raw_json(&input);
-    let call = EngineToolCall { id, tool: tool_name, input, is_read_only };
+    let call = EngineToolCall { id: id.clone(), tool: tool_name, input, is_read_only };
     match runner.may(call).await {
         ToolPermit::Allowed { input, .. } => {
             // Arguments that a person has changed are an object, as the gate has checked.
@@ -89,6 +100,7 @@ async fn decide(runner: Arc<dyn ToolRunner>, question: PermissionQuestion) -> Pe
             PermissionDecision::Allow { input, updates: Vec::new() }
         }
         ToolPermit::Denied { because, interrupt } => {
+            lock(&ran).insert(id, CallOutcome::denied(&*because));
             PermissionDecision::Deny { message: because, interrupt }
         }
     }

@@ -1,5 +1,6 @@
 //! The agent's last words, read from the end of its transcript.
 
+use std::mem::replace;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -12,7 +13,10 @@ use rustix::process::geteuid;
 use crate::asker::WordsLook;
 
 /// How much of a transcript's end is read, in bytes.
-const TAIL: usize = 256 * 1024;
+const TAIL: u64 = 256 * 1024;
+/// How much of it is read before the question is sent: enough for words that are written already,
+/// and little enough to delay nobody.
+const GLANCE: u64 = 16 * 1024;
 /// How long the agent may take to write its last words: it buffers lines for up to a tenth of a
 /// second. Nobody waits for that.
 const PATIENCE: WordsPatience =
@@ -39,7 +43,9 @@ pub(super) struct TranscriptWatch {
     patience: WordsPatience,
     begun: Instant,
     pause: Duration,
-    /// The size that the file had at the last look, and what was found then.
+    /// How much of the file's end the next look reads.
+    reach: u64,
+    /// The size that the file had when it was last read as far as it matters, and what was found.
     size: Option<u64>,
     found: LastWords,
 }
@@ -61,8 +67,8 @@ impl TranscriptWatch {
         patience: WordsPatience,
     ) -> Self {
         let (begun, pause) = (Instant::now(), LOOK_AFTER);
-        let (size, found) = (None, LastWords::default());
-        Self { path, tool, is_subagent, patience, begun, pause, size, found }
+        let (reach, size, found) = (GLANCE, None, LastWords::default());
+        Self { path, tool, is_subagent, patience, begun, pause, reach, size, found }
     }
 
     /// Looks for the words. After some time, older words do.
@@ -74,13 +80,17 @@ impl TranscriptWatch {
         };
         let Some(size) = file.size() else { return WordsLook::Never };
         if self.size != Some(size) {
-            let Some(tail) = file.tail(size) else { return WordsLook::Never };
-            let from_start = size <= TAIL as u64;
+            let reach = replace(&mut self.reach, TAIL);
+            let Some(tail) = file.tail(size, reach) else { return WordsLook::Never };
+            let from_start = size <= reach;
             self.found = words(&tail, from_start, self.tool.as_deref(), self.is_subagent);
-            self.size = Some(size);
+            self.size = (from_start || reach == TAIL).then_some(size);
         }
-        match self.found {
-            LastWords { is_behind: false, .. } => self.latest(),
+        match &self.found {
+            LastWords { is_behind: false, text: Some(words), .. } => {
+                WordsLook::Found(words.clone())
+            }
+            LastWords { is_behind: false, .. } if self.size.is_some() => WordsLook::Never,
             LastWords { is_empty: true, .. } => self.later(self.patience.first),
             _ => self.later(self.patience.usual),
         }
@@ -89,15 +99,11 @@ impl TranscriptWatch {
     /// Returns when to look again, or what was found if that has been tried for long enough.
     fn later(&mut self, patience: Duration) -> WordsLook {
         if self.begun.elapsed() >= patience {
-            return self.latest();
+            return self.found.text.clone().map_or(WordsLook::Never, WordsLook::Found);
         }
         let pause = self.pause;
         self.pause = (pause * 3 / 2).min(LONGEST_PAUSE);
         WordsLook::Later(pause)
-    }
-
-    fn latest(&self) -> WordsLook {
-        self.found.text.clone().map_or(WordsLook::Never, WordsLook::Found)
     }
 }
 
@@ -125,9 +131,9 @@ impl TranscriptFile {
         u64::try_from(fstat(&self.0).ok()?.st_size).ok()
     }
 
-    /// Reads the last bytes of a file of this size.
-    fn tail(&self, size: u64) -> Option<Vec<u8>> {
-        let start = size.saturating_sub(TAIL as u64);
+    /// Reads the last bytes of a file of this size, at most `reach` of them.
+    fn tail(&self, size: u64, reach: u64) -> Option<Vec<u8>> {
+        let start = size.saturating_sub(reach);
         let mut tail = vec![0; usize::try_from(size - start).ok()?];
         let mut filled = 0;
         while filled < tail.len() {

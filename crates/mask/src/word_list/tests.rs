@@ -17,5 +17,7 @@ proptest! {
         word in "[abAB. ]{0,3}",
     ) {
         prop_assert_eq!(contains_word(&list, word.as_bytes()), is_word_of(&list, &word));
+        let is_there = list.split_ascii_whitespace().any(|known| known == word);
+        prop_assert_eq!(contains_exactly(&list, word.as_bytes()), is_there);
     }
 }

@@ -230,8 +230,8 @@ impl LinkTargets {
     }
 
     /// Returns the other names of an absolute path and what follows it, which begins with a
-    /// wildcard: by the links on the path, and by the links in its folder that the wildcard could
-    /// be.
+    /// wildcard: by the links on the path, by the links in its folder that the wildcard could be, and
+    /// by those below the folders that it could be.
     fn followed(
         &mut self,
         path: &str,
@@ -250,9 +250,18 @@ impl LinkTargets {
         let end = rest.iter().position(|tok| *tok == Tok::Is('/')).unwrap_or(rest.len());
         let (name, below) = rest.split_at(end);
         let links = if name.is_empty() { Vec::new() } else { follower.links_in(path) };
-        for link in links.iter().filter(|link| meets(name, &literal(link), Lean::Generous)) {
+        let is_meant = |found: &&String| meets(name, &literal(found), Lean::Generous);
+        for link in links.iter().filter(is_meant) {
             let place = self.elsewhere(&(slashed(path) + link), follower);
             words.extend(place.map(|place| ShellWord::of_toks(&place, below)));
+        }
+        let Some((_, below)) = below.split_first().filter(|_| !name.is_empty()) else {
+            return words;
+        };
+        let (known, rest) = known_folder(below);
+        for folder in follower.folders_in(path).iter().filter(is_meant) {
+            let path = slashed(path) + folder + "/" + &known;
+            words.extend(self.followed(&path, rest, follower));
         }
         words
     }

@@ -31,6 +31,13 @@ impl Disk for MadeUpDisk<'_> {
         let inside = names.filter(|(parent, _)| *parent == folder.trim_end_matches('/'));
         inside.map(|(_, name)| name.to_owned()).collect()
     }
+
+    /// Returns the folders above links: of the others it is not known what they are.
+    fn folders_in(&self, folder: &str) -> Vec<String> {
+        let folder = format!("{}/", folder.trim_end_matches('/'));
+        let below = self.links.iter().filter_map(|(path, _)| path.strip_prefix(&*folder));
+        below.filter_map(|path| Some(path.split_once('/')?.0.to_owned())).collect()
+    }
 }
 
 #[test]

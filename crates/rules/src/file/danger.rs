@@ -144,7 +144,7 @@ fn broad(
     let at = fields.at_of("command");
     let fixed = pattern.fixed();
     let text = &pattern.text;
-    let Some(program) = fixed.first() else {
+    let Some(&program) = fixed.first() else {
         if text.trim() == "*" {
             source.note(
                 RuleProblemLevel::Warning,
@@ -196,7 +196,7 @@ fn escapes(name: &str) -> bool {
 
 /// Returns what else the words that may follow a command allow, if that is more than names and
 /// files.
-fn open_tail(fixed: &[String], lists_options: bool) -> Option<String> {
+fn open_tail(fixed: &[&str], lists_options: bool) -> Option<String> {
     let (program, words) = fixed.split_first()?;
     let is = |list: &str| is_one_of(program, list);
     if is(WRAPPERS)
@@ -207,9 +207,9 @@ fn open_tail(fixed: &[String], lists_options: bool) -> Option<String> {
     let name = last_name(program);
     let by_options = is(ONLY_BY_OPTIONS);
     // The long lists come last: rules are read at every call without a desk.
-    let has_ended = || by_options && (lists_options || words.iter().any(|word| word == "--"));
+    let has_ended = || by_options && (lists_options || words.contains(&"--"));
     let is_harmless = || {
-        let is_harmless = |word: &String| {
+        let is_harmless = |word: &&str| {
             HARMLESS.iter().any(|(program, commands)| *program == name && has(commands, word))
         };
         words.first().is_some_and(is_harmless)
@@ -241,9 +241,9 @@ fn open_tail(fixed: &[String], lists_options: bool) -> Option<String> {
 
 /// Returns true if a wrapper is given a command to run. The word after an option may be the option's
 /// value, unless the option is `--`.
-fn names_program(fixed: &[String]) -> bool {
+fn names_program(fixed: &[&str]) -> bool {
     let takes_value = |word: &str| word.starts_with('-') && word != "--" && !word.contains('=');
-    fixed.windows(2).any(|two| !is_own_word(&two[1]) && !takes_value(&two[0]))
+    fixed.windows(2).any(|two| !is_own_word(two[1]) && !takes_value(two[0]))
 }
 
 /// Returns true for a word of a wrapper that names no program: an option, a number, another
@@ -257,10 +257,10 @@ fn is_own_word(word: &str) -> bool {
 }
 
 /// Returns true if an interpreter takes its program as a text that the pattern leaves open.
-fn runs_code(fixed: &[String], is_open: bool) -> bool {
+fn runs_code(fixed: &[&str], is_open: bool) -> bool {
     let takes_text =
         ["-c", "-e", "-E", "-r", "--eval", "--command", "-lc", "-exec", "-execdir", "-ok"];
-    let is_runner = |word: &String| is_one_of(word, INTERPRETERS) || is_one_of(word, SHELLS);
+    let is_runner = |word: &&str| is_one_of(word, INTERPRETERS) || is_one_of(word, SHELLS);
     let last = fixed.last().map(|word| last_name(word));
     is_open && last.is_some_and(|last| takes_text.contains(&last)) && fixed.iter().any(is_runner)
 }

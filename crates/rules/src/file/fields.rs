@@ -13,21 +13,28 @@ use crate::rule::RuleDecision;
 /// The text of a file, and its problems.
 pub(super) struct FileSource<'a> {
     pub(super) name: &'a str,
-    pub(super) text: &'a str,
+    text: &'a str,
     pub(super) problems: Vec<Problem>,
+    /// Where the part begins that is being read: positions are counted from there.
+    part: usize,
     /// The byte up to which lines were counted last, and how many line ends there are before it.
     counted: Cell<(usize, usize)>,
 }
 
 impl<'a> FileSource<'a> {
     pub(super) fn new(name: &'a str, text: &'a str) -> Self {
-        Self { name, text, problems: Vec::new(), counted: Cell::new((0, 0)) }
+        Self { name, text, problems: Vec::new(), part: 0, counted: Cell::new((0, 0)) }
     }
 
-    /// Returns the line of a byte. The tables of a file are read in their order, so the lines before
-    /// the last one are not counted again.
+    /// Begins a part of the file, at this byte.
+    pub(super) fn begin_part(&mut self, start: usize) {
+        self.part = start;
+    }
+
+    /// Returns the line of a byte of the part. The tables of a file are read in their order, so the
+    /// lines before the last one are not counted again.
     pub(super) fn line(&self, at: usize) -> usize {
-        let at = at.min(self.text.len());
+        let at = (self.part + at).min(self.text.len());
         let (from, ends) =
             Some(self.counted.get()).filter(|(from, _)| *from <= at).unwrap_or_default();
         let ends = ends + memchr::memchr_iter(b'\n', &self.text.as_bytes()[from..at]).count();
@@ -35,9 +42,9 @@ impl<'a> FileSource<'a> {
         ends + 1
     }
 
-    /// Returns the line and the column of a byte.
+    /// Returns the line and the column of a byte of the part.
     fn place(&self, at: usize) -> (usize, usize) {
-        let before = self.text.get(..at).unwrap_or(self.text);
+        let before = self.text.get(..self.part + at).unwrap_or(self.text);
         let start = memchr::memrchr(b'\n', before.as_bytes()).map_or(0, |end| end + 1);
         let column = before[start..].chars().count() + 1;
         (self.line(at), column)
@@ -93,7 +100,7 @@ impl<'a> TableFields<'a> {
     }
 
     pub(super) fn value(&self, name: &str) -> Option<&'a Spanned<DeValue<'a>>> {
-        self.table.iter().find(|(key, _)| key.get_ref() == name).map(|(_, value)| value)
+        self.table.get(name)
     }
 
     pub(super) fn has(&self, name: &str) -> bool {

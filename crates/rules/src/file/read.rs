@@ -38,6 +38,45 @@ const CONDITIONS: [&str; 13] = [
 const OTHER_KEYS: [&str; 4] = ["name", "decide", "options", "reason"];
 
 pub(super) fn read(name: &str, text: &str, trust: Trust) -> RuleFile {
+    read_by_part(name, text, trust).unwrap_or_else(|| read_whole(name, text, trust))
+}
+
+/// Reads a file one `[[rule]]` or `[[test]]` after the other, or returns `None` if anything is wrong
+/// with it: then the whole file has to be read to say what.
+///
+/// The hook reads the rules before every call of a tool when no daemon runs, and the memory that a
+/// TOML parser needs for a whole file costs more than the parsing.
+fn read_by_part(name: &str, text: &str, trust: Trust) -> Option<RuleFile> {
+    if text.len() > LARGEST_FILE {
+        return None;
+    }
+    let mut file = RuleFile::empty(name, trust);
+    let mut source = FileSource::new(name, text);
+    let mut start = 0;
+    for end in part_ends(text) {
+        source.begin_part(start);
+        tables(DeTable::parse(&text[start..end]).ok()?.get_ref(), &mut file, &mut source);
+        start = end;
+    }
+    if source.error_count() > 0 || file.rules.len().max(file.tests.len()) > MOST_RULES {
+        return None;
+    }
+    Some(with_problems(file, source))
+}
+
+/// Returns where the parts of a file end. Each begins with a line that says only `[[rule]]` or
+/// `[[test]]`. Within a value of several lines that is not the beginning of a table; the part before
+/// it then lacks the end of that value, and cannot be parsed.
+fn part_ends(text: &str) -> impl Iterator<Item = usize> {
+    let starts = memchr::memmem::find_iter(text.as_bytes(), "\n[[").map(|at| at + 1);
+    let is_header = |at: &usize| {
+        let line = text[*at..].lines().next().unwrap_or_default();
+        matches!(line, "[[rule]]" | "[[test]]")
+    };
+    starts.filter(is_header).chain([text.len()])
+}
+
+fn read_whole(name: &str, text: &str, trust: Trust) -> RuleFile {
     let mut file = RuleFile::empty(name, trust);
     let mut source = FileSource::new(name, text);
     if text.len() > LARGEST_FILE {
@@ -51,6 +90,10 @@ pub(super) fn read(name: &str, text: &str, trust: Trust) -> RuleFile {
             }
         }
     }
+    with_problems(file, source)
+}
+
+fn with_problems(mut file: RuleFile, source: FileSource<'_>) -> RuleFile {
     file.problems = source.problems;
     file.problems.sort_by_key(|problem| (problem.line, problem.column));
     file
@@ -253,3 +296,6 @@ fn days(fields: &TableFields<'_>, source: &mut FileSource<'_>) -> Option<Weekday
     })?;
     days.into_iter().reduce(Weekdays::and)
 }
+
+#[cfg(test)]
+mod tests;

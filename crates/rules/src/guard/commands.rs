@@ -53,7 +53,7 @@ impl Guarded {
         let others = relatives(command);
         let is_hit = |place: &&GuardedPlace| {
             let paths = if is_soft(place) { &changed } else { &paths };
-            paths.iter().any(|path| place.holds(path) || place.is_joined(path, &others))
+            paths.iter().any(|path| place.holds(path)) || place.is_joined(paths, &others)
         };
         let hit = self.places.iter().find(is_hit).map(GuardedPlace::reason);
         hit.or_else(|| git::replaces_folder(command))

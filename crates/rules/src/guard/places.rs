@@ -88,15 +88,10 @@ impl GuardedPlace {
         Self { kind, mark, shown, is_anywhere: false, toks, above: Vec::new() }
     }
 
-    /// Returns the place itself.
-    fn path(&self) -> &[Tok] {
-        &self.toks[..self.toks.len() - BELOW.len()]
-    }
-
-    /// Returns the known folders above it, each with the rest of the path.
+    /// Returns the known folders above it, each with the rest of the path and [`BELOW`].
     fn parents(&self) -> impl Iterator<Item = (&[Tok], &[Tok])> {
         self.above.iter().map(|length| {
-            let (folder, rest) = self.path().split_at(*length);
+            let (folder, rest) = self.toks.split_at(*length);
             (folder, rest.strip_prefix(&[Tok::Is('/')]).unwrap_or(rest))
         })
     }
@@ -126,12 +121,12 @@ impl GuardedPlace {
         self.parents().any(|(folder, _)| meets(path, folder, Lean::Generous))
     }
 
-    /// Returns true if a path joined with one of these relative paths is this place or is in it.
-    pub(super) fn is_joined(&self, path: &[Tok], others: &[Vec<Tok>]) -> bool {
-        let mut ways = self.parents().filter(|(folder, _)| meets(path, folder, Lean::Generous));
-        ways.any(|(_, rest)| {
-            let toks = [rest, &BELOW].concat();
-            others.iter().any(|other| is_or_below(other, &toks))
+    /// Returns true if one of these paths, joined with one of these relative ones, is this place or is
+    /// in it.
+    pub(super) fn is_joined(&self, paths: &[Vec<Tok>], others: &[Vec<Tok>]) -> bool {
+        self.parents().any(|(folder, rest)| {
+            others.iter().any(|other| is_or_below(other, rest))
+                && paths.iter().any(|path| meets(path, folder, Lean::Generous))
         })
     }
 }
@@ -148,9 +143,17 @@ fn is_or_below(path: &[Tok], toks: &[Tok]) -> bool {
 /// Returns true if a path could contain the name of a place that may be anywhere: nearly all of
 /// them begin with a dot. It saves comparing every path with every place.
 fn may_be_hidden(path: &[Tok]) -> bool {
-    !is_text(path)
-        || path.windows(2).any(|two| two == [Tok::Is('/'), Tok::Is('.')])
-        || path.iter().any(|tok| matches!(tok, Tok::Is('j' | 'J')))
+    let mut is_start = false;
+    path.iter().any(|tok| match tok {
+        Tok::Is('j' | 'J') => true,
+        Tok::Is(c) => {
+            is_start && *c == '.' || {
+                is_start = *c == '/';
+                false
+            }
+        }
+        _ => true,
+    })
 }
 
 /// Returns true if more than a few characters of the last name are literal.

@@ -14,6 +14,7 @@ const LINKS: &[(&str, &str)] = &[
     ("/home/ada/engine/src/out", "/srv/out"),
     ("/home/ada/engine/src/in", "lib"),
     ("/home/ada/engine/open", "secret/in"),
+    ("/home/ada/engine/far/er/open", "../../secret/in"),
     ("/home/ada/engine/ours", "/home/ada/.config/callgate"),
     ("/home/ada/engine/circle", "circle"),
     ("/home/ada/engine/self", "/proc/self/cwd"),
@@ -244,6 +245,10 @@ fn a_wildcard_does_not_hide_a_link() {
         "cat o?en/key",
         "cat *n/key",
         "cat ope[n]/*",
+        "cat */er/open/key",
+        "cat f?r/e*/o*/key",
+        "cat far/{x,e?}/open/*",
+        "cat */../f*/er/open/key",
     ] {
         assert_eq!(bash(command).decision, RuleDecision::Deny, "{command}");
     }

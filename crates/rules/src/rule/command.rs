@@ -11,15 +11,18 @@ use crate::shown::short_command;
 
 /// The most words of a pattern.
 const MOST_WORDS: usize = 64;
-/// The length of most words of a pattern: rules are read at every call without a desk, and a list
-/// that grows by its characters is slow.
-const USUAL_WORD: usize = 16;
+/// The characters that stand for `*` and `?` in the text of a word. No text contains them.
+const ANY: char = '\u{fdd0}';
+const ONE: char = '\u{fdd1}';
 
+/// A word of a pattern. It is kept as a text, which takes less memory than tokens: the rules are read
+/// at every call without a desk, and few of their words are ever compared to the end.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct PatternWord {
     /// Whether it begins with the home, written `~`.
     is_home: bool,
-    toks: Vec<Tok>,
+    /// The text, with [`ANY`] and [`ONE`] for wildcards.
+    text: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,42 +35,57 @@ pub(crate) struct CommandPattern {
 }
 
 impl PatternWord {
-    /// Returns the pattern, its home written out.
-    fn pattern(&self, home: &str) -> Vec<Tok> {
+    /// Returns the pattern, its home written out, after `start`.
+    fn pattern(&self, start: &[Tok], home: &str) -> Vec<Tok> {
         let home = if self.is_home { home } else { "" };
-        [literal(home).as_slice(), &self.toks].concat()
+        let toks = self.text.chars().map(|c| match c {
+            ANY => Tok::Cross,
+            ONE => Tok::One,
+            c => Tok::Is(c),
+        });
+        start.iter().copied().chain(literal(home)).chain(toks).collect()
+    }
+
+    /// Returns true if a known text certainly differs from the word. That is nearly always enough, and
+    /// no pattern has to be built for it.
+    fn differs(&self, text: &str) -> bool {
+        let is_same = text.eq_ignore_ascii_case(&self.text);
+        !is_same && !self.is_home && self.text.is_ascii() && text.is_ascii()
     }
 
     /// Returns true if a word could match.
     fn could_fit(&self, word: &ShellWord, home: &str) -> bool {
-        if self.is_home { word.could_be(&self.pattern(home)) } else { word.could_be(&self.toks) }
+        !word.text().is_some_and(|text| self.differs(text))
+            && word.could_be(&self.pattern(&[], home))
     }
 
     /// Returns true if a word could be a path whose last name matches.
     fn could_end(&self, word: &ShellWord) -> bool {
-        let toks = [&[Tok::Cross, Tok::Is('/')], self.toks.as_slice()].concat();
-        word.could_contain("/") && word.could_be(&toks)
+        word.could_contain("/") && word.could_be(&self.pattern(&[Tok::Cross, Tok::Is('/')], ""))
+    }
+
+    /// Returns true if a word is known and matches.
+    fn surely_fits(&self, word: &ShellWord, home: &str) -> bool {
+        word.text().is_some_and(|text| !self.differs(text))
+            && word.surely_is(&self.pattern(&[], home))
     }
 
     fn is_star(&self) -> bool {
-        !self.is_home && self.toks == [Tok::Cross]
+        !self.is_home && self.text.chars().eq([ANY])
     }
 
     /// Returns the text, when it has no wildcards.
-    fn text(&self) -> Option<String> {
-        let chars = self.toks.iter().map(|tok| match tok {
-            Tok::Is(c) => Some(*c),
-            _ => None,
-        });
-        chars.collect()
+    fn known_text(&self) -> Option<&str> {
+        (!self.text.contains([ANY, ONE])).then_some(&self.text)
     }
 }
 
 impl CommandPattern {
     /// Parses a pattern: words, quotes as in a shell, `*` and `?`.
     pub(crate) fn read(text: &str) -> Result<Self, String> {
-        let (mut words, mut assigns) = (Vec::new(), Vec::new());
-        for (part, is_assign) in split(text)? {
+        let parts = split(text)?;
+        let (mut words, mut assigns) = (Vec::with_capacity(parts.len()), Vec::new());
+        for (part, is_assign) in parts {
             if is_assign && words.is_empty() {
                 assigns.push(part);
             } else {
@@ -88,8 +106,8 @@ impl CommandPattern {
     }
 
     /// Returns the program, if the pattern contains it literally, and the literal words after it.
-    pub(crate) fn fixed(&self) -> Vec<String> {
-        self.words.iter().map_while(PatternWord::text).collect()
+    pub(crate) fn fixed(&self) -> Vec<&str> {
+        self.words.iter().map_while(PatternWord::known_text).collect()
     }
 
     /// Returns true if more words may follow.
@@ -100,8 +118,7 @@ impl CommandPattern {
     /// Returns true if a word has both a wildcard and a slash, so that it looks like a pattern of
     /// paths.
     pub(crate) fn has_wild_path(&self) -> bool {
-        let is_wild = |part: &PatternWord| part.text().is_none();
-        self.words.iter().any(|part| is_wild(part) && part.toks.contains(&Tok::Is('/')))
+        self.words.iter().any(|part| part.known_text().is_none() && part.text.contains('/'))
     }
 
     /// Returns the words of a matching command that follow where the pattern ends in a `*`.
@@ -115,7 +132,7 @@ impl CommandPattern {
             return true;
         }
         let all = |parts: &[PatternWord], words: &[ShellWord]| {
-            parts.iter().zip(words).all(|(part, word)| word.surely_is(&part.pattern(home)))
+            parts.iter().zip(words).all(|(part, word)| part.surely_fits(word, home))
         };
         let is_length = if self.is_open {
             command.words.len() >= self.words.len()
@@ -126,6 +143,11 @@ impl CommandPattern {
             && command.assigns.len() == self.assigns.len()
             && all(&self.assigns, &command.assigns)
             && all(&self.words, &command.words)
+    }
+
+    /// Returns true if the pattern is about another program than this text, or its last name.
+    fn is_about_other(&self, text: &str, name: &str) -> bool {
+        self.words.first().is_some_and(|program| program.differs(text) && program.differs(name))
     }
 
     /// Returns true if these words could begin a matching command.
@@ -209,7 +231,13 @@ pub(crate) fn found(patterns: &[CommandPattern], act: &Act) -> Result<String, St
         return Err("no command is run".into());
     }
     for (command, words) in act.runs.beginnings() {
-        if patterns.iter().any(|pattern| pattern.could_be(words, command, &act.home)) {
+        let program = words.first().and_then(ShellWord::text);
+        let program = program.map(|text| (text, text.rsplit('/').next().unwrap_or(text)));
+        let could_be = |pattern: &CommandPattern| {
+            !program.is_some_and(|(text, name)| pattern.is_about_other(text, name))
+                && pattern.could_be(words, command, &act.home)
+        };
+        if patterns.iter().any(could_be) {
             let words: Vec<String> = words.iter().map(ShellWord::shown).collect();
             return Ok(format!("it could run `{}`", short_command(&words.join(" "))));
         }
@@ -219,6 +247,9 @@ pub(crate) fn found(patterns: &[CommandPattern], act: &Act) -> Result<String, St
 
 /// Cuts a pattern into words, each with whether it is an assignment.
 fn split(text: &str) -> Result<Vec<(PatternWord, bool)>, String> {
+    if text.contains([ANY, ONE]) {
+        return Err("the pattern has a character that stands for none".into());
+    }
     let mut words = Vec::new();
     let mut word: Option<(PatternWord, bool)> = None;
     let mut chars = text.chars().peekable();
@@ -228,23 +259,21 @@ fn split(text: &str) -> Result<Vec<(PatternWord, bool)>, String> {
             continue;
         }
         let is_first = word.is_none();
-        let (part, is_assign) = word.get_or_insert_with(|| {
-            (PatternWord { is_home: false, toks: Vec::with_capacity(USUAL_WORD) }, false)
-        });
+        let (part, is_assign) = word.get_or_insert_default();
         match c {
-            '*' => part.toks.push(Tok::Cross),
-            '?' => part.toks.extend([Tok::One]),
+            '*' => part.text.push(ANY),
+            '?' => part.text.push(ONE),
             '\'' | '"' => quoted(c, &mut chars, part)?,
             '\\' => match chars.next() {
-                Some(c) => part.toks.push(Tok::Is(c)),
+                Some(c) => part.text.push(c),
                 None => return Err("the pattern ends in a backslash".into()),
             },
             '~' if is_first && chars.peek().is_none_or(|c| " \t/".contains(*c)) => {
                 part.is_home = true;
             }
             '=' => {
-                *is_assign |= part.text().is_some_and(|name| is_name(&name));
-                part.toks.push(Tok::Is('='));
+                *is_assign |= part.known_text().is_some_and(is_name);
+                part.text.push('=');
             }
             ';' | '&' | '|' | '<' | '>' | '(' | ')' | '$' | '`' | '\n' => {
                 return Err(format!(
@@ -253,7 +282,7 @@ fn split(text: &str) -> Result<Vec<(PatternWord, bool)>, String> {
                     if c == '\n' { "\\n".into() } else { c.to_string() }
                 ));
             }
-            c => part.toks.push(Tok::Is(c)),
+            c => part.text.push(c),
         }
     }
     words.extend(word);
@@ -268,8 +297,8 @@ fn quoted(
     while let Some(c) = chars.next() {
         match c {
             c if c == quote => return Ok(()),
-            '\\' if quote == '"' => part.toks.extend(chars.next().map(Tok::Is)),
-            c => part.toks.push(Tok::Is(c)),
+            '\\' if quote == '"' => part.text.extend(chars.next()),
+            c => part.text.push(c),
         }
     }
     Err(format!("the pattern has an unfinished {quote}"))

@@ -67,19 +67,19 @@ impl PathPattern {
         self.root == PathRoot::Project
     }
 
-    /// Returns the folders that contain it: the home and the project have two names if they are
-    /// links.
-    fn roots<'a>(&self, act: &'a Act) -> Vec<&'a str> {
-        let roots: Vec<&str> = match self.root {
-            PathRoot::Absolute => vec![""],
-            PathRoot::Home => act.homes().collect(),
-            PathRoot::Project => act.projects().collect(),
-        };
-        roots.into_iter().map(|root| root.trim_end_matches('/')).collect()
+    /// Returns true if a folder that contains it is as asked: the home and the project have two names
+    /// if they are links.
+    fn any_root(&self, act: &Act, is_it: impl Fn(&str) -> bool) -> bool {
+        let is_it = |root: &str| is_it(root.trim_end_matches('/'));
+        match self.root {
+            PathRoot::Absolute => is_it(""),
+            PathRoot::Home => act.homes().any(is_it),
+            PathRoot::Project => act.projects().any(is_it),
+        }
     }
 
     fn fits(&self, path: &[Tok], act: &Act, lean: Lean, with_below: bool) -> bool {
-        self.roots(act).into_iter().any(|root| self.fits_in(root, path, lean, with_below))
+        self.any_root(act, |root| self.fits_in(root, path, lean, with_below))
     }
 
     fn fits_in(&self, root: &str, path: &[Tok], lean: Lean, with_below: bool) -> bool {
@@ -129,7 +129,7 @@ impl PathPattern {
         }
         let names_it =
             |root: &str| meets(&above, &literal(&format!("{root}{}", self.fixed)), Lean::Generous);
-        !self.fixed.is_empty() && self.roots(act).into_iter().any(names_it)
+        !self.fixed.is_empty() && self.any_root(act, names_it)
     }
 }
 

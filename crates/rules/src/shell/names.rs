@@ -1,5 +1,7 @@
 //! Programs and words with a special meaning, in lists separated by blanks.
 
+use callgate_mask::word_list::contains_exactly;
+
 /// Keywords: with one of them a line is more than lists and pipelines.
 pub(crate) const CONTROL: &str = "\
     if then elif else fi for while until do done case esac select function coproc ]] { } \
@@ -42,5 +44,5 @@ pub(crate) const SEARCHERS: &str = "\
     scp cp rclone cpio pax ditto strings";
 
 pub(crate) fn has(list: &str, name: &str) -> bool {
-    list.split_ascii_whitespace().any(|known| known == name)
+    contains_exactly(list, name.as_bytes())
 }

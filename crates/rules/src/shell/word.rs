@@ -245,7 +245,9 @@ impl ShellWord {
 
     /// Returns true if the word is known, and matches a pattern.
     pub(crate) fn surely_is(&self, pattern: &[Tok]) -> bool {
-        self.text().is_some_and(|text| meets(&literal(text), pattern, Lean::Strict))
+        self.text().is_some_and(|text| {
+            !begins_otherwise(text, pattern) && meets(&literal(text), pattern, Lean::Strict)
+        })
     }
 
     /// Returns true if the word could be this text.

@@ -198,6 +198,13 @@ impl Disk for ScratchDisk {
         let links = entries.filter(|entry| entry.path().is_symlink());
         links.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
     }
+
+    fn folders_in(&self, folder: &str) -> Vec<String> {
+        let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+        let is_folder = |entry: &std::fs::DirEntry| entry.file_type().is_ok_and(|it| it.is_dir());
+        let folders = entries.filter(is_folder);
+        folders.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
+    }
 }
 
 /// Judges and runs lines in a home of its own.

@@ -46,3 +46,22 @@ fn what_never_comes_is_not_looked_for_without_end() {
     fs::write(&path, [LINES[1], LINES[2], result].join("\n")).unwrap();
     assert_eq!(watch.look(), WordsLook::Found("I build.".to_owned()));
 }
+
+#[test]
+fn words_far_from_the_end_are_found_at_the_second_look() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.jsonl");
+    let result = format!(
+        r#"{{"type":"user","message":{{"content":[{{"type":"tool_result","tool_use_id":"0","content":"{}"}}]}}}}"#,
+        "x".repeat(3 * 16 * 1024)
+    );
+    // Two calls in one message, of which the first has its result.
+    fs::write(&path, [LINES[1], LINES[2], &result].join("\n")).unwrap();
+    let mut far = watch(&path, Duration::from_mins(1));
+    assert_eq!(far.look(), WordsLook::Later(Duration::from_millis(10)));
+    assert_eq!(far.look(), WordsLook::Found("I build.".to_owned()));
+    // What is there already is sent with the question.
+    fs::write(&path, [&*result, LINES[1], LINES[2]].join("\n")).unwrap();
+    let mut near = watch(&path, Duration::from_mins(1));
+    assert_eq!(near.look(), WordsLook::Found("I build.".to_owned()));
+}
