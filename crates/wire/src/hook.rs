@@ -233,7 +233,9 @@ impl<'a> AgentHookInput<'a> {
             && is_attended
             && is_one_of("permission_mode", &MODES_WITH_DIALOG)
             // For these it checks permissions itself, and ignores a hook's `ask` in some modes.
-            && !self.text("tool_name").is_some_and(|tool| ToolKind::is_file_tool_of_claude(&tool));
+            && !self.text("tool_name").is_some_and(|tool| {
+                ToolKind::is_tool_of("claude-code", &tool) && ToolKind::of("", &tool).is_about_files()
+            });
         if has_dialog { Prompter::Agent } else { Prompter::Desk }
     }
 

@@ -22,8 +22,6 @@ pub const FOLDERS: [&str; 4] = ["workdir", "cwd", "working_directory", "director
 const PATHS: [&str; 5] = ["file_path", "path", "notebook_path", "filePath", "dir_path"];
 /// The one member that is a path for our own tools, which refuse unknown members.
 const OWN_PATHS: [&str; 1] = ["path"];
-const OWN_FILES: [&str; 6] =
-    ["list_files", "read_file", "write_file", "edit_file", "search_files", "search_text"];
 
 /// What an agent wants to do.
 #[derive(Debug, Clone, PartialEq)]
@@ -222,7 +220,7 @@ impl<'a> RunAct<'a> {
 
 impl<'a> FileAct<'a> {
     fn of(tool: &str, input: &'a Map<String, Value>) -> Self {
-        let is_own = OWN_FILES.contains(&tool);
+        let is_own = ToolKind::is_tool_of(OWN_AGENT, tool);
         let members: &[&str] = if is_own { &OWN_PATHS } else { &PATHS };
         let is_odd =
             |name: &&str| input.get(*name).is_some_and(|path| !path.is_string() && !path.is_null());

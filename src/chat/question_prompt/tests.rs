@@ -140,7 +140,8 @@ fn a_patch_is_drawn_as_a_diff() {
 fn every_line_of_the_table_of_tools_is_known_in_the_chat() {
     let patch = "*** Begin Patch\n*** Delete File: made.rs\n*** End Patch";
     let input = json!({
-        "path": "made.rs", "pattern": "made", "content": "x", "old_string": "x", "new_string": "y",
+        "path": "made.rs", "pattern": "made", "content": "made", "old_string": "x",
+        "new_string": "made",
         "input": patch, "url": "http://made.example", "plan": "made", "question": "made?",
         "message": "made?", "questions": [{ "question": "made?" }], "code": "made",
     });

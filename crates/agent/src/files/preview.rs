@@ -37,9 +37,9 @@ impl PreviewedChange {
         stop: &CancelFlag,
     ) -> Option<Self> {
         let (path, old, new) = match ToolAct::of("", tool, input) {
-            ToolAct::Write(file, content) => {
+            ToolAct::Write(file, new) => {
                 let old = current(context, file.path()?).ok()?.unwrap_or_default();
-                (file.path()?, old, content?.to_owned())
+                (file.path()?, old, new?.to_owned())
             }
             ToolAct::Edit(file, EditChange::Texts(changes)) => {
                 let old = current(context, file.path()?).ok()??;

@@ -27,15 +27,15 @@ pub fn diff<'a>(old: &'a str, new: &'a str) -> impl Iterator<Item = ChangedLine>
     };
     let middle = middle(&old[start..old_end], &new[start..new_end]);
     let lines = same(before).chain(middle).chain(same(&old[old_end..]));
-    let (mut in_old, mut in_new) = (skipped, skipped);
+    let (mut old_number, mut new_number) = (skipped, skipped);
     lines.take_while(move |_| old != new).filter_map(move |(op, text, is_shown)| {
         let (is_old, is_new) = (op != LineOperation::Added, op != LineOperation::Removed);
-        in_old += u64::from(is_old);
-        in_new += u64::from(is_new);
+        old_number += u64::from(is_old);
+        new_number += u64::from(is_new);
         is_shown.then(|| ChangedLine {
             op,
-            old: is_old.then_some(in_old),
-            new: is_new.then_some(in_new),
+            old: is_old.then_some(old_number),
+            new: is_new.then_some(new_number),
             text: text.strip_suffix('\n').unwrap_or(text).to_owned(),
         })
     })

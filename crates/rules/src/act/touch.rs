@@ -4,6 +4,7 @@
 //! does every part of a word between two of `=`, `:`, `,` and `@`, or after an option's letter.
 
 use callgate_mask::programs::is_one_of;
+use callgate_wire::tool_act::ToolKind;
 
 use super::{Act, OWN_AGENT};
 use crate::glob::{Tok, is_text, literal};
@@ -227,7 +228,7 @@ pub(super) fn swept(act: &Act) -> Vec<Vec<Tok>> {
 /// Returns true if the tool itself leaves out what rules deny or ask for: the searches of our own
 /// runtime.
 fn filters(act: &Act) -> bool {
-    act.agent == OWN_AGENT && matches!(act.tool.as_str(), "search_text" | "search_files")
+    act.is_search && act.agent == OWN_AGENT && ToolKind::is_tool_of(OWN_AGENT, &act.tool)
 }
 
 /// Returns everything in an act that could be the name of a host, in lower case, and whether it

@@ -3,9 +3,11 @@
 use crate::desk::{ChangedLine, ContentChange, FileOperation, LineOperation, PatchedFile};
 
 /// The beginnings of lines that name a file.
-const ADD: &str = "*** Add File: ";
-const UPDATE: &str = "*** Update File: ";
-const DELETE: &str = "*** Delete File: ";
+const HEADINGS: [(&str, FileOperation); 3] = [
+    ("*** Add File: ", FileOperation::Add),
+    ("*** Update File: ", FileOperation::Update),
+    ("*** Delete File: ", FileOperation::Delete),
+];
 const MOVE: &str = "*** Move to: ";
 /// The other lines that begin with stars.
 const BEGIN: &str = "*** Begin Patch";
@@ -32,7 +34,8 @@ impl<'a> PatchAct<'a> {
         let ends = ['\n', '\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}'];
         let lines = patch.texts.iter().flat_map(|text| text.split(ends)).map(str::trim_start);
         for line in lines {
-            if let Some(path) = named(line) {
+            let headed = headed(line).map(|(_, path)| path);
+            if let Some(path) = headed.or_else(|| line.strip_prefix(MOVE)) {
                 patch.paths.push(path.trim());
             } else {
                 let is_frame = [BEGIN, END, END_OF_FILE].contains(&line.trim_end());
@@ -51,14 +54,17 @@ impl<'a> PatchAct<'a> {
         let is_whole = lines.next()? == BEGIN && lines.next_back()? == END;
         let mut files: Vec<PatchedFile> = Vec::new();
         for line in lines {
-            if let Some(path) = line.strip_prefix(ADD) {
-                files.push(file(FileOperation::Add, path, true));
-            } else if let Some(path) = line.strip_prefix(UPDATE) {
-                files.push(file(FileOperation::Update, path, false));
-            } else if let Some(path) = line.strip_prefix(DELETE) {
-                files.push(file(FileOperation::Delete, path, false));
-            } else {
-                continued(files.last_mut()?, line)?;
+            match headed(line) {
+                Some((operation, path)) => {
+                    let path = path.trim().to_owned();
+                    files.push(PatchedFile {
+                        operation,
+                        path,
+                        moved_to: None,
+                        changes: Vec::new(),
+                    });
+                }
+                None => continued(files.last_mut()?, line)?,
             }
         }
         let named = files.iter().map(|file| 1 + usize::from(file.moved_to.is_some()));
@@ -67,13 +73,9 @@ impl<'a> PatchAct<'a> {
     }
 }
 
-fn named(line: &str) -> Option<&str> {
-    [ADD, UPDATE, DELETE, MOVE].iter().find_map(|mark| line.strip_prefix(mark))
-}
-
-fn file(operation: FileOperation, path: &str, has_lines: bool) -> PatchedFile {
-    let changes = if has_lines { vec![ContentChange::default()] } else { Vec::new() };
-    PatchedFile { operation, path: path.trim().to_owned(), moved_to: None, changes }
+/// Returns what happens to which file, if a line says it.
+fn headed(line: &str) -> Option<(FileOperation, &str)> {
+    HEADINGS.iter().find_map(|(heading, operation)| Some((*operation, line.strip_prefix(heading)?)))
 }
 
 /// Adds a line to the change of a file. Returns `None` if it does not belong there.

@@ -166,12 +166,16 @@ impl ToolKind {
         matches!(self, Write | Edit | Notebook | Patch)
     }
 
-    /// Returns true for a tool of Claude Code for which that checks file permissions itself.
+    /// Returns true if it reads or changes files, or looks through folders.
     #[must_use]
-    pub fn is_file_tool_of_claude(tool: &str) -> bool {
-        let is_about_files =
-            |kind: Self| kind.changes_files() || matches!(kind, Read | Find | Search);
-        COMMON.iter().any(|line| (line.0, line.1) == (CLAUDE, tool) && is_about_files(line.2))
+    pub fn is_about_files(self) -> bool {
+        self.changes_files() || matches!(self, Read | List | Find | Search)
+    }
+
+    /// Returns true if the table has this tool for this agent.
+    #[must_use]
+    pub fn is_tool_of(agent: &str, tool: &str) -> bool {
+        Self::table().any(|line| (line.0, line.1) == (agent, tool))
     }
 
     /// Returns what a call of a tool of this name does, in words for a person.

@@ -1,7 +1,7 @@
 //! Telegram takes whatever comes out, whatever a card holds.
 
 use callgate_wire::approval::{Callback, MAX_CALLBACK};
-use callgate_wire::desk::{InboxRow, QuestionCard};
+use callgate_wire::desk::{FileOperation, InboxRow, PatchedFile, QuestionCard};
 use proptest::prelude::*;
 
 use super::*;
