@@ -71,11 +71,11 @@ impl LedgerEvent {
             Self::Asked(asked) => {
                 let input = asked.recorded_request().tool_input;
                 let QuestionAsked { tool, summary, cwd, session, agent, mode, .. } = asked;
-                AgentCall { tool, summary, cwd, session, agent, mode, input, ..rest }
+                AgentCall { tool, summary, session, cwd, agent, mode, input, ..rest }
             }
             Self::Running(call) | Self::RuntimeRan(call) | Self::RuntimeRefused(call) => {
                 let RuntimeCall { tool, summary, cwd, session, agent, ok, because, .. } = call;
-                AgentCall { tool, summary, cwd, session, agent, ok, by: Some(because), ..rest }
+                AgentCall { tool, summary, session, cwd, agent, by: Some(because), ok, ..rest }
             }
             Self::Saved(RulesSaved { tool, summary, by, .. }) => {
                 AgentCall { tool, summary, by: Some(by), ..rest }

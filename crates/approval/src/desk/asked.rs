@@ -87,8 +87,8 @@ impl Desk {
         let masked = record::masked(&request, input.shown());
         let retry =
             card.blocked.is_some().then(|| CallDigest::of_retry(&self.settings.key, &request));
-        let asked = record::asked(&masked, &card, &digest, &ruling, retry.as_ref());
-        step.record(&id, &asked);
+        let event = record::asked(&masked, &card, &digest, &ruling, retry.as_ref());
+        step.record(&id, &event);
         let size = size_of(&request);
         let deadline = step.now.mono + patience;
         let new = PendingQuestion::new(card, digest, deadline, request.context.clone());

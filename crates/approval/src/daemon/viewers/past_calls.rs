@@ -191,8 +191,8 @@ impl PastCall {
         let call = event.into_call().unwrap_or_default();
         let took = outcome.decided.as_ref().filter(|_| decider != Some(HistoryDecider::Rule));
         let took_ms = took.and_then(|(_, at_ms)| u64::try_from(at_ms - entry.at_ms).ok());
-        let (decided, _) = outcome.decided.unwrap_or_default();
-        let words = decided.words.or(decided.chosen).or(decided.message);
+        let (answer, _) = outcome.decided.unwrap_or_default();
+        let words = answer.words.or(answer.chosen).or(answer.message);
         let words = words.filter(|_| decider == Some(HistoryDecider::Person));
         let agent = call.agent.unwrap_or_default();
         let input = call.input.as_ref().map_or("", |input| input.get());
@@ -207,12 +207,12 @@ impl PastCall {
             agent: (!agent.is_empty()).then(|| agent_name(&agent).to_owned()),
             mode: call.mode,
             decision,
-            by: call.by.or(Some(decided.by).filter(|by| !by.is_empty())),
+            by: call.by.or(Some(answer.by).filter(|by| !by.is_empty())),
             channel,
             took_ms,
             ok: outcome.ok.or(call.ok),
             words: words.map(|words| shortened(&words, LONGEST_WORDS)),
-            edited: decided.edited.is_some(),
+            edited: answer.edited.is_some(),
         };
         let last_words = outcome.last_words.or(words_then);
         Self { row, decider, last_words, agent, searched: format!("{}\n{input}", call.summary) }
