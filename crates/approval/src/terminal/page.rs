@@ -87,7 +87,10 @@ impl TerminalPage {
         if card.hides_what_runs {
             line(&mut page, &self.bold(&self.wrapped(HIDDEN_COULD_RUN)));
         }
-        let body = body(card);
+        let mut body = body(card);
+        if let CardContent::Ask { .. } = card.body {
+            body = text::wrap(&body, self.width.saturating_sub(2), 0);
+        }
         let lines: Vec<&str> = body.lines().collect();
         let left_out = lines.len().saturating_sub(MOST_LINES);
         let first = if left_out > 0 { MOST_LINES - LAST_LINES } else { lines.len() };

@@ -109,6 +109,9 @@ fn a_diff_shows_what_changed_and_a_little_around_it() {
     check_diff("a\nb\n", "b\n", "-a\n b");
     check_diff("b\n", "a\nb\n", "+a\n b");
     check_diff("ab\n", "b\n", "-ab\n+b");
+    // Pieces of a file: what follows their last lines is the same.
+    check_diff("one\ntwo\nthree", "one\n2\nthree\nfour", " one\n-two\n+2\n three\n+four");
+    check_diff("three", "three\nfour", " three\n+four");
     check_diff("x\nb\n", "x\nx\nb\n", " x\n+x\n b");
     check_diff("a", "a\n", "-a\n+a");
     check_diff("a\nk\nb\n", "c\nk\nd\n", "-a\n+c\n k\n-b\n+d");

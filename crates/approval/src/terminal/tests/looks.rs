@@ -224,3 +224,13 @@ fn a_narrow_terminal_breaks_between_words() {
     assert!(printed.contains("\n“I will build everything now, and then\nI will look at it.”\n"));
     assert!(printed.ends_with("\nd deny   r reply\n"), "{printed}");
 }
+
+#[test]
+fn a_question_in_words_breaks_between_them() {
+    let mut terminal = Seat::new();
+    terminal.terminal.set_width(40);
+    let input = json!({ "question": "Shall one more phone, person or viewer be linked?" });
+    let printed = terminal.order(show(card(1, "Ask", &input, &json!({ "agent": "script" }))));
+    let expected = "\n  Shall one more phone, person or viewer\n  be linked?\n";
+    assert!(printed.contains(expected), "{printed}");
+}
