@@ -121,8 +121,9 @@ fn check_table(kind: &str, table: &[Vec<&str>], members: &[LedgerMember]) {
 /// What a document calls the values of a member.
 fn value_of(member: &LedgerMember) -> String {
     let all_words = |words: Vec<&str>| {
-        let (last, others) = words.split_last().expect("a word");
-        format!("`{}` or `{last}`", others.join("`, `"))
+        let quoted: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
+        let (last, others) = quoted.split_last().unwrap_or_else(|| panic!("there are words"));
+        format!("{} or {last}", others.join(", "))
     };
     let of = member.value_type;
     match of.strip_prefix("Option<").and_then(|of| of.strip_suffix('>')).unwrap_or(of) {
