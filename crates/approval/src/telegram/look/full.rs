@@ -1,5 +1,6 @@
 //! A question in full, for people who want to read what was cut.
 
+use std::collections::HashSet;
 use std::fmt::Write as _;
 
 use crate::telegram::html::{HtmlStyle, MessageLimits};
@@ -85,27 +86,59 @@ fn everything(card: &Card) -> String {
     out
 }
 
-/// Returns the members of the input that are not shown as a part of what would be done, as JSON.
+/// Returns what the input has besides what is shown, as JSON.
 fn rest(card: &Card) -> String {
     let Ok(members) = serde_json::from_str::<Map<String, Value>>(&card.input) else {
         return card.input.clone();
     };
-    let shown: Vec<String> = parts(card).into_iter().map(|(_, content)| content).collect();
-    let rest = members.into_iter().filter(|(name, value)| !is_shown(name, value, &shown));
-    let rest: Map<String, Value> = rest.collect();
-    if rest.is_empty() { String::new() } else { Value::Object(rest).to_string() }
+    let parts: Vec<String> = parts(card).into_iter().map(|(_, content)| content).collect();
+    let mut shown: HashSet<&str> = parts.iter().map(String::as_str).collect();
+    // A line of a diff has its sign before it.
+    let lines = parts.iter().flat_map(|part| part.lines()).filter_map(|line| line.get(1..));
+    shown.extend(lines.filter(|_| matches!(card.body, CardContent::Edit { .. })));
+    for picker in &card.pickers {
+        let choices = picker.choices.iter();
+        let texts = choices.flat_map(|it| [Some(&it.label), it.description.as_ref()]);
+        shown.extend(texts.flatten().chain([&picker.question]).map(String::as_str));
+    }
+    let is_command = |(name, value): &(String, Value)| {
+        matches!(name.as_str(), "command" | "args") && is_in_words(value, &parts)
+    };
+    let members = members.into_iter().filter(|member| !is_command(member)).collect();
+    unshown(Value::Object(members), &shown).map(|rest| rest.to_string()).unwrap_or_default()
 }
 
-/// Returns true if a member is one of the shown texts, or the words of a command that is.
-fn is_shown(name: &str, value: &Value, shown: &[String]) -> bool {
+/// Returns a value without the texts that are shown, if anything is left of it.
+fn unshown(value: Value, shown: &HashSet<&str>) -> Option<Value> {
     match value {
-        Value::String(text) => shown.contains(text),
-        Value::Array(words) if matches!(name, "command" | "args") => shown.iter().any(|shown| {
-            let mut words = words.iter().map(Value::as_str);
-            words.all(|word| word.is_some_and(|word| shown.contains(word)))
-        }),
-        _ => false,
+        Value::Null | Value::Bool(false) => None,
+        Value::String(text) => {
+            let is_shown = shown.contains(&*text) || text.lines().all(|line| shown.contains(line));
+            (!is_shown).then_some(Value::String(text))
+        }
+        Value::Array(values) => {
+            let left: Vec<Value> =
+                values.into_iter().filter_map(|value| unshown(value, shown)).collect();
+            (!left.is_empty()).then_some(Value::Array(left))
+        }
+        Value::Object(members) => {
+            let left: Map<String, Value> = members
+                .into_iter()
+                .filter_map(|(name, value)| Some((name, unshown(value, shown)?)))
+                .collect();
+            (!left.is_empty()).then_some(Value::Object(left))
+        }
+        value => Some(value),
     }
+}
+
+/// Returns true if these are the words of a command that is shown.
+fn is_in_words(value: &Value, parts: &[String]) -> bool {
+    let Value::Array(words) = value else { return false };
+    parts.iter().any(|part| {
+        let mut words = words.iter().map(Value::as_str);
+        words.all(|word| word.is_some_and(|word| part.contains(word)))
+    })
 }
 
 /// Returns the parts of what would be done, each with its title.

@@ -1,6 +1,7 @@
 //! What each kind of question looks like.
 
 mod any_card;
+mod in_full;
 mod tool_acts;
 
 use callgate_testkit::telegram_html;
