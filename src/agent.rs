@@ -161,6 +161,7 @@ fn options(config: &Config, parts: RuntimeParts) -> session::SessionOptions {
         thinking: settings.thinking_tokens,
         context: settings.context_tokens,
         most_rounds: settings.max_rounds,
+        patience: settings.retry,
         budget: settings.budget,
         prices: settings.prices,
         resume: settings.resume.clone(),

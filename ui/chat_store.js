@@ -30,6 +30,7 @@
  * @property {boolean} hasGap whether some of its events were missed
  * @property {number} endedAt the number of its last event
  * @property {number} heardAt when its last event came, by this page's clock
+ * @property {boolean} isUnfinished whether it was loaded without the end of its answer
  * @property {string} error
  * @property {string} stopReason
  */
@@ -129,7 +130,7 @@ export class ChatStore {
     }
     if (reply.type === "usage") this.#count(turn?.conversation, reply.data);
     if (!["done", "error", "status"].includes(reply.type)) return;
-    if (load && reply.type === "done") this.loaded = finished(load);
+    if (load && reply.type === "done") this.loaded = finished(load, reply.data?.isUnfinished === true);
     if (turn && !load) this.#end(turn, reply, seq);
     this.#loads.delete(reply.id);
     if (reply.type === "done") this.#cleared(this.#clears.get(reply.id));
@@ -242,6 +243,11 @@ export class ChatStore {
     return silence >= SILENCE_MS ? silence : 0;
   }
 
+  /** @param {string} conversation @returns {string} why its last turn failed, if it did */
+  #lastError(conversation) {
+    return this.live.findLast((turn) => turn.conversation === conversation)?.error ?? "";
+  }
+
   /** @param {string} conversation @returns {Turn[]} all turns, the oldest first */
   turns(conversation) {
     const loaded = this.loaded?.conversation === conversation ? this.loaded : null;
@@ -252,8 +258,10 @@ export class ChatStore {
     );
     /** @type {Turn[]} */
     const shown = [...(loaded?.turns ?? [])];
-    // The steps of an answer are kept while it goes on, so what was loaded may have its beginning.
     const last = shown.at(-1);
+    // Why it has no end is known to the turn that failed here.
+    if (last?.isUnfinished) last.error ||= this.#lastError(conversation);
+    // The steps of an answer are kept while it goes on, so what was loaded may have its beginning.
     if (last && live[0] && !live[0].replaces && last.text === live[0].text) shown.pop();
     for (const turn of live) {
       const before = turn.replaces ? shown.pop() : null;
@@ -277,7 +285,8 @@ function counted(meter, usage, cost) {
 /** @param {string} id @param {string} conversation @returns {Turn} */
 function newTurn(id, conversation) {
   const state = { isOver: false, hasGap: false, endedAt: 0, heardAt: 0, error: "", stopReason: "", replaces: false };
-  return { id, conversation, text: "", files: [], parts: [], ...state };
+  const isUnfinished = false;
+  return { id, isUnfinished, conversation, text: "", files: [], parts: [], ...state };
 }
 
 /** @param {{conversation: string, turns: Turn[]}} load @param {any} reply */
@@ -292,8 +301,10 @@ function loadedTurn(load, reply) {
   return load.turns.at(-1) ?? null;
 }
 
-/** @param {{conversation: string, turns: Turn[], askedAt: number}} load */
-function finished(load) {
+/** @param {{conversation: string, turns: Turn[], askedAt: number}} load @param {boolean} isUnfinished */
+function finished(load, isUnfinished) {
+  const last = load.turns.at(-1);
+  if (last) last.isUnfinished = isUnfinished;
   for (const turn of load.turns) {
     turn.isOver = true;
     for (const part of turn.parts) if (part.type === "tool") part.isOver = true;

@@ -546,6 +546,8 @@ export interface Loaded {
   first: number;
   /** The number of messages in the conversation. */
   length: number;
+  /** Whether the last turn has no whole answer and nobody works on it. */
+  isUnfinished?: boolean;
 }
 
 /** To `load_conversation`, as events, which precede it. */
@@ -557,6 +559,8 @@ export interface LoadedAsEvents {
   first: number;
   /** The number of messages in the conversation. */
   length: number;
+  /** Whether the last turn has no whole answer and nobody works on it. */
+  isUnfinished?: boolean;
 }
 
 export interface PastMessage {

@@ -73,10 +73,12 @@ fn anthropic(config: &Config) -> Result<Arc<dyn Engine>, String> {
         "there is no API key: set ANTHROPIC_API_KEY, or store it in the keyring: callgate config set \
          agent.api_key_keyring --stdin",
     )?;
+    let usual = AnthropicSettings::new(key(source)?, settings.model.clone());
     let engine = Anthropic::new(AnthropicSettings {
         base_url: settings.base_url.clone(),
         proxy: proxy(settings, &settings.base_url),
-        ..AnthropicSettings::new(key(source)?, settings.model.clone())
+        idle: settings.silence.unwrap_or(usual.idle),
+        ..usual
     });
     Ok(Arc::new(engine.map_err(|error| error.to_string())?))
 }
@@ -94,7 +96,9 @@ fn openai(config: &Config) -> Result<Arc<dyn Engine>, String> {
         OpenAiServer::At { base_url, key, proxy }
     };
     let model = settings.openai_model.clone();
-    let engine = OpenAi::new(OpenAiSettings { model, ..OpenAiSettings::new(server) });
+    let usual = OpenAiSettings::new(server);
+    let idle = settings.silence.unwrap_or(usual.idle);
+    let engine = OpenAi::new(OpenAiSettings { model, idle, ..usual });
     Ok(Arc::new(engine.map_err(|error| error.to_string())?))
 }
 

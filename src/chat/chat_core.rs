@@ -14,8 +14,8 @@ use std::time::Duration;
 
 use callgate_client::{ClientError, RequestEvent, RuntimeState};
 use callgate_wire::session::{
-    Attachment, ConversationSummary, EngineListing, SessionCommand, SessionEvent, TurnEnd,
-    UserMessage,
+    Attachment, ConversationEvents, ConversationSummary, EngineListing, SessionCommand,
+    SessionEvent, TurnEnd, UserMessage,
 };
 use serde_json::json;
 use serde_json::value::{RawValue, to_raw_value};
@@ -30,6 +30,9 @@ use super::styled_text::ChatPage;
 use super::transcript::Transcript;
 use super::wanted_conversation::WantedConversation;
 use branches::BranchKind;
+
+/// What is said below an answer that failed or was interrupted.
+const RETRY: &str = "Retry: /regenerate asks for the answer again.";
 
 /// The exit code after Ctrl-C, as shells have it.
 pub(super) const INTERRUPTED: u8 = 130;
@@ -231,15 +234,25 @@ impl ChatCore {
             RequestEvent::Failed(ClientError::Cancelled) => {
                 self.transcript.note("cancelled", &self.page);
             }
-            RequestEvent::Failed(error) => self.transcript.error(&error.to_string(), &self.page),
+            RequestEvent::Failed(error) => {
+                self.transcript.error(&error.to_string(), &self.page);
+                if !self.is_loading(turn) {
+                    self.note(RETRY);
+                }
+            }
         }
         if event.is_end() {
             self.end_turn(turn);
         }
     }
 
+    /// Returns true if the turn shows a stored conversation.
+    fn is_loading(&self, turn: u64) -> bool {
+        self.turns.iter().any(|open| open.number == turn && open.is_loading)
+    }
+
     fn said(&mut self, turn: u64, event: &SessionEvent) {
-        let is_loading = self.turns.iter().any(|open| open.number == turn && open.is_loading);
+        let is_loading = self.is_loading(turn);
         // A message that steers an answer was shown when it was sent.
         if matches!(event, SessionEvent::UserMessage(_)) && !is_loading {
             return;
@@ -253,12 +266,17 @@ impl ChatCore {
             SessionEvent::PermissionResolved(resolved) => self.resolved(&resolved.question),
             SessionEvent::Usage(report) => self.status.report(*report),
             SessionEvent::Done(_) => self.done(event),
+            SessionEvent::Error { .. } if !is_loading => self.note(RETRY),
             _ => {}
         }
     }
 
     fn done(&mut self, event: &SessionEvent) {
         self.transcript.end(&self.page);
+        if event.done_data::<ConversationEvents>().is_some_and(|loaded| loaded.is_unfinished) {
+            self.note("The last message has no whole answer.");
+            self.note(RETRY);
+        }
         let Some(end) = event.done_data::<TurnEnd>() else { return };
         self.status.add(&end);
         let note = match end.stop_reason.as_str() {

@@ -54,6 +54,10 @@ pub(crate) struct AgentSettings {
     pub(crate) thinking_tokens: Option<u32>,
     pub(crate) context_tokens: u64,
     pub(crate) max_rounds: u32,
+    /// How long a message waits for a model that cannot be reached.
+    pub(crate) retry: Duration,
+    /// How long a model may send nothing. `None` unless it is set.
+    pub(crate) silence: Option<Duration>,
     pub(crate) system_prompt_file: Option<PathBuf>,
     /// Never empty for `callgate agent`.
     pub(crate) roots: Vec<PathBuf>,
@@ -106,6 +110,10 @@ impl ConfigCheck<'_> {
             thinking_tokens: self.count("agent.thinking_tokens").filter(|tokens| *tokens > 0),
             context_tokens: self.whole("agent.context_tokens").unwrap_or_default(),
             max_rounds: self.count("agent.max_rounds").unwrap_or_default(),
+            retry: self.seconds("agent.retry_seconds"),
+            silence: self
+                .is_set("agent.silence_seconds")
+                .then(|| self.seconds("agent.silence_seconds")),
             system_prompt_file: self.path("agent.system_prompt_file"),
             folder: self.folder(&roots),
             roots,

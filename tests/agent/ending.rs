@@ -13,7 +13,10 @@ use callgate_testkit::process::{DEADLINE, Group};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
-use crate::fixture::{Setup, is_end, words};
+use crate::fixture::{Setup, is_end, kinds, notices, words};
+
+/// Settings with which nothing is tried again.
+const IMPATIENT: &str = "[agent]\nretry_seconds = 0\n";
 
 #[test]
 fn the_end_of_the_input_lets_what_is_open_finish() {
@@ -165,7 +168,7 @@ fn a_model_that_dies_stalls_refuses_or_is_cut_off_ends_the_request_with_an_error
         (Turn::refused(400, "invalid_request_error"), "refused"),
     ] {
         let fake = Messages::start([turn, Turn::text("still alive")]);
-        let mut agent = Setup::on(&fake).start();
+        let mut agent = Setup::on(&fake).config(IMPATIENT).start();
         agent.hello();
         agent.say("1", "hello");
         let end = agent.end("1");
@@ -179,6 +182,7 @@ fn a_service_that_is_not_there_is_an_error_that_says_so() {
     let mut agent = Setup::new()
         .env("ANTHROPIC_API_KEY", "sk-test-secret")
         .env("ANTHROPIC_BASE_URL", "http://127.0.0.1:1")
+        .config(IMPATIENT)
         .start();
     agent.say("1", "hello");
     let end = agent.end("1");
@@ -197,6 +201,85 @@ fn trouble_before_the_first_token_is_tried_again() {
     let notices: Vec<_> = all.iter().filter(|line| line["type"] == "notice").collect();
     assert_eq!(notices.len(), 2, "{all:#?}");
     assert_eq!(notices[0]["data"]["kind"], "retry");
+}
+
+#[test]
+fn a_first_message_that_fails_is_kept_and_listed_and_can_be_tried_again() {
+    for (turn, kind) in [
+        (Turn::refused(401, "authentication_error"), "auth"),
+        (Turn::rate_limited(600), "rate_limit"),
+        (Turn::broken(), "server"),
+    ] {
+        let fake = Messages::start([turn, Turn::text("at last")]);
+        let setup = Setup::on(&fake).config(IMPATIENT).arg("--resume");
+        let mut agent = setup.start();
+        agent.hello();
+        agent.say("1", "hello");
+        assert_eq!(agent.end("1")["data"]["kind"], kind);
+        agent.kill();
+        let mut agent = setup.start();
+        agent.hello();
+        let listed = agent.ask(&json!({"id": "l", "kind": "list_conversations"}));
+        let [conversation] = &listed["data"]["conversations"].as_array().unwrap()[..] else {
+            panic!("{listed}")
+        };
+        assert_eq!((&conversation["title"], &conversation["length"]), (&json!("hello"), &json!(1)));
+        let load = json!({"id": "e", "kind": "load_conversation", "as": "events",
+            "conversationId": conversation["conversationId"]});
+        agent.send(&load);
+        let all = agent.all("e");
+        assert_eq!(kinds(&all), ["user_message", "done"]);
+        assert_eq!(all[1]["data"]["isUnfinished"], true, "{all:#?}");
+        agent.send(&json!({"id": "2", "kind": "regenerate"}));
+        assert_eq!(words(&agent.all("2")), "at last");
+        agent.send(&load);
+        let all = agent.all("e");
+        assert_eq!(kinds(&all), ["user_message", "token", "done"]);
+        assert!(all[2]["data"]["isUnfinished"].is_null(), "{all:#?}");
+    }
+}
+
+#[test]
+fn an_answer_that_is_cut_off_goes_on_and_nothing_of_it_is_shown_twice() {
+    for half in [
+        Turn::text("Half an").pieces(4).cut_after(5),
+        Turn::text("Half an").pieces(4).error_after(5, "overloaded_error"),
+        Turn::new().thinking("Half of it?").and_text("Half an").pieces(4).cut_after(5),
+    ] {
+        let fake = Messages::start([half, Turn::text(" answer")]);
+        let mut agent = Setup::on(&fake).start();
+        agent.hello();
+        agent.say_in("it", "1", "hello");
+        let all = agent.all("1");
+        let shown = words(&all);
+        let begun = shown.strip_suffix(" answer").unwrap_or_else(|| panic!("{all:#?}"));
+        assert!("Half an".starts_with(begun), "{all:#?}");
+        assert_eq!(notices(&all), ["retry"]);
+        let sent = fake.last().body["messages"].to_string();
+        assert!(sent.contains("Your answer was cut off here"), "{sent}");
+        agent.send(&json!({"id": "e", "kind": "load_conversation", "as": "events",
+            "conversationId": "it"}));
+        assert_eq!(words(&agent.all("e")), shown);
+    }
+}
+
+/// A real minute, in long runs only.
+#[test]
+fn an_outage_of_a_minute_costs_a_minute() {
+    if std::env::var_os("CALLGATE_FULL").is_none() {
+        return;
+    }
+    let trouble = [Turn::hang_up(), Turn::overloaded(), Turn::broken()];
+    let outage = trouble.iter().cycle().take(7).cloned();
+    let fake = Messages::start(outage.chain([Turn::text("at last")]));
+    let mut agent = Setup::on(&fake).start();
+    agent.hello();
+    let began = Instant::now();
+    agent.say("1", "hello");
+    let all = agent.all("1");
+    assert_eq!(words(&all), "at last");
+    assert_eq!(notices(&all).iter().filter(|kind| **kind == "retry").count(), 7);
+    assert!((60..100).contains(&began.elapsed().as_secs()), "{:?}", began.elapsed());
 }
 
 #[test]

@@ -135,7 +135,7 @@ fn two_processes_take_turns_on_a_conversation_and_others_go_on() {
         }
         assert_eq!(words(&two.all("2")), "second");
         let seen = fake.last().user_text();
-        assert_eq!(seen.contains("first words"), !is_killed, "{seen}");
+        assert!(seen.contains("first words"), "{seen}");
         fake.assert_played();
     }
 }
@@ -317,13 +317,13 @@ const POISON: [(&str, bool, &[&str]); 22] = [
     ("an answer first", false, &[ANSWER, USER, ANSWER]),
     ("a use first", false, &[USE, RESULT, USER, ANSWER]),
     ("answers alone", false, &[ANSWER, ANSWER]),
-    ("questions alone", false, &[USER, USER]),
+    ("questions alone", true, &[USER, USER]),
     ("no JSON", false, &[USER, "{{{", ANSWER, "", "null", "[]"]),
     ("nothing but nonsense", false, &["\u{0}", "nonsense"]),
     ("an empty text", false, &[r#"{"role":"user","content":[{"type":"text","text":""}]}"#, ANSWER]),
     (
         "white space",
-        false,
+        true,
         &[USER, r#"{"role":"assistant","content":[{"type":"text","text":" \n"}]}"#],
     ),
     ("no content", false, &[r#"{"role":"user","content":[]}"#, ANSWER]),
@@ -340,7 +340,7 @@ const POISON: [(&str, bool, &[&str]); 22] = [
     ),
     (
         "a thought without a signature",
-        false,
+        true,
         &[
             USER,
             r#"{"role":"assistant","content":[{"type":"thinking","thinking":"hm","signature":""}]}"#,
@@ -348,7 +348,7 @@ const POISON: [(&str, bool, &[&str]); 22] = [
     ),
     (
         "a use without arguments",
-        false,
+        true,
         &[
             USER,
             r#"{"role":"assistant","content":[{"type":"tool_use","id":"a b","name":"","input":7}]}"#,

@@ -1,8 +1,9 @@
-//! `kill -9` at any moment of a conversation with tools: the strict service accepts the
-//! conversation that continues from what is left, and nothing that was reported as done is missing.
+//! `kill -9` at any moment of a conversation with tools: nothing that was shown is lost, nothing runs
+//! twice, and the strict service accepts the conversation that continues from what is left, in which
+//! the model is told what was interrupted.
 
 use std::collections::BTreeSet;
-use std::fs::File;
+use std::fs::{self, File};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -29,6 +30,9 @@ const WORKERS: usize = 4;
 
 const ASKED: [&str; 4] = ["look around", "write it down", "run it", "and then?"];
 const BACK: &str = "are you back?";
+/// What the model is told of a call, and of an answer, whose process was killed.
+const UNKNOWN: &str = "it is unknown whether the call finished";
+const CUT_OFF: &str = "Your answer was cut off here";
 const RULES: &str = "[[rule]]\nname = \"run\"\ndecide = \"allow\"\ncommand = \"*\"\n
 [[rule]]\nname = \"write\"\ndecide = \"allow\"\nclass = \"write\"\npath = \"/**\"\n";
 const CONFIG: &str = "[agent]\nthinking_tokens = 1024\n";
@@ -52,8 +56,8 @@ enum Point {
 struct Left {
     setup: Setup,
     fake: Messages,
-    /// The messages that were said to be done, in their order.
-    acknowledged: Vec<&'static str>,
+    /// All lines that its front end has read.
+    seen: Vec<Value>,
 }
 
 /// Gives the same numbers for the same seed.
@@ -147,10 +151,10 @@ fn fake(turns: impl IntoIterator<Item = Turn>) -> Messages {
 
 fn setup(fake: &Messages, config: &str) -> Setup {
     let setup = Setup::on(fake).rules(RULES).config(config);
-    let setup =
-        setup.file("a.txt", "hay\nneedle\n").script("say", "echo one; echo two; echo three");
+    let setup = setup.file("a.txt", "hay\nneedle\n");
+    let setup = setup.script("say", "echo ran >> effect; echo one; echo two; echo three");
     mkfifoat(CWD, setup.work().join("gate"), Mode::from_raw_mode(0o600)).unwrap();
-    setup.script("job", "echo started; cat gate; echo made > effect")
+    setup.script("job", "echo started; cat gate; echo ran >> effect")
 }
 
 /// The whole conversation as it is kept, and how many lines its runtime wrote.
@@ -237,10 +241,7 @@ fn killed_at_line(count: usize, at_once: bool, after: Duration) -> Left {
         std::hint::spin_loop();
     }
     seen.extend(end(&mut agent, None));
-    let ends = ends(&seen);
-    let is_acknowledged = |number: &usize| ends.contains(&number.to_string());
-    let acknowledged = (0..ASKED.len()).filter(is_acknowledged).map(|number| ASKED[number]);
-    Left { setup, fake, acknowledged: acknowledged.collect() }
+    Left { setup, fake, seen }
 }
 
 /// A turn that ends, then one that is killed in its command: the first tool, or the second.
@@ -264,15 +265,18 @@ fn killed_in_tool(
     let mut agent = setup.start();
     agent.hello();
     agent.say_in("it", "0", ASKED[0]);
-    assert_eq!(agent.end("0")["type"], "done");
-    agent.say_in("it", "job", ASKED[1]);
-    agent.until("job", "tool_progress");
-    moment(&mut agent, &setup);
-    end(&mut agent, None);
+    let mut seen = agent.all("0");
+    assert_eq!(seen.last().unwrap()["type"], "done");
+    agent.say_in("it", "1", ASKED[1]);
+    while seen.last().unwrap()["type"] != "tool_progress" {
+        seen.push(agent.next_of("1"));
+    }
+    seen.extend(moment(&mut agent, &setup));
+    seen.extend(end(&mut agent, None));
     // Whoever still waits there may go.
     drop(File::options().read(true).write(true).open(setup.work().join("gate")));
     check_ledger(kinds_of(&setup, "job"));
-    Left { setup, fake, acknowledged: vec![ASKED[0]] }
+    Left { setup, fake, seen }
 }
 
 /// Kills the process and gives what it had still written; then the lock is let go.
@@ -296,52 +300,102 @@ fn ends(lines: &[Value]) -> BTreeSet<String> {
 
 /// Goes on with what is left, and looks whether all is right.
 fn go_on(point: Point, left: Left, whole: &[Value]) {
-    let Left { setup, fake, acknowledged } = left;
+    let Left { setup, fake, seen } = left;
     // The conversation that was used last is the one, or none is there yet.
     let setup = setup.arg("--resume");
     let mut agent = setup.start();
     agent.hello();
     let listed = agent.ask(&json!({"id": "c", "kind": "list_conversations"}));
     let conversation = listed["data"]["current"].as_str().unwrap().to_owned();
-    let kept = if conversation == "it" { agent.load("it") } else { Vec::new() };
-    is_beginning(&kept, whole, matches!(point, Point::Line { .. }));
-    for message in &acknowledged {
-        let is_said = |kept: &Value| kept["content"][0]["text"] == *message;
-        let at = kept.iter().position(is_said).unwrap_or_else(|| panic!("{message:?} is gone"));
-        let answer = kept[at..].iter().find(|kept| is_last_answer(kept));
-        assert!(answer.is_some(), "the answer to {message:?} is gone: {kept:#?}");
+    let (mut kept, mut shown) = (Vec::new(), Vec::new());
+    if conversation == "it" {
+        agent.send(&json!({"id": "e", "kind": "load_conversation", "conversationId": "it",
+            "as": "events"}));
+        shown = agent.all("e");
+        kept = agent.load("it");
     }
+    if matches!(point, Point::Line { .. }) {
+        is_beginning(&kept, whole);
+    }
+    assert_nothing_lost(&seen, &shown);
+    let is_unfinished = shown.last().is_some_and(|done| done["data"]["isUnfinished"] == true);
+    let has_ended = kept.last().is_none_or(is_last_answer);
+    assert_eq!(is_unfinished, !has_ended, "{kept:#?}");
     agent.say("back", BACK);
     let all = agent.all("back");
     assert_eq!(all.last().unwrap()["type"], "done", "{all:#?}");
     assert_eq!(words(&all), "I am back.");
-    let is_told = notices(&all).contains(&"interrupted");
-    let is_broken = kept.last().is_some_and(|last| last["role"] == "user");
-    assert_eq!(is_told, is_broken, "{all:#?}");
-    let refusals: Vec<_> =
-        fake.requests().into_iter().filter_map(|request| request.refusal).collect();
+    assert_eq!(notices(&all).contains(&"interrupted"), is_unfinished, "{all:#?}");
+    let requests = fake.requests();
+    let refusals: Vec<_> = requests.iter().filter_map(|request| request.refusal.clone()).collect();
     assert!(refusals.is_empty(), "{refusals:#?}");
-    let sent = fake.requests().pop().unwrap().user_text();
-    assert!(acknowledged.iter().all(|message| sent.contains(message)), "{sent}");
+    assert_told(&shown, &requests.last().unwrap().body.to_string());
     assert_eq!(agent.load(&conversation).len(), kept.len() + 4);
+    let effect = fs::read_to_string(setup.work().join("effect")).unwrap_or_default();
+    assert!(["", "ran\n"].contains(&&*effect), "a command has run twice");
     let verified = Store::open_read_only(&setup.database()).unwrap().verify().unwrap();
     assert!(matches!(verified, ChainReport::Whole { .. }), "{verified:?}");
 }
 
-/// What is kept is what would have been kept, up to the end of a step.
-fn is_beginning(kept: &[Value], whole: &[Value], is_same_script: bool) {
+/// What is kept is what would have been kept, up to the messages of an unfinished round.
+fn is_beginning(kept: &[Value], whole: &[Value]) {
     let shapes = |messages: &[Value]| messages.iter().map(shape).collect::<Vec<_>>();
-    if is_same_script {
-        assert_eq!(shapes(kept), shapes(&whole[..kept.len()]));
+    let finished = kept.len().saturating_sub(2);
+    assert_eq!(shapes(&kept[..finished]), shapes(&whole[..finished]));
+}
+
+/// Everything that a front end has read about its messages is in the conversation.
+fn assert_nothing_lost(seen: &[Value], shown: &[Value]) {
+    let turns: Vec<&[Value]> = shown.split(|line| line["type"] == "user_message").collect();
+    let asked = shown.iter().filter(|line| line["type"] == "user_message");
+    let asked: Vec<&Value> = asked.map(|line| &line["data"]["message"]).collect();
+    for (number, message) in ASKED.iter().enumerate() {
+        let id = number.to_string();
+        let seen: Vec<&Value> = seen.iter().filter(|line| line["id"] == *id).collect();
+        if seen.iter().all(|line| line["type"] == "notice") {
+            continue;
+        }
+        let at = asked.iter().position(|asked| **asked == json!(message));
+        let shown = turns[1 + at.unwrap_or_else(|| panic!("{message:?} is gone"))];
+        for kind in ["token", "thinking"] {
+            let joined = |lines: &mut dyn Iterator<Item = &Value>| -> String {
+                lines.filter_map(|line| line[kind].as_str()).collect()
+            };
+            let (was, is) = (joined(&mut seen.iter().copied()), joined(&mut shown.iter()));
+            assert!(is.starts_with(&was), "{kind}: {was:?} was shown, and {is:?} is left");
+            if seen.iter().any(|line| line["type"] == "done") {
+                assert_eq!(is, was, "the answer to {message:?} is not what was shown");
+            }
+        }
+        for was in seen {
+            let fields = match was["type"].as_str().unwrap() {
+                "tool_use" => ["toolName", "input"],
+                "tool_result" => ["result", "isError"],
+                _ => continue,
+            };
+            let is_it = |line: &&Value| {
+                line["type"] == was["type"] && line["data"]["toolId"] == was["data"]["toolId"]
+            };
+            let Some(is) = shown.iter().find(is_it) else { panic!("{was} is gone: {shown:#?}") };
+            for field in fields {
+                assert_eq!(is["data"][field], was["data"][field], "{was}");
+            }
+        }
     }
-    let is_step =
-        |last: &Value| last["content"][0]["type"] == "tool_result" || is_last_answer(last);
-    assert!(kept.last().is_none_or(is_step), "{kept:#?}");
+}
+
+/// The model reads of each call, and of an answer, that they were interrupted.
+fn assert_told(shown: &[Value], sent: &str) {
+    let interrupted = shown.iter().filter(|line| line["data"]["result"]["interrupted"] == true);
+    assert_eq!(sent.matches(UNKNOWN).count(), interrupted.count(), "{shown:#?}\n{sent}");
+    let is_cut = notices(shown).contains(&"interrupted");
+    assert_eq!(sent.contains(CUT_OFF), is_cut, "{shown:#?}\n{sent}");
 }
 
 fn is_last_answer(message: &Value) -> bool {
     let blocks = message["content"].as_array().unwrap();
-    message["role"] == "assistant" && blocks.iter().all(|block| block["type"] != "tool_use")
+    let is_open = |block: &Value| block["type"] == "tool_use" || block["type"] == "interrupted";
+    message["role"] == "assistant" && !blocks.iter().any(is_open)
 }
 
 /// A message without what differs from run to run.

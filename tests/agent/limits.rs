@@ -73,6 +73,40 @@ fn a_long_conversation_is_summed_up_with_a_note() {
 }
 
 #[test]
+fn a_turn_of_many_large_rounds_goes_on_past_the_limit_of_the_model() {
+    const ROUNDS: usize = 60;
+    let reads = (0..ROUNDS).map(|number| {
+        Turn::new().tool_with_id(format!("t{number}"), "read_file", json!({"path": "large.txt"}))
+    });
+    let fake = Messages::start(reads.chain([Turn::text("all read")]));
+    let summaries = (1..=ROUNDS).map(|number| Turn::text(format!("Read so far: {number}.")));
+    fake.conversation(SUMMARY, summaries);
+    let config = "[agent]\ncontext_tokens = 8000\nmax_tokens = 1000\nmax_rounds = 100\n";
+    let setup = Setup::on(&fake).config(config).file("large.txt", "words and words. ".repeat(220));
+    let mut agent = setup.start();
+    agent.hello();
+    agent.say_in("it", "1", "read it sixty times");
+    let all = agent.all("1");
+    assert_eq!(all.last().unwrap()["data"]["stopReason"], "end_turn", "{:#?}", all.last());
+    assert_eq!(words(&all), "all read");
+    let results = all.iter().filter(|line| line["type"] == "tool_result");
+    assert_eq!(results.filter(|result| result["data"]["isError"] == false).count(), ROUNDS);
+    let cuts: Vec<&Value> = all.iter().filter(|line| line["type"] == "notice").collect();
+    assert!(
+        cuts.len() > 3 && cuts.iter().all(|cut| cut["data"]["kind"] == "compacted"),
+        "{cuts:?}"
+    );
+    let longest = fake.requests().iter().map(|request| request.body.to_string().len()).max();
+    assert!(longest < Some(60_000), "{longest:?}");
+    assert_eq!(refusals(&fake), [""; 0]);
+    // A person still sees all of it, and so does another process.
+    agent.kill();
+    let mut agent = setup.start();
+    agent.hello();
+    assert_eq!(agent.load("it").len(), 100, "the last page of {}", 2 + 2 * ROUNDS);
+}
+
+#[test]
 fn a_front_end_that_takes_no_notices_reads_the_note_in_the_answer() {
     let fake = service((1..9).map(|_| Turn::text("This was said before.")));
     let mut agent = small(&fake).start();
@@ -200,7 +234,10 @@ fn what_cannot_be_shortened_fails_with_what_helps() {
         assert_eq!(fake.requests().len(), asked, "with the summary, if there was one");
         agent.say_in("it", "less", "less");
         assert_eq!(words(&agent.all("less")), "short enough");
-        assert!(!fake.last().user_text().contains("message 9."), "it was not kept");
+        assert!(!fake.last().user_text().contains("message 9."), "it was left out");
+        let kept = agent.load("it");
+        let left_out = kept.iter().find(|message| message["content"][1]["type"] == "left_out");
+        assert!(left_out.is_some_and(|message| message.to_string().contains("message 9.")));
     }
 }
 
@@ -286,7 +323,7 @@ fn a_conversation_takes_no_more_than_it_may() {
         assert_eq!(first["data"]["cost"], 0.000_105);
         allowed(&mut agent, "one");
         refused(&mut agent, &fake, "one", "budget", key);
-        assert_eq!(agent.load("one").len(), 4, "what was not answered is not kept");
+        assert_eq!(agent.load("one").len(), 5, "what was not answered is kept");
         allowed(&mut agent, "another");
         // Neither a restart nor forgetting helps.
         agent.send(
@@ -351,8 +388,16 @@ fn a_minute_has_no_more_requests_than_it_may() {
     agent.hello();
     allowed(&mut agent, "one");
     allowed(&mut agent, "two");
-    refused(&mut agent, &fake, "three", "rate", "requests_per_minute");
-    refused(&mut agent, &fake, "one", "rate", "requests_per_minute");
+    let asked = fake.requests().len();
+    for conversation in ["three", "one"] {
+        agent.say_in(conversation, conversation, "hello");
+        let told = agent.until(conversation, "notice");
+        assert_eq!(told["data"]["kind"], "rate", "{told}");
+        assert!(told["data"]["text"].as_str().unwrap().contains("requests_per_minute"), "{told}");
+        agent.send(&json!({"id": "c", "kind": "cancel", "target": conversation}));
+        assert_eq!(agent.end(conversation)["data"]["stopReason"], "cancelled");
+    }
+    assert_eq!(fake.requests().len(), asked, "it waits");
 }
 
 #[test]

@@ -30,18 +30,20 @@ const STOPS = /** @type {Record<string, string>} */ ({
 export function chatTurn(app, turn, again) {
   const isWaiting = !turn.isOver && turn.parts.length === 0;
   const stop = STOPS[turn.stopReason];
+  const isBroken = turn.isUnfinished || Boolean(turn.error);
   return html`<article class="turn" data-turn=${turn.id} data-over=${turn.isOver ? "true" : "false"}>
     ${turn.text || turn.files.length ? userMessage(turn, again) : nothing}
     <div class="answer">
       ${turn.parts.map((part, at) => drawPart(app, turn, part, at))}
       ${isWaiting ? html`<p class="muted row"><span class="spinner"></span>Thinking…</p>` : nothing}
       ${turn.error ? note("red", shown(turn.error)) : nothing}
+      ${turn.isUnfinished && !turn.error ? note("amber", "This answer was interrupted.") : nothing}
       ${stop ? html`<p class="small muted">${stop}</p>` : nothing}
       ${
         again && turn.isOver
           ? html`<div class="row turn-foot">
               <button class="button quiet small" type="button" data-regenerate @click=${again.regenerate}>
-                ${icon("again")}Answer again
+                ${icon("again")}${isBroken ? "Retry" : "Answer again"}
               </button>
             </div>`
           : nothing

@@ -96,6 +96,22 @@ test("an answer that is made again takes the place of the last", () => {
   assert.equal(store.turns("c")[0].error, "the runtime has died");
 });
 
+test("what a killed runtime had shown stays, with the reason and an offer to try again", () => {
+  const store = answered();
+  store.requested({ id: "2", kind: "user_message", message: "Go on", metadata: CHAT }, 5);
+  store.replied({ type: "token", id: "2", token: "Half an" }, 6);
+  store.failed({ id: "2", error: "the runtime has died" }, 7);
+  store.requested({ id: "3", kind: "load_conversation", conversationId: "c" }, 8);
+  store.replied({ type: "user_message", id: "3", data: { message: "Go on" } }, 9);
+  store.replied({ type: "token", id: "3", token: "Half an" }, 10);
+  store.replied({ type: "done", id: "3", data: { isUnfinished: true } }, 11);
+  const [turn, ...more] = store.turns("c");
+  assert.deepEqual([more.length, turn.parts.map((part) => part.text)], [0, ["Half an"]]);
+  assert.deepEqual([turn.isUnfinished, turn.error], [true, "the runtime has died"]);
+  store.requested({ id: "4", kind: "regenerate", metadata: CHAT }, 12);
+  assert.deepEqual(texts(store), [["Go on", ""]]);
+});
+
 test("an answer with a gap is known when it ends", () => {
   const store = answered();
   store.ended.length = 0;

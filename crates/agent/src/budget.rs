@@ -227,16 +227,21 @@ impl RequestRate {
     /// Counts a request at `now`, unless the limit was reached in the minute before.
     pub fn ask(&mut self, budget: &Budget, now: Instant) -> Result<(), OverBudget> {
         let Some(limit) = budget.requests_per_minute else { return Ok(()) };
+        if let Some(wait) = self.wait(budget, now) {
+            return Err(OverBudget::Rate { limit, wait });
+        }
+        self.asked.push_back(now);
+        Ok(())
+    }
+
+    /// Returns how long to wait until another request may be counted.
+    pub fn wait(&mut self, budget: &Budget, now: Instant) -> Option<Duration> {
+        let most = budget.requests_per_minute?.min(MOST_PER_MINUTE) as usize;
         let is_past = |at: &mut Instant| now.saturating_duration_since(*at) >= MINUTE;
         while self.asked.pop_front_if(is_past).is_some() {}
-        let most = limit.min(MOST_PER_MINUTE) as usize;
-        if self.asked.len() < most {
-            self.asked.push_back(now);
-            return Ok(());
-        }
         // There is room when the first of the last `most` requests is a minute old.
-        let first = self.asked.len().checked_sub(most).and_then(|at| self.asked.get(at));
+        let first = self.asked.get(self.asked.len().checked_sub(most)?);
         let age = first.map_or(Duration::ZERO, |at| now.saturating_duration_since(*at));
-        Err(OverBudget::Rate { limit, wait: MINUTE.saturating_sub(age) })
+        Some(MINUTE.saturating_sub(age))
     }
 }

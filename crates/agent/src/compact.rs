@@ -1,7 +1,8 @@
 //! Decides when a conversation is too long for its model, and what to replace then. Pure.
 //!
 //! The first turns are replaced by a summary, which the model writes, or which is composed without
-//! it. The last turns stay as they are.
+//! it. The last turns stay as they are, unless the last one alone is too long: then its first rounds
+//! are replaced too, and it goes on from its last ones.
 
 #[cfg(test)]
 mod tests;
@@ -80,14 +81,17 @@ pub fn plan(messages: &[Arc<ChatMessage>], last_tokens: Option<u64>, window: u64
     if needed <= full {
         return None;
     }
-    // Where each turn begins, and the number of tokens from there on. The estimates are scaled by
-    // the tokens that were counted.
+    // Where each turn and each later round begins, and the number of tokens from there on. The
+    // estimates are scaled by the tokens that were counted.
     let mut left = counted;
-    let mut starts = Vec::new();
+    let (mut starts, mut rounds) = (Vec::new(), Vec::new());
     for (at, message) in messages.iter().enumerate() {
+        let scaled = u128::from(left) * u128::from(needed) / u128::from(counted.max(1));
+        let start = (at, u64::try_from(scaled).unwrap_or(u64::MAX));
         if at > 0 && message.begins_turn() {
-            let scaled = u128::from(left) * u128::from(needed) / u128::from(counted);
-            starts.push((at, u64::try_from(scaled).unwrap_or(u64::MAX)));
+            starts.push(start);
+        } else if at > 1 && is_new && message.role == Role::Assistant {
+            rounds.push(start);
         }
         left -= sizes[at];
     }
@@ -98,8 +102,15 @@ pub fn plan(messages: &[Arc<ChatMessage>], last_tokens: Option<u64>, window: u64
         (Some(early), Some(whole)) => Some(early.min(whole)),
         (early, whole) => whole.or(early),
     };
-    let wanted = wanted.filter(|(_, left)| *left <= full);
-    wanted.or_else(|| first_within(full)).or(starts.last()).map(|(at, _)| *at)
+    let wanted = wanted.filter(|(_, left)| *left <= full).or_else(|| first_within(full));
+    // The last turn alone is too much: its last rounds stay, at least one of them.
+    let last_turn = starts.last().map_or(0, |(at, _)| *at);
+    let mut rounds = rounds.iter().filter(|(at, _)| *at > last_turn + 1);
+    let round = || {
+        let last = rounds.clone().next_back();
+        rounds.find(|(_, left)| *left <= share(window, KEPT)).or(last)
+    };
+    wanted.or_else(round).or(starts.last()).map(|(at, _)| *at)
 }
 
 /// Returns the messages that ask the model for a summary of the first `upto`.

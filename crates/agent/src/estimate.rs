@@ -32,6 +32,7 @@ fn block_tokens(block: &Block) -> u64 {
         }
         Block::Thinking { thinking, signature } => text_tokens(thinking) + text_tokens(signature),
         Block::RedactedThinking { data } => text_tokens(data),
+        Block::Interrupted | Block::LeftOut => 0,
         Block::ToolUse { id, name, input } => {
             text_tokens(id) + text_tokens(name) + text_tokens(input.get())
         }

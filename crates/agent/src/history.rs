@@ -1,11 +1,13 @@
 //! The stored conversations, and the thread that works on them.
 //!
-//! A [`HistoryStep`] is stored as a whole: the user's message with the first answer, then each
-//! round of tools. So a killed process leaves a conversation that can continue; and whatever is in
-//! the file, the messages for the model are mended first. A conversation is a [`HeldConversation`]
-//! while somebody works on it, by a lock that other processes see.
+//! A [`HistoryStep`] is stored as a whole: the user's message, then each round of tools, then the
+//! last answer. What is shown of a round before it is whole is stored as fragments first, which
+//! become messages if the process is killed. So nothing that was shown is lost; and whatever is in
+//! the file, the messages for the model are mended before they are sent. A conversation is a
+//! [`HeldConversation`] while somebody works on it, by a lock that other processes see.
 
 mod error;
+mod fragments;
 mod held_conversation;
 mod lock;
 mod mender;
@@ -30,6 +32,7 @@ use uuid::Uuid;
 
 pub use callgate_store::{CostSum, CostTotals, EngineSelection};
 pub use error::HistoryError;
+pub use fragments::MessageFragments;
 pub use held_conversation::{HeldConversation, HistoryStep};
 pub use mender::without_thoughts;
 pub use page::HistoryPage;
@@ -125,6 +128,7 @@ impl History {
         let wanted = Arc::clone(id);
         let work = move |stores: &mut HistoryStore| {
             let Some(mut token) = stores.locks.take(&wanted)? else { return Ok(None) };
+            stores.recover(&wanted)?;
             let loaded = match known.filter(|known| stores.is_as_left(known)) {
                 Some(known) => known.loaded,
                 None => stores.load(&wanted, None)?,
@@ -192,6 +196,7 @@ impl History {
         let (id, to) = (checked_id(id)?, checked_id(to)?);
         let title = title.map(checked_title).transpose()?;
         self.ask(move |stores| {
+            stores.recover_if_idle(&id)?;
             let unknown = || HistoryError::Unknown(id.to_string());
             let known = stores.store.conversation(&id)?.ok_or_else(unknown)?;
             let length = length.unwrap_or(known.length);
@@ -258,7 +263,11 @@ impl History {
         before: Option<u64>,
     ) -> Result<HistoryPage, HistoryError> {
         let id = checked_id(id)?;
-        self.ask(move |stores| page::read(stores, &id, limit, before)).await
+        self.ask(move |stores| {
+            stores.recover_if_idle(&id)?;
+            page::read(stores, &id, limit, before)
+        })
+        .await
     }
 
     /// Prepares the statements for the next entries of the ledger.

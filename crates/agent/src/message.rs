@@ -80,6 +80,12 @@ pub enum Block {
         /// Its arguments: a JSON object, unchanged.
         input: Box<RawValue>,
     },
+    /// The end of an answer that was cut off. Front ends see it; the model reads a note in its
+    /// place.
+    Interrupted,
+    /// The mark of a message that the provider refused. Front ends see the message; the model does
+    /// not read it.
+    LeftOut,
     /// The result of a tool call.
     ToolResult {
         /// The id of the call.
@@ -207,10 +213,39 @@ impl ChatMessage {
         Self { role: Role::Assistant, content }
     }
 
+    /// Returns true if an answer has to follow, or the rest of one.
+    pub(crate) fn is_unfinished(&self) -> bool {
+        self.role == Role::User || self.is_cut_off()
+    }
+
+    /// Returns true if it is an answer that was cut off.
+    pub(crate) fn is_cut_off(&self) -> bool {
+        self.content.iter().any(|block| matches!(block, Block::Interrupted))
+    }
+
     /// Returns true if a turn begins with this message: it is the user's and holds no results.
     pub(crate) fn begins_turn(&self) -> bool {
         let is_result = |block: &Block| matches!(block, Block::ToolResult { .. });
         self.role == Role::User && !self.content.iter().any(is_result)
+    }
+}
+
+/// Appends a piece of a text to blocks, of which the last may be the same text.
+pub(crate) fn append_text(blocks: &mut Vec<Block>, piece: &str) {
+    match blocks.last_mut() {
+        Some(Block::Text { text }) => text.push_str(piece),
+        _ => blocks.push(Block::text(piece)),
+    }
+}
+
+/// Appends a piece of a thought to blocks, of which the last may be the same thought.
+pub(crate) fn append_thought(blocks: &mut Vec<Block>, piece: &str) {
+    match blocks.last_mut() {
+        // A thought that is signed has ended.
+        Some(Block::Thinking { thinking, signature }) if signature.is_empty() => {
+            thinking.push_str(piece);
+        }
+        _ => blocks.push(Block::Thinking { thinking: piece.to_owned(), signature: String::new() }),
     }
 }
 

@@ -28,6 +28,8 @@ pub(crate) use tool_input::tool_input;
 
 /// How long an answer may stay silent, unless the settings say otherwise.
 pub const IDLE: Duration = Duration::from_mins(2);
+/// The same for a server on this machine, which may read a long conversation for minutes.
+pub const LOCAL_IDLE: Duration = Duration::from_mins(10);
 
 /// The words of an API's settings, for error messages.
 #[derive(Debug, PartialEq, Eq)]

@@ -11,6 +11,7 @@ mod request;
 mod stream;
 
 use std::collections::HashMap;
+use std::net::IpAddr;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -23,8 +24,8 @@ use tokio::sync::OnceCell;
 use crate::BoxFuture;
 use crate::engine::{AnswerStream, Engine, EngineCall, EngineError, EngineErrorKind};
 use crate::model_api::{
-    ApiKey, ApiLink, ApiRequest, ApiWords, IDLE, ListedModel, StreamedAnswer, base_address,
-    list_models,
+    ApiKey, ApiLink, ApiRequest, ApiWords, IDLE, LOCAL_IDLE, ListedModel, StreamedAnswer,
+    base_address, list_models,
 };
 use local_servers::LocalServer;
 pub use local_servers::USUAL_PORTS;
@@ -79,7 +80,19 @@ impl OpenAiSettings {
     /// Creates settings with the defaults.
     #[must_use]
     pub fn new(server: OpenAiServer) -> Self {
-        Self { server, model: None, idle: IDLE }
+        let idle = if server.is_local() { LOCAL_IDLE } else { IDLE };
+        Self { server, model: None, idle }
+    }
+}
+
+impl OpenAiServer {
+    /// Returns true if the server runs on this machine.
+    fn is_local(&self) -> bool {
+        let Self::At { base_url, .. } = self else { return true };
+        let url = Url::parse(base_url).ok();
+        let host = url.as_ref().and_then(Url::host_str).unwrap_or_default();
+        let address = host.trim_matches(['[', ']']).parse::<IpAddr>();
+        host == "localhost" || address.is_ok_and(|address| address.is_loopback())
     }
 }
 

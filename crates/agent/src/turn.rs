@@ -20,8 +20,9 @@ use serde_json::value::RawValue;
 
 use crate::engine::{AnswerPiece, EngineError, EngineErrorKind, ModelStop};
 use crate::failure::RequestFailure;
-use crate::message::{Block, ChatMessage};
+use crate::message::{Block, ChatMessage, StoredToolResult};
 pub use action::{FinishedCall, ToolCall, TurnAction, TurnLimits};
+use attempts::in_words;
 use partial_answer::{PartialAnswer, size};
 use round_calls::RoundCalls;
 pub use stop::StopReason;
@@ -41,12 +42,15 @@ pub struct Turn {
     /// What the user has said since the turn began, for the next message to the model.
     steering: Vec<Block>,
     rounds: u32,
+    /// How often the model was asked in vain since its last whole answer, and how long it was
+    /// waited for.
     tries: u32,
+    waited: Duration,
     /// Whether the model was asked and its answer is not complete.
     asked: bool,
     /// How many parts of the answer were stored while it goes on.
     kept_parts: usize,
-    /// Whether summarising was tried, which happens once.
+    /// Whether summarising was tried since the last whole answer.
     shortened: bool,
     over: bool,
 }
@@ -68,6 +72,7 @@ impl Turn {
             steering: Vec::new(),
             rounds: 0,
             tries: 0,
+            waited: Duration::ZERO,
             asked: false,
             kept_parts: 0,
             shortened: false,
@@ -81,8 +86,23 @@ impl Turn {
         &self.unkept
     }
 
+    /// Removes the messages that are not stored yet, because the caller stores them.
+    pub fn take_unkept(&mut self) -> Vec<ChatMessage> {
+        std::mem::take(&mut self.unkept)
+    }
+
+    /// Returns the result of a call, for the model and for the front end, while it is not handed
+    /// over to be stored.
+    #[must_use]
+    pub fn result(&self, id: &str) -> Option<(Block, Option<StoredToolResult>)> {
+        self.calls.result(id)
+    }
+
     /// Begins the turn.
     pub fn begin(&mut self, todo: &mut Vec<TurnAction>) {
+        if self.bounds.keeps_unanswered {
+            self.keep(true, todo);
+        }
         self.ask(Duration::ZERO, todo);
     }
 
@@ -163,10 +183,9 @@ impl Turn {
         }
         match self.wait(&error) {
             Some(wait) => {
-                let seconds = wait.as_secs_f32();
-                let text = format!("{} (trying again in {seconds:.1} s)", error.text);
+                self.keep_cut(todo);
+                let text = format!("{} (trying again in {})", error.text, in_words(wait));
                 todo.push(TurnAction::Tell(SessionEvent::notice("retry", text)));
-                self.answer = PartialAnswer::default();
                 todo.push(TurnAction::Ask(wait));
             }
             None => self.fail(self.failure(error), todo),
@@ -216,8 +235,7 @@ impl Turn {
         }
     }
 
-    /// Ends the turn for an outside reason. The part of the answer that was shown is stored; a
-    /// message without any answer is not, so that it can be sent again.
+    /// Ends the turn for an outside reason. The part of the answer that was shown is stored.
     pub fn abandon(&mut self, failure: RequestFailure, todo: &mut Vec<TurnAction>) {
         if self.over {
             return;
@@ -225,6 +243,7 @@ impl Turn {
         if self.calls.is_empty() && self.answer.is_silent() {
             todo.push(TurnAction::Drop);
         } else {
+            self.mark_cut();
             self.stop(&format!("stopped: {}", failure.text), todo);
         }
         self.end(Err(failure), todo);
@@ -259,7 +278,7 @@ impl Turn {
     /// The answer is complete.
     fn answered(&mut self, stop: ModelStop, todo: &mut Vec<TurnAction>) {
         self.asked = false;
-        self.tries = 0;
+        (self.tries, self.waited, self.shortened) = (0, Duration::ZERO, false);
         if self.calls.is_empty() || self.calls.are_own() {
             self.calls.close("it has no result: the answer ended before", todo);
             self.keep_round(todo);
@@ -294,7 +313,7 @@ impl Turn {
     }
 
     fn ask(&mut self, wait: Duration, todo: &mut Vec<TurnAction>) {
-        (self.rounds, self.tries, self.asked) = (self.rounds + 1, 0, true);
+        (self.rounds, self.asked) = (self.rounds + 1, true);
         todo.push(TurnAction::Ask(wait));
     }
 
@@ -339,14 +358,28 @@ impl Turn {
         self.end(Err(RequestFailure::permanent("too_long", text)), todo);
     }
 
-    /// Ends the turn with a failure. The shown part of the answer is stored; a message without any
-    /// answer is not, so that it can be sent again.
+    /// Ends the turn with a failure. The shown part of the answer is stored.
     fn fail(&mut self, failure: RequestFailure, todo: &mut Vec<TurnAction>) {
-        self.calls.close("not run: the answer was cut off", todo);
-        if !self.answer.is_silent() || !self.calls.is_empty() {
-            self.keep_round(todo);
-        }
+        self.keep_cut(todo);
         self.end(Err(failure), todo);
+    }
+
+    /// Hands over the shown part of an answer that was cut off to be stored. If the model is asked
+    /// again, it goes on from there.
+    fn keep_cut(&mut self, todo: &mut Vec<TurnAction>) {
+        if self.answer.is_unseen() && self.calls.is_empty() {
+            return;
+        }
+        self.calls.close("not run: the answer was cut off", todo);
+        self.mark_cut();
+        self.keep_round(todo);
+    }
+
+    /// Marks the end of an answer that was cut off, unless the results of its calls say so.
+    fn mark_cut(&mut self) {
+        if self.calls.is_empty() {
+            self.answer.block(Block::Interrupted);
+        }
     }
 
     /// Returns true if the front end has seen nothing of the answer.
@@ -356,6 +389,6 @@ impl Turn {
 
     /// Converts an error of the engine. What was handed over before stays stored.
     fn failure(&self, error: EngineError) -> RequestFailure {
-        RequestFailure::of_engine(error, self.unkept.is_empty())
+        RequestFailure::of_engine(error, self.rounds > 1 || self.kept_parts > 0)
     }
 }

@@ -5,12 +5,14 @@
 use std::io::{BufReader, Write, pipe};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use callgate_agent::BoxFuture;
 use callgate_agent::budget::Budget;
 use callgate_agent::compact::REQUEST;
 use callgate_agent::engine::{
-    AnswerPiece, AnswerStream, Engine, EngineCall, EngineError, ModelStop,
+    AnswerPiece, AnswerStream, Engine, EngineCall, EngineError, EngineErrorKind, ModelStop,
 };
 use callgate_agent::engine_registry::{DefaultEngine, EngineRegistry};
 use callgate_agent::gate::{GateQuestion, PermissionGate, ToolPermit};
@@ -24,6 +26,7 @@ use callgate_wire::frame::{DecodedLine, LineDecoder};
 use callgate_wire::session::{ModelListing, PermissionAnswer};
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
+use tokio::time::Instant;
 
 /// An engine that is always just about to answer; a message at once, if it is only slow in
 /// writing summaries.
@@ -95,14 +98,64 @@ impl PermissionGate for Shut {
     fn unattended(&self) {}
 }
 
-fn options(answers_messages: bool) -> SessionOptions {
+/// An engine whose answer is cut off after its first word, and which then cannot be reached until
+/// the outage is over.
+struct Outage {
+    ends: Instant,
+    was_asked: AtomicBool,
+}
+
+impl Engine for Outage {
+    fn name(&self) -> &'static str {
+        "outage"
+    }
+
+    fn default_model(&self) -> BoxFuture<'_, Result<Arc<str>, EngineError>> {
+        Box::pin(async { Ok("outage".into()) })
+    }
+
+    fn models(&self) -> BoxFuture<'_, Result<Vec<ModelListing>, EngineError>> {
+        Box::pin(async { Ok(Vec::new()) })
+    }
+
+    fn answer(&self, call: EngineCall) -> Box<dyn AnswerStream> {
+        if !self.was_asked.swap(true, Ordering::Relaxed) {
+            return Box::new(Cut(Some("Half"), EngineErrorKind::Cut));
+        }
+        if Instant::now() < self.ends {
+            return Box::new(Cut(None, EngineErrorKind::Network));
+        }
+        let [_, half, note] = &call.messages[..] else { panic!("{:?}", call.messages) };
+        assert!(matches!(&half.content[..], [Block::Text { text }] if text == "Half"));
+        assert!(matches!(&note.content[..], [Block::Text { text }] if text.contains("cut off")));
+        Box::new(AtOnce)
+    }
+}
+
+/// An answer that fails after some words.
+struct Cut(Option<&'static str>, EngineErrorKind);
+
+impl AnswerStream for Cut {
+    fn next<'a>(
+        &'a mut self,
+        into: &'a mut Vec<AnswerPiece>,
+    ) -> BoxFuture<'a, Result<bool, EngineError>> {
+        let Self(words, kind) = self;
+        into.extend(words.map(|words| AnswerPiece::Text(words.to_owned())));
+        let text = "no way to the model".to_owned();
+        let error = EngineError { kind: *kind, status: None, retry_after: None, text };
+        Box::pin(async { Err(error) })
+    }
+}
+
+fn options(engine: Arc<dyn Engine>) -> SessionOptions {
     let history = History::start(HistoryLocation::Memory);
     SessionOptions {
         engines: EngineRegistry::new(DefaultEngine::Fixed {
-            name: "silent",
+            name: engine.name(),
             because: String::new(),
         })
-        .with_engine(Arc::new(Silent { answers_messages })),
+        .with_engine(engine),
         tools: Vec::new(),
         sources: Vec::new(),
         gate: Arc::new(Shut),
@@ -113,6 +166,7 @@ fn options(answers_messages: bool) -> SessionOptions {
         thinking: None,
         context: 1000,
         most_rounds: 3,
+        patience: Duration::from_mins(30),
         budget: Budget::default(),
         prices: None,
         resume: ResumedConversation::None,
@@ -122,13 +176,17 @@ fn options(answers_messages: bool) -> SessionOptions {
     }
 }
 
-/// Plays a session with these messages, and gives the texts of its first three notices.
-async fn notices(answers_messages: bool, messages: &[String]) -> Vec<String> {
+/// Plays a session with these messages, and gives its lines until there are enough.
+async fn play(
+    engine: Arc<dyn Engine>,
+    messages: &[String],
+    is_enough: impl Fn(&[Value]) -> bool + Send + 'static,
+) -> Vec<Value> {
     let (input, mut to_runtime) = pipe().unwrap();
     let (from_runtime, mut output) = pipe().unwrap();
     let greeting = greet(&mut output).unwrap();
     let (endings, ending) = mpsc::channel(1);
-    let options = options(answers_messages);
+    let options = options(engine);
     let runtime =
         tokio::spawn(async move { serve(&greeting, options, input, output, ending).await });
     writeln!(to_runtime, r#"{{"id":"h","kind":"hello","capabilities":["notice"]}}"#).unwrap();
@@ -140,36 +198,69 @@ async fn notices(answers_messages: bool, messages: &[String]) -> Vec<String> {
     let (all, read) = oneshot::channel();
     std::thread::spawn(move || {
         let (mut input, mut lines) = (BufReader::new(from_runtime), LineDecoder::new(1_000_000));
-        let mut notices = Vec::new();
-        while notices.len() < 3 {
-            assert!(fill_lines(&mut input, &mut lines).unwrap() > 0, "no third notice");
+        let mut seen: Vec<Value> = Vec::new();
+        while !is_enough(&seen) {
+            assert!(fill_lines(&mut input, &mut lines).unwrap() > 0, "not enough: {seen:#?}");
             while let Some(DecodedLine::Whole(line)) = lines.next_frame() {
-                let line: Value = serde_json::from_slice(line).unwrap();
-                if line["type"] == "notice" && line["data"]["kind"] != "queued" {
-                    let (kind, text) = (&line["data"]["kind"], &line["data"]["text"]);
-                    notices.push(format!("{}: {}", kind.as_str().unwrap(), text.as_str().unwrap()));
-                }
+                seen.push(serde_json::from_slice(line).unwrap());
             }
         }
-        // More may have come by then: the clock does not wait for this thread.
-        notices.truncate(3);
-        all.send((notices, input)).unwrap();
+        all.send((seen, input)).unwrap();
     });
     // Its output stays open: a runtime that nobody reads ends by itself.
-    let (notices, _output) = read.await.unwrap();
+    let (seen, _output) = read.await.unwrap();
     endings.send(Shutdown::Asked).await.unwrap();
     runtime.await.unwrap().unwrap();
-    notices
+    seen
+}
+
+/// The texts of all notices, except that a request waits for another.
+fn notices(seen: &[Value]) -> Vec<String> {
+    let is_told = |line: &&Value| line["type"] == "notice" && line["data"]["kind"] != "queued";
+    let told = |line: &Value| {
+        let (kind, text) = (&line["data"]["kind"], &line["data"]["text"]);
+        format!("{}: {}", kind.as_str().unwrap(), text.as_str().unwrap())
+    };
+    seen.iter().filter(is_told).map(told).collect()
+}
+
+/// Gives the texts of the first three notices of a session with these messages.
+async fn three_notices(answers_messages: bool, messages: &[String]) -> Vec<String> {
+    let engine = Arc::new(Silent { answers_messages });
+    let seen = play(engine, messages, |seen| notices(seen).len() >= 3).await;
+    // More may have come by then: the clock does not wait for the thread that reads.
+    notices(&seen).into_iter().take(3).collect()
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_quiet_turn_gives_a_sign_before_front_ends_give_up() {
-    let told = notices(false, &["hello".to_owned()]).await;
+    let told = three_notices(false, &["hello".to_owned()]).await;
     assert_eq!(told, ["working: waits for the model"; 3]);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_summary_that_takes_long_gives_a_sign_too() {
-    let told = notices(true, &["words and words. ".repeat(200), "go on".to_owned()]).await;
+    let told = three_notices(true, &["words and words. ".repeat(200), "go on".to_owned()]).await;
     assert_eq!(told, ["working: the conversation is being summed up"; 3]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_outage_of_ten_minutes_costs_ten_minutes() {
+    let began = Instant::now();
+    let ends = began + Duration::from_mins(10);
+    let engine = Arc::new(Outage { ends, was_asked: AtomicBool::new(false) });
+    let is_over =
+        |seen: &[Value]| seen.iter().any(|line| line["type"] == "done" && line["id"] == "0");
+    let seen = play(engine, &["go on".to_owned()], is_over).await;
+    let words: String = seen.iter().filter_map(|line| line["token"].as_str()).collect();
+    assert_eq!(words, "Halfso it is");
+    let waits: Vec<String> =
+        notices(&seen).into_iter().filter(|told| told.starts_with("retry: ")).collect();
+    assert!((10..60).contains(&waits.len()), "{waits:#?}");
+    let is_whole = |told: &String| {
+        told.starts_with("retry: no way to the model (trying again in ") && told.ends_with("s)")
+    };
+    assert!(waits.iter().all(is_whole), "{waits:#?}");
+    // The last wait may begin just before the end of the outage.
+    assert!(began.elapsed() < Duration::from_mins(11), "{:?}", began.elapsed());
 }

@@ -1,5 +1,6 @@
 //! Conversations: their messages, written in atomic steps, and their costs.
 
+mod fragments;
 mod read;
 mod reserve;
 mod spend;
@@ -52,8 +53,10 @@ pub struct Addition<'a> {
     pub at_ms: i64,
     /// Messages from this number on are removed first, except those that a summary replaces.
     pub instead_of: Option<u64>,
-    /// What was said.
+    /// What was said. It takes the place of all fragments.
     pub messages: &'a [NewMessage],
+    /// Fragments of the messages that follow.
+    pub fragments: &'a [String],
     /// How the conversation began; ignored if that is already known.
     pub opening: Option<&'a str>,
     /// What it cost.
@@ -75,8 +78,8 @@ impl Store {
     pub fn add(&mut self, addition: &Addition<'_>) -> Result<u64, StoreError> {
         check_id(addition.conversation)?;
         check_drafts(addition.drafts)?;
-        for said in addition.messages {
-            StoreError::check_length("a message", &said.body, LONGEST_MESSAGE)?;
+        for body in addition.messages.iter().map(|said| &said.body).chain(addition.fragments) {
+            StoreError::check_length("a message", body, LONGEST_MESSAGE)?;
         }
         StoreError::check_length("a title", addition.opening.unwrap_or_default(), LONGEST_TITLE)?;
         StoreError::check_length("a folder", addition.folder.unwrap_or_default(), LONGEST_FOLDER)?;
@@ -169,6 +172,7 @@ impl Store {
         self.change(|transaction| {
             let Some(key) = key_of(transaction, id)? else { return Ok(()) };
             transaction.execute("DELETE FROM messages WHERE conversation = ?", [key])?;
+            fragments::remove(transaction, key)?;
             let forget = "UPDATE conversations SET opening = NULL, summary = NULL, summarized = 0,
                           aged = 0, engine_state = NULL WHERE key = ?";
             transaction.execute(forget, [key]).map(drop)
@@ -186,6 +190,7 @@ impl Store {
             for statement in [
                 "UPDATE spendings SET conversation = NULL WHERE conversation = ?",
                 "DELETE FROM messages WHERE conversation = ?",
+                "DELETE FROM fragments WHERE conversation = ?",
                 "DELETE FROM conversations WHERE key = ?",
             ] {
                 transaction.execute(statement, [key])?;
@@ -227,6 +232,10 @@ fn add(transaction: &Transaction<'_>, addition: &Addition<'_>) -> rusqlite::Resu
         insert.execute(params![key, next, said.begins, at_ms, said.body])?;
         next += 1;
     }
+    if !messages.is_empty() {
+        fragments::remove(transaction, key)?;
+    }
+    fragments::write(transaction, key, addition.fragments)?;
     reserve::release(transaction, addition.reservation)?;
     if let Some(spending) = addition.spending {
         spend::write(transaction, Some(key), None, *at_ms, spending)?;

@@ -11,7 +11,7 @@ pub(crate) const APPLICATION: i64 = 0x4347_6c67;
 
 /// The migrations from an empty file: the first makes version 1, the next one version 2, and so on.
 /// A released step is never changed; a new one is added at the end.
-pub(crate) const STEPS: &[&str] = &[V1, V2, V3, V4, V5, V6, V7];
+pub(crate) const STEPS: &[&str] = &[V1, V2, V3, V4, V5, V6, V7, V8];
 
 const V1: &str = "
     PRAGMA application_id = 0x43476c67;
@@ -164,6 +164,16 @@ const V6: &str = "
 /// The folder in which a conversation began. Those of earlier versions belong to none.
 const V7: &str = "
     ALTER TABLE conversations ADD COLUMN folder TEXT;
+";
+
+/// What was shown of a round that is not finished.
+const V8: &str = "
+    CREATE TABLE fragments (
+        conversation INTEGER NOT NULL,
+        number       INTEGER NOT NULL,
+        body         TEXT NOT NULL,
+        PRIMARY KEY (conversation, number)
+    ) STRICT, WITHOUT ROWID;
 ";
 
 /// What a file is found to be before it is used.

@@ -227,6 +227,7 @@ fn the_death_of_the_runtime_is_said_and_the_conversation_goes_on() {
     core.event(1, &RequestEvent::Failed(ClientError::Died { reason: "it was killed".into() }));
     let text = shown(&mut core, NOW);
     assert!(text.contains("The runtime is gone (it was killed): ouch"), "{text}");
+    assert!(text.contains("Retry: /regenerate"), "{text}");
     core.runtime_state(&RuntimeState::Ready(Arc::new(RuntimeReady::at(0))));
     let other = RuntimeStatus { conversation_id: Some("new".into()), ..RuntimeStatus::default() };
     core.errand_done(NOW, Errand::Status, Ok(reply(SessionEvent::Status(other))));

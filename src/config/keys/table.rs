@@ -207,6 +207,13 @@ pub(crate) const KEYS: &[SettingKey] = &[
     whole("agent.max_rounds", (1, 1_000), "COUNT")
         .about("How many rounds of tool calls one message may take")
         .default("50"),
+    whole("agent.retry_seconds", (0, 86_400), "SECONDS")
+        .about("How long a message waits for a model that cannot be reached or is overloaded")
+        .default("1800"),
+    whole("agent.silence_seconds", (1, 86_400), "SECONDS")
+        .about("How long a model may send nothing before its answer is given up")
+        .default("120")
+        .note("600 by default for a model server on this machine"),
     key("agent.system_prompt_file", ValueKind::File)
         .about("A file with instructions for every conversation"),
     key("agent.roots", ValueKind::Folders)

@@ -75,7 +75,10 @@ fn written(message: &ChatMessage) -> String {
             Block::ToolResult { content, .. } => ("Its result", content.text.clone()),
             Block::Image { .. } => (who, "[a picture]".to_owned()),
             Block::Document { .. } => (who, "[a document]".to_owned()),
-            Block::Thinking { .. } | Block::RedactedThinking { .. } => continue,
+            Block::Thinking { .. }
+            | Block::RedactedThinking { .. }
+            | Block::Interrupted
+            | Block::LeftOut => continue,
         };
         // Writing to a string cannot fail.
         writeln!(told, "{what}: {}", shortened(&text, LONGEST_PART)).ok();

@@ -64,10 +64,25 @@ fn the_last_whole_turn_stays_if_it_can() {
 }
 
 #[test]
-fn one_turn_cannot_be_cut() {
+fn a_turn_that_has_ended_and_one_round_cannot_be_cut() {
     assert_eq!(upto(&turns(&[20_000]), None, 10_000), None);
     let long = shared(read(&format!("u {} | a ?x | u !x | a ok", "x".repeat(70_000))));
     assert_eq!(upto(&long, None, 10_000), None);
+    let long = shared(read(&format!("u one | a ?x | u !x {}", "x".repeat(70_000))));
+    assert_eq!(upto(&long, None, 10_000), None);
+}
+
+#[test]
+fn a_turn_that_alone_is_too_long_keeps_its_last_rounds() {
+    let mut text = "u before | a ok | u now".to_owned();
+    for round in 0..10 {
+        write!(text, " | a {} ?t{round} | u !t{round}", "x".repeat(3500)).unwrap();
+    }
+    let messages = shared(read(&text));
+    assert_eq!(upto(&messages, None, 10_000), Some(19), "two rounds of about 1000 fit into 3000");
+    assert_eq!(messages[19].role, Role::Assistant);
+    assert_eq!(upto(&messages, Some(50_000), 10_000), Some(21), "at least the last one stays");
+    assert_eq!(upto(&messages[2..], None, 10_000), Some(17), "also if there is no other turn");
 }
 
 #[test]

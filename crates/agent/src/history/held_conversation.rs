@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
-use callgate_store::{
-    Addition, ConversationState, EngineSelection, EntryDraft, NewMessage, StoreError, now_ms,
-};
+use callgate_store::{Addition, ConversationState, EngineSelection, EntryDraft, now_ms};
 use tokio::sync::oneshot::Receiver;
 
 use super::error::HistoryError;
+use super::fragments::MessageFragments;
 use super::lock::ConversationLock;
 use super::mender::Mender;
 use super::reservation::{PricedUsage, Reservation};
@@ -20,6 +19,8 @@ use crate::message::{Block, ChatMessage, Role, StoredToolResult};
 pub struct HistoryStep {
     /// The new messages, which the API accepts after those before them.
     pub messages: Vec<ChatMessage>,
+    /// What is about to be shown of the messages that follow.
+    pub fragments: MessageFragments,
     /// The results that its tools gave the front end.
     pub results: Vec<StoredToolResult>,
     /// The cost of its answer.
@@ -150,12 +151,10 @@ impl HeldConversation {
         self.mender.tokens()
     }
 
-    /// Returns true if its last turn was interrupted: the model never answered to the results of
-    /// its tools.
+    /// Returns true if its last turn was interrupted: the model never finished its answer.
     #[must_use]
     pub fn is_broken_off(&self) -> bool {
-        let last = self.messages().last().and_then(|message| message.content.last());
-        matches!(last, Some(Block::ToolResult { .. }))
+        self.messages().last().is_some_and(|message| message.is_unfinished())
     }
 
     /// Returns how many messages it has, including those that a summary replaces.
@@ -173,6 +172,18 @@ impl HeldConversation {
         self.change(move |stores| write(stores, &id, replaces, is_titled, step)).await
     }
 
+    /// Stores what is about to be shown of the messages that follow. When it returns, all of it is
+    /// committed. The conversation exists.
+    pub(crate) async fn note(&mut self, shown: MessageFragments) -> Result<(), HistoryError> {
+        self.settle().await;
+        let id = Arc::clone(&self.id);
+        let work = move |stores: &mut HistoryStore| {
+            let is_known = stores.store.add_fragments(&id, &shown.bodies()?)?;
+            if is_known { Ok(()) } else { Err(HistoryError::Unknown(id.to_string())) }
+        };
+        self.history.ask(work).await
+    }
+
     /// Removes the last turn from [`messages`](Self::messages) and returns the user's message with
     /// which it began. The turn stays in the file until the next step replaces it. Returns `None`
     /// if there is no turn, if it was taken back before, or if a summary replaces it.
@@ -184,7 +195,8 @@ impl HeldConversation {
         let id = Arc::clone(&self.id);
         let work = move |stores: &mut HistoryStore| {
             let Some(first) = stores.store.last_turn(&id)? else { return Ok(None) };
-            let message = stores.message(&id, first)?.ok_or(HistoryError::Unreadable)?;
+            let mut message = stores.message(&id, first)?.ok_or(HistoryError::Unreadable)?;
+            message.content.retain(|block| !matches!(block, Block::LeftOut));
             Ok(Some((first, message, stores.load(&id, Some(first))?)))
         };
         let Some((first, message, loaded)) = self.history.ask(work).await? else { return Ok(None) };
@@ -192,6 +204,17 @@ impl HeldConversation {
         self.mender = loaded.mender;
         self.length = loaded.length;
         Ok(Some(message))
+    }
+
+    /// Has the model no longer read the last message, with which a turn begins. People still see it.
+    pub async fn leave_out_last(&mut self) -> Result<(), HistoryError> {
+        let Some(mut message) = self.take_back().await? else { return Ok(()) };
+        message.content.push(Block::LeftOut);
+        let begins_turn = true;
+        let engine_state = self.engine_state.clone();
+        let messages = vec![message];
+        self.commit(HistoryStep { messages, begins_turn, engine_state, ..HistoryStep::default() })
+            .await
     }
 
     /// Removes all messages. The title and the costs stay.
@@ -227,14 +250,18 @@ impl HeldConversation {
         let messages = self.mender.messages();
         let is_possible = (1..=messages.len()).contains(&upto)
             && summary.role == Role::User
-            && messages.get(upto).is_none_or(|message| message.begins_turn());
+            && messages.get(upto).is_none_or(|next| {
+                // What follows the summary is a turn, or an answer that it leads to.
+                next.begins_turn() || next.role == Role::Assistant
+            });
         if !is_possible {
             return Err(HistoryError::BadCut);
         }
         let (id, upto) = (Arc::clone(&self.id), self.mender.end_of(upto));
         let replaces = self.replaces;
         self.change(move |stores| {
-            let summary = stored_message::written(&summary, &[]).map_err(unwritable)?;
+            let summary = stored_message::written(&summary, &[]);
+            let summary = summary.map_err(stored_message::unwritable)?;
             if !stores.store.summarize(&id, upto, &summary)? {
                 return Err(HistoryError::BadCut);
             }
@@ -304,17 +331,20 @@ fn write(
     is_titled: bool,
     step: HistoryStep,
 ) -> Result<ConversationChange, HistoryError> {
-    let HistoryStep { messages, results, spent, reservation, drafts, begins_turn, engine_state } =
-        step;
+    let HistoryStep {
+        messages,
+        fragments,
+        results,
+        spent,
+        reservation,
+        drafts,
+        begins_turn,
+        engine_state,
+    } = step;
     let (instead_of, replaces) =
         if messages.is_empty() { (None, replaces) } else { (replaces, None) };
-    let mut said = Vec::with_capacity(messages.len());
-    for message in &messages {
-        said.push(NewMessage {
-            body: stored_message::written(message, &results).map_err(unwritable)?,
-            begins: begins_turn && said.is_empty(),
-        });
-    }
+    let said = stored_message::all_written(&messages, &results, begins_turn)?;
+    let fragments = fragments.bodies()?;
     let opening = if is_titled { None } else { title::opening(&messages) };
     let spending = spent.map(PricedUsage::into_spending);
     let length = stores.add(&Addition {
@@ -322,6 +352,7 @@ fn write(
         at_ms: now_ms(),
         instead_of,
         messages: &said,
+        fragments: &fragments,
         opening: opening.as_deref(),
         spending: spending.as_ref(),
         reservation: reservation.as_ref().and_then(|reservation| reservation.key),
@@ -346,13 +377,4 @@ fn write(
         state,
         replaces,
     })
-}
-
-fn unwritable(error: serde_json::Error) -> HistoryError {
-    let error = StoreError::Io {
-        action: "cannot write a message as JSON for",
-        path: "the history".into(),
-        source: error.into(),
-    };
-    error.into()
 }

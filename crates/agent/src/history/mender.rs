@@ -16,7 +16,11 @@ use crate::estimate::{message_tokens, messages_tokens};
 use crate::message::{Block, ChatMessage, Role};
 
 /// The result that the model reads for a tool use that has none.
-pub(super) const INTERRUPTED: &str = "interrupted: nobody knows whether it ran to its end";
+pub(super) const INTERRUPTED: &str = "interrupted: it is unknown whether the call finished. Find out \
+    what it has done before you call it again";
+/// What the model reads after an answer of its own that was cut off.
+const CUT_OFF: &str = "[Your answer was cut off here. Go on exactly where it stopped and repeat \
+    nothing of it, unless the user wants something else.]";
 
 /// Returns the messages without the model's thoughts, which a model may refuse when anything
 /// before them has changed: the system prompt, the tools, or the messages. A mended list stays
@@ -79,6 +83,9 @@ impl Mender {
     /// Takes the next message. The thoughts of an `aged` one are dropped.
     pub(super) fn push(&mut self, number: u64, message: ChatMessage, aged: bool) {
         self.number = number;
+        if message.content.iter().any(|block| matches!(block, Block::LeftOut)) {
+            return;
+        }
         match message.role {
             Role::User => self.question(message.content),
             Role::Assistant => self.answer(message.content, aged || self.has_gap),
@@ -147,6 +154,7 @@ impl Mender {
             return;
         }
         self.close();
+        let is_cut = content.iter().any(|block| matches!(block, Block::Interrupted));
         let mut kept = Vec::new();
         let mut open = Vec::new();
         for block in content {
@@ -162,10 +170,16 @@ impl Mender {
             kept.push(block);
         }
         while kept.pop_if(|last| last.is_thought()).is_some() {}
-        if kept.is_empty() {
-            return;
+        if !kept.is_empty() {
+            self.open = open;
+            self.put_answer(kept);
         }
-        self.open = open;
+        if is_cut {
+            self.question(vec![Block::text(CUT_OFF)]);
+        }
+    }
+
+    fn put_answer(&mut self, kept: Vec<Block>) {
         match self.messages.last_mut() {
             Some(last) if last.role == Role::Assistant => {
                 Arc::make_mut(last).content.extend(kept);

@@ -16,6 +16,8 @@ pub struct HistoryPage {
     pub first: u64,
     /// How many messages the conversation has.
     pub length: u64,
+    /// Whether it ends with a turn that has no whole answer, and nobody works on it.
+    pub is_unfinished: bool,
     /// The messages, as they were stored.
     pub messages: Vec<ChatMessage>,
     /// For each of them, the stored results that its tools gave the front end.
@@ -50,7 +52,9 @@ pub(super) fn read(
     messages.reverse();
     results.reverse();
     let StoredConversation { title, length, .. } = known;
-    Ok(HistoryPage { title, first, length, messages, results })
+    let ends_open = messages.last().is_some_and(ChatMessage::is_unfinished);
+    let is_unfinished = ends_open && before == length && !stores.is_in_use(id)?;
+    Ok(HistoryPage { title, first, length, is_unfinished, messages, results })
 }
 
 /// Returns the message that replaces an unreadable one.

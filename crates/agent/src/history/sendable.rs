@@ -19,7 +19,11 @@ pub(super) fn from_user(block: &Block) -> bool {
         Block::Image { source } => is_picture(source),
         Block::Document { source, .. } => is_document(source),
         Block::ToolResult { .. } => true,
-        Block::Thinking { .. } | Block::RedactedThinking { .. } | Block::ToolUse { .. } => false,
+        Block::Thinking { .. }
+        | Block::RedactedThinking { .. }
+        | Block::ToolUse { .. }
+        | Block::Interrupted
+        | Block::LeftOut => false,
     }
 }
 
@@ -36,7 +40,11 @@ pub(super) fn from_assistant(block: &Block) -> bool {
             let has_name = (1..=LONGEST_NAME).contains(&name.chars().count());
             has_id && has_name && input.get().starts_with('{')
         }
-        Block::Image { .. } | Block::Document { .. } | Block::ToolResult { .. } => false,
+        Block::Image { .. }
+        | Block::Document { .. }
+        | Block::ToolResult { .. }
+        | Block::Interrupted
+        | Block::LeftOut => false,
     }
 }
 

@@ -11,6 +11,7 @@ use callgate_store::{
 use uuid::Uuid;
 
 use super::error::HistoryError;
+use super::fragments::JoinedFragments;
 use super::lock::{ConversationLock, ConversationLocks};
 use super::mender::Mender;
 use super::reservation::{PricedUsage, Reservation, ReservationBook};
@@ -193,6 +194,37 @@ impl HistoryStore {
         }
         let rest = Addition { reservation: None, spending: None, drafts: &[], ..*addition };
         Ok(self.store.add(&rest)?)
+    }
+
+    /// Makes messages of the fragments that a killed process has left. The caller holds the lock of
+    /// the conversation.
+    pub(super) fn recover(&mut self, id: &str) -> Result<(), HistoryError> {
+        if !self.state(id).is_some_and(|state| state.has_fragments()) {
+            return Ok(());
+        }
+        let mut joined = JoinedFragments::default();
+        self.store.each_fragment(id, |body| body.into_iter().for_each(|body| joined.add(body)))?;
+        let (messages, results) = joined.interrupted();
+        let messages = stored_message::all_written(&messages, &results, false)?;
+        let at_ms = now_ms();
+        let addition =
+            Addition { conversation: id, at_ms, messages: &messages, ..Addition::default() };
+        self.add(&addition).map(drop)
+    }
+
+    /// Like [`recover`](Self::recover), unless somebody works on the conversation.
+    pub(super) fn recover_if_idle(&mut self, id: &str) -> Result<(), HistoryError> {
+        if self.state(id).is_some_and(|state| state.has_fragments())
+            && let Some(_token) = self.locks.take(id)?
+        {
+            self.recover(id)?;
+        }
+        Ok(())
+    }
+
+    /// Returns true if somebody works on a conversation that exists.
+    pub(super) fn is_in_use(&self, id: &str) -> Result<bool, HistoryError> {
+        Ok(self.locks.take(id)?.is_none())
     }
 
     /// Loads the messages of a conversation for the model, before the number `below`.

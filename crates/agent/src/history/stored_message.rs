@@ -3,9 +3,11 @@
 
 use std::borrow::Cow;
 
+use callgate_store::{NewMessage, StoreError};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use super::error::HistoryError;
 use crate::message::{Block, ChatMessage, Role, StoredToolResult};
 
 /// A stored message, and whether all of it could be read.
@@ -48,6 +50,28 @@ pub(super) fn written(
     let content =
         content.iter().map(|block| StoredBlock { block, result: beside(block) }).collect();
     serde_json::to_string(&MessageWriter { role: message.role, content })
+}
+
+/// Serialises messages for the store, with the results that their tools gave the front end.
+pub(super) fn all_written(
+    messages: &[ChatMessage],
+    results: &[StoredToolResult],
+    begins_turn: bool,
+) -> Result<Vec<NewMessage>, HistoryError> {
+    let new = |(at, message): (usize, &ChatMessage)| {
+        let body = written(message, results).map_err(unwritable)?;
+        Ok(NewMessage { body, begins: begins_turn && at == 0 })
+    };
+    messages.iter().enumerate().map(new).collect()
+}
+
+pub(super) fn unwritable(error: serde_json::Error) -> HistoryError {
+    let error = StoreError::Io {
+        action: "cannot write a message as JSON for",
+        path: "the history".into(),
+        source: error.into(),
+    };
+    error.into()
 }
 
 #[derive(Serialize)]

@@ -1,6 +1,6 @@
 //! Requests that wait for no turn: about conversations, questions and the status.
 
-mod events;
+pub(super) mod events;
 mod messages;
 
 use std::sync::{Arc, Mutex};
@@ -199,8 +199,14 @@ pub(super) async fn run(
             let page = events::page(history, &conversation_id, page(limit), before).await?;
             current.set(&conversation_id);
             events::tell(shared, id, &page).await;
-            let HistoryPage { title, first, length, .. } = page;
-            Ok(SessionEvent::done(&ConversationEvents { conversation_id, title, first, length }))
+            let HistoryPage { title, first, length, is_unfinished, .. } = page;
+            Ok(SessionEvent::done(&ConversationEvents {
+                conversation_id,
+                title,
+                first,
+                length,
+                is_unfinished,
+            }))
         }
         SessionCommand::LoadConversation {
             conversation_id,
@@ -219,6 +225,7 @@ pub(super) async fn run(
                 messages: page.messages.iter().filter_map(past).collect(),
                 first: page.first,
                 length: page.length,
+                is_unfinished: page.is_unfinished,
             };
             current.set(&conversation_id);
             Ok(SessionEvent::done(&loaded))

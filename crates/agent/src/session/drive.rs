@@ -1,9 +1,11 @@
 //! Drives a turn: asks the engine, runs the tools, and stores the messages.
 
+mod asking;
 mod keeping;
 mod meter;
 mod reports;
 mod shorten;
+mod showing;
 mod steering;
 mod tool_tasks;
 
@@ -17,14 +19,13 @@ use tokio::sync::watch;
 use tokio::task::{AbortHandle, Id, JoinSet};
 use tokio::time::{Instant, sleep, sleep_until};
 
-use super::engine_tools::EngineTools;
 use super::lanes::{TurnControl, WaitingJobs};
-use super::tool_call::{CallOrigin, CallReport, announced_now};
+use super::tool_call::{CallOrigin, CallReport};
 use super::{HaltReason, SessionShared};
-use crate::engine::{AnswerPiece, AnswerStream, EngineCall, EngineError};
+use crate::engine::{AnswerPiece, AnswerStream, EngineError};
 use crate::engine_registry::SelectedEngine;
 use crate::failure::RequestFailure;
-use crate::history::{HeldConversation, Reservation};
+use crate::history::{HeldConversation, MessageFragments, Reservation};
 use crate::message::{ChatMessage, StoredToolResult};
 use crate::turn::{FinishedCall, StopReason, Turn, TurnAction, TurnLimits};
 use meter::UsageMeter;
@@ -33,6 +34,8 @@ use tool_tasks::ended;
 /// After so long without an event, the front end is notified that the turn is still running. Front
 /// ends give up after 60 seconds.
 const QUIET: Duration = Duration::from_secs(20);
+/// How long a turn waits for a model that cannot be reached, if the front end takes no notices.
+const UNTOLD: Duration = Duration::from_secs(30);
 
 /// A running turn, with its answer and its tools.
 pub(super) struct TurnDriver<'a> {
@@ -53,8 +56,8 @@ pub(super) struct TurnDriver<'a> {
     waiting: WaitingJobs,
     /// The requests whose messages are part of the round, until it is stored.
     steered: Vec<String>,
-    /// Whether nothing of this turn is stored yet.
-    is_new: bool,
+    /// How much of this turn is stored.
+    stored: StoredExtent,
     /// Whether the first step replaces another turn.
     replacing: bool,
     answer: Option<Box<dyn AnswerStream>>,
@@ -65,7 +68,9 @@ pub(super) struct TurnDriver<'a> {
     /// The ledger entries to be written with the next step.
     drafts: Vec<EntryDraft>,
     pieces: Vec<AnswerPiece>,
+    /// The events to be sent next, and what has to be stored before.
     events: Vec<SessionEvent>,
+    unstored: MessageFragments,
     /// The input tokens of the last call, by which the size of the next one is estimated.
     read: Option<u64>,
     /// The output tokens of the latest response, if the engine gives several in one answer.
@@ -81,6 +86,16 @@ pub(super) struct TurnDriver<'a> {
     /// The recorded usage of the turn.
     taken: TokenUsage,
     cost: Option<f64>,
+}
+
+/// How much of a turn is stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum StoredExtent {
+    Nothing,
+    /// The user's message.
+    Message,
+    /// The message, and something of the answer.
+    Answer,
 }
 
 /// What a turn needs before it can be driven.
@@ -124,8 +139,14 @@ impl<'a> TurnDriver<'a> {
         let is_read_only = move |name: &str| {
             tools.tools.current().get(name).is_some_and(|tool| tool.spec().is_read_only)
         };
-        let bounds =
-            TurnLimits { most_rounds: shared.options.most_rounds, keeps_unanswered: !replacing };
+        // Somebody who cannot be told of a wait gives up soon.
+        let untold = if shared.output.takes_notices() { Duration::MAX } else { UNTOLD };
+        let bounds = TurnLimits {
+            most_rounds: shared.options.most_rounds,
+            keeps_unanswered: !replacing,
+            patience: shared.options.patience.min(untold),
+            seed: uuid::Uuid::new_v4().as_u64_pair().0,
+        };
         let (id, name): (Arc<str>, Arc<str>) = (id.into(), held.id().into());
         let origin = CallOrigin::new(Arc::clone(&id), Arc::clone(&name));
         Self {
@@ -140,7 +161,7 @@ impl<'a> TurnDriver<'a> {
             halt: control.halt,
             waiting: control.waiting,
             steered: Vec::new(),
-            is_new: true,
+            stored: StoredExtent::Nothing,
             replacing,
             answer: None,
             again: None,
@@ -149,6 +170,7 @@ impl<'a> TurnDriver<'a> {
             drafts: Vec::new(),
             pieces: Vec::new(),
             events: Vec::new(),
+            unstored: MessageFragments::default(),
             read: None,
             written: None,
             engine_state: None,
@@ -171,7 +193,10 @@ impl<'a> TurnDriver<'a> {
                         let note = end.as_ref().ok().and_then(StopReason::note);
                         self.events.extend(note.map(SessionEvent::Token));
                     }
-                    self.flush();
+                    if let Err(failure) = &end {
+                        self.leave_out(failure).await;
+                    }
+                    self.show_last().await;
                     self.settle_rest().await;
                     self.shared.endings.note(&self.held);
                     return match end {
@@ -180,7 +205,10 @@ impl<'a> TurnDriver<'a> {
                     };
                 }
             }
-            self.flush();
+            if let Err(failure) = self.show().await {
+                self.turn.unkept_for(failure, &mut todo);
+                continue;
+            }
             if has_answer {
                 // Not before: until then, the request or its first token is on its way.
                 self.shared.warm();
@@ -251,44 +279,52 @@ impl<'a> TurnDriver<'a> {
         let mut later = Vec::new();
         let mut steps = std::mem::take(todo).into_iter().peekable();
         while let Some(step) = steps.next() {
-            match step {
-                TurnAction::Tell(SessionEvent::ToolUse(call)) => {
-                    self.events.push(announced_now(self.shared, call).await);
-                }
-                TurnAction::Tell(event) => self.events.push(event),
-                TurnAction::Ask(wait) if wait.is_zero() => {
-                    self.flush();
-                    self.ask(&mut later).await;
-                }
-                TurnAction::Ask(wait) => self.again = Some(Instant::now() + wait),
-                TurnAction::Shorten(failure) => {
-                    self.flush();
-                    self.shorten(failure, &mut later).await;
-                }
-                TurnAction::Drop => (self.answer, self.again) = (None, None),
-                TurnAction::Run(wanted) => self.start(wanted),
-                TurnAction::Stop(calls) => self.stop(&calls).await,
+            let done = match step {
+                TurnAction::End(end) => return Some(end),
                 TurnAction::Keep { messages, results, is_part } => {
-                    self.flush();
+                    let round = FinishedRound { messages, results, is_part };
                     let asks =
                         |next: &TurnAction| matches!(next, TurnAction::Ask(wait) if wait.is_zero());
-                    let kept = if steps.next_if(asks).is_some() {
-                        self.keep_and_ask(FinishedRound { messages, results, is_part }, &mut later)
-                            .await
-                    } else {
-                        self.keep(FinishedRound { messages, results, is_part }).await
-                    };
-                    self.end_steered(kept.as_ref().err());
-                    if let Err(failure) = kept {
-                        self.turn.unkept_for(failure, todo);
-                        return None;
-                    }
+                    self.keep_round(round, steps.next_if(asks).is_some(), &mut later).await
                 }
-                TurnAction::End(end) => return Some(end),
+                step => self.carry_out(step, &mut later).await,
+            };
+            if let Err(failure) = done {
+                self.turn.unkept_for(failure, todo);
+                return None;
             }
         }
         todo.append(&mut later);
         None
+    }
+
+    /// Carries out an action that stores no round. Fails if something cannot be stored.
+    async fn carry_out(
+        &mut self,
+        step: TurnAction,
+        later: &mut Vec<TurnAction>,
+    ) -> Result<(), RequestFailure> {
+        match step {
+            TurnAction::Tell(event) => self.tell(event).await,
+            TurnAction::Ask(wait) if wait.is_zero() => {
+                self.show().await?;
+                self.ask(later).await;
+            }
+            TurnAction::Ask(wait) => self.again = Some(Instant::now() + wait),
+            TurnAction::Shorten(failure) => {
+                self.show().await?;
+                self.shorten(failure, later).await;
+            }
+            TurnAction::Drop => (self.answer, self.again) = (None, None),
+            TurnAction::Run(wanted) => {
+                // A call is stored before it runs.
+                self.show().await?;
+                self.start(wanted);
+            }
+            TurnAction::Stop(calls) => self.stop(&calls).await,
+            TurnAction::Keep { .. } | TurnAction::End(_) => {}
+        }
+        Ok(())
     }
 
     /// Notifies the front end that the turn is still running.
@@ -298,12 +334,6 @@ impl<'a> TurnDriver<'a> {
             count => format!("{count} tool(s) at work, or waiting for permission"),
         };
         self.events.push(SessionEvent::notice("working", text));
-    }
-
-    fn flush(&mut self) {
-        if !self.events.is_empty() {
-            self.shared.output.say_all(&self.id, self.events.drain(..));
-        }
     }
 
     fn answered(&mut self, answered: Result<bool, EngineError>, todo: &mut Vec<TurnAction>) {
@@ -332,60 +362,6 @@ impl<'a> TurnDriver<'a> {
                 self.turn.failed(error, todo);
             }
         }
-    }
-
-    /// Asks the engine, if the budget permits it and the conversation fits.
-    async fn ask(&mut self, todo: &mut Vec<TurnAction>) {
-        // The reservation for a failed attempt is used for the next.
-        if self.reservation.is_none()
-            && let Err(failure) = self.shared.reserve(&self.account, &self.answering, None).await
-        {
-            return self.turn.abandon(failure, todo);
-        }
-        if let Err(failure) = self.make_room(false).await {
-            return self.turn.abandon(failure, todo);
-        }
-        if self.halt.borrow().is_some() {
-            return;
-        }
-        let mut call = self.call(self.conversation());
-        if let Err(failure) = self.reserve(&mut call).await {
-            return self.turn.abandon(failure, todo);
-        }
-        self.answer = Some(self.answering.engine.answer(call));
-    }
-
-    fn call(&self, messages: Vec<Arc<ChatMessage>>) -> EngineCall {
-        let options = &self.shared.options;
-        EngineCall {
-            model: Arc::clone(&self.answering.model),
-            system: self.shared.modes.system(&self.name, &options.system),
-            messages,
-            tools: Arc::clone(&self.shared.tools.current().specs),
-            max_tokens: options.max_tokens,
-            thinking: options.thinking,
-            streams_tool_input: self.shared.output.takes_tool_input(),
-            engine_state: self.held.engine_state().filter(|_| !self.replacing).map(str::to_owned),
-            runner: Some(EngineTools::of(self.shared, &self.origin)),
-        }
-    }
-
-    /// Summarises the conversation and asks again.
-    async fn shorten(&mut self, failure: RequestFailure, todo: &mut Vec<TurnAction>) {
-        self.settle_rest().await;
-        match self.make_room(true).await {
-            Ok(true) => self.ask(todo).await,
-            // The request to stop is handled next.
-            Ok(false) if self.halt.borrow().is_some() => {}
-            Ok(false) => self.turn.abandon(failure, todo),
-            Err(failure) => self.turn.abandon(failure, todo),
-        }
-    }
-
-    /// Returns the conversation, with the messages that are not stored yet.
-    fn conversation(&self) -> Vec<Arc<ChatMessage>> {
-        let unkept = self.turn.unkept().iter().cloned().map(Arc::new);
-        self.held.messages().iter().cloned().chain(unkept).collect()
     }
 }
 

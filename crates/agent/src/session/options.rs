@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::SessionLog;
 use crate::budget::Budget;
@@ -47,6 +48,8 @@ pub struct SessionOptions {
     pub context: u64,
     /// The most times that the engine is asked for one message.
     pub most_rounds: u32,
+    /// How long a turn waits for a model that cannot be reached or has too much to do.
+    pub patience: Duration,
     /// The budget.
     pub budget: Budget,
     /// The prices of tokens, in place of the built-in list.

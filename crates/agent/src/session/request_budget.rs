@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use callgate_link::sync::lock;
 use callgate_wire::session::TokenUsage;
@@ -64,6 +64,11 @@ impl SessionShared {
         self.options.history.check_files()?;
         self.options.ledger.check_files()?;
         Ok(lock(&self.request_rate).ask(&self.options.budget, Instant::now())?)
+    }
+
+    /// Returns how long to wait until another request may be counted.
+    pub(super) fn time_to_next_request(&self) -> Option<Duration> {
+        lock(&self.request_rate).wait(&self.options.budget, Instant::now())
     }
 
     /// Returns the cost of an answer in dollars: by the prices of the settings, as the engine

@@ -15,9 +15,14 @@ use crate::tool::CallOutcome;
 pub struct TurnLimits {
     /// The most times that the model is asked.
     pub most_rounds: u32,
-    /// Whether a message that was stopped before any answer is stored. One that replaces another is
-    /// not, because the other's answer would be lost.
+    /// Whether the message is stored before the model is asked. One that replaces another is not,
+    /// because the other's answer would be lost if none follows.
     pub keeps_unanswered: bool,
+    /// How long it may wait, all attempts together, for a model that cannot be reached or has too
+    /// much to do.
+    pub patience: Duration,
+    /// Makes the waits differ from those of other turns.
+    pub seed: u64,
 }
 
 /// Something that the caller has to do.

@@ -5,30 +5,55 @@ use std::time::Duration;
 use super::Turn;
 use crate::engine::{EngineError, EngineErrorKind};
 
-/// The longest time that a provider may ask us to wait before another attempt.
-const LONGEST_WAIT: Duration = Duration::from_mins(1);
-/// The wait before the second attempt, unless the provider says otherwise; it doubles each time.
+/// The wait before the second attempt, unless the provider says otherwise. It doubles each time, up
+/// to the longest.
 const FIRST_WAIT: Duration = Duration::from_millis(500);
-/// The most attempts, and the most at a service that cannot be reached.
-const MOST_TRIES: u32 = 5;
-const MOST_DIALS: u32 = 3;
+const LONGEST_WAIT: Duration = Duration::from_secs(30);
 
 impl Turn {
-    /// Returns how long to wait before another attempt, or `None` if there is none. An answer of
-    /// which the front end has seen a part is never asked for again.
+    /// Returns how long to wait before another attempt, or `None` if there is none: the error will
+    /// not pass, the turn has waited long enough, or the engine has run tools itself, so that only
+    /// it knows what it has done.
     pub(super) fn wait(&mut self, error: &EngineError) -> Option<Duration> {
-        let most = match error.kind {
-            EngineErrorKind::RateLimit | EngineErrorKind::Overloaded | EngineErrorKind::Server => {
-                MOST_TRIES
-            }
-            EngineErrorKind::Network | EngineErrorKind::Cut => MOST_DIALS,
-            _ => return None,
-        };
-        self.tries += 1;
-        if !self.is_unseen() || self.tries >= most {
+        if !is_outage(error.kind) || self.kept_parts > 0 || self.calls.are_own() {
             return None;
         }
-        let doubled = FIRST_WAIT * 2_u32.saturating_pow(self.tries - 1);
-        Some(error.retry_after.unwrap_or(doubled)).filter(|wait| *wait <= LONGEST_WAIT)
+        let doubled = FIRST_WAIT.saturating_mul(2_u32.saturating_pow(self.tries));
+        let wait = error.retry_after.unwrap_or(doubled.min(LONGEST_WAIT));
+        let wait = jittered(wait, self.bounds.seed, self.tries);
+        let waited = self.waited.saturating_add(wait);
+        if waited > self.bounds.patience {
+            return None;
+        }
+        (self.tries, self.waited) = (self.tries + 1, waited);
+        Some(wait)
+    }
+}
+
+/// Returns true if the model may be reached again in a while.
+fn is_outage(kind: EngineErrorKind) -> bool {
+    matches!(
+        kind,
+        EngineErrorKind::RateLimit
+            | EngineErrorKind::Overloaded
+            | EngineErrorKind::Server
+            | EngineErrorKind::Network
+            | EngineErrorKind::Cut
+    )
+}
+
+/// Adds up to a quarter, which differs from turn to turn, so that those whom one outage has stopped
+/// do not all come back at the same moment.
+fn jittered(wait: Duration, seed: u64, tries: u32) -> Duration {
+    let mixed = seed.wrapping_add(u64::from(tries)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let share = u32::from(mixed.to_be_bytes()[0]);
+    wait.saturating_add(wait.saturating_mul(share) / 1024)
+}
+
+/// Returns a time to wait in words.
+pub(super) fn in_words(wait: Duration) -> String {
+    match wait.as_secs() {
+        0..=99 => format!("{:.1} s", wait.as_secs_f32()),
+        seconds => format!("{} min", seconds.div_ceil(60)),
     }
 }

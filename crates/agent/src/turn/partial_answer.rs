@@ -1,7 +1,7 @@
 //! An answer that is being put together.
 
 use crate::engine::AnswerPiece;
-use crate::message::Block;
+use crate::message::{Block, append_text, append_thought};
 
 /// The part of an answer that has arrived.
 #[derive(Debug, Default)]
@@ -13,22 +13,11 @@ pub(super) struct PartialAnswer {
 
 impl PartialAnswer {
     pub(super) fn text(&mut self, piece: &str) {
-        match self.blocks.last_mut() {
-            Some(Block::Text { text }) => text.push_str(piece),
-            _ => self.blocks.push(Block::text(piece)),
-        }
+        append_text(&mut self.blocks, piece);
     }
 
     pub(super) fn thinking(&mut self, piece: &str) {
-        match self.blocks.last_mut() {
-            // A thought that is signed has ended.
-            Some(Block::Thinking { thinking, signature }) if signature.is_empty() => {
-                thinking.push_str(piece);
-            }
-            _ => self
-                .blocks
-                .push(Block::Thinking { thinking: piece.to_owned(), signature: String::new() }),
-        }
+        append_thought(&mut self.blocks, piece);
     }
 
     pub(super) fn signature(&mut self, piece: &str) {
@@ -61,17 +50,11 @@ impl PartialAnswer {
         })
     }
 
-    /// Returns the blocks that can be sent to the model again. Thoughts alone cannot.
+    /// Returns the blocks that are stored. Some of them may not be sent to the model again.
     pub(super) fn finish(self) -> Vec<Block> {
-        if self.is_silent() {
-            return Vec::new();
-        }
-        let is_sendable = |block: &Block| match block {
-            Block::Text { text } => !text.trim().is_empty(),
-            Block::Thinking { signature, .. } => !signature.is_empty(),
-            _ => true,
-        };
-        self.blocks.into_iter().filter(is_sendable).collect()
+        let is_blank =
+            |block: &Block| matches!(block, Block::Text { text } if text.trim().is_empty());
+        self.blocks.into_iter().filter(|block| !is_blank(block)).collect()
     }
 }
 

@@ -33,7 +33,7 @@ pub(super) struct RoundCalls {
     repeated: HashMap<String, usize>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct RoundCall {
     wanted: ToolCall,
     fault: Option<String>,
@@ -42,7 +42,7 @@ struct RoundCall {
     is_own: bool,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 enum CallState {
     Waiting,
     Running,
@@ -211,18 +211,35 @@ impl RoundCalls {
     pub(super) fn take_results(&mut self) -> (Vec<Block>, Vec<StoredToolResult>) {
         let (mut told, mut kept) = (Vec::new(), Vec::new());
         for call in self.all.drain(..) {
-            let tool_use_id = call.wanted.id;
-            let (content, is_error) = match call.state {
-                CallState::Ended { content, is_error, result } => {
-                    let tool_use_id = tool_use_id.clone();
-                    kept.extend(result.map(|result| StoredToolResult { tool_use_id, result }));
-                    // The model is not sent an empty text.
-                    (if content.is_empty() { "(nothing)".into() } else { content }, is_error)
-                }
-                CallState::Waiting | CallState::Running => ("not run".into(), true),
-            };
-            told.push(Block::ToolResult { tool_use_id, content, is_error });
+            let (block, result) = call.into_result();
+            told.push(block);
+            kept.extend(result);
         }
         (told, kept)
+    }
+
+    /// Returns the result of a call that has ended, for the model and for the front end.
+    pub(super) fn result(&self, id: &str) -> Option<(Block, Option<StoredToolResult>)> {
+        let is_it = |call: &&RoundCall| {
+            call.wanted.id == id && matches!(call.state, CallState::Ended { .. })
+        };
+        self.all.iter().find(is_it).cloned().map(RoundCall::into_result)
+    }
+}
+
+impl RoundCall {
+    fn into_result(self) -> (Block, Option<StoredToolResult>) {
+        let tool_use_id = self.wanted.id;
+        let (content, is_error, result) = match self.state {
+            // The model is not sent an empty text.
+            CallState::Ended { content, is_error, result } if content.is_empty() => {
+                ("(nothing)".into(), is_error, result)
+            }
+            CallState::Ended { content, is_error, result } => (content, is_error, result),
+            CallState::Waiting | CallState::Running => ("not run".into(), true, None),
+        };
+        let kept = |result| StoredToolResult { tool_use_id: tool_use_id.clone(), result };
+        let kept = result.map(kept);
+        (Block::ToolResult { tool_use_id, content, is_error }, kept)
     }
 }

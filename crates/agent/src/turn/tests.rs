@@ -21,9 +21,9 @@ fn raw(json: &str) -> Box<RawValue> {
 
 fn turn(most_rounds: u32) -> Turn {
     let user = ChatMessage::user(vec![Block::text("hello")]);
-    Turn::new(user, TurnLimits { most_rounds, keeps_unanswered: true }, |name| {
-        name.starts_with("read")
-    })
+    let patience = Duration::from_mins(1);
+    let bounds = TurnLimits { most_rounds, keeps_unanswered: true, patience, seed: 0 };
+    Turn::new(user, bounds, |name| name.starts_with("read"))
 }
 
 fn text(text: &str) -> AnswerPiece {
@@ -135,13 +135,13 @@ fn an_answer() {
             In::Cancel,
         ],
         &expect![[r#"
-            ask after 0ns
+            keep user ["hello"] | ask after 0ns
             thinking "hm"
 
 
             token "Hi"
             token " there"
-            keep user ["hello"], assistant [thought "hm" "sig", thought "" "of a hidden one", "Hi there"] | done end_turn
+            keep assistant [thought "hm" "sig", thought "" "of a hidden one", "Hi there"] | done end_turn
 
 
         "#]],
@@ -164,7 +164,7 @@ fn play_calls(count: usize, id: impl Fn(usize) -> String) -> (Vec<usize>, Vec<St
                     started.push(wanted.index);
                     turn.ran(wanted.index, ran("fine"), &mut todo);
                 }
-                TurnAction::Keep { messages, .. } => {
+                TurnAction::Keep { messages, is_part: false, .. } => {
                     let results = messages.last().unwrap().content.iter();
                     told.extend(results.map(|block| match block {
                         Block::ToolResult { content, .. } => content.text.clone(),
@@ -222,7 +222,7 @@ fn tools_that_change_nothing_run_beside_each_other_and_others_alone() {
             In::Piece(AnswerPiece::End(ModelStop::EndTurn)),
         ],
         &expect![[r#"
-            ask after 0ns
+            keep user ["hello"] | ask after 0ns
             tool_use a read_a
             tool_use b read_b
             tool_use c write
@@ -232,7 +232,7 @@ fn tools_that_change_nothing_run_beside_each_other_and_others_alone() {
             tool_result a false | run 2 c
 
             tool_result c false | run 3 a-2
-            tool_result a-2 false | keep user ["hello"], assistant [use a, use b, use c, use a-2], user [a gave "A", b gave "B", c gave "(nothing)", a-2 gave "D"] | ask after 0ns
+            tool_result a-2 false | keep assistant [use a, use b, use c, use a-2], user [a gave "A", b gave "B", c gave "(nothing)", a-2 gave "D"] | ask after 0ns
             token "Done."
             keep assistant ["Done."] | done end_turn
         "#]],
@@ -249,9 +249,9 @@ fn the_rounds_are_bounded() {
             In::Piece(AnswerPiece::End(ModelStop::ToolUse)),
         ],
         &expect![[r#"
-            ask after 0ns
+            keep user ["hello"] | ask after 0ns
             tool_use a read
-            tool_result a true | keep user ["hello"], assistant [use a], user [a gave "not run: the turn has had all of its rounds"] | done max_turn_requests
+            tool_result a true | keep assistant [use a], user [a gave "not run: the turn has had all of its rounds"] | done max_turn_requests
         "#]],
     );
 }
@@ -276,10 +276,10 @@ fn abandoned_it_keeps_what_was_seen_and_no_message_without_an_answer() {
             In::Abandon,
         ],
         &expect![[r#"
-            ask after 0ns
+            keep user ["hello"] | ask after 0ns
             tool_use a read
             run 0 a
-            tool_result a false | keep user ["hello"], assistant [use a], user [a gave "A"] | ask after 0ns
+            tool_result a false | keep assistant [use a], user [a gave "A"] | ask after 0ns
             drop | failed budget: spent
         "#]],
     );
@@ -287,9 +287,9 @@ fn abandoned_it_keeps_what_was_seen_and_no_message_without_an_answer() {
         &mut turn(9),
         vec![In::Begin, In::Piece(text("Half")), In::Abandon],
         &expect![[r#"
-            ask after 0ns
+            keep user ["hello"] | ask after 0ns
             token "Half"
-            drop | keep user ["hello"], assistant ["Half"] | failed budget: spent
+            drop | keep assistant ["Half", Interrupted] | failed budget: spent
         "#]],
     );
 }
@@ -300,8 +300,8 @@ fn cancelled_at_every_point() {
         &mut turn(9),
         vec![In::Begin, In::Cancel, In::Cancel],
         &expect![[r#"
-            ask after 0ns
-            drop | keep user ["hello"], assistant ["[The user stopped this answer.]"] | done cancelled
+            keep user ["hello"] | ask after 0ns
+            drop | keep assistant ["[The user stopped this answer.]"] | done cancelled
 
         "#]],
     );
@@ -309,10 +309,10 @@ fn cancelled_at_every_point() {
         &mut turn(9),
         vec![In::Begin, In::Piece(text("Half")), In::Piece(tool("a", "write")), In::Cancel],
         &expect![[r#"
-            ask after 0ns
+            keep user ["hello"] | ask after 0ns
             token "Half"
             tool_use a write
-            drop | stop [] | tool_result a true | keep user ["hello"], assistant ["Half", use a], user [a gave "stopped by the user"] | done cancelled
+            drop | stop [] | tool_result a true | keep assistant ["Half", use a], user [a gave "stopped by the user"] | done cancelled
         "#]],
     );
     check(
@@ -326,11 +326,11 @@ fn cancelled_at_every_point() {
             In::Ran(0, ran("late")),
         ],
         &expect![[r#"
-            ask after 0ns
+            keep user ["hello"] | ask after 0ns
             tool_use a read
             tool_use b write
             run 0 a
-            drop | stop [0] | tool_result a true | tool_result b true | keep user ["hello"], assistant [use a, use b], user [a gave "stopped by the user", b gave "stopped by the user"] | done cancelled
+            drop | stop [0] | tool_result a true | tool_result b true | keep assistant [use a, use b], user [a gave "stopped by the user", b gave "stopped by the user"] | done cancelled
 
         "#]],
     );
@@ -349,11 +349,11 @@ fn a_person_who_denies_may_end_the_turn() {
             In::Ran(0, denied),
         ],
         &expect![[r#"
-            ask after 0ns
+            keep user ["hello"] | ask after 0ns
             tool_use a write
             tool_use b write
             run 0 a
-            tool_result a false | tool_result b true | keep user ["hello"], assistant [use a, use b], user [a gave "no", b gave "not run: the user stopped the turn"] | done cancelled
+            tool_result a false | tool_result b true | keep assistant [use a, use b], user [a gave "no", b gave "not run: the user stopped the turn"] | done cancelled
         "#]],
     );
 }
@@ -370,9 +370,9 @@ fn arguments_that_are_no_object_are_told_to_the_model() {
         &mut turn(9),
         vec![In::Begin, In::Piece(broken), In::Piece(AnswerPiece::End(ModelStop::MaxTokens))],
         &expect![[r#"
-            ask after 0ns
+            keep user ["hello"] | ask after 0ns
             tool_use a write
-            tool_result a true | keep user ["hello"], assistant [use a], user [a gave "not run: its arguments are cut off. Call it again with a JSON object."] | ask after 0ns
+            tool_result a true | keep assistant [use a], user [a gave "not run: its arguments are cut off. Call it again with a JSON object."] | ask after 0ns
         "#]],
     );
 }
@@ -395,7 +395,7 @@ fn what_tools_give_front_ends_is_kept_beside_what_the_model_is_told() {
         turn.ran(index, FinishedCall { outcome, interrupt: false }, &mut todo);
     }
     let kept = todo.iter().find_map(|step| match step {
-        TurnAction::Keep { results, .. } => Some(results),
+        TurnAction::Keep { results, is_part: false, .. } => Some(results),
         _ => None,
     });
     let kept: Vec<(&str, &str)> =

@@ -125,7 +125,13 @@ impl Runtime {
                     self.say(&id, event);
                 }
                 let (title, first, length) = (None, 0, 3);
-                let loaded = ConversationEvents { conversation_id, title, first, length };
+                let loaded = ConversationEvents {
+                    conversation_id,
+                    title,
+                    first,
+                    length,
+                    is_unfinished: false,
+                };
                 self.say(&id, SessionEvent::done(&loaded).tagged("load_conversation"));
             }
             SessionCommand::DeleteConversation { .. } => {

@@ -57,6 +57,15 @@ pub struct ConversationState {
     summarized: i64,
     aged: i64,
     engine: Option<EngineSelection>,
+    has_fragments: bool,
+}
+
+impl ConversationState {
+    /// Returns true if something was shown of a round that is not finished.
+    #[must_use]
+    pub fn has_fragments(&self) -> bool {
+        self.has_fragments
+    }
 }
 
 impl Store {
@@ -64,7 +73,8 @@ impl Store {
     /// has locked the file.
     pub fn conversation_state(&self, id: &str) -> Result<Option<ConversationState>, StoreError> {
         let query = "SELECT key, used_ms, summarized, aged, (SELECT coalesce(max(number) + 1, 0)
-            FROM messages WHERE conversation = conversations.key), engine, model
+            FROM messages WHERE conversation = conversations.key), engine, model,
+            EXISTS (SELECT 1 FROM fragments WHERE conversation = conversations.key)
             FROM conversations WHERE id = ?";
         let state = |row: &Row<'_>| {
             Ok(ConversationState {
@@ -74,6 +84,7 @@ impl Store {
                 aged: row.get(3)?,
                 length: row.get(4)?,
                 engine: selection(row, 5)?,
+                has_fragments: row.get(7)?,
             })
         };
         self.without_waiting(|connection| {
@@ -173,7 +184,7 @@ impl Store {
         Ok(self.read_row(query, [id], |row| row.get(0))?.map(i64::unsigned_abs))
     }
 
-    fn walk(
+    pub(super) fn walk(
         &self,
         query: &str,
         values: impl Params,

@@ -69,6 +69,9 @@ pub struct ConversationMessages {
     pub first: u64,
     /// How many messages the conversation has.
     pub length: u64,
+    /// Whether the last turn has no whole answer and nobody works on it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_unfinished: bool,
 }
 
 /// The data of the `done` of `load_conversation` when it was loaded as events.
@@ -85,6 +88,9 @@ pub struct ConversationEvents {
     pub first: u64,
     /// How many messages the conversation has.
     pub length: u64,
+    /// Whether the last turn has no whole answer and nobody works on it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_unfinished: bool,
 }
 
 /// A message of a loaded conversation.

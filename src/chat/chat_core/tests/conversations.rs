@@ -137,7 +137,14 @@ fn a_rewind_counts_exchanges_and_not_messages() {
         message("assistant", "text"),
     ];
     let (conversation_id, title) = ("c1".to_owned(), None);
-    let loaded = ConversationMessages { conversation_id, title, messages, first: 10, length: 18 };
+    let loaded = ConversationMessages {
+        conversation_id,
+        title,
+        messages,
+        first: 10,
+        length: 18,
+        is_unfinished: false,
+    };
     core.errand_done(NOW, errand.clone(), Ok(reply(SessionEvent::done(&loaded))));
     let actions = core.take_actions();
     let [ChatAction::Errand(Errand::Rewind, SessionCommand::Rewind { length, .. })] = &actions[..]

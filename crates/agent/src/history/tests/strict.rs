@@ -114,6 +114,8 @@ fn word(block: &Block) -> String {
         Block::Image { .. } | Block::Document { .. } => "[png]".to_owned(),
         Block::Thinking { .. } => "#".to_owned(),
         Block::RedactedThinking { .. } => "#r".to_owned(),
+        Block::Interrupted => "~".to_owned(),
+        Block::LeftOut => "-".to_owned(),
         Block::ToolUse { id, .. } => format!("?{id}"),
         Block::ToolResult { tool_use_id, content, is_error } => {
             assert_eq!(*is_error, content.text == INTERRUPTED);

@@ -160,14 +160,46 @@ async fn a_turn_is_taken_back_from_behind_a_summary() {
 }
 
 #[tokio::test]
-async fn it_is_only_cut_where_a_turn_begins() {
+async fn it_is_only_cut_where_a_turn_or_an_answer_begins() {
     let house = House::new();
     let mut held = house.history.hold("a").await.unwrap();
     held.commit(turn("u one | a ?x | u !x | a ok")).await.unwrap();
-    for (upto, summary) in [(0, "u s"), (1, "u s"), (2, "u s"), (3, "u s"), (5, "u s"), (4, "a s")]
-    {
+    for (upto, summary) in [(0, "u s"), (2, "u s"), (5, "u s"), (4, "a s")] {
         let error = held.compact(upto, read(summary).remove(0)).await.unwrap_err();
         assert!(matches!(error, HistoryError::BadCut), "{upto} {summary}");
     }
     assert_eq!(shown(&held), "u one | a ?x | u !x | a ok");
+    held.compact(1, read("u s").remove(0)).await.unwrap();
+    assert_eq!(shown(&held), "u s | a ?x | u !x | a ok");
+    held.compact(3, read("u t").remove(0)).await.unwrap();
+    assert_eq!(shown(&held), "u t | a ok");
+}
+
+#[tokio::test]
+async fn what_was_shown_of_a_round_becomes_messages_that_say_where_it_ended() {
+    let house = House::new();
+    let mut held = house.history.hold("a").await.unwrap();
+    held.commit(turn("u one")).await.unwrap();
+    for piece in ["Ha", "lf"] {
+        let mut shown = MessageFragments::default();
+        shown.text(piece);
+        held.note(shown).await.unwrap();
+    }
+    assert_eq!(house.history.page("a", 9, None).await.unwrap().length, 1, "it goes on");
+    drop(held);
+    let page = house.history.page("a", 9, None).await.unwrap();
+    assert_eq!((show(&page.messages).as_str(), page.is_unfinished), ("u one | a Half ~", true));
+    let mut held = house.history.hold("a").await.unwrap();
+    assert!(shown(&held).starts_with("u one | a Half | u [Your answer was cut off"));
+    assert!(held.is_broken_off());
+    let mut fragments = MessageFragments::default();
+    for block in read("a ?x ?y").remove(0).content {
+        fragments.call(block);
+    }
+    fragments.result(read("u !x").remove(0).content.remove(0), None);
+    held.note(fragments).await.unwrap();
+    drop(held);
+    let held = house.history.hold("a").await.unwrap();
+    assert!(shown(&held).ends_with(" | a ?x ?y | u !x !y?"), "{}", shown(&held));
+    assert_eq!(held.length(), 4);
 }

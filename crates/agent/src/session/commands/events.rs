@@ -20,6 +20,13 @@ use crate::tool::{error_json, raw_json};
 /// The result of a call whose result is not on the page or was never stored.
 const NO_RESULT: &str = "what came of it is not here";
 
+/// The notice at the end of an answer that was cut off.
+const CUT_OFF: &str = "this answer was interrupted here";
+
+/// The notice after a message that the provider refused.
+pub(in crate::session) const LEFT_OUT: &str = "the provider refused this message, so the model does \
+    not read it: the conversation goes on without it";
+
 /// Returns a page that does not begin with the results of earlier calls. It may hold one message
 /// more than the limit for that.
 pub(super) async fn page(
@@ -65,7 +72,7 @@ impl EventRetelling<'_> {
         message: &ChatMessage,
         results: &[StoredToolResult],
     ) -> Vec<SessionEvent> {
-        let mut events = Vec::new();
+        let (mut events, mut is_left_out) = (Vec::new(), false);
         let mut said = PastUserMessage { message: String::new(), attachments: Vec::new() };
         for block in &message.content {
             match (message.role, block) {
@@ -85,6 +92,10 @@ impl EventRetelling<'_> {
                     events.push(SessionEvent::Thinking(thinking.clone()));
                 }
                 (_, Block::RedactedThinking { .. }) => {}
+                (_, Block::Interrupted) => {
+                    events.push(SessionEvent::notice("interrupted", CUT_OFF));
+                }
+                (_, Block::LeftOut) => is_left_out = true,
                 (Role::Assistant, Block::Text { text }) => {
                     events.push(SessionEvent::Token(text.clone()));
                 }
@@ -97,6 +108,9 @@ impl EventRetelling<'_> {
         }
         if !said.message.is_empty() || !said.attachments.is_empty() {
             events.push(SessionEvent::UserMessage(said));
+        }
+        if is_left_out {
+            events.push(SessionEvent::notice("left_out", LEFT_OUT));
         }
         events
     }

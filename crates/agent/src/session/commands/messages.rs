@@ -54,6 +54,7 @@ fn in_place_of(block: &Block) -> Block {
         Block::Text { text } => Block::text(words("text", text.len())),
         Block::Thinking { thinking, .. } => Block::text(words("thought", thinking.len())),
         Block::RedactedThinking { data } => Block::text(words("thought", data.len())),
+        Block::Interrupted | Block::LeftOut => block.clone(),
         Block::ToolUse { id, name, input } => {
             let input = error_json(&words("tool's input", input.get().len()));
             Block::ToolUse { id: id.clone(), name: name.clone(), input }

@@ -7,10 +7,10 @@ use callgate_store::EntryDraft;
 use callgate_wire::session::TokenUsage;
 
 use super::shorten::is_full;
-use super::{FinishedRound, TurnDriver};
+use super::{FinishedRound, StoredExtent, TurnDriver};
 use crate::engine::EngineCall;
 use crate::failure::RequestFailure;
-use crate::history::{HistoryStep, PricedUsage, Reservation};
+use crate::history::{HistoryStep, MessageFragments, PricedUsage, Reservation};
 use crate::session::LogLevel;
 use crate::session::request_budget::limit_output;
 use crate::turn::TurnAction;
@@ -37,7 +37,12 @@ impl TurnDriver<'_> {
         // What an answer takes is known at its end.
         let mut spent = if is_part { None } else { self.spend_metered() };
         let mut reservation = if is_part { None } else { self.reservation.take() };
-        let engine_state = if is_part { None } else { self.engine_state.take() };
+        let engine_state = match (is_part, self.stored == StoredExtent::Nothing) {
+            (false, _) => self.engine_state.take(),
+            // The engine has not answered yet, so what it remembers is still true.
+            (true, true) => self.held.engine_state().map(str::to_owned),
+            (true, false) => None,
+        };
         let mut drafts = std::mem::take(&mut self.drafts);
         let options = &self.shared.options;
         if !options.ledger.is(&options.history) {
@@ -46,20 +51,23 @@ impl TurnDriver<'_> {
         }
         let step = HistoryStep {
             messages,
+            fragments: MessageFragments::default(),
             results,
             spent,
             reservation,
             drafts,
-            begins_turn: self.is_new,
+            begins_turn: self.stored == StoredExtent::Nothing,
             engine_state,
         };
         self.held.commit(step).await?;
-        (self.is_new, self.replacing) = (false, false);
+        self.replacing = false;
+        let now = if is_part { StoredExtent::Message } else { StoredExtent::Answer };
+        self.stored = self.stored.max(now);
         Ok(())
     }
 
-    /// Stores a round and asks the engine meanwhile. If the round cannot be stored, the answer is
-    /// dropped, and nothing of it was sent.
+    /// Stores the user's message and asks the engine meanwhile. If it cannot be stored, the answer
+    /// is dropped, and nothing of it was shown.
     pub(super) async fn keep_and_ask(
         &mut self,
         round: FinishedRound,
@@ -75,7 +83,7 @@ impl TurnDriver<'_> {
         let mut call = self.call(all);
         if let Err(failure) = self.reserve(&mut call).await {
             self.keep(round).await?;
-            self.turn.abandon(failure, todo);
+            self.refused(failure, todo);
             return Ok(());
         }
         let mut answer = self.answering.engine.answer(call);
@@ -119,8 +127,8 @@ impl TurnDriver<'_> {
         }
     }
 
-    fn warn(&self, failure: &RequestFailure) {
-        let text = format!("cannot write down what an answer took: {}", failure.text);
+    pub(super) fn warn(&self, failure: &RequestFailure) {
+        let text = format!("cannot write down the end of a turn: {}", failure.text);
         self.shared.options.log.say(LogLevel::Warn, &text);
     }
 

@@ -38,6 +38,7 @@ impl TurnDriver<'_> {
                     let said = PastUserMessage { message: said.message, attachments: Vec::new() };
                     todo.push(TurnAction::Tell(SessionEvent::UserMessage(said)));
                     all.extend(content.iter().cloned());
+                    self.unstored.said(content.clone());
                     self.turn.steer(content);
                     self.steered.push(id);
                 }

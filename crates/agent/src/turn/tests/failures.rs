@@ -18,28 +18,78 @@ fn trouble_before_the_first_token_is_tried_again() {
             In::Failed(trouble(EngineErrorKind::Server)),
             In::Failed(trouble(EngineErrorKind::Server)),
         ],
-        &expect![[r"
-            ask after 0ns
+        &expect![[r#"
+            keep user ["hello"] | ask after 0ns
             notice retry: Overloaded (trying again in 0.5 s) | ask after 500ms
-            notice retry: RateLimit (trying again in 7.0 s) | ask after 7s
-            notice retry: Server (trying again in 2.0 s) | ask after 2s
-            notice retry: Server (trying again in 4.0 s) | ask after 4s
-            failed server: Server
-        "]],
+            notice retry: RateLimit (trying again in 8.1 s) | ask after 8.080078125s
+            notice retry: Server (trying again in 2.1 s) | ask after 2.1171875s
+            notice retry: Server (trying again in 4.9 s) | ask after 4.8515625s
+            notice retry: Server (trying again in 8.9 s) | ask after 8.9375s
+        "#]],
     );
 }
 
 #[test]
-fn trouble_after_the_first_token_ends_it_and_the_beginning_is_kept() {
+fn trouble_after_the_first_token_keeps_the_beginning_and_goes_on_from_it() {
     check(
         &mut turn(9),
-        vec![In::Begin, In::Piece(text("Half")), In::Failed(trouble(EngineErrorKind::Overloaded))],
+        vec![
+            In::Begin,
+            In::Piece(text("Half")),
+            In::Failed(trouble(EngineErrorKind::Overloaded)),
+            In::Piece(text(" an answer")),
+            In::Piece(AnswerPiece::End(ModelStop::EndTurn)),
+        ],
         &expect![[r#"
-            ask after 0ns
+            keep user ["hello"] | ask after 0ns
             token "Half"
-            keep user ["hello"], assistant ["Half"] | failed overloaded: Overloaded
+            keep assistant ["Half", Interrupted] | notice retry: Overloaded (trying again in 0.5 s) | ask after 500ms
+            token " an answer"
+            keep assistant [" an answer"] | done end_turn
         "#]],
     );
+}
+
+#[test]
+fn calls_of_an_answer_that_was_cut_off_do_not_run_and_the_model_is_told() {
+    check(
+        &mut turn(9),
+        vec![
+            In::Begin,
+            In::Piece(text("I look.")),
+            In::Piece(tool("a", "read")),
+            In::Silent,
+            In::Piece(text("Well.")),
+            In::Piece(AnswerPiece::End(ModelStop::EndTurn)),
+        ],
+        &expect![[r#"
+            keep user ["hello"] | ask after 0ns
+            token "I look."
+            tool_use a read
+            tool_result a true | keep assistant ["I look.", use a], user [a gave "not run: the answer was cut off"] | notice retry: the model's answer was cut off: send the message again (trying again in 0.5 s) | ask after 500ms
+            token "Well."
+            keep assistant ["Well."] | done end_turn
+        "#]],
+    );
+}
+
+#[test]
+fn waits_grow_up_to_half_a_minute_and_end_with_the_patience() {
+    let (mut turn, mut waits) = (turn(9), Vec::new());
+    turn.bounds.patience = Duration::from_mins(10);
+    turn.begin(&mut Vec::new());
+    loop {
+        let mut todo = Vec::new();
+        turn.failed(trouble(EngineErrorKind::Network), &mut todo);
+        match todo.last() {
+            Some(TurnAction::Ask(wait)) => waits.push(*wait),
+            _ => break,
+        }
+    }
+    let sum: Duration = waits.iter().sum();
+    let most = Duration::from_mins(10);
+    assert!(sum <= most && sum + Duration::from_secs(38) > most, "{waits:?}");
+    assert!(waits.iter().all(|wait| *wait < Duration::from_secs(38)), "{waits:?}");
 }
 
 #[test]
@@ -54,7 +104,7 @@ fn what_will_not_pass_is_not_tried_again() {
         turn.begin(&mut todo);
         turn.failed(error, &mut todo);
         assert!(
-            matches!(todo.as_slice(), [TurnAction::Ask(_), TurnAction::End(Err(_))]),
+            matches!(todo.as_slice(), [_, TurnAction::Ask(_), TurnAction::End(Err(_))]),
             "{todo:?}"
         );
     }
@@ -73,12 +123,12 @@ fn what_is_too_long_is_shortened_once() {
             In::Failed(trouble(EngineErrorKind::TooLong)),
         ],
         &expect![[r#"
-            ask after 0ns
+            keep user ["hello"] | ask after 0ns
             shorten or fail too_long
             tool_use a read
             run 0 a
-            tool_result a false | keep user ["hello"], assistant [use a], user [a gave "A"] | ask after 0ns
-            failed too_long: TooLong. Send less, replace the last message with a shorter one by `edit_last`, remove the messages by `clear_history`, or begin a new conversation
+            tool_result a false | keep assistant [use a], user [a gave "A"] | ask after 0ns
+            shorten or fail too_long
         "#]],
     );
     // What was seen is not asked again.
@@ -90,9 +140,9 @@ fn what_is_too_long_is_shortened_once() {
             In::Failed(trouble(EngineErrorKind::TooLong)),
         ],
         &expect![[r#"
-            ask after 0ns
+            keep user ["hello"] | ask after 0ns
             thinking "hm"
-            failed too_long: TooLong. Send less, replace the last message with a shorter one by `edit_last`, remove the messages by `clear_history`, or begin a new conversation
+            keep assistant [thought "hm" "", Interrupted] | failed too_long: TooLong. Send less, replace the last message with a shorter one by `edit_last`, remove the messages by `clear_history`, or begin a new conversation
         "#]],
     );
 }
@@ -102,19 +152,19 @@ fn what_is_shortened_can_be_stopped_and_abandoned() {
     check(
         &mut turn(9),
         vec![In::Begin, In::Failed(trouble(EngineErrorKind::TooLong)), In::Abandon],
-        &expect![[r"
-            ask after 0ns
+        &expect![[r#"
+            keep user ["hello"] | ask after 0ns
             shorten or fail too_long
             drop | failed budget: spent
-        "]],
+        "#]],
     );
     check(
         &mut turn(9),
         vec![In::Begin, In::Failed(trouble(EngineErrorKind::TooLong)), In::Cancel],
         &expect![[r#"
-            ask after 0ns
+            keep user ["hello"] | ask after 0ns
             shorten or fail too_long
-            drop | keep user ["hello"], assistant ["[The user stopped this answer.]"] | done cancelled
+            drop | keep assistant ["[The user stopped this answer.]"] | done cancelled
         "#]],
     );
 }
@@ -153,9 +203,9 @@ fn an_answer_without_its_end_is_cut() {
         &mut turn(9),
         vec![In::Begin, In::Piece(text("Half")), In::Silent],
         &expect![[r#"
-            ask after 0ns
+            keep user ["hello"] | ask after 0ns
             token "Half"
-            keep user ["hello"], assistant ["Half"] | failed cut: the model's answer was cut off: send the message again
+            keep assistant ["Half", Interrupted] | notice retry: the model's answer was cut off: send the message again (trying again in 0.5 s) | ask after 500ms
         "#]],
     );
 }

@@ -34,14 +34,14 @@ fn each_round_is_kept_while_the_answer_goes_on_and_the_model_is_asked_once() {
             end(),
         ],
         &expect![[r#"
-            ask after 0ns
+            keep user ["hello"] | ask after 0ns
             token "Look"
             tool_use a Bash
             tool_use b Bash
             tool_result b false
             tool_result a false
 
-            keep user ["hello"], assistant ["Look", use a, use b], user [a gave "one", b gave "two"] | token "Done"
+            keep assistant ["Look", use a, use b], user [a gave "one", b gave "two"] | token "Done"
             tool_use c Bash
             tool_result c false
             keep assistant ["Done", use c], user [c gave "three"] | done end_turn
@@ -55,18 +55,18 @@ fn a_call_without_a_result_gets_one_when_the_turn_ends() {
         &mut turn(9),
         vec![In::Begin, own("a"), end()],
         &expect![[r#"
-            ask after 0ns
+            keep user ["hello"] | ask after 0ns
             tool_use a Bash
-            tool_result a true | keep user ["hello"], assistant [use a], user [a gave "it has no result: the answer ended before"] | done end_turn
+            tool_result a true | keep assistant [use a], user [a gave "it has no result: the answer ended before"] | done end_turn
         "#]],
     );
     check(
         &mut turn(9),
         vec![In::Begin, own("a"), In::Cancel],
         &expect![[r#"
-            ask after 0ns
+            keep user ["hello"] | ask after 0ns
             tool_use a Bash
-            drop | stop [0] | tool_result a true | keep user ["hello"], assistant [use a], user [a gave "stopped by the user"] | done cancelled
+            drop | stop [0] | tool_result a true | keep assistant [use a], user [a gave "stopped by the user"] | done cancelled
         "#]],
     );
 }
@@ -83,11 +83,11 @@ fn an_engine_that_has_acted_is_not_asked_again() {
             In::Failed(trouble(EngineErrorKind::Network)),
         ],
         &expect![[r#"
-            ask after 0ns
+            keep user ["hello"] | ask after 0ns
             tool_use a Bash
             tool_result a false
-            keep user ["hello"], assistant [use a], user [a gave "one"] | thinking "hm"
-            failed network: Network
+            keep assistant [use a], user [a gave "one"] | thinking "hm"
+            keep assistant [thought "hm" "", Interrupted] | failed network: Network
         "#]],
     );
 }

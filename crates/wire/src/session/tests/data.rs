@@ -103,12 +103,19 @@ fn conversations_are_listed_and_loaded() {
             messages: vec![message],
             first: 1,
             length: 2,
+            is_unfinished: false,
         },
         r#"{"conversationId":"c","title":"T","messages":[{"role":"user","content":[{"z":1.0, "a":"\u00e9"}]}],"first":1,"length":2}"#,
     );
     check(
-        &ConversationEvents { conversation_id: "c".to_owned(), title: None, first: 1, length: 2 },
-        r#"{"conversationId":"c","first":1,"length":2}"#,
+        &ConversationEvents {
+            conversation_id: "c".to_owned(),
+            title: None,
+            first: 1,
+            length: 2,
+            is_unfinished: true,
+        },
+        r#"{"conversationId":"c","first":1,"length":2,"isUnfinished":true}"#,
     );
 }
 

@@ -1,0 +1,125 @@
+//! Fragments: what was shown of an answer and of the results of its tools before the messages are
+//! whole. They are stored in the form of messages.
+
+use super::error::HistoryError;
+use super::mender::INTERRUPTED;
+use super::stored_message;
+use crate::message::{Block, ChatMessage, Role, StoredToolResult, append_text, append_thought};
+use crate::tool::raw_json;
+
+/// What is about to be shown of a round.
+#[derive(Debug, Default)]
+pub struct MessageFragments {
+    /// Parts of the answer.
+    answer: Vec<Block>,
+    /// Results of its tools, and what the user says meanwhile.
+    said: Vec<Block>,
+    /// The results that its tools gave the front end.
+    results: Vec<StoredToolResult>,
+}
+
+impl MessageFragments {
+    /// Returns true if there is nothing to store.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.answer.is_empty() && self.said.is_empty()
+    }
+
+    /// Appends a piece of the answer's text.
+    pub fn text(&mut self, piece: &str) {
+        append_text(&mut self.answer, piece);
+    }
+
+    /// Appends a piece of a thought.
+    pub fn thought(&mut self, piece: &str) {
+        append_thought(&mut self.answer, piece);
+    }
+
+    /// Appends a tool call.
+    pub fn call(&mut self, call: Block) {
+        self.answer.push(call);
+    }
+
+    /// Appends the result of a tool call, with what the front end gets.
+    pub fn result(&mut self, told: Block, result: Option<StoredToolResult>) {
+        self.said.push(told);
+        self.results.extend(result);
+    }
+
+    /// Appends what the user has said meanwhile.
+    pub fn said(&mut self, content: Vec<Block>) {
+        self.said.extend(content);
+    }
+
+    /// Returns the fragments as they are stored.
+    pub(super) fn bodies(self) -> Result<Vec<String>, HistoryError> {
+        let Self { answer, said, results } = self;
+        let messages = [ChatMessage::assistant(answer), ChatMessage::user(said)];
+        let parts = messages.iter().filter(|message| !message.content.is_empty());
+        let body = |message: &ChatMessage| stored_message::written(message, &results);
+        parts.map(|part| body(part).map_err(stored_message::unwritable)).collect()
+    }
+}
+
+/// The fragments of a round, put together again.
+#[derive(Debug, Default)]
+pub(super) struct JoinedFragments(MessageFragments);
+
+impl JoinedFragments {
+    /// Adds the next stored fragment. One that cannot be read is left out.
+    pub(super) fn add(&mut self, body: &str) {
+        let Some(read) = stored_message::message(body) else { return };
+        let all = &mut self.0;
+        all.results.extend(stored_message::results(body));
+        if read.message.role == Role::User {
+            return all.said.extend(read.message.content);
+        }
+        for block in read.message.content {
+            match block {
+                Block::Text { text } => all.text(&text),
+                Block::Thinking { thinking, .. } => all.thought(&thinking),
+                block => all.call(block),
+            }
+        }
+    }
+
+    /// Returns the messages of the round, in which everything without an end is marked as
+    /// interrupted.
+    pub(super) fn interrupted(self) -> (Vec<ChatMessage>, Vec<StoredToolResult>) {
+        let MessageFragments { mut answer, said, mut results } = self.0;
+        let is_result = |block: &Block| matches!(block, Block::ToolResult { .. });
+        let (mut told, rest): (Vec<Block>, Vec<Block>) = said.into_iter().partition(is_result);
+        let ended = told.len();
+        let mut has_calls = false;
+        for block in &answer {
+            let Block::ToolUse { id, .. } = block else { continue };
+            has_calls = true;
+            let is_its = |told: &Block| matches!(told, Block::ToolResult { tool_use_id, .. } if tool_use_id == id);
+            if !told[..ended].iter().any(is_its) {
+                let (told_now, result) = interrupted_call(id);
+                told.push(told_now);
+                results.push(result);
+            }
+        }
+        if !has_calls && !answer.is_empty() {
+            answer.push(Block::Interrupted);
+        }
+        told.extend(rest);
+        let messages = [ChatMessage::assistant(answer), ChatMessage::user(told)];
+        (messages.into_iter().filter(|message| !message.content.is_empty()).collect(), results)
+    }
+}
+
+/// Returns what the model and the front end get for a call of which nobody knows how it ended.
+fn interrupted_call(id: &str) -> (Block, StoredToolResult) {
+    let told = Block::ToolResult {
+        tool_use_id: id.to_owned(),
+        content: INTERRUPTED.into(),
+        is_error: true,
+    };
+    let result = raw_json(&serde_json::json!({
+        "error": "interrupted: it is unknown whether the call finished",
+        "interrupted": true,
+    }));
+    (told, StoredToolResult { tool_use_id: id.to_owned(), result })
+}

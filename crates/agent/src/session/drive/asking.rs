@@ -1,0 +1,80 @@
+//! Asks the engine, as soon as the limits permit it.
+
+use std::sync::Arc;
+
+use callgate_wire::session::SessionEvent;
+use tokio::time::Instant;
+
+use super::TurnDriver;
+use crate::engine::EngineCall;
+use crate::failure::RequestFailure;
+use crate::message::ChatMessage;
+use crate::session::engine_tools::EngineTools;
+use crate::turn::TurnAction;
+
+impl TurnDriver<'_> {
+    /// Asks the engine, if the budget permits it and the conversation fits.
+    pub(super) async fn ask(&mut self, todo: &mut Vec<TurnAction>) {
+        // The reservation for a failed attempt is used for the next.
+        if self.reservation.is_none()
+            && let Err(failure) = self.shared.reserve(&self.account, &self.answering, None).await
+        {
+            return self.turn.abandon(failure, todo);
+        }
+        if let Err(failure) = self.make_room(false).await {
+            return self.turn.abandon(failure, todo);
+        }
+        if self.halt.borrow().is_some() {
+            return;
+        }
+        let mut call = self.call(self.conversation());
+        if let Err(failure) = self.reserve(&mut call).await {
+            return self.refused(failure, todo);
+        }
+        self.answer = Some(self.answering.engine.answer(call));
+    }
+
+    pub(super) fn call(&self, messages: Vec<Arc<ChatMessage>>) -> EngineCall {
+        let options = &self.shared.options;
+        EngineCall {
+            model: Arc::clone(&self.answering.model),
+            system: self.shared.modes.system(&self.name, &options.system),
+            messages,
+            tools: Arc::clone(&self.shared.tools.current().specs),
+            max_tokens: options.max_tokens,
+            thinking: options.thinking,
+            streams_tool_input: self.shared.output.takes_tool_input(),
+            engine_state: self.held.engine_state().filter(|_| !self.replacing).map(str::to_owned),
+            runner: Some(EngineTools::of(self.shared, &self.origin)),
+        }
+    }
+
+    /// Summarises the conversation and asks again.
+    pub(super) async fn shorten(&mut self, failure: RequestFailure, todo: &mut Vec<TurnAction>) {
+        self.settle_rest().await;
+        match self.make_room(true).await {
+            Ok(true) => self.ask(todo).await,
+            // The request to stop is handled next.
+            Ok(false) if self.halt.borrow().is_some() => {}
+            Ok(false) => self.turn.abandon(failure, todo),
+            Err(failure) => self.turn.abandon(failure, todo),
+        }
+    }
+
+    /// Returns the conversation, with the messages that are not stored yet.
+    pub(super) fn conversation(&self) -> Vec<Arc<ChatMessage>> {
+        let unkept = self.turn.unkept().iter().cloned().map(Arc::new);
+        self.held.messages().iter().cloned().chain(unkept).collect()
+    }
+
+    /// Waits until the limit of requests per minute permits another; ends the turn for any other
+    /// reason.
+    pub(super) fn refused(&mut self, failure: RequestFailure, todo: &mut Vec<TurnAction>) {
+        if failure.kind != "rate" {
+            return self.turn.abandon(failure, todo);
+        }
+        let wait = self.shared.time_to_next_request().unwrap_or_default();
+        self.events.push(SessionEvent::notice("rate", failure.text));
+        self.again = Some(Instant::now() + wait);
+    }
+}
