@@ -13,7 +13,7 @@ mod wrap;
 
 pub use counted::counted;
 pub use cut::{Measure, boundary_before, cut, fit, length, pages, shortened};
-pub use diff::diff;
+pub use diff::{diff, diff_pieces};
 pub use visible::{one_line, visible};
 pub use wrap::wrap;
 

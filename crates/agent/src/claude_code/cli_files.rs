@@ -1,6 +1,6 @@
 //! The CLI's tools for files in the form of the runtime's own, so that front ends draw both alike.
 
-use callgate_mask::text::diff;
+use callgate_mask::text::diff_pieces;
 use callgate_wire::desk::ContentChange;
 use callgate_wire::tool_act::{EditChange, ToolAct};
 use serde_json::{Value, json};
@@ -21,7 +21,7 @@ fn known(act: &ToolAct<'_>, text: &str) -> Option<Value> {
             let path = file.path()?;
             // The numbers of the lines in the file are not known.
             let changes = changes.iter().map(|change| {
-                let lines = diff(change.old, change.new).collect();
+                let lines = diff_pieces(change.old, change.new);
                 ContentChange { lines, ..ContentChange::default() }.to_string()
             });
             let diff: String = changes.collect();

@@ -1,6 +1,6 @@
 //! What a tool would do, in the form in which people need to see it.
 
-use callgate_mask::text::diff;
+use callgate_mask::text::{diff, diff_pieces};
 use callgate_wire::desk::{
     CardContent, CardGrants, ChangedLine, CommandSegment, ContentChange, LineOperation,
     PatchedFile, SegmentStyle,
@@ -99,7 +99,7 @@ pub(super) fn quoted(word: &str) -> String {
 
 fn change_of(change: &TextChange<'_>) -> ContentChange {
     let (old, new) = (visible(change.old), visible(change.new));
-    let mut lines: Vec<ChangedLine> = diff(&old, &new).collect();
+    let mut lines = diff_pieces(&old, &new);
     if lines.is_empty() {
         // Two secrets look the same.
         let same = |line| ChangedLine { op: LineOperation::Same, ..line };

@@ -18,8 +18,7 @@ type ComparedLine<'a> = (LineOperation, &'a str, bool);
 
 /// Returns the lines that differ between `old` and `new`, with a few unchanged ones around them.
 /// Their numbers tell where unchanged lines are left out. Returns nothing when the texts are the
-/// same. A last line that lost or gained its newline counts as changed, unless neither text ends in
-/// one: then they are pieces of a file, and what follows them is the same.
+/// same. A last line that lost or gained its newline counts as changed.
 pub fn diff<'a>(old: &'a str, new: &'a str) -> impl Iterator<Item = ChangedLine> + 'a {
     let (start, old_end, new_end) = differing(old, new);
     let (skipped, before) = last_lines(&old[..start]);
@@ -40,6 +39,18 @@ pub fn diff<'a>(old: &'a str, new: &'a str) -> impl Iterator<Item = ChangedLine>
             text: text.strip_suffix('\n').unwrap_or(text).to_owned(),
         })
     })
+}
+
+/// Returns the difference of two pieces of a file, like [`diff`]. What follows their last lines is the
+/// same, so that these are whole lines in both.
+#[must_use]
+pub fn diff_pieces(old: &str, new: &str) -> Vec<ChangedLine> {
+    let is_cut = |text: &str| !text.is_empty() && !text.ends_with('\n');
+    if is_cut(old) && is_cut(new) {
+        diff(&format!("{old}\n"), &format!("{new}\n")).collect()
+    } else {
+        diff(old, new).collect()
+    }
 }
 
 /// Returns where the first differing line begins, and where in each text the last one ends.
@@ -73,9 +84,7 @@ fn last_lines(text: &str) -> (u64, &str) {
 }
 
 fn middle<'a>(old: &'a str, new: &'a str) -> Box<dyn Iterator<Item = ComparedLine<'a>> + 'a> {
-    let are_pieces = !old.ends_with('\n') && !new.ends_with('\n');
-    let bare = move |line: &'a str| line.strip_suffix('\n').filter(|_| are_pieces).unwrap_or(line);
-    let lines = move |text: &'a str| text.split_inclusive('\n').map(bare);
+    let lines = |text: &'a str| text.split_inclusive('\n');
     let is_long = |text| lines(text).nth(DIFF_LINES).is_some();
     if is_long(old) || is_long(new) {
         let removed = lines(old).map(|line| (LineOperation::Removed, line, true));

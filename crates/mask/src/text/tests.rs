@@ -101,6 +101,19 @@ fn check_diff(old: &str, new: &str, expected: &str) {
 }
 
 #[test]
+fn the_last_lines_of_pieces_are_whole() {
+    let check = |old: &str, new: &str, expected: &str| {
+        let change = ContentChange { lines: diff_pieces(old, new), ..ContentChange::default() };
+        assert_eq!(change.to_string().trim_end_matches('\n'), expected, "{old:?} {new:?}");
+    };
+    check("one\ntwo\nthree", "one\n2\nthree\nfour", " one\n-two\n+2\n three\n+four");
+    check("three", "three\nfour", " three\n+four");
+    check("", "x", "+x");
+    check("x", "", "-x");
+    check("x\n", "x", "-x\n+x");
+}
+
+#[test]
 fn a_diff_shows_what_changed_and_a_little_around_it() {
     check_diff("a\nb\nc\n", "a\nB\nc\n", " a\n-b\n+B\n c");
     check_diff("a\n", "a\n", "");
@@ -109,9 +122,6 @@ fn a_diff_shows_what_changed_and_a_little_around_it() {
     check_diff("a\nb\n", "b\n", "-a\n b");
     check_diff("b\n", "a\nb\n", "+a\n b");
     check_diff("ab\n", "b\n", "-ab\n+b");
-    // Pieces of a file: what follows their last lines is the same.
-    check_diff("one\ntwo\nthree", "one\n2\nthree\nfour", " one\n-two\n+2\n three\n+four");
-    check_diff("three", "three\nfour", " three\n+four");
     check_diff("x\nb\n", "x\nx\nb\n", " x\n+x\n b");
     check_diff("a", "a\n", "-a\n+a");
     check_diff("a\nk\nb\n", "c\nk\nd\n", "-a\n+c\n k\n-b\n+d");
