@@ -4,6 +4,9 @@ use std::time::{Duration, Instant};
 
 use callgate_wire::approval::{LateWords, RequestId};
 
+/// How long after a question the first look is due: where a rule answers, nobody reads the words.
+const FIRST_LOOK: Duration = Duration::from_millis(10);
+
 /// The result of one look for the agent's last words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WordsLook {
@@ -28,9 +31,10 @@ pub(super) struct PendingWords<'a> {
 }
 
 impl<'a> PendingWords<'a> {
-    /// Makes the pending words of a question. The first look is due at once.
+    /// Makes the pending words of a question.
     pub(super) fn new(id: &'a RequestId, look: &'a mut dyn FnMut() -> WordsLook) -> Self {
-        Self { id, look, look_at: Some(Instant::now()), line: None, is_sent: false }
+        let look_at = Some(Instant::now() + FIRST_LOOK);
+        Self { id, look, look_at, line: None, is_sent: false }
     }
 
     /// Returns the id of the question.
