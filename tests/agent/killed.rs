@@ -1,6 +1,6 @@
 //! `kill -9` at any moment of a conversation with tools: nothing that was shown is lost, nothing runs
 //! twice, and the strict service accepts the conversation that continues from what is left, in which
-//! the model is told what was interrupted.
+//! the model reads what was interrupted.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -30,7 +30,7 @@ const WORKERS: usize = 4;
 
 const ASKED: [&str; 4] = ["look around", "write it down", "run it", "and then?"];
 const BACK: &str = "are you back?";
-/// What the model is told of a call, and of an answer, whose process was killed.
+/// What the model reads about a call, and about an answer, whose process was killed.
 const UNKNOWN: &str = "it is unknown whether the call finished";
 const CUT_OFF: &str = "Your answer was cut off here";
 const RULES: &str = "[[rule]]\nname = \"run\"\ndecide = \"allow\"\ncommand = \"*\"\n

@@ -155,7 +155,7 @@ fn bodies_by_tool() {
     );
 }
 
-/// A patch is the change of each of its files, however Codex is told to apply it.
+/// A patch is the change of each of its files, in whichever form Codex gives it.
 #[test]
 fn a_patch_is_shown_as_changes() {
     let patch = "*** Begin Patch\n*** Update File: a\u{202e}.rs\n@@ fn x()\n-old\n+new\n\

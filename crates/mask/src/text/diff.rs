@@ -17,7 +17,7 @@ const DIFF_LINES: usize = 512;
 type ComparedLine<'a> = (LineOperation, &'a str, bool);
 
 /// Returns the lines that differ between `old` and `new`, with a few unchanged ones around them.
-/// Their numbers tell where unchanged lines are left out. Returns nothing when the texts are the
+/// Their numbers show where unchanged lines are left out. Returns nothing when the texts are the
 /// same. A last line that lost or gained its newline counts as changed.
 pub fn diff<'a>(old: &'a str, new: &'a str) -> impl Iterator<Item = ChangedLine> + 'a {
     let (start, old_end, new_end) = differing(old, new);
