@@ -4,6 +4,7 @@ mod arguments;
 mod danger;
 mod fields;
 mod nearest;
+mod plain;
 mod read;
 mod rule_test;
 

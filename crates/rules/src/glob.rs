@@ -88,25 +88,21 @@ pub(crate) fn meets(one: &[Tok], other: &[Tok], lean: Lean) -> bool {
     }
 }
 
-/// Returns true if a path certainly begins differently from this root and what follows it, so that
-/// the two cannot match. It is a quick check before [`meets`].
-pub(crate) fn begins_otherwise(path: &[Tok], root: &str, rest: &[Tok], lean: Lean) -> bool {
-    let (mut root, mut rest) = (root.chars(), rest.iter());
+/// Returns true if a path certainly begins differently from a pattern, so that the two cannot
+/// match. It is a quick check before [`meets`].
+pub(crate) fn begins_otherwise(
+    path: &[Tok],
+    mut pattern: impl Iterator<Item = Tok>,
+    lean: Lean,
+) -> bool {
     for (at, tok) in path.iter().enumerate() {
-        let wanted = match root.next() {
-            Some(c) => c,
-            None => match rest.next() {
-                Some(Tok::Is(c)) => *c,
-                _ => return false,
-            },
-        };
-        let Tok::Is(c) = tok else { return false };
+        let (Tok::Is(c), Some(Tok::Is(wanted))) = (tok, pattern.next()) else { return false };
         if !is_same(*c, wanted, lean) {
             steps::spend(1 + at / 8);
             return true;
         }
     }
-    root.next().is_some() || matches!(rest.next(), Some(Tok::Is(_)))
+    matches!(pattern.next(), Some(Tok::Is(_)))
 }
 
 /// Returns true if a pattern is a known text.

@@ -13,7 +13,7 @@ pub use callgate_wire::desk::RuleDecision;
 use callgate_wire::tool_act::ToolKind;
 
 use crate::act::{Act, Class};
-use crate::glob::{Lean, Tok, literal, meets};
+use crate::glob::{Lean, literal, meets, name_pattern};
 use crate::moment::{HourSpan, Moment, RuleEnd, Weekdays, is_within};
 use crate::place::is_in;
 use crate::shell::ShellCommand;
@@ -26,13 +26,20 @@ use path::PathPattern;
 /// A pattern of tools or agents.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct NamePattern {
-    pub(crate) text: String,
-    pub(crate) toks: Vec<Tok>,
+    pub(crate) text: Box<str>,
 }
 
 impl NamePattern {
+    pub(crate) fn new(text: &str) -> Self {
+        Self { text: text.into() }
+    }
+
     pub(crate) fn fits(&self, name: &str, lean: Lean) -> bool {
-        meets(&literal(name), &self.toks, lean)
+        let is_plain = self.text.is_ascii() && !self.text.contains(['*', '?']);
+        if is_plain && !name.eq_ignore_ascii_case(&self.text) && name.is_ascii() {
+            return false;
+        }
+        meets(&literal(name), &name_pattern(&self.text), lean)
     }
 }
 
@@ -220,7 +227,7 @@ impl Rule {
         if self.command.is_some() {
             return Err("no command is run".into());
         }
-        let names_tool = self.tool.iter().flatten().any(|pattern| pattern.text == act.tool);
+        let names_tool = self.tool.iter().flatten().any(|pattern| *pattern.text == *act.tool);
         if act.kind == ToolKind::Code && !names_tool {
             return Err("its code can use every tool, and the rule does not name this one".into());
         }

@@ -143,6 +143,7 @@ fn broad(
 ) {
     let at = fields.at_of("command");
     let fixed = pattern.fixed();
+    let fixed: Vec<&str> = fixed.iter().map(AsRef::as_ref).collect();
     let text = &pattern.text;
     let Some(&program) = fixed.first() else {
         if text.trim() == "*" {

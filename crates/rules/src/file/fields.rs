@@ -1,7 +1,9 @@
 //! The members of one table of a file, each with its position.
 
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::ops::Range;
+use std::slice;
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -67,8 +69,8 @@ impl<'a> FileSource<'a> {
 
 /// A string in a file, and where it begins.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct TextField {
-    pub(super) text: String,
+pub(super) struct TextField<'a> {
+    pub(super) text: Cow<'a, str>,
     pub(super) at: usize,
 }
 
@@ -113,12 +115,12 @@ impl<'a> TableFields<'a> {
     }
 
     /// Returns a member that is a text; a date counts as one.
-    pub(super) fn text(&self, name: &str, source: &mut FileSource<'_>) -> Option<TextField> {
+    pub(super) fn text(&self, name: &str, source: &mut FileSource<'_>) -> Option<TextField<'a>> {
         let value = self.value(name)?;
         let at = value.span().start;
         let text = match value.get_ref() {
-            DeValue::String(text) => text.to_string(),
-            DeValue::Datetime(date) => date.to_string(),
+            DeValue::String(text) => Cow::Borrowed(text.as_ref()),
+            DeValue::Datetime(date) => date.to_string().into(),
             other => {
                 source.error(at, format!("`{name}` must be a string, not {}", other.type_str()));
                 return None;
@@ -128,12 +130,16 @@ impl<'a> TableFields<'a> {
     }
 
     /// Returns a member that is a text or a list of texts.
-    pub(super) fn texts(&self, name: &str, source: &mut FileSource<'_>) -> Option<Vec<TextField>> {
+    pub(super) fn texts(
+        &self,
+        name: &str,
+        source: &mut FileSource<'_>,
+    ) -> Option<Vec<TextField<'a>>> {
         let value = self.value(name)?;
         let at = value.span().start;
-        let values: Vec<&Spanned<DeValue<'_>>> = match value.get_ref() {
-            DeValue::Array(values) => values.iter().collect(),
-            _ => vec![value],
+        let values = match value.get_ref() {
+            DeValue::Array(values) => &values[..],
+            _ => slice::from_ref(value),
         };
         if values.is_empty() || values.len() > MOST_PATTERNS {
             source.error(
@@ -141,7 +147,7 @@ impl<'a> TableFields<'a> {
                 format!("`{name}` must be a string or a list of 1 to {MOST_PATTERNS} strings"),
             );
         }
-        let mut texts = Vec::new();
+        let mut texts = Vec::with_capacity(values.len());
         for value in values {
             let at = value.span().start;
             match value.get_ref().as_str() {

@@ -8,10 +8,10 @@ use toml::de::{DeTable, DeValue};
 use super::fields::{FileSource, TableFields, TextField};
 use super::nearest::hint;
 use super::{
-    LARGEST_FILE, MOST_RULES, RuleFile, RuleProblemLevel, Trust, arguments, danger, rule_test,
+    LARGEST_FILE, MOST_RULES, RuleFile, RuleProblemLevel, Trust, arguments, danger, plain,
+    rule_test,
 };
 use crate::act::Class;
-use crate::glob::name_pattern;
 use crate::moment::{DAY_NAMES, HourSpan, RuleEnd, Weekdays};
 use crate::rule::command::CommandPattern;
 use crate::rule::host::HostPattern;
@@ -55,7 +55,9 @@ fn read_by_part(name: &str, text: &str, trust: Trust) -> Option<RuleFile> {
     let mut start = 0;
     for end in part_ends(text) {
         source.begin_part(start);
-        tables(DeTable::parse(&text[start..end]).ok()?.get_ref(), &mut file, &mut source);
+        let part = &text[start..end];
+        let parsed = || DeTable::parse(part).ok().map(Spanned::into_inner);
+        tables(&plain::table(part).or_else(parsed)?, &mut file, &mut source);
         start = end;
     }
     if source.error_count() > 0 || file.rules.len().max(file.tests.len()) > MOST_RULES {
@@ -163,11 +165,11 @@ fn rule(fields: &TableFields<'_>, trust: Trust, source: &mut FileSource<'_>) -> 
     let decision = fields.decision("decide", source);
     let (path, path_except) = paths(fields, source);
     let mut rule = Rule {
-        name: name.map(|name| name.text).unwrap_or_default(),
+        name: name.map(|name| name.text.into()).unwrap_or_default(),
         decision: decision.unwrap_or(RuleDecision::Ask),
         file: source.name.into(),
         line: source.line(fields.at()),
-        reason: fields.text("reason", source).map(|reason| reason.text),
+        reason: fields.text("reason", source).map(|reason| reason.text.into()),
         tool: names(fields, "tool", source),
         verb: names(fields, "verb", source),
         class: classes(fields, source),
@@ -213,9 +215,7 @@ fn names(
     name: &str,
     source: &mut FileSource<'_>,
 ) -> Option<Vec<NamePattern>> {
-    patterns(fields, name, source, |text| {
-        Ok(NamePattern { text: text.into(), toks: name_pattern(text) })
-    })
+    patterns(fields, name, source, |text| Ok(NamePattern::new(text)))
 }
 
 /// Reads `local`, which is true or not given.

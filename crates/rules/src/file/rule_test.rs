@@ -43,7 +43,7 @@ impl RuleTest {
 pub(super) fn read(fields: &TableFields<'_>, source: &mut FileSource<'_>) -> Option<RuleTest> {
     fields.only(&KEYS, source);
     let expect = fields.decision("expect", source);
-    let mut text = |name: &str| fields.text(name, source).map(|text| text.text);
+    let mut text = |name: &str| fields.text(name, source).map(|text| String::from(text.text));
     let (name, tool, command, path, url) =
         (text("name"), text("tool"), text("command"), text("path"), text("url"));
     let (project, agent, at) = (text("project"), text("agent"), text("at"));
@@ -60,7 +60,7 @@ pub(super) fn read(fields: &TableFields<'_>, source: &mut FileSource<'_>) -> Opt
     let about = command.as_ref().or(path.as_ref()).or(url.as_ref()).or(tool.as_ref()).cloned();
     let (default, input) = match (command, path, url, input) {
         (Some(command), ..) => (Some("Bash"), json!({ "command": command })),
-        (_, Some(path), ..) => (Some("Read"), json!({ "file_path": path.clone() })),
+        (_, Some(path), ..) => (Some("Read"), json!({ "file_path": path })),
         (_, _, Some(url), _) => (Some("WebFetch"), json!({ "url": url })),
         (.., input) => (None, input.unwrap_or(json!({}))),
     };

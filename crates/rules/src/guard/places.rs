@@ -134,7 +134,7 @@ impl GuardedPlace {
 /// Returns true if a path is a place or in it, which ends in [`BELOW`].
 fn is_or_below(path: &[Tok], toks: &[Tok]) -> bool {
     let place = &toks[..toks.len() - BELOW.len()];
-    if begins_otherwise(path, "", place, Lean::Generous) || !steps::spend(4) {
+    if begins_otherwise(path, place.iter().copied(), Lean::Generous) || !steps::spend(4) {
         return false;
     }
     meets(path, place, Lean::Generous) || meets(path, toks, Lean::Generous)

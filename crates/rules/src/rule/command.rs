@@ -3,6 +3,8 @@
 //! For allowing, a pattern is exact: as many words, each matching its pattern, and more only if
 //! the pattern ends in a `*` of its own. For denying and asking it is the beginning of a command.
 
+use std::borrow::Cow;
+
 use super::NamePattern;
 use crate::act::Act;
 use crate::glob::{Lean, Tok, literal};
@@ -11,103 +13,143 @@ use crate::shown::short_command;
 
 /// The most words of a pattern.
 const MOST_WORDS: usize = 64;
-/// The characters that stand for `*` and `?` in the text of a word. No text contains them.
-const ANY: char = '\u{fdd0}';
-const ONE: char = '\u{fdd1}';
+/// The characters that separate words.
+const BLANKS: [char; 2] = [' ', '\t'];
+/// The characters that mean something in a pattern, each with the one that stands for it where it is
+/// quoted. No text contains the latter.
+const QUOTED: [(char, char); 5] = [
+    ('*', '\u{fdd0}'),
+    ('?', '\u{fdd1}'),
+    (' ', '\u{fdd2}'),
+    ('\t', '\u{fdd3}'),
+    ('=', '\u{fdd4}'),
+];
+/// Stands for the home, written `~`, at the start of a word.
+const HOME: char = '\u{fdd5}';
+/// Stands for a word without any character.
+const EMPTY: char = '\u{fdd6}';
 
-/// A word of a pattern. It is kept as a text, which takes less memory than tokens: the rules are read
-/// at every call without a desk, and few of their words are ever compared to the end.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-struct PatternWord {
-    /// Whether it begins with the home, written `~`.
-    is_home: bool,
-    /// The text, with [`ANY`] and [`ONE`] for wildcards.
-    text: String,
-}
-
+/// A pattern of commands. It is kept as a text and split when it is compared: the rules are read at
+/// every call without a desk, memory takes longer than anything else then, and few patterns are ever
+/// compared beyond their first word.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct CommandPattern {
-    pub(crate) text: String,
-    assigns: Vec<PatternWord>,
-    words: Vec<PatternWord>,
+    pub(crate) text: Box<str>,
+    /// The text with [`QUOTED`], [`HOME`] and [`EMPTY`] in place of quotes, unless it has none.
+    form: Option<Box<str>>,
+    assign_count: usize,
+    word_count: usize,
     /// Whether any more words may follow.
     is_open: bool,
 }
 
-impl PatternWord {
+/// A word of a pattern's form.
+#[derive(Clone, Copy)]
+struct PatternWord<'a>(&'a str);
+
+impl<'a> PatternWord<'a> {
     /// Returns the pattern, its home written out, after `start`.
-    fn pattern(&self, start: &[Tok], home: &str) -> Vec<Tok> {
-        let home = if self.is_home { home } else { "" };
-        let toks = self.text.chars().map(|c| match c {
-            ANY => Tok::Cross,
-            ONE => Tok::One,
-            c => Tok::Is(c),
+    fn pattern(self, start: &[Tok], home: &str) -> Vec<Tok> {
+        let (home, text) = match self.0.strip_prefix(HOME) {
+            Some(text) => (home, text),
+            None => ("", self.0),
+        };
+        let toks = text.chars().filter(|c| *c != EMPTY).map(|c| match c {
+            '*' => Tok::Cross,
+            '?' => Tok::One,
+            c => Tok::Is(unquoted(c)),
         });
         start.iter().copied().chain(literal(home)).chain(toks).collect()
     }
 
     /// Returns true if a known text certainly differs from the word. That is nearly always enough, and
     /// no pattern has to be built for it.
-    fn differs(&self, text: &str) -> bool {
-        let is_same = text.eq_ignore_ascii_case(&self.text);
-        !is_same && !self.is_home && self.text.is_ascii() && text.is_ascii()
+    fn differs(self, text: &str) -> bool {
+        let firsts = (self.0.as_bytes().first(), text.as_bytes().first());
+        if let (Some(one), Some(other)) = firsts
+            && one.is_ascii_alphanumeric()
+            && other.is_ascii()
+            && !one.eq_ignore_ascii_case(other)
+        {
+            return true;
+        }
+        let is_same = text.eq_ignore_ascii_case(self.0);
+        !is_same && !self.is_wild() && self.0.is_ascii() && text.is_ascii()
     }
 
     /// Returns true if a word could match.
-    fn could_fit(&self, word: &ShellWord, home: &str) -> bool {
+    fn could_fit(self, word: &ShellWord, home: &str) -> bool {
         !word.text().is_some_and(|text| self.differs(text))
             && word.could_be(&self.pattern(&[], home))
     }
 
     /// Returns true if a word could be a path whose last name matches.
-    fn could_end(&self, word: &ShellWord) -> bool {
+    fn could_end(self, word: &ShellWord) -> bool {
         word.could_contain("/") && word.could_be(&self.pattern(&[Tok::Cross, Tok::Is('/')], ""))
     }
 
     /// Returns true if a word is known and matches.
-    fn surely_fits(&self, word: &ShellWord, home: &str) -> bool {
+    fn surely_fits(self, word: &ShellWord, home: &str) -> bool {
         word.text().is_some_and(|text| !self.differs(text))
             && word.surely_is(&self.pattern(&[], home))
     }
 
-    fn is_star(&self) -> bool {
-        !self.is_home && self.text.chars().eq([ANY])
+    fn is_wild(self) -> bool {
+        self.0.contains(['*', '?'])
     }
 
-    /// Returns the text, when it has no wildcards.
-    fn known_text(&self) -> Option<&str> {
-        (!self.text.contains([ANY, ONE])).then_some(&self.text)
+    /// Returns true if the word has the form `NAME=value`.
+    fn is_assign(self) -> bool {
+        self.0.split_once('=').is_some_and(|(name, _)| is_name(name))
+    }
+
+    /// Returns the text after the home, when it has no wildcards.
+    fn known_text(self) -> Option<Cow<'a, str>> {
+        let text = self.0.strip_prefix(HOME).unwrap_or(self.0);
+        if self.is_wild() {
+            None
+        } else if text.is_ascii() {
+            Some(text.into())
+        } else {
+            Some(text.chars().filter(|c| *c != EMPTY).map(unquoted).collect())
+        }
     }
 }
 
 impl CommandPattern {
     /// Parses a pattern: words, quotes as in a shell, `*` and `?`.
     pub(crate) fn read(text: &str) -> Result<Self, String> {
-        let parts = split(text)?;
-        let (mut words, mut assigns) = (Vec::with_capacity(parts.len()), Vec::new());
-        for (part, is_assign) in parts {
-            if is_assign && words.is_empty() {
-                assigns.push(part);
-            } else {
-                words.push(part);
-            }
-        }
+        let form = form(text)?;
+        let parts: Vec<PatternWord<'_>> = parts(form.as_deref().unwrap_or(text)).collect();
+        let assign_count = parts.iter().take_while(|part| part.is_assign()).count();
+        let words = &parts[assign_count..];
+        let is_open = words.last().is_some_and(|part| part.0 == "*");
+        let word_count = words.len() - usize::from(is_open);
         if words.len() > MOST_WORDS {
             return Err(format!("the pattern has more than {MOST_WORDS} words"));
         }
-        let is_open = words.last().is_some_and(PatternWord::is_star);
-        if is_open {
-            words.pop();
-        }
-        if words.is_empty() && !(is_open && assigns.is_empty()) {
+        if word_count == 0 && !(is_open && assign_count == 0) {
             return Err("the pattern names no program".into());
         }
-        Ok(Self { text: text.to_owned(), assigns, words, is_open })
+        let form = form.map(Into::into);
+        Ok(Self { text: text.into(), form, assign_count, word_count, is_open })
+    }
+
+    fn form(&self) -> &str {
+        self.form.as_ref().unwrap_or(&self.text)
+    }
+
+    fn assigns(&self) -> impl Iterator<Item = PatternWord<'_>> {
+        parts(self.form()).take(self.assign_count)
+    }
+
+    fn words(&self) -> impl Iterator<Item = PatternWord<'_>> {
+        parts(self.form()).skip(self.assign_count).take(self.word_count)
     }
 
     /// Returns the program, if the pattern contains it literally, and the literal words after it.
-    pub(crate) fn fixed(&self) -> Vec<&str> {
-        self.words.iter().map_while(PatternWord::known_text).collect()
+    pub(crate) fn fixed(&self) -> Vec<Cow<'_, str>> {
+        self.words().map_while(PatternWord::known_text).collect()
     }
 
     /// Returns true if more words may follow.
@@ -118,48 +160,52 @@ impl CommandPattern {
     /// Returns true if a word has both a wildcard and a slash, so that it looks like a pattern of
     /// paths.
     pub(crate) fn has_wild_path(&self) -> bool {
-        self.words.iter().any(|part| part.known_text().is_none() && part.text.contains('/'))
+        self.words().any(|part| part.is_wild() && part.0.contains('/'))
     }
 
     /// Returns the words of a matching command that follow where the pattern ends in a `*`.
     pub(crate) fn tail<'a>(&self, command: &'a ShellCommand) -> &'a [ShellWord] {
-        if self.is_open { command.words.get(self.words.len()..).unwrap_or_default() } else { &[] }
+        if self.is_open { command.words.get(self.word_count..).unwrap_or_default() } else { &[] }
     }
 
     /// Returns true if exactly this command matches.
     pub(crate) fn is(&self, command: &ShellCommand, home: &str) -> bool {
-        if self.words.is_empty() {
+        if self.word_count == 0 {
             return true;
         }
-        let all = |parts: &[PatternWord], words: &[ShellWord]| {
-            parts.iter().zip(words).all(|(part, word)| part.surely_fits(word, home))
-        };
         let is_length = if self.is_open {
-            command.words.len() >= self.words.len()
+            command.words.len() >= self.word_count
         } else {
-            command.words.len() == self.words.len()
+            command.words.len() == self.word_count
         };
+        let fits = |(part, word): (PatternWord<'_>, &ShellWord)| part.surely_fits(word, home);
         is_length
-            && command.assigns.len() == self.assigns.len()
-            && all(&self.assigns, &command.assigns)
-            && all(&self.words, &command.words)
+            && command.assigns.len() == self.assign_count
+            && self.words().zip(&command.words).all(fits)
+            && self.assigns().zip(&command.assigns).all(fits)
     }
 
     /// Returns true if the pattern is about another program than this text, or its last name.
     fn is_about_other(&self, text: &str, name: &str) -> bool {
-        self.words.first().is_some_and(|program| program.differs(text) && program.differs(name))
+        self.words().next().is_some_and(|program| program.differs(text) && program.differs(name))
     }
 
     /// Returns true if these words could begin a matching command.
     pub(super) fn could_be(&self, words: &[ShellWord], command: &ShellCommand, home: &str) -> bool {
         let Some(first) = words.first() else { return false };
-        let could = |part: &PatternWord, word: &ShellWord| part.could_fit(word, home);
-        let assigned = |part: &PatternWord| command.assigns.iter().any(|word| could(part, word));
-        let Some((program, rest)) = self.words.split_first() else { return true };
+        let could = |part: PatternWord<'_>, word: &ShellWord| part.could_fit(word, home);
+        let mut parts = self.words();
+        let Some(program) = parts.next() else { return true };
         (could(program, first) || program.could_end(first))
-            && self.assigns.iter().all(assigned)
-            && (first.may_split && first.counts_as_anything() || follows(rest, &words[1..], &could))
+            && self.assigns().all(|part| command.assigns.iter().any(|word| could(part, word)))
+            && (first.may_split && first.counts_as_anything()
+                || follows(&parts.collect::<Vec<_>>(), &words[1..], &could))
     }
+}
+
+/// Returns the parts of a form: assignments, words, and a `*` at the end.
+fn parts(form: &str) -> impl Iterator<Item = PatternWord<'_>> {
+    form.split(BLANKS).filter(|part| !part.is_empty()).map(PatternWord)
 }
 
 /// Returns true if all options among some words are listed. A word that begins with `+` or `@`, has
@@ -190,9 +236,9 @@ pub(crate) fn only_options(listed: &[NamePattern], words: &[ShellWord]) -> bool 
 
 /// Returns true if the parts occur in order, with nothing but options between them.
 fn follows(
-    parts: &[PatternWord],
+    parts: &[PatternWord<'_>],
     words: &[ShellWord],
-    could: &dyn Fn(&PatternWord, &ShellWord) -> bool,
+    could: &dyn Fn(PatternWord<'_>, &ShellWord) -> bool,
 ) -> bool {
     // `open[i]` says whether the first `i` parts have been found so far.
     let mut open = vec![false; parts.len() + 1];
@@ -206,17 +252,17 @@ fn follows(
         if word.may_split {
             // It may be several words, of which each matches another part.
             for at in 0..parts.len() {
-                open[at + 1] |= open[at] && could(&parts[at], word);
+                open[at + 1] |= open[at] && could(parts[at], word);
             }
         }
         for at in (0..parts.len()).rev() {
-            open[at + 1] |= open[at] && could(&parts[at], word);
+            open[at + 1] |= open[at] && could(parts[at], word);
         }
         if !is_option && !after_option && !word.may_split {
             // A word that is not an option and matches nothing ends every attempt that did not take
             // it.
             let kept: Vec<bool> = (0..=parts.len())
-                .map(|at| at == parts.len() || (at > 0 && could(&parts[at - 1], word)))
+                .map(|at| at == parts.len() || (at > 0 && could(parts[at - 1], word)))
                 .collect();
             open.iter_mut().zip(kept).for_each(|(open, kept)| *open &= kept);
         }
@@ -245,35 +291,28 @@ pub(crate) fn found(patterns: &[CommandPattern], act: &Act) -> Result<String, St
     Err("it runs other commands".into())
 }
 
-/// Cuts a pattern into words, each with whether it is an assignment.
-fn split(text: &str) -> Result<Vec<(PatternWord, bool)>, String> {
-    if text.contains([ANY, ONE]) {
+/// Returns the form of a pattern that has quotes or begins a word with `~`.
+fn form(text: &str) -> Result<Option<String>, String> {
+    let is_plain = |c: u8| c.is_ascii_graphic() && !b"'\"\\~;&|<>()$`".contains(&c) || c == b' ';
+    if text.bytes().all(is_plain) {
+        return Ok(None);
+    }
+    let stand_ins = QUOTED.map(|(_, stand_in)| stand_in);
+    if text.contains(stand_ins) || text.contains([HOME, EMPTY]) {
         return Err("the pattern has a character that stands for none".into());
     }
-    let mut words = Vec::new();
-    let mut word: Option<(PatternWord, bool)> = None;
+    let mut form = String::with_capacity(text.len());
     let mut chars = text.chars().peekable();
     while let Some(c) = chars.next() {
-        if c == ' ' || c == '\t' {
-            words.extend(word.take());
-            continue;
-        }
-        let is_first = word.is_none();
-        let (part, is_assign) = word.get_or_insert_default();
         match c {
-            '*' => part.text.push(ANY),
-            '?' => part.text.push(ONE),
-            '\'' | '"' => quoted(c, &mut chars, part)?,
+            '\'' | '"' => quoted(c, &mut chars, &mut form)?,
             '\\' => match chars.next() {
-                Some(c) => part.text.push(c),
+                Some(c) => form.push(stand_in(c)),
                 None => return Err("the pattern ends in a backslash".into()),
             },
-            '~' if is_first && chars.peek().is_none_or(|c| " \t/".contains(*c)) => {
-                part.is_home = true;
-            }
-            '=' => {
-                *is_assign |= part.known_text().is_some_and(is_name);
-                part.text.push('=');
+            '~' if form.is_empty() || form.ends_with(BLANKS) => {
+                let is_home = chars.peek().is_none_or(|c| " \t/".contains(*c));
+                form.push(if is_home { HOME } else { c });
             }
             ';' | '&' | '|' | '<' | '>' | '(' | ')' | '$' | '`' | '\n' => {
                 return Err(format!(
@@ -282,26 +321,37 @@ fn split(text: &str) -> Result<Vec<(PatternWord, bool)>, String> {
                     if c == '\n' { "\\n".into() } else { c.to_string() }
                 ));
             }
-            c => part.text.push(c),
+            c => form.push(c),
         }
     }
-    words.extend(word);
-    Ok(words)
+    Ok(Some(form))
 }
 
+/// Adds what stands within quotes, and [`EMPTY`] for nothing.
 fn quoted(
     quote: char,
     chars: &mut impl Iterator<Item = char>,
-    part: &mut PatternWord,
+    form: &mut String,
 ) -> Result<(), String> {
+    form.push(EMPTY);
     while let Some(c) = chars.next() {
         match c {
             c if c == quote => return Ok(()),
-            '\\' if quote == '"' => part.text.extend(chars.next()),
-            c => part.text.push(c),
+            '\\' if quote == '"' => form.extend(chars.next().map(stand_in)),
+            c => form.push(stand_in(c)),
         }
     }
     Err(format!("the pattern has an unfinished {quote}"))
+}
+
+/// Returns what stands for a quoted character in a form.
+fn stand_in(c: char) -> char {
+    QUOTED.iter().find(|(meant, _)| *meant == c).map_or(c, |(_, stand_in)| *stand_in)
+}
+
+/// Returns the character that a character of a form stands for.
+fn unquoted(c: char) -> char {
+    QUOTED.iter().find(|(_, stand_in)| *stand_in == c).map_or(c, |(meant, _)| *meant)
 }
 
 fn is_name(text: &str) -> bool {

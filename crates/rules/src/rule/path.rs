@@ -17,49 +17,80 @@ enum PathRoot {
     Project,
 }
 
+/// A pattern of paths. Like that of commands it is kept as a text, and taken apart when it is
+/// compared.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PathPattern {
-    pub(crate) text: String,
+    pub(crate) text: Box<str>,
     root: PathRoot,
-    /// The parts after the root; each begins with a slash or is empty, and one of them has to
-    /// match.
-    choices: Vec<Vec<Tok>>,
-    /// The folder within the root before the first wildcard.
-    fixed: String,
+    /// How many `**` it has.
+    crossing_count: usize,
 }
 
 impl PathPattern {
     /// Parses a pattern. One that is neither absolute nor begins with `~/` is in the project.
     pub(crate) fn read(text: &str) -> Result<Self, String> {
-        let (root, rest) = match text.strip_prefix('~') {
-            Some(rest) if rest.is_empty() || rest.starts_with('/') => (PathRoot::Home, rest),
+        let root = match text.strip_prefix('~') {
+            Some(rest) if rest.is_empty() || rest.starts_with('/') => PathRoot::Home,
             Some(_) => return Err("the home of another user cannot be named by `~`".into()),
-            None if text.starts_with('/') => (PathRoot::Absolute, text),
-            None => (PathRoot::Project, text),
+            None if text.starts_with('/') => PathRoot::Absolute,
+            None => PathRoot::Project,
         };
-        let mut segments: Vec<&str> =
-            rest.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
+        let mut pattern = Self { text: text.into(), root, crossing_count: 0 };
+        let crossings = pattern.segments().filter(|segment| *segment == "**");
+        pattern.crossing_count = crossings.count();
         if text.is_empty() {
             return Err("an empty path matches nothing".into());
         }
-        if segments.contains(&"..") {
+        if pattern.segments().any(|segment| segment == "..") {
             return Err("write the path without `..`".into());
         }
-        if segments.iter().any(|segment| segment.contains("**") && *segment != "**") {
+        if pattern.segments().any(|segment| segment.contains("**") && segment != "**") {
             return Err("`**` stands for whole folders; write it between slashes".into());
         }
-        if segments.iter().filter(|segment| **segment == "**").count() > MOST_CROSSINGS {
+        if pattern.crossing_count > MOST_CROSSINGS {
             return Err(format!("the pattern has more than {MOST_CROSSINGS} `**`"));
         }
-        if text.ends_with('/') && segments.last() != Some(&"**") {
-            segments.push("**");
-        }
-        let fixed: String = segments
-            .iter()
+        Ok(pattern)
+    }
+
+    /// Returns the names after the root. A slash at the end means everything below.
+    fn segments(&self) -> impl Iterator<Item = &str> {
+        let rest = if self.root == PathRoot::Home { &self.text[1..] } else { &self.text };
+        let is_below = rest.ends_with('/') && !rest.trim_end_matches('/').ends_with("**");
+        rest.split('/')
+            .filter(|segment| !matches!(*segment, "" | "."))
+            .chain(is_below.then_some("**"))
+    }
+
+    /// Returns one form of the pattern below a root. Every `**` may also be no folder at all; the bits
+    /// of `crossed` say which are some.
+    fn toks<'a>(&'a self, root: &'a str, mut crossed: usize) -> impl Iterator<Item = Tok> + 'a {
+        let segments = self.segments().filter(move |segment| {
+            let is_named = *segment != "**";
+            let is_crossed = crossed & 1 == 1;
+            crossed >>= usize::from(!is_named);
+            is_named || is_crossed
+        });
+        let toks = segments.flat_map(|segment| {
+            let (name, crossing) =
+                if segment == "**" { ("", Some(Tok::Cross)) } else { (segment, None) };
+            let name = name.chars().map(|c| match c {
+                '*' => Tok::Run,
+                '?' => Tok::One,
+                c => Tok::Is(c),
+            });
+            [Tok::Is('/')].into_iter().chain(name).chain(crossing)
+        });
+        root.chars().map(Tok::Is).chain(toks)
+    }
+
+    /// Returns the folder within the root before the first wildcard.
+    fn fixed(&self) -> String {
+        self.segments()
             .take_while(|segment| !segment.contains(['*', '?']))
             .flat_map(|segment| ["/", segment])
-            .collect();
-        Ok(Self { text: text.to_owned(), root, choices: choices(&segments), fixed })
+            .collect()
     }
 
     /// Returns true if the pattern is in the project, wherever that is.
@@ -83,12 +114,11 @@ impl PathPattern {
     }
 
     fn fits_in(&self, root: &str, path: &[Tok], lean: Lean, with_below: bool) -> bool {
-        self.choices.iter().any(|choice| {
-            if begins_otherwise(path, root, choice, lean) || !steps::spend(16) {
+        (0..1 << self.crossing_count).any(|crossed| {
+            if begins_otherwise(path, self.toks(root, crossed), lean) || !steps::spend(16) {
                 return false;
             }
-            let mut toks = literal(root);
-            toks.extend(choice);
+            let mut toks: Vec<Tok> = self.toks(root, crossed).collect();
             if toks.is_empty() {
                 toks.push(Tok::Is('/'));
             }
@@ -127,36 +157,11 @@ impl PathPattern {
         if act.is_search {
             return self.fits(&above, act, Lean::Generous, false);
         }
+        let fixed = self.fixed();
         let names_it =
-            |root: &str| meets(&above, &literal(&format!("{root}{}", self.fixed)), Lean::Generous);
-        !self.fixed.is_empty() && self.any_root(act, names_it)
+            |root: &str| meets(&above, &literal(&format!("{root}{fixed}")), Lean::Generous);
+        !fixed.is_empty() && self.any_root(act, names_it)
     }
-}
-
-/// Returns all forms of the segments: every `**` may also be no folder at all.
-fn choices(segments: &[&str]) -> Vec<Vec<Tok>> {
-    let length = segments.iter().map(|segment| 1 + segment.len()).sum();
-    let mut choices = vec![Vec::with_capacity(length)];
-    for segment in segments {
-        if *segment == "**" {
-            let crossed = |toks: &Vec<Tok>| {
-                let mut crossed = Vec::with_capacity(length);
-                crossed.extend(toks.iter().copied().chain([Tok::Is('/'), Tok::Cross]));
-                crossed
-            };
-            choices.extend(choices.iter().map(crossed).collect::<Vec<_>>());
-            continue;
-        }
-        for toks in &mut choices {
-            toks.push(Tok::Is('/'));
-            toks.extend(segment.chars().map(|c| match c {
-                '*' => Tok::Run,
-                '?' => Tok::One,
-                c => Tok::Is(c),
-            }));
-        }
-    }
-    choices
 }
 
 /// Checks that there are paths, and that all of them and their targets match.

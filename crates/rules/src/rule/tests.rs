@@ -1,4 +1,4 @@
-//! Rules that list options, and rules that leave paths out.
+//! Rules that list options, rules that leave paths out, and patterns with quotes.
 
 use crate::{Act, Guarded, Moment, Policy, RuleDecision, RuleFile, Trust};
 
@@ -85,4 +85,36 @@ fn a_path_left_out_is_one_that_an_allow_would_take() {
         assert_eq!(denied == RuleDecision::Deny, is_denied, "{path}");
     }
     assert_eq!(decide(rules, "mcp__x", &serde_json::json!({ "a": 1 })), RuleDecision::Ask);
+}
+
+#[test]
+fn quoted_characters_of_a_pattern_stand_for_themselves() {
+    for (pattern, command, expected) in [
+        ("echo 'a b'", "echo 'a b'", true),
+        ("echo 'a b'", "echo a b", false),
+        ("echo '*'", "echo '*'", true),
+        ("echo '*'", "echo x", false),
+        (r#"echo "a\"?""#, r#"echo 'a"?'"#, true),
+        (r#"echo "a\"?""#, r#"echo 'a"b'"#, false),
+        (r"echo a\ b", "echo 'a b'", true),
+        ("echo ''", "echo ''", true),
+        ("echo ''", "echo", false),
+        ("echo ''", "echo x", false),
+        ("echo x''y", "echo xy", true),
+        ("A=1 echo b", "A=1 echo b", true),
+        ("A=1 echo b", "echo b", false),
+        ("echo A'='1", "echo A=1", true),
+        ("cat ~/x", "cat /home/ada/x", true),
+        ("cat '~/x'", "cat /home/ada/x", false),
+        ("cat a~", "cat a~", true),
+        ("\techo  a?\t*", "echo ab c d", true),
+        ("echo a?", "echo a", false),
+    ] {
+        let rules = format!(
+            "[[rule]]\nname = \"a\"\ndecide = \"allow\"\ncommand = {}\n",
+            serde_json::Value::from(pattern)
+        );
+        let decided = decide(&rules, "Bash", &serde_json::json!({ "command": command }));
+        assert_eq!(decided == RuleDecision::Allow, expected, "{pattern}: {command}");
+    }
 }

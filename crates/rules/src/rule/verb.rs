@@ -55,7 +55,6 @@ fn words(name: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::glob::name_pattern;
 
     #[test]
     fn names_are_cut_into_words() {
@@ -73,8 +72,7 @@ mod tests {
 
     #[test]
     fn an_allow_wants_the_verb_first_and_alone() {
-        let verbs =
-            ["get", "find"].map(|text| NamePattern { text: text.into(), toks: name_pattern(text) });
+        let verbs = ["get", "find"].map(NamePattern::new);
         for (tool, is_allowed, is_asked) in [
             ("mcp__x__get_page", true, true),
             ("mcp__x__getPage", true, true),

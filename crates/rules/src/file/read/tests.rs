@@ -30,8 +30,8 @@ fn the_starter_rules_are_read_by_part() {
 }
 
 #[test]
-fn a_character_by_which_wildcards_are_kept_is_refused() {
-    for c in ['\u{fdd0}', '\u{fdd1}'] {
+fn a_character_that_stands_for_another_is_refused() {
+    for c in '\u{fdd0}'..='\u{fdd6}' {
         let text = format!("[[rule]]\nname = 'a'\ndecide = 'allow'\ncommand = 'make {c}'\n");
         assert!(read("rules.toml", &text, Trust::User).has_errors());
     }
