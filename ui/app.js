@@ -13,7 +13,7 @@ import { HttpTransport } from "./http_transport.js";
 import { RequestError, ask, errorText } from "./transport.js";
 import { handleKey } from "./keys.js";
 import { helpDialog } from "./parts/help.js";
-import { beginFrame } from "./parts/markdown.js";
+import { beginFrame, loadMarkdown } from "./parts/markdown.js";
 import { ChatView } from "./views/chat.js";
 import { InboxView } from "./views/inbox.js";
 import { PairView } from "./views/pair.js";
@@ -120,6 +120,7 @@ export class App {
     if (this.isPaired) this.#connect(code);
     else if (code) this.pair.pair(code);
     this.update();
+    setTimeout(loadMarkdown, 200);
   }
 
   /** @param {string | null} [code] used if the key of this browser is not accepted any more */

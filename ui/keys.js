@@ -9,6 +9,7 @@ export const KEYS = /** @type {[string[], string][]} */ ([
   [["d"], "Deny"],
   [["r"], "Deny with words, or answer in words"],
   [["e"], "Edit the arguments, then allow"],
+  [["s"], "Show a plan as it is written, or formatted again"],
   [["x"], "Select, to answer several together"],
   [["Enter"], "Show the whole content; after an answer, go to the next question"],
   [["g", "then i c h r s"], "Go to the inbox, chat, history, rules, sessions"],

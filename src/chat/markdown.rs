@@ -1,32 +1,35 @@
-//! Markdown that arrives in pieces, drawn line by line.
+//! Markdown that arrives in pieces, drawn block by block.
 //!
-//! A line is drawn for good when its end has arrived, and the line that is still open is drawn anew
-//! with every piece. So the work for a piece does not grow with the answer, and however the answer
-//! is cut into pieces, the same rows come out. Line ends in a paragraph are kept.
+//! A block is drawn for good when the next one has begun, an item of a list when the next item has,
+//! and a line of code when its end has arrived; the rest is drawn anew with every piece. However an
+//! answer is cut into pieces, the same rows come out. Line ends in a paragraph are kept.
 
+mod drawing;
 mod highlighter;
-mod inline;
 mod table;
 
+use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag};
+
 use super::styled_text::{ChatPage, StyledText, TextStyle, WrapAt};
+use drawing::BlockDrawer;
 use highlighter::CodeHighlighter;
-use inline::spans;
 
 /// The longest line that is drawn as one. A longer one is split, so that an open line stays cheap.
 const LONGEST_LINE: usize = 8192;
-/// The most rows of a table that wait for its end.
-const LONGEST_TABLE: usize = 200;
-/// The widest rule.
-const WIDEST_RULE: usize = 40;
+/// The longest block that is drawn as one.
+const LONGEST_BLOCK: usize = 32 * 1024;
+/// What stands before the lines of a block that is quoted.
+const QUOTE_MARKS: [char; 3] = [' ', '\t', '>'];
 
 /// A Markdown text of which a part has arrived.
 #[derive(Debug, Clone, Default)]
 pub(super) struct MarkdownStream {
-    /// The line whose end has not arrived.
-    open: String,
+    /// What is not drawn for good.
+    source: String,
+    /// The definitions of links in what is.
+    definitions: String,
+    /// The code block whose lines are arriving.
     fence: Option<CodeFence>,
-    /// The lines of a table that has not ended.
-    table: Vec<String>,
     /// Whether a row was drawn.
     has_rows: bool,
     /// Whether an empty line waits for something that follows it.
@@ -38,8 +41,15 @@ pub(super) struct MarkdownStream {
 struct CodeFence {
     mark: char,
     length: usize,
+    indent: usize,
     is_diff: bool,
     highlighter: Option<CodeHighlighter>,
+}
+
+/// A block or an item of a list: where it begins, and whether it is code between fences.
+struct MarkdownUnit {
+    at: usize,
+    is_fenced: bool,
 }
 
 impl MarkdownStream {
@@ -47,19 +57,22 @@ impl MarkdownStream {
     pub(super) fn push(&mut self, piece: &str, page: &ChatPage) -> Vec<String> {
         let mut rows = Vec::new();
         for part in piece.split_inclusive('\n') {
-            self.open.push_str(part);
-            while self.open.len() > LONGEST_LINE {
-                let split = split_point(&self.open);
-                let rest = self.open.split_off(split);
-                let line = std::mem::replace(&mut self.open, rest);
-                self.line(line.trim_end(), page, &mut rows);
+            self.source.push_str(part);
+            while let Some(end) = self.end_of_long_line() {
+                self.settle(end, page, &mut rows);
             }
-            if self.open.ends_with('\n') {
-                let line = std::mem::take(&mut self.open);
-                self.line(line.trim_end_matches(['\n', '\r']), page, &mut rows);
+            if self.source.ends_with('\n') {
+                self.settle_blocks(page, &mut rows);
             }
         }
         rows
+    }
+
+    /// Returns where the last line is split, if it is too long.
+    fn end_of_long_line(&self) -> Option<usize> {
+        let text = self.source.strip_suffix('\n').unwrap_or(&self.source);
+        let start = line_start(text, text.len());
+        (text.len() - start > LONGEST_LINE).then(|| start + split_point(&text[start..]))
     }
 
     /// Returns the rows that are not final yet.
@@ -70,51 +83,120 @@ impl MarkdownStream {
     /// Ends the text, and returns the remaining rows.
     pub(super) fn finish(&mut self, page: &ChatPage) -> Vec<String> {
         let mut rows = Vec::new();
-        let line = std::mem::take(&mut self.open);
-        if !line.is_empty() {
-            self.line(line.trim_end_matches('\r'), page, &mut rows);
-        }
-        self.end_table(page, &mut rows);
+        self.settle(self.source.len(), page, &mut rows);
         *self = Self::default();
         rows
     }
 
-    fn line(&mut self, line: &str, page: &ChatPage, rows: &mut Vec<String>) {
-        if let Some(fence) = &mut self.fence {
-            let drawn = if fence.is_closed_by(line) {
-                self.fence = None;
-                StyledText::new(line, TextStyle::DIM)
-            } else if let Some(highlighter) = &mut fence.highlighter {
-                highlighter.line(line)
+    /// Draws the blocks to which nothing can be added. The source ends with a line.
+    fn settle_blocks(&mut self, page: &ChatPage, rows: &mut Vec<String>) {
+        while self.fence.is_none() && !self.source.is_empty() {
+            let Some(last) = self.block_starts().pop() else { return };
+            if last.is_fenced {
+                self.settle(last.at, page, rows);
+                let line = self.take_line();
+                self.fence = CodeFence::opened_by(&line);
+                self.add(
+                    StyledText::new(line.trim(), TextStyle::DIM).rows(page, WrapAt::Columns),
+                    rows,
+                );
+            } else if self.source.len() - last.at > LONGEST_BLOCK {
+                return self.settle(self.source.len(), page, rows);
             } else {
-                code_line(line, fence.is_diff)
-            };
-            return self.add(drawn.rows(page, WrapAt::Columns), rows);
+                return self.settle(last.at, page, rows);
+            }
         }
-        if line.trim_start().starts_with('|') && self.table.len() < LONGEST_TABLE {
-            self.table.push(line.to_owned());
-            return;
+        while self.fence.is_some() && !self.source.is_empty() {
+            let line = self.take_line();
+            self.code_line(&line, page, rows);
         }
-        self.end_table(page, rows);
-        if line.trim().is_empty() {
-            self.is_blank_pending = self.has_rows;
-            return;
+        if !self.source.is_empty() {
+            self.settle_blocks(page, rows);
         }
-        self.fence = CodeFence::opened_by(line);
-        let drawn = if self.fence.is_some() {
-            StyledText::new(line, TextStyle::DIM).rows(page, WrapAt::Columns)
-        } else {
-            block(line, page)
-        };
-        self.add(drawn, rows);
     }
 
-    fn end_table(&mut self, page: &ChatPage, rows: &mut Vec<String>) {
-        if self.table.is_empty() {
+    fn take_line(&mut self) -> String {
+        let end = self.source.find('\n').map_or(self.source.len(), |at| at + 1);
+        let rest = self.source.split_off(end);
+        let line = std::mem::replace(&mut self.source, rest);
+        line.trim_end_matches(['\n', '\r']).to_owned()
+    }
+
+    /// Returns where the blocks and items of the source begin.
+    fn block_starts(&self) -> Vec<MarkdownUnit> {
+        let text = self.with_definitions(&self.source);
+        let shift = text.len() - self.source.len();
+        let mut starts = Vec::new();
+        let (mut depth, mut is_list) = (0, false);
+        for (event, range) in Parser::new_ext(&text, options()).into_offset_iter() {
+            let is_block = depth == 0 && !matches!(event, Event::End(_));
+            let is_item = depth == 1 && is_list && matches!(event, Event::Start(Tag::Item));
+            if (is_block || is_item) && range.start >= shift {
+                let at = line_start(&self.source, range.start - shift);
+                let is_fenced =
+                    matches!(event, Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(_))));
+                starts.push(MarkdownUnit { at, is_fenced });
+            }
+            match &event {
+                Event::Start(tag) => {
+                    is_list |= depth == 0 && matches!(tag, Tag::List(_));
+                    depth += 1;
+                }
+                Event::End(_) => {
+                    depth -= 1;
+                    is_list &= depth > 0;
+                }
+                _ => {}
+            }
+        }
+        starts
+    }
+
+    /// Draws the source up to `end` for good.
+    fn settle(&mut self, end: usize, page: &ChatPage, rows: &mut Vec<String>) {
+        let rest = self.source.split_off(end);
+        let settled = std::mem::replace(&mut self.source, rest);
+        if self.fence.is_some() {
+            for line in settled.lines() {
+                self.code_line(line, page, rows);
+            }
             return;
         }
-        let lines = std::mem::take(&mut self.table);
-        self.add(table::rows(&lines, page), rows);
+        let text = self.with_definitions(&settled);
+        let shift = text.len() - settled.len();
+        let parser = Parser::new_ext(&text, options());
+        let spans = parser.reference_definitions().iter().map(|(_, definition)| &definition.span);
+        let own = spans.filter(|span| span.start >= shift);
+        let own: String = own.map(|span| text[span.clone()].to_owned() + "\n").collect();
+        let begins_blank = settled.lines().next().is_some_and(|line| line.trim().is_empty());
+        self.is_blank_pending |= begins_blank && self.has_rows;
+        let drawn = BlockDrawer::new(&text, page).rows(parser.into_offset_iter());
+        self.definitions.push_str(&own);
+        if !drawn.is_empty() {
+            self.add(drawn, rows);
+        }
+        let ends_blank = settled.lines().next_back().is_some_and(|line| line.trim().is_empty());
+        self.is_blank_pending |= ends_blank && self.has_rows;
+    }
+
+    /// Returns a text after the definitions of what was before it.
+    fn with_definitions(&self, text: &str) -> String {
+        if self.definitions.is_empty() {
+            text.to_owned()
+        } else {
+            format!("{}\n{text}", self.definitions)
+        }
+    }
+
+    fn code_line(&mut self, line: &str, page: &ChatPage, rows: &mut Vec<String>) {
+        let Some(fence) = &mut self.fence else { return };
+        let drawn = if fence.is_closed_by(line) {
+            self.fence = None;
+            StyledText::new(line.trim(), TextStyle::DIM)
+        } else {
+            fence.drawn(line)
+        };
+        self.add(drawn.rows(page, WrapAt::Columns), rows);
     }
 
     fn add(&mut self, drawn: Vec<String>, rows: &mut Vec<String>) {
@@ -128,21 +210,41 @@ impl MarkdownStream {
 
 impl CodeFence {
     fn opened_by(line: &str) -> Option<Self> {
-        let line = line.trim_start();
-        let mark = line.chars().next().filter(|c| matches!(c, '`' | '~'))?;
-        let length = line.chars().take_while(|c| *c == mark).count();
-        let info = &line[length..];
-        // A code span may stand at the beginning of a line.
-        let is_fence = length >= 3 && !(mark == '`' && info.contains('`'));
+        let content = line.trim_start();
+        let mark = content.chars().next().filter(|c| matches!(c, '`' | '~'))?;
+        let length = content.chars().take_while(|c| *c == mark).count();
+        let info = &content[length..];
         let is_diff = matches!(info.trim(), "diff" | "patch");
-        let highlighter = CodeHighlighter::of(info);
-        is_fence.then_some(Self { mark, length, is_diff, highlighter })
+        let indent = line.len() - content.len();
+        Some(Self { mark, length, indent, is_diff, highlighter: CodeHighlighter::of(info) })
     }
 
     fn is_closed_by(&self, line: &str) -> bool {
-        let line = line.trim();
-        line.len() >= self.length && line.chars().all(|c| c == self.mark)
+        let content = line.trim_start_matches(' ');
+        let marks = content.trim_end();
+        line.len() - content.len() < 4
+            && marks.len() >= self.length
+            && marks.chars().all(|c| c == self.mark)
     }
+
+    /// Draws a line of the code.
+    fn drawn(&mut self, line: &str) -> StyledText {
+        let blanks = line.len() - line.trim_start_matches(' ').len();
+        let line = &line[blanks.min(self.indent)..];
+        match &mut self.highlighter {
+            Some(highlighter) => highlighter.line(line),
+            None => code_line(line, self.is_diff),
+        }
+    }
+}
+
+/// Returns what is understood beyond `CommonMark`.
+fn options() -> Options {
+    Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS
+}
+
+fn line_start(text: &str, at: usize) -> usize {
+    text[..at].rfind('\n').map_or(0, |end| end + 1)
 }
 
 /// Returns where a line that is too long is split: after the last blank, or at the limit.
@@ -160,64 +262,6 @@ pub(super) fn code_line(line: &str, is_diff: bool) -> StyledText {
         _ => TextStyle::PLAIN,
     };
     StyledText::new(line, style)
-}
-
-/// Draws a line outside of code and tables.
-fn block(line: &str, page: &ChatPage) -> Vec<String> {
-    let content = line.trim_start();
-    let depth = line.len() - content.len();
-    if is_rule(content) {
-        let rule = "─".repeat(page.width.min(WIDEST_RULE));
-        return StyledText::new(&rule, TextStyle::DIM).rows(page, WrapAt::Columns);
-    }
-    if let Some((level, title)) = heading(content) {
-        let marks = if page.colours { String::new() } else { "#".repeat(level) + " " };
-        let style = TextStyle::BOLD | if level == 1 { TextStyle::CYAN } else { TextStyle::PLAIN };
-        let mut text = StyledText::new(&marks, style);
-        text.append(spans(title, page.colours).in_style(style));
-        return text.rows(page, WrapAt::Words);
-    }
-    if let Some(quoted) = content.strip_prefix('>') {
-        let bar = StyledText::new("│ ", TextStyle::DIM);
-        let text = spans(quoted.trim_start(), page.colours).in_style(TextStyle::ITALIC);
-        return text.hanging_rows(page, WrapAt::Words, &bar, &bar);
-    }
-    let indent = " ".repeat(depth.min(page.width / 2));
-    let (mark, text) = list_item(content).unwrap_or((String::new(), content));
-    let first = StyledText::new(&indent, TextStyle::PLAIN).and(&mark, TextStyle::CYAN);
-    let rest = StyledText::new(&" ".repeat(first.columns()), TextStyle::PLAIN);
-    spans(text, page.colours).hanging_rows(page, WrapAt::Words, &first, &rest)
-}
-
-fn is_rule(content: &str) -> bool {
-    let content = content.trim_end();
-    let marks = content.chars().filter(|c| *c != ' ').count();
-    let is_of = |mark: char| content.chars().all(|c| c == mark || c == ' ');
-    marks >= 3 && ['-', '*', '_'].into_iter().any(is_of)
-}
-
-fn heading(content: &str) -> Option<(usize, &str)> {
-    let level = content.chars().take_while(|c| *c == '#').count();
-    let title = content[level..].strip_prefix(' ')?;
-    (1..=6).contains(&level).then(|| (level, title.trim().trim_end_matches('#').trim_end()))
-}
-
-/// Returns the mark of a list's item as it is drawn, and the item's text.
-fn list_item(content: &str) -> Option<(String, &str)> {
-    if let Some(item) =
-        content.strip_prefix(['-', '*', '+']).and_then(|rest| rest.strip_prefix(' '))
-    {
-        let item = item.trim_start();
-        let tasks = [("[ ] ", "☐ "), ("[x] ", "☑ "), ("[X] ", "☑ ")];
-        let task = tasks.iter().find_map(|(mark, sign)| Some((sign, item.strip_prefix(mark)?)));
-        return Some(match task {
-            Some((sign, item)) => ((*sign).to_owned(), item),
-            None => ("• ".to_owned(), item),
-        });
-    }
-    let digits = content.bytes().take_while(u8::is_ascii_digit).count();
-    let item = content[digits..].strip_prefix(['.', ')'])?.strip_prefix(' ')?;
-    (1..=9).contains(&digits).then(|| (format!("{} ", &content[..=digits]), item.trim_start()))
 }
 
 #[cfg(test)]

@@ -13,5 +13,6 @@ mod desktop;
 mod fixture;
 mod history;
 mod inbox;
+mod markdown;
 mod rules;
 mod stage;

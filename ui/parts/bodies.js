@@ -4,7 +4,7 @@ import { html, nothing } from "../vendor/lit-html/lit-html.js";
 import { counted } from "../words.js";
 import { diff } from "./diff.js";
 import { icon } from "./icons.js";
-import { markdown } from "./markdown.js";
+import { plan } from "./markdown.js";
 import { command, numbered, prettyJson, shown } from "./text.js";
 
 /** @typedef {import("../app.js").App} App */
@@ -32,7 +32,7 @@ export function body(app, card) {
       return html`<div class="address code-box"><pre class="command">${address(body.url)}</pre></div>
         ${body.what ? html`<p class="description">${shown(body.what)}</p>` : ""}`;
     case "plan":
-      return html`<div class="plan">${markdown(key, body.markdown)}</div>`;
+      return planned(app, key, body.markdown);
     case "ask":
       return html`<p class="asked"><span>${shown(body.question)}</span></p>
         ${body.detail ? html`<p class="description">${shown(body.detail)}</p>` : ""}`;
@@ -44,6 +44,19 @@ export function body(app, card) {
     default:
       return numbered(app, key, prettyJson(body.input));
   }
+}
+
+/** The key under which it is kept that a plan is shown as it is written. @param {string} key */
+export const sourceKey = (key) => `${key}.source`;
+
+/** @param {App} app @param {string} key @param {string} source */
+function planned(app, key, source) {
+  const isSource = app.isUnfolded(sourceKey(key));
+  const turn = () => app.setUnfolded(sourceKey(key), !isSource);
+  return html`<div class="plan">
+    <button class="button quiet plan-source" type="button" aria-pressed=${isSource} @click=${turn}>Source</button>
+    ${isSource ? html`<pre class="pre">${shown(source)}</pre>` : plan(key, source)}
+  </div>`;
 }
 
 /** @param {string | null} text */

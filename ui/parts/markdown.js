@@ -1,101 +1,188 @@
-// Markdown of plans and answers. Nodes are appended one by one, addresses are shown and, in a
-// browser, never followed, and pictures are not loaded. The desktop shell opens addresses outside
-// of its window when somebody clicks.
+// Markdown of plans and answers. Addresses are shown and, in a browser, never followed, and pictures
+// are not loaded. The desktop shell opens addresses outside of its window when somebody clicks.
+//
+// The parser is loaded after the page is there. Until then the text is shown as it is written.
 
-import * as smd from "../vendor/streaming-markdown/smd.min.js";
+import { MarkdownNodes } from "./markdown_nodes.js";
+
+/** @typedef {import("../vendor/markdown-it/markdown-it.js").default} MarkdownIt */
+/** @typedef {import("../vendor/markdown-it/markdown-it.js").Token} Token */
+
+/** Lists and quotes in each other to this depth are followed. */
+const DEEPEST = 1_000;
+/** A line that begins so may be deeper. The parser would leave it out. */
+const TOO_DEEP = /^[ \t>*+\-\d.)]{900,}/m;
+/** So many characters are drawn in one frame: to lay out many more would make people wait. */
+const MOST_IN_A_FRAME = 2_000;
+const frame = { left: MOST_IN_A_FRAME };
+const plans = new MarkdownNodes(true);
+const answers = new MarkdownNodes(false);
+
+/** @type {{answers: MarkdownIt, plans: MarkdownIt} | null} */
+let parsers = null;
+/** @type {Promise<void> | null} */
+let loading = null;
+
+/** Loads the parser, if it is not here yet. */
+export function loadMarkdown() {
+  loading ??= import("../vendor/markdown-it/markdown-it.js").then(({ default: Parser }) => {
+    const made = () => {
+      const parser = new Parser("default", { html: true, maxNesting: DEEPEST });
+      // Addresses are shown as they are written, whatever they are.
+      parser.validateLink = () => true;
+      parser.normalizeLink = parser.normalizeLinkText = (url) => url;
+      return parser;
+    };
+    parsers = { answers: made(), plans: asWritten(made()) };
+  });
+  return loading;
+}
+
+/**
+ * Makes a parser show what it would hide or replace, because somebody approves the text: definitions,
+ * the names of characters, addresses and titles as they are written.
+ * @param {MarkdownIt} parser
+ */
+function asWritten(parser) {
+  const { parseLinkDestination, parseLinkTitle } = parser.helpers;
+  parser.helpers.parseLinkDestination = (text, start, max) => {
+    const found = parseLinkDestination(text, start, max);
+    return { ...found, str: text.slice(start, found.pos) };
+  };
+  parser.helpers.parseLinkTitle = (text, start, max) => {
+    const found = parseLinkTitle(text, start, max);
+    return found.ok ? { ...found, str: text.slice(start + 1, found.pos - 1) } : found;
+  };
+  return parser.disable(["entity", "reference"]);
+}
 
 /** @type {Map<string, {source: string, node: HTMLElement}>} */
 const rendered = new Map();
 
 /**
- * Returns the element of a text. The same text under the same key gives the same element.
+ * Returns the element of a plan. The same text under the same key gives the same element.
  * @param {string} key @param {string} source
  */
-export function markdown(key, source) {
+export function plan(key, source) {
   const known = rendered.get(key);
   if (known?.source === source) return known.node;
-  const node = document.createElement("div");
-  node.className = "markdown";
-  const parser = parserOf(node);
-  smd.parser_write(parser, source);
-  smd.parser_end(parser);
+  const node = box();
+  drawPlan(node, source);
   if (rendered.size > 20) rendered.clear();
   rendered.set(key, { source, node });
   return node;
 }
 
-/** So many characters are drawn in one frame: to lay out many more would make people wait. */
-const MOST_IN_A_FRAME = 2_000;
-const frame = { left: MOST_IN_A_FRAME };
+/** @param {HTMLElement} node @param {string} source */
+function drawPlan(node, source) {
+  showPlainly(node, source);
+  if (!parsers) {
+    loadMarkdown().then(() => drawPlan(node, source));
+    return;
+  }
+  const text = withLineFeeds(source);
+  if (TOO_DEEP.test(text)) return;
+  node.classList.remove("pre");
+  node.replaceChildren();
+  plans.append(node, parsers.plans.parse(text, {}), text.split("\n"));
+}
 
 /** Lets growing texts be drawn again, at the beginning of a frame. */
 export function beginFrame() {
   frame.left = MOST_IN_A_FRAME;
 }
 
-/** Markdown that grows: each piece is appended to what is there, and nothing is drawn anew. */
+/**
+ * Markdown that grows. What follows can change nothing but the last block: only that is parsed and
+ * drawn again.
+ */
 export class GrowingMarkdown {
-  node = document.createElement("div");
-  #parser;
-  #length = 0;
-  /** Whether some of the text waits for the next frame. */
+  node = box();
+  /** Whether some of the text waits for another frame. */
   isBehind = false;
-
-  constructor() {
-    this.node.className = "markdown";
-    this.#parser = parserOf(this.node, true);
-  }
+  /** How much of the text is shown. */
+  #length = 0;
+  /** Where the last block begins, and how many nodes are before it. */
+  #start = 0;
+  #settled = 0;
+  /** The definitions of links before it. @type {Record<string, unknown>} */
+  #known = {};
+  /** When it may be drawn again: long blocks take their time. */
+  #next = 0;
+  #isOver = false;
 
   /** @param {string} text all of it so far @param {boolean} isWhole whether nothing follows */
   show(text, isWhole) {
-    if (this.#length < 0) return this.node;
-    const piece = text.slice(this.#length, this.#length + frame.left);
-    frame.left -= piece.length;
-    this.#length += piece.length;
-    this.isBehind = this.#length < text.length;
-    if (piece) smd.parser_write(this.#parser, piece);
-    if (isWhole && !this.isBehind) {
-      smd.parser_end(this.#parser);
-      this.#length = -1;
+    if (this.#isOver) return this.node;
+    if (!parsers) {
+      loadMarkdown();
+      showPlainly(this.node, text);
+      this.isBehind = true;
+      return this.node;
     }
+    const now = performance.now();
+    const piece = Math.min(text.length - this.#length, frame.left);
+    frame.left -= piece;
+    this.isBehind = this.#length + piece < text.length || (!isWhole && now < this.#next);
+    if (!isWhole && now < this.#next) return this.node;
+    this.#length += piece;
+    const isEnd = isWhole && !this.isBehind;
+    if (piece > 0 || isEnd) this.#draw(withLineFeeds(text.slice(0, this.#length)), isEnd);
+    this.#next = now + 4 * (performance.now() - now);
+    this.#isOver = isEnd;
     return this.node;
+  }
+
+  /** @param {string} text @param {boolean} isEnd */
+  #draw(text, isEnd) {
+    const environment = { references: { ...this.#known } };
+    let { tokens, lines, last } = this.#parse(text, environment);
+    if (isEnd && Object.keys(environment.references).length > 0) {
+      // A link may be defined after it is used.
+      this.#start = this.#settled = 0;
+      ({ tokens, lines, last } = this.#parse(text, {}));
+    }
+    while (this.node.childNodes.length > this.#settled) this.node.lastChild?.remove();
+    if (TOO_DEEP.test(text)) return showPlainly(this.node, text);
+    this.node.classList.remove("pre");
+    answers.append(this.node, tokens.slice(0, last), lines);
+    this.#settled = this.node.childNodes.length;
+    answers.append(this.node, tokens.slice(last), lines);
+    const before = lines.slice(0, tokens[last]?.map?.[0] ?? 0);
+    if (before.length === 0) return;
+    const passed = before.join("\n") + "\n";
+    this.#start += passed.length;
+    if (Object.keys(environment.references).length > 0) {
+      parsers?.answers.parse(passed, { references: this.#known });
+    }
+  }
+
+  /** Parses what is not settled. @param {string} text @param {{references?: Record<string, unknown>}} environment */
+  #parse(text, environment) {
+    const rest = text.slice(this.#start);
+    const tokens = parsers?.answers.parse(rest, environment) ?? [];
+    const lines = rest.split("\n");
+    // A line that has not ended may still become a part of the block before it.
+    const last = tokens.findLastIndex(
+      ({ level, nesting, map }) => level === 0 && nesting >= 0 && (map?.[0] ?? 0) < lines.length - 1,
+    );
+    return { tokens, lines, last: Math.max(last, 0) };
   }
 }
 
-/** @param {HTMLElement} root @param {boolean} [copies] whether code can be copied */
-function parserOf(root, copies = false) {
-  const renderer = smd.default_renderer(root);
-  const { add_token, set_attr } = renderer;
-  renderer.add_token = (data, type) => {
-    add_token(data, type === smd.IMAGE ? smd.LINK : type);
-    const box = copies ? data.nodes[data.index].closest("pre") : null;
-    if (box && !box.querySelector(".copy")) box.prepend(copyButton(box));
-  };
-  renderer.set_attr = (data, type, value) => {
-    if (type === smd.HREF || type === smd.SRC) addressed(data.nodes[data.index], value);
-    else if (type === smd.START) set_attr(data, type, value);
-  };
-  return smd.parser(renderer);
+function box() {
+  const node = document.createElement("div");
+  node.className = "markdown";
+  return node;
 }
 
-/** @param {HTMLElement} link @param {string} address */
-function addressed(link, address) {
-  link.dataset.address = address;
-  if (!window.__TAURI__) return;
-  link.tabIndex = 0;
-  link.role = "link";
+/** @param {HTMLElement} node @param {string} text */
+function showPlainly(node, text) {
+  node.classList.add("pre");
+  node.textContent = text;
 }
 
-/** @param {Element} box */
-function copyButton(box) {
-  const button = document.createElement("button");
-  button.type = "button";
-  button.className = "copy";
-  button.textContent = "Copy";
-  button.addEventListener("click", async () => {
-    await navigator.clipboard.writeText(box.querySelector("code")?.textContent ?? "");
-    button.textContent = "Copied";
-    setTimeout(() => (button.textContent = "Copy"), 1_500);
-  });
-  return button;
+/** @param {string} text */
+function withLineFeeds(text) {
+  return text.includes("\r") ? text.replace(/\r\n?/g, "\n") : text;
 }

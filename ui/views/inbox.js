@@ -5,6 +5,7 @@ import { Answering } from "../answering.js";
 import { isBatchable, isOpen } from "../store.js";
 import { counted } from "../words.js";
 import { batchDialog } from "../parts/batch.js";
+import { sourceKey } from "../parts/bodies.js";
 import { emptyInbox } from "../parts/empty_inbox.js";
 import { questionCard } from "../parts/card.js";
 import { icon } from "../parts/icons.js";
@@ -219,6 +220,7 @@ export class InboxView extends Answering {
       d: (question) => this.press(question, { action: "deny" }),
       e: (question) => this.openEdit(question),
       r: (question) => this.openReply(question),
+      s: (question) => this.#turnSource(question),
       x: (question) => this.#selectByKey(question.row.question),
       Enter: (question) => (isOpen(question) ? this.#unfoldAll(question) : this.advance(question)),
     };
@@ -226,6 +228,12 @@ export class InboxView extends Answering {
     else if (answers[key] && question) answers[key](question);
     else return false;
     return true;
+  }
+
+  /** Shows a plan as it is written, or formatted again. @param {Question} question */
+  #turnSource(question) {
+    const key = sourceKey(`body-${question.row.question}`);
+    this.app.setUnfolded(key, !this.app.isUnfolded(key));
   }
 
   /** @param {Question} question */

@@ -12,6 +12,7 @@ pub mod browser;
 pub mod chat;
 pub mod claude;
 pub mod codex;
+pub mod commonmark;
 pub mod drawn_screen;
 pub mod leaks;
 pub mod mcp_flood;

@@ -226,6 +226,12 @@ pub fn axe() -> Option<PathBuf> {
     present("axe-core", under("axe/node_modules/axe-core/axe.min.js"))
 }
 
+/// Returns the specification of `CommonMark`.
+#[must_use]
+pub fn commonmark() -> Option<PathBuf> {
+    present("commonmark-spec", under("commonmark/node_modules/commonmark-spec/spec.txt"))
+}
+
 /// Returns chromedriver, and the Chromium that it drives: Debian's packages.
 #[must_use]
 pub fn chromium() -> Option<(PathBuf, PathBuf)> {

@@ -1,8 +1,10 @@
 //! Tables, with columns as wide as their cells where the page has room for them, and with cells of
 //! several lines where it has not.
 
-use super::inline::spans;
-use crate::chat::styled_text::{ChatPage, StyledText, TextStyle, WrapAt};
+use pulldown_cmark::Alignment;
+
+use super::QUOTE_MARKS;
+use crate::chat::styled_text::{StyledText, TextStyle};
 
 /// The separator between two columns.
 const BETWEEN: &str = " │ ";
@@ -10,78 +12,54 @@ const BETWEEN: &str = " │ ";
 const NARROWEST_COLUMN: usize = 4;
 
 /// A column of a table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 struct TableColumn {
     width: usize,
-    align: CellAlign,
+    align: Alignment,
 }
 
-/// Where the text of a cell stands in its column.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum CellAlign {
-    Left,
-    Centre,
-    Right,
-}
-
-/// Draws the lines of a table. Lines that are not a table are drawn as they are.
-pub(super) fn rows(lines: &[String], page: &ChatPage) -> Vec<String> {
-    drawn(lines, page).unwrap_or_else(|| {
-        let line = |line: &String| spans(line.trim(), page.colours).rows(page, WrapAt::Words);
-        lines.iter().flat_map(line).collect()
-    })
-}
-
-fn drawn(lines: &[String], page: &ChatPage) -> Option<Vec<String>> {
-    let [head, separator, body @ ..] = lines else { return None };
-    if !separator.chars().all(|c| matches!(c, '|' | '-' | ':' | ' ')) {
-        return None;
-    }
+/// Draws a table that is at most `room` columns wide, or returns `None` if it does not fit.
+pub(super) fn lines(
+    head: Vec<StyledText>,
+    aligns: &[Alignment],
+    body: &[Vec<StyledText>],
+    room: usize,
+) -> Option<Vec<StyledText>> {
     let head: Vec<StyledText> =
-        cells(head, page).into_iter().map(|cell| cell.in_style(TextStyle::BOLD)).collect();
-    let body: Vec<Vec<StyledText>> = body.iter().map(|line| cells(line, page)).collect();
-    let widths = widths(&head, &body, page.width)?;
-    let aligns = texts(separator).into_iter().map(|text| align(&text));
-    let aligns = aligns.chain(std::iter::repeat(CellAlign::Left));
+        head.into_iter().map(|cell| cell.in_style(TextStyle::BOLD)).collect();
+    let widths = widths(&head, body, room)?;
+    let columns = widths.into_iter().zip(aligns);
     let columns: Vec<TableColumn> =
-        widths.into_iter().zip(aligns).map(|(width, align)| TableColumn { width, align }).collect();
+        columns.map(|(width, align)| TableColumn { width, align: *align }).collect();
     let rule: Vec<String> = columns.iter().map(|column| "─".repeat(column.width)).collect();
-    let rule = StyledText::new(&rule.join("─┼─"), TextStyle::DIM).row(page);
-    let body: Vec<Vec<String>> = body.iter().map(|cells| row(cells, &columns, page)).collect();
+    let rule = StyledText::new(&rule.join("─┼─"), TextStyle::DIM);
+    let body: Vec<Vec<StyledText>> = body.iter().map(|cells| row(cells, &columns)).collect();
     // Rows of several lines need something between them.
     let is_tall = body.iter().any(|lines| lines.len() > 1);
-    let mut rows = row(&head, &columns, page);
-    rows.push(rule.clone());
+    let mut drawn = row(&head, &columns);
+    drawn.push(rule.clone());
     for (number, lines) in body.into_iter().enumerate() {
         if number > 0 && is_tall {
-            rows.push(rule.clone());
+            drawn.push(rule.clone());
         }
-        rows.extend(lines);
+        drawn.extend(lines);
     }
-    Some(rows)
+    Some(drawn)
 }
 
-/// Returns the texts of the cells of a line.
-fn texts(line: &str) -> Vec<String> {
-    let line = line.trim();
-    let line = line.strip_prefix('|').unwrap_or(line);
-    let line = line.strip_suffix('|').unwrap_or(line);
+/// Returns true if a row has more cells than the first one: the parser leaves those out.
+pub(super) fn loses_cells(written: &str) -> bool {
+    let mut counts = written.lines().map(cell_count);
+    let first = counts.next().unwrap_or(0);
+    counts.any(|count| count > first)
+}
+
+fn cell_count(line: &str) -> usize {
+    let line = line.trim_start_matches(QUOTE_MARKS).trim_end();
     // An escaped bar is part of its cell.
-    let line = line.replace("\\|", "\u{1}");
-    line.split('|').map(|cell| cell.trim().replace('\u{1}', "|").trim().to_owned()).collect()
-}
-
-fn cells(line: &str, page: &ChatPage) -> Vec<StyledText> {
-    texts(line).iter().map(|cell| spans(cell, page.colours)).collect()
-}
-
-/// Reads how a column is aligned from its cell in the line below the head.
-fn align(separator: &str) -> CellAlign {
-    match (separator.starts_with(':'), separator.ends_with(':')) {
-        (true, true) => CellAlign::Centre,
-        (false, true) => CellAlign::Right,
-        _ => CellAlign::Left,
-    }
+    let line = line.replace("\\|", "");
+    let line = line.strip_prefix('|').unwrap_or(&line);
+    line.strip_suffix('|').unwrap_or(line).split('|').count()
 }
 
 /// Returns the width of each column; `None` if they do not fit onto the page. The widest columns
@@ -109,7 +87,7 @@ fn widths(head: &[StyledText], body: &[Vec<StyledText>], page: usize) -> Option<
 }
 
 /// Draws a row of the table, in as many lines as its tallest cell needs.
-fn row(cells: &[StyledText], columns: &[TableColumn], page: &ChatPage) -> Vec<String> {
+fn row(cells: &[StyledText], columns: &[TableColumn]) -> Vec<StyledText> {
     let wrapped: Vec<Vec<StyledText>> = (columns.iter().enumerate())
         .map(|(number, column)| {
             cells.get(number).cloned().unwrap_or_default().wrapped(column.width)
@@ -124,18 +102,20 @@ fn row(cells: &[StyledText], columns: &[TableColumn], page: &ChatPage) -> Vec<St
             }
             let cell = wrapped[number].get(at).cloned().unwrap_or_default();
             let blanks = column.width.saturating_sub(cell.columns());
+            let is_last = number + 1 == columns.len();
             let (before, after) = match column.align {
-                CellAlign::Left => (0, blanks),
-                CellAlign::Centre => (blanks / 2, blanks - blanks / 2),
-                CellAlign::Right => (blanks, 0),
+                _ if is_last && cell.columns() == 0 => (0, 0),
+                Alignment::Left | Alignment::None => (0, blanks),
+                Alignment::Center => (blanks / 2, blanks - blanks / 2),
+                Alignment::Right => (blanks, 0),
             };
             line.push(&" ".repeat(before), TextStyle::PLAIN);
             line.append(cell);
-            if number + 1 < columns.len() {
+            if !is_last {
                 line.push(&" ".repeat(after), TextStyle::PLAIN);
             }
         }
-        line.row(page)
+        line
     };
     (0..height).map(line).collect()
 }

@@ -1,5 +1,6 @@
 //! What Markdown looks like, and that pieces make no difference.
 
+use callgate_testkit::commonmark::{self, CommonmarkCase};
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
 
@@ -82,13 +83,23 @@ fn cells_that_are_too_long_have_several_lines() {
 #[test]
 fn tables_have_columns_where_there_is_room() {
     check(
-        "| name | what it **does** |\n|---|:-:|\n| desk | decides |\n| a\\|b | `x` | extra |\nafter\n",
+        "| name | what it **does** |\n|---|:-:|\n| desk | decides |\n| a\\|b | `x` |\n\nafter\n",
         &expect![[r"
             name │ what it does
             ─────┼─────────────
             desk │   decides
             a|b  │     `x`
+
             after
+        "]],
+    );
+    // A cell that belongs to no column is shown all the same.
+    check(
+        "> | a | b |\n> |--|--|\n> | 1 | 2 | 3 |\n",
+        &expect![[r"
+            │ | a | b |
+            │ |--|--|
+            │ | 1 | 2 | 3 |
         "]],
     );
     check(
@@ -145,10 +156,48 @@ fn a_long_line_is_split_wherever_it_is_cut() {
     let mut rows = Vec::new();
     for piece in text.as_bytes().chunks(7) {
         rows.extend(stream.push(std::str::from_utf8(piece).unwrap(), &page));
-        assert!(stream.open.len() <= LONGEST_LINE);
+        assert!(stream.source.len() <= LONGEST_LINE);
     }
     rows.extend(stream.finish(&page));
     assert_eq!(rows, whole);
+}
+
+#[test]
+fn links_are_found_wherever_they_are_defined() {
+    let text = "[a]: https://a.b 'T'\n\n- one [a]\n- two\n\nand [a][]\n\n[c] later\n\n[c]: <x>\n";
+    check(
+        text,
+        &expect![[r"
+            • one a (https://a.b “T”)
+            • two
+
+            and a (https://a.b “T”)
+
+            c (x) later
+        "]],
+    );
+}
+
+#[test]
+fn the_examples_of_the_specification_lose_no_word() {
+    let Some(cases) = commonmark::cases() else { return };
+    assert_eq!(cases.len(), 652);
+    let page = page(2000);
+    for CommonmarkCase { number, markdown, html } in cases {
+        // The parser is right, so what is drawn of its blocks is.
+        let squeezed =
+            |html: &str| html.replace(['\n', ' '], "").replace("/>", ">").replace("&quot;", "\"");
+        assert_eq!(squeezed(&commonmark::html(&markdown)), squeezed(&html), "example {number}");
+        let drawn = drawn(&markdown, &page).join("\n");
+        let mut rest = drawn.chars();
+        for block in commonmark::blocks(&markdown) {
+            let (_, text) = block.split_once(": ").expect("a block has a text");
+            // Between the words are addresses, which the blocks do not have.
+            let mut letters = text.chars().filter(|c| c.is_alphanumeric());
+            let lost = letters.find(|letter| !rest.any(|drawn| drawn == *letter));
+            assert_eq!(lost, None, "example {number}: {markdown:?} is {drawn:?}");
+        }
+    }
 }
 
 /// Text that looks like Markdown.
@@ -163,6 +212,12 @@ fn markdown() -> impl Strategy<Value = String> {
         Just("# ".to_owned()),
         Just("- ".to_owned()),
         Just("> ".to_owned()),
+        Just("1. ".to_owned()),
+        Just("  ".to_owned()),
+        Just("---\n".to_owned()),
+        Just("[x]: y\n".to_owned()),
+        Just("[x]".to_owned()),
+        Just("<b>".to_owned()),
         Just("**".to_owned()),
         Just("`".to_owned()),
         Just("*".to_owned()),

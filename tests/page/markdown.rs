@@ -1,0 +1,128 @@
+//! Markdown in the page: what is shown is what was written.
+
+use callgate_testkit::commonmark;
+use callgate_testkit::page::PageDesk;
+use serde_json::{Value, json};
+
+use crate::stage::desk_with_page;
+
+/// Lists the blocks of the elements of a Markdown text, as the test kit does for the text itself.
+const BLOCKS: &str = r"
+    const NAMES = { P: 'p', PRE: 'pre', BLOCKQUOTE: 'blockquote', UL: 'ul', OL: 'ol', LI: 'li', HR: 'hr', TD: 'cell', TH: 'cell', DIV: 'html' };
+    for (const level of [1, 2, 3, 4, 5, 6]) NAMES['H' + level] = 'h' + level;
+    function blocksOf(root) {
+      const blocks = [], path = [];
+      let text = '';
+      const note = (evenEmpty) => {
+        const words = text.split(/\s+/).filter(Boolean).join(' ');
+        if (evenEmpty || words) blocks.push(path.join(' ') + ': ' + words);
+        text = '';
+      };
+      const walk = (node) => {
+        for (const child of node.childNodes) {
+          if (child.nodeType === Node.TEXT_NODE) text += child.data;
+          else if (child.matches('.copy, .code-info')) continue;
+          else if (child.tagName === 'BR') text += ' ';
+          else if (NAMES[child.tagName]) {
+            note(false);
+            path.push(NAMES[child.tagName]);
+            walk(child);
+            note(!['blockquote', 'ul', 'ol', 'li'].includes(NAMES[child.tagName]));
+            path.pop();
+          } else walk(child);
+        }
+      };
+      walk(root);
+      return blocks;
+    }
+";
+
+/// Draws a text as an answer, whole and in pieces, and as a plan; returns the blocks of the answer,
+/// whether the pieces make no difference, and the characters of the plan.
+const DRAW: &str = r"
+    const { GrowingMarkdown, beginFrame, loadMarkdown, plan } = await import('/ui/parts/markdown.js');
+    await loadMarkdown();
+    const finished = (growing, text) => {
+      do {
+        beginFrame();
+        growing.show(text, true);
+      } while (growing.isBehind);
+      return growing.node;
+    };
+    const shownOf = (node) => [...node.childNodes].map((child) => {
+      if (child.nodeType === Node.TEXT_NODE) return child.data;
+      const before = child.tagName === 'LI' ? child.getAttribute('value') ?? '' : '';
+      const mark = child.tagName === 'INPUT' && child.checked ? 'x' : '';
+      const address = child.tagName === 'A' && !child.matches('.bare')
+        ? child.dataset.address + ' ' + (child.dataset.title ?? '') : '';
+      return before + mark + shownOf(child) + address;
+    }).join('');
+    return texts.map((text, number) => {
+      const whole = finished(new GrowingMarkdown(), text);
+      const growing = new GrowingMarkdown();
+      for (let at = 0; at < text.length; at += 1 + (at * 7 + number) % 5) {
+        beginFrame();
+        growing.show(text.slice(0, at), false);
+      }
+      return {
+        blocks: blocksOf(whole),
+        grows: finished(growing, text).innerHTML === whole.innerHTML,
+        plan: shownOf(plan('test-' + number, text)),
+      };
+    });
+";
+
+#[test]
+fn every_example_of_the_specification_is_shown_as_it_is_written() {
+    let (Some((_stage, page)), Some(cases)) = (desk_with_page(), commonmark::cases()) else {
+        return;
+    };
+    let mut texts: Vec<String> = cases.into_iter().map(|case| case.markdown).collect();
+    texts.extend(
+        [
+            "Remove $HOME/build and cache_old_files, flags[0] and [x].",
+            "- [x] done\n- [ ] open\n\n1. a\n   ```sh\n   rm\n   ```\n7. b\n",
+            "| a | b |\n|:-|-:|\n| 1 | ~~2~~ |\n\n| a | b |\n|-|-|\n| 1 | 2 | 3 |\n",
+            "> > a\n> - b\n\n<b>c</b> &copy; \u{202e}d",
+        ]
+        .map(Into::into),
+    );
+    let script = format!(
+        "const texts = arguments[0], done = arguments[1]; {BLOCKS} (async () => {{ {DRAW} }})().then(done);"
+    );
+    let drawn = page.run_async(&script, &json!([texts]));
+    let drawn: &Vec<Value> = drawn.as_array().expect("a list");
+    assert_eq!(drawn.len(), texts.len());
+    for (text, drawn) in texts.iter().zip(drawn) {
+        let expected = commonmark::blocks(text);
+        // A table with a cell that belongs to no column is shown as it is written.
+        if !text.contains("| 3 |") {
+            assert_eq!(drawn["blocks"], json!(expected), "{text:?}");
+        }
+        assert_eq!(drawn["grows"], true, "{text:?}");
+        let count = |text: &str, letter: char| text.chars().filter(|c| *c == letter).count();
+        let shown = drawn["plan"].as_str().unwrap();
+        for letter in text.chars().filter(|c| c.is_alphanumeric()) {
+            assert!(
+                count(shown, letter) >= count(text, letter),
+                "{letter:?} of {text:?} is not shown: {shown:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_plan_is_formatted_and_shown_as_it_is_written_at_one_key() {
+    let Some((stage, page)) = desk_with_page() else { return };
+    let plan = "# Clean up\n\nRemove **$HOME/build** and `cache_old_files`, keep flags[0].\n";
+    let asked = stage.ask_about("ExitPlanMode", &json!({ "plan": plan }));
+    page.wait_for_text(".plan .markdown", "Remove $HOME/build and cache_old_files, keep flags[0].");
+    assert_eq!(page.count(".plan strong"), 1);
+    page.press_keys("s");
+    page.wait_for_text(".plan pre", "Remove **$HOME/build** and `cache_old_files`");
+    page.press_keys("s");
+    page.wait_until_gone(".plan pre");
+    page.wait_for_text(".plan h1", "Clean up");
+    page.click("[data-press=deny]");
+    assert_eq!(asked.decision()["behavior"], "deny");
+}

@@ -1,0 +1,182 @@
+// The elements of a Markdown text. Every character of it is shown: HTML as text, pictures as their
+// words and addresses, and a table as it is written if it has a cell that belongs to no column.
+
+import { visibleParts } from "../words.js";
+
+/** @typedef {import("../vendor/markdown-it/markdown-it.js").Token} Token */
+
+const ALIGNED = /text-align:(center|right)/;
+/** The mark of a task at the beginning of a list's item. */
+const TASK = /^\[([ xX])\](?=\s)/;
+
+/** Makes elements of tokens. */
+export class MarkdownNodes {
+  #isPlan;
+
+  /** @param {boolean} isPlan whether invisible characters are named; else code can be copied */
+  constructor(isPlan) {
+    this.#isPlan = isPlan;
+  }
+
+  /**
+   * Appends the elements of some blocks.
+   * @param {HTMLElement} root @param {Token[]} tokens @param {string[]} lines the source of the tokens
+   */
+  append(root, tokens, lines) {
+    const open = [root];
+    for (let at = 0; at < tokens.length; at++) {
+      const token = tokens[at];
+      const parent = open[open.length - 1];
+      if (token.type === "table_open" && losesCells(sourceOf(token, lines))) {
+        parent.append(this.#written(sourceOf(token, lines).join("\n")));
+        while (tokens[at].type !== "table_close") at++;
+      } else if (token.nesting > 0) {
+        if (!token.hidden) open.push(opened(token, parent));
+      } else if (token.nesting < 0) {
+        if (!token.hidden) open.pop();
+      } else if (token.type === "inline") {
+        this.#appendInline(parent, token, taskOf(token, tokens, at));
+      } else if (token.type === "hr") {
+        parent.append(document.createElement("hr"));
+      } else if (token.type === "fence" || token.type === "code_block") {
+        parent.append(this.#code(token));
+      } else {
+        parent.append(this.#written(token.content));
+      }
+    }
+  }
+
+  /** Returns a text as it is written. @param {string} text */
+  #written(text) {
+    const box = document.createElement("div");
+    box.className = "pre";
+    this.#appendText(box, text.replace(/\n$/, ""));
+    return box;
+  }
+
+  /** @param {Token} token */
+  #code(token) {
+    const box = document.createElement("pre");
+    const info = token.info.trim();
+    if (info) {
+      const label = document.createElement("span");
+      label.className = "code-info";
+      this.#appendText(label, info);
+      box.append(label);
+    }
+    if (!this.#isPlan) box.append(copyButton(box));
+    const code = document.createElement("code");
+    this.#appendText(code, token.content);
+    box.append(code);
+    return box;
+  }
+
+  /** @param {HTMLElement} root @param {Token} line @param {RegExpExecArray | null} task */
+  #appendInline(root, line, task) {
+    const open = [root];
+    if (task) root.append(checkbox(task[1] !== " "));
+    for (const [at, token] of (line.children ?? []).entries()) {
+      const parent = open[open.length - 1];
+      if (token.nesting > 0) open.push(opened(token, parent));
+      else if (token.nesting < 0) open.pop();
+      else if (token.type === "hardbreak") parent.append(document.createElement("br"));
+      else if (token.type === "softbreak") parent.append("\n");
+      else if (token.type === "image") this.#appendInline(opened(token, parent), token, null);
+      else if (token.type === "code_inline") {
+        const code = document.createElement("code");
+        this.#appendText(code, token.content);
+        parent.append(code);
+      } else this.#appendText(parent, token.content.slice(task && at === 0 ? task[0].length : 0));
+    }
+  }
+
+  /** @param {HTMLElement} parent @param {string} text */
+  #appendText(parent, text) {
+    if (!this.#isPlan) return parent.append(text);
+    for (const part of visibleParts(text)) {
+      if (!part.isInvisible) {
+        parent.append(part.text);
+        continue;
+      }
+      const name = document.createElement("span");
+      name.className = "invisible";
+      name.title = "An invisible character";
+      name.textContent = part.text;
+      parent.append(name);
+    }
+  }
+}
+
+/** Begins an element. A picture is not loaded: it is a link. @param {Token} token @param {HTMLElement} parent */
+function opened(token, parent) {
+  const element = document.createElement(token.type === "image" ? "a" : token.tag);
+  if (token.type === "list_item_open" && token.info) element.setAttribute("value", token.info);
+  const aligned = ALIGNED.exec(token.attrGet("style") ?? "");
+  if (aligned) element.dataset.align = aligned[1];
+  if (element.tagName === "A") addressed(element, token);
+  parent.append(element);
+  return element;
+}
+
+/** @param {HTMLElement} link @param {Token} token */
+function addressed(link, token) {
+  link.dataset.address = token.attrGet("href") ?? token.attrGet("src") ?? "";
+  const title = token.attrGet("title");
+  if (title) link.dataset.title = title;
+  if (token.markup === "autolink") link.className = "bare";
+  if (!window.__TAURI__) return;
+  link.tabIndex = 0;
+  link.role = "link";
+}
+
+/** @param {HTMLElement} box */
+function copyButton(box) {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "copy";
+  button.textContent = "Copy";
+  button.addEventListener("click", async () => {
+    await navigator.clipboard.writeText(box.querySelector("code")?.textContent ?? "");
+    button.textContent = "Copied";
+    setTimeout(() => (button.textContent = "Copy"), 1_500);
+  });
+  return button;
+}
+
+/** @param {boolean} isDone */
+function checkbox(isDone) {
+  const box = document.createElement("input");
+  box.type = "checkbox";
+  box.disabled = true;
+  box.toggleAttribute("checked", isDone);
+  box.setAttribute("aria-label", isDone ? "done" : "not done");
+  return box;
+}
+
+/**
+ * Returns the mark of a task, if this text is the first of a list's item.
+ * @param {Token} token @param {Token[]} tokens @param {number} at
+ */
+function taskOf(token, tokens, at) {
+  const isFirst =
+    tokens[at - 1]?.type === "paragraph_open" && tokens[at - 2]?.type === "list_item_open";
+  const first = token.children?.[0];
+  return isFirst && first?.type === "text" ? TASK.exec(first.content) : null;
+}
+
+/** @param {Token} token @param {string[]} lines */
+function sourceOf(token, lines) {
+  return token.map ? lines.slice(token.map[0], token.map[1]) : [];
+}
+
+/**
+ * Returns true if a row has more cells than the first one: the parser leaves those out.
+ * @param {string[]} rows
+ */
+function losesCells(rows) {
+  const counts = rows.map((row) => {
+    const cells = row.replace(/^[\s>*+-]*(\d+[.)])?\s*/, "").trim();
+    return cells.replace(/^\||(?<!\\)\|$/g, "").split(/(?<!\\)\|/).length;
+  });
+  return counts.some((count) => count > counts[0]);
+}
