@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::drafted_input::DraftedInput;
 use super::styled_text::{ChatPage, StyledText, TextStyle, WrapAt};
-use super::tool_result::{ResultExtent, detail, diff_rows, last_part, result_rows, text_of};
+use super::tool_result::{ResultExtent, detail, diff_rows, failure, last_part, result_rows, text_of};
 
 /// The most rows of output that a running tool shows.
 const LIVE_ROWS: usize = 5;
@@ -120,9 +120,12 @@ impl ToolCard {
     ) -> Vec<String> {
         let is_error = result.is_error == Some(true);
         let value: Value = serde_json::from_str(result.result.get()).unwrap_or_default();
-        let (sign, style) =
-            if is_error { ("✗", TextStyle::RED) } else { ("✓", TextStyle::GREEN) };
-        let mut rows = vec![self.headline(sign, style).row(page)];
+        let failure = failure(&value);
+        let is_bad = is_error || failure.is_some();
+        let (sign, style) = if is_bad { ("✗", TextStyle::RED) } else { ("✓", TextStyle::GREEN) };
+        // How it failed comes first: the subject may be cut.
+        let how = failure.map(|how| format!(" {how}")).unwrap_or_default();
+        let mut rows = vec![self.headline(&format!("{sign}{how}"), style).row(page)];
         if self.name == PLAN_TOOL && !is_error {
             rows.extend(plan_rows(&self.input, page));
             return rows;

@@ -67,6 +67,15 @@ fn full_rows(value: &Value, is_error: bool, page: &ChatPage) -> Vec<String> {
     drawn.take(FULL_ROWS).collect()
 }
 
+/// Returns how a command failed that ran: a result without an error does not say that it succeeded.
+pub(super) fn failure(value: &Value) -> Option<String> {
+    if value["timedOut"] == true {
+        return Some("time limit".into());
+    }
+    let code = value["exitCode"].as_i64().filter(|code| *code != 0);
+    text_of(value, "signal").map(ToOwned::to_owned).or(code.map(|code| format!("exit code {code}")))
+}
+
 /// Draws a unified diff, cut to so many rows.
 pub(super) fn diff_rows(diff: &str, most: usize, page: &ChatPage) -> Vec<String> {
     let lines: Vec<&str> = diff.lines().collect();
@@ -92,9 +101,6 @@ fn result_lines(value: &Value, is_error: bool) -> Vec<StyledText> {
         if let Some(text) = text_of(value, stream) {
             lines.extend(cut_lines(text, TextStyle::DIM, Keep::End));
         }
-    }
-    if let Some(code) = value["exitCode"].as_i64().filter(|code| *code != 0) {
-        lines.push(detail(&format!("exit code {code}")).in_style(TextStyle::RED));
     }
     let counts = [
         ("totalLines", ["line", "lines"]),

@@ -134,13 +134,16 @@ function toolCard(app, turn, part) {
   const isOpen = app.isUnfolded(key);
   const toggle = (/** @type {Event} */ event) =>
     app.setUnfolded(key, /** @type {HTMLDetailsElement} */ (event.target).open);
+  const failed = part.isOver ? failure(part.result) : "";
+  const isBad = part.isError || failed !== "";
   const state = !part.isOver
     ? html`<span class="spinner"></span>`
-    : icon(part.isError ? "cross" : "check", part.isError ? "is-bad" : "is-good");
+    : icon(isBad ? "cross" : "check", isBad ? "is-bad" : "is-good");
   const output = part.isOver ? resultText(part.result) : part.output;
   return html`<details class="panel tool" data-tool=${part.name} ?open=${isOpen} @toggle=${toggle}>
     <summary>
       ${state}<strong>${shown(part.name)}</strong><code class="cut grow">${shown(summary(part))}</code>
+      ${failed ? html`<span class="failed">${shown(failed)}</span>` : nothing}
     </summary>
     ${
       isOpen || (!part.isOver && part.output)
@@ -150,6 +153,17 @@ function toolCard(app, turn, part) {
     }
   </details>
   ${!part.isOver && !isOpen && part.output ? toolOutput(part.output.slice(-1_200)) : nothing}`;
+}
+
+/**
+ * Returns how a command failed that ran: a result without an error does not say that it succeeded.
+ * @param {any} result
+ */
+function failure(result) {
+  if (!result || typeof result !== "object") return "";
+  if (result.timedOut === true) return "time limit";
+  if (typeof result.signal === "string") return result.signal;
+  return Number.isInteger(result.exitCode) && result.exitCode !== 0 ? `exit code ${result.exitCode}` : "";
 }
 
 /** @param {string} text */

@@ -39,18 +39,17 @@ fn results_are_shown_briefly() {
         &run,
         &json!({"exitCode": 2, "stdout": stdout, "stderr": ""}),
         &expect![[r"
-        ✓ run_shell_command make test
-          … 4 more lines · Ctrl-O shows all
-          test 4
-          test 5
-          test 6
-          test 7
-          test 8
-          test 9
-          test 10
-          test 11
-          exit code 2
-    "]],
+            ✗ exit code 2 run_shell_command make te…
+              … 4 more lines · Ctrl-O shows all
+              test 4
+              test 5
+              test 6
+              test 7
+              test 8
+              test 9
+              test 10
+              test 11
+        "]],
     );
     check(
         "run_shell_command",

@@ -108,7 +108,7 @@ fn parts_are_separated_and_what_is_open_is_live() {
     for event in &before {
         transcript.event(event, &page);
     }
-    assert_eq!(transcript.live_rows(&page), ["At once."]);
+    assert_eq!(transcript.live_rows(&page), ["I look.", "At once."]);
     for event in [call("a"), call("b"), result("a")] {
         transcript.event(&event, &page);
     }
