@@ -8,6 +8,7 @@ use serde_json::json;
 
 use super::error_text::{cannot, io_text};
 use super::input::FileToolInput;
+use super::seen_files::ContentMark;
 use super::write_file::names_a_file;
 use super::{CancelFlag, FileContext};
 use crate::tool::CallOutcome;
@@ -55,7 +56,7 @@ pub(super) fn read_file(
         bytes: context.limits.max_result.max(1),
     };
     let is_range = offset.is_some() || limit.is_some();
-    let part = part(context, path, range, is_range, stop)
+    let part = part(context, input, range, is_range, stop)
         .map_err(|reason| cannot("read", path, reason))?;
     let result = json!({
         "path": path,
@@ -71,18 +72,21 @@ pub(super) fn read_file(
 
 fn part(
     context: &FileContext,
-    path: &str,
+    input: &FileToolInput,
     range: LineRange,
     is_range: bool,
     stop: &CancelFlag,
 ) -> Result<FileExcerpt, String> {
+    let path = input.text("path")?;
     let place = context.roots.locate(path)?;
     names_a_file(path)?;
     let (file, stat) = place.file()?;
     let size = u64::try_from(stat.st_size).unwrap_or_default();
     let most = context.limits.max_file;
     if is_range && size > most {
-        return streamed(file, range, size, stop);
+        let part = streamed(file, range, size, stop)?;
+        context.seen.note(&input.conversation, &place, ContentMark::stamp(&stat));
+        return Ok(part);
     }
     let bytes = whole(file, most)?.ok_or_else(|| {
         format!(
@@ -90,6 +94,8 @@ fn part(
              `limit`, which count lines, or use search_text"
         )
     })?;
+    // The model also learns that a file is binary, and may then replace it.
+    context.seen.note(&input.conversation, &place, context.seen.mark(&bytes));
     let size = bytes.len() as u64;
     check_text(&bytes, size)?;
     let total = memchr_iter(b'\n', &bytes).count() as u64 + u64::from(ends_open(&bytes));

@@ -187,6 +187,13 @@ impl<'a> FileLocation<'a> {
         Ok(FileKind::of(&fstat(self.open(LOOK)?)?))
     }
 
+    /// Returns the absolute path with its links resolved, whether or not it exists.
+    pub(super) fn real_path(&self) -> Result<PathBuf, Errno> {
+        let chased = self.chase()?;
+        let root = chased.root.names.last().ok_or(Errno::NOENT)?;
+        Ok(chased.missing.iter().fold(root.join(&chased.there), |path, name| path.join(name)))
+    }
+
     fn open(&self, flags: OFlags) -> Result<OwnedFd, Errno> {
         match open(self.root.handle.as_fd(), &self.rest, flags, INSIDE) {
             // The kernel treats every absolute link as one that leads out.
