@@ -43,7 +43,8 @@ pub(super) fn sources(settings: &AgentSettings, ledger: &History) -> Vec<Arc<dyn
         warn: Arc::clone(&warn),
     };
     let servers = McpServers::new(settings.mcp_servers.clone(), around);
-    let mut sources: Vec<Arc<dyn ToolSource>> = vec![Arc::new(servers)];
+    let background = run::BackgroundCommands::new(commands(settings));
+    let mut sources: Vec<Arc<dyn ToolSource>> = vec![Arc::new(background), Arc::new(servers)];
     if let Some(folder) = &settings.tools_folder {
         let custom = CustomTools::new(folder.clone(), commands(settings), warn);
         sources.push(Arc::new(custom));

@@ -8,10 +8,12 @@
 //! those that still have its mark in their environment are ended with it. Only a program that
 //! leaves the group and clears its environment escapes.
 
+mod background;
 mod compose;
 mod kept_output;
 mod live_output;
 mod program;
+mod running_command;
 mod scrub;
 mod watch;
 
@@ -33,6 +35,7 @@ use crate::tool::{
     AgentTool, CallOutcome, FaultContext, ProgressSink, ToolInvocation, ToolSpec, raw_json,
 };
 
+pub use background::{BackgroundCommands, LONGEST_LINE, LONGEST_WAIT, MOST_RUNNING};
 use compose::ExpectedEnd;
 pub(crate) use program::{find, folders, locate, not_started};
 pub use scrub::scrub;
