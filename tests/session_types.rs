@@ -217,6 +217,8 @@ function end(response: DoneResponse): string {
     case 'fork_conversation': return data.conversationId;
     case 'rewind': return String(data.length);
     case 'set_mode': return data.mode;
+    case 'find_files': return data.files[0]?.name ?? '';
+    case 'read_file': return data.content;
     case 'replay': return String(data.toSeq);
     case undefined: return '';
     default: { const none: never = data; return none; }

@@ -27,6 +27,8 @@ export type ExtensionRequest =
   | EditLastRequest
   | ListModelsRequest
   | SetEngineRequest
+  | FindFilesRequest
+  | ReadFileRequest
   | ReplayRequest;
 
 /** A response of a runtime. A front end ignores unknown types. */
@@ -80,6 +82,7 @@ export type Capability = Word<
   | 'rewind'
   | 'usage'
   | 'tool_input'
+  | 'files'
 >;
 
 /**
@@ -246,6 +249,21 @@ export interface SetEngineRequest extends Requested<'set_engine'> {
   /** The model, as its provider names it; without it, the engine chooses. */
   model?: string;
   metadata?: Metadata;
+}
+
+/** Finds files beneath the folders of the tools, for a picker. */
+export interface FindFilesRequest extends Requested<'find_files'> {
+  /** Words that all occur in the path. */
+  query: string;
+  limit?: number;
+}
+
+export interface ReadFileRequest extends Requested<'read_file'> {
+  path: string;
+  /** The first line, counted from 1. */
+  offset?: number;
+  /** The maximum number of lines. */
+  limit?: number;
 }
 
 export interface ReplayRequest extends Requested<'replay'> {
@@ -427,6 +445,8 @@ export interface DoneDataByKind {
   fork_conversation: Trimmed;
   rewind: Trimmed;
   set_mode: ModeSet;
+  find_files: { files: FileMatch[]; truncated: boolean };
+  read_file: FileText;
   replay: Replayed;
 }
 
@@ -451,11 +471,40 @@ export interface StatusResponse extends Reply<'status'> {
     conversationId?: string;
     /** The mode of the current conversation; present after `hello`. */
     mode?: PermissionMode;
+    /** The files of the project whose instructions the model reads; present after `hello`. */
+    instructions?: InstructionFile[];
     /** The open requests; present after `hello`. */
     requests?: OpenRequest[];
     /** The questions that wait for an answer, as they were asked; present after `hello`. */
     questions?: PermissionRequestResponse[];
   };
+}
+
+/** A file or folder that `find_files` has found. */
+export interface FileMatch {
+  path: string;
+  /** The path from the working folder on, if it lies there. */
+  name: string;
+  kind: Word<'file' | 'folder'>;
+}
+
+/** The lines of a file. */
+export interface FileText {
+  path: string;
+  content: string;
+  firstLine: number;
+  lastLine: number;
+  totalLines: number | null;
+  more: boolean;
+  size: number;
+}
+
+/** A file of the project with instructions for the model. */
+export interface InstructionFile {
+  path: string;
+  bytes: number;
+  /** Whether the model reads only a part of it. */
+  cut: boolean;
 }
 
 export interface OpenRequest {

@@ -59,6 +59,8 @@ pub(crate) struct AgentSettings {
     /// How long a model may send nothing. `None` unless it is set.
     pub(crate) silence: Option<Duration>,
     pub(crate) system_prompt_file: Option<PathBuf>,
+    /// Whether the project's own instructions are read.
+    pub(crate) project_instructions: bool,
     /// Never empty for `callgate agent`.
     pub(crate) roots: Vec<PathBuf>,
     /// The folder to which paths are relative: the working folder if it is in one of the roots,
@@ -115,6 +117,7 @@ impl ConfigCheck<'_> {
                 .is_set("agent.silence_seconds")
                 .then(|| self.seconds("agent.silence_seconds")),
             system_prompt_file: self.path("agent.system_prompt_file"),
+            project_instructions: self.switch("agent.project_instructions"),
             folder: self.folder(&roots),
             roots,
             max_file_size: self.whole("agent.max_file_size_mb").unwrap_or_default() * MEGABYTE,

@@ -18,9 +18,11 @@ mod hidden;
 mod hunks;
 mod ignored;
 mod input;
+mod instructions;
 mod list_files;
 mod name;
 mod needle;
+mod picker;
 mod preview;
 mod read_file;
 mod roots;
@@ -41,6 +43,8 @@ use callgate_wire::tool_act::ToolKind;
 use serde_json::value::RawValue;
 
 pub use hidden::{HiddenFiles, HiddenTest};
+pub use instructions::{ProjectInstructions, ReadInstructions};
+pub use picker::FilePicker;
 pub use roots::{AllowedFolders, AllowedFoldersError};
 
 use self::error_text::cannot;

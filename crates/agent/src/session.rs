@@ -17,6 +17,7 @@ mod modes;
 mod options;
 mod order;
 mod output;
+mod prompts;
 mod request_budget;
 mod session_tools;
 mod shutdown;
@@ -46,6 +47,7 @@ pub use options::{ResumedConversation, SessionOptions};
 pub use order::MOST_OPEN;
 use output::SessionOutput;
 pub use output::{Greeting, ROOM, greet};
+use prompts::ConversationPrompts;
 use session_tools::{SessionTools, ToolMap};
 pub use shutdown::Shutdown;
 
@@ -61,6 +63,7 @@ struct SessionShared {
     request_rate: Mutex<RequestRate>,
     endings: ReportedEndings,
     modes: ConversationModes,
+    prompts: ConversationPrompts,
     /// Prepares the first use of a tool, once.
     warming: Once,
 }
@@ -147,6 +150,7 @@ impl AgentSession {
             request_rate: Mutex::default(),
             endings: ReportedEndings::default(),
             modes: ConversationModes::default(),
+            prompts: ConversationPrompts::default(),
             warming: Once::new(),
         });
         Self {

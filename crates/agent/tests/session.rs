@@ -162,6 +162,8 @@ fn options(engine: Arc<dyn Engine>) -> SessionOptions {
         ledger: history.clone(),
         history,
         system: "".into(),
+        instructions: None,
+        picker: None,
         max_tokens: 100,
         thinking: None,
         context: 1000,

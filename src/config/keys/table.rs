@@ -216,6 +216,14 @@ pub(crate) const KEYS: &[SettingKey] = &[
         .note("600 by default for a model server on this machine"),
     key("agent.system_prompt_file", ValueKind::File)
         .about("A file with instructions for every conversation"),
+    key("agent.project_instructions", ValueKind::Switch)
+        .about("Whether the model reads the project's AGENTS.md, CLAUDE.md and .goosehints")
+        .default("true")
+        .flag(KeyFlag::Fixed(
+            "no-project-instructions",
+            "false",
+            "Do not read the project's AGENTS.md, CLAUDE.md and .goosehints",
+        )),
     key("agent.roots", ValueKind::Folders)
         .about("A folder in which tools work; repeat it for more")
         .default("the working folder")

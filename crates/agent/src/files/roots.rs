@@ -107,6 +107,20 @@ impl AllowedFolders {
         }
     }
 
+    /// Returns each allowed folder.
+    pub(super) fn each(&self) -> impl Iterator<Item = FileLocation<'_>> {
+        self.roots.iter().map(|root| FileLocation { roots: self, root, rest: PathBuf::new() })
+    }
+
+    /// Returns the path from the working folder on, if it lies there.
+    pub(super) fn from_working_folder(&self, path: &Path) -> Option<String> {
+        let known = self.roots.iter().flat_map(|root| &root.names);
+        let real = known.filter(|name| self.cwd.starts_with(name)).count();
+        let cwd = fs::canonicalize(&self.cwd).ok().filter(|_| real > 0);
+        let rest = path.strip_prefix(cwd?).ok()?.to_str()?;
+        (!rest.is_empty()).then(|| rest.to_owned())
+    }
+
     /// Returns the lexically resolved path, as the rules see it.
     pub(super) fn absolute(&self, path: &str) -> PathBuf {
         normal(&self.cwd.join(path))

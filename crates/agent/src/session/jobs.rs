@@ -129,6 +129,7 @@ async fn begin(
         JobKind::Delete => {
             shared.options.history.delete(conversation).await?;
             shared.modes.forget(conversation);
+            shared.prompts.forget(conversation);
             Ok(PreparedJob::Over(SessionEvent::Done(None)))
         }
     }
@@ -157,6 +158,7 @@ async fn hold(
     };
     let held = shared.options.history.hold_or(conversation, waits).await?;
     shared.modes.load(&shared.options.history, conversation).await?;
+    shared.prompts.load(&shared.options, conversation).await;
     Ok(held)
 }
 

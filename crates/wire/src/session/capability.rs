@@ -69,3 +69,6 @@ pub const USAGE: &str = "usage";
 
 /// In `hello`: the front end accepts `tool_input`.
 pub const TOOL_INPUT: &str = "tool_input";
+
+/// `find_files` and `read_file` are understood.
+pub const FILES: &str = "files";

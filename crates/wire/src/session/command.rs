@@ -6,9 +6,10 @@ use serde_json::value::RawValue;
 use super::conversation::{
     conversation_id, metadata, of_metadata, optional_conversation_id, title,
 };
+use super::file::query;
 use super::{
     Attachment, ConversationMode, LONGEST_ENGINE, LONGEST_ID, LONGEST_MODEL, PermissionAnswer,
-    UnreadableReason, UserMessage, WHOLE_NUMBER, bounded, capability,
+    UnreadableReason, UserMessage, WHOLE_NUMBER, WantedFile, bounded, capability,
 };
 use crate::fields::{Malformed, optional, required, text};
 use crate::raw::Members;
@@ -139,6 +140,16 @@ pub enum SessionCommand {
         #[serde(skip_serializing_if = "Option::is_none")]
         metadata: Option<Box<RawValue>>,
     },
+    /// Finds files for a picker of the front end.
+    FindFiles {
+        /// Words that occur in the paths.
+        query: String,
+        /// The most files to return.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        limit: Option<u32>,
+    },
+    /// Reads a file for the front end.
+    ReadFile(WantedFile),
     /// Sends responses again.
     Replay {
         /// The number of the first response.
@@ -187,6 +198,8 @@ impl SessionCommand {
             Self::EditLast(_) => "edit_last",
             Self::ListModels { .. } => "list_models",
             Self::SetEngine { .. } => "set_engine",
+            Self::FindFiles { .. } => "find_files",
+            Self::ReadFile(_) => "read_file",
             Self::Replay { .. } => "replay",
         }
     }
@@ -217,6 +230,7 @@ impl SessionCommand {
             Self::ForkConversation { .. } => Some(capability::FORK),
             Self::Rewind { .. } => Some(capability::REWIND),
             Self::SetMode { .. } => Some(capability::MODES),
+            Self::FindFiles { .. } | Self::ReadFile(_) => Some(capability::FILES),
             _ => None,
         }
     }
@@ -297,6 +311,8 @@ impl SessionCommand {
                 model: optional_model(members)?,
                 metadata: metadata(members)?,
             },
+            "find_files" => Self::FindFiles { query: query(members)?, limit: limit(members)? },
+            "read_file" => Self::ReadFile(WantedFile::read(members)?),
             "replay" => Self::Replay { from_seq: required(members, "fromSeq", WHOLE_NUMBER)? },
             _ => return Err(UnreadableReason::unknown(&kind)),
         })

@@ -109,6 +109,11 @@ fn command() -> impl Strategy<Value = SessionCommand> {
         }),
         (of(conversation()), mode())
             .prop_map(|(conversation_id, mode)| SessionCommand::SetMode { conversation_id, mode }),
+        (text(), of(any::<u32>()))
+            .prop_map(|(query, limit)| SessionCommand::FindFiles { query, limit }),
+        (text(), of(1..u64::MAX), of(1..u64::MAX)).prop_map(|(path, offset, limit)| {
+            SessionCommand::ReadFile(WantedFile { path, offset, limit })
+        }),
         any::<u64>().prop_map(|from_seq| SessionCommand::Replay { from_seq }),
     ]
 }
@@ -119,9 +124,21 @@ fn mode() -> impl Strategy<Value = ConversationMode> {
 
 fn status() -> impl Strategy<Value = RuntimeStatus> {
     let named = (of(text()), of(text()), of(text()), of(text()));
-    let open = (of(mode()), of(vec(open_request(), 0..3)), of(vec(open_question(), 0..3)));
+    let instruction = (text(), any::<u64>(), any::<bool>())
+        .prop_map(|(path, bytes, is_cut)| InstructionFile { path, bytes, is_cut });
+    let open = (
+        (of(mode()), of(vec(instruction, 0..3))),
+        of(vec(open_request(), 0..3)),
+        of(vec(open_question(), 0..3)),
+    );
     (text(), any::<u64>(), any::<u64>(), named, open).prop_map(
-        |(state, conversation_length, uptime, named, (mode, requests, questions))| {
+        |(
+            state,
+            conversation_length,
+            uptime,
+            named,
+            ((mode, instructions), requests, questions),
+        )| {
             let (engine, engine_reason, model, conversation_id) = named;
             RuntimeStatus {
                 state,
@@ -132,6 +149,7 @@ fn status() -> impl Strategy<Value = RuntimeStatus> {
                 model,
                 conversation_id,
                 mode,
+                instructions,
                 requests,
                 questions,
             }
