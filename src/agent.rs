@@ -167,6 +167,7 @@ fn options(config: &Config, parts: RuntimeParts) -> session::SessionOptions {
         system: parts.system.into(),
         instructions: parts.instructions,
         picker: Some(parts.picker),
+        fallback: settings.fallback_model.as_deref().map(Arc::from),
         max_tokens: settings.max_tokens,
         thinking: settings.thinking_tokens,
         context: settings.context_tokens,

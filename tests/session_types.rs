@@ -192,6 +192,7 @@ export function shown(response: AgentResponse): string {
     case 'tool_use': return response.data.kind ?? response.data.toolName;
     case 'tool_result': return response.data.isError ? 'failed' : 'fine';
     case 'tool_input': return response.data.text;
+    case 'tool_call': return response.data.toolName;
     case 'tool_progress': return response.data.text;
     case 'usage': return String(response.data.cost ?? response.data.contextTokens);
     case 'permission_request': return response.data.diff ?? response.data.title;

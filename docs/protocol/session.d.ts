@@ -27,6 +27,7 @@ export type ExtensionRequest =
   | EditLastRequest
   | ListModelsRequest
   | SetEngineRequest
+  | ToolAnswerRequest
   | FindFilesRequest
   | ReadFileRequest
   | ReplayRequest;
@@ -48,6 +49,7 @@ export type ExtensionResponse =
   | UserMessageResponse
   | ThinkingResponse
   | ToolInputResponse
+  | ToolCallResponse
   | ToolProgressResponse
   | UsageResponse
   | PermissionRequestResponse
@@ -83,6 +85,8 @@ export type Capability = Word<
   | 'usage'
   | 'tool_input'
   | 'files'
+  | 'front_tools'
+  | 'output_schema'
 >;
 
 /**
@@ -139,6 +143,8 @@ export interface Said {
 export interface UserMessageRequest extends Requested<'user_message'>, Said {
   /** For the turn that runs in the conversation, which reads it in its next round. */
   steer?: boolean;
+  /** A JSON Schema that the answer has to fit. */
+  outputSchema?: object;
 }
 
 export interface ClearHistoryRequest extends Requested<'clear_history'> {
@@ -150,6 +156,24 @@ export interface GetStatusRequest extends Requested<'get_status'> {}
 export interface HelloRequest extends Requested<'hello'> {
   /** What the front end accepts: `thinking`, `tool_input`, `tool_progress`, `usage`, `permission`, `notice`. */
   capabilities: Capability[];
+  /** The tools that the front end supplies. */
+  tools?: FrontTool[];
+}
+
+/** A tool that the front end supplies. */
+export interface FrontTool {
+  name: string;
+  description?: string;
+  /** A JSON Schema that describes an object. */
+  inputSchema: object;
+  readOnly?: boolean;
+}
+
+/** The result of a tool that the front end supplies. */
+export interface ToolAnswerRequest extends Requested<'tool_answer'> {
+  call: string;
+  result: unknown;
+  isError?: boolean;
 }
 
 export interface CancelRequest extends Requested<'cancel'> {
@@ -372,6 +396,16 @@ export interface UsageResponse extends Reply<'usage'> {
   };
 }
 
+/** A tool that the front end supplies is to run. */
+export interface ToolCallResponse extends Reply<'tool_call'> {
+  data: {
+    call: string;
+    toolId: string;
+    toolName: string;
+    input: unknown;
+  };
+}
+
 export interface ToolProgressResponse extends Reply<'tool_progress'> {
   data: {
     toolId: string;
@@ -538,6 +572,8 @@ export interface TurnEnd {
   usage: Usage;
   /** In US dollars; `null` if it is not known. */
   cost: number | null;
+  /** The answer to a message with an `outputSchema`. */
+  output?: unknown;
   /** How many tool calls were denied; absent if none was. */
   deniedCalls?: number;
 }

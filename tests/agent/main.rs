@@ -18,6 +18,7 @@ mod ending;
 mod engines;
 mod extensions;
 mod fixture;
+mod front_tools;
 mod history;
 mod instructions;
 mod killed;

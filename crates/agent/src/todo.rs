@@ -138,6 +138,7 @@ mod tests {
         let invocation = ToolInvocation {
             input: raw_json(&input),
             conversation: "c".into(),
+            address: crate::tool::CallAddress::default(),
             progress: Arc::new(|_, _| {}),
         };
         let outcome = tool().run(invocation).await;

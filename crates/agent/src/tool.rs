@@ -120,9 +120,20 @@ pub struct ToolInvocation {
     pub input: Box<RawValue>,
     /// The conversation to which it belongs.
     pub conversation: Arc<str>,
+    /// Which call of which request it is.
+    pub address: CallAddress,
     /// Receives the output of the tool while it runs. It may be called from any thread and never
     /// blocks.
     pub progress: ProgressSink,
+}
+
+/// Identifies a call for the front end.
+#[derive(Debug, Clone, Default)]
+pub struct CallAddress {
+    /// The id of the request to which the call belongs.
+    pub request: Arc<str>,
+    /// The id of the call.
+    pub tool_id: String,
 }
 
 /// Receives the output of a running tool.

@@ -15,6 +15,7 @@ mod conversation;
 mod engine;
 mod event;
 mod file;
+mod front_tool;
 mod message;
 mod mode;
 mod permission;
@@ -39,6 +40,7 @@ pub use conversation::{
 pub use engine::{ConversationEngine, EngineListing, ModelList, ModelListing};
 pub use event::{Notice, SessionEvent};
 pub use file::{FileMatch, FileMatches, FileText, LONGEST_PATH, LONGEST_QUERY, WantedFile};
+pub use front_tool::{FrontTool, FrontToolAnswer, FrontToolCall, MOST_FRONT_TOOLS};
 pub use message::{PastAttachment, PastUserMessage, UserMessage};
 pub use mode::{ConversationMode, ModeSet};
 pub use permission::{PermissionAnswer, PermissionRequest, PermissionResolved};
@@ -52,7 +54,7 @@ pub use turn::{ErrorData, ReplayedRange, TokenUsage, TurnEnd, UsageReport};
 pub const VERSION: &str = "1.0.0";
 
 /// The capabilities of this version of the protocol, as [`RuntimeReady`] announces them.
-pub const CAPABILITIES: [&str; 24] = [
+pub const CAPABILITIES: [&str; 26] = [
     capability::STREAMING,
     capability::TOOLS,
     capability::ATTACHMENTS,
@@ -77,6 +79,8 @@ pub const CAPABILITIES: [&str; 24] = [
     capability::USAGE,
     capability::TOOL_INPUT,
     capability::FILES,
+    capability::FRONT_TOOLS,
+    capability::OUTPUT_SCHEMA,
 ];
 
 /// The longest line, without its newline, that either side may send.

@@ -4,13 +4,14 @@ use callgate_wire::approval::LEGACY_SOCKET;
 
 use super::{KeyFlag, SettingKey, UNLIMITED, key};
 use crate::config::choices::{
-    ENGINES, LOG_LEVELS, UNATTENDED, UNCLEAR, WHEN_ABSENT, is_model_name, meaning_of,
+    EFFORTS, ENGINES, LOG_LEVELS, UNATTENDED, UNCLEAR, WHEN_ABSENT, is_model_name, meaning_of,
 };
 use crate::config::shortcut::is_shortcut;
 use crate::config::value::ValueKind;
 
 const COUNT: (i64, i64) = (1, UNLIMITED);
 const ENGINE_WORDS: &[&str] = &["auto", "anthropic", "openai", "claude-code", "offline"];
+const EFFORT_WORDS: &[&str] = &["low", "medium", "high", "xhigh", "max"];
 const LEVEL_WORDS: &[&str] = &["error", "warn", "info", "debug"];
 const RESUME: &str = "true, false or the id of a conversation in quotes";
 const THEMES: &[&str] = &["system", "light", "dark"];
@@ -166,6 +167,11 @@ pub(crate) const KEYS: &[SettingKey] = &[
         .about("Whether the key is in the desktop's keyring")
         .default("false")
         .flag(KeyFlag::None),
+    text("agent.fallback_model", "NAME", "the name of a model", is_model_name)
+        .about("The model that answers if the chosen one is overloaded or unknown"),
+    choice("agent.effort", "LEVEL", EFFORT_WORDS, |text| meaning_of(EFFORTS, text).is_some())
+        .about("How much effort the model puts into an answer")
+        .note("not every model knows it, or every level"),
     text("agent.openai_model", "NAME", "the name of a model, such as gpt-5", is_model_name)
         .about("The model of the engine openai, as its server names it")
         .note("without it, the first that the server lists")

@@ -22,7 +22,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::{AllowedFolders, FileLimits, HiddenFiles, tools};
-use crate::tool::{AgentTool, CallOutcome, FaultContext, ToolInvocation};
+use crate::tool::{AgentTool, CallAddress, CallOutcome, FaultContext, ToolInvocation};
 
 /// What lies outside, and must never be seen or changed.
 const CANARY: &str = "canary in the coal mine";
@@ -151,6 +151,7 @@ fn use_of(input: &Value) -> ToolInvocation {
     ToolInvocation {
         input: to_raw_value(input).unwrap(),
         conversation: "c".into(),
+        address: CallAddress::default(),
         progress: Arc::new(|_, _| ()),
     }
 }

@@ -42,6 +42,7 @@ impl Bench {
         ToolInvocation {
             input: to_raw_value(input).unwrap(),
             conversation: "c".into(),
+            address: crate::tool::CallAddress::default(),
             progress: Arc::new(progress),
         }
     }

@@ -45,6 +45,8 @@ pub struct SessionOptions {
     pub instructions: Option<ProjectInstructions>,
     /// The files that the front end may offer to its user.
     pub picker: Option<FilePicker>,
+    /// The model that answers if the chosen one is overloaded or unknown.
+    pub fallback: Option<Arc<str>>,
     /// The longest answer, in tokens.
     pub max_tokens: u32,
     /// How long the engine may think, in tokens.

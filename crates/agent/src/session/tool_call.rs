@@ -17,7 +17,9 @@ use tokio::time::timeout;
 use super::{SessionShared, ToolMap};
 use crate::engine::EngineToolCall;
 use crate::gate::{FaultFn, GateQuestion, PreviewFn, QuestionMirror, RefusalFn, ToolPermit};
-use crate::tool::{AgentTool, CallOutcome, FaultContext, ProgressSink, ToolInvocation};
+use crate::tool::{
+    AgentTool, CallAddress, CallOutcome, FaultContext, ProgressSink, ToolInvocation,
+};
 use crate::turn::{FinishedCall, ToolCall};
 
 /// How much of a tool's arguments the ledger stores, in characters.
@@ -106,7 +108,8 @@ pub(super) async fn run(
             entry.input = input.clone();
             let (progress, conversation) =
                 (progress(&shared, request, &wanted), Arc::clone(conversation));
-            let invocation = ToolInvocation { input, conversation, progress };
+            let address = CallAddress { request: Arc::clone(request), tool_id: wanted.id.clone() };
+            let invocation = ToolInvocation { input, conversation, address, progress };
             entry.run(tool.as_ref(), invocation, &because).await
         }
         ToolPermit::Futile { because } => CallReport::failed(because),

@@ -30,7 +30,12 @@ async fn the_machine_is_told_without_its_people() {
     assert!(tool.spec().is_read_only);
     let input = RawValue::from_string("{}".into()).unwrap();
     let outcome = tool
-        .run(ToolInvocation { input, conversation: "c".into(), progress: Arc::new(|_, _| {}) })
+        .run(ToolInvocation {
+            input,
+            conversation: "c".into(),
+            address: crate::tool::CallAddress::default(),
+            progress: Arc::new(|_, _| {}),
+        })
         .await;
     assert!(!outcome.is_error);
     let host = word("hostname");

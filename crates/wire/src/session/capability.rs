@@ -72,3 +72,9 @@ pub const TOOL_INPUT: &str = "tool_input";
 
 /// `find_files` and `read_file` are understood.
 pub const FILES: &str = "files";
+
+/// `tools` in `hello` and `tool_answer` are understood.
+pub const FRONT_TOOLS: &str = "front_tools";
+
+/// `outputSchema` in `user_message` is understood.
+pub const OUTPUT_SCHEMA: &str = "output_schema";

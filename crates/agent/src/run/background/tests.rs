@@ -30,7 +30,14 @@ impl Bench {
     async fn run_in(&self, conversation: &str, name: &str, input: Value) -> CallOutcome {
         let (input, progress) = (to_raw_value(&input).unwrap(), Arc::new(|_, _: &str| ()));
         let conversation = conversation.into();
-        self.tool(name).run(ToolInvocation { input, conversation, progress }).await
+        self.tool(name)
+            .run(ToolInvocation {
+                input,
+                conversation,
+                address: crate::tool::CallAddress::default(),
+                progress,
+            })
+            .await
     }
 
     async fn done(&self, name: &str, input: Value) -> Value {

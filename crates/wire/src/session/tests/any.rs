@@ -43,12 +43,24 @@ fn said() -> impl Strategy<Value = UserMessage> {
             name
         }),
     ];
-    (text(), vec(attachment, 0..3), metadata(), any::<bool>()).prop_map(
-        |(message, attachments, metadata, steer)| UserMessage {
+    (text(), vec(attachment, 0..3), metadata(), any::<bool>(), of(object())).prop_map(
+        |(message, attachments, metadata, steer, output_schema)| UserMessage {
             message,
             attachments,
             metadata,
             steer,
+            output_schema,
+        },
+    )
+}
+
+fn front_tool() -> impl Strategy<Value = FrontTool> {
+    (text(), text(), object(), any::<bool>()).prop_map(
+        |(name, description, input_schema, read_only)| FrontTool {
+            name,
+            description,
+            input_schema,
+            read_only,
         },
     )
 }
@@ -72,7 +84,11 @@ fn command() -> impl Strategy<Value = SessionCommand> {
         metadata().prop_map(|metadata| SessionCommand::ClearHistory { metadata }),
         metadata().prop_map(|metadata| SessionCommand::Regenerate { metadata }),
         Just(SessionCommand::GetStatus),
-        vec(text(), 0..3).prop_map(|capabilities| SessionCommand::Hello { capabilities }),
+        (vec(text(), 0..3), vec(front_tool(), 0..3))
+            .prop_map(|(capabilities, tools)| SessionCommand::Hello { capabilities, tools }),
+        (text(), object(), any::<bool>()).prop_map(|(call, result, is_error)| {
+            SessionCommand::ToolAnswer(FrontToolAnswer { call, result, is_error })
+        }),
         text().prop_map(|target| SessionCommand::Cancel { target }),
         answer().prop_map(SessionCommand::PermissionAnswer),
         (of(conversation()), of(text())).prop_map(|(conversation_id, title)| {

@@ -37,9 +37,9 @@ fn requests() {
             r#"{"id":"1","kind":"clear_history","metadata":{"conversationId":"c"}}"#,
         ],
         &expect![[r#"
-            SessionRequest { id: "1", command: Hello { capabilities: ["thinking", "new"] } }
+            SessionRequest { id: "1", command: Hello { capabilities: ["thinking", "new"], tools: [] } }
               = "{\"id\":\"1\",\"kind\":\"hello\",\"capabilities\":[\"thinking\",\"new\"]}\n"
-            SessionRequest { id: "1", command: Hello { capabilities: [] } }
+            SessionRequest { id: "1", command: Hello { capabilities: [], tools: [] } }
               = "{\"id\":\"1\",\"kind\":\"hello\",\"capabilities\":[]}\n"
             SessionRequest { id: "1", command: Cancel { target: "0" } }
               = "{\"id\":\"1\",\"kind\":\"cancel\",\"target\":\"0\"}\n"
@@ -73,7 +73,7 @@ fn requests() {
               = "{\"id\":\"1\",\"kind\":\"regenerate\"}\n"
             SessionRequest { id: "1", command: Regenerate { metadata: Some(RawValue({"conversationId":"c"})) } }
               = "{\"id\":\"1\",\"kind\":\"regenerate\",\"metadata\":{\"conversationId\":\"c\"}}\n"
-            SessionRequest { id: "1", command: EditLast(UserMessage { message: "Hi", attachments: [File { path: "a", mime: "b" }], metadata: Some(RawValue({})), steer: false }) }
+            SessionRequest { id: "1", command: EditLast(UserMessage { message: "Hi", attachments: [File { path: "a", mime: "b" }], metadata: Some(RawValue({})), steer: false, output_schema: None }) }
               = "{\"id\":\"1\",\"kind\":\"edit_last\",\"message\":\"Hi\",\"attachments\":[{\"path\":\"a\",\"mime\":\"b\"}],\"metadata\":{}}\n"
             SessionRequest { id: "1", command: ListModels { engine: None } }
               = "{\"id\":\"1\",\"kind\":\"list_models\"}\n"
