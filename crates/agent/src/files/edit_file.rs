@@ -11,13 +11,13 @@ use memchr::memmem::Finder;
 use rustix::fs::{Stat, fstat};
 use serde_json::json;
 
-use super::beneath::child;
+use super::beneath::{child, whole};
 use super::draft::{FileDraft, noted};
 use super::error_text::{FileKind, cannot, errno_text, io_text};
 use super::hunks::unified;
 use super::input::FileToolInput;
 use super::name::shown;
-use super::read_file::{check_text, whole};
+use super::read_file::check_text;
 use super::roots::FileLocation;
 use super::seen_files::Replacement;
 use super::target::WriteTarget;

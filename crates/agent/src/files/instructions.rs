@@ -11,7 +11,7 @@ use callgate_mask::text::visible;
 use callgate_wire::session::InstructionFile;
 
 use super::HiddenFiles;
-use super::read_file::whole;
+use super::beneath::whole;
 use super::roots::AllowedFolders;
 
 /// The names of the files, in the order in which they are read.

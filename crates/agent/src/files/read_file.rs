@@ -6,6 +6,7 @@ use std::io::{BufRead, BufReader, Read};
 use memchr::{memchr, memchr_iter};
 use serde_json::json;
 
+use super::beneath::whole;
 use super::error_text::{cannot, io_text};
 use super::input::FileToolInput;
 use super::seen_files::ContentMark;
@@ -188,15 +189,6 @@ fn whole_characters(bytes: &[u8]) -> usize {
         Err(error) if error.error_len().is_none() => error.valid_up_to(),
         _ => bytes.len(),
     }
-}
-
-/// Returns the contents, unless they are larger than `most`. The reported size of a file is not
-/// reliable.
-pub(super) fn whole(file: File, most: u64) -> Result<Option<Vec<u8>>, String> {
-    let size = file.metadata().map_or(0, |metadata| metadata.len());
-    let mut bytes = Vec::with_capacity(usize::try_from(size.min(most)).unwrap_or_default() + 1);
-    file.take(most.saturating_add(1)).read_to_end(&mut bytes).map_err(|error| io_text(&error))?;
-    Ok((bytes.len() as u64 <= most).then_some(bytes))
 }
 
 /// Returns the bytes as text, or the reason why they are not text.

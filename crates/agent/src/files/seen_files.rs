@@ -14,8 +14,7 @@ use std::sync::Mutex;
 use callgate_link::sync::lock;
 use rustix::fs::Stat;
 
-use super::beneath::child;
-use super::read_file::whole;
+use super::beneath::{child, whole};
 use super::roots::FileLocation;
 use super::target::WriteTarget;
 
@@ -26,11 +25,11 @@ const MOST: usize = 4_096;
 #[derive(Debug, Default)]
 pub(super) struct SeenFiles {
     hasher: RandomState,
-    all: Mutex<VecDeque<SeenFile>>,
+    all: Mutex<VecDeque<KnownContent>>,
 }
 
 #[derive(Debug)]
-struct SeenFile {
+struct KnownContent {
     conversation: String,
     path: PathBuf,
     mark: ContentMark,
@@ -73,7 +72,7 @@ impl SeenFiles {
         let Ok(path) = place.real_path() else { return };
         let mut all = lock(&self.all);
         all.retain(|seen| seen.conversation != conversation || seen.path != path);
-        all.push_back(SeenFile { conversation: conversation.to_owned(), path, mark });
+        all.push_back(KnownContent { conversation: conversation.to_owned(), path, mark });
         if all.len() > MOST {
             all.pop_front();
         }
