@@ -137,7 +137,7 @@ fn read(context: &FileContext, wanted: &WantedFile, stop: &CancelFlag) -> Result
 impl FileContext {
     fn found(&self, path: &Path, is_folder: bool) -> FileMatch {
         let absolute = path.to_string_lossy().into_owned();
-        let name = self.roots.from_working_folder(path).unwrap_or_else(|| absolute.clone());
+        let name = self.roots.in_working_folder(path).unwrap_or_else(|| absolute.clone());
         let kind = if is_folder { "folder" } else { "file" };
         FileMatch { path: absolute, name, kind: kind.to_owned() }
     }

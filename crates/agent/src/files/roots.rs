@@ -113,7 +113,7 @@ impl AllowedFolders {
     }
 
     /// Returns the path from the working folder on, if it lies there.
-    pub(super) fn from_working_folder(&self, path: &Path) -> Option<String> {
+    pub(super) fn in_working_folder(&self, path: &Path) -> Option<String> {
         let known = self.roots.iter().flat_map(|root| &root.names);
         let real = known.filter(|name| self.cwd.starts_with(name)).count();
         let cwd = fs::canonicalize(&self.cwd).ok().filter(|_| real > 0);

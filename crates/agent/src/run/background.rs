@@ -330,8 +330,8 @@ fn report(id: &str, news: &CommandNews) -> CallOutcome {
 fn spec(
     name: &'static str,
     description: &'static str,
-    properties: Value,
-    required: Value,
+    properties: &Value,
+    required: &[&str],
 ) -> ToolSpec {
     let schema = json!({
         "type": "object",
@@ -365,7 +365,7 @@ fn start_spec() -> ToolSpec {
         },
         "cwd": { "type": "string", "description": "The folder to run in, if not the project's." }
     });
-    spec("start_command", STARTS, properties, json!(["command"]))
+    spec("start_command", STARTS, &properties, &["command"])
 }
 
 fn read_spec() -> ToolSpec {
@@ -375,7 +375,7 @@ fn read_spec() -> ToolSpec {
         "id": id_member(),
         "waitSeconds": { "type": "number", "description": wait }
     });
-    ToolSpec { is_read_only: true, ..spec("read_command", READS, properties, json!(["id"])) }
+    ToolSpec { is_read_only: true, ..spec("read_command", READS, &properties, &["id"]) }
 }
 
 fn write_spec() -> ToolSpec {
@@ -384,11 +384,11 @@ fn write_spec() -> ToolSpec {
         "line": { "type": "string", "description": "What to write, without the line end." },
         "endInput": { "type": "boolean", "description": "Whether its input ends after this." }
     });
-    spec("write_to_command", WRITES, properties, json!(["id"]))
+    spec("write_to_command", WRITES, &properties, &["id"])
 }
 
 fn stop_spec() -> ToolSpec {
-    spec("stop_command", STOPS, json!({ "id": id_member() }), json!(["id"]))
+    spec("stop_command", STOPS, &json!({ "id": id_member() }), &["id"])
 }
 
 #[cfg(test)]

@@ -162,7 +162,7 @@ impl RunningCommand {
     /// Waits for output or the end, and returns what is new.
     pub(super) async fn read(&self, longest: Duration) -> CommandNews {
         let mut changes = self.changes.subscribe();
-        let has_news = |_: &()| {
+        let has_news = |(): &()| {
             let progress = lock(&self.progress);
             progress.is_over || !progress.output.is_empty()
         };

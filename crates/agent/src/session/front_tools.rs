@@ -75,7 +75,7 @@ impl FrontTools {
         let mut offered: Vec<Arc<dyn AgentTool>> = Vec::new();
         for tool in tools {
             let name = tool.name.clone();
-            let spec = spec(tool)
+            let spec = spec(&tool)
                 .map_err(|why| wrong(format!("the tool {name:?} cannot be used: {why}")))?;
             if !names.insert(name.clone()) {
                 return Err(wrong(format!("there are two tools {name:?}: give each its own name")));
@@ -185,7 +185,7 @@ fn outcome(answer: FrontToolAnswer) -> CallOutcome {
 }
 
 /// Returns the description of a tool for the model, or why it cannot be used.
-fn spec(tool: FrontTool) -> Result<ToolSpec, String> {
+fn spec(tool: &FrontTool) -> Result<ToolSpec, String> {
     let is_letter = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_');
     let name = format!("{PREFIX}{}", tool.name);
     if tool.name.is_empty() || name.len() > LONGEST_NAME || !tool.name.chars().all(is_letter) {

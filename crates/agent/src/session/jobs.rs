@@ -49,6 +49,7 @@ pub(super) async fn run(
 }
 
 /// A job after its preparation.
+#[allow(clippy::large_enum_variant, reason = "there is one at a time, and it is used up at once")]
 enum PreparedJob {
     /// It is done.
     Over(SessionEvent),
