@@ -13,6 +13,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use callgate_agent::engine_registry::EngineRegistry;
+use callgate_agent::files::{FilePicker, ProjectInstructions};
 use callgate_agent::history::{FolderScope, History, HistoryLocation};
 use callgate_agent::session::{self, LogLevel, SessionLog, Shutdown};
 use callgate_agent::tool::AgentTool;
@@ -120,6 +121,8 @@ struct RuntimeParts {
     gate: Gatekeeper,
     tools: Vec<Arc<dyn AgentTool>>,
     system: String,
+    instructions: Option<ProjectInstructions>,
+    picker: FilePicker,
 }
 
 impl RuntimeParts {
@@ -130,7 +133,12 @@ impl RuntimeParts {
         let warn = Arc::new(move |what: &str| log.say(LogLevel::Warn, what));
         let gate = Gatekeeper::new(config, warn);
         let tools = tools::built_in(settings, gate.hidden())?;
-        Ok(Self { engines: engines::registry(config)?, gate, tools, system })
+        let instructions = settings.project_instructions.then(|| {
+            let home = std::env::var_os("HOME").map(PathBuf::from);
+            ProjectInstructions::new(settings.folder.clone(), home, gate.hidden())
+        });
+        let picker = tools::picker(settings, gate.hidden())?;
+        Ok(Self { engines: engines::registry(config)?, gate, tools, system, instructions, picker })
     }
 }
 
@@ -157,6 +165,9 @@ fn options(config: &Config, parts: RuntimeParts) -> session::SessionOptions {
         history,
         ledger,
         system: parts.system.into(),
+        instructions: parts.instructions,
+        picker: Some(parts.picker),
+        fallback: settings.fallback_model.as_deref().map(Arc::from),
         max_tokens: settings.max_tokens,
         thinking: settings.thinking_tokens,
         context: settings.context_tokens,

@@ -192,6 +192,7 @@ export function shown(response: AgentResponse): string {
     case 'tool_use': return response.data.kind ?? response.data.toolName;
     case 'tool_result': return response.data.isError ? 'failed' : 'fine';
     case 'tool_input': return response.data.text;
+    case 'tool_call': return response.data.toolName;
     case 'tool_progress': return response.data.text;
     case 'usage': return String(response.data.cost ?? response.data.contextTokens);
     case 'permission_request': return response.data.diff ?? response.data.title;
@@ -217,6 +218,8 @@ function end(response: DoneResponse): string {
     case 'fork_conversation': return data.conversationId;
     case 'rewind': return String(data.length);
     case 'set_mode': return data.mode;
+    case 'find_files': return data.files[0]?.name ?? '';
+    case 'read_file': return data.content;
     case 'replay': return String(data.toSeq);
     case undefined: return '';
     default: { const none: never = data; return none; }

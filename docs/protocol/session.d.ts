@@ -27,6 +27,9 @@ export type ExtensionRequest =
   | EditLastRequest
   | ListModelsRequest
   | SetEngineRequest
+  | ToolAnswerRequest
+  | FindFilesRequest
+  | ReadFileRequest
   | ReplayRequest;
 
 /** A response of a runtime. A front end ignores unknown types. */
@@ -46,6 +49,7 @@ export type ExtensionResponse =
   | UserMessageResponse
   | ThinkingResponse
   | ToolInputResponse
+  | ToolCallResponse
   | ToolProgressResponse
   | UsageResponse
   | PermissionRequestResponse
@@ -80,6 +84,9 @@ export type Capability = Word<
   | 'rewind'
   | 'usage'
   | 'tool_input'
+  | 'files'
+  | 'front_tools'
+  | 'output_schema'
 >;
 
 /**
@@ -136,6 +143,8 @@ export interface Said {
 export interface UserMessageRequest extends Requested<'user_message'>, Said {
   /** For the turn that runs in the conversation, which reads it in its next round. */
   steer?: boolean;
+  /** A JSON Schema that the answer has to fit. */
+  outputSchema?: object;
 }
 
 export interface ClearHistoryRequest extends Requested<'clear_history'> {
@@ -147,6 +156,24 @@ export interface GetStatusRequest extends Requested<'get_status'> {}
 export interface HelloRequest extends Requested<'hello'> {
   /** What the front end accepts: `thinking`, `tool_input`, `tool_progress`, `usage`, `permission`, `notice`. */
   capabilities: Capability[];
+  /** The tools that the front end supplies. */
+  tools?: FrontTool[];
+}
+
+/** A tool that the front end supplies. */
+export interface FrontTool {
+  name: string;
+  description?: string;
+  /** A JSON Schema that describes an object. */
+  inputSchema: object;
+  readOnly?: boolean;
+}
+
+/** The result of a tool that the front end supplies. */
+export interface ToolAnswerRequest extends Requested<'tool_answer'> {
+  call: string;
+  result: unknown;
+  isError?: boolean;
 }
 
 export interface CancelRequest extends Requested<'cancel'> {
@@ -246,6 +273,21 @@ export interface SetEngineRequest extends Requested<'set_engine'> {
   /** The model, as its provider names it; without it, the engine chooses. */
   model?: string;
   metadata?: Metadata;
+}
+
+/** Finds files beneath the folders of the tools, for a picker. */
+export interface FindFilesRequest extends Requested<'find_files'> {
+  /** Words that all occur in the path. */
+  query: string;
+  limit?: number;
+}
+
+export interface ReadFileRequest extends Requested<'read_file'> {
+  path: string;
+  /** The first line, counted from 1. */
+  offset?: number;
+  /** The maximum number of lines. */
+  limit?: number;
 }
 
 export interface ReplayRequest extends Requested<'replay'> {
@@ -354,6 +396,16 @@ export interface UsageResponse extends Reply<'usage'> {
   };
 }
 
+/** A tool that the front end supplies is to run. */
+export interface ToolCallResponse extends Reply<'tool_call'> {
+  data: {
+    call: string;
+    toolId: string;
+    toolName: string;
+    input: unknown;
+  };
+}
+
 export interface ToolProgressResponse extends Reply<'tool_progress'> {
   data: {
     toolId: string;
@@ -427,6 +479,8 @@ export interface DoneDataByKind {
   fork_conversation: Trimmed;
   rewind: Trimmed;
   set_mode: ModeSet;
+  find_files: { files: FileMatch[]; truncated: boolean };
+  read_file: FileText;
   replay: Replayed;
 }
 
@@ -451,11 +505,40 @@ export interface StatusResponse extends Reply<'status'> {
     conversationId?: string;
     /** The mode of the current conversation; present after `hello`. */
     mode?: PermissionMode;
+    /** The files of the project whose instructions the model reads; present after `hello`. */
+    instructions?: InstructionFile[];
     /** The open requests; present after `hello`. */
     requests?: OpenRequest[];
     /** The questions that wait for an answer, as they were asked; present after `hello`. */
     questions?: PermissionRequestResponse[];
   };
+}
+
+/** A file or folder that `find_files` has found. */
+export interface FileMatch {
+  path: string;
+  /** The path from the working folder on, if it lies there. */
+  name: string;
+  kind: Word<'file' | 'folder'>;
+}
+
+/** The lines of a file. */
+export interface FileText {
+  path: string;
+  content: string;
+  firstLine: number;
+  lastLine: number;
+  totalLines: number | null;
+  more: boolean;
+  size: number;
+}
+
+/** A file of the project with instructions for the model. */
+export interface InstructionFile {
+  path: string;
+  bytes: number;
+  /** Whether the model reads only a part of it. */
+  cut: boolean;
 }
 
 export interface OpenRequest {
@@ -489,6 +572,8 @@ export interface TurnEnd {
   usage: Usage;
   /** In US dollars; `null` if it is not known. */
   cost: number | null;
+  /** The answer to a message with an `outputSchema`. */
+  output?: unknown;
   /** How many tool calls were denied; absent if none was. */
   deniedCalls?: number;
 }

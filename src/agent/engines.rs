@@ -78,6 +78,7 @@ fn anthropic(config: &Config) -> Result<Arc<dyn Engine>, String> {
         base_url: settings.base_url.clone(),
         proxy: proxy(settings, &settings.base_url),
         idle: settings.silence.unwrap_or(usual.idle),
+        effort: settings.effort,
         ..usual
     });
     Ok(Arc::new(engine.map_err(|error| error.to_string())?))
@@ -98,7 +99,7 @@ fn openai(config: &Config) -> Result<Arc<dyn Engine>, String> {
     let model = settings.openai_model.clone();
     let usual = OpenAiSettings::new(server);
     let idle = settings.silence.unwrap_or(usual.idle);
-    let engine = OpenAi::new(OpenAiSettings { model, idle, ..usual });
+    let engine = OpenAi::new(OpenAiSettings { model, idle, effort: settings.effort, ..usual });
     Ok(Arc::new(engine.map_err(|error| error.to_string())?))
 }
 
@@ -114,6 +115,7 @@ fn claude_code_settings(config: &Config) -> ClaudeCodeSettings {
         folder: config.agent.folder.clone(),
         roots: config.agent.roots.clone(),
         desk: config.desk_socket.value.clone(),
+        effort: config.agent.effort,
     }
 }
 

@@ -109,6 +109,9 @@ impl Gatekeeper {
             Ruling::Deny { because } => return ToolPermit::Denied { because, interrupt: false },
             Ruling::Ask { .. } | Ruling::Confirm { .. } => {}
         }
+        if let Some(because) = ask.fault {
+            return ToolPermit::Futile { because };
+        }
         if ask.like.as_ref().is_some_and(|like| self.always.has(conversation, like)) {
             let because = "a person has allowed this for the rest of the conversation".to_owned();
             return ToolPermit::Allowed { because, input: None };
@@ -130,14 +133,22 @@ impl Gatekeeper {
         }
     }
 
-    /// Asks the tool whether it can do anything with this input, and then the rules: for at most
-    /// `ruled_within`, and on another thread because a look at the disk may block.
+    /// Asks the tool whether it can do anything with this input, then the rules, and then, if a
+    /// person would be asked, the tool whether that is worth it: for at most `ruled_within`, and on
+    /// another thread because a look at the disk may block.
     async fn ruled(&self, question: &GateQuestion, input: &RawValue) -> ToolRuling {
         let (rules, tool) = (Arc::clone(&self.rules), question.tool.clone());
-        let (refusal, input) = (question.refusal.clone(), input.to_owned());
+        let (refusal, fault) = (question.refusal.clone(), question.fault.clone());
+        let input = input.to_owned();
         let judging = tokio::task::spawn_blocking(move || {
-            let refused = refusal.and_then(|refusal| refusal(&input));
-            refused.map_or_else(|| rules.rule(&tool, input.get()), ToolRuling::denied)
+            if let Some(because) = refusal.and_then(|refusal| refusal(&input)) {
+                return ToolRuling::denied(because);
+            }
+            let ruling = rules.rule(&tool, input.get());
+            let may_read = |path: &str| rules.lets_read(path);
+            let fault = fault.filter(|_| ruling.asks());
+            let fault = fault.and_then(|fault| fault(&input, &may_read));
+            ToolRuling { fault, ..ruling }
         });
         let denied = |why: &dyn Display| {
             ToolRuling::denied(format!(

@@ -13,16 +13,29 @@ use callgate_agent::{desktop, run, system, todo};
 use crate::config::AgentSettings;
 use crate::failure::Failure;
 
+/// Returns the files that the front end may offer to its user.
+pub(super) fn picker(
+    settings: &AgentSettings,
+    hidden: files::HiddenFiles,
+) -> Result<files::FilePicker, Failure> {
+    Ok(files::FilePicker::new(roots(settings)?, limits(settings), hidden))
+}
+
+fn roots(settings: &AgentSettings) -> Result<AllowedFolders, Failure> {
+    AllowedFolders::open(&settings.folder, &settings.roots)
+        .map_err(|error| Failure::Failed(format!("cannot use the folders for tools: {error}")))
+}
+
+fn limits(settings: &AgentSettings) -> files::FileLimits {
+    files::FileLimits { max_file: settings.max_file_size, ..files::FileLimits::default() }
+}
+
 /// Returns the built-in tools.
 pub(super) fn built_in(
     settings: &AgentSettings,
     hidden: files::HiddenFiles,
 ) -> Result<Vec<Arc<dyn AgentTool>>, Failure> {
-    let roots = AllowedFolders::open(&settings.folder, &settings.roots)
-        .map_err(|error| Failure::Failed(format!("cannot use the folders for tools: {error}")))?;
-    let limits =
-        files::FileLimits { max_file: settings.max_file_size, ..files::FileLimits::default() };
-    let mut tools = files::tools(roots, limits, hidden);
+    let mut tools = files::tools(roots(settings)?, limits(settings), hidden);
     let commands = commands(settings);
     tools.push(todo::tool());
     tools.push(system::tool(&commands));
@@ -43,7 +56,8 @@ pub(super) fn sources(settings: &AgentSettings, ledger: &History) -> Vec<Arc<dyn
         warn: Arc::clone(&warn),
     };
     let servers = McpServers::new(settings.mcp_servers.clone(), around);
-    let mut sources: Vec<Arc<dyn ToolSource>> = vec![Arc::new(servers)];
+    let background = run::BackgroundCommands::new(commands(settings));
+    let mut sources: Vec<Arc<dyn ToolSource>> = vec![Arc::new(background), Arc::new(servers)];
     if let Some(folder) = &settings.tools_folder {
         let custom = CustomTools::new(folder.clone(), commands(settings), warn);
         sources.push(Arc::new(custom));

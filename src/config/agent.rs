@@ -4,13 +4,14 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use callgate_agent::budget::Budget;
+use callgate_agent::engine::Effort;
 use callgate_agent::mcp::{MOST_SERVERS, McpServerSettings};
 use callgate_agent::price::{self, TokenPrices};
 use callgate_agent::session::{LogLevel, ResumedConversation};
 use callgate_wire::HiddenText;
 
 use super::check::ConfigCheck;
-use super::choices::{ENGINES, EngineSetting, LOG_LEVELS};
+use super::choices::{EFFORTS, ENGINES, EngineSetting, LOG_LEVELS};
 use super::problem::{Setting, SettingOrigin};
 use super::raw::GivenSetting;
 use super::token::TokenSource;
@@ -43,6 +44,9 @@ pub(crate) struct AgentSettings {
     pub(crate) proxy: Option<HiddenText>,
     /// Where the key is; read it with [`TokenSource::read_key`].
     pub(crate) api_key: Option<TokenSource>,
+    pub(crate) fallback_model: Option<String>,
+    /// `None` for the model's default.
+    pub(crate) effort: Option<Effort>,
     pub(crate) openai_model: Option<String>,
     /// `None` unless it is set.
     pub(crate) openai_url: Option<String>,
@@ -59,6 +63,8 @@ pub(crate) struct AgentSettings {
     /// How long a model may send nothing. `None` unless it is set.
     pub(crate) silence: Option<Duration>,
     pub(crate) system_prompt_file: Option<PathBuf>,
+    /// Whether the project's own instructions are read.
+    pub(crate) project_instructions: bool,
     /// Never empty for `callgate agent`.
     pub(crate) roots: Vec<PathBuf>,
     /// The folder to which paths are relative: the working folder if it is in one of the roots,
@@ -101,6 +107,11 @@ impl ConfigCheck<'_> {
             base_url: self.url("agent.base_url"),
             proxy: self.proxy(),
             api_key: api_key.map(|key| key.value),
+            fallback_model: Some(self.text("agent.fallback_model"))
+                .filter(|model| !model.is_empty()),
+            effort: self
+                .is_set("agent.effort")
+                .then(|| self.word("agent.effort", EFFORTS, Effort::Medium)),
             openai_model: Some(self.text("agent.openai_model")).filter(|model| !model.is_empty()),
             openai_url: self.is_set("agent.openai_url").then(|| self.url("agent.openai_url")),
             openai_key: openai_key.map(|key| key.value),
@@ -115,6 +126,7 @@ impl ConfigCheck<'_> {
                 .is_set("agent.silence_seconds")
                 .then(|| self.seconds("agent.silence_seconds")),
             system_prompt_file: self.path("agent.system_prompt_file"),
+            project_instructions: self.switch("agent.project_instructions"),
             folder: self.folder(&roots),
             roots,
             max_file_size: self.whole("agent.max_file_size_mb").unwrap_or_default() * MEGABYTE,

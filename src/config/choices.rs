@@ -1,5 +1,6 @@
 //! The settings that are one of a few words.
 
+use callgate_agent::engine::Effort;
 use callgate_agent::session::LogLevel;
 use callgate_approval::desk::Unattended;
 use callgate_rules::UnclearCommands;
@@ -47,6 +48,14 @@ pub(crate) const ENGINES: &[(&str, EngineSetting)] = &[
     ("openai", EngineSetting::OpenAi),
     ("claude-code", EngineSetting::ClaudeCode),
     ("offline", EngineSetting::Offline),
+];
+/// The words for `agent.effort`.
+pub(crate) const EFFORTS: &[(&str, Effort)] = &[
+    ("low", Effort::Low),
+    ("medium", Effort::Medium),
+    ("high", Effort::High),
+    ("xhigh", Effort::ExtraHigh),
+    ("max", Effort::Max),
 ];
 /// The words for `agent.log_level`, also those that other programs use.
 pub(crate) const LOG_LEVELS: &[(&str, LogLevel)] = &[

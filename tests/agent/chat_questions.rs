@@ -35,7 +35,8 @@ fn always_allows_the_same_call_from_then_on_and_nothing_else() {
 
 #[test]
 fn what_touches_callgate_is_never_allowed_for_good() {
-    let fake = Messages::start([runs("callgate", &json!(["log"])), Turn::text("Then not.")]);
+    let fake =
+        Messages::start([runs("sh", &json!(["-c", "callgate log"])), Turn::text("Then not.")]);
     let mut chat = Chat::start(&Setup::on(&fake), 80);
     chat.say("look");
     chat.see("a allow d deny r deny with words e edit");

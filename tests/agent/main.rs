@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a failed step is a failed test")]
 
+mod background;
 mod budgets;
 mod chat;
 mod chat_conversations;
@@ -17,7 +18,9 @@ mod ending;
 mod engines;
 mod extensions;
 mod fixture;
+mod front_tools;
 mod history;
+mod instructions;
 mod killed;
 mod lanes;
 mod limits;
@@ -29,6 +32,7 @@ mod one_message;
 mod own_tools;
 mod page;
 mod permission;
+mod picker;
 mod protocol;
 mod steering;
 mod storage;

@@ -32,6 +32,7 @@ fn a_page_that_was_loaded_anew_draws_and_answers_what_is_open() {
         Turn::tool_use("write_file", json!({"path": "notes.txt", "content": content}))
     };
     let fake = Messages::start([
+        Turn::tool_use("read_file", json!({"path": "notes.txt"})),
         write("Ledger\nMilk\n"),
         Turn::text("Written."),
         write("Ledger\n"),

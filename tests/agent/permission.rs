@@ -209,6 +209,60 @@ fn paths_outside_need_a_person_whatever_the_rules_allow() {
 }
 
 #[test]
+fn nobody_is_asked_about_a_call_that_cannot_succeed() {
+    let uses = Turn::new()
+        .tool("edit_file", json!({"path": "missing.txt", "oldText": "a", "newText": "b"}))
+        .tool("edit_file", json!({"path": "notes.txt", "oldText": "Milk", "newText": "b"}))
+        .tool("write_file", json!({"path": "notes.txt", "content": "all new"}))
+        .tool("write_file", json!({"path": "new.txt"}))
+        .tool("run_shell_command", json!({"command": "no-such-program"}));
+    let fake = Messages::start([uses, Turn::text("done")]);
+    let mut agent = Setup::on(&fake).file("notes.txt", "Ledger\n").start();
+    agent.hello();
+    agent.say("1", "do it");
+    let all = agent.all("1");
+    assert!(all.iter().all(|event| event["type"] != "permission_request"), "{all:#?}");
+    assert_eq!(all.last().unwrap()["data"].get("deniedCalls"), None, "{all:#?}");
+    let results = all.iter().filter(|event| event["type"] == "tool_result");
+    for (result, part) in results.zip([
+        "missing.txt: it does not exist",
+        "`oldText` does not occur",
+        "you have not read it in this conversation",
+        "\"content\" is a required property",
+        "there is no program",
+    ]) {
+        let why = result["data"]["result"]["error"].as_str().unwrap();
+        assert!(why.contains(part), "{why}");
+        assert_eq!(result["data"]["result"].get("denied"), None, "{result}");
+    }
+    assert_eq!(fake.last().tool_results().len(), 5);
+    assert_eq!(fs::read_to_string(agent.setup.work().join("notes.txt")).unwrap(), "Ledger\n");
+}
+
+/// Somebody else changes the file while the question waits: the answer counts for what was shown.
+#[test]
+fn a_file_that_changes_while_the_question_waits_is_not_overwritten() {
+    let fake = Messages::start([
+        Turn::tool_use("read_file", json!({"path": "notes.txt"})),
+        Turn::tool_use("write_file", json!({"path": "notes.txt", "content": "mine"})),
+        Turn::text("so be it"),
+    ]);
+    let mut agent = Setup::on(&fake).file("notes.txt", "Ledger\n").start();
+    agent.hello();
+    agent.say("1", "write it");
+    let request = agent.until("1", "permission_request");
+    let file = agent.setup.work().join("notes.txt");
+    fs::write(&file, "Theirs\n").unwrap();
+    let question = &request["data"]["question"];
+    let allow =
+        json!({"id": "p", "kind": "permission_answer", "question": question, "decision": "allow"});
+    assert_eq!(agent.ask(&allow)["type"], "done");
+    assert_eq!(agent.end("1")["type"], "done");
+    assert!(fake.last().tool_results()[0].text.contains("it has changed since you read it"));
+    assert_eq!(fs::read_to_string(&file).unwrap(), "Theirs\n");
+}
+
+#[test]
 fn nobody_is_asked_about_paths_that_no_tool_can_use() {
     let uses = Turn::new()
         .tool("write_file", json!({"path": "../outside.txt", "content": "x"}))

@@ -11,6 +11,7 @@ mod stream;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use callgate_claude::Effort;
 use callgate_wire::session::ModelListing;
 use reqwest::Url;
 use reqwest::header::{self, HeaderMap, HeaderName, HeaderValue};
@@ -18,6 +19,7 @@ use reqwest::header::{self, HeaderMap, HeaderName, HeaderValue};
 use crate::engine::{AnswerStream, Engine, EngineCall, EngineError};
 use crate::model_api::{
     ApiKey, ApiLink, ApiRequest, ApiWords, IDLE, StreamedAnswer, base_address, list_models,
+    with_member,
 };
 use crate::{BoxFuture, compact};
 use request::WrittenTurns;
@@ -53,6 +55,8 @@ pub struct AnthropicSettings {
     /// How long an answer may stay silent; it may consist of nothing but pings for five times as
     /// long.
     pub idle: Duration,
+    /// How much effort the model puts into an answer; its default if `None`.
+    pub effort: Option<Effort>,
 }
 
 impl AnthropicSettings {
@@ -60,7 +64,7 @@ impl AnthropicSettings {
     #[must_use]
     pub fn new(key: ApiKey, model: impl Into<String>) -> Self {
         let (base_url, model) = (API_URL.to_owned(), model.into());
-        Self { base_url, key, model, proxy: None, idle: IDLE }
+        Self { base_url, key, model, proxy: None, idle: IDLE, effort: None }
     }
 }
 
@@ -108,7 +112,11 @@ impl MessagesServer {
         };
         let mut headers = self.headers();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        let body = request::body(call, &mut written)?;
+        let mut body = request::body(call, &mut written)?;
+        if let Some(effort) = self.settings.effort {
+            let effort = effort.as_str();
+            body = with_member(&body, &format!(r#""output_config":{{"effort":"{effort}"}}"#));
+        }
         Ok(ApiRequest { address: self.address.clone(), headers, body })
     }
 }

@@ -14,7 +14,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
-use callgate_claude::{ClaudeError, ClaudeSettings};
+use callgate_claude::{ClaudeError, ClaudeSettings, Effort};
 use callgate_wire::session::ModelListing;
 use tokio::sync::{mpsc, oneshot};
 
@@ -46,6 +46,8 @@ pub struct ClaudeCodeSettings {
     /// The socket on which the desk serves viewers. The CLI is registered there, so that a hook of
     /// callgate's does not ask a second time.
     pub desk: PathBuf,
+    /// How much effort the model puts into an answer; its default if `None`.
+    pub effort: Option<Effort>,
 }
 
 /// The engine.
@@ -81,6 +83,9 @@ impl ClaudeCodeSettings {
         let mut settings = self.base().folder(&self.folder).desk(&self.desk).partial();
         if *call.model != *DEFAULT_MODEL {
             settings = settings.model(&*call.model);
+        }
+        if let Some(effort) = self.effort {
+            settings = settings.effort(effort);
         }
         for root in self.roots.iter().filter(|root| **root != self.folder) {
             settings = settings.add_dir(root);

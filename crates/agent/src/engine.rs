@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+pub use callgate_claude::Effort;
 use callgate_wire::session::{ModelListing, TokenUsage};
 use serde_json::value::RawValue;
 

@@ -18,14 +18,17 @@ mod hidden;
 mod hunks;
 mod ignored;
 mod input;
+mod instructions;
 mod list_files;
 mod name;
 mod needle;
+mod picker;
 mod preview;
 mod read_file;
 mod roots;
 mod search_files;
 mod search_text;
+mod seen_files;
 mod specs;
 mod target;
 mod walk;
@@ -40,14 +43,17 @@ use callgate_wire::tool_act::ToolKind;
 use serde_json::value::RawValue;
 
 pub use hidden::{HiddenFiles, HiddenTest};
+pub use instructions::{ProjectInstructions, ReadInstructions};
+pub use picker::FilePicker;
 pub use roots::{AllowedFolders, AllowedFoldersError};
 
 use self::error_text::cannot;
 use self::input::FileToolInput;
 use crate::BoxFuture;
 use crate::gate::ChangePreview;
-use crate::tool::{AgentTool, CallOutcome, ToolInvocation, ToolSpec};
+use crate::tool::{AgentTool, CallOutcome, FaultContext, ToolInvocation, ToolSpec, schema_fault};
 use preview::PreviewedChange;
+use seen_files::SeenFiles;
 
 #[cfg(test)]
 mod tests;
@@ -82,24 +88,27 @@ pub fn tools(
     limits: FileLimits,
     hidden: HiddenFiles,
 ) -> Vec<Arc<dyn AgentTool>> {
-    let context = Arc::new(FileContext { roots, limits, hidden, writing: Mutex::new(()) });
-    let all: [(ToolSpec, ToolFunction); 7] = [
-        (specs::list_files(), list_files::list_files),
-        (specs::read_file(), read_file::read_file),
-        (specs::write_file(), write_file::write_file),
-        (specs::edit_file(), edit_file::edit_file),
-        (specs::search_files(), search_files::search_files),
-        (specs::search_text(), search_text::search_text),
-        (specs::analyze_image(), analyze_image::analyze_image),
+    let context = FileContext::new(roots, limits, hidden);
+    let all: [(ToolSpec, ToolFunction, Option<CheckFunction>); 7] = [
+        (specs::list_files(), list_files::list_files, None),
+        (specs::read_file(), read_file::read_file, None),
+        (specs::write_file(), write_file::write_file, Some(write_file::check)),
+        (specs::edit_file(), edit_file::edit_file, Some(edit_file::check)),
+        (specs::search_files(), search_files::search_files, None),
+        (specs::search_text(), search_text::search_text, None),
+        (specs::analyze_image(), analyze_image::analyze_image, None),
     ];
-    let tool = |(spec, work)| {
-        Arc::new(FileTool { spec, work, context: context.clone() }) as Arc<dyn AgentTool>
+    let tool = |(spec, work, check)| {
+        Arc::new(FileTool { spec, work, check, context: context.clone() }) as Arc<dyn AgentTool>
     };
     all.into_iter().map(tool).collect()
 }
 
 /// The function of one tool. Its error is the text for the model.
 type ToolFunction = fn(&FileContext, &FileToolInput, &CancelFlag) -> Result<CallOutcome, String>;
+
+/// Finds what would let a call of one tool fail, without changing anything.
+type CheckFunction = fn(&FileContext, &FileToolInput) -> Result<(), String>;
 
 /// The state that all file tools share.
 struct FileContext {
@@ -108,11 +117,22 @@ struct FileContext {
     hidden: HiddenFiles,
     /// Locked while a file is changed, so that two of our own edits cannot undo each other.
     writing: Mutex<()>,
+    seen: SeenFiles,
+}
+
+impl FileContext {
+    fn new(roots: AllowedFolders, limits: FileLimits, hidden: HiddenFiles) -> Arc<Self> {
+        let (writing, seen) = (Mutex::default(), SeenFiles::default());
+        Arc::new(Self { roots, limits, hidden, writing, seen })
+    }
 }
 
 struct FileTool {
     spec: ToolSpec,
     work: ToolFunction,
+    /// The look at the file before somebody is asked. Tools that only read need none: what a person
+    /// is asked about must not be looked at before.
+    check: Option<CheckFunction>,
     context: Arc<FileContext>,
 }
 
@@ -123,17 +143,29 @@ impl AgentTool for FileTool {
 
     /// Refuses a path outside the allowed folders.
     fn refusal(&self, input: &RawValue) -> Option<String> {
-        // The tool itself reports what is wrong with the rest of the input.
-        let input = FileToolInput::read(input.get()).ok()?;
+        // `fault` and the tool itself report what is wrong with the rest of the input.
+        let input = FileToolInput::read(input.get(), "").ok()?;
         let path = input.optional_text("path").ok()??;
         self.context.roots.leads_out(path).map(|reason| cannot("use", path, reason))
+    }
+
+    fn fault(&self, input: &RawValue, context: FaultContext<'_>) -> Option<String> {
+        let known = specs::members(&self.spec);
+        let read = FileToolInput::read(input.get(), context.conversation);
+        let read = match read.and_then(|input| input.only(&known)) {
+            Ok(read) => read,
+            Err(reason) => return Some(reason),
+        };
+        schema_fault(&self.spec, input).or_else(|| {
+            let check = self.check.filter(|_| read.text("path").is_ok_and(context.may_read))?;
+            check(&self.context, &read).err()
+        })
     }
 
     fn run(&self, invocation: ToolInvocation) -> BoxFuture<'_, CallOutcome> {
         let (context, work) = (self.context.clone(), self.work);
         let members = specs::members(&self.spec);
-        let task =
-            cancellable(move |stop| answer(&context, work, &invocation.input, &members, stop));
+        let task = cancellable(move |stop| answer(&context, work, &invocation, &members, stop));
         Box::pin(async {
             task.await.unwrap_or_else(|| CallOutcome::failed("the file tool broke off: try again"))
         })
@@ -176,8 +208,8 @@ impl FileTool {
         }
         let (context, tool, input) = (self.context.clone(), tool.to_owned(), input.to_owned());
         let task = cancellable(move |stop| {
-            let FileToolInput(input) = FileToolInput::read(input.get()).ok()?;
-            shown(&PreviewedChange::of(&context, &tool, &input, stop)?)
+            let input = FileToolInput::read(input.get(), "").ok()?;
+            shown(&PreviewedChange::of(&context, &tool, &input.members, stop)?)
         });
         Box::pin(async { task.await.flatten() })
     }
@@ -195,11 +227,13 @@ async fn cancellable<T: Send + 'static>(
 fn answer(
     context: &FileContext,
     work: ToolFunction,
-    input: &RawValue,
+    invocation: &ToolInvocation,
     members: &[String],
     stop: &CancelFlag,
 ) -> CallOutcome {
-    let input = FileToolInput::read(input.get()).and_then(|input| input.only(members));
+    let ToolInvocation { input, conversation, .. } = invocation;
+    let input = FileToolInput::read(input.get(), conversation);
+    let input = input.and_then(|input| input.only(members));
     let outcome = input.and_then(|input| work(context, &input, stop));
     outcome.unwrap_or_else(CallOutcome::failed)
 }

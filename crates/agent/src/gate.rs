@@ -43,12 +43,19 @@ pub struct GateQuestion {
     /// Finds out whether the tool can do anything with its arguments. If not, it is denied for that
     /// reason, before the rules are consulted and anyone is asked.
     pub refusal: Option<RefusalFn>,
+    /// Finds out whether a call with its arguments cannot succeed. Consulted only before somebody
+    /// would be asked.
+    pub fault: Option<FaultFn>,
     /// Previews what the tool would change, for the person who decides.
     pub preview: Option<PreviewFn>,
 }
 
 /// Returns why a tool cannot do anything with this input. It may block.
 pub type RefusalFn = Arc<dyn Fn(&RawValue) -> Option<String> + Send + Sync>;
+
+/// Returns why a call with this input cannot succeed. It may block. It looks only at paths that the
+/// second argument permits: those that the model may read without asking anybody.
+pub type FaultFn = Arc<dyn Fn(&RawValue, &dyn Fn(&str) -> bool) -> Option<String> + Send + Sync>;
 
 /// Returns what a tool would change with this input.
 pub type PreviewFn =
@@ -76,6 +83,11 @@ pub enum ToolPermit {
         because: String,
         /// The arguments, if a person has changed them.
         input: Option<Box<RawValue>>,
+    },
+    /// It cannot succeed, so nobody was asked.
+    Futile {
+        /// Why, for the model and the user.
+        because: String,
     },
     /// It may not.
     Denied {

@@ -31,6 +31,11 @@ pub const IDLE: Duration = Duration::from_mins(2);
 /// The same for a server on this machine, which may read a long conversation for minutes.
 pub const LOCAL_IDLE: Duration = Duration::from_mins(10);
 
+/// Puts a member before the others of a request's body, which is a JSON object with members.
+pub(crate) fn with_member(body: &[u8], member: &str) -> Vec<u8> {
+    [b"{", member.as_bytes(), b",", body.strip_prefix(b"{").unwrap_or(body)].concat()
+}
+
 /// The words of an API's settings, for error messages.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct ApiWords {

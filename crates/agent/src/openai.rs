@@ -15,6 +15,7 @@ use std::net::IpAddr;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use callgate_claude::Effort;
 use callgate_link::sync::lock;
 use callgate_wire::session::ModelListing;
 use reqwest::Url;
@@ -25,7 +26,7 @@ use crate::BoxFuture;
 use crate::engine::{AnswerStream, Engine, EngineCall, EngineError, EngineErrorKind};
 use crate::model_api::{
     ApiKey, ApiLink, ApiRequest, ApiWords, IDLE, LOCAL_IDLE, ListedModel, StreamedAnswer,
-    base_address, list_models,
+    base_address, list_models, with_member,
 };
 use local_servers::LocalServer;
 pub use local_servers::USUAL_PORTS;
@@ -58,6 +59,8 @@ pub struct OpenAiSettings {
     pub model: Option<String>,
     /// How long an answer may stay silent.
     pub idle: Duration,
+    /// How much effort the model puts into an answer; its default if `None`.
+    pub effort: Option<Effort>,
 }
 
 /// The server that is asked.
@@ -81,7 +84,7 @@ impl OpenAiSettings {
     #[must_use]
     pub fn new(server: OpenAiServer) -> Self {
         let idle = if server.is_local() { LOCAL_IDLE } else { IDLE };
-        Self { server, model: None, idle }
+        Self { server, model: None, idle, effort: None }
     }
 }
 
@@ -263,13 +266,22 @@ impl Engine for OpenAi {
         let engine = self.clone();
         let prepare = async move {
             let server = engine.server().await?;
-            let (request, asked) = (server.request(&call)?, request::tokens(&call));
+            let (mut request, asked) = (server.request(&call)?, request::tokens(&call));
+            if let Some(effort) = engine.settings.effort {
+                let member = format!(r#""reasoning_effort":"{}""#, level(effort));
+                request.body = with_member(&request.body, &member);
+            }
             let errors = Arc::clone(&server.link.errors);
             let decoder = ChunkDecoder::new(errors, asked, call.streams_tool_input);
             Ok((Arc::clone(&server.link), request, decoder))
         };
         Box::new(StreamedAnswer::new(prepare))
     }
+}
+
+/// Returns the API's name of a level.
+fn level(effort: Effort) -> &'static str {
+    if effort == Effort::Max { Effort::ExtraHigh.as_str() } else { effort.as_str() }
 }
 
 fn refused(text: String) -> EngineError {

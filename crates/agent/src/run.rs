@@ -8,10 +8,12 @@
 //! those that still have its mark in their environment are ended with it. Only a program that
 //! leaves the group and clears its environment escapes.
 
+mod background;
 mod compose;
 mod kept_output;
 mod live_output;
 mod program;
+mod running_command;
 mod scrub;
 mod watch;
 
@@ -29,8 +31,11 @@ use serde_json::json;
 use serde_json::value::RawValue;
 
 use crate::BoxFuture;
-use crate::tool::{AgentTool, CallOutcome, ProgressSink, ToolInvocation, ToolSpec, raw_json};
+use crate::tool::{
+    AgentTool, CallOutcome, FaultContext, ProgressSink, ToolInvocation, ToolSpec, raw_json,
+};
 
+pub use background::{BackgroundCommands, LONGEST_LINE, LONGEST_WAIT, MOST_RUNNING};
 use compose::ExpectedEnd;
 pub(crate) use program::{find, folders, locate, not_started};
 pub use scrub::scrub;
@@ -169,20 +174,49 @@ impl AgentTool for RunTool {
     /// Refuses a working folder outside the allowed ones.
     fn refusal(&self, input: &RawValue) -> Option<String> {
         // The tool itself reports what is wrong with the rest of the input.
-        let requested = read(input).ok()?.cwd?;
-        program::working_folder(&self.settings, Some(&requested)).err()
+        let RunInput { cwd, .. } = read(input).ok()?;
+        refused_folder(&self.settings, cwd.as_deref()?)
+    }
+
+    fn fault(&self, input: &RawValue, context: FaultContext<'_>) -> Option<String> {
+        match read(input) {
+            Ok(input) => run_fault(&self.settings, &input, context),
+            Err(error) => Some(unreadable(&error)),
+        }
     }
 
     fn run(&self, invocation: ToolInvocation) -> BoxFuture<'_, CallOutcome> {
         let settings = Arc::clone(&self.settings);
         Box::pin(async move {
-            let input = match read(&invocation.input) {
+            let input: RunInput = match read(&invocation.input) {
                 Ok(input) => input,
                 Err(error) => return CallOutcome::failed(unreadable(&error)),
             };
             on_thread(move |cancel| start(&settings, input, invocation.progress, cancel)).await
         })
     }
+}
+
+/// Returns why a command may not run in this folder.
+fn refused_folder(settings: &RunSettings, cwd: &str) -> Option<String> {
+    program::working_folder(settings, Some(cwd)).err()
+}
+
+/// Returns why a command cannot be started.
+fn run_fault(
+    settings: &RunSettings,
+    input: &RunInput,
+    context: FaultContext<'_>,
+) -> Option<String> {
+    let cwd = match program::working_folder(settings, input.cwd.as_deref()) {
+        Ok(cwd) => cwd,
+        Err(reason) => return Some(reason),
+    };
+    // A path tells whether a file exists; a name on PATH tells nothing.
+    let path = cwd.join(&input.command);
+    let is_seen = !input.command.contains('/') || path.to_str().is_some_and(context.may_read);
+    let located = is_seen.then(|| program::locate(&input.command, &cwd, &settings.env));
+    located.and_then(Result::err).or_else(|| limit(settings, input.timeout_seconds).err())
 }
 
 /// A program that a tool of another name runs, with all that the model does not choose.
@@ -231,7 +265,7 @@ async fn on_thread(work: impl FnOnce(&PipeReader) -> CallOutcome + Send + 'stati
 
 /// Parses an object, and nothing else: serde would accept a list of the values as well, but the
 /// rules that judged the input could not tell which is which.
-fn read(input: &RawValue) -> serde_json::Result<RunInput> {
+fn read<T: serde::de::DeserializeOwned>(input: &RawValue) -> serde_json::Result<T> {
     serde_json::from_str::<HashMap<String, &RawValue>>(input.get())?;
     serde_json::from_str(input.get())
 }

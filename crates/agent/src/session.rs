@@ -9,6 +9,7 @@ mod commands;
 mod drive;
 mod endings;
 mod engine_tools;
+mod front_tools;
 mod intake;
 mod jobs;
 mod lanes;
@@ -17,6 +18,8 @@ mod modes;
 mod options;
 mod order;
 mod output;
+mod output_schema;
+mod prompts;
 mod request_budget;
 mod session_tools;
 mod shutdown;
@@ -36,8 +39,10 @@ use tokio::task::{Id, JoinError, JoinSet};
 use crate::budget::RequestRate;
 use crate::failure::RequestFailure;
 use crate::history::{EngineSelection, HistoryError};
+use crate::tool::ToolSource;
 use commands::CurrentConversation;
 use endings::ReportedEndings;
+use front_tools::FrontTools;
 use intake::IncomingLine;
 use lanes::{ConversationJob, ConversationLanes, JobKind, TurnControl};
 pub use log::{LogLevel, SessionLog};
@@ -46,6 +51,7 @@ pub use options::{ResumedConversation, SessionOptions};
 pub use order::MOST_OPEN;
 use output::SessionOutput;
 pub use output::{Greeting, ROOM, greet};
+use prompts::ConversationPrompts;
 use session_tools::{SessionTools, ToolMap};
 pub use shutdown::Shutdown;
 
@@ -56,11 +62,13 @@ const ALL_SAID: Duration = Duration::from_mins(10);
 struct SessionShared {
     options: SessionOptions,
     tools: SessionTools,
+    front: Arc<FrontTools>,
     output: SessionOutput,
     /// Counts the requests to the engine in the last minute.
     request_rate: Mutex<RequestRate>,
     endings: ReportedEndings,
     modes: ConversationModes,
+    prompts: ConversationPrompts,
     /// Prepares the first use of a tool, once.
     warming: Once,
 }
@@ -128,6 +136,11 @@ pub async fn serve(
     Ok(())
 }
 
+/// Returns the end of a request without data.
+fn ended(done: Result<(), RequestFailure>) -> SessionEvent {
+    done.map_or_else(SessionEvent::from, |()| SessionEvent::Done(None))
+}
+
 /// Waits for the next request, once there is room for its answer.
 async fn next(
     output: &SessionOutput,
@@ -139,14 +152,19 @@ async fn next(
 
 impl AgentSession {
     fn new(options: SessionOptions, output: SessionOutput) -> Self {
-        let tools = SessionTools::new(options.tools.clone(), options.sources.clone());
+        let front = Arc::new(FrontTools::new(output.clone()));
+        let own: Arc<dyn ToolSource> = Arc::<FrontTools>::clone(&front);
+        let sources = options.sources.iter().cloned().chain([own]).collect();
+        let tools = SessionTools::new(options.tools.clone(), sources);
         let shared = Arc::new(SessionShared {
             options,
             tools,
+            front,
             output,
             request_rate: Mutex::default(),
             endings: ReportedEndings::default(),
             modes: ConversationModes::default(),
+            prompts: ConversationPrompts::default(),
             warming: Once::new(),
         });
         Self {
@@ -178,7 +196,10 @@ impl AgentSession {
 
     /// Handles an incoming line; `None` is the end of the input.
     fn take(&mut self, incoming: Option<IncomingLine>) {
-        let Some(incoming) = incoming else { return self.shared.options.gate.unattended() };
+        let Some(incoming) = incoming else {
+            self.shared.front.leave();
+            return self.shared.options.gate.unattended();
+        };
         let log = &self.shared.options.log;
         match incoming {
             IncomingLine::Request(request) => {
@@ -227,6 +248,7 @@ impl AgentSession {
             _ if matches!(
                 command,
                 SessionCommand::GetStatus
+                    | SessionCommand::ToolAnswer(_)
                     | SessionCommand::Hello { .. }
                     | SessionCommand::Replay { .. }
             ) =>
@@ -242,9 +264,15 @@ impl AgentSession {
         let output = self.shared.output.clone();
         match command {
             SessionCommand::GetStatus => self.status(id),
-            SessionCommand::Hello { capabilities } => {
-                output.greeted(&capabilities);
-                output.say(&id, SessionEvent::Done(None));
+            SessionCommand::Hello { capabilities, tools } => {
+                let offered = self.shared.front.offer(tools);
+                if offered.is_ok() {
+                    output.greeted(&capabilities);
+                }
+                output.say(&id, ended(offered));
+            }
+            SessionCommand::ToolAnswer(answer) => {
+                output.say(&id, ended(self.shared.front.answer(answer)));
             }
             SessionCommand::Cancel { target } => self.cancel(&id, &target),
             SessionCommand::Replay { from_seq } => {

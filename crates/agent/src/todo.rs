@@ -135,7 +135,12 @@ mod tests {
     use serde_json::Value;
 
     async fn check(input: Value, expected: &str) {
-        let invocation = ToolInvocation { input: raw_json(&input), progress: Arc::new(|_, _| {}) };
+        let invocation = ToolInvocation {
+            input: raw_json(&input),
+            conversation: "c".into(),
+            address: crate::tool::CallAddress::default(),
+            progress: Arc::new(|_, _| {}),
+        };
         let outcome = tool().run(invocation).await;
         assert!(outcome.text.contains(expected), "{} for {input}", outcome.text);
         if !outcome.is_error {

@@ -1,5 +1,7 @@
 //! Tools that a model may call.
 
+mod schema_fault;
+
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -12,6 +14,8 @@ use crate::BoxFuture;
 use crate::gate::{ChangePreview, PermissionGate, QuestionMirror};
 use crate::message::MediaSource;
 
+pub(crate) use schema_fault::schema_fault;
+
 /// A tool that the model may call.
 pub trait AgentTool: Send + Sync {
     /// Returns the description for the model.
@@ -21,6 +25,13 @@ pub trait AgentTool: Send + Sync {
     /// permission. It may block, changes nothing, and `None` permits nothing.
     fn refusal(&self, _input: &RawValue) -> Option<String> {
         None
+    }
+
+    /// Returns why a call with this input cannot succeed, so that a person is not asked about it for
+    /// nothing. It is consulted only where one would be asked. It may block and changes nothing.
+    /// `None` promises nothing.
+    fn fault(&self, input: &RawValue, _context: FaultContext<'_>) -> Option<String> {
+        schema_fault(self.spec(), input)
     }
 
     /// Runs it. Errors are part of the [`CallOutcome`]. Dropping the future stops the tool, with
@@ -44,6 +55,16 @@ pub trait AgentTool: Send + Sync {
     fn preview(&self, _tool: &str, _input: &RawValue) -> BoxFuture<'static, Option<ChangePreview>> {
         Box::pin(async { None })
     }
+}
+
+/// What a tool needs to know to find a fault in a call.
+#[derive(Clone, Copy)]
+pub struct FaultContext<'a> {
+    /// The conversation to which the call belongs.
+    pub conversation: &'a str,
+    /// Whether the model may read this path without asking anybody. Of any other path a fault must
+    /// say nothing.
+    pub may_read: &'a dyn Fn(&str) -> bool,
 }
 
 /// Provides tools that may come and go while the runtime runs, such as those of a server.
@@ -97,9 +118,22 @@ pub struct ToolSpec {
 pub struct ToolInvocation {
     /// Its arguments: a JSON object.
     pub input: Box<RawValue>,
+    /// The conversation to which it belongs.
+    pub conversation: Arc<str>,
+    /// Which call of which request it is.
+    pub address: CallAddress,
     /// Receives the output of the tool while it runs. It may be called from any thread and never
     /// blocks.
     pub progress: ProgressSink,
+}
+
+/// Identifies a call for the front end.
+#[derive(Debug, Clone, Default)]
+pub struct CallAddress {
+    /// The id of the request to which the call belongs.
+    pub request: Arc<str>,
+    /// The id of the call.
+    pub tool_id: String,
 }
 
 /// Receives the output of a running tool.

@@ -3,12 +3,13 @@
 //! Sockets that only their owner can reach ([`socket`]), drivers that read the frames of
 //! `callgate-wire` from them, blocking ([`blocking`]) and on tokio ([`tokio`]), files that only
 //! their owner can read ([`mod@file`]), hang-ups of many sockets at once ([`hangup`]), child
-//! processes that do not outlive us ([`child`]), what the kernel reports about a process
+//! processes that do not outlive us ([`child`], [`group_guard`]), what the kernel reports about a process
 //! ([`process`]), and locks ([`sync`]).
 
 pub mod blocking;
 pub mod child;
 pub mod file;
+pub mod group_guard;
 pub mod hangup;
 pub mod process;
 pub mod socket;

@@ -22,20 +22,21 @@ use rule::{JsonType, SchemaGraph, SchemaRule};
 
 /// A schema that values are validated against.
 #[derive(Debug)]
-pub(crate) struct SchemaChecker {
+pub struct SchemaChecker {
     graph: SchemaGraph,
 }
 
 impl SchemaChecker {
     /// Reads the schema that a tool has as this member. The error says why it cannot be used.
-    pub(crate) fn new(schema: &Value, member: &str) -> Result<Self, String> {
+    pub fn new(schema: &Value, member: &str) -> Result<Self, String> {
         let graph = read::graph(schema);
         let graph = graph.map_err(|error| format!("`{member}` is no JSON Schema: {error}"))?;
         Ok(Self { graph })
     }
 
     /// Returns what is wrong with a value, in one line.
-    pub(crate) fn errors(&self, value: &Value) -> Option<String> {
+    #[must_use]
+    pub fn errors(&self, value: &Value) -> Option<String> {
         let check = SchemaCheck::new(&self.graph, value);
         match check.fits(0, value, &SchemaScope::root()) {
             Ok(true) => None,
@@ -61,7 +62,8 @@ impl SchemaChecker {
 }
 
 /// Returns the error for arguments that do not fit the schema of a tool.
-pub(crate) fn misfit(tool: &str, reason: &str) -> String {
+#[must_use]
+pub fn misfit(tool: &str, reason: &str) -> String {
     format!("the arguments of {tool:?} do not fit: {reason}")
 }
 

@@ -14,6 +14,8 @@ mod command;
 mod conversation;
 mod engine;
 mod event;
+mod file;
+mod front_tool;
 mod message;
 mod mode;
 mod permission;
@@ -37,12 +39,14 @@ pub use conversation::{
 };
 pub use engine::{ConversationEngine, EngineListing, ModelList, ModelListing};
 pub use event::{Notice, SessionEvent};
+pub use file::{FileMatch, FileMatches, FileText, LONGEST_PATH, LONGEST_QUERY, WantedFile};
+pub use front_tool::{FrontTool, FrontToolAnswer, FrontToolCall, MOST_FRONT_TOOLS};
 pub use message::{PastAttachment, PastUserMessage, UserMessage};
 pub use mode::{ConversationMode, ModeSet};
 pub use permission::{PermissionAnswer, PermissionRequest, PermissionResolved};
 pub use request::SessionRequest;
 pub use response::{RuntimeReady, SessionReply, SessionResponse};
-pub use status::{OpenQuestion, OpenRequest, RuntimeStatus, request_state};
+pub use status::{InstructionFile, OpenQuestion, OpenRequest, RuntimeStatus, request_state};
 pub use tool::{ToolInput, ToolLocation, ToolProgress, ToolResult, ToolStream, ToolUse, tool_kind};
 pub use turn::{ErrorData, ReplayedRange, TokenUsage, TurnEnd, UsageReport};
 
@@ -50,7 +54,7 @@ pub use turn::{ErrorData, ReplayedRange, TokenUsage, TurnEnd, UsageReport};
 pub const VERSION: &str = "1.0.0";
 
 /// The capabilities of this version of the protocol, as [`RuntimeReady`] announces them.
-pub const CAPABILITIES: [&str; 23] = [
+pub const CAPABILITIES: [&str; 26] = [
     capability::STREAMING,
     capability::TOOLS,
     capability::ATTACHMENTS,
@@ -74,6 +78,9 @@ pub const CAPABILITIES: [&str; 23] = [
     capability::REWIND,
     capability::USAGE,
     capability::TOOL_INPUT,
+    capability::FILES,
+    capability::FRONT_TOOLS,
+    capability::OUTPUT_SCHEMA,
 ];
 
 /// The longest line, without its newline, that either side may send.

@@ -16,6 +16,8 @@ pub use tool_kind::{OWN_AGENT, ToolKind, ToolShell, server_and_tool};
 
 /// The members that name a command.
 const COMMANDS: [&str; 3] = ["command", "cmd", "script"];
+/// The member that is typed into a running program.
+const TYPED: [&str; 1] = ["line"];
 /// The members that name the folder of a command.
 pub const FOLDERS: [&str; 4] = ["workdir", "cwd", "working_directory", "directory"];
 /// The members that name a file or a folder.
@@ -173,14 +175,15 @@ impl<'a> ToolAct<'a> {
 impl<'a> RunAct<'a> {
     fn of(shell: ToolShell, input: &'a Map<String, Value>) -> Self {
         let set = |name: &str| input.get(name).filter(|value| !value.is_null());
+        let commands: &[&str] = if shell == ToolShell::Typed { &TYPED } else { &COMMANDS };
         let others = input.iter().filter(|(name, value)| {
-            let is_read = COMMANDS.contains(&name.as_str())
+            let is_read = commands.contains(&name.as_str())
                 || matches!(name.as_str(), "description" | "timeout" | "args");
             !is_read && !matches!(value, Value::Null | Value::Bool(false))
         });
         Self {
             shell,
-            commands: COMMANDS.into_iter().filter_map(set).collect(),
+            commands: commands.iter().copied().filter_map(set).collect(),
             args: set("args"),
             folders: FOLDERS.into_iter().filter_map(set).collect(),
             description: text(input, "description"),

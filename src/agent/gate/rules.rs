@@ -11,6 +11,7 @@ use callgate_approval::desk::Ruling;
 use callgate_rules::{Act, CommandBounds, Disk, Policy, PolicyDefaults, disk, judge};
 
 use rustix::fs::{Access, access};
+use serde_json::json;
 
 use super::AGENT;
 use super::always::RepeatableAct;
@@ -19,17 +20,27 @@ use crate::disk::RealDisk;
 use crate::policy::{LiveRules, home, local_now, ruling_of};
 use hidden::SearchJudge;
 
+/// The tool that reads a file.
+const READ: &str = "read_file";
+
 /// The ruling on a use of a tool.
 #[derive(Debug)]
 pub(super) struct ToolRuling {
     pub(super) ruling: Ruling,
     /// The act that a person may allow from now on, if any.
     pub(super) like: Option<RepeatableAct>,
+    /// Why asking a person would be in vain.
+    pub(super) fault: Option<String>,
 }
 
 impl ToolRuling {
     pub(super) fn denied(because: String) -> Self {
-        Self { ruling: Ruling::Deny { because }, like: None }
+        Self { ruling: Ruling::Deny { because }, like: None, fault: None }
+    }
+
+    /// Returns true if a person has to be asked.
+    pub(super) fn asks(&self) -> bool {
+        matches!(self.ruling, Ruling::Ask { .. } | Ruling::Confirm { .. })
     }
 }
 
@@ -65,7 +76,13 @@ impl RuntimeRules {
             }
             _ => None,
         };
-        ToolRuling { ruling, like }
+        ToolRuling { ruling, like, fault: None }
+    }
+
+    /// Returns true if the rules let the model read this file without a question.
+    pub(super) fn lets_read(&self, path: &str) -> bool {
+        let input = json!({ "path": path }).to_string();
+        matches!(self.rule(READ, &input).ruling, Ruling::Allow { .. })
     }
 
     /// Looks at another disk than that of this machine.

@@ -4,13 +4,14 @@ use callgate_wire::approval::LEGACY_SOCKET;
 
 use super::{KeyFlag, SettingKey, UNLIMITED, key};
 use crate::config::choices::{
-    ENGINES, LOG_LEVELS, UNATTENDED, UNCLEAR, WHEN_ABSENT, is_model_name, meaning_of,
+    EFFORTS, ENGINES, LOG_LEVELS, UNATTENDED, UNCLEAR, WHEN_ABSENT, is_model_name, meaning_of,
 };
 use crate::config::shortcut::is_shortcut;
 use crate::config::value::ValueKind;
 
 const COUNT: (i64, i64) = (1, UNLIMITED);
 const ENGINE_WORDS: &[&str] = &["auto", "anthropic", "openai", "claude-code", "offline"];
+const EFFORT_WORDS: &[&str] = &["low", "medium", "high", "xhigh", "max"];
 const LEVEL_WORDS: &[&str] = &["error", "warn", "info", "debug"];
 const RESUME: &str = "true, false or the id of a conversation in quotes";
 const THEMES: &[&str] = &["system", "light", "dark"];
@@ -166,6 +167,11 @@ pub(crate) const KEYS: &[SettingKey] = &[
         .about("Whether the key is in the desktop's keyring")
         .default("false")
         .flag(KeyFlag::None),
+    text("agent.fallback_model", "NAME", "the name of a model", is_model_name)
+        .about("The model that answers if the chosen one is overloaded or unknown"),
+    choice("agent.effort", "LEVEL", EFFORT_WORDS, |text| meaning_of(EFFORTS, text).is_some())
+        .about("How much effort the model puts into an answer")
+        .note("not every model knows it, or every level"),
     text("agent.openai_model", "NAME", "the name of a model, such as gpt-5", is_model_name)
         .about("The model of the engine openai, as its server names it")
         .note("without it, the first that the server lists")
@@ -216,6 +222,14 @@ pub(crate) const KEYS: &[SettingKey] = &[
         .note("600 by default for a model server on this machine"),
     key("agent.system_prompt_file", ValueKind::File)
         .about("A file with instructions for every conversation"),
+    key("agent.project_instructions", ValueKind::Switch)
+        .about("Whether the model reads the project's AGENTS.md, CLAUDE.md and .goosehints")
+        .default("true")
+        .flag(KeyFlag::Fixed(
+            "no-project-instructions",
+            "false",
+            "Do not read the project's AGENTS.md, CLAUDE.md and .goosehints",
+        )),
     key("agent.roots", ValueKind::Folders)
         .about("A folder in which tools work; repeat it for more")
         .default("the working folder")

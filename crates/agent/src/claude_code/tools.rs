@@ -99,6 +99,10 @@ async fn decide(
             let input = input.and_then(|input| serde_json::from_str(input.get()).ok());
             PermissionDecision::Allow { input, updates: Vec::new() }
         }
+        ToolPermit::Futile { because } => {
+            lock(&ran).insert(id, CallOutcome::failed(&*because));
+            PermissionDecision::Deny { message: because, interrupt: false }
+        }
         ToolPermit::Denied { because, interrupt } => {
             lock(&ran).insert(id, CallOutcome::denied(&*because));
             PermissionDecision::Deny { message: because, interrupt }

@@ -67,7 +67,13 @@ impl Bench {
         self.tools.refresh();
         let tool = self.tools.tools().remove(0);
         let progress = Arc::new(|_, _: &str| {});
-        tool.run(ToolInvocation { input: raw_json(input), progress }).await
+        tool.run(ToolInvocation {
+            input: raw_json(input),
+            conversation: "c".into(),
+            address: crate::tool::CallAddress::default(),
+            progress,
+        })
+        .await
     }
 }
 
@@ -167,7 +173,14 @@ async fn a_program_that_has_become_unsafe_does_not_run() {
     let tool = bench.tools.tools().remove(0);
     bench.put("greet", GREET, 0o722);
     let progress = Arc::new(|_, _: &str| {});
-    let outcome = tool.run(ToolInvocation { input: raw_json(&json!({})), progress }).await;
+    let outcome = tool
+        .run(ToolInvocation {
+            input: raw_json(&json!({})),
+            conversation: "c".into(),
+            address: crate::tool::CallAddress::default(),
+            progress,
+        })
+        .await;
     assert!(outcome.is_error && outcome.text.contains("others can write"), "{outcome:?}");
 }
 

@@ -57,7 +57,13 @@ async fn run(settings: &RunSettings, name: &str, input: Value) -> CallOutcome {
     let tools = tools(settings);
     let tool = tools.iter().find(|tool| tool.spec().name == name).unwrap();
     let progress = Arc::new(|_, _: &str| {});
-    tool.run(ToolInvocation { input: raw_json(&input), progress }).await
+    tool.run(ToolInvocation {
+        input: raw_json(&input),
+        conversation: "c".into(),
+        address: crate::tool::CallAddress::default(),
+        progress,
+    })
+    .await
 }
 
 #[test]

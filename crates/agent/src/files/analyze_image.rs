@@ -2,9 +2,9 @@
 
 use serde_json::json;
 
+use super::beneath::whole;
 use super::error_text::cannot;
 use super::input::FileToolInput;
-use super::read_file::whole;
 use super::write_file::names_a_file;
 use super::{CancelFlag, FileContext};
 use crate::message::MediaSource;

@@ -3,13 +3,14 @@
 
 use std::ffi::OsStr;
 use std::fs::File;
+use std::io::Read;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::path::Path;
 
 use rustix::fs::{Mode, OFlags, ResolveFlags, Stat, fstat, openat2};
 use rustix::io::Errno;
 
-use super::error_text::{FileKind, errno_text};
+use super::error_text::{FileKind, errno_text, io_text};
 
 /// How often opening a path is retried while other processes move its folders.
 const MOST_TRIES: usize = 128;
@@ -53,6 +54,15 @@ pub(super) fn only_file(opened: OwnedFd) -> Result<(File, Stat), String> {
         FileKind::File => Ok((File::from(opened), stat)),
         other => Err(other.refusal().to_owned()),
     }
+}
+
+/// Returns the contents, unless they are larger than `most`. The reported size of a file is not
+/// reliable.
+pub(super) fn whole(file: File, most: u64) -> Result<Option<Vec<u8>>, String> {
+    let size = file.metadata().map_or(0, |metadata| metadata.len());
+    let mut bytes = Vec::with_capacity(usize::try_from(size.min(most)).unwrap_or_default() + 1);
+    file.take(most.saturating_add(1)).read_to_end(&mut bytes).map_err(|error| io_text(&error))?;
+    Ok((bytes.len() as u64 <= most).then_some(bytes))
 }
 
 /// Opens `path` beneath `folder`, and retries while other processes move its folders.

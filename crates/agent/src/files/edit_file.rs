@@ -11,13 +11,15 @@ use memchr::memmem::Finder;
 use rustix::fs::{Stat, fstat};
 use serde_json::json;
 
-use super::beneath::child;
+use super::beneath::{child, whole};
 use super::draft::{FileDraft, noted};
 use super::error_text::{FileKind, cannot, errno_text, io_text};
 use super::hunks::unified;
 use super::input::FileToolInput;
 use super::name::shown;
-use super::read_file::{check_text, whole};
+use super::read_file::check_text;
+use super::roots::FileLocation;
+use super::seen_files::Replacement;
 use super::target::WriteTarget;
 use super::write_file::{check_size, names_a_file};
 use super::{CancelFlag, FileContext};
@@ -40,8 +42,8 @@ pub(super) fn edit_file(
 ) -> Result<CallOutcome, String> {
     let path = input.text("path")?;
     let edit = TextEdit::of(input)?;
-    let (count, diff, note) =
-        change(context, path, &edit, stop).map_err(|reason| cannot("edit", path, reason))?;
+    let changed = change(context, input, &edit, stop);
+    let (count, diff, note) = changed.map_err(|reason| cannot("edit", path, reason))?;
     let times = if count == 1 { "1 place".to_owned() } else { format!("{count} places") };
     Ok(noted(
         json!({ "path": path, "replacements": count, "diff": diff }),
@@ -50,32 +52,63 @@ pub(super) fn edit_file(
     ))
 }
 
-/// Makes the edit. Returns in how many places, the diff, and what the file has lost.
-fn change(
-    context: &FileContext,
-    path: &str,
-    edit: &TextEdit<'_>,
-    stop: &CancelFlag,
-) -> Result<(usize, String, Option<String>), String> {
-    edit.check()?;
+/// Returns an error if the edit cannot be made, before anybody is asked.
+pub(super) fn check(context: &FileContext, input: &FileToolInput) -> Result<(), String> {
+    let path = input.text("path")?;
+    let edit = TextEdit::of(input)?;
+    let found = || {
+        edit.check()?;
+        let place = place(context, path)?;
+        let (_, original) = original(context, input, &place)?;
+        edit.edited(context, &original, &CancelFlag::default()).map(drop)
+    };
+    found().map_err(|reason| cannot("edit", path, reason))
+}
+
+fn place<'a>(context: &'a FileContext, path: &str) -> Result<FileLocation<'a>, String> {
     let place = context.roots.locate(path)?;
     names_a_file(path)?;
-    // A thread that panicked while it held the lock has left no file half written.
-    let _writing = lock(&context.writing);
-    let target = WriteTarget::find(&place, false)?;
+    Ok(place)
+}
+
+/// Reads the file that is to be changed, unless it has changed since the model read it.
+fn original(
+    context: &FileContext,
+    input: &FileToolInput,
+    place: &FileLocation<'_>,
+) -> Result<(WriteTarget, OriginalFile), String> {
+    let target = WriteTarget::find(place, false)?;
     if target.old.is_none() {
         return Err("it does not exist: create it with write_file".to_owned());
     }
+    context.seen.check(&input.conversation, place, &target, Replacement::Part)?;
     let original = OriginalFile::read(&target, context.limits.max_file)?;
-    let text = check_text(&original.bytes, original.bytes.len() as u64)?;
-    let places = edit.places(text, stop)?;
-    let edited = edit.apply(text, &places);
-    check_size(edited.len(), context)?;
+    Ok((target, original))
+}
+
+/// Makes the edit. Returns in how many places, the diff, and what the file has lost.
+fn change(
+    context: &FileContext,
+    input: &FileToolInput,
+    edit: &TextEdit<'_>,
+    stop: &CancelFlag,
+) -> Result<(usize, String, Option<String>), String> {
+    let path = input.text("path")?;
+    edit.check()?;
+    let place = place(context, path)?;
+    // A thread that panicked while it held the lock has left no file half written.
+    let _writing = lock(&context.writing);
+    let (target, original) = original(context, input, &place)?;
+    let (text, places, edited) = edit.edited(context, &original, stop)?;
     let mut draft = FileDraft::new(&target)?;
     draft.write(edited.as_bytes(), stop)?;
     stop.check()?;
     original.is_still_there(&target)?;
     let note = draft.publish(&target)?;
+    // A model that has not read the file knows only a part of it.
+    if context.seen.has(&input.conversation, &place) {
+        context.seen.note(&input.conversation, &place, context.seen.mark(edited.as_bytes()));
+    }
     let diff = unified(path, text, edit.0.old.len(), edit.0.new, &places, MOST_DIFF);
     Ok((places.len(), cut(diff), note))
 }
@@ -138,6 +171,20 @@ impl<'a> TextEdit<'a> {
     pub(super) fn applied(&self, text: &str, stop: &CancelFlag) -> Result<String, String> {
         self.check()?;
         Ok(self.apply(text, &self.places(text, stop)?))
+    }
+
+    /// Returns the text of the file, the places of the edit, and the text after it.
+    fn edited<'b>(
+        &self,
+        context: &FileContext,
+        original: &'b OriginalFile,
+        stop: &CancelFlag,
+    ) -> Result<(&'b str, Vec<usize>, String), String> {
+        let text = check_text(&original.bytes, original.bytes.len() as u64)?;
+        let places = self.places(text, stop)?;
+        let edited = self.apply(text, &places);
+        check_size(edited.len(), context)?;
+        Ok((text, places, edited))
     }
 
     fn check(&self) -> Result<(), String> {

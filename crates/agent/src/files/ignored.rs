@@ -3,9 +3,8 @@
 use std::ffi::OsStr;
 use std::os::fd::BorrowedFd;
 
-use super::beneath::child;
+use super::beneath::{child, whole};
 use super::glob::{GlobDialect, GlobPattern, LONGEST};
-use super::read_file::whole;
 
 /// A larger ignore file is not read.
 const MOST_BYTES: u64 = 1024 * 1024;

@@ -8,11 +8,14 @@ use super::name::shown;
 /// The limit, in characters, of a member's name in an error.
 const LONGEST_NAME: usize = 64;
 
-/// The arguments of one call. A member that is `null` counts as absent.
-pub(super) struct FileToolInput(pub(super) Map<String, Value>);
+/// The arguments of one call, and its conversation. A member that is `null` counts as absent.
+pub(super) struct FileToolInput {
+    pub(super) members: Map<String, Value>,
+    pub(super) conversation: String,
+}
 
 impl FileToolInput {
-    pub(super) fn read(json: &str) -> Result<Self, String> {
+    pub(super) fn read(json: &str, conversation: &str) -> Result<Self, String> {
         let members = Members::read(json)
             .map_err(|_| "the input is not a JSON object: give the arguments by name".to_owned())?;
         let mut names: Vec<_> = members.0.iter().map(|(name, _)| name.as_ref()).collect();
@@ -20,13 +23,15 @@ impl FileToolInput {
         if let Some([name, ..]) = names.windows(2).find(|two| two[0] == two[1]) {
             return Err(format!("the input has `{name}` twice: give it once"));
         }
-        let map = serde_json::from_str(json).map_err(|error| format!("the input: {error}"))?;
-        Ok(Self(map))
+        let members = serde_json::from_str(json).map_err(|error| format!("the input: {error}"))?;
+        Ok(Self { members, conversation: conversation.to_owned() })
     }
 
     /// Refuses unknown members: the rules that judged the input may have taken one for a path.
     pub(super) fn only(self, known: &[String]) -> Result<Self, String> {
-        let Some(name) = self.0.keys().find(|name| !known.contains(name)) else { return Ok(self) };
+        let Some(name) = self.members.keys().find(|name| !known.contains(name)) else {
+            return Ok(self);
+        };
         let short: String = name.chars().take(LONGEST_NAME).collect();
         Err(format!(
             "`{}` is unknown in the input: this tool takes {}",
@@ -36,7 +41,7 @@ impl FileToolInput {
     }
 
     fn get(&self, name: &str) -> Option<&Value> {
-        self.0.get(name).filter(|value| !value.is_null())
+        self.members.get(name).filter(|value| !value.is_null())
     }
 
     /// Returns a required string.

@@ -7,10 +7,11 @@ use memchr::memchr_iter;
 use rustix::io::Errno;
 use serde_json::{Map, Value};
 
+use super::beneath::whole;
 use super::edit_file::{MOST_DIFF, TextEdit, cut};
 use super::error_text::errno_text;
 use super::hunks::unified;
-use super::read_file::{check_text, whole};
+use super::read_file::check_text;
 use super::write_file::names_a_file;
 use super::{CancelFlag, FileContext};
 use crate::gate::ChangePreview;

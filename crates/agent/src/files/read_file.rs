@@ -6,8 +6,10 @@ use std::io::{BufRead, BufReader, Read};
 use memchr::{memchr, memchr_iter};
 use serde_json::json;
 
+use super::beneath::whole;
 use super::error_text::{cannot, io_text};
 use super::input::FileToolInput;
+use super::seen_files::ContentMark;
 use super::write_file::names_a_file;
 use super::{CancelFlag, FileContext};
 use crate::tool::CallOutcome;
@@ -55,7 +57,7 @@ pub(super) fn read_file(
         bytes: context.limits.max_result.max(1),
     };
     let is_range = offset.is_some() || limit.is_some();
-    let part = part(context, path, range, is_range, stop)
+    let part = part(context, input, range, is_range, stop)
         .map_err(|reason| cannot("read", path, reason))?;
     let result = json!({
         "path": path,
@@ -71,18 +73,21 @@ pub(super) fn read_file(
 
 fn part(
     context: &FileContext,
-    path: &str,
+    input: &FileToolInput,
     range: LineRange,
     is_range: bool,
     stop: &CancelFlag,
 ) -> Result<FileExcerpt, String> {
+    let path = input.text("path")?;
     let place = context.roots.locate(path)?;
     names_a_file(path)?;
     let (file, stat) = place.file()?;
     let size = u64::try_from(stat.st_size).unwrap_or_default();
     let most = context.limits.max_file;
     if is_range && size > most {
-        return streamed(file, range, size, stop);
+        let part = streamed(file, range, size, stop)?;
+        context.seen.note(&input.conversation, &place, ContentMark::stamp(&stat));
+        return Ok(part);
     }
     let bytes = whole(file, most)?.ok_or_else(|| {
         format!(
@@ -90,6 +95,8 @@ fn part(
              `limit`, which count lines, or use search_text"
         )
     })?;
+    // The model also learns that a file is binary, and may then replace it.
+    context.seen.note(&input.conversation, &place, context.seen.mark(&bytes));
     let size = bytes.len() as u64;
     check_text(&bytes, size)?;
     let total = memchr_iter(b'\n', &bytes).count() as u64 + u64::from(ends_open(&bytes));
@@ -182,15 +189,6 @@ fn whole_characters(bytes: &[u8]) -> usize {
         Err(error) if error.error_len().is_none() => error.valid_up_to(),
         _ => bytes.len(),
     }
-}
-
-/// Returns the contents, unless they are larger than `most`. The reported size of a file is not
-/// reliable.
-pub(super) fn whole(file: File, most: u64) -> Result<Option<Vec<u8>>, String> {
-    let size = file.metadata().map_or(0, |metadata| metadata.len());
-    let mut bytes = Vec::with_capacity(usize::try_from(size.min(most)).unwrap_or_default() + 1);
-    file.take(most.saturating_add(1)).read_to_end(&mut bytes).map_err(|error| io_text(&error))?;
-    Ok((bytes.len() as u64 <= most).then_some(bytes))
 }
 
 /// Returns the bytes as text, or the reason why they are not text.

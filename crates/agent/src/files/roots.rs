@@ -107,6 +107,20 @@ impl AllowedFolders {
         }
     }
 
+    /// Returns each allowed folder.
+    pub(super) fn each(&self) -> impl Iterator<Item = FileLocation<'_>> {
+        self.roots.iter().map(|root| FileLocation { roots: self, root, rest: PathBuf::new() })
+    }
+
+    /// Returns the path from the working folder on, if it lies there.
+    pub(super) fn in_working_folder(&self, path: &Path) -> Option<String> {
+        let known = self.roots.iter().flat_map(|root| &root.names);
+        let real = known.filter(|name| self.cwd.starts_with(name)).count();
+        let cwd = fs::canonicalize(&self.cwd).ok().filter(|_| real > 0);
+        let rest = path.strip_prefix(cwd?).ok()?.to_str()?;
+        (!rest.is_empty()).then(|| rest.to_owned())
+    }
+
     /// Returns the lexically resolved path, as the rules see it.
     pub(super) fn absolute(&self, path: &str) -> PathBuf {
         normal(&self.cwd.join(path))
@@ -185,6 +199,13 @@ impl<'a> FileLocation<'a> {
     /// Returns the type of what is at the path.
     pub(super) fn kind(&self) -> Result<FileKind, Errno> {
         Ok(FileKind::of(&fstat(self.open(LOOK)?)?))
+    }
+
+    /// Returns the absolute path with its links resolved, whether or not it exists.
+    pub(super) fn real_path(&self) -> Result<PathBuf, Errno> {
+        let chased = self.chase()?;
+        let root = chased.root.names.last().ok_or(Errno::NOENT)?;
+        Ok(chased.missing.iter().fold(root.join(&chased.there), |path, name| path.join(name)))
     }
 
     fn open(&self, flags: OFlags) -> Result<OwnedFd, Errno> {

@@ -6,14 +6,13 @@ use memchr::{memchr, memchr_iter, memrchr};
 use serde::Serialize;
 use serde_json::json;
 
-use super::beneath::child;
+use super::beneath::{child, whole};
 use super::error_text::{FileKind, cannot, errno_text};
 use super::glob::GlobPattern;
 use super::hidden::HiddenFilter;
 use super::input::FileToolInput;
 use super::name::shown;
 use super::needle::{Needle, NeedleResult};
-use super::read_file::whole;
 use super::roots::FileLocation;
 use super::search_files::filter;
 use super::walk::{FolderStep, FolderWalk, MOST_TIME, SearchGaps, WalkEntry, below};

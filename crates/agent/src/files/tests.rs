@@ -9,6 +9,7 @@ mod preview;
 mod race;
 mod read;
 mod search;
+mod seen;
 mod write;
 
 use std::fs;
@@ -21,7 +22,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::{AllowedFolders, FileLimits, HiddenFiles, tools};
-use crate::tool::{AgentTool, CallOutcome, ToolInvocation};
+use crate::tool::{AgentTool, CallAddress, CallOutcome, FaultContext, ToolInvocation};
 
 /// What lies outside, and must never be seen or changed.
 const CANARY: &str = "canary in the coal mine";
@@ -81,6 +82,18 @@ impl Room {
         tool.refusal(&to_raw_value(input).unwrap())
     }
 
+    /// Returns why a call cannot succeed, if the model may or may not read the files.
+    fn fault(&self, name: &str, input: &Value, may_read: bool) -> Option<String> {
+        let tool = self.tools.iter().find(|tool| tool.spec().name == name).unwrap();
+        let context = FaultContext { conversation: "c", may_read: &|_| may_read };
+        tool.fault(&to_raw_value(input).unwrap(), context)
+    }
+
+    /// Lets the model read a file, so that it may replace it.
+    fn show(&self, path: &str) {
+        self.run("read_file", &json!({ "path": path }));
+    }
+
     /// Returns the result of a use that goes well.
     fn done(&self, name: &str, input: &Value) -> (Value, String) {
         let outcome = self.run(name, input);
@@ -119,13 +132,28 @@ fn nothing() -> HiddenFiles {
 }
 
 fn run(tools: &[Arc<dyn AgentTool>], name: &str, input: &Value) -> CallOutcome {
+    run_in("c", tools, name, input)
+}
+
+fn run_in(
+    conversation: &str,
+    tools: &[Arc<dyn AgentTool>],
+    name: &str,
+    input: &Value,
+) -> CallOutcome {
     let tool = tools.iter().find(|tool| tool.spec().name == name).unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    runtime.block_on(tool.run(use_of(input)))
+    let invocation = ToolInvocation { conversation: conversation.into(), ..use_of(input) };
+    runtime.block_on(tool.run(invocation))
 }
 
 fn use_of(input: &Value) -> ToolInvocation {
-    ToolInvocation { input: to_raw_value(input).unwrap(), progress: Arc::new(|_, _| ()) }
+    ToolInvocation {
+        input: to_raw_value(input).unwrap(),
+        conversation: "c".into(),
+        address: CallAddress::default(),
+        progress: Arc::new(|_, _| ()),
+    }
 }
 
 fn names(folder: &Path) -> Vec<String> {

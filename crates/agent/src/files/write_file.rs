@@ -2,12 +2,14 @@
 
 use callgate_link::sync::lock;
 use callgate_mask::text::counted;
+use rustix::io::Errno;
 use serde_json::json;
 
 use super::draft::{FileDraft, noted};
-use super::error_text::cannot;
+use super::error_text::{cannot, errno_text};
 use super::input::FileToolInput;
 use super::name::shown;
+use super::seen_files::Replacement;
 use super::target::WriteTarget;
 use super::{CancelFlag, FileContext};
 use crate::tool::CallOutcome;
@@ -19,7 +21,7 @@ pub(super) fn write_file(
 ) -> Result<CallOutcome, String> {
     let (path, text) = (input.text("path")?, input.text("content")?);
     let (is_new, note) =
-        write(context, path, text, stop).map_err(|reason| cannot("write", path, reason))?;
+        write(context, input, path, text, stop).map_err(|reason| cannot("write", path, reason))?;
     let (bytes, lines) = (text.len() as u64, text.lines().count() as u64);
     let did = if is_new { "created" } else { "replaced" };
     let size = format!("{}, {}", counted(bytes, "byte"), counted(lines, "line"));
@@ -30,9 +32,28 @@ pub(super) fn write_file(
     ))
 }
 
+/// Returns an error if the file cannot be written, before anybody is asked.
+pub(super) fn check(context: &FileContext, input: &FileToolInput) -> Result<(), String> {
+    let (path, text) = (input.text("path")?, input.text("content")?);
+    let found = || {
+        check_size(text.len(), context)?;
+        let place = context.roots.locate(path)?;
+        names_a_file(path)?;
+        match place.kind() {
+            Err(Errno::NOENT) => return Ok(()),
+            Err(errno) => return Err(errno_text(errno)),
+            Ok(_) => {}
+        }
+        let target = WriteTarget::find(&place, false)?;
+        context.seen.check(&input.conversation, &place, &target, Replacement::Whole)
+    };
+    found().map_err(|reason| cannot("write", path, reason))
+}
+
 /// Writes the file. Returns whether it is new, and what it has lost.
 fn write(
     context: &FileContext,
+    input: &FileToolInput,
     path: &str,
     text: &str,
     stop: &CancelFlag,
@@ -43,12 +64,14 @@ fn write(
     // A thread that panicked while it held the lock has left no file half written.
     let _writing = lock(&context.writing);
     let target = WriteTarget::find(&place, true)?;
+    context.seen.check(&input.conversation, &place, &target, Replacement::Whole)?;
     let mut draft = FileDraft::new(&target)?;
     draft.write(text.as_bytes(), stop)?;
     stop.check()?;
     let note = draft.publish(&target)?;
     let is_new = target.old.is_none();
     target.keep();
+    context.seen.note(&input.conversation, &place, context.seen.mark(text.as_bytes()));
     Ok((is_new, note))
 }
 

@@ -144,6 +144,7 @@ impl ProjectFile {
             may_ask: turn.may_ask,
             mirror: turn.mirror,
             refusal: None,
+            fault: None,
             preview: None,
         };
         match turn.gate.may(question).await {
@@ -151,7 +152,7 @@ impl ProjectFile {
             ToolPermit::Allowed { .. } => {
                 Err("change the file itself, not the question".to_owned())
             }
-            ToolPermit::Denied { because, .. } => Err(because),
+            ToolPermit::Denied { because, .. } | ToolPermit::Futile { because } => Err(because),
         }
     }
 

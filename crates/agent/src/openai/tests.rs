@@ -163,3 +163,15 @@ async fn the_cloud_has_a_model_of_its_own() {
     assert_eq!(&*engine.default_model().await.unwrap(), CLOUD_MODEL);
     assert_eq!(engine.server.get().unwrap().limit, AnswerLimit::MaxCompletionTokens);
 }
+
+#[tokio::test]
+async fn the_effort_is_a_part_of_the_request() {
+    let replies = || ChatReply::Text("Hello.".to_owned());
+    let fake = Chat::start(Dialect::ChatCompletions, [replies()]);
+    let key = Some(ApiKey::new(API_KEY).unwrap());
+    let server = OpenAiServer::At { base_url: fake.url(), key, proxy: None };
+    let (model, effort) = (Some("m".to_owned()), Some(Effort::Max));
+    let settings = OpenAiSettings { model, effort, ..OpenAiSettings::new(server) };
+    answer(&OpenAi::new(settings).unwrap(), call("Hi")).await.unwrap();
+    assert_eq!(fake.bodies()[0]["reasoning_effort"], "xhigh");
+}

@@ -95,7 +95,7 @@ fn shared(ended: &mut EndedCommand, most: usize) -> [(String, bool); 2] {
     [stdout, stderr]
 }
 
-fn signal_name(signal: i32) -> &'static str {
+pub(super) fn signal_name(signal: i32) -> &'static str {
     match signal {
         1 => "SIGHUP",
         2 => "SIGINT",

@@ -20,6 +20,10 @@ impl KeptOutput {
         Self { head: Vec::new(), tail: VecDeque::new(), half: most.div_ceil(2), total: 0 }
     }
 
+    pub(super) fn is_empty(&self) -> bool {
+        self.total == 0
+    }
+
     pub(super) fn push(&mut self, bytes: &[u8]) {
         self.total += bytes.len() as u64;
         let (first, rest) =

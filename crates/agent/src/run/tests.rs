@@ -39,7 +39,12 @@ impl Bench {
     fn invocation(&self, input: &Value) -> ToolInvocation {
         let said = Arc::clone(&self.said);
         let progress = move |channel, text: &str| said.lock().unwrap().push((channel, text.into()));
-        ToolInvocation { input: to_raw_value(input).unwrap(), progress: Arc::new(progress) }
+        ToolInvocation {
+            input: to_raw_value(input).unwrap(),
+            conversation: "c".into(),
+            address: crate::tool::CallAddress::default(),
+            progress: Arc::new(progress),
+        }
     }
 
     async fn run(&self, input: Value) -> CallOutcome {
@@ -169,6 +174,28 @@ async fn a_command_runs_in_its_folder() {
     for outside in ["out", "..", "/"] {
         assert!(refusal(outside).unwrap().contains("it is outside"), "{outside}");
     }
+}
+
+#[test]
+fn faults_are_found_before_anybody_is_asked() {
+    let bench = Bench::new();
+    let fault = |input: serde_json::Value, may_read: bool| {
+        let context = FaultContext { conversation: "c", may_read: &|_| may_read };
+        bench.tool.fault(&to_raw_value(&input).unwrap(), context)
+    };
+    let check = |input: serde_json::Value, part: &str| {
+        let fault = fault(input.clone(), true).unwrap_or_else(|| panic!("{input}"));
+        assert!(fault.contains(part), "{input}: {fault}");
+    };
+    assert_eq!(fault(json!({ "command": "sh", "args": ["-c", "exit"] }), true), None);
+    check(json!({ "args": ["a"] }), "cannot be read");
+    check(json!({ "command": "sh", "shell": true }), "cannot be read");
+    check(json!({ "command": "no-such-program" }), "there is no program `no-such-program`");
+    check(json!({ "command": "./missing" }), "check the path");
+    check(json!({ "command": "sh", "cwd": "missing" }), "cannot run in the folder");
+    check(json!({ "command": "sh", "timeoutSeconds": 0 }), "timeoutSeconds is 0");
+    // Whether a file exists is not told where the model may not read.
+    assert_eq!(fault(json!({ "command": "/root/missing" }), false), None);
 }
 
 #[tokio::test]

@@ -22,7 +22,7 @@ use crate::tool::ProgressSink;
 /// How long the output of background processes is still read after a command has ended.
 pub(super) const GRACE: Duration = Duration::from_millis(500);
 /// How many bytes are read at a time: the capacity of a pipe.
-const READ: usize = 64 * 1024;
+pub(super) const READ: usize = 64 * 1024;
 
 /// A command to run.
 pub(super) struct CommandJob {
@@ -105,7 +105,8 @@ pub(super) fn run(job: &CommandJob, cancel: &PipeReader) -> io::Result<Option<En
     Ok(Some(EndedCommand { status, stdout, stderr, took: began.elapsed(), left_running }))
 }
 
-fn command(job: &CommandJob) -> io::Result<Command> {
+/// Returns the command of a job, with pipes for its output.
+pub(super) fn command(job: &CommandJob) -> io::Result<Command> {
     let stdin = match &job.input {
         Some(input) => input.try_clone()?.into(),
         None => Stdio::null(),
@@ -130,7 +131,8 @@ fn is_cancelled(cancel: &PipeReader) -> io::Result<bool> {
     Ok(!wanted[0].revents().is_empty())
 }
 
-fn wait(wanted: &mut [PollFd<'_>], longest: Duration) -> io::Result<()> {
+/// Waits until one of these is ready, but not longer than this.
+pub(super) fn wait(wanted: &mut [PollFd<'_>], longest: Duration) -> io::Result<()> {
     let longest = Timespec::try_from(longest).map_err(io::Error::other)?;
     match poll(wanted, Some(&longest)) {
         Ok(_) | Err(Errno::INTR) => Ok(()),

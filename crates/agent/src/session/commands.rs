@@ -9,8 +9,8 @@ use std::time::Duration;
 use callgate_link::sync::lock;
 use callgate_wire::session::{
     BUSY, ConversationCreated, ConversationEvents, ConversationList, ConversationMessages,
-    ConversationTrimmed, IDLE, LoadAs, ModeSet, ModelList, PastMessage, RuntimeStatus,
-    SessionCommand, SessionEvent,
+    ConversationTrimmed, IDLE, InstructionFile, LoadAs, ModeSet, ModelList, PastMessage,
+    RuntimeStatus, SessionCommand, SessionEvent,
 };
 use tokio::sync::watch;
 use tokio::time::timeout;
@@ -19,6 +19,7 @@ use super::output::SessionOutput;
 use super::{AgentSession, ResumedConversation, SessionShared};
 use crate::engine_registry::CHOSEN;
 use crate::failure::RequestFailure;
+use crate::files::FilePicker;
 use crate::history::{History, HistoryError, HistoryPage};
 
 /// The number of conversations or messages on a page by default.
@@ -116,6 +117,7 @@ impl AgentSession {
                 }
                 None => None,
             };
+            let instructions = instructions(&shared, conversation.as_deref()).await;
             let (requests, questions) = shared.output.open_beside(&id);
             let status = RuntimeStatus {
                 state: state.to_owned(),
@@ -126,6 +128,7 @@ impl AgentSession {
                 model,
                 mode: mode.and_then(Result::ok),
                 conversation_id: conversation,
+                instructions,
                 requests: Some(requests),
                 questions: Some(questions),
             };
@@ -133,6 +136,15 @@ impl AgentSession {
         });
         self.named.insert(task.id(), (name, None));
     }
+}
+
+/// Returns the files whose instructions the model reads in a conversation, if they are known soon.
+async fn instructions(
+    shared: &SessionShared,
+    conversation: Option<&str>,
+) -> Option<Vec<InstructionFile>> {
+    let loaded = shared.prompts.load(&shared.options, conversation?);
+    timeout(PATIENCE, loaded).await.ok().map(|prompt| prompt.files.clone())
 }
 
 /// Returns the engine and the model that answer in a conversation, as far as they are known soon,
@@ -250,6 +262,14 @@ pub(super) async fn run(
             shared.modes.set(history, &conversation_id, mode).await?;
             Ok(SessionEvent::done(&ModeSet { conversation_id, mode }))
         }
+        SessionCommand::FindFiles { query, limit } => {
+            let found = picker(shared)?.find(&query, limit).await;
+            Ok(SessionEvent::done(&found.map_err(file_failure)?))
+        }
+        SessionCommand::ReadFile(wanted) => {
+            let text = picker(shared)?.read(wanted).await;
+            Ok(SessionEvent::done(&text.map_err(file_failure)?))
+        }
         SessionCommand::PermissionAnswer(_) if !shared.output.takes_questions() => {
             let text = "you were not asked anything: announce `permission` in `hello` to be asked";
             Err(RequestFailure::permanent("protocol", text))
@@ -265,6 +285,15 @@ pub(super) async fn run(
             Err(RequestFailure::permanent("internal", text))
         }
     }
+}
+
+fn picker(shared: &SessionShared) -> Result<&FilePicker, RequestFailure> {
+    let none = || RequestFailure::permanent("not_found", "this runtime offers no files");
+    shared.options.picker.as_ref().ok_or_else(none)
+}
+
+fn file_failure(reason: String) -> RequestFailure {
+    RequestFailure::permanent("file", reason)
 }
 
 fn page(limit: Option<u32>) -> usize {

@@ -1,6 +1,8 @@
 //! Drives a turn: asks the engine, runs the tools, and stores the messages.
 
 mod asking;
+mod fallback;
+mod fitting;
 mod keeping;
 mod meter;
 mod reports;
@@ -15,11 +17,13 @@ use std::time::Duration;
 
 use callgate_store::EntryDraft;
 use callgate_wire::session::{SessionEvent, TokenUsage};
+use serde_json::value::RawValue;
 use tokio::sync::watch;
 use tokio::task::{AbortHandle, Id, JoinSet};
 use tokio::time::{Instant, sleep, sleep_until};
 
 use super::lanes::{TurnControl, WaitingJobs};
+use super::output_schema::OutputSchema;
 use super::tool_call::{CallOrigin, CallReport};
 use super::{HaltReason, SessionShared};
 use crate::engine::{AnswerPiece, AnswerStream, EngineError};
@@ -49,6 +53,9 @@ pub(super) struct TurnDriver<'a> {
     held: HeldConversation,
     /// The engine and the model that answer.
     answering: SelectedEngine,
+    /// The schema that the answer has to fit, and the answer once it does.
+    schema: Option<OutputSchema>,
+    fitting: Option<Box<RawValue>>,
     turn: Turn,
     /// Receives the reason to stop.
     halt: watch::Receiver<Option<HaltReason>>,
@@ -106,6 +113,8 @@ pub(super) struct PreparedTurn {
     pub(super) user: ChatMessage,
     /// The engine and the model that answer.
     pub(super) answering: SelectedEngine,
+    /// The schema that the answer has to fit.
+    pub(super) schema: Option<OutputSchema>,
     /// Whether the first step replaces another turn.
     pub(super) replacing: bool,
 }
@@ -134,19 +143,7 @@ impl<'a> TurnDriver<'a> {
         prepared: PreparedTurn,
         control: TurnControl,
     ) -> Self {
-        let PreparedTurn { held, user, answering, replacing } = prepared;
-        let tools = Arc::clone(shared);
-        let is_read_only = move |name: &str| {
-            tools.tools.current().get(name).is_some_and(|tool| tool.spec().is_read_only)
-        };
-        // Somebody who cannot be told of a wait gives up soon.
-        let untold = if shared.output.takes_notices() { Duration::MAX } else { UNTOLD };
-        let bounds = TurnLimits {
-            most_rounds: shared.options.most_rounds,
-            keeps_unanswered: !replacing,
-            patience: shared.options.patience.min(untold),
-            seed: uuid::Uuid::new_v4().as_u64_pair().0,
-        };
+        let PreparedTurn { held, user, answering, schema, replacing } = prepared;
         let (id, name): (Arc<str>, Arc<str>) = (id.into(), held.id().into());
         let origin = CallOrigin::new(Arc::clone(&id), Arc::clone(&name));
         Self {
@@ -157,7 +154,9 @@ impl<'a> TurnDriver<'a> {
             account: shared.options.history.account(&shared.options.ledger, held.id()),
             held,
             answering,
-            turn: Turn::new(user, bounds, is_read_only),
+            schema,
+            fitting: None,
+            turn: fresh_turn(shared, user, replacing),
             halt: control.halt,
             waiting: control.waiting,
             steered: Vec::new(),
@@ -189,6 +188,7 @@ impl<'a> TurnDriver<'a> {
         loop {
             while !todo.is_empty() {
                 if let Some(end) = self.work_off(&mut todo).await {
+                    let Some(end) = self.fitted(end, &mut todo) else { continue };
                     if !self.shared.output.is_greeted() {
                         let note = end.as_ref().ok().and_then(StopReason::note);
                         self.events.extend(note.map(SessionEvent::Token));
@@ -200,7 +200,13 @@ impl<'a> TurnDriver<'a> {
                     self.settle_rest().await;
                     self.shared.endings.note(&self.held);
                     return match end {
-                        Ok(stop) => stop.done(self.taken, self.cost, self.origin.denied()),
+                        Ok(stop) => {
+                            let done = stop.done(self.taken, self.cost, self.origin.denied());
+                            match &self.fitting {
+                                Some(value) => done.with_member("output", value),
+                                None => done,
+                            }
+                        }
                         Err(failure) => failure.into(),
                     };
                 }
@@ -359,10 +365,28 @@ impl<'a> TurnDriver<'a> {
             }
             Err(error) => {
                 self.answer = None;
+                let error = self.fall_back(error);
                 self.turn.failed(error, todo);
             }
         }
     }
+}
+
+/// Creates a turn that answers `user`.
+fn fresh_turn(shared: &Arc<SessionShared>, user: ChatMessage, replacing: bool) -> Turn {
+    let tools = Arc::clone(shared);
+    let is_read_only = move |name: &str| {
+        tools.tools.current().get(name).is_some_and(|tool| tool.spec().is_read_only)
+    };
+    // Somebody who cannot be told of a wait gives up soon.
+    let untold = if shared.output.takes_notices() { Duration::MAX } else { UNTOLD };
+    let bounds = TurnLimits {
+        most_rounds: shared.options.most_rounds,
+        keeps_unanswered: !replacing,
+        patience: shared.options.patience.min(untold),
+        seed: uuid::Uuid::new_v4().as_u64_pair().0,
+    };
+    Turn::new(user, bounds, is_read_only)
 }
 
 /// Waits until the request has to stop.

@@ -9,11 +9,12 @@ use callgate_wire::session::{
 use super::commands::CurrentConversation;
 use super::drive::{self, PreparedTurn, TurnDriver};
 use super::lanes::{ConversationJob, JobKind, TurnControl};
+use super::output_schema::OutputSchema;
 use super::{HaltReason, SessionShared, attachments, tool_call};
 use crate::engine_registry::SelectedEngine;
 use crate::failure::RequestFailure;
 use crate::history::{HeldConversation, HistoryError};
-use crate::message::ChatMessage;
+use crate::message::{Block, ChatMessage};
 use crate::tool::TurnContext;
 use crate::turn::StopReason;
 
@@ -48,6 +49,7 @@ pub(super) async fn run(
 }
 
 /// A job after its preparation.
+#[allow(clippy::large_enum_variant, reason = "there is one at a time, and it is used up at once")]
 enum PreparedJob {
     /// It is done.
     Over(SessionEvent),
@@ -87,23 +89,25 @@ async fn begin(
 ) -> Result<PreparedJob, HaltReason> {
     match work {
         JobKind::Say(said) => {
-            let content = attachments::content(&said, &shared.options.folder).await?;
+            let schema = said.output_schema.clone().map(OutputSchema::read).transpose()?;
+            let mut content = attachments::content(&said, &shared.options.folder).await?;
+            content.extend(schema.as_ref().map(|schema| Block::text(schema.request())));
             let held = hold(shared, id, conversation).await?;
             if held.is_broken_off() && !shared.endings.knows(&held) {
                 shared.output.say(id, interrupted());
             }
-            turn(shared, held, ChatMessage::user(content), false).await
+            turn(shared, held, ChatMessage::user(content), schema, false).await
         }
         JobKind::Edit(said) => {
             let content = attachments::content(&said, &shared.options.folder).await?;
             let mut held = hold(shared, id, conversation).await?;
             take_back(&mut held).await?;
-            turn(shared, held, ChatMessage::user(content), true).await
+            turn(shared, held, ChatMessage::user(content), None, true).await
         }
         JobKind::Regenerate => {
             let mut held = hold(shared, id, conversation).await?;
             let user = take_back(&mut held).await?;
-            turn(shared, held, user, true).await
+            turn(shared, held, user, None, true).await
         }
         JobKind::SetEngine(chosen) => {
             let SelectedEngine { engine, model, .. } =
@@ -129,6 +133,7 @@ async fn begin(
         JobKind::Delete => {
             shared.options.history.delete(conversation).await?;
             shared.modes.forget(conversation);
+            shared.prompts.forget(conversation);
             Ok(PreparedJob::Over(SessionEvent::Done(None)))
         }
     }
@@ -139,10 +144,11 @@ async fn turn(
     shared: &Arc<SessionShared>,
     held: HeldConversation,
     user: ChatMessage,
+    schema: Option<OutputSchema>,
     replacing: bool,
 ) -> Result<PreparedJob, HaltReason> {
     let answering = shared.options.engines.select(held.engine()).await?;
-    Ok(PreparedJob::Turn(Box::new(PreparedTurn { held, user, answering, replacing })))
+    Ok(PreparedJob::Turn(Box::new(PreparedTurn { held, user, answering, schema, replacing })))
 }
 
 /// Waits until no other process works on the conversation, and loads it.
@@ -157,6 +163,7 @@ async fn hold(
     };
     let held = shared.options.history.hold_or(conversation, waits).await?;
     shared.modes.load(&shared.options.history, conversation).await?;
+    shared.prompts.load(&shared.options, conversation).await;
     Ok(held)
 }
 

@@ -7,6 +7,7 @@ use std::time::Duration;
 use super::SessionLog;
 use crate::budget::Budget;
 use crate::engine_registry::EngineRegistry;
+use crate::files::{FilePicker, ProjectInstructions};
 use crate::gate::PermissionGate;
 use crate::history::History;
 use crate::price::TokenPrices;
@@ -40,6 +41,12 @@ pub struct SessionOptions {
     pub ledger: History,
     /// The system prompt.
     pub system: Arc<str>,
+    /// Where the project's own instructions are; `None` if they are not read.
+    pub instructions: Option<ProjectInstructions>,
+    /// The files that the front end may offer to its user.
+    pub picker: Option<FilePicker>,
+    /// The model that answers if the chosen one is overloaded or unknown.
+    pub fallback: Option<Arc<str>>,
     /// The longest answer, in tokens.
     pub max_tokens: u32,
     /// How long the engine may think, in tokens.

@@ -16,8 +16,10 @@ use tokio::time::timeout;
 
 use super::{SessionShared, ToolMap};
 use crate::engine::EngineToolCall;
-use crate::gate::{GateQuestion, PreviewFn, QuestionMirror, RefusalFn, ToolPermit};
-use crate::tool::{AgentTool, CallOutcome, ProgressSink, ToolInvocation};
+use crate::gate::{FaultFn, GateQuestion, PreviewFn, QuestionMirror, RefusalFn, ToolPermit};
+use crate::tool::{
+    AgentTool, CallAddress, CallOutcome, FaultContext, ProgressSink, ToolInvocation,
+};
 use crate::turn::{FinishedCall, ToolCall};
 
 /// How much of a tool's arguments the ledger stores, in characters.
@@ -94,6 +96,7 @@ pub(super) async fn run(
         may_ask: mode != ConversationMode::Auto,
         mirror: shared.output.takes_questions().then(|| mirror(&shared, request)),
         refusal: Some(refusal(&tool)),
+        fault: Some(fault(&tool, conversation)),
         preview: Some(preview(&tool, &wanted.name)),
     };
     let mut entry =
@@ -103,9 +106,13 @@ pub(super) async fn run(
             // Arguments that a person has changed are the ones that run and are recorded.
             let input = input.unwrap_or_else(|| wanted.input.clone());
             entry.input = input.clone();
-            let progress = progress(&shared, request, &wanted);
-            entry.run(tool.as_ref(), ToolInvocation { input, progress }, &because).await
+            let (progress, conversation) =
+                (progress(&shared, request, &wanted), Arc::clone(conversation));
+            let address = CallAddress { request: Arc::clone(request), tool_id: wanted.id.clone() };
+            let invocation = ToolInvocation { input, conversation, address, progress };
+            entry.run(tool.as_ref(), invocation, &because).await
         }
+        ToolPermit::Futile { because } => CallReport::failed(because),
         ToolPermit::Denied { because, interrupt } => {
             origin.note_denied();
             let draft = Some(entry.draft(&because, LedgerEvent::RuntimeRefused));
@@ -135,12 +142,13 @@ pub(super) async fn permit(
         may_ask: mode != ConversationMode::Auto,
         mirror: shared.output.takes_questions().then(|| mirror(&shared, request)),
         refusal: None,
+        fault: None,
         preview: shared.tools.current().get(PREVIEWER).map(|own| preview(own, &wanted.name)),
     };
     let permit = permit_in(mode, is_read_only, &shared, question).await;
     let (kind, because, changed): (fn(_) -> _, _, _) = match &permit {
         ToolPermit::Allowed { because, input } => (LedgerEvent::Running, because, input.as_ref()),
-        ToolPermit::Denied { because, .. } => {
+        ToolPermit::Denied { because, .. } | ToolPermit::Futile { because } => {
             origin.note_denied();
             (LedgerEvent::RuntimeRefused, because, None)
         }
@@ -208,6 +216,14 @@ pub(super) fn mirror(shared: &Arc<SessionShared>, request: &Arc<str>) -> Questio
 fn refusal(tool: &Arc<dyn AgentTool>) -> RefusalFn {
     let tool = Arc::clone(tool);
     Arc::new(move |input| tool.refusal(input))
+}
+
+/// Returns what finds out whether a call of a tool cannot succeed.
+fn fault(tool: &Arc<dyn AgentTool>, conversation: &Arc<str>) -> FaultFn {
+    let (tool, conversation) = (Arc::clone(tool), Arc::clone(conversation));
+    Arc::new(move |input, may_read| {
+        tool.fault(input, FaultContext { conversation: &conversation, may_read })
+    })
 }
 
 /// Returns what previews a call of the tool `name` for the person who decides.

@@ -29,7 +29,14 @@ async fn the_machine_is_told_without_its_people() {
     let tool = tool(&settings);
     assert!(tool.spec().is_read_only);
     let input = RawValue::from_string("{}".into()).unwrap();
-    let outcome = tool.run(ToolInvocation { input, progress: Arc::new(|_, _| {}) }).await;
+    let outcome = tool
+        .run(ToolInvocation {
+            input,
+            conversation: "c".into(),
+            address: crate::tool::CallAddress::default(),
+            progress: Arc::new(|_, _| {}),
+        })
+        .await;
     assert!(!outcome.is_error);
     let host = word("hostname");
     for text in [outcome.text.as_str(), outcome.result.get()] {

@@ -2,6 +2,7 @@
 
 use callgate_wire::approval::ApprovalRequest;
 use callgate_wire::desk::CardContent;
+use callgate_wire::tool_act::ToolShell;
 use expect_test::{Expect, expect};
 use serde_json::value::to_raw_value;
 use serde_json::{Value, json};
@@ -32,6 +33,7 @@ fn body(tool: &str, input: &Value, expected: &Expect) {
 pub(crate) fn sample(kind: ToolKind) -> (Value, &'static str) {
     let patch = "*** Begin Patch\n*** Delete File: a.rs\n*** End Patch";
     match kind {
+        ToolKind::Run(ToolShell::Typed) => (json!({ "line": "make" }), "command"),
         ToolKind::Run(_) => (json!({ "command": "make" }), "command"),
         ToolKind::Code => (json!({ "code": "make" }), "command"),
         ToolKind::Write => (json!({ "path": "a.rs", "content": "x" }), "write"),

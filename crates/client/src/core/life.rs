@@ -142,7 +142,8 @@ impl ClientCore {
         self.life = RuntimeLife::Ready { since, ready: Arc::clone(&ready), fading };
         self.change(RuntimeState::Ready(ready));
         if self.life.offers(capability::HELLO) {
-            self.errand(SessionCommand::Hello { capabilities: self.settings.capabilities.clone() });
+            let capabilities = self.settings.capabilities.clone();
+            self.errand(SessionCommand::Hello { capabilities, tools: Vec::new() });
         }
         let held: Vec<_> = self.open.iter().map(|open| Arc::clone(&open.id)).collect();
         for id in held {

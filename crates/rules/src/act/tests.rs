@@ -3,6 +3,8 @@
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
 
+use callgate_wire::tool_act::ToolShell;
+
 use super::*;
 
 fn act(tool: &str, input: &str) -> Act {
@@ -74,8 +76,11 @@ fn every_line_of_the_table_of_tools_has_its_class() {
     let patch = "*** Begin Patch\\n*** Delete File: a\\n*** End Patch";
     let input = format!(r#"{{"path":"a","url":"https://docs.rs","input":"{patch}"}}"#);
     for (agent, tool, kind) in ToolKind::table() {
-        let is_run = matches!(kind, ToolKind::Run(_));
-        let input = if is_run { r#"{"command":"make"}"# } else { &input };
+        let input = match kind {
+            ToolKind::Run(ToolShell::Typed) => r#"{"line":"make"}"#,
+            ToolKind::Run(_) => r#"{"command":"make"}"#,
+            _ => &input,
+        };
         let act = Act::of(tool, input, "/home/ada/engine", agent, "/home/ada");
         assert_eq!(act.class, tools::class(kind), "{agent} {tool}");
         assert_eq!(act.command.is_some(), act.class == Class::Run, "{agent} {tool}");
@@ -117,6 +122,19 @@ fn codexs_and_the_runtimes_tools_are_known() {
         r#"{"command":"ls","args":["-l"],"cwd":"src"}"#,
         &expect!["run; command ls -l"],
     );
+    check(
+        "start_command",
+        r#"{"command":"ls","args":["-l"],"cwd":"src"}"#,
+        &expect!["run; command ls -l"],
+    );
+    check(
+        "write_to_command",
+        r#"{"id":"command-1","line":"cd /tmp; git push"}"#,
+        &expect![
+            "run; command cd /tmp; git push; it is typed into a running program, whose state is not known"
+        ],
+    );
+    check("read_command", r#"{"id":"command-1"}"#, &expect!["read"]);
     check("list_files", r"{}", &expect!["read; path /home/ada/engine"]);
     check("search_files", r#"{"pattern":"/x/*"}"#, &expect!["read; path /x; search"]);
     check("search_text", r#"{"query":"/x"}"#, &expect!["read; path /home/ada/engine; search"]);

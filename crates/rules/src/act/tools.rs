@@ -214,6 +214,9 @@ fn command(act: &mut Act, run: &RunAct<'_>, input: &Map<String, Value>) {
     if input.contains_key("shell") || run.shell == ToolShell::Foreign {
         act.doubt("it is not run by the usual shell");
     }
+    if run.shell == ToolShell::Typed {
+        act.doubt("it is typed into a running program, whose state is not known");
+    }
     if run.shell == ToolShell::Bare && !run.others.is_empty() {
         act.doubt("its input has more than a command");
     }

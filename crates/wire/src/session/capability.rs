@@ -69,3 +69,12 @@ pub const USAGE: &str = "usage";
 
 /// In `hello`: the front end accepts `tool_input`.
 pub const TOOL_INPUT: &str = "tool_input";
+
+/// `find_files` and `read_file` are understood.
+pub const FILES: &str = "files";
+
+/// `tools` in `hello` and `tool_answer` are understood.
+pub const FRONT_TOOLS: &str = "front_tools";
+
+/// `outputSchema` in `user_message` is understood.
+pub const OUTPUT_SCHEMA: &str = "output_schema";

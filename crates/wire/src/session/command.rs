@@ -6,9 +6,12 @@ use serde_json::value::RawValue;
 use super::conversation::{
     conversation_id, metadata, of_metadata, optional_conversation_id, title,
 };
+use super::file::query;
+use super::front_tool::{capabilities, tools};
 use super::{
-    Attachment, ConversationMode, LONGEST_ENGINE, LONGEST_ID, LONGEST_MODEL, PermissionAnswer,
-    UnreadableReason, UserMessage, WHOLE_NUMBER, bounded, capability,
+    Attachment, ConversationMode, FrontTool, FrontToolAnswer, LONGEST_ENGINE, LONGEST_ID,
+    LONGEST_MODEL, PermissionAnswer, UnreadableReason, UserMessage, WHOLE_NUMBER, WantedFile,
+    bounded, capability,
 };
 use crate::fields::{Malformed, optional, required, text};
 use crate::raw::Members;
@@ -31,7 +34,12 @@ pub enum SessionCommand {
     Hello {
         /// What the front end accepts, see [`capability`](super::capability).
         capabilities: Vec<String>,
+        /// The tools that the front end supplies.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        tools: Vec<FrontTool>,
     },
+    /// The front end's answer to a call of its tool.
+    ToolAnswer(FrontToolAnswer),
     /// Ends a request.
     Cancel {
         /// The request's id.
@@ -139,6 +147,16 @@ pub enum SessionCommand {
         #[serde(skip_serializing_if = "Option::is_none")]
         metadata: Option<Box<RawValue>>,
     },
+    /// Finds files for a picker of the front end.
+    FindFiles {
+        /// Words that occur in the paths.
+        query: String,
+        /// The most files to return.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        limit: Option<u32>,
+    },
+    /// Reads a file for the front end.
+    ReadFile(WantedFile),
     /// Sends responses again.
     Replay {
         /// The number of the first response.
@@ -173,6 +191,7 @@ impl SessionCommand {
             Self::ClearHistory { .. } => "clear_history",
             Self::GetStatus => "get_status",
             Self::Hello { .. } => "hello",
+            Self::ToolAnswer(_) => "tool_answer",
             Self::Cancel { .. } => "cancel",
             Self::PermissionAnswer(_) => "permission_answer",
             Self::NewConversation { .. } => "new_conversation",
@@ -187,6 +206,8 @@ impl SessionCommand {
             Self::EditLast(_) => "edit_last",
             Self::ListModels { .. } => "list_models",
             Self::SetEngine { .. } => "set_engine",
+            Self::FindFiles { .. } => "find_files",
+            Self::ReadFile(_) => "read_file",
             Self::Replay { .. } => "replay",
         }
     }
@@ -214,9 +235,14 @@ impl SessionCommand {
             Self::ListModels { .. } => Some(capability::LIST_MODELS),
             Self::SetEngine { .. } => Some(capability::SET_ENGINE),
             Self::UserMessage(said) if said.steer => Some(capability::STEER),
+            Self::UserMessage(said) if said.output_schema.is_some() => {
+                Some(capability::OUTPUT_SCHEMA)
+            }
+            Self::ToolAnswer(_) => Some(capability::FRONT_TOOLS),
             Self::ForkConversation { .. } => Some(capability::FORK),
             Self::Rewind { .. } => Some(capability::REWIND),
             Self::SetMode { .. } => Some(capability::MODES),
+            Self::FindFiles { .. } | Self::ReadFile(_) => Some(capability::FILES),
             _ => None,
         }
     }
@@ -249,9 +275,8 @@ impl SessionCommand {
             "user_message" => Self::UserMessage(UserMessage::read(members)?),
             "clear_history" => Self::ClearHistory { metadata: metadata(members)? },
             "get_status" => Self::GetStatus,
-            "hello" => Self::Hello {
-                capabilities: required(members, "capabilities", "an array of strings")?,
-            },
+            "hello" => Self::Hello { capabilities: capabilities(members)?, tools: tools(members)? },
+            "tool_answer" => Self::ToolAnswer(FrontToolAnswer::read(members)?),
             "cancel" => Self::Cancel { target: bounded(members, "target", LONGEST_ID)? },
             "permission_answer" => Self::PermissionAnswer(PermissionAnswer::read(members)?),
             "new_conversation" => Self::NewConversation {
@@ -297,6 +322,8 @@ impl SessionCommand {
                 model: optional_model(members)?,
                 metadata: metadata(members)?,
             },
+            "find_files" => Self::FindFiles { query: query(members)?, limit: limit(members)? },
+            "read_file" => Self::ReadFile(WantedFile::read(members)?),
             "replay" => Self::Replay { from_seq: required(members, "fromSeq", WHOLE_NUMBER)? },
             _ => return Err(UnreadableReason::unknown(&kind)),
         })

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 
 use super::{
-    ErrorData, PastUserMessage, PermissionRequest, PermissionResolved, RuntimeStatus, ToolInput,
-    ToolProgress, ToolResult, ToolUse, UnreadableReason, UsageReport,
+    ErrorData, FrontToolCall, PastUserMessage, PermissionRequest, PermissionResolved,
+    RuntimeStatus, ToolInput, ToolProgress, ToolResult, ToolUse, UnreadableReason, UsageReport,
 };
 use crate::fields::{Malformed, optional_object, required, write_optional};
 use crate::raw::{Members, from_object, quoted};
@@ -26,6 +26,8 @@ pub enum SessionEvent {
     ToolUse(ToolUse),
     /// A tool has succeeded, failed, or was not run.
     ToolResult(ToolResult),
+    /// The front end is to run a tool that it supplies.
+    ToolCall(FrontToolCall),
     /// A running tool has written output.
     ToolProgress(ToolProgress),
     /// A piece of a tool's input, while the model writes it.
@@ -71,11 +73,20 @@ impl SessionEvent {
     /// Every other event stays unchanged.
     #[must_use]
     pub fn tagged(self, kind: &str) -> Self {
+        match RawValue::from_string(quoted(kind)) {
+            Ok(kind) => self.with_member("kind", &kind),
+            Err(_) => self,
+        }
+    }
+
+    /// Adds a member to the data of a `done`. Every other event stays unchanged.
+    #[must_use]
+    pub fn with_member(self, name: &str, value: &RawValue) -> Self {
         let Self::Done(Some(data)) = &self else { return self };
         let Some(rest) = data.get().strip_prefix('{') else { return self };
         let comma = if rest.trim_start().starts_with('}') { "" } else { "," };
-        let tagged = format!("{{\"kind\":{}{comma}{rest}", quoted(kind));
-        RawValue::from_string(tagged).map_or(self, |tagged| Self::Done(Some(tagged)))
+        let whole = format!("{{{}:{value}{comma}{rest}", quoted(name));
+        RawValue::from_string(whole).map_or(self, |whole| Self::Done(Some(whole)))
     }
 
     /// Returns a notice of this kind.
@@ -114,6 +125,7 @@ impl SessionEvent {
             Self::Thinking(_) => "thinking",
             Self::ToolUse(_) => "tool_use",
             Self::ToolResult(_) => "tool_result",
+            Self::ToolCall(_) => "tool_call",
             Self::ToolProgress(_) => "tool_progress",
             Self::ToolInput(_) => "tool_input",
             Self::Usage(_) => "usage",
@@ -133,6 +145,7 @@ impl SessionEvent {
             "thinking" => Self::Thinking(required(members, "thinking", "a string")?),
             "tool_use" => Self::ToolUse(data(members, TOOL_USE)?),
             "tool_result" => Self::ToolResult(data(members, TOOL_RESULT)?),
+            "tool_call" => Self::ToolCall(data(members, TOOL_CALL)?),
             "tool_progress" => Self::ToolProgress(data(members, TOOL_PROGRESS)?),
             "tool_input" => Self::ToolInput(data(members, TOOL_INPUT)?),
             "usage" => Self::Usage(data(members, USAGE)?),
@@ -156,6 +169,7 @@ impl SessionEvent {
             Self::Thinking(thinking) => map.serialize_entry("thinking", thinking),
             Self::ToolUse(data) => map.serialize_entry("data", data),
             Self::ToolResult(data) => map.serialize_entry("data", data),
+            Self::ToolCall(data) => map.serialize_entry("data", data),
             Self::ToolProgress(data) => map.serialize_entry("data", data),
             Self::ToolInput(data) => map.serialize_entry("data", data),
             Self::Usage(data) => map.serialize_entry("data", data),
@@ -175,6 +189,7 @@ impl SessionEvent {
 const USER_MESSAGE: &str = "an object with message and attachments";
 const TOOL_USE: &str = "an object with toolId, toolName and input";
 const TOOL_RESULT: &str = "an object with toolId, toolName and result";
+const TOOL_CALL: &str = "an object with call, toolId, toolName and input";
 const TOOL_PROGRESS: &str = "an object with toolId, stream and text";
 const TOOL_INPUT: &str = "an object with toolId, toolName and text";
 const USAGE: &str = "an object with numbers of tokens";

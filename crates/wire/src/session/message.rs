@@ -5,11 +5,12 @@ use serde_json::value::RawValue;
 
 use super::attachment::{Attachment, attachments, images};
 use super::conversation::{metadata, of_metadata};
-use crate::fields::{Malformed, optional, required};
+use crate::fields::{Malformed, optional, optional_object, required};
 use crate::raw::Members;
 
 /// A message of the user's, with attachments.
 #[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct UserMessage {
     /// The text of the message.
     pub message: String,
@@ -23,6 +24,9 @@ pub struct UserMessage {
     /// next round. Without such a turn it is an ordinary message.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub steer: bool,
+    /// The JSON Schema that the answer has to fit, unchanged.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output_schema: Option<Box<RawValue>>,
 }
 
 /// A message of the user's in a conversation that is loaded as events.
@@ -54,7 +58,13 @@ impl UserMessage {
     /// Returns a message without files that names no conversation.
     #[must_use]
     pub fn new(message: impl Into<String>) -> Self {
-        Self { message: message.into(), attachments: Vec::new(), metadata: None, steer: false }
+        Self {
+            message: message.into(),
+            attachments: Vec::new(),
+            metadata: None,
+            steer: false,
+            output_schema: None,
+        }
     }
 
     /// Returns the conversation that the message belongs to, if it names one.
@@ -69,7 +79,8 @@ impl UserMessage {
         let mut attachments = attachments(members)?;
         attachments.extend(images(members)?);
         let steer = optional(members, "steer", "true or false")?.unwrap_or_default();
-        Ok(Self { message, attachments, metadata, steer })
+        let output_schema = optional_object(members, "outputSchema")?;
+        Ok(Self { message, attachments, metadata, steer, output_schema })
     }
 }
 

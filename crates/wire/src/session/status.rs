@@ -37,6 +37,10 @@ pub struct RuntimeStatus {
     /// The mode of the current conversation. Not sent before `hello`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<ConversationMode>,
+    /// The files of the project whose instructions the model reads in the current conversation. Not
+    /// sent before `hello`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instructions: Option<Vec<InstructionFile>>,
     /// The open requests, in the order in which they arrived. Not sent before `hello`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requests: Option<Vec<OpenRequest>>,
@@ -44,6 +48,18 @@ pub struct RuntimeStatus {
     /// before `hello`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub questions: Option<Vec<OpenQuestion>>,
+}
+
+/// A file of the project with instructions for the model.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InstructionFile {
+    /// Its absolute path.
+    pub path: String,
+    /// Its size, in bytes.
+    pub bytes: u64,
+    /// Whether the model reads only a part of it.
+    #[serde(rename = "cut")]
+    pub is_cut: bool,
 }
 
 /// A request that has not ended.

@@ -48,17 +48,17 @@ fn requests() {
             "{\"id\":\"4\",\"kind\":\"user_message\",\"message\":\"Hi\",\"metadata\":{\n\"a\":\r\n1}}",
         ],
         &expect![[r#"
-            SessionRequest { id: "1", command: UserMessage(UserMessage { message: "Hi \u{2028} \n é", attachments: [], metadata: None, steer: false }) }
+            SessionRequest { id: "1", command: UserMessage(UserMessage { message: "Hi \u{2028} \n é", attachments: [], metadata: None, steer: false, output_schema: None }) }
               = "{\"id\":\"1\",\"kind\":\"user_message\",\"message\":\"Hi \u{2028} \\n é\"}\n"
-            SessionRequest { id: "", command: UserMessage(UserMessage { message: "", attachments: [File { path: "/a", mime: "text/plain" }], metadata: Some(RawValue({ "b":1.0, "a":null })), steer: false }) }
+            SessionRequest { id: "", command: UserMessage(UserMessage { message: "", attachments: [File { path: "/a", mime: "text/plain" }], metadata: Some(RawValue({ "b":1.0, "a":null })), steer: false, output_schema: None }) }
               = "{\"id\":\"\",\"kind\":\"user_message\",\"message\":\"\",\"attachments\":[{\"path\":\"/a\",\"mime\":\"text/plain\"}],\"metadata\":{ \"b\":1.0, \"a\":null }}\n"
-            SessionRequest { id: "1", command: UserMessage(UserMessage { message: "Hi", attachments: [], metadata: None, steer: false }) }
+            SessionRequest { id: "1", command: UserMessage(UserMessage { message: "Hi", attachments: [], metadata: None, steer: false, output_schema: None }) }
               = "{\"id\":\"1\",\"kind\":\"user_message\",\"message\":\"Hi\"}\n"
             SessionRequest { id: "2", command: ClearHistory { metadata: None } }
               = "{\"id\":\"2\",\"kind\":\"clear_history\"}\n"
             SessionRequest { id: "3", command: GetStatus }
               = "{\"id\":\"3\",\"kind\":\"get_status\"}\n"
-            SessionRequest { id: "4", command: UserMessage(UserMessage { message: "Hi", attachments: [], metadata: Some(RawValue({␊"a":␍␊1})), steer: false }) }
+            SessionRequest { id: "4", command: UserMessage(UserMessage { message: "Hi", attachments: [], metadata: Some(RawValue({␊"a":␍␊1})), steer: false, output_schema: None }) }
               = "{\"id\":\"4\",\"kind\":\"user_message\",\"message\":\"Hi\",\"metadata\":{ \"a\":  1}}\n"
         "#]],
     );
@@ -142,7 +142,7 @@ fn responses() {
               = "{\"type\":\"done\",\"id\":\"1\",\"timestamp\":5}\n"
             Reply(SessionReply { id: Some("1"), event: Error { error: "no", data: None }, timestamp: 6, seq: None })
               = "{\"type\":\"error\",\"id\":\"1\",\"error\":\"no\",\"timestamp\":6}\n"
-            Reply(SessionReply { id: Some("1"), event: Status(RuntimeStatus { state: "idle", conversation_length: 10, uptime: 7, engine: None, engine_reason: None, model: None, conversation_id: None, mode: None, requests: None, questions: None }), timestamp: 8, seq: None })
+            Reply(SessionReply { id: Some("1"), event: Status(RuntimeStatus { state: "idle", conversation_length: 10, uptime: 7, engine: None, engine_reason: None, model: None, conversation_id: None, mode: None, instructions: None, requests: None, questions: None }), timestamp: 8, seq: None })
               = "{\"type\":\"status\",\"id\":\"1\",\"data\":{\"state\":\"idle\",\"conversationLength\":10,\"uptime\":7},\"timestamp\":8}\n"
         "#]],
     );
@@ -196,8 +196,8 @@ fn greeting() {
         response,
         &[&String::from_utf8_lossy(&greeting.to_line())],
         &expect![[r#"
-            Ready(RuntimeReady { version: Some("1.0.0"), capabilities: ["streaming", "tools", "attachments", "inline_attachments", "engine", "hello", "cancel", "permission", "conversations", "load_events", "edit", "thinking", "tool_progress", "notice", "replay", "set_engine", "list_models", "modes", "steer", "fork", "rewind", "usage", "tool_input"], timestamp: 1, seq: None })
-              = "{\"type\":\"ready\",\"version\":\"1.0.0\",\"capabilities\":[\"streaming\",\"tools\",\"attachments\",\"inline_attachments\",\"engine\",\"hello\",\"cancel\",\"permission\",\"conversations\",\"load_events\",\"edit\",\"thinking\",\"tool_progress\",\"notice\",\"replay\",\"set_engine\",\"list_models\",\"modes\",\"steer\",\"fork\",\"rewind\",\"usage\",\"tool_input\"],\"timestamp\":1}\n"
+            Ready(RuntimeReady { version: Some("1.0.0"), capabilities: ["streaming", "tools", "attachments", "inline_attachments", "engine", "hello", "cancel", "permission", "conversations", "load_events", "edit", "thinking", "tool_progress", "notice", "replay", "set_engine", "list_models", "modes", "steer", "fork", "rewind", "usage", "tool_input", "files", "front_tools", "output_schema"], timestamp: 1, seq: None })
+              = "{\"type\":\"ready\",\"version\":\"1.0.0\",\"capabilities\":[\"streaming\",\"tools\",\"attachments\",\"inline_attachments\",\"engine\",\"hello\",\"cancel\",\"permission\",\"conversations\",\"load_events\",\"edit\",\"thinking\",\"tool_progress\",\"notice\",\"replay\",\"set_engine\",\"list_models\",\"modes\",\"steer\",\"fork\",\"rewind\",\"usage\",\"tool_input\",\"files\",\"front_tools\",\"output_schema\"],\"timestamp\":1}\n"
         "#]],
     );
 }

@@ -4,7 +4,7 @@ use ToolKind::{
     Agent, AskUser, Code, Edit, Elicit, Fetch, Find, List, Note, Notebook, Patch, Plan, Read, Run,
     Script, Search, Todo, WebSearch, Write,
 };
-use ToolShell::{Bare, Folder, Foreign, Program, Usual};
+use ToolShell::{Bare, Folder, Foreign, Program, Typed, Usual};
 
 /// The name of callgate's own runtime as an agent.
 pub const OWN_AGENT: &str = "callgate";
@@ -41,7 +41,8 @@ pub enum ToolKind {
     Plan,
     /// Keeps the agent's list of things to do.
     Todo,
-    /// Describes the machine or keeps a list for our own runtime, and touches nothing.
+    /// Describes the machine, keeps a list or looks after a command for our own runtime, and touches
+    /// nothing else.
     Note,
     /// Asks the user.
     AskUser,
@@ -69,6 +70,8 @@ pub enum ToolShell {
     Foreign,
     /// Without a shell: a program and its arguments.
     Program,
+    /// Typed into a program that runs already. It may be a shell, in any folder and any state.
+    Typed,
     /// With the usual shell; any member but the command and its description may change how.
     Bare,
 }
@@ -103,6 +106,10 @@ const COMMON: &[(&str, &str, ToolKind)] = &[
     ("codex", "exec_command", Run(Folder)),
     ("codex", "apply_patch", Patch),
     (OWN_AGENT, "run_shell_command", Run(Program)),
+    (OWN_AGENT, "start_command", Run(Program)),
+    (OWN_AGENT, "write_to_command", Run(Typed)),
+    (OWN_AGENT, "read_command", Note),
+    (OWN_AGENT, "stop_command", Note),
     (OWN_AGENT, "read_file", Read),
     (OWN_AGENT, "list_files", List),
     (OWN_AGENT, "search_files", Find),
@@ -182,6 +189,7 @@ impl ToolKind {
     #[must_use]
     pub fn deed(self, tool: &str) -> String {
         let words = match self {
+            Run(Typed) => "Type into a running command",
             Run(_) => "Run a command",
             Code => "Run code that uses tools",
             Read => "Read a file",

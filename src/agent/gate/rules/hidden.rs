@@ -10,11 +10,8 @@ use callgate_agent::files::HiddenTest;
 use callgate_rules::{Act, Moment, NoLinks, Policy, RuleDecision, Verdict, disk, judge};
 use serde_json::json;
 
-use super::AGENT;
+use super::{AGENT, READ};
 use crate::disk::RealDisk;
-
-/// The tool with which each file of a search could be read instead.
-const READ: &str = "read_file";
 
 /// How strict a verdict is.
 const ASKED: u8 = 1;

@@ -159,6 +159,7 @@ pub(super) fn question(tool: &'static str, input: &Value, conversation: &str) ->
         may_ask: true,
         mirror: None,
         refusal: None,
+        fault: None,
         preview: None,
     }
 }
@@ -170,6 +171,7 @@ pub(super) fn words(permit: &ToolPermit) -> String {
         ToolPermit::Allowed { because, input: Some(input) } => {
             format!("allowed {input}: {because}")
         }
+        ToolPermit::Futile { because } => format!("futile: {because}"),
         ToolPermit::Denied { because, interrupt: false } => format!("denied: {because}"),
         ToolPermit::Denied { because, interrupt: true } => format!("stopped: {because}"),
     }

@@ -1,8 +1,9 @@
 //! What rules decide, and who is asked about the rest: here nobody can be.
 
 use std::path::Path;
+use std::sync::Arc;
 
-use callgate_agent::gate::PermissionGate;
+use callgate_agent::gate::{FaultFn, GateQuestion, PermissionGate};
 use callgate_wire::approval::{Action, Press};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -111,6 +112,26 @@ fn a_link_does_not_lead_past_a_rule_or_out_of_the_roots() {
     assert!(denied.starts_with("denied: denied by rule `secret`"), "{denied}");
     link("/etc".as_ref(), &bench.root("etc"));
     assert_eq!(bench.permit("read_file", &json!({ "path": "etc/passwd" })), NOBODY);
+}
+
+/// Only where a person would be asked, and only about files that the model may read.
+#[test]
+fn nobody_is_asked_about_a_call_that_cannot_succeed() {
+    let bench = Bench::new(RULES);
+    let fault: FaultFn = Arc::new(|input, may_read| {
+        let path = serde_json::from_str::<Value>(input.get()).unwrap()["path"].to_string();
+        may_read(path.trim_matches('"')).then(|| "it does not exist".to_owned())
+    });
+    let permit = |tool: &'static str, path: &str| {
+        let question = question(tool, &json!({ "path": path, "content": "" }), "c1");
+        words(&bench.run(bench.gate.may(GateQuestion { fault: Some(fault.clone()), ..question })))
+    };
+    assert_eq!(permit("write_file", "a.txt"), "futile: it does not exist");
+    let allowed = permit("read_file", "a.txt");
+    assert!(allowed.starts_with("allowed: "), "{allowed}");
+    let denied = permit("write_file", "secret/a.txt");
+    assert!(denied.starts_with("denied: denied by rule `secret`"), "{denied}");
+    assert_eq!(permit("write_file", "/etc/a.txt"), NOBODY);
 }
 
 #[test]

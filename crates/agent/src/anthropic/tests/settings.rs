@@ -118,3 +118,18 @@ async fn a_connection_is_used_again_though_its_stream_closes_late() {
     let connections = tokio::task::spawn_blocking(move || far.connections()).await.unwrap();
     assert!(connections < 4, "each of 4 answers had a connection of its own");
 }
+
+#[tokio::test]
+async fn the_effort_is_a_part_of_the_request() {
+    let fake = Messages::start([Turn::text("a"), Turn::text("b")]);
+    let url = fake.url();
+    let high = AnthropicSettings { effort: Some(Effort::High), ..settings(&url) };
+    for settings in [settings(&url), high] {
+        let mut answer = Anthropic::new(settings).unwrap().answer(hello());
+        let mut pieces = Vec::new();
+        while answer.next(&mut pieces).await.unwrap() {}
+    }
+    let requests = fake.requests();
+    assert_eq!(requests[0].body.get("output_config"), None);
+    assert_eq!(requests[1].body["output_config"], serde_json::json!({ "effort": "high" }));
+}

@@ -61,7 +61,8 @@ fn swaps_during_the_call_lead_nowhere() {
     }
     symlink(&outside, room.path("trap")).unwrap();
     room.link("way", "door/sub/../../door/sub");
-    let calls: [(&str, Value); 8] = [
+    let calls: [(&str, Value); 9] = [
+        ("read_file", json!({ "path": "door/file" })),
         ("read_file", json!({ "path": "door/sub/file" })),
         ("read_file", json!({ "path": "way/file" })),
         ("write_file", json!({ "path": "door/sub/new/er", "content": "inside word" })),
@@ -72,7 +73,7 @@ fn swaps_during_the_call_lead_nowhere() {
         ("search_files", json!({ "path": "door", "pattern": "*" })),
     ];
     // How often each went well, and how often not.
-    let mut counts = [(0, 0); 8];
+    let mut counts = [(0, 0); 9];
     let swaps = AtomicUsize::new(0);
     let swap_once = || {
         swap(&room, "door", "trap");
@@ -111,6 +112,7 @@ fn a_file_swapped_for_a_link_is_not_written_through() {
     };
     race(swap_twice, || {
         for (tool, input) in [
+            ("read_file", json!({ "path": "file" })),
             ("write_file", json!({ "path": "file", "content": "inside" })),
             ("edit_file", json!({ "path": "file", "oldText": "inside", "newText": "in" })),
             ("edit_file", json!({ "path": "file", "oldText": "canary", "newText": "crow" })),

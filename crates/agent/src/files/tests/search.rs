@@ -1,8 +1,8 @@
 //! `search_files` and `search_text`.
 
 use std::fs;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -284,8 +284,8 @@ fn loops_and_depth_end_a_search() {
     assert_eq!(files, ["d/".repeat(MOST_DEPTH + 5) + "file"]);
 }
 
-fn context(roots: AllowedFolders) -> FileContext {
-    FileContext { roots, limits: FileLimits::default(), hidden: nothing(), writing: Mutex::new(()) }
+fn context(roots: AllowedFolders) -> Arc<FileContext> {
+    FileContext::new(roots, FileLimits::default(), nothing())
 }
 
 #[test]
@@ -294,9 +294,11 @@ fn what_nobody_waits_for_ends() {
     room.put("file", "needle\n");
     let roots = AllowedFolders::open(&room.path(""), &[room.path("")]).unwrap();
     let context = context(roots);
-    let input = FileToolInput::read(r#"{"pattern": "needle"}"#).unwrap();
+    let input = FileToolInput::read(r#"{"pattern": "needle"}"#, "c").unwrap();
     let stop = CancelFlag::default();
     assert!(search_text(&context, &input, &stop).is_ok());
+    let read = FileToolInput::read(r#"{"path": "file"}"#, "c").unwrap();
+    assert!(read_file(&context, &read, &stop).is_ok());
     stop.0.store(true, Ordering::Relaxed);
     assert_eq!(
         search_text(&context, &input, &stop).unwrap_err(),
@@ -304,12 +306,12 @@ fn what_nobody_waits_for_ends() {
     );
     assert!(search_files(&context, &input, &stop).is_err());
     assert!(list_files(&context, &input, &stop).is_err());
-    let input = FileToolInput::read(r#"{"path": "file", "offset": 2}"#).unwrap();
+    let input = FileToolInput::read(r#"{"path": "file", "offset": 2}"#, "c").unwrap();
     assert!(read_file(&context, &input, &stop).unwrap_err().contains("cancelled"));
-    let input = FileToolInput::read(r#"{"path": "file", "content": ""}"#).unwrap();
+    let input = FileToolInput::read(r#"{"path": "file", "content": ""}"#, "c").unwrap();
     assert!(write_file(&context, &input, &stop).unwrap_err().contains("cancelled"));
     let edit = r#"{"path": "file", "oldText": "needle\n", "newText": ""}"#;
-    assert!(edit_file(&context, &FileToolInput::read(edit).unwrap(), &stop).is_err());
+    assert!(edit_file(&context, &FileToolInput::read(edit, "c").unwrap(), &stop).is_err());
     assert_eq!(fs::read_to_string(room.path("file")).unwrap(), "needle\n");
     assert_eq!(room.names(), ["file"]);
 }
@@ -354,7 +356,7 @@ fn a_dropped_use_is_told_to_stop() {
     let room = Room::new();
     let roots = AllowedFolders::open(&room.path(""), &[room.path("")]).unwrap();
     let context = context(roots);
-    let tool = FileTool { spec: list_files_spec(), work: wait, context: Arc::new(context) };
+    let tool = FileTool { spec: list_files_spec(), work: wait, check: None, context };
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let mut run = tool.run(use_of(&json!({})));
     let is_ready = runtime.block_on(async {

@@ -43,12 +43,14 @@ fn modes_and_owners_are_kept() {
     let room = Room::new();
     for bits in [0o755, 0o600, 0o640, 0o777, 0o200] {
         room.put("file", "old");
+        room.show("file");
         fs::set_permissions(room.path("file"), Permissions::from_mode(bits)).unwrap();
         room.done("write_file", &json!({ "path": "file", "content": "new" }));
         assert_eq!(mode(&room, "file"), bits, "{bits:o}");
     }
     // The bits that lend the owner's rights go, as with every write.
     room.put("file", "old");
+    room.show("file");
     fs::set_permissions(room.path("file"), Permissions::from_mode(0o4755)).unwrap();
     room.done("write_file", &json!({ "path": "file", "content": "new" }));
     assert_eq!(mode(&room, "file"), 0o755);
@@ -76,6 +78,7 @@ fn new_files_and_folders_get_what_the_umask_leaves() {
 fn read_only_files_are_refused() {
     let room = Room::new();
     room.put("file", "old");
+    room.show("file");
     fs::set_permissions(room.path("file"), Permissions::from_mode(0o444)).unwrap();
     room.check_failed("write_file", &json!({ "path": "file", "content": "" }), "read-only");
     let edit = json!({ "path": "file", "oldText": "old", "newText": "new" });
@@ -88,6 +91,7 @@ fn read_only_files_are_refused() {
 fn hard_links_are_not_written_through() {
     let room = Room::new();
     fs::hard_link(room.outside().join("canary.txt"), room.path("hard")).unwrap();
+    room.show("hard");
     let (result, text) = room.done("write_file", &json!({ "path": "hard", "content": "changed" }));
     let note = "the file had 1 other name(s) (hard links), which still have the old content";
     assert_eq!(result["note"], note);
@@ -130,6 +134,7 @@ fn attribute(room: &Room, path: &str, name: &str) -> Option<Vec<u8>> {
 fn extended_attributes_and_access_lists_are_kept() {
     let room = Room::new();
     room.put("file", "one");
+    room.show("file");
     let list = access_list();
     let file = room.path("file");
     for (name, value) in
@@ -156,6 +161,7 @@ fn extended_attributes_and_access_lists_are_kept() {
 fn a_file_does_not_get_the_access_list_of_its_folder() {
     let room = Room::new();
     room.put("folder/file", "one");
+    room.show("folder/file");
     fs::set_permissions(room.path("folder/file"), Permissions::from_mode(0o660)).unwrap();
     let set = setxattr(
         room.path("folder"),
@@ -246,6 +252,7 @@ fn a_full_disk_leaves_the_old_file_and_nothing_else() {
     if std::env::var_os(HERE).is_some() {
         let room = Room::new();
         room.put("file", "old");
+        room.show("file");
         let input = json!({ "path": "file", "content": "x".repeat(100_000) });
         room.check_failed("write_file", &input, "larger than the system permits");
         let input = json!({ "path": "a/new", "content": "x".repeat(100_000) });
@@ -274,6 +281,7 @@ fn readers_see_the_old_file_or_the_new_one() {
     let room = Room::new();
     let (old, new) = ("old\n".repeat(20_000), "new!\n".repeat(20_000));
     let path = room.put("file", &old);
+    room.show("file");
     let done = AtomicBool::new(false);
     thread::scope(|scope| {
         let reader = scope.spawn(|| {
@@ -298,6 +306,7 @@ fn readers_see_the_old_file_or_the_new_one() {
 fn a_write_that_nobody_waits_for_is_whole_or_does_not_take_place() {
     let room = Room::new();
     room.put("file", "old");
+    room.show("file");
     let new = "new".repeat(700_000);
     let tool = room.tools.iter().find(|tool| tool.spec().name == "write_file").unwrap();
     for turn in 0..10 {

@@ -38,7 +38,10 @@ impl TurnDriver<'_> {
         let options = &self.shared.options;
         EngineCall {
             model: Arc::clone(&self.answering.model),
-            system: self.shared.modes.system(&self.name, &options.system),
+            system: self
+                .shared
+                .modes
+                .system(&self.name, &self.shared.prompts.of(options, &self.name)),
             messages,
             tools: Arc::clone(&self.shared.tools.current().specs),
             max_tokens: options.max_tokens,

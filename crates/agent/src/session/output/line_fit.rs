@@ -25,6 +25,7 @@ pub(super) fn without_extensions(event: SessionEvent) -> SessionEvent {
         }
         SessionEvent::Status(status) => SessionEvent::Status(RuntimeStatus {
             mode: None,
+            instructions: None,
             requests: None,
             questions: None,
             ..status

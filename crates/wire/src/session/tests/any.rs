@@ -43,12 +43,24 @@ fn said() -> impl Strategy<Value = UserMessage> {
             name
         }),
     ];
-    (text(), vec(attachment, 0..3), metadata(), any::<bool>()).prop_map(
-        |(message, attachments, metadata, steer)| UserMessage {
+    (text(), vec(attachment, 0..3), metadata(), any::<bool>(), of(object())).prop_map(
+        |(message, attachments, metadata, steer, output_schema)| UserMessage {
             message,
             attachments,
             metadata,
             steer,
+            output_schema,
+        },
+    )
+}
+
+fn front_tool() -> impl Strategy<Value = FrontTool> {
+    (text(), text(), object(), any::<bool>()).prop_map(
+        |(name, description, input_schema, read_only)| FrontTool {
+            name,
+            description,
+            input_schema,
+            read_only,
         },
     )
 }
@@ -72,7 +84,11 @@ fn command() -> impl Strategy<Value = SessionCommand> {
         metadata().prop_map(|metadata| SessionCommand::ClearHistory { metadata }),
         metadata().prop_map(|metadata| SessionCommand::Regenerate { metadata }),
         Just(SessionCommand::GetStatus),
-        vec(text(), 0..3).prop_map(|capabilities| SessionCommand::Hello { capabilities }),
+        (vec(text(), 0..3), vec(front_tool(), 0..3))
+            .prop_map(|(capabilities, tools)| SessionCommand::Hello { capabilities, tools }),
+        (text(), object(), any::<bool>()).prop_map(|(call, result, is_error)| {
+            SessionCommand::ToolAnswer(FrontToolAnswer { call, result, is_error })
+        }),
         text().prop_map(|target| SessionCommand::Cancel { target }),
         answer().prop_map(SessionCommand::PermissionAnswer),
         (of(conversation()), of(text())).prop_map(|(conversation_id, title)| {
@@ -109,6 +125,11 @@ fn command() -> impl Strategy<Value = SessionCommand> {
         }),
         (of(conversation()), mode())
             .prop_map(|(conversation_id, mode)| SessionCommand::SetMode { conversation_id, mode }),
+        (text(), of(any::<u32>()))
+            .prop_map(|(query, limit)| SessionCommand::FindFiles { query, limit }),
+        (text(), of(1..u64::MAX), of(1..u64::MAX)).prop_map(|(path, offset, limit)| {
+            SessionCommand::ReadFile(WantedFile { path, offset, limit })
+        }),
         any::<u64>().prop_map(|from_seq| SessionCommand::Replay { from_seq }),
     ]
 }
@@ -119,9 +140,21 @@ fn mode() -> impl Strategy<Value = ConversationMode> {
 
 fn status() -> impl Strategy<Value = RuntimeStatus> {
     let named = (of(text()), of(text()), of(text()), of(text()));
-    let open = (of(mode()), of(vec(open_request(), 0..3)), of(vec(open_question(), 0..3)));
+    let instruction = (text(), any::<u64>(), any::<bool>())
+        .prop_map(|(path, bytes, is_cut)| InstructionFile { path, bytes, is_cut });
+    let open = (
+        (of(mode()), of(vec(instruction, 0..3))),
+        of(vec(open_request(), 0..3)),
+        of(vec(open_question(), 0..3)),
+    );
     (text(), any::<u64>(), any::<u64>(), named, open).prop_map(
-        |(state, conversation_length, uptime, named, (mode, requests, questions))| {
+        |(
+            state,
+            conversation_length,
+            uptime,
+            named,
+            ((mode, instructions), requests, questions),
+        )| {
             let (engine, engine_reason, model, conversation_id) = named;
             RuntimeStatus {
                 state,
@@ -132,6 +165,7 @@ fn status() -> impl Strategy<Value = RuntimeStatus> {
                 model,
                 conversation_id,
                 mode,
+                instructions,
                 requests,
                 questions,
             }

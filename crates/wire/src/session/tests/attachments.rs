@@ -31,21 +31,21 @@ fn files_are_named_or_come_with_the_message() {
         request,
         &lines,
         &expect![[r#"
-            SessionRequest { id: "1", command: UserMessage(UserMessage { message: "", attachments: [File { path: "/a", mime: "text/plain" }], metadata: None, steer: false }) }
+            SessionRequest { id: "1", command: UserMessage(UserMessage { message: "", attachments: [File { path: "/a", mime: "text/plain" }], metadata: None, steer: false, output_schema: None }) }
               = "{\"id\":\"1\",\"kind\":\"user_message\",\"message\":\"\",\"attachments\":[{\"path\":\"/a\",\"mime\":\"text/plain\"}]}\n"
-            SessionRequest { id: "1", command: UserMessage(UserMessage { message: "", attachments: [Inline { data: "aGk=", mime: "text/plain", name: None }], metadata: None, steer: false }) }
+            SessionRequest { id: "1", command: UserMessage(UserMessage { message: "", attachments: [Inline { data: "aGk=", mime: "text/plain", name: None }], metadata: None, steer: false, output_schema: None }) }
               = "{\"id\":\"1\",\"kind\":\"user_message\",\"message\":\"\",\"attachments\":[{\"data\":\"aGk=\",\"mime\":\"text/plain\"}]}\n"
-            SessionRequest { id: "1", command: UserMessage(UserMessage { message: "", attachments: [Inline { data: "", mime: "", name: Some("a.png") }], metadata: None, steer: false }) }
+            SessionRequest { id: "1", command: UserMessage(UserMessage { message: "", attachments: [Inline { data: "", mime: "", name: Some("a.png") }], metadata: None, steer: false, output_schema: None }) }
               = "{\"id\":\"1\",\"kind\":\"user_message\",\"message\":\"\",\"attachments\":[{\"data\":\"\",\"mime\":\"\",\"name\":\"a.png\"}]}\n"
-            SessionRequest { id: "1", command: UserMessage(UserMessage { message: "", attachments: [Inline { data: "aGk=", mime: "image/png", name: Some("a.png") }], metadata: None, steer: false }) }
+            SessionRequest { id: "1", command: UserMessage(UserMessage { message: "", attachments: [Inline { data: "aGk=", mime: "image/png", name: Some("a.png") }], metadata: None, steer: false, output_schema: None }) }
               = "{\"id\":\"1\",\"kind\":\"user_message\",\"message\":\"\",\"attachments\":[{\"data\":\"aGk=\",\"mime\":\"image/png\",\"name\":\"a.png\"}]}\n"
-            SessionRequest { id: "1", command: UserMessage(UserMessage { message: "", attachments: [File { path: "/a", mime: "b" }, Inline { data: "aGk=", mime: "image/png", name: None }], metadata: None, steer: false }) }
+            SessionRequest { id: "1", command: UserMessage(UserMessage { message: "", attachments: [File { path: "/a", mime: "b" }, Inline { data: "aGk=", mime: "image/png", name: None }], metadata: None, steer: false, output_schema: None }) }
               = "{\"id\":\"1\",\"kind\":\"user_message\",\"message\":\"\",\"attachments\":[{\"path\":\"/a\",\"mime\":\"b\"},{\"data\":\"aGk=\",\"mime\":\"image/png\"}]}\n"
-            SessionRequest { id: "1", command: UserMessage(UserMessage { message: "", attachments: [], metadata: None, steer: false }) }
+            SessionRequest { id: "1", command: UserMessage(UserMessage { message: "", attachments: [], metadata: None, steer: false, output_schema: None }) }
               = "{\"id\":\"1\",\"kind\":\"user_message\",\"message\":\"\"}\n"
-            SessionRequest { id: "1", command: UserMessage(UserMessage { message: "", attachments: [], metadata: None, steer: false }) }
+            SessionRequest { id: "1", command: UserMessage(UserMessage { message: "", attachments: [], metadata: None, steer: false, output_schema: None }) }
               = "{\"id\":\"1\",\"kind\":\"user_message\",\"message\":\"\"}\n"
-            SessionRequest { id: "1", command: UserMessage(UserMessage { message: "", attachments: [], metadata: None, steer: false }) }
+            SessionRequest { id: "1", command: UserMessage(UserMessage { message: "", attachments: [], metadata: None, steer: false, output_schema: None }) }
               = "{\"id\":\"1\",\"kind\":\"user_message\",\"message\":\"\"}\n"
         "#]],
     );

@@ -37,9 +37,9 @@ fn requests() {
             r#"{"id":"1","kind":"clear_history","metadata":{"conversationId":"c"}}"#,
         ],
         &expect![[r#"
-            SessionRequest { id: "1", command: Hello { capabilities: ["thinking", "new"] } }
+            SessionRequest { id: "1", command: Hello { capabilities: ["thinking", "new"], tools: [] } }
               = "{\"id\":\"1\",\"kind\":\"hello\",\"capabilities\":[\"thinking\",\"new\"]}\n"
-            SessionRequest { id: "1", command: Hello { capabilities: [] } }
+            SessionRequest { id: "1", command: Hello { capabilities: [], tools: [] } }
               = "{\"id\":\"1\",\"kind\":\"hello\",\"capabilities\":[]}\n"
             SessionRequest { id: "1", command: Cancel { target: "0" } }
               = "{\"id\":\"1\",\"kind\":\"cancel\",\"target\":\"0\"}\n"
@@ -73,7 +73,7 @@ fn requests() {
               = "{\"id\":\"1\",\"kind\":\"regenerate\"}\n"
             SessionRequest { id: "1", command: Regenerate { metadata: Some(RawValue({"conversationId":"c"})) } }
               = "{\"id\":\"1\",\"kind\":\"regenerate\",\"metadata\":{\"conversationId\":\"c\"}}\n"
-            SessionRequest { id: "1", command: EditLast(UserMessage { message: "Hi", attachments: [File { path: "a", mime: "b" }], metadata: Some(RawValue({})), steer: false }) }
+            SessionRequest { id: "1", command: EditLast(UserMessage { message: "Hi", attachments: [File { path: "a", mime: "b" }], metadata: Some(RawValue({})), steer: false, output_schema: None }) }
               = "{\"id\":\"1\",\"kind\":\"edit_last\",\"message\":\"Hi\",\"attachments\":[{\"path\":\"a\",\"mime\":\"b\"}],\"metadata\":{}}\n"
             SessionRequest { id: "1", command: ListModels { engine: None } }
               = "{\"id\":\"1\",\"kind\":\"list_models\"}\n"
@@ -287,9 +287,9 @@ fn responses() {
               = "{\"type\":\"error\",\"id\":\"1\",\"error\":\"no\",\"data\":{\"kind\":\"server\",\"status\":500,\"retryable\":true},\"timestamp\":2}\n"
             Reply(SessionReply { id: Some("1"), event: Error { error: "no", data: Some(ErrorData { kind: "cut", status: None, retryable: true }) }, timestamp: 2, seq: None })
               = "{\"type\":\"error\",\"id\":\"1\",\"error\":\"no\",\"data\":{\"kind\":\"cut\",\"status\":null,\"retryable\":true},\"timestamp\":2}\n"
-            Reply(SessionReply { id: Some("1"), event: Status(RuntimeStatus { state: "idle", conversation_length: 1, uptime: 7, engine: Some("offline"), engine_reason: Some("no key"), model: Some("m"), conversation_id: Some("c"), mode: None, requests: None, questions: None }), timestamp: 8, seq: None })
+            Reply(SessionReply { id: Some("1"), event: Status(RuntimeStatus { state: "idle", conversation_length: 1, uptime: 7, engine: Some("offline"), engine_reason: Some("no key"), model: Some("m"), conversation_id: Some("c"), mode: None, instructions: None, requests: None, questions: None }), timestamp: 8, seq: None })
               = "{\"type\":\"status\",\"id\":\"1\",\"data\":{\"state\":\"idle\",\"conversationLength\":1,\"uptime\":7,\"engine\":\"offline\",\"engineReason\":\"no key\",\"model\":\"m\",\"conversationId\":\"c\"},\"timestamp\":8}\n"
-            Reply(SessionReply { id: Some("1"), event: Status(RuntimeStatus { state: "busy", conversation_length: 1, uptime: 7, engine: None, engine_reason: None, model: None, conversation_id: None, mode: None, requests: Some([OpenRequest { id: "0", kind: "user_message", state: "queued", since: 4, from_seq: 5, conversation_id: Some("c"), message: Some("Hi") }, OpenRequest { id: "2", kind: "replay", state: "working", since: 4, from_seq: 5, conversation_id: None, message: None }]), questions: Some([OpenQuestion { id: "0", data: PermissionRequest { question: "q", tool_id: "t", tool_name: "run", input: RawValue({ "a":1.0 }), title: "Run it", reason: None, can_allow_always: None, deadline: None, diff: None, card: None }, timestamp: 6 }]) }), timestamp: 8, seq: None })
+            Reply(SessionReply { id: Some("1"), event: Status(RuntimeStatus { state: "busy", conversation_length: 1, uptime: 7, engine: None, engine_reason: None, model: None, conversation_id: None, mode: None, instructions: None, requests: Some([OpenRequest { id: "0", kind: "user_message", state: "queued", since: 4, from_seq: 5, conversation_id: Some("c"), message: Some("Hi") }, OpenRequest { id: "2", kind: "replay", state: "working", since: 4, from_seq: 5, conversation_id: None, message: None }]), questions: Some([OpenQuestion { id: "0", data: PermissionRequest { question: "q", tool_id: "t", tool_name: "run", input: RawValue({ "a":1.0 }), title: "Run it", reason: None, can_allow_always: None, deadline: None, diff: None, card: None }, timestamp: 6 }]) }), timestamp: 8, seq: None })
               = "{\"type\":\"status\",\"id\":\"1\",\"data\":{\"state\":\"busy\",\"conversationLength\":1,\"uptime\":7,\"requests\":[{\"id\":\"0\",\"kind\":\"user_message\",\"state\":\"queued\",\"since\":4,\"fromSeq\":5,\"conversationId\":\"c\",\"message\":\"Hi\"},{\"id\":\"2\",\"kind\":\"replay\",\"state\":\"working\",\"since\":4,\"fromSeq\":5}],\"questions\":[{\"type\":\"permission_request\",\"id\":\"0\",\"data\":{\"question\":\"q\",\"toolId\":\"t\",\"toolName\":\"run\",\"input\":{ \"a\":1.0 },\"title\":\"Run it\"},\"timestamp\":6}]},\"timestamp\":8}\n"
         "#]],
     );

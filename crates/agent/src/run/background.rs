@@ -1,0 +1,395 @@
+//! Commands in the background: the tools `start_command`, `read_command`, `write_to_command` and
+//! `stop_command`.
+//!
+//! A command ends with the session, however that ends. It belongs to the conversation in which it
+//! was started. Its start passes the gate like a command, and so does each line that is written to
+//! it.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use callgate_link::sync::lock;
+use callgate_mask::text::counted;
+use callgate_wire::session::tool_kind;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+use super::compose::signal_name;
+use super::running_command::{CommandNews, RunningCommand};
+use super::{RunInput, RunSettings, prepare, program, read, refused_folder, run_fault};
+use crate::BoxFuture;
+use crate::tool::{
+    AgentTool, CallOutcome, FaultContext, ToolInvocation, ToolSource, ToolSpec, TurnContext,
+    raw_json, schema_fault,
+};
+
+/// How many commands may run at once.
+pub const MOST_RUNNING: usize = 16;
+/// How many commands are remembered; of those that have ended, the oldest is forgotten first.
+const MOST_KNOWN: usize = 64;
+/// The longest text that is written to a command at once, in bytes.
+pub const LONGEST_LINE: usize = 64 * 1024;
+/// The longest wait for output. Front ends give up a request after about 60 seconds of silence.
+pub const LONGEST_WAIT: Duration = Duration::from_secs(50);
+
+const STARTS: &str = "Starts a program that keeps running in the background, such as a server, a \
+    watcher or a shell, and returns its id at once. `command` is the program alone, `args` are its \
+    arguments, one string each; no shell reads them. Look at it with read_command. It ends when the \
+    session ends. Use run_shell_command for what ends by itself.";
+const READS: &str = "Returns what a command in the background has written since it was last read, \
+    standard output and errors together, and whether it still runs. Waits up to `waitSeconds` for \
+    output or the end.";
+const WRITES: &str = "Writes a line to the input of a command in the background. A line end is \
+    added. Every line needs permission like a command. Read the answer with read_command.";
+const STOPS: &str = "Ends a command in the background with everything that it has started, and \
+    returns the rest of its output.";
+
+/// The commands of a session and the tools for them.
+pub struct BackgroundCommands {
+    tools: Vec<Arc<dyn AgentTool>>,
+    known: Arc<KnownCommands>,
+}
+
+/// The commands of a session.
+struct KnownCommands {
+    settings: RunSettings,
+    commands: Mutex<Vec<Arc<RunningCommand>>>,
+    started: AtomicU64,
+}
+
+/// What a tool does with a call.
+type CommandFunction = fn(Arc<KnownCommands>, ToolInvocation) -> BoxFuture<'static, CallOutcome>;
+
+struct CommandTool {
+    spec: ToolSpec,
+    work: CommandFunction,
+    known: Arc<KnownCommands>,
+}
+
+/// The input of `start_command`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct StartInput {
+    command: String,
+    args: Option<Vec<String>>,
+    cwd: Option<String>,
+}
+
+/// The input of `read_command` and `stop_command`.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct ReadInput {
+    id: String,
+    wait_seconds: Option<f64>,
+}
+
+/// The input of `write_to_command`.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct WriteInput {
+    id: String,
+    line: Option<String>,
+    end_input: Option<bool>,
+}
+
+/// What a front end is shown of a command.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct NewsReport<'a> {
+    id: &'a str,
+    running: bool,
+    exit_code: Option<i32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    signal: Option<&'static str>,
+    output: &'a str,
+    truncated: bool,
+}
+
+impl BackgroundCommands {
+    /// Creates the tools. Nothing runs yet.
+    #[must_use]
+    pub fn new(settings: RunSettings) -> Self {
+        let known = Arc::new(KnownCommands {
+            settings: settings.scrubbed(),
+            commands: Mutex::default(),
+            started: AtomicU64::new(0),
+        });
+        let all: [(ToolSpec, CommandFunction); 4] = [
+            (start_spec(), |known, call| Box::pin(async move { known.start(call).await })),
+            (read_spec(), |known, call| Box::pin(async move { known.read(&call).await })),
+            (write_spec(), |known, call| Box::pin(async move { known.write(&call).await })),
+            (stop_spec(), |known, call| Box::pin(async move { known.stop(&call).await })),
+        ];
+        let tool = |(spec, work)| {
+            Arc::new(CommandTool { spec, work, known: Arc::clone(&known) }) as Arc<dyn AgentTool>
+        };
+        Self { tools: all.into_iter().map(tool).collect(), known }
+    }
+}
+
+impl ToolSource for BackgroundCommands {
+    fn prepare<'a>(&'a self, _: TurnContext<'a>) -> BoxFuture<'a, ()> {
+        Box::pin(std::future::ready(()))
+    }
+
+    fn revision(&self) -> u64 {
+        // The tools never change, but they are there.
+        1
+    }
+
+    fn tools(&self) -> Vec<Arc<dyn AgentTool>> {
+        self.tools.clone()
+    }
+
+    fn close(&self) -> BoxFuture<'_, ()> {
+        let known = Arc::clone(&self.known);
+        Box::pin(async move {
+            // A panic has ended it as well.
+            tokio::task::spawn_blocking(move || known.end_all()).await.ok();
+        })
+    }
+}
+
+impl Drop for KnownCommands {
+    fn drop(&mut self) {
+        self.end_all();
+    }
+}
+
+impl AgentTool for CommandTool {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn refusal(&self, input: &RawValue) -> Option<String> {
+        let StartInput { cwd, .. } = read(input).ok()?;
+        refused_folder(&self.known.settings, cwd.as_deref()?)
+    }
+
+    fn fault(&self, input: &RawValue, context: FaultContext<'_>) -> Option<String> {
+        if let Ok(start) = read::<StartInput>(input) {
+            return run_fault(&self.known.settings, &start.into_run(), context);
+        }
+        schema_fault(&self.spec, input).or_else(|| {
+            let WriteInput { id, .. } = read(input).ok()?;
+            self.known.find(&id, context.conversation).err()
+        })
+    }
+
+    fn run(&self, invocation: ToolInvocation) -> BoxFuture<'_, CallOutcome> {
+        (self.work)(Arc::clone(&self.known), invocation)
+    }
+}
+
+impl StartInput {
+    fn into_run(self) -> RunInput {
+        RunInput { command: self.command, args: self.args, timeout_seconds: None, cwd: self.cwd }
+    }
+}
+
+impl KnownCommands {
+    async fn start(self: Arc<Self>, call: ToolInvocation) -> CallOutcome {
+        let started = tokio::task::spawn_blocking(move || self.started_by(&call)).await;
+        match started.unwrap_or_else(|error| Err(format!("the command failed: {error}"))) {
+            Ok(id) => CallOutcome::done(
+                &json!({ "id": id }),
+                format!("started as {id}: see its output with read_command"),
+            ),
+            Err(reason) => CallOutcome::failed(reason),
+        }
+    }
+
+    /// Starts a command and returns its id. It may block.
+    fn started_by(&self, call: &ToolInvocation) -> Result<String, String> {
+        let input: StartInput = input(call)?;
+        let mut commands = lock(&self.commands);
+        if commands.iter().filter(|known| known.is_running()).count() >= MOST_RUNNING {
+            return Err(format!(
+                "{MOST_RUNNING} commands are running: end one with stop_command first"
+            ));
+        }
+        let job = prepare(&self.settings, input.into_run(), Arc::new(|_, _| ()))?;
+        let id = format!("command-{}", self.started.fetch_add(1, Ordering::Relaxed) + 1);
+        let running = RunningCommand::start(id.clone(), Arc::clone(&call.conversation), &job)
+            .map_err(|error| program::not_started(&job.name, &error))?;
+        commands.push(running);
+        if commands.len() > MOST_KNOWN
+            && let Some(oldest) = commands.iter().position(|known| !known.is_running())
+        {
+            commands.remove(oldest);
+        }
+        Ok(id)
+    }
+
+    async fn read(&self, call: &ToolInvocation) -> CallOutcome {
+        let found = input::<ReadInput>(call).and_then(|input| {
+            Ok((self.find(&input.id, &call.conversation)?, wait_of(input.wait_seconds)?))
+        });
+        match found {
+            Ok((command, longest)) => report(&command.id, &command.read(longest).await),
+            Err(reason) => CallOutcome::failed(reason),
+        }
+    }
+
+    async fn write(&self, call: &ToolInvocation) -> CallOutcome {
+        let found = input::<WriteInput>(call).and_then(|input| {
+            let command = self.find(&input.id, &call.conversation)?;
+            Ok((command, text_of(&input)?, input.end_input.unwrap_or(false)))
+        });
+        let (command, text, is_last) = match found {
+            Ok(found) => found,
+            Err(reason) => return CallOutcome::failed(reason),
+        };
+        let (id, bytes) = (command.id.clone(), text.len());
+        let written = tokio::task::spawn_blocking(move || command.write(&text, is_last)).await;
+        match written.unwrap_or_else(|error| Err(error.to_string())) {
+            Ok(()) => CallOutcome::done(
+                &json!({ "id": id, "bytes": bytes }),
+                format!("wrote {} to {id}", counted(bytes as u64, "byte")),
+            ),
+            Err(reason) => CallOutcome::failed(format!("cannot write to {id}: {reason}")),
+        }
+    }
+
+    async fn stop(&self, call: &ToolInvocation) -> CallOutcome {
+        let found =
+            input::<ReadInput>(call).and_then(|input| self.find(&input.id, &call.conversation));
+        let command = match found {
+            Ok(command) => command,
+            Err(reason) => return CallOutcome::failed(reason),
+        };
+        let news = command.stop().await;
+        lock(&self.commands).retain(|known| known.id != command.id);
+        report(&command.id, &news)
+    }
+
+    fn find(&self, id: &str, conversation: &str) -> Result<Arc<RunningCommand>, String> {
+        let commands = lock(&self.commands);
+        let mut own = commands.iter().filter(|known| *known.conversation == *conversation);
+        own.clone().find(|known| known.id == id).map(Arc::clone).ok_or_else(|| {
+            let known: Vec<&str> = own.by_ref().map(|known| known.id.as_str()).collect();
+            let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+            format!("there is no command {id:?} in this conversation; there are: {known}")
+        })
+    }
+
+    fn end_all(&self) {
+        for command in lock(&self.commands).drain(..) {
+            command.end();
+        }
+    }
+}
+
+fn input<T: serde::de::DeserializeOwned>(call: &ToolInvocation) -> Result<T, String> {
+    read(&call.input).map_err(|error| format!("the input cannot be read: {error}"))
+}
+
+fn wait_of(requested: Option<f64>) -> Result<Duration, String> {
+    let seconds = requested.unwrap_or_default();
+    let wrong = || format!("waitSeconds is {seconds}; give a number from 0 on, or leave it out");
+    if seconds.is_nan() || seconds < 0.0 {
+        return Err(wrong());
+    }
+    Ok(Duration::try_from_secs_f64(seconds).unwrap_or(LONGEST_WAIT).min(LONGEST_WAIT))
+}
+
+/// Returns the text to write: the line with its end.
+fn text_of(input: &WriteInput) -> Result<String, String> {
+    match &input.line {
+        Some(line) if line.len() > LONGEST_LINE => {
+            Err(format!("the line has {} bytes, and {LONGEST_LINE} are allowed", line.len()))
+        }
+        Some(line) => Ok(format!("{line}\n")),
+        None if input.end_input == Some(true) => Ok(String::new()),
+        None => Err("`line` is missing in the input: give the line to write".to_owned()),
+    }
+}
+
+fn report(id: &str, news: &CommandNews) -> CallOutcome {
+    let signal = news.signal.map(signal_name);
+    let state = match (news.is_running, signal, news.exit_code) {
+        (true, ..) => format!("{id} is running"),
+        (_, Some(signal), _) => format!("{id} was ended by the signal {signal}"),
+        (_, _, Some(code)) => format!("{id} has ended with exit code {code}"),
+        _ => format!("{id} has ended"),
+    };
+    let output = if news.output.is_empty() { "(no new output)" } else { &news.output };
+    let report = NewsReport {
+        id,
+        running: news.is_running,
+        exit_code: news.exit_code,
+        signal,
+        output: &news.output,
+        truncated: news.is_cut,
+    };
+    CallOutcome::done(&report, format!("{state}\n{output}"))
+}
+
+fn spec(
+    name: &'static str,
+    description: &'static str,
+    properties: &Value,
+    required: &[&str],
+) -> ToolSpec {
+    let schema = json!({
+        "type": "object",
+        "properties": properties,
+        "required": required,
+        "additionalProperties": false
+    });
+    ToolSpec {
+        name: name.into(),
+        description: description.into(),
+        input_schema: raw_json(&schema),
+        is_read_only: false,
+        kind: tool_kind::EXECUTE,
+    }
+}
+
+fn id_member() -> Value {
+    json!({ "type": "string", "description": "The id that start_command returned." })
+}
+
+fn start_spec() -> ToolSpec {
+    let properties = json!({
+        "command": {
+            "type": "string",
+            "description": "The program alone: a name on PATH, or a path."
+        },
+        "args": {
+            "type": "array",
+            "items": { "type": "string" },
+            "description": "Its arguments, one string each."
+        },
+        "cwd": { "type": "string", "description": "The folder to run in, if not the project's." }
+    });
+    spec("start_command", STARTS, &properties, &["command"])
+}
+
+fn read_spec() -> ToolSpec {
+    let longest = LONGEST_WAIT.as_secs();
+    let wait = format!("How long to wait for output: 0 by default, at most {longest} seconds.");
+    let properties = json!({
+        "id": id_member(),
+        "waitSeconds": { "type": "number", "description": wait }
+    });
+    ToolSpec { is_read_only: true, ..spec("read_command", READS, &properties, &["id"]) }
+}
+
+fn write_spec() -> ToolSpec {
+    let properties = json!({
+        "id": id_member(),
+        "line": { "type": "string", "description": "What to write, without the line end." },
+        "endInput": { "type": "boolean", "description": "Whether its input ends after this." }
+    });
+    spec("write_to_command", WRITES, &properties, &["id"])
+}
+
+fn stop_spec() -> ToolSpec {
+    spec("stop_command", STOPS, &json!({ "id": id_member() }), &["id"])
+}
+
+#[cfg(test)]
+mod tests;

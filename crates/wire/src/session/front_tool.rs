@@ -1,0 +1,78 @@
+//! Tools that the front end supplies.
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use crate::fields::{Malformed, optional, required};
+use crate::raw::Members;
+
+/// The most tools of a front end.
+pub const MOST_FRONT_TOOLS: usize = 64;
+
+/// A tool that the front end supplies.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FrontTool {
+    /// Its name.
+    pub name: String,
+    /// What it does, for the model.
+    #[serde(default)]
+    pub description: String,
+    /// The JSON Schema of its input, unchanged.
+    pub input_schema: Box<RawValue>,
+    /// Whether it changes nothing.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub read_only: bool,
+}
+
+/// A call of a tool that the front end supplies.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FrontToolCall {
+    /// Identifies the call, for its answer.
+    pub call: String,
+    /// The id of the call's [`ToolUse`](super::ToolUse).
+    pub tool_id: String,
+    /// The tool, as the front end has named it.
+    pub tool_name: String,
+    /// The arguments, unchanged.
+    pub input: Box<RawValue>,
+}
+
+/// The front end's answer to a call of its tool.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FrontToolAnswer {
+    /// The call.
+    pub call: String,
+    /// The result, unchanged: any JSON.
+    pub result: Box<RawValue>,
+    /// Whether the tool failed.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_error: bool,
+}
+
+impl FrontToolAnswer {
+    pub(super) fn read(members: &Members) -> Result<Self, Malformed> {
+        let result = members
+            .get("result")
+            .and_then(|result| RawValue::from_string(result.get().to_owned()).ok());
+        Ok(Self {
+            call: super::bounded(members, "call", super::LONGEST_ID)?,
+            result: result.ok_or(Malformed::wrong("result", "any JSON"))?,
+            is_error: optional(members, "isError", "true or false")?.unwrap_or_default(),
+        })
+    }
+}
+
+/// Returns the capabilities that `hello` announces.
+pub(super) fn capabilities(members: &Members) -> Result<Vec<String>, Malformed> {
+    required(members, "capabilities", "an array of strings")
+}
+
+/// Returns the tools that `hello` supplies.
+pub(super) fn tools(members: &Members) -> Result<Vec<FrontTool>, Malformed> {
+    const TOOLS: &str = "an array of at most 64 objects with name, description and inputSchema";
+    let tools: Vec<FrontTool> = optional(members, "tools", TOOLS)?.unwrap_or_default();
+    if tools.len() <= MOST_FRONT_TOOLS { Ok(tools) } else { Err(Malformed::wrong("tools", TOOLS)) }
+}
