@@ -21,6 +21,7 @@ mod stored_message;
 pub(crate) mod tests;
 mod thread;
 mod title;
+mod written_step;
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use callgate_store::EntryDraft;
 use callgate_wire::session::TokenUsage;
+use tokio::task::yield_now;
 
 use super::shorten::is_full;
 use super::{FinishedRound, StoredExtent, TurnDriver};
@@ -90,13 +91,18 @@ impl TurnDriver<'_> {
         let mut pieces = std::mem::take(&mut self.pieces);
         let mut answered = None;
         {
-            let (keep, next) = (self.keep(round), answer.next(&mut pieces));
+            let next = answer.next(&mut pieces);
+            let keep = async {
+                // The request goes out first: the message is written while the engine reads it.
+                yield_now().await;
+                self.keep(round).await
+            };
             tokio::pin!(keep, next);
             loop {
                 tokio::select! {
                     biased;
-                    kept = &mut keep => break kept?,
                     next = &mut next, if answered.is_none() => answered = Some(next),
+                    kept = &mut keep => break kept?,
                 }
             }
         }
