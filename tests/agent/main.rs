@@ -17,6 +17,7 @@ mod ending;
 mod engines;
 mod extensions;
 mod fixture;
+mod going_on;
 mod history;
 mod killed;
 mod lanes;

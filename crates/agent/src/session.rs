@@ -17,6 +17,7 @@ mod modes;
 mod options;
 mod order;
 mod output;
+mod refused_messages;
 mod request_budget;
 mod session_tools;
 mod shutdown;
@@ -46,6 +47,7 @@ pub use options::{ResumedConversation, SessionOptions};
 pub use order::MOST_OPEN;
 use output::SessionOutput;
 pub use output::{Greeting, ROOM, greet};
+use refused_messages::RefusedMessages;
 use session_tools::{SessionTools, ToolMap};
 pub use shutdown::Shutdown;
 
@@ -60,6 +62,7 @@ struct SessionShared {
     /// Counts the requests to the engine in the last minute.
     request_rate: Mutex<RequestRate>,
     endings: ReportedEndings,
+    refused: RefusedMessages,
     modes: ConversationModes,
     /// Prepares the first use of a tool, once.
     warming: Once,
@@ -146,6 +149,7 @@ impl AgentSession {
             output,
             request_rate: Mutex::default(),
             endings: ReportedEndings::default(),
+            refused: RefusedMessages::default(),
             modes: ConversationModes::default(),
             warming: Once::new(),
         });
@@ -264,6 +268,12 @@ impl AgentSession {
             }
             SessionCommand::Rewind { conversation_id, length } => {
                 self.queue(&id, conversation_id, JobKind::Rewind(length));
+            }
+            SessionCommand::Compact { conversation_id } => {
+                self.queue(&id, conversation_id, JobKind::Compact);
+            }
+            SessionCommand::LeaveOut { conversation_id } => {
+                self.queue(&id, conversation_id, JobKind::LeaveOut);
             }
             SessionCommand::DeleteConversation { conversation_id } => {
                 self.queue(&id, Some(conversation_id), JobKind::Delete);
