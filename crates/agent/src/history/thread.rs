@@ -20,8 +20,8 @@ const MOST_WAITING: usize = 64;
 const IN_A_HURRY: Duration = Duration::from_millis(400);
 const A_MOMENT: Duration = Duration::from_millis(2);
 
-/// How many pages callers write before the thread moves them into the main file. SQLite would do
-/// that at 1,000 pages, on the thread of whoever writes, and waits for the disk.
+/// How many pages callers write before the thread moves them into the main file. The
+/// store would do that at 1,000 pages, on the thread of whoever writes, and wait for the disk.
 const MOST_PAGES: usize = 500;
 /// The size of a page of the store, in bytes.
 const PAGE: usize = 4096;

@@ -85,14 +85,14 @@ fn png(bytes: &[u8]) -> Option<PixelSize> {
 fn checksum(bytes: &[u8]) -> u32 {
     const TABLE: [u32; 256] = {
         let mut table = [0; 256];
-        let mut at = 0;
+        let mut at = 0_u32;
         while at < 256 {
-            let (mut value, mut bit) = (at as u32, 0);
+            let (mut value, mut bit) = (at, 0);
             while bit < 8 {
                 value = if value & 1 == 1 { 0xedb8_8320 ^ (value >> 1) } else { value >> 1 };
                 bit += 1;
             }
-            table[at] = value;
+            table[at as usize] = value;
             at += 1;
         }
         table

@@ -162,13 +162,12 @@ impl ToolForms {
 
     /// Returns the tool that a refusal names, by its place in the request or by its name.
     pub(super) fn named_in<'a>(&self, refusal: &str, all: &'a [ToolSpec]) -> Option<&'a ToolSpec> {
-        let sent = match place(refusal) {
-            Some(place) => self.tools.get(place)?,
-            None => {
-                let (_, rest) = refusal.split_once("function '")?;
-                let (name, _) = rest.split_once('\'')?;
-                self.tools.iter().find(|tool| tool.name == name)?
-            }
+        let sent = if let Some(place) = place(refusal) {
+            self.tools.get(place)?
+        } else {
+            let (_, rest) = refusal.split_once("function '")?;
+            let (name, _) = rest.split_once('\'')?;
+            self.tools.iter().find(|tool| tool.name == name)?
         };
         let own = self.names.get(&*sent.name).map_or(&*sent.name, String::as_str);
         all.iter().find(|tool| tool.name == own)
