@@ -9,6 +9,7 @@
 mod error;
 mod fragments;
 mod held_conversation;
+mod history_step;
 mod lock;
 mod mender;
 mod page;
@@ -21,7 +22,6 @@ mod stored_message;
 pub(crate) mod tests;
 mod thread;
 mod title;
-mod written_step;
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -34,7 +34,8 @@ use uuid::Uuid;
 pub use callgate_store::{CostSum, CostTotals, EngineSelection};
 pub use error::HistoryError;
 pub use fragments::MessageFragments;
-pub use held_conversation::{HeldConversation, HistoryStep};
+pub use held_conversation::HeldConversation;
+pub use history_step::HistoryStep;
 pub use mender::without_thoughts;
 pub use page::HistoryPage;
 pub use reservation::{PricedUsage, Reservation};

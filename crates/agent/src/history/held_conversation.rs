@@ -4,52 +4,21 @@ mod leaving_out;
 
 use std::sync::Arc;
 
-use callgate_store::{ConversationState, EngineSelection, EntryDraft, now_ms};
+use callgate_store::{ConversationState, EngineSelection, now_ms};
 use tokio::sync::oneshot::Receiver;
 
 use super::error::HistoryError;
 use super::fragments::MessageFragments;
+use super::history_step::{HistoryStep, StepEffect, WrittenStep};
 use super::lock::ConversationLock;
 use super::mender::Mender;
-use super::reservation::{PricedUsage, Reservation};
 use super::store::{HistoryStore, LoadedConversation, RememberedConversation};
-use super::written_step::{StepEffect, WrittenStep};
 use super::{History, stored_message};
-use crate::message::{Block, ChatMessage, Role, StoredToolResult};
+use crate::message::{Block, ChatMessage, Role};
 
 /// The most bytes that are written on the caller's thread. It takes less time than a thread needs
 /// to wake up.
 const MOST_AT_ONCE: usize = 16 * 1024;
-
-/// What is stored together, all or nothing.
-#[derive(Debug, Default)]
-pub struct HistoryStep {
-    /// The new messages, which the API accepts after those before them.
-    pub messages: Vec<ChatMessage>,
-    /// What is about to be shown of the messages that follow.
-    pub fragments: MessageFragments,
-    /// The results that its tools gave the front end.
-    pub results: Vec<StoredToolResult>,
-    /// The cost of its answer.
-    pub spent: Option<PricedUsage>,
-    /// The reservation for that answer.
-    pub reservation: Option<Reservation>,
-    /// The entries for the ledger.
-    pub drafts: Vec<EntryDraft>,
-    /// Whether a turn begins with the first message.
-    pub begins_turn: bool,
-    /// What the engine has to remember of the conversation after it.
-    pub engine_state: Option<String>,
-}
-
-impl HistoryStep {
-    /// Returns about how many bytes it has.
-    fn size(&self) -> usize {
-        let blocks = self.messages.iter().flat_map(|message| &message.content);
-        let results = self.results.iter().map(|kept| kept.result.get().len());
-        blocks.map(Block::size).chain(results).sum::<usize>() + self.fragments.size()
-    }
-}
 
 /// A conversation on which nobody else works until this is dropped.
 pub struct HeldConversation {

@@ -7,6 +7,7 @@
 //! refused for another reason is left out from then on.
 
 mod key_rewriter;
+mod plain_name;
 mod schema_keys;
 mod tool_forms;
 

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use callgate_store::now_ms;
 
-use super::{ConversationChange, HeldConversation, HistoryStep};
+use super::{ConversationChange, HeldConversation};
 use crate::history::error::HistoryError;
+use crate::history::history_step::HistoryStep;
 use crate::history::store::HistoryStore;
 use crate::history::stored_message;
 use crate::message::{Block, ChatMessage, Role};

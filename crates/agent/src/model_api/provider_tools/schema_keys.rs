@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value};
 
-use super::tool_forms::{is_plain, plain};
+use super::plain_name::{is_plain, plain};
 
 /// Keywords with one schema.
 const WITH_SCHEMA: [&str; 12] = [

@@ -4,42 +4,15 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use callgate_store::Sha256Hash;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::key_rewriter::with_keys;
+use super::plain_name::{is_plain, plain};
 use super::schema_keys;
 use crate::engine::{AnswerPiece, EngineCall};
 use crate::message::{Block, ChatMessage};
 use crate::tool::{ToolSpec, raw_json};
-
-/// The longest name that every provider accepts.
-const LONGEST: usize = 64;
-/// How many digits of a digest a replaced name ends with.
-const DIGITS: usize = 12;
-
-/// Returns true if every provider accepts the name.
-pub(super) fn is_plain(name: &str) -> bool {
-    let is_accepted = |byte: u8| byte.is_ascii_alphanumeric() || b"_-".contains(&byte);
-    (1..=LONGEST).contains(&name.len()) && name.bytes().all(is_accepted)
-}
-
-/// Returns a name that every provider accepts, in place of one that some refuse: what is accepted
-/// of it, and a digest of it. It depends only on the name, unless somebody has chosen the same.
-pub(super) fn plain(name: &str, is_taken: impl Fn(&str) -> bool) -> String {
-    let accepted =
-        |next: char| if next.is_ascii_alphanumeric() || next == '-' { next } else { '_' };
-    let start: String = name.chars().map(accepted).take(LONGEST - DIGITS - 1).collect();
-    let mut digest = Sha256Hash::of(name.as_bytes()).to_string();
-    loop {
-        let new = format!("{start}_{}", &digest[..DIGITS]);
-        if !is_taken(&new) {
-            return new;
-        }
-        digest = Sha256Hash::of(digest.as_bytes()).to_string();
-    }
-}
 
 /// The tools of a request.
 #[derive(Debug)]

@@ -1,13 +1,43 @@
-//! A step in the form in which it is written to the store.
+//! The steps of a conversation, and the form in which they are written to the store.
 
 use callgate_store::{Addition, AnswerCost, ConversationState, EntryDraft, NewMessage, now_ms};
 
 use super::error::HistoryError;
-use super::held_conversation::HistoryStep;
+use super::fragments::MessageFragments;
 use super::reservation::{PricedUsage, Reservation};
 use super::store::HistoryStore;
 use super::{stored_message, title};
-use crate::message::ChatMessage;
+use crate::message::{Block, ChatMessage, StoredToolResult};
+
+/// What is stored together, all or nothing.
+#[derive(Debug, Default)]
+pub struct HistoryStep {
+    /// The new messages, which the API accepts after those before them.
+    pub messages: Vec<ChatMessage>,
+    /// What is about to be shown of the messages that follow.
+    pub fragments: MessageFragments,
+    /// The results that its tools gave the front end.
+    pub results: Vec<StoredToolResult>,
+    /// The cost of its answer.
+    pub spent: Option<PricedUsage>,
+    /// The reservation for that answer.
+    pub reservation: Option<Reservation>,
+    /// The entries for the ledger.
+    pub drafts: Vec<EntryDraft>,
+    /// Whether a turn begins with the first message.
+    pub begins_turn: bool,
+    /// What the engine has to remember of the conversation after it.
+    pub engine_state: Option<String>,
+}
+
+impl HistoryStep {
+    /// Returns about how many bytes it has.
+    pub(super) fn size(&self) -> usize {
+        let blocks = self.messages.iter().flat_map(|message| &message.content);
+        let results = self.results.iter().map(|kept| kept.result.get().len());
+        blocks.map(Block::size).chain(results).sum::<usize>() + self.fragments.size()
+    }
+}
 
 /// A step whose messages are serialised. It can be written again if the store was busy.
 pub(super) struct WrittenStep {
