@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use callgate_store::EntryDraft;
 use callgate_wire::session::TokenUsage;
-use tokio::task::yield_now;
 
 use super::shorten::is_full;
 use super::{FinishedRound, StoredExtent, TurnDriver};
@@ -60,7 +59,11 @@ impl TurnDriver<'_> {
             begins_turn: self.stored == StoredExtent::Nothing,
             engine_state,
         };
-        self.held.commit(step).await?;
+        if is_part {
+            self.held.commit_beside(step).await?;
+        } else {
+            self.held.commit(step).await?;
+        }
         self.replacing = false;
         let now = if is_part { StoredExtent::Message } else { StoredExtent::Answer };
         self.stored = self.stored.max(now);
@@ -91,18 +94,13 @@ impl TurnDriver<'_> {
         let mut pieces = std::mem::take(&mut self.pieces);
         let mut answered = None;
         {
-            let next = answer.next(&mut pieces);
-            let keep = async {
-                // The request goes out first: the message is written while the engine reads it.
-                yield_now().await;
-                self.keep(round).await
-            };
+            let (keep, next) = (self.keep(round), answer.next(&mut pieces));
             tokio::pin!(keep, next);
             loop {
                 tokio::select! {
                     biased;
-                    next = &mut next, if answered.is_none() => answered = Some(next),
                     kept = &mut keep => break kept?,
+                    next = &mut next, if answered.is_none() => answered = Some(next),
                 }
             }
         }
