@@ -217,6 +217,8 @@ function end(response: DoneResponse): string {
     case 'set_engine': return data.model;
     case 'fork_conversation': return data.conversationId;
     case 'rewind': return String(data.length);
+    case 'compact': return String(data.replaced);
+    case 'leave_out': return String(data.message);
     case 'set_mode': return data.mode;
     case 'find_files': return data.files[0]?.name ?? '';
     case 'read_file': return data.content;

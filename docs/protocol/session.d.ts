@@ -22,6 +22,8 @@ export type ExtensionRequest =
   | DeleteConversationRequest
   | ForkConversationRequest
   | RewindRequest
+  | CompactRequest
+  | LeaveOutRequest
   | SetModeRequest
   | RegenerateRequest
   | EditLastRequest
@@ -87,6 +89,8 @@ export type Capability = Word<
   | 'files'
   | 'front_tools'
   | 'output_schema'
+  | 'compact'
+  | 'leave_out'
 >;
 
 /**
@@ -245,6 +249,14 @@ export interface RewindRequest extends Requested<'rewind'> {
   conversationId?: string;
   /** How many messages stay. */
   length: number;
+}
+
+export interface CompactRequest extends Requested<'compact'> {
+  conversationId?: string;
+}
+
+export interface LeaveOutRequest extends Requested<'leave_out'> {
+  conversationId?: string;
 }
 
 /** Who decides about a tool call that no rule decides. */
@@ -478,6 +490,8 @@ export interface DoneDataByKind {
   set_engine: EngineSet;
   fork_conversation: Trimmed;
   rewind: Trimmed;
+  compact: Compacted;
+  leave_out: LeftOut;
   set_mode: ModeSet;
   find_files: { files: FileMatch[]; truncated: boolean };
   read_file: FileText;
@@ -596,6 +610,20 @@ export interface Trimmed {
   conversationId: string;
   /** The number of its messages. */
   length: number;
+}
+
+/** To `compact`. */
+export interface Compacted {
+  conversationId: string;
+  /** How many messages the summary replaces; people still see them. */
+  replaced: number;
+}
+
+/** To `leave_out`. */
+export interface LeftOut {
+  conversationId: string;
+  /** The number of the message, counted from 0; people still see it. */
+  message: number;
 }
 
 /** To `set_mode`. */

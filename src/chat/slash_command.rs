@@ -19,6 +19,8 @@ pub(super) enum SlashCommand {
     Mode,
     Fork,
     Rewind,
+    Compact,
+    Without,
     Cost,
     Restart,
     Quit,
@@ -35,7 +37,7 @@ pub(super) struct SlashEntry {
 }
 
 /// All commands, in the order of the help.
-static COMMANDS: [SlashEntry; 17] = [
+static COMMANDS: [SlashEntry; 19] = [
     entry(SlashCommand::Help, "help", "", "shows this list", None),
     entry(SlashCommand::New, "new", "[TITLE]", "begins a conversation", KEEPS),
     entry(SlashCommand::List, "list", "[WORDS]", "lists conversations, or finds some", KEEPS),
@@ -79,6 +81,20 @@ static COMMANDS: [SlashEntry; 17] = [
         "[COUNT]",
         "takes the last exchanges away",
         Some(capability::REWIND),
+    ),
+    entry(
+        SlashCommand::Compact,
+        "compact",
+        "",
+        "replaces it by a summary, for the model",
+        Some(capability::COMPACT),
+    ),
+    entry(
+        SlashCommand::Without,
+        "without",
+        "",
+        "goes on without a message that the provider refuses",
+        Some(capability::LEAVE_OUT),
     ),
     entry(SlashCommand::Cost, "cost", "", "says what was used so far", None),
     entry(SlashCommand::Restart, "restart", "", "starts the runtime again", None),

@@ -8,7 +8,9 @@ use serde_json::Value;
 
 use super::drafted_input::DraftedInput;
 use super::styled_text::{ChatPage, StyledText, TextStyle, WrapAt};
-use super::tool_result::{ResultExtent, detail, diff_rows, failure, last_part, result_rows, text_of};
+use super::tool_result::{
+    ResultExtent, detail, diff_rows, failure, last_part, result_rows, text_of,
+};
 
 /// The most rows of output that a running tool shows.
 const LIVE_ROWS: usize = 5;
@@ -122,7 +124,8 @@ impl ToolCard {
         let value: Value = serde_json::from_str(result.result.get()).unwrap_or_default();
         let failure = failure(&value);
         let is_bad = is_error || failure.is_some();
-        let (sign, style) = if is_bad { ("✗", TextStyle::RED) } else { ("✓", TextStyle::GREEN) };
+        let (sign, style) =
+            if is_bad { ("✗", TextStyle::RED) } else { ("✓", TextStyle::GREEN) };
         // How it failed comes first: the subject may be cut.
         let how = failure.map(|how| format!(" {how}")).unwrap_or_default();
         let mut rows = vec![self.headline(&format!("{sign}{how}"), style).row(page)];

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use callgate_testkit::messages::{Messages, Turn};
+use callgate_testkit::picture::{SMALL_PNG, png_of};
 use callgate_testkit::process::{DEADLINE, run};
 use rusqlite::{Connection, params};
 use serde_json::{Value, json};
@@ -57,7 +58,7 @@ fn the_last_conversation_goes_on_where_that_is_set() {
 #[test]
 fn pictures_are_still_pictures_after_a_restart() {
     let fake = Messages::start(texts(2));
-    let setup = Setup::on(&fake).file("dot.png", b"\x89PNG\r\n\x1a\n and the rest of it");
+    let setup = Setup::on(&fake).file("dot.png", SMALL_PNG);
     let mut agent = setup.start();
     let attachments = json!([{"path": "dot.png", "mime": "image/png"}]);
     agent.send(&json!({
@@ -81,12 +82,7 @@ fn pictures_are_still_pictures_after_a_restart() {
 #[test]
 fn a_message_that_fits_into_no_line_does_not_end_the_paging() {
     let fake = Messages::start(texts(1));
-    let picture = |bytes: usize| {
-        let mut picture = b"\x89PNG\r\n\x1a\n".to_vec();
-        picture.resize(bytes, 1);
-        picture
-    };
-    let (small, large) = (picture(3_600_000), picture(3_700_000));
+    let (small, large) = (png_of(3_600_000), png_of(3_700_000));
     let setup = Setup::on(&fake).file("a.png", &small).file("b.png", large).file("c.png", small);
     let mut agent = setup.start();
     agent.hello();

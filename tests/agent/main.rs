@@ -19,6 +19,7 @@ mod engines;
 mod extensions;
 mod fixture;
 mod front_tools;
+mod going_on;
 mod history;
 mod instructions;
 mod killed;

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use callgate_testkit::messages::{Messages, Recorded, Turn};
+use callgate_testkit::picture::SMALL_PNG_BASE64;
 use callgate_testkit::process::DEADLINE;
 use callgate_testkit::tools::repo_root;
 use serde_json::{Value, json};
@@ -109,7 +110,7 @@ fn the_model_sees_pictures_and_the_front_end_progress() {
     let progress = all.iter().find(|event| event["type"] == "tool_progress").unwrap();
     assert_eq!(progress["data"]["text"], "half way\n");
     // The picture is stored with the conversation and sent again.
-    assert!(fake.last().body.to_string().contains("iVBORw0KGgo="));
+    assert!(fake.last().body.to_string().contains(SMALL_PNG_BASE64));
 }
 
 #[test]
@@ -349,4 +350,32 @@ fn a_file_that_is_none_is_said_and_not_used() {
         },
         "it is not a regular file",
     );
+}
+
+#[test]
+fn properties_that_the_service_refuses_are_replaced_and_a_tool_that_it_rejects_is_left_out() {
+    // The fake refuses what the service refuses.
+    let fake = Messages::start([
+        calls("query", json!({"_filter_0c097d40d6b7": "a eq 1"})),
+        Turn::text("done"),
+        Turn::text("again"),
+    ]);
+    let odd = format!("{}\n[agent.mcp_servers.test.env]\nODD_TOOLS = \"1\"\n", server());
+    let setup = Setup::on(&fake).rules(ALLOWED).config(&odd);
+    let mut agent = setup.start();
+    agent.hello();
+    let all = turn(&mut agent, "1");
+    let notice = all.iter().find(|event| event["data"]["kind"] == "tool_left_out").unwrap();
+    let told = notice["data"]["text"].as_str().unwrap();
+    assert!(told.contains("`mcp__test__broken`") && told.contains("draft 2020-12"), "{told}");
+    assert_eq!(text(&fake), r#"{"$filter": "a eq 1"}"#, "the server gets its own names");
+    let used = all.iter().find(|event| event["type"] == "tool_use").unwrap();
+    assert_eq!(used["data"]["input"], json!({"$filter": "a eq 1"}), "and so does the front end");
+    agent.kill();
+    let mut agent = setup.arg("--resume").start();
+    turn(&mut agent, "2");
+    let sent = fake.last();
+    assert!(sent.tool("mcp__test__broken").is_none() && sent.tool("mcp__test__query").is_some());
+    let called = &sent.body["messages"][1]["content"][0]["input"];
+    assert_eq!(*called, json!({"_filter_0c097d40d6b7": "a eq 1"}), "as before the restart");
 }

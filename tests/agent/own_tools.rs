@@ -4,13 +4,13 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
 use callgate_testkit::messages::{Messages, Turn};
+use callgate_testkit::picture::SMALL_PNG;
 use serde_json::json;
 
 use crate::fixture::Setup;
 
 const ALLOWED: &str =
     "[[rule]]\nname = \"own\"\ndecide = \"allow\"\ntool = [\"custom__*\", \"analyze_image\"]\n";
-const PIXEL: &[u8] = b"\x89PNG\r\n\x1a\n\0rest";
 
 /// Puts a file into callgate's folder for tools.
 fn own(setup: &Setup, name: &str, content: &str, mode: u32) {
@@ -104,7 +104,7 @@ fn the_model_sees_a_picture_once_that_is_allowed() {
         calls("b.txt"),
         Turn::text("yes"),
     ]);
-    let setup = Setup::on(&fake).file("a.png", PIXEL).file("b.txt", "no picture").rules("");
+    let setup = Setup::on(&fake).file("a.png", SMALL_PNG).file("b.txt", "no picture").rules("");
     let mut agent = setup.start();
     agent.say("1", "look");
     assert_eq!(agent.end("1")["type"], "done");

@@ -4,6 +4,7 @@
 use std::fs;
 
 use callgate_testkit::messages::{Messages, Turn};
+use callgate_testkit::picture::SMALL_PNG_BASE64;
 use serde_json::{Value, json};
 
 use crate::fixture::{Runtime, Setup};
@@ -177,7 +178,7 @@ fn files_come_with_the_message() {
     // Also before `hello`: the field is the front end's.
     let mut agent = Setup::on(&fake).start();
     let attachments = json!([
-        {"data": "data:image/png;base64,iVBORw0KGgo=", "mime": "image/png", "name": "dot.png"},
+        {"data": format!("data:image/png;base64,{SMALL_PNG_BASE64}"), "mime": "image/png", "name": "dot.png"},
         {"data": "YnV5IG1pbGs", "mime": "text/plain", "name": "list.txt"},
     ]);
     agent.send(&json!({
@@ -185,7 +186,8 @@ fn files_come_with_the_message() {
     }));
     assert_eq!(agent.end("1")["type"], "done");
     let picture = json!({
-        "type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="},
+        "type": "image",
+        "source": {"type": "base64", "media_type": "image/png", "data": SMALL_PNG_BASE64},
     });
     let content = |fake: &Messages| {
         let messages = fake.last().body["messages"].clone();
@@ -197,7 +199,7 @@ fn files_come_with_the_message() {
 
     // As a shell of the first version sends pictures.
     let images =
-        json!([{"data": "iVBORw0KGgo=", "mime_type": "image/png", "name": "a.png"}]).to_string();
+        json!([{"data": SMALL_PNG_BASE64, "mime_type": "image/png", "name": "a.png"}]).to_string();
     agent.send(&json!({"id": "2", "kind": "user_message", "message": "and?", "images": images}));
     assert_eq!(agent.end("2")["type"], "done");
     assert_eq!(content(&fake)[0], picture);

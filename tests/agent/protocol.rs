@@ -3,6 +3,7 @@
 use std::process::Stdio;
 
 use callgate_testkit::messages::{Messages, Turn};
+use callgate_testkit::picture::{SMALL_PNG, SMALL_PNG_BASE64};
 use callgate_testkit::process::{DEADLINE, Piped, run};
 use serde_json::json;
 
@@ -221,9 +222,8 @@ fn the_log_has_the_type_and_the_id_of_each_message_and_nothing_more() {
 fn attached_files_reach_the_model_and_stay_in_the_history() {
     let fake = Messages::start([Turn::text("seen"), Turn::text("still there")]);
     let setup = Setup::on(&fake);
-    // A picture is what its bytes are; the model's service looks at them, we do not.
     let picture = setup.home().join("outside.png");
-    std::fs::write(&picture, b"\x89PNG\r\n\x1a\n").unwrap();
+    std::fs::write(&picture, SMALL_PNG).unwrap();
     let setup = setup.file("notes.txt", "these are notes");
     let mut agent = setup.start();
     agent.send(&json!({
@@ -240,7 +240,7 @@ fn attached_files_reach_the_model_and_stay_in_the_history() {
         let blocks = request.body["messages"][0]["content"].as_array().unwrap().clone();
         assert_eq!(blocks[0]["type"], "image");
         assert_eq!(blocks[0]["source"]["media_type"], "image/png");
-        assert_eq!(blocks[0]["source"]["data"], "iVBORw0KGgo=");
+        assert_eq!(blocks[0]["source"]["data"], SMALL_PNG_BASE64);
         assert!(blocks[1]["text"].as_str().unwrap().contains("these are notes"));
         assert_eq!(blocks[2]["text"], "look");
     }

@@ -18,7 +18,7 @@ def send(message):
 
 def tool(name, description="", **more):
     schema = {"type": "object", "properties": {"text": {"type": "string", "x-note": "kept"}}}
-    return {"name": name, "description": description, "inputSchema": schema, **more}
+    return {"name": name, "description": description, "inputSchema": schema} | more
 
 
 def tools():
@@ -32,6 +32,11 @@ def tools():
         tool("grow"),
         tool("environment"),
     ]
+    if os.environ.get("ODD_TOOLS"):
+        query = {"type": "object", "properties": {"$filter": {"type": "string"}}, "required": ["$filter"]}
+        known += [tool("query", inputSchema=query)]
+        broken = {"type": "object", "properties": {"text": {"type": "anything"}}}
+        known += [tool("broken", inputSchema=broken)]
     return known + ([tool("more")] if extra else [])
 
 
@@ -45,8 +50,10 @@ def call(id, params):
     if name == "echo":
         return text(arguments.get("text", ""))
     if name == "picture":
-        image = {"type": "image", "mimeType": "image/png", "data": "iVBORw0KGgo="}
+        image = {"type": "image", "mimeType": "image/png", "data": "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg=="}
         return {"content": [{"type": "text", "text": "look"}, image]}
+    if name == "query":
+        return text(json.dumps(arguments))
     if name == "progress":
         token = params["_meta"]["progressToken"]
         params = {"progressToken": token, "progress": 1, "total": 2, "message": "half way"}

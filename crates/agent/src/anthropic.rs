@@ -18,8 +18,8 @@ use reqwest::header::{self, HeaderMap, HeaderName, HeaderValue};
 
 use crate::engine::{AnswerStream, Engine, EngineCall, EngineError};
 use crate::model_api::{
-    ApiKey, ApiLink, ApiRequest, ApiWords, IDLE, StreamedAnswer, base_address, list_models,
-    with_member,
+    ApiKey, ApiLink, ApiRequest, ApiWords, IDLE, ProviderTools, StreamedAnswer, base_address,
+    list_models, with_member,
 };
 use crate::{BoxFuture, compact};
 use request::WrittenTurns;
@@ -77,6 +77,7 @@ pub struct BadAnthropicSettings(String);
 #[derive(Debug)]
 pub struct Anthropic {
     server: Arc<MessagesServer>,
+    tools: Arc<ProviderTools>,
 }
 
 /// The state that all answers share.
@@ -134,7 +135,8 @@ impl Anthropic {
         let link = ApiLink::new(&address, proxy, key, &WORDS, settings.idle);
         let link = Arc::new(link.map_err(BadAnthropicSettings)?);
         let written = Mutex::default();
-        Ok(Self { server: Arc::new(MessagesServer { link, settings, address, written }) })
+        let server = Arc::new(MessagesServer { link, settings, address, written });
+        Ok(Self { server, tools: Arc::default() })
     }
 }
 
@@ -186,13 +188,17 @@ impl Engine for Anthropic {
 
     fn answer(&self, call: EngineCall) -> Box<dyn AnswerStream> {
         let server = Arc::clone(&self.server);
-        Box::new(StreamedAnswer::new(async move {
-            let (request, streams_tool_input) = (server.request(&call)?, call.streams_tool_input);
-            drop(call);
-            let link = Arc::clone(&server.link);
-            let decoder = PieceDecoder::new(Arc::clone(&link.errors), streams_tool_input);
-            Ok((link, request, decoder))
-        }))
+        self.tools.answer(call, move |call| {
+            let server = Arc::clone(&server);
+            Box::new(StreamedAnswer::new(async move {
+                let (request, streams_tool_input) =
+                    (server.request(&call)?, call.streams_tool_input);
+                drop(call);
+                let link = Arc::clone(&server.link);
+                let decoder = PieceDecoder::new(Arc::clone(&link.errors), streams_tool_input);
+                Ok((link, request, decoder))
+            }))
+        })
     }
 }
 

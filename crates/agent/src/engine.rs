@@ -169,6 +169,13 @@ pub enum AnswerPiece {
         /// Its outcome.
         outcome: CallOutcome,
     },
+    /// A tool that the provider refuses, so that the model is asked without it.
+    ToolRejected {
+        /// The tool.
+        tool: String,
+        /// Why it is refused.
+        reason: String,
+    },
     /// A call that the engine has run itself has ended, and its result is about to be read by the
     /// model. The engine waits for [`AnswerStream::steer`].
     RoundEnd,

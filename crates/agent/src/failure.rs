@@ -1,5 +1,7 @@
 //! Why a request failed, in the form that the front end reads.
 
+use std::time::Duration;
+
 use callgate_wire::session::{ErrorData, SessionEvent};
 
 use crate::budget::OverBudget;
@@ -9,8 +11,8 @@ use crate::history::HistoryError;
 const TOO_LONG: &str = "Send less, replace the last message with a shorter one by `edit_last`, \
     remove the messages by `clear_history`, or begin a new conversation";
 const STUCK: &str = "What was done for this message is kept, and the provider may refuse this \
-    conversation as it is: replace the last message by `edit_last`, have it answered again by \
-    `regenerate`, or begin a new conversation";
+    conversation as it is: leave out what it refuses by `leave_out`, replace the last message by \
+    `edit_last`, have it answered again by `regenerate`, or begin a new conversation";
 
 /// Why a request failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,17 +44,31 @@ impl RequestFailure {
     /// again. `is_begun` tells whether part of the turn is already stored.
     #[must_use]
     pub fn of_engine(error: EngineError, is_begun: bool) -> Self {
-        let advice = match (error.kind, error.status) {
-            (EngineErrorKind::TooLong, _) => Some(TOO_LONG),
-            (EngineErrorKind::Refused, Some(400 | 422)) if is_begun => Some(STUCK),
+        let EngineError { kind, status, retry_after, mut text } = error;
+        let advice = match (kind, status) {
+            (EngineErrorKind::TooLong, _) => Some(TOO_LONG.to_owned()),
+            (EngineErrorKind::Refused, Some(400 | 422)) if is_begun => Some(STUCK.to_owned()),
+            _ if kind.is_passing() => Some(again(kind, retry_after)),
             _ => None,
         };
-        let EngineError { kind, status, mut text, .. } = error;
         if let Some(advice) = advice {
             text = format!("{}. {advice}", text.trim_end_matches('.'));
         }
         Self { kind: kind.name(), status, retryable: kind.is_passing(), text }
     }
+}
+
+/// Returns when to send the message again after a failure that may pass. A turn that tries again by
+/// itself does not say so.
+fn again(kind: EngineErrorKind, wait: Option<Duration>) -> String {
+    let when = match (kind, wait) {
+        (_, Some(wait)) => format!(" in {} s", wait.as_secs_f32()),
+        (EngineErrorKind::Network | EngineErrorKind::Cut | EngineErrorKind::Stalled, None) => {
+            String::new()
+        }
+        _ => " in a while".to_owned(),
+    };
+    format!("Send the message again{when}")
 }
 
 impl From<RequestFailure> for SessionEvent {

@@ -9,6 +9,7 @@
 mod error;
 mod fragments;
 mod held_conversation;
+mod history_step;
 mod lock;
 mod mender;
 mod page;
@@ -33,7 +34,8 @@ use uuid::Uuid;
 pub use callgate_store::{CostSum, CostTotals, EngineSelection};
 pub use error::HistoryError;
 pub use fragments::MessageFragments;
-pub use held_conversation::{HeldConversation, HistoryStep};
+pub use held_conversation::HeldConversation;
+pub use history_step::HistoryStep;
 pub use mender::without_thoughts;
 pub use page::HistoryPage;
 pub use reservation::{PricedUsage, Reservation};

@@ -263,6 +263,19 @@ impl Block {
         matches!(self, Self::Thinking { .. } | Self::RedactedThinking { .. })
     }
 
+    /// Returns about how many bytes it has.
+    pub(crate) fn size(&self) -> usize {
+        match self {
+            Self::Text { text } => text.len(),
+            Self::Image { source } | Self::Document { source, .. } => source.size(),
+            Self::Thinking { thinking, signature } => thinking.len() + signature.len(),
+            Self::RedactedThinking { data } => data.len(),
+            Self::ToolUse { input, .. } => input.get().len(),
+            Self::ToolResult { content, .. } => content.size(),
+            Self::Interrupted | Self::LeftOut => 0,
+        }
+    }
+
     /// Creates a block of text.
     #[must_use]
     pub fn text(text: impl Into<String>) -> Self {

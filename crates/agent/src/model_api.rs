@@ -11,6 +11,7 @@ mod client;
 mod error_composer;
 mod model_list;
 mod patience;
+mod provider_tools;
 pub(crate) mod sse;
 pub(crate) mod tool_input;
 
@@ -24,6 +25,7 @@ pub(crate) use answer::{ApiRequest, EventDecoder, StreamedAnswer};
 pub use api_key::{ApiKey, BadApiKey};
 pub(crate) use error_composer::ErrorComposer;
 pub(crate) use model_list::{ListedModel, list_models};
+pub(crate) use provider_tools::ProviderTools;
 pub(crate) use tool_input::tool_input;
 
 /// How long an answer may stay silent, unless the settings say otherwise.

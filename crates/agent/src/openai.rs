@@ -25,8 +25,8 @@ use tokio::sync::OnceCell;
 use crate::BoxFuture;
 use crate::engine::{AnswerStream, Engine, EngineCall, EngineError, EngineErrorKind};
 use crate::model_api::{
-    ApiKey, ApiLink, ApiRequest, ApiWords, IDLE, LOCAL_IDLE, ListedModel, StreamedAnswer,
-    base_address, list_models, with_member,
+    ApiKey, ApiLink, ApiRequest, ApiWords, IDLE, LOCAL_IDLE, ListedModel, ProviderTools,
+    StreamedAnswer, base_address, list_models, with_member,
 };
 use local_servers::LocalServer;
 pub use local_servers::USUAL_PORTS;
@@ -110,6 +110,7 @@ pub struct OpenAi {
     settings: Arc<OpenAiSettings>,
     /// The server, once it is known.
     server: Arc<OnceCell<Arc<ChatServer>>>,
+    tools: Arc<ProviderTools>,
 }
 
 /// A server that answers.
@@ -136,7 +137,8 @@ impl OpenAi {
             }
             OpenAiServer::Local(_) => OnceCell::new(),
         };
-        Ok(Self { settings: Arc::new(settings), server: Arc::new(server) })
+        let (settings, server) = (Arc::new(settings), Arc::new(server));
+        Ok(Self { settings, server, tools: Arc::default() })
     }
 
     /// Returns the server, and looks for it if necessary. A failure is not remembered.
@@ -264,18 +266,20 @@ impl Engine for OpenAi {
 
     fn answer(&self, call: EngineCall) -> Box<dyn AnswerStream> {
         let engine = self.clone();
-        let prepare = async move {
-            let server = engine.server().await?;
-            let (mut request, asked) = (server.request(&call)?, request::tokens(&call));
-            if let Some(effort) = engine.settings.effort {
-                let member = format!(r#""reasoning_effort":"{}""#, level(effort));
-                request.body = with_member(&request.body, &member);
-            }
-            let errors = Arc::clone(&server.link.errors);
-            let decoder = ChunkDecoder::new(errors, asked, call.streams_tool_input);
-            Ok((Arc::clone(&server.link), request, decoder))
-        };
-        Box::new(StreamedAnswer::new(prepare))
+        self.tools.answer(call, move |call| {
+            let engine = engine.clone();
+            Box::new(StreamedAnswer::new(async move {
+                let server = engine.server().await?;
+                let (mut request, asked) = (server.request(&call)?, request::tokens(&call));
+                if let Some(effort) = engine.settings.effort {
+                    let member = format!(r#""reasoning_effort":"{}""#, level(effort));
+                    request.body = with_member(&request.body, &member);
+                }
+                let errors = Arc::clone(&server.link.errors);
+                let decoder = ChunkDecoder::new(errors, asked, call.streams_tool_input);
+                Ok((Arc::clone(&server.link), request, decoder))
+            }))
+        })
     }
 }
 

@@ -20,6 +20,7 @@ mod order;
 mod output;
 mod output_schema;
 mod prompts;
+mod refused_messages;
 mod request_budget;
 mod session_tools;
 mod shutdown;
@@ -52,6 +53,7 @@ pub use order::MOST_OPEN;
 use output::SessionOutput;
 pub use output::{Greeting, ROOM, greet};
 use prompts::ConversationPrompts;
+use refused_messages::RefusedMessages;
 use session_tools::{SessionTools, ToolMap};
 pub use shutdown::Shutdown;
 
@@ -67,6 +69,7 @@ struct SessionShared {
     /// Counts the requests to the engine in the last minute.
     request_rate: Mutex<RequestRate>,
     endings: ReportedEndings,
+    refused: RefusedMessages,
     modes: ConversationModes,
     prompts: ConversationPrompts,
     /// Prepares the first use of a tool, once.
@@ -163,6 +166,7 @@ impl AgentSession {
             output,
             request_rate: Mutex::default(),
             endings: ReportedEndings::default(),
+            refused: RefusedMessages::default(),
             modes: ConversationModes::default(),
             prompts: ConversationPrompts::default(),
             warming: Once::new(),
@@ -292,6 +296,12 @@ impl AgentSession {
             }
             SessionCommand::Rewind { conversation_id, length } => {
                 self.queue(&id, conversation_id, JobKind::Rewind(length));
+            }
+            SessionCommand::Compact { conversation_id } => {
+                self.queue(&id, conversation_id, JobKind::Compact);
+            }
+            SessionCommand::LeaveOut { conversation_id } => {
+                self.queue(&id, conversation_id, JobKind::LeaveOut);
             }
             SessionCommand::DeleteConversation { conversation_id } => {
                 self.queue(&id, Some(conversation_id), JobKind::Delete);

@@ -22,7 +22,7 @@ use crate::engine::{AnswerPiece, EngineError, EngineErrorKind, ModelStop};
 use crate::failure::RequestFailure;
 use crate::message::{Block, ChatMessage, StoredToolResult};
 pub use action::{FinishedCall, ToolCall, TurnAction, TurnLimits};
-use attempts::in_words;
+use attempts::{in_words, left_out};
 use partial_answer::{PartialAnswer, size};
 use round_calls::RoundCalls;
 pub use stop::StopReason;
@@ -138,6 +138,7 @@ impl Turn {
                 let piece = ToolInput { tool_id, tool_name, text };
                 todo.push(TurnAction::Tell(SessionEvent::ToolInput(piece)));
             }
+            AnswerPiece::ToolRejected { tool, reason } => todo.push(left_out(&tool, &reason)),
             // Whoever asks the model counts what it takes, keeps its state, and steers it.
             AnswerPiece::Usage(_)
             | AnswerPiece::Cost(_)
@@ -184,7 +185,8 @@ impl Turn {
         match self.wait(&error) {
             Some(wait) => {
                 self.keep_cut(todo);
-                let text = format!("{} (trying again in {})", error.text, in_words(wait));
+                let cause = error.text.trim_end_matches('.');
+                let text = format!("{cause} (trying again in {})", in_words(wait));
                 todo.push(TurnAction::Tell(SessionEvent::notice("retry", text)));
                 todo.push(TurnAction::Ask(wait));
             }
@@ -195,7 +197,7 @@ impl Turn {
     /// Handles the end of the answer's stream, which is a failure unless the answer was complete.
     pub fn silent(&mut self, todo: &mut Vec<TurnAction>) {
         if self.asked {
-            let text = "the model's answer was cut off: send the message again".to_owned();
+            let text = "the model's answer was cut off".to_owned();
             let error =
                 EngineError { kind: EngineErrorKind::Cut, status: None, retry_after: None, text };
             self.failed(error, todo);

@@ -76,6 +76,14 @@ impl Store {
     /// Writes to a conversation. Returns how many messages it has then. When this returns,
     /// everything is committed; on an error, nothing is.
     pub fn add(&mut self, addition: &Addition<'_>) -> Result<u64, StoreError> {
+        self.add_and_look(addition).map(|(length, _)| length)
+    }
+
+    /// Like [`add`](Self::add), and returns the version that the conversation has then.
+    pub fn add_and_look(
+        &mut self,
+        addition: &Addition<'_>,
+    ) -> Result<(u64, Option<ConversationState>), StoreError> {
         check_id(addition.conversation)?;
         check_drafts(addition.drafts)?;
         for body in addition.messages.iter().map(|said| &said.body).chain(addition.fragments) {
@@ -86,7 +94,7 @@ impl Store {
         self.change(|transaction| {
             let length = add(transaction, addition)?;
             ledger::write(transaction, addition.drafts)?;
-            Ok(length)
+            Ok((length, read::state(transaction, addition.conversation)?))
         })
     }
 
@@ -163,6 +171,30 @@ impl Store {
                  WHERE key = ?1 AND ?3 <= ?4 AND ?3 >= summarized",
                 params![key, summary, number(upto)?, length],
             )?;
+            Ok(changed > 0)
+        })
+    }
+
+    /// Adds a block to the content of a stored message, which is a JSON object with a list of blocks
+    /// in `content`. Returns false if there is no such message.
+    pub fn mark_message(
+        &mut self,
+        id: &str,
+        message: u64,
+        block: &str,
+        at_ms: i64,
+    ) -> Result<bool, StoreError> {
+        self.change(|transaction| {
+            let Some(key) = key_of(transaction, id)? else { return Ok(false) };
+            let changed = transaction.execute(
+                "UPDATE messages SET body = json_insert(body, '$.content[#]', json(?3))
+                 WHERE conversation = ?1 AND number = ?2",
+                params![key, number(message)?, block],
+            )?;
+            // Whoever has read the conversation before reads it again.
+            let touch = "UPDATE conversations SET used_ms = max(coalesce(used_ms, 0) + 1, ?2)
+                         WHERE key = ?1";
+            transaction.execute(touch, [key, at_ms])?;
             Ok(changed > 0)
         })
     }

@@ -126,6 +126,13 @@ impl Store {
         done
     }
 
+    /// Sets whether a change waits for the transactions of other processes. One that does not wait
+    /// fails with [`StoreError::Busy`] instead, and changes nothing.
+    pub fn set_patient(&mut self, is_patient: bool) -> Result<(), StoreError> {
+        let patience = if is_patient { PATIENCE } else { Duration::ZERO };
+        self.connection.busy_timeout(patience).map_err(self.failed("open"))
+    }
+
     /// Limits the file to about this many bytes for as long as it is open. Writes beyond that fail
     /// as on a full disk.
     pub fn limit_size(&self, bytes: u64) -> Result<(), StoreError> {

@@ -5,12 +5,15 @@
 //! The k-th request that offers tools plays the k-th turn. A request without tools is one that an
 //! agent makes beside the conversation, such as for a title, and takes no turn.
 
+mod check;
+
 use std::io;
 use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 
 use crate::http::{Incoming, Outgoing, Server, Service};
+use check::{check_call, check_content, check_name};
 
 /// The key that clients have to show.
 pub const API_KEY: &str = "callgate-test-key";
@@ -244,8 +247,10 @@ fn read_chat(body: &Value) -> Result<ChatRequest, String> {
     }
     let usage = body["stream_options"]["include_usage"] == json!(true);
     let mut asked = ChatRequest { usage, body: body.clone(), ..ChatRequest::default() };
-    for tool in list(body, "tools")? {
-        asked.tools.push(text(&tool["function"]["name"])?);
+    for (index, tool) in list(body, "tools")?.iter().enumerate() {
+        let name = text(&tool["function"]["name"])?;
+        check_name(&name, &format!("tools[{index}].function.name"))?;
+        asked.tools.push(name);
         if !tool["function"]["parameters"].is_object() && !tool["function"]["parameters"].is_null()
         {
             return Err(format!("the parameters of a tool are no object: {tool}"));
@@ -275,36 +280,6 @@ fn read_chat(body: &Value) -> Result<ChatRequest, String> {
         }
     }
     open.first().map_or(Ok(asked), |id| Err(format!("the call {id} has no result")))
-}
-
-/// Checks the content of a message: a string, nothing, or parts of the known types.
-fn check_content(content: &Value) -> Result<(), String> {
-    let Some(parts) = content.as_array() else {
-        let is_plain = content.is_string() || content.is_null();
-        return if is_plain { Ok(()) } else { Err(format!("this is no content: {content}")) };
-    };
-    for part in parts {
-        let is_known = match part["type"].as_str() {
-            Some("text") => part["text"].is_string(),
-            Some("image_url") => part["image_url"]["url"].is_string(),
-            Some("file") => part["file"]["file_data"].is_string(),
-            _ => false,
-        };
-        if !is_known {
-            return Err(format!("this is no part of a message: {part}"));
-        }
-    }
-    Ok(())
-}
-
-/// Checks a call that the model is reminded of, as far as it is given.
-fn check_call(call: &Value) -> Result<(), String> {
-    let arguments = &call["function"]["arguments"];
-    let is_json = arguments.as_str().is_none_or(|it| serde_json::from_str::<Value>(it).is_ok());
-    if is_json && (arguments.is_string() || arguments.is_null()) {
-        return Ok(());
-    }
-    Err(format!("the arguments of a call are no JSON in a string: {call}"))
 }
 
 fn read_gemini(body: &Value) -> Result<ChatRequest, String> {

@@ -19,6 +19,7 @@ pub mod mcp_flood;
 pub mod messages;
 pub mod odd_text;
 pub mod page;
+pub mod picture;
 pub mod private_etc;
 pub mod proc;
 pub mod process;

@@ -34,8 +34,8 @@ pub use crate::unreadable::{Unreadable, UnreadableReason};
 pub use attachment::Attachment;
 pub use command::{LoadAs, SessionCommand};
 pub use conversation::{
-    ConversationCreated, ConversationEvents, ConversationList, ConversationMessages,
-    ConversationSummary, ConversationTrimmed, PastMessage,
+    ConversationCompacted, ConversationCreated, ConversationEvents, ConversationList,
+    ConversationMessages, ConversationSummary, ConversationTrimmed, MessageLeftOut, PastMessage,
 };
 pub use engine::{ConversationEngine, EngineListing, ModelList, ModelListing};
 pub use event::{Notice, SessionEvent};
@@ -54,7 +54,7 @@ pub use turn::{ErrorData, ReplayedRange, TokenUsage, TurnEnd, UsageReport};
 pub const VERSION: &str = "1.0.0";
 
 /// The capabilities of this version of the protocol, as [`RuntimeReady`] announces them.
-pub const CAPABILITIES: [&str; 26] = [
+pub const CAPABILITIES: [&str; 28] = [
     capability::STREAMING,
     capability::TOOLS,
     capability::ATTACHMENTS,
@@ -81,6 +81,8 @@ pub const CAPABILITIES: [&str; 26] = [
     capability::FILES,
     capability::FRONT_TOOLS,
     capability::OUTPUT_SCHEMA,
+    capability::COMPACT,
+    capability::LEAVE_OUT,
 ];
 
 /// The longest line, without its newline, that either side may send.

@@ -68,6 +68,14 @@ impl ChatCore {
             SlashCommand::Mode => self.mode_command(rest),
             SlashCommand::Fork => self.branch_command(BranchKind::Fork, rest),
             SlashCommand::Rewind => self.branch_command(BranchKind::Rewind, rest),
+            SlashCommand::Compact => {
+                let conversation_id = self.conversation.clone();
+                self.start_turn(now, SessionCommand::Compact { conversation_id });
+            }
+            SlashCommand::Without => {
+                let conversation_id = self.conversation.clone();
+                self.start_turn(now, SessionCommand::LeaveOut { conversation_id });
+            }
             SlashCommand::Cost => self.note(&self.status.cost_text()),
             SlashCommand::Restart => self.actions.push(ChatAction::Restart),
             SlashCommand::Quit => self.actions.push(ChatAction::Quit(0)),

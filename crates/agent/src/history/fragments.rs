@@ -25,6 +25,12 @@ impl MessageFragments {
         self.answer.is_empty() && self.said.is_empty()
     }
 
+    /// Returns about how many bytes they have.
+    pub(super) fn size(&self) -> usize {
+        let results = self.results.iter().map(|kept| kept.result.get().len());
+        self.answer.iter().chain(&self.said).map(Block::size).chain(results).sum()
+    }
+
     /// Appends a piece of the answer's text.
     pub fn text(&mut self, piece: &str) {
         append_text(&mut self.answer, piece);

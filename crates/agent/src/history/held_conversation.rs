@@ -1,39 +1,24 @@
 //! A conversation that is held by a lock.
 
+mod leaving_out;
+
 use std::sync::Arc;
 
-use callgate_store::{Addition, ConversationState, EngineSelection, EntryDraft, now_ms};
+use callgate_store::{ConversationState, EngineSelection, now_ms};
 use tokio::sync::oneshot::Receiver;
 
 use super::error::HistoryError;
 use super::fragments::MessageFragments;
+use super::history_step::{HistoryStep, StepEffect, WrittenStep};
 use super::lock::ConversationLock;
 use super::mender::Mender;
-use super::reservation::{PricedUsage, Reservation};
 use super::store::{HistoryStore, LoadedConversation, RememberedConversation};
-use super::{History, stored_message, title};
-use crate::message::{Block, ChatMessage, Role, StoredToolResult};
+use super::{History, stored_message};
+use crate::message::{Block, ChatMessage, Role};
 
-/// What is stored together, all or nothing.
-#[derive(Debug, Default)]
-pub struct HistoryStep {
-    /// The new messages, which the API accepts after those before them.
-    pub messages: Vec<ChatMessage>,
-    /// What is about to be shown of the messages that follow.
-    pub fragments: MessageFragments,
-    /// The results that its tools gave the front end.
-    pub results: Vec<StoredToolResult>,
-    /// The cost of its answer.
-    pub spent: Option<PricedUsage>,
-    /// The reservation for that answer.
-    pub reservation: Option<Reservation>,
-    /// The entries for the ledger.
-    pub drafts: Vec<EntryDraft>,
-    /// Whether a turn begins with the first message.
-    pub begins_turn: bool,
-    /// What the engine has to remember of the conversation after it.
-    pub engine_state: Option<String>,
-}
+/// The most bytes that are written on the caller's thread. It takes less time than a thread needs
+/// to wake up.
+const MOST_AT_ONCE: usize = 16 * 1024;
 
 /// A conversation on which nobody else works until this is dropped.
 pub struct HeldConversation {
@@ -167,9 +152,58 @@ impl HeldConversation {
     /// future is dropped, either may be the case, and the next call finds out which. A step without
     /// messages replaces nothing.
     pub async fn commit(&mut self, step: HistoryStep) -> Result<(), HistoryError> {
+        self.commit_within(step, MOST_AT_ONCE).await
+    }
+
+    /// Like [`commit`](Self::commit), for a caller that does something else meanwhile.
+    pub async fn commit_beside(&mut self, step: HistoryStep) -> Result<(), HistoryError> {
+        self.commit_within(step, 0).await
+    }
+
+    /// Stores a step, on the caller's thread if it has at most so many bytes.
+    async fn commit_within(
+        &mut self,
+        step: HistoryStep,
+        most_at_once: usize,
+    ) -> Result<(), HistoryError> {
         self.settle().await;
-        let (id, replaces, is_titled) = (Arc::clone(&self.id), self.replaces, self.is_titled);
-        self.change(move |stores| write(stores, &id, replaces, is_titled, step)).await
+        let (id, is_titled) = (Arc::clone(&self.id), self.is_titled);
+        // A step without messages replaces nothing.
+        let (instead_of, replaces) =
+            if step.messages.is_empty() { (None, self.replaces) } else { (self.replaces, None) };
+        let change = move |mut step: WrittenStep, effect: StepEffect| {
+            step.settle();
+            let is_titled = is_titled || step.has_title();
+            ConversationChange::added(step, effect, is_titled, replaces)
+        };
+        // Serialising something large takes a while too.
+        if step.size() > most_at_once {
+            return self
+                .change(move |stores| {
+                    let step = WrittenStep::new(step, is_titled)?;
+                    let effect = step.write(stores, &id, instead_of)?;
+                    Ok(change(step, effect))
+                })
+                .await;
+        }
+        let step = WrittenStep::new(step, is_titled)?;
+        let history = &self.history.0;
+        let written =
+            history.write_at_once(step.size(), |stores| step.write(stores, &id, instead_of));
+        match written {
+            Some(effect) => {
+                let change = change(step, effect?);
+                self.apply(change);
+                Ok(())
+            }
+            None => {
+                self.change(move |stores| {
+                    let effect = step.write(stores, &id, instead_of)?;
+                    Ok(change(step, effect))
+                })
+                .await
+            }
+        }
     }
 
     /// Stores what is about to be shown of the messages that follow. When it returns, all of it is
@@ -177,11 +211,15 @@ impl HeldConversation {
     pub(crate) async fn note(&mut self, shown: MessageFragments) -> Result<(), HistoryError> {
         self.settle().await;
         let id = Arc::clone(&self.id);
-        let work = move |stores: &mut HistoryStore| {
-            let is_known = stores.store.add_fragments(&id, &shown.bodies()?)?;
-            if is_known { Ok(()) } else { Err(HistoryError::Unknown(id.to_string())) }
-        };
-        self.history.ask(work).await
+        if shown.size() > MOST_AT_ONCE {
+            return self.history.ask(move |stores| stores.note(&id, &shown.bodies()?)).await;
+        }
+        let bodies = shown.bodies()?;
+        let size = bodies.iter().map(String::len).sum();
+        match self.history.0.write_at_once(size, |stores| stores.note(&id, &bodies)) {
+            Some(noted) => noted,
+            None => self.history.ask(move |stores| stores.note(&id, &bodies)).await,
+        }
     }
 
     /// Removes the last turn from [`messages`](Self::messages) and returns the user's message with
@@ -204,17 +242,6 @@ impl HeldConversation {
         self.mender = loaded.mender;
         self.length = loaded.length;
         Ok(Some(message))
-    }
-
-    /// Has the model no longer read the last message, with which a turn begins. People still see it.
-    pub async fn leave_out_last(&mut self) -> Result<(), HistoryError> {
-        let Some(mut message) = self.take_back().await? else { return Ok(()) };
-        message.content.push(Block::LeftOut);
-        let begins_turn = true;
-        let engine_state = self.engine_state.clone();
-        let messages = vec![message];
-        self.commit(HistoryStep { messages, begins_turn, engine_state, ..HistoryStep::default() })
-            .await
     }
 
     /// Removes all messages. The title and the costs stay.
@@ -290,6 +317,11 @@ impl HeldConversation {
         let Some(pending) = &mut self.pending else { return Ok(()) };
         let change = pending.await.unwrap_or(Err(HistoryError::Gone));
         self.pending = None;
+        self.apply(change?);
+        Ok(())
+    }
+
+    fn apply(&mut self, change: ConversationChange) {
         let ConversationChange {
             whole,
             added,
@@ -299,7 +331,7 @@ impl HeldConversation {
             engine_state,
             state,
             replaces,
-        } = change?;
+        } = change;
         (self.is_titled, self.state, self.replaces) = (is_titled, state, replaces);
         self.engine_state = engine_state;
         if let Some(mender) = whole {
@@ -311,7 +343,6 @@ impl HeldConversation {
         }
         self.mender.close();
         self.length = length;
-        Ok(())
     }
 }
 
@@ -322,59 +353,17 @@ impl ConversationChange {
         let (whole, added) = (Some(mender), Vec::new());
         Ok(Self { whole, added, length, is_titled, engine, engine_state, state, replaces })
     }
-}
 
-fn write(
-    stores: &mut HistoryStore,
-    id: &str,
-    replaces: Option<u64>,
-    is_titled: bool,
-    step: HistoryStep,
-) -> Result<ConversationChange, HistoryError> {
-    let HistoryStep {
-        messages,
-        fragments,
-        results,
-        spent,
-        reservation,
-        drafts,
-        begins_turn,
-        engine_state,
-    } = step;
-    let (instead_of, replaces) =
-        if messages.is_empty() { (None, replaces) } else { (replaces, None) };
-    let said = stored_message::all_written(&messages, &results, begins_turn)?;
-    let fragments = fragments.bodies()?;
-    let opening = if is_titled { None } else { title::opening(&messages) };
-    let spending = spent.map(PricedUsage::into_spending);
-    let length = stores.add(&Addition {
-        conversation: id,
-        at_ms: now_ms(),
-        instead_of,
-        messages: &said,
-        fragments: &fragments,
-        opening: opening.as_deref(),
-        spending: spending.as_ref(),
-        reservation: reservation.as_ref().and_then(|reservation| reservation.key),
-        drafts: &drafts,
-        engine_state: engine_state.as_deref(),
-        ..Addition::default()
-    })?;
-    if let Some(reservation) = reservation {
-        reservation.settled();
+    fn added(
+        step: WrittenStep,
+        effect: StepEffect,
+        is_titled: bool,
+        replaces: Option<u64>,
+    ) -> Self {
+        let WrittenStep { messages, engine_state, .. } = step;
+        let StepEffect { length, state } = effect;
+        let (whole, added, engine) = (None, messages, None);
+        let length = replaces.unwrap_or(length);
+        Self { whole, added, length, is_titled, engine, engine_state, state, replaces }
     }
-    let is_titled = is_titled || opening.is_some();
-    let length = replaces.unwrap_or(length);
-    let state = stores.state(id);
-    let (whole, added, engine) = (None, messages, None);
-    Ok(ConversationChange {
-        whole,
-        added,
-        length,
-        is_titled,
-        engine,
-        engine_state,
-        state,
-        replaces,
-    })
 }

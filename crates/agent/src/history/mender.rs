@@ -22,6 +22,10 @@ pub(super) const INTERRUPTED: &str = "interrupted: it is unknown whether the cal
 const CUT_OFF: &str = "[Your answer was cut off here. Go on exactly where it stopped and repeat \
     nothing of it, unless the user wants something else.]";
 
+/// What the model reads in place of a tool's result that its provider refuses.
+const LEFT_OUT: &str =
+    "[The tool has run. Its result is left out, because it cannot be sent to you.]";
+
 /// Returns the messages without the model's thoughts, which a model may refuse when anything
 /// before them has changed: the system prompt, the tools, or the messages. A mended list stays
 /// mended, as no answer consists of thoughts alone.
@@ -35,6 +39,12 @@ pub fn without_thoughts(messages: &[Arc<ChatMessage>]) -> Vec<Arc<ChatMessage>> 
         Arc::new(ChatMessage { role: message.role, content: rest.cloned().collect() })
     };
     messages.iter().map(without).collect()
+}
+
+/// Returns what the model reads in place of a block that its provider refuses.
+fn left_out(block: Block) -> Option<Block> {
+    let Block::ToolResult { tool_use_id, .. } = block else { return None };
+    Some(Block::ToolResult { tool_use_id, content: LEFT_OUT.into(), is_error: false })
 }
 
 /// Collects messages in order, in the form that the API accepts.
@@ -75,6 +85,11 @@ impl Mender {
         count.checked_sub(1).and_then(|last| self.ends.get(last)).copied().unwrap_or(0)
     }
 
+    /// Returns the number of the last stored message that is part of the message at `index`.
+    pub(super) fn number_of(&self, index: usize) -> Option<u64> {
+        self.ends.get(index)?.checked_sub(1)
+    }
+
     /// Takes the summary that replaces all messages below `upto`.
     pub(super) fn begin(&mut self, upto: u64, summary: ChatMessage) {
         self.push(upto.saturating_sub(1), summary, false);
@@ -83,10 +98,13 @@ impl Mender {
     /// Takes the next message. The thoughts of an `aged` one are dropped.
     pub(super) fn push(&mut self, number: u64, message: ChatMessage, aged: bool) {
         self.number = number;
-        if message.content.iter().any(|block| matches!(block, Block::LeftOut)) {
-            return;
-        }
+        let is_left_out = message.content.iter().any(|block| matches!(block, Block::LeftOut));
         match message.role {
+            // Every call has a result.
+            Role::User if is_left_out => {
+                self.question(message.content.into_iter().filter_map(left_out).collect());
+            }
+            _ if is_left_out => {}
             Role::User => self.question(message.content),
             Role::Assistant => self.answer(message.content, aged || self.has_gap),
         }

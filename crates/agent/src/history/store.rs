@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use callgate_store::{
     Addition, ConversationState, CostTotals, EngineSelection, FileIdentity, Settlement, Store,
-    now_ms,
+    StoreError, now_ms,
 };
 use uuid::Uuid;
 
@@ -178,12 +178,31 @@ impl HistoryStore {
         self.ledger.as_ref().unwrap_or(&self.store).warm();
     }
 
+    /// Runs `work`, which is one transaction, without waiting for other processes. Fails as busy if
+    /// it would have to, or if ledger and conversations cannot be written in one transaction.
+    pub(super) fn at_once<T>(
+        &mut self,
+        work: impl FnOnce(&mut Self) -> Result<T, HistoryError>,
+    ) -> Result<T, HistoryError> {
+        if self.ledger.is_some() {
+            return Err(StoreError::Busy(self.store.path().to_owned()).into());
+        }
+        self.store.set_patient(false)?;
+        let done = work(self);
+        self.store.set_patient(true)?;
+        done
+    }
+
     /// Writes to a conversation, as said in the folder of this history, and to the ledger.
-    pub(super) fn add(&mut self, addition: &Addition<'_>) -> Result<u64, HistoryError> {
+    /// Returns how many messages the conversation has then, and its state.
+    pub(super) fn add(
+        &mut self,
+        addition: &Addition<'_>,
+    ) -> Result<(u64, Option<ConversationState>), HistoryError> {
         let folder = self.scope.as_ref().map(|scope| scope.folder.clone());
         let addition = &Addition { folder: folder.as_deref(), ..*addition };
         if self.ledger.is_none() {
-            return Ok(self.store.add(addition)?);
+            return Ok(self.store.add_and_look(addition)?);
         }
         let Addition { at_ms, reservation, spending, drafts, .. } = *addition;
         // Memory and file cannot be written in one transaction.
@@ -193,7 +212,13 @@ impl HistoryStore {
             self.ledger().settle(&settlement)?;
         }
         let rest = Addition { reservation: None, spending: None, drafts: &[], ..*addition };
-        Ok(self.store.add(&rest)?)
+        Ok(self.store.add_and_look(&rest)?)
+    }
+
+    /// Writes fragments to a conversation.
+    pub(super) fn note(&mut self, id: &str, fragments: &[String]) -> Result<(), HistoryError> {
+        let is_known = self.store.add_fragments(id, fragments)?;
+        if is_known { Ok(()) } else { Err(HistoryError::Unknown(id.to_owned())) }
     }
 
     /// Makes messages of the fragments that a killed process has left. The caller holds the lock of

@@ -6,7 +6,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use callgate_link::sync::lock;
-use callgate_store::FileIdentity;
+use callgate_store::{FileIdentity, StoreError};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::sync::oneshot;
 
@@ -20,7 +20,17 @@ const MOST_WAITING: usize = 64;
 const IN_A_HURRY: Duration = Duration::from_millis(400);
 const A_MOMENT: Duration = Duration::from_millis(2);
 
-type StoreJob = Box<dyn FnOnce(Result<&mut HistoryStore, HistoryError>) + Send>;
+/// How many pages callers write before the thread moves them into the main file. The
+/// store would do that at 1,000 pages, on the thread of whoever writes, and wait for the disk.
+const MOST_PAGES: usize = 500;
+/// The size of a page of the store, in bytes.
+const PAGE: usize = 4096;
+/// How many pages of its indexes and tables a small change writes.
+const PAGES_BESIDE: usize = 2;
+
+/// Does something with the store, and returns what notifies the caller of it.
+type StoreJob =
+    Box<dyn FnOnce(Result<&mut HistoryStore, HistoryError>) -> Box<dyn FnOnce()> + Send>;
 
 /// The state that the thread shares with its callers.
 #[derive(Default)]
@@ -31,6 +41,8 @@ struct ThreadState {
     jobs: AtomicUsize,
     /// The identities of the open files.
     files: Mutex<Vec<FileIdentity>>,
+    /// About how many pages callers have written since the thread moved them.
+    pages: AtomicUsize,
     /// The conversation that was used last.
     remembered: Mutex<Option<RememberedConversation>>,
 }
@@ -81,6 +93,39 @@ impl HistoryThread {
         self.state.stores.try_lock().ok()?.as_mut().map(work)
     }
 
+    /// Writes about `bytes` on the caller's thread, which is quicker than the way to the thread and
+    /// back. Returns `None`, and writes nothing, if that would have to wait: for the thread, or for
+    /// another process.
+    pub(super) fn write_at_once<T>(
+        &self,
+        bytes: usize,
+        work: impl FnOnce(&mut HistoryStore) -> Result<T, HistoryError>,
+    ) -> Option<Result<T, HistoryError>> {
+        let done = self.at_once(|stores| stores.at_once(work))?;
+        let pages = PAGES_BESIDE + bytes / PAGE;
+        if self.state.pages.fetch_add(pages, Ordering::Relaxed) + pages > MOST_PAGES {
+            self.tidy();
+        }
+        match done {
+            Err(HistoryError::Store(error)) if matches!(*error, StoreError::Busy(_)) => None,
+            done => Some(done),
+        }
+    }
+
+    /// Has the thread move what was written into the main file.
+    fn tidy(&self) {
+        let Some(place) = self.jobs.as_ref().and_then(|jobs| jobs.try_reserve().ok()) else {
+            return;
+        };
+        self.state.pages.store(0, Ordering::Relaxed);
+        self.state.jobs.fetch_add(1, Ordering::AcqRel);
+        place.send(Box::new(|stores| {
+            // What cannot be moved now stays where it is, and is whole there.
+            stores.and_then(|stores| Ok(stores.store.checkpoint()?)).ok();
+            Box::new(|| ())
+        }));
+    }
+
     /// Sends a job to the thread. Once this has returned, the job will be done, even if nobody
     /// waits for its result.
     pub(super) async fn send<T: Send + 'static>(
@@ -88,9 +133,10 @@ impl HistoryThread {
         work: impl FnOnce(&mut HistoryStore) -> Result<T, HistoryError> + Send + 'static,
     ) -> Result<oneshot::Receiver<Result<T, HistoryError>>, HistoryError> {
         let (reply, answer) = oneshot::channel();
-        let job = move |stores: Result<&mut HistoryStore, HistoryError>| {
+        let job = move |stores: Result<&mut HistoryStore, HistoryError>| -> Box<dyn FnOnce()> {
+            let done = stores.and_then(work);
             // The caller may have gone; the job is done all the same.
-            reply.send(stores.and_then(work)).ok();
+            Box::new(move || drop(reply.send(done)))
         };
         let jobs = self.jobs.as_ref().ok_or(HistoryError::Gone)?;
         let place = jobs.reserve().await.map_err(|_| HistoryError::Gone)?;
@@ -125,8 +171,10 @@ fn work(
 ) {
     opened(&open, &mut lock(&state.stores), state).ok();
     while let Some(job) = jobs.blocking_recv() {
-        job(opened(&open, &mut lock(&state.stores), state));
+        let notify = job(opened(&open, &mut lock(&state.stores), state));
+        // The caller may write at once, so it finds the thread idle.
         state.jobs.fetch_sub(1, Ordering::AcqRel);
+        notify();
     }
     // Closing the store moves what is left in its journal to the main file.
     lock(&state.stores).take();

@@ -6,7 +6,7 @@ use callgate_mask::text::{Measure, cut};
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
 
 use crate::message::MediaSource;
-use crate::picture::{LARGEST_PICTURE, MOST_PICTURES, is_picture};
+use crate::picture::MOST_PICTURES;
 use crate::run::MOST_OUTPUT;
 use crate::tool::CallOutcome;
 
@@ -53,20 +53,12 @@ pub(super) fn outcome(result: &CallToolResult) -> CallOutcome {
     CallOutcome { images, ..CallOutcome::done(result, text) }
 }
 
-/// Returns a picture as the model reads it, or a note in place of it.
+/// Returns a picture as the model reads it, or a note in place of it. What it is shows in its bytes,
+/// whatever the server says.
 fn picture(mime_type: &str, data: &str) -> Result<MediaSource, String> {
-    if !is_picture(mime_type) {
-        return Err(format!("[a picture of the type {mime_type} is left out]"));
-    }
-    match STANDARD.decode(data) {
-        Ok(bytes) if bytes.len() > LARGEST_PICTURE => {
-            Err(format!("[a picture of {} bytes is left out: it is too large]", bytes.len()))
-        }
-        Ok(bytes) if !bytes.is_empty() => {
-            Ok(MediaSource::Base64 { media_type: mime_type.to_owned(), data: data.to_owned() })
-        }
-        Ok(_) | Err(_) => Err("[a picture that cannot be read is left out]".to_owned()),
-    }
+    let read = STANDARD.decode(data).map_err(|_| "its bytes are not base64".to_owned());
+    read.and_then(|bytes| crate::picture::picture(&bytes))
+        .map_err(|reason| format!("[a picture of the type {mime_type} is left out: {reason}]"))
 }
 
 /// Returns as much of a text as the model is given.
@@ -81,6 +73,7 @@ fn shown(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::picture::tests::SMALL_PNG;
     use serde_json::{Value, json};
 
     fn check(result: Value, text: &str, pictures: usize) -> CallOutcome {
@@ -91,7 +84,7 @@ mod tests {
 
     #[test]
     fn text_and_pictures_reach_the_model() {
-        let picture = json!({"type": "image", "mimeType": "image/png", "data": "iVBORw0KGgo="});
+        let picture = json!({"type": "image", "mimeType": "image/png", "data": SMALL_PNG});
         let content =
             json!([{"type": "text", "text": "a"}, picture, {"type": "text", "text": "b"}]);
         let told = check(json!({ "content": content }), "a\nb", 1);
@@ -108,8 +101,25 @@ mod tests {
     #[test]
     fn what_a_model_cannot_read_is_named() {
         let image = |mime: &str, data: &str| json!({"content": [{"type": "image", "mimeType": mime, "data": data}]});
-        check(image("image/tiff", "AAAA"), "[a picture of the type image/tiff is left out]", 0);
-        check(image("image/png", "%%"), "[a picture that cannot be read is left out]", 0);
+        check(
+            image("image/tiff", "AAAA"),
+            "[a picture of the type image/tiff is left out: it is not a PNG, JPEG, GIF or WebP \
+             picture, or not a whole one]",
+            0,
+        );
+        check(
+            image("image/png", "%%"),
+            "[a picture of the type image/png is left out: its bytes are not base64]",
+            0,
+        );
+        // A bitmap of 9,000 pixels, which every later request would be refused for.
+        let wide = b"GIF89a\x28\x23\x01\0\0\0\0\x2c\0\0\0\0\x01\0\x01\0\0\x02\x02\x44\x01\0\x3b";
+        check(
+            image("image/gif", &STANDARD.encode(wide)),
+            "[a picture of the type image/gif is left out: the picture has 9000 × 1 pixels, and a \
+             model reads at most 8000 on a side: make it smaller]",
+            0,
+        );
         let sound = json!({"type": "audio", "mimeType": "audio/wav", "data": "AAAA"});
         check(json!({ "content": [sound] }), "[sound of the type audio/wav is left out]", 0);
         let long = "é".repeat(MOST_OUTPUT);

@@ -62,7 +62,12 @@ impl ApiErrorBody {
         let kind = [text("type"), text("code")].into_iter().find(|kind| !kind.is_empty());
         let message = error.as_str().unwrap_or_else(|| text("message"));
         let message = if message.is_empty() { text("detail") } else { message };
-        let (kind, message) = (kind.unwrap_or_default().to_owned(), message.to_owned());
+        let (kind, mut message) = (kind.unwrap_or_default().to_owned(), message.to_owned());
+        let param = text("param");
+        // Some servers name only here what they refuse.
+        if !param.is_empty() && !message.contains(param) {
+            message = format!("{} ({param})", message.trim_end_matches('.'));
+        }
         (!kind.is_empty() || !message.is_empty()).then_some(Self { kind, message })
     }
 }
@@ -97,7 +102,7 @@ impl ErrorComposer {
         let (origin, reason) = (&self.origin, reason.unwrap_or_default());
         fault(
             EngineErrorKind::Cut,
-            format!("The answer of {origin} broke off before its end{reason}. Try again"),
+            format!("The answer of {origin} broke off before its end{reason}"),
         )
     }
 
@@ -106,7 +111,7 @@ impl ErrorComposer {
         let (origin, idle) = (&self.origin, idle.as_secs_f32());
         fault(
             EngineErrorKind::Stalled,
-            format!("Nothing arrived from {origin} for {idle} s. Check the network and try again"),
+            format!("Nothing arrived from {origin} for {idle} s. Check the network"),
         )
     }
 
@@ -125,8 +130,8 @@ impl ErrorComposer {
             kind => kind,
         };
         let (origin, words) = (&self.origin, self.words(&said.kind, &said.message));
-        let next = self.next(kind, None, None);
-        fault(kind, format!("{origin} broke off the answer{words}. {next}"))
+        let next = self.next(kind, None);
+        fault(kind, format!("{origin} broke off the answer{words}{next}"))
     }
 
     /// Returns the error for a request that could not be sent for a reason of our own.
@@ -197,10 +202,11 @@ fn lacks_tools(said: &ApiErrorBody) -> bool {
 }
 
 impl ErrorComposer {
-    /// Returns what to do next.
-    fn next(&self, kind: EngineErrorKind, status: Option<u16>, wait: Option<Duration>) -> String {
+    /// Returns what to do next, or what else is known of the cause, as a further sentence. What may
+    /// pass is tried again, and whoever gives up says so.
+    fn next(&self, kind: EngineErrorKind, status: Option<u16>) -> String {
         let ApiWords { key, base_url, model, .. } = self.words;
-        match (kind, status) {
+        let next = match (kind, status) {
             (EngineErrorKind::Auth, Some(403)) => {
                 format!("The key may not do this: check its rights, or set another one in {key}")
             }
@@ -221,14 +227,11 @@ impl ErrorComposer {
             (EngineErrorKind::Refused, _) => {
                 "Change what it names; a new conversation begins without it".to_owned()
             }
-            (EngineErrorKind::RateLimit, _) => {
-                let wait =
-                    wait.map(|wait| format!(" {} s", wait.as_secs_f32())).unwrap_or_default();
-                format!("Wait{wait} and try again")
-            }
-            (EngineErrorKind::Overloaded, _) => "It is overloaded: try again in a while".to_owned(),
-            _ => "The cause is on its side: try again in a while".to_owned(),
-        }
+            (EngineErrorKind::RateLimit, _) => return String::new(),
+            (EngineErrorKind::Overloaded, _) => "It is overloaded".to_owned(),
+            _ => "The cause is on its side".to_owned(),
+        };
+        format!(". {next}")
     }
 }
 

@@ -175,3 +175,103 @@ async fn the_effort_is_a_part_of_the_request() {
     answer(&OpenAi::new(settings).unwrap(), call("Hi")).await.unwrap();
     assert_eq!(fake.bodies()[0]["reasoning_effort"], "xhigh");
 }
+
+#[tokio::test]
+async fn names_that_the_service_refuses_are_replaced_there_and_back() {
+    let name = format!("a.{}", "x".repeat(70));
+    let sent = format!("a_{}_43f50deca291", "x".repeat(49));
+    let call = |messages: Vec<Arc<ChatMessage>>| {
+        let spec = ToolSpec {
+            name: name.clone().into(),
+            input_schema: raw_json(&json!({
+                "type": "object",
+                "properties": {"$filter": {"type": "string"}},
+                "required": ["$filter"],
+            })),
+            ..call("").tools[0].clone()
+        };
+        EngineCall { messages, tools: Arc::new([spec]), ..call("") }
+    };
+    let filter = "_filter_0c097d40d6b7";
+    let used = ChatReply::Call(sent.clone(), json!({filter: "a eq 1"}));
+    let fake = Chat::start(
+        Dialect::ChatCompletions,
+        [used.clone(), used, ChatReply::Text("b".to_owned())],
+    );
+    let asked = Arc::new(ChatMessage::user(vec![Block::text("Hi")]));
+    let first = engine(&fake.url(), Some("m"));
+    let pieces = answer(&first, call(vec![Arc::clone(&asked)])).await.unwrap();
+    let Some(AnswerPiece::ToolUse { id, name: called, input, .. }) =
+        pieces.iter().find(|piece| matches!(piece, AnswerPiece::ToolUse { .. }))
+    else {
+        panic!("{pieces:?}")
+    };
+    assert_eq!((called, input.get()), (&name, r#"{"$filter":"a eq 1"}"#));
+    // Another process, which has read the conversation, sends the same.
+    let (id, input) = (id.clone(), input.clone());
+    let messages = vec![
+        asked,
+        Arc::new(ChatMessage::assistant(vec![Block::ToolUse {
+            id: id.clone(),
+            name: name.clone(),
+            input,
+        }])),
+        Arc::new(ChatMessage::user(vec![Block::ToolResult {
+            tool_use_id: id,
+            content: "c".into(),
+            is_error: false,
+        }])),
+    ];
+    let again = engine(&fake.url(), Some("m"));
+    answer(&again, call(messages.clone())).await.unwrap();
+    let sent_again = fake.bodies()[1]["messages"][1]["tool_calls"][0]["function"].clone();
+    assert_eq!(
+        sent_again,
+        json!({"name": sent, "arguments": format!(r#"{{"{filter}":"a eq 1"}}"#)})
+    );
+    // The tool is gone: its old calls are refused once, and sent in another form from then on.
+    let gone = EngineCall { tools: super::tests::call("").tools, ..call(messages) };
+    answer(&again, gone).await.unwrap();
+    let tools = fake.bodies()[0]["tools"][0]["function"].clone();
+    assert_eq!(
+        (&tools["name"], &tools["parameters"]["required"]),
+        (&json!(sent), &json!([filter]))
+    );
+}
+
+#[tokio::test]
+async fn a_tool_that_the_service_rejects_is_left_out_and_not_the_request() {
+    let refuse = |message: &str, param: &str| {
+        let error = json!({"message": message, "type": "invalid_request_error", "param": param});
+        ChatReply::Refuse(400, json!({ "error": error }))
+    };
+    let text = || ChatReply::Text("b".to_owned());
+    let fake = Chat::start(
+        Dialect::ChatCompletions,
+        [refuse("Invalid schema", "tools[1].function.parameters"), text(), text()],
+    );
+    let tool = |name: &'static str| ToolSpec { name: name.into(), ..call("").tools[0].clone() };
+    let tools: Arc<[ToolSpec]> = Arc::new([tool("add"), tool("bad"), tool("subtract")]);
+    let engine = engine(&fake.url(), Some("m"));
+    for is_first in [true, false] {
+        let pieces = answer(&engine, EngineCall { tools: Arc::clone(&tools), ..call("Hi") }).await;
+        let pieces = pieces.unwrap();
+        let rejected: Vec<&str> = pieces
+            .iter()
+            .filter_map(|piece| match piece {
+                AnswerPiece::ToolRejected { tool, reason } if reason.contains("Invalid schema") => {
+                    Some(tool.as_str())
+                }
+                _ => None,
+            })
+            .collect();
+        assert_eq!(rejected, if is_first { vec!["bad"] } else { vec![] }, "{pieces:?}");
+        assert!(matches!(pieces.last(), Some(AnswerPiece::End(_))), "{pieces:?}");
+        let sent = fake.bodies().last().unwrap()["tools"].to_string();
+        assert!(sent.contains("subtract") && !sent.contains("bad"), "{sent}");
+    }
+    // Anything else that is refused stays refused.
+    let fake = Chat::start(Dialect::ChatCompletions, [refuse("No such thing", "messages[1]")]);
+    let engine = super::tests::engine(&fake.url(), Some("m"));
+    assert_eq!(answer(&engine, call("Hi")).await.unwrap_err().kind, EngineErrorKind::Refused);
+}

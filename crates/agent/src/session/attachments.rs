@@ -15,7 +15,7 @@ use rustix::fs::{FsWord, OFlags, PROC_SUPER_MAGIC, fstatfs};
 
 use crate::failure::RequestFailure;
 use crate::message::{Block, MediaSource};
-use crate::picture::is_picture;
+use crate::picture;
 
 /// The most bytes that all files of a message may have together.
 const MOST_BYTES: u64 = 64 * 1024 * 1024;
@@ -84,19 +84,16 @@ fn block(file: &Attachment, folder: &Path, left: &mut u64) -> Result<Block, Stri
     };
     let bytes = bytes.map_err(|reason| failed(&reason))?;
     let mime = mime.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-    let encoded = |mime: String| {
-        let source = MediaSource::Base64 { media_type: mime, data: STANDARD.encode(&bytes) };
-        if bytes.is_empty() { Err(failed("it is empty")) } else { Ok(source) }
-    };
+    if ["image/", "application/pdf"].iter().any(|kind| mime.starts_with(kind)) && bytes.is_empty() {
+        return Err(failed("it is empty"));
+    }
     if mime.starts_with("image/") && mime != "image/svg+xml" {
-        let mime = if mime == "image/jpg" { "image/jpeg".to_owned() } else { mime };
-        if !is_picture(&mime) {
-            return Err(failed("a picture has to be PNG, JPEG, GIF or WebP"));
-        }
-        return Ok(Block::Image { source: encoded(mime)? });
+        let source = picture::any_size(&bytes).map_err(|reason| failed(&reason))?;
+        return Ok(Block::Image { source });
     }
     if mime == "application/pdf" {
-        return Ok(Block::Document { source: encoded(mime)?, title: title(file) });
+        let source = MediaSource::Base64 { media_type: mime, data: STANDARD.encode(&bytes) };
+        return Ok(Block::Document { source, title: title(file) });
     }
     let text = std::str::from_utf8(&bytes)
         .map_err(|_| failed("it is neither text nor a picture nor a PDF"))?;

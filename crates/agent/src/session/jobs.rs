@@ -3,10 +3,12 @@
 use std::sync::Arc;
 
 use callgate_wire::session::{
-    ConversationEngine, ConversationMode, ConversationTrimmed, SessionEvent, TokenUsage,
+    ConversationEngine, ConversationMode, ConversationTrimmed, MessageLeftOut, SessionEvent,
+    TokenUsage,
 };
 
 use super::commands::CurrentConversation;
+use super::commands::events::LEFT_OUT;
 use super::drive::{self, PreparedTurn, TurnDriver};
 use super::lanes::{ConversationJob, JobKind, TurnControl};
 use super::output_schema::OutputSchema;
@@ -41,6 +43,9 @@ pub(super) async fn run(
     let event = match done {
         Ok(PreparedJob::Over(event)) => event,
         Ok(PreparedJob::Turn(turn)) => TurnDriver::new(shared, &id, *turn, control).run().await,
+        Ok(PreparedJob::Compaction(turn)) => {
+            TurnDriver::new(shared, &id, *turn, control).compact().await
+        }
         Err(HaltReason::Failed(failure)) => failure.into(),
         Err(HaltReason::Cancelled) => cancelled(),
     };
@@ -55,6 +60,8 @@ enum PreparedJob {
     Over(SessionEvent),
     /// Its turn is to be driven.
     Turn(Box<PreparedTurn>),
+    /// The conversation is to be summarised. There is no message to answer.
+    Compaction(Box<PreparedTurn>),
 }
 
 impl<E: Into<RequestFailure>> From<E> for HaltReason {
@@ -71,7 +78,7 @@ async fn prepare(
     work: JobKind,
 ) -> Result<PreparedJob, HaltReason> {
     let begun = begin(shared, id, conversation, work).await?;
-    if matches!(begun, PreparedJob::Turn { .. }) {
+    if !matches!(begun, PreparedJob::Over { .. }) {
         let mirror = || tool_call::mirror(shared, &id.into());
         let mirror = shared.output.takes_questions().then(mirror);
         let gate = shared.options.gate.as_ref();
@@ -96,18 +103,20 @@ async fn begin(
             if held.is_broken_off() && !shared.endings.knows(&held) {
                 shared.output.say(id, interrupted());
             }
-            turn(shared, held, ChatMessage::user(content), schema, false).await
+            Ok(PreparedJob::Turn(
+                turn(shared, held, ChatMessage::user(content), schema, false).await?,
+            ))
         }
         JobKind::Edit(said) => {
             let content = attachments::content(&said, &shared.options.folder).await?;
             let mut held = hold(shared, id, conversation).await?;
             take_back(&mut held).await?;
-            turn(shared, held, ChatMessage::user(content), None, true).await
+            Ok(PreparedJob::Turn(turn(shared, held, ChatMessage::user(content), None, true).await?))
         }
         JobKind::Regenerate => {
             let mut held = hold(shared, id, conversation).await?;
             let user = take_back(&mut held).await?;
-            turn(shared, held, user, None, true).await
+            Ok(PreparedJob::Turn(turn(shared, held, user, None, true).await?))
         }
         JobKind::SetEngine(chosen) => {
             let SelectedEngine { engine, model, .. } =
@@ -130,6 +139,24 @@ async fn begin(
             let trimmed = ConversationTrimmed { conversation_id, length: held.length() };
             Ok(PreparedJob::Over(SessionEvent::done(&trimmed)))
         }
+        JobKind::Compact => {
+            let held = hold(shared, id, conversation).await?;
+            let nothing = ChatMessage::user(Vec::new());
+            Ok(PreparedJob::Compaction(turn(shared, held, nothing, None, false).await?))
+        }
+        JobKind::LeaveOut => {
+            let mut held = hold(shared, id, conversation).await?;
+            let refused = shared.refused.take(conversation);
+            let left_out = held.leave_out(refused).await?;
+            let none = || {
+                RequestFailure::permanent("not_found", "there is no message that can be left out")
+            };
+            let message = left_out.ok_or_else(none)?;
+            shared.output.say(id, SessionEvent::notice("left_out", LEFT_OUT));
+            let conversation_id = conversation.to_owned();
+            let end = SessionEvent::done(&MessageLeftOut { conversation_id, message });
+            Ok(PreparedJob::Over(end))
+        }
         JobKind::Delete => {
             shared.options.history.delete(conversation).await?;
             shared.modes.forget(conversation);
@@ -146,9 +173,9 @@ async fn turn(
     user: ChatMessage,
     schema: Option<OutputSchema>,
     replacing: bool,
-) -> Result<PreparedJob, HaltReason> {
+) -> Result<Box<PreparedTurn>, HaltReason> {
     let answering = shared.options.engines.select(held.engine()).await?;
-    Ok(PreparedJob::Turn(Box::new(PreparedTurn { held, user, answering, schema, replacing })))
+    Ok(Box::new(PreparedTurn { held, user, answering, schema, replacing }))
 }
 
 /// Waits until no other process works on the conversation, and loads it.

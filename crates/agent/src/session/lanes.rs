@@ -35,6 +35,10 @@ pub(super) enum JobKind {
     Clear,
     /// Remove all messages but so many of the first.
     Rewind(u64),
+    /// Replace the messages by a summary.
+    Compact,
+    /// Have the model no longer read a message that was refused.
+    LeaveOut,
     /// Delete the conversation.
     Delete,
 }

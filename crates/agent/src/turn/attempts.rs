@@ -1,8 +1,10 @@
-//! Whether and when the model is asked again after a failure.
+//! Whether and when the model is asked again after a failure, and in which form.
 
 use std::time::Duration;
 
-use super::Turn;
+use callgate_wire::session::SessionEvent;
+
+use super::{Turn, TurnAction};
 use crate::engine::{EngineError, EngineErrorKind};
 
 /// The wait before the second attempt, unless the provider says otherwise. It doubles each time, up
@@ -56,4 +58,12 @@ pub(super) fn in_words(wait: Duration) -> String {
         0..=99 => format!("{:.1} s", wait.as_secs_f32()),
         seconds => format!("{} min", seconds.div_ceil(60)),
     }
+}
+
+/// Returns the notice about a tool that the provider refuses.
+pub(super) fn left_out(tool: &str, reason: &str) -> TurnAction {
+    let text = format!(
+        "the provider refuses the tool `{tool}`, so the model goes on without it: {reason}"
+    );
+    TurnAction::Tell(SessionEvent::notice("tool_left_out", text))
 }

@@ -75,6 +75,7 @@ pub(super) fn size(piece: &AnswerPiece) -> usize {
         AnswerPiece::OwnResult { outcome, .. } => outcome.text.len() + outcome.result.get().len(),
         // The whole input is counted with its call.
         AnswerPiece::ToolInput { .. }
+        | AnswerPiece::ToolRejected { .. }
         | AnswerPiece::RoundEnd
         | AnswerPiece::EngineState(_)
         | AnswerPiece::Cost(_)

@@ -1,8 +1,8 @@
 //! Creating, listing, loading, copying, cutting, renaming and deleting conversations.
 
 use callgate_wire::session::{
-    ConversationCreated, ConversationList, ConversationMessages, ConversationMode,
-    ConversationTrimmed, LoadAs, ModeSet, SessionCommand,
+    ConversationCompacted, ConversationCreated, ConversationList, ConversationMessages,
+    ConversationMode, ConversationTrimmed, LoadAs, MessageLeftOut, ModeSet, SessionCommand,
 };
 use serde::de::DeserializeOwned;
 
@@ -67,6 +67,18 @@ impl Client {
     /// before it. A turn must begin after those messages.
     pub async fn rewind(&self, length: u64) -> Result<ConversationTrimmed, ClientError> {
         self.told(SessionCommand::Rewind { conversation_id: None, length }).await
+    }
+
+    /// Replaces the messages of the current conversation by a summary, for the model, after the
+    /// requests before it.
+    pub async fn compact(&self) -> Result<ConversationCompacted, ClientError> {
+        self.told(SessionCommand::Compact { conversation_id: None }).await
+    }
+
+    /// Has the model no longer read the message of the current conversation that its provider
+    /// refuses, or else the last one.
+    pub async fn leave_out(&self) -> Result<MessageLeftOut, ClientError> {
+        self.told(SessionCommand::LeaveOut { conversation_id: None }).await
     }
 
     /// Sets who decides about the tool calls of the current conversation, from the next call on.

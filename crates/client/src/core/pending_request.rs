@@ -126,6 +126,8 @@ pub(crate) fn is_turn(command: &SessionCommand) -> bool {
         SessionCommand::UserMessage(_)
             | SessionCommand::ClearHistory { .. }
             | SessionCommand::Rewind { .. }
+            | SessionCommand::Compact { .. }
+            | SessionCommand::LeaveOut { .. }
             | SessionCommand::Regenerate { .. }
             | SessionCommand::EditLast(_)
             | SessionCommand::SetEngine { .. }

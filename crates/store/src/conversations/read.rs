@@ -1,6 +1,6 @@
 //! Reading conversations and their messages.
 
-use rusqlite::{CachedStatement, OptionalExtension, Params, Row, params};
+use rusqlite::{CachedStatement, Connection, OptionalExtension, Params, Row, params};
 
 use crate::Store;
 use crate::error::StoreError;
@@ -72,25 +72,7 @@ impl Store {
     /// Returns the version of a conversation. Does not wait: returns an error while another process
     /// has locked the file.
     pub fn conversation_state(&self, id: &str) -> Result<Option<ConversationState>, StoreError> {
-        let query = "SELECT key, used_ms, summarized, aged, (SELECT coalesce(max(number) + 1, 0)
-            FROM messages WHERE conversation = conversations.key), engine, model,
-            EXISTS (SELECT 1 FROM fragments WHERE conversation = conversations.key)
-            FROM conversations WHERE id = ?";
-        let state = |row: &Row<'_>| {
-            Ok(ConversationState {
-                key: row.get(0)?,
-                used_ms: row.get(1)?,
-                summarized: row.get(2)?,
-                aged: row.get(3)?,
-                length: row.get(4)?,
-                engine: selection(row, 5)?,
-                has_fragments: row.get(7)?,
-            })
-        };
-        self.without_waiting(|connection| {
-            connection.prepare_cached(query)?.query_row([id], state).optional()
-        })
-        .map_err(self.failed("read"))
+        self.without_waiting(|connection| state(connection, id)).map_err(self.failed("read"))
     }
 
     /// Returns a conversation.
@@ -222,6 +204,29 @@ fn conversation(row: &Row<'_>) -> rusqlite::Result<StoredConversation> {
 }
 
 /// Reads the engine from this column and the model from the next.
+/// Returns the version of a conversation.
+pub(super) fn state(
+    connection: &Connection,
+    id: &str,
+) -> rusqlite::Result<Option<ConversationState>> {
+    let query = "SELECT key, used_ms, summarized, aged, (SELECT coalesce(max(number) + 1, 0)
+        FROM messages WHERE conversation = conversations.key), engine, model,
+        EXISTS (SELECT 1 FROM fragments WHERE conversation = conversations.key)
+        FROM conversations WHERE id = ?";
+    let state = |row: &Row<'_>| {
+        Ok(ConversationState {
+            key: row.get(0)?,
+            used_ms: row.get(1)?,
+            summarized: row.get(2)?,
+            aged: row.get(3)?,
+            length: row.get(4)?,
+            engine: selection(row, 5)?,
+            has_fragments: row.get(7)?,
+        })
+    };
+    connection.prepare_cached(query)?.query_row([id], state).optional()
+}
+
 fn selection(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<EngineSelection>> {
     let (engine, model): (Option<String>, _) = (row.get(at)?, row.get(at + 1)?);
     Ok(engine.map(|engine| EngineSelection { engine, model }))

@@ -64,6 +64,12 @@ pub const FORK: &str = "fork";
 /// `rewind` is understood.
 pub const REWIND: &str = "rewind";
 
+/// `compact` is understood.
+pub const COMPACT: &str = "compact";
+
+/// `leave_out` is understood.
+pub const LEAVE_OUT: &str = "leave_out";
+
 /// In `hello`: the front end accepts `usage`.
 pub const USAGE: &str = "usage";
 

@@ -111,6 +111,18 @@ pub enum SessionCommand {
         /// How many messages stay.
         length: u64,
     },
+    /// Replaces the messages of a conversation by a summary, for the model.
+    Compact {
+        /// The conversation; the current one if `None`.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        conversation_id: Option<String>,
+    },
+    /// Has the model no longer read a message that its provider refuses.
+    LeaveOut {
+        /// The conversation; the current one if `None`.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        conversation_id: Option<String>,
+    },
     /// Sets who decides about tool calls.
     SetMode {
         /// The conversation; the current one if `None`.
@@ -201,6 +213,8 @@ impl SessionCommand {
             Self::DeleteConversation { .. } => "delete_conversation",
             Self::ForkConversation { .. } => "fork_conversation",
             Self::Rewind { .. } => "rewind",
+            Self::Compact { .. } => "compact",
+            Self::LeaveOut { .. } => "leave_out",
             Self::SetMode { .. } => "set_mode",
             Self::Regenerate { .. } => "regenerate",
             Self::EditLast(_) => "edit_last",
@@ -241,6 +255,8 @@ impl SessionCommand {
             Self::ToolAnswer(_) => Some(capability::FRONT_TOOLS),
             Self::ForkConversation { .. } => Some(capability::FORK),
             Self::Rewind { .. } => Some(capability::REWIND),
+            Self::Compact { .. } => Some(capability::COMPACT),
+            Self::LeaveOut { .. } => Some(capability::LEAVE_OUT),
             Self::SetMode { .. } => Some(capability::MODES),
             Self::FindFiles { .. } | Self::ReadFile(_) => Some(capability::FILES),
             _ => None,
@@ -257,6 +273,8 @@ impl SessionCommand {
             }
             Self::NewConversation { conversation_id, .. }
             | Self::Rewind { conversation_id, .. }
+            | Self::Compact { conversation_id }
+            | Self::LeaveOut { conversation_id }
             | Self::SetMode { conversation_id, .. } => conversation_id.clone(),
             Self::SetEngine { conversation_id, metadata, .. } => {
                 conversation_id.clone().or_else(|| of_metadata(metadata.as_deref()).ok().flatten())
@@ -309,6 +327,8 @@ impl SessionCommand {
                 conversation_id: optional_conversation_id(members)?,
                 length: required(members, "length", WHOLE_NUMBER)?,
             },
+            "compact" => Self::Compact { conversation_id: optional_conversation_id(members)? },
+            "leave_out" => Self::LeaveOut { conversation_id: optional_conversation_id(members)? },
             "set_mode" => Self::SetMode {
                 conversation_id: optional_conversation_id(members)?,
                 mode: required(members, "mode", "ask, plan or auto")?,

@@ -45,6 +45,26 @@ pub struct ConversationTrimmed {
     pub length: u64,
 }
 
+/// The data of the `done` of `compact`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ConversationCompacted {
+    /// The conversation.
+    pub conversation_id: String,
+    /// How many messages the summary replaces. People still see them.
+    pub replaced: u64,
+}
+
+/// The data of the `done` of `leave_out`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct MessageLeftOut {
+    /// The conversation.
+    pub conversation_id: String,
+    /// The number of the message, counted from 0. People still see it.
+    pub message: u64,
+}
+
 /// The data of the `done` of `list_conversations`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ConversationList {

@@ -284,7 +284,7 @@ fn errors_in_the_stream() {
         let line = format!(r#"{{"type":"error","error":{{"type":"{kind}","message":"Oh no"}}}}"#);
         let error = play(&line).unwrap_err();
         assert_eq!(error.kind, expected, "{kind}");
-        assert!(error.text.contains(&format!("({kind}): Oh no. ")), "{error}");
+        assert!(error.text.contains(&format!("({kind}): Oh no")), "{error}");
     }
 }
 

@@ -203,3 +203,38 @@ async fn what_was_shown_of_a_round_becomes_messages_that_say_where_it_ended() {
     assert!(shown(&held).ends_with(" | a ?x ?y | u !x !y?"), "{}", shown(&held));
     assert_eq!(held.length(), 4);
 }
+
+#[tokio::test]
+async fn what_is_small_is_written_at_once_unless_another_process_writes() {
+    let house = House::new();
+    let mut held = house.history.hold("a").await.unwrap();
+    held.commit(turn("u hello")).await.unwrap();
+    let thread = &house.history.0;
+    let fragment = [r#"{"role":"assistant","content":[{"type":"text","text":"Hel"}]}"#.to_owned()];
+    let at_once = || thread.write_at_once(1, |stores| stores.note("a", &fragment));
+    at_once().unwrap().unwrap();
+    // The other process writes until it is told to end.
+    let other = house.another();
+    let ((begun, has_begun), (writing, ended)) = (tokio::sync::oneshot::channel(), channel::<()>());
+    let check = move |_: &CostTotals| {
+        begun.send(()).ok();
+        ended.recv().ok();
+        Ok::<(), ()>(())
+    };
+    let other = tokio::spawn(async move { other.reserve("x".to_owned(), 0, None, check).await });
+    has_begun.await.unwrap();
+    assert!(at_once().is_none(), "it does not wait");
+    let mut shown = MessageFragments::default();
+    shown.text("lo");
+    let (noted, ()) = tokio::join!(held.note(shown), async { drop(writing) });
+    noted.unwrap();
+    other.await.unwrap().unwrap().unwrap();
+    // Many writes have the thread move pages, and nothing is lost meanwhile.
+    for _ in 0..400 {
+        let mut shown = MessageFragments::default();
+        shown.text("!");
+        held.note(shown).await.unwrap();
+    }
+    drop(held);
+    assert!(found(&house.another(), "a").await.contains(&format!("Hello{}", "!".repeat(400))));
+}

@@ -27,7 +27,7 @@ impl ErrorComposer {
             NetworkCause::Address => {
                 &*format!("Check the address ({}) and the network", self.words.base_url)
             }
-            NetworkCause::Other => "Check the network and try again",
+            NetworkCause::Other => "Check the network",
         };
         fault(EngineErrorKind::Network, format!("{origin} cannot be reached: {reason}. {next}"))
     }

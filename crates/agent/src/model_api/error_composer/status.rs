@@ -33,8 +33,8 @@ impl ErrorComposer {
         let (origin, code) = (&self.origin, status.as_u16());
         let retry_after = retry_after(headers);
         let words = self.words(&said.kind, &said.message);
-        let (next, id) = (self.next(kind, Some(code), retry_after), self.id(headers));
-        let text = format!("{origin} answered {code}{words}. {next}{id}");
+        let (next, id) = (self.next(kind, Some(code)), self.id(headers));
+        let text = format!("{origin} answered {code}{words}{next}{id}");
         EngineError { kind, status: Some(code), retry_after, text }
     }
 

@@ -5,6 +5,7 @@ use reqwest::StatusCode;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 
 use super::*;
+use crate::failure::RequestFailure;
 
 const KEY: &str = "plain-looking-key-0123456789";
 
@@ -87,36 +88,34 @@ fn each_status_says_what_to_do() {
         429,
         &api("rate_limit_error", "Slow down"),
         expect![
-            "rate_limit: https://api.test answered 429 (rate_limit_error): Slow down. Wait and try again (request req_1)"
+            "rate_limit: https://api.test answered 429 (rate_limit_error): Slow down (request req_1)"
         ],
     );
     check(
         529,
         &api("overloaded_error", "Overloaded"),
         expect![
-            "overloaded: https://api.test answered 529 (overloaded_error): Overloaded. It is overloaded: try again in a while (request req_1)"
+            "overloaded: https://api.test answered 529 (overloaded_error): Overloaded. It is overloaded (request req_1)"
         ],
     );
     check(
         503,
         &api("overloaded_error", "Overloaded"),
         expect![
-            "overloaded: https://api.test answered 503 (overloaded_error): Overloaded. It is overloaded: try again in a while (request req_1)"
+            "overloaded: https://api.test answered 503 (overloaded_error): Overloaded. It is overloaded (request req_1)"
         ],
     );
     check(
         500,
         "upstream\nfailed",
         expect![
-            "server: https://api.test answered 500: upstream failed. The cause is on its side: try again in a while (request req_1)"
+            "server: https://api.test answered 500: upstream failed. The cause is on its side (request req_1)"
         ],
     );
     check(
         408,
         "",
-        expect![
-            "server: https://api.test answered 408. The cause is on its side: try again in a while (request req_1)"
-        ],
+        expect!["server: https://api.test answered 408. The cause is on its side (request req_1)"],
     );
 }
 
@@ -195,8 +194,11 @@ fn how_long_to_wait() {
         assert_eq!(wait(&[("retry-after", odd)]), None, "{odd}");
     }
     assert_eq!(wait(&[("retry-after", "1e9")]), Some(Duration::from_hours(24)));
+    // Whoever tries again, or gives up, says when.
     let told = status(429, &[("retry-after", "7")], "");
-    assert!(told.text.contains("Wait 7 s and try again"), "{told}");
+    assert!(!told.text.contains("again"), "{told}");
+    let given_up = RequestFailure::of_engine(told, false);
+    assert!(given_up.text.ends_with(". Send the message again in 7 s"), "{}", given_up.text);
     assert_eq!(status(529, &[("retry-after", "3")], "").retry_after, Some(Duration::from_secs(3)));
 }
 

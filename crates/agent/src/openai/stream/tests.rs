@@ -192,7 +192,7 @@ fn errors_in_the_stream_end_it() {
         ],
         expect![[r#"
             Text("a")
-            server: http://far broke off the answer (server_error): out of memory. The cause is on its side: try again in a while
+            server: http://far broke off the answer (server_error): out of memory. The cause is on its side
         "#]],
     );
     let mut pieces = Vec::new();

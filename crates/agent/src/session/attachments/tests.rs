@@ -1,6 +1,7 @@
 //! Files that come with a message, and those that are read.
 
 use super::*;
+use crate::picture::tests::SMALL_PNG;
 
 fn inline(data: &str, mime: &str, name: Option<&str>) -> Attachment {
     let (data, mime, name) = (data.to_owned(), mime.to_owned(), name.map(str::to_owned));
@@ -15,21 +16,20 @@ fn read_one(file: &Attachment) -> Result<String, String> {
 #[test]
 fn what_comes_with_a_message_is_used_like_a_file() {
     let taken = [
-        inline("aGk=", "image/png", Some("a.png")),
-        inline("aGk", "image/jpg", None),
-        inline("data:image/png;base64,aGk=", "image/webp; q=1", None),
+        inline(SMALL_PNG, "image/png", Some("a.png")),
+        // It is what its bytes are.
+        inline(SMALL_PNG.trim_end_matches('='), "image/jpg", None),
+        inline(&format!("data:image/png;base64,{SMALL_PNG}"), "image/webp; q=1", None),
         inline("aGk=", "application/pdf", Some("a.pdf")),
         inline("aGk=", "application/pdf", None),
         inline("aGk=", "text/plain", Some("a \"b\".txt")),
         inline("", "text/plain", None),
     ];
     let blocks: Vec<String> = taken.iter().map(|file| read_one(file).unwrap()).collect();
-    let picture = |mime: &str| {
-        format!(
-            r#"[{{"type":"image","source":{{"type":"base64","media_type":"{mime}","data":"aGk="}}}}]"#
-        )
-    };
-    assert_eq!(blocks[..3], [picture("image/png"), picture("image/jpeg"), picture("image/webp")]);
+    let picture = format!(
+        r#"[{{"type":"image","source":{{"type":"base64","media_type":"image/png","data":"{SMALL_PNG}"}}}}]"#
+    );
+    assert_eq!(blocks[..3], [&*picture; 3]);
     let document = r#"[{"type":"document","source":{"type":"base64","media_type":"application/pdf","data":"aGk="}"#;
     assert_eq!(blocks[3], format!(r#"{document},"title":"a.pdf"}}]"#));
     assert_eq!(blocks[4], format!("{document}}}]"));
@@ -51,6 +51,8 @@ fn what_cannot_be_used_is_told_with_its_name() {
         "the attached file \"unnamed\" cannot be used: it is empty"
     );
     assert!(refused(&inline("aGk=", "image/tiff", None)).contains("PNG, JPEG, GIF or WebP"));
+    let cut = &SMALL_PNG[..SMALL_PNG.len() - 8];
+    assert!(refused(&inline(cut, "image/png", None)).contains("not a whole one"));
     assert!(refused(&inline("/w==", "video/mp4", None)).contains("neither text nor a picture"));
     let many = vec![inline("aGk=", "text/plain", None); MOST_FILES + 1];
     let refused = read_all(&many, Path::new("/")).unwrap_err();

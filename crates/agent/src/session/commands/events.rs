@@ -23,6 +23,10 @@ const NO_RESULT: &str = "what came of it is not here";
 /// The notice at the end of an answer that was cut off.
 const CUT_OFF: &str = "this answer was interrupted here";
 
+/// The notice before the end of a turn of which the provider refuses something.
+pub(in crate::session) const CAN_LEAVE_OUT: &str = "the provider refuses a message of this \
+    conversation: `leave_out` has it go on without that message, and nothing else is lost";
+
 /// The notice after a message that the provider refused.
 pub(in crate::session) const LEFT_OUT: &str = "the provider refused this message, so the model does \
     not read it: the conversation goes on without it";

@@ -59,7 +59,11 @@ impl TurnDriver<'_> {
             begins_turn: self.stored == StoredExtent::Nothing,
             engine_state,
         };
-        self.held.commit(step).await?;
+        if is_part {
+            self.held.commit_beside(step).await?;
+        } else {
+            self.held.commit(step).await?;
+        }
         self.replacing = false;
         let now = if is_part { StoredExtent::Message } else { StoredExtent::Answer };
         self.stored = self.stored.max(now);

@@ -52,6 +52,7 @@ impl UsageMeter {
             | AnswerPiece::Redacted(_)
             | AnswerPiece::OwnCall { .. }
             | AnswerPiece::OwnResult { .. }
+            | AnswerPiece::ToolRejected { .. }
             | AnswerPiece::RoundEnd
             | AnswerPiece::LatestResponse(_)
             | AnswerPiece::EngineState(_) => 0,

@@ -4,7 +4,7 @@
 use std::pin::pin;
 use std::sync::Arc;
 
-use callgate_wire::session::SessionEvent;
+use callgate_wire::session::{ConversationCompacted, SessionEvent};
 use tokio::time::sleep;
 
 use super::meter::UsageMeter;
@@ -15,6 +15,7 @@ use crate::estimate::message_tokens;
 use crate::failure::RequestFailure;
 use crate::history::{HeldConversation, Reservation};
 use crate::message::{ChatMessage, Role};
+use crate::turn::StopReason;
 
 /// The longest summary; a longer one has gone astray and is cut off.
 const LONGEST_SUMMARY: usize = 256 * 1024;
@@ -30,8 +31,56 @@ impl TurnDriver<'_> {
         }
         let messages = self.conversation();
         let Some(upto) = self.cut(&messages, is_over) else { return Ok(false) };
+        let Some(written) = self.summary(&messages, upto).await? else { return Ok(false) };
+        let summary = compact::summary(&written);
+        let summary = summary.unwrap_or_else(|| compact::fallback(&messages, upto));
+        self.held.compact(upto, summary).await?;
+        self.read = None;
+        self.tell_shortened(upto);
+        Ok(true)
+    }
+
+    /// Summarises the conversation on request, and returns the end of the request. Nothing changes
+    /// if the engine gives no summary.
+    pub(in crate::session) async fn compact(mut self) -> SessionEvent {
+        match self.compacted().await {
+            Ok(Some(end)) => end,
+            Ok(None) => StopReason::Cancelled.done(self.taken, self.cost, 0),
+            Err(failure) => failure.into(),
+        }
+    }
+
+    async fn compacted(&mut self) -> Result<Option<SessionEvent>, RequestFailure> {
+        let messages = self.held.messages().to_vec();
+        let upto = messages.len();
+        if upto < 2 {
+            let text = "there is nothing to summarise yet";
+            return Err(RequestFailure::permanent("not_found", text));
+        }
+        let Some(written) = self.summary(&messages, upto).await? else { return Ok(None) };
+        let summary = compact::summary(&written).ok_or_else(|| {
+            let text = "the model gave no summary, so the conversation is as it was: try it again \
+                        later, or with another model";
+            RequestFailure::temporary("no_summary", text)
+        })?;
+        self.held.compact(upto, summary).await?;
+        let text = format!(
+            "the {upto} messages of this conversation were replaced by a summary, as you asked"
+        );
+        self.shared.output.say(&self.id, SessionEvent::notice("compacted", text));
+        let (conversation_id, replaced) = (self.name.to_string(), upto as u64);
+        Ok(Some(SessionEvent::done(&ConversationCompacted { conversation_id, replaced })))
+    }
+
+    /// Returns the engine's summary of the first `upto` messages, which is empty if it gave none, or
+    /// `None` if the request has to stop.
+    async fn summary(
+        &mut self,
+        messages: &[Arc<ChatMessage>],
+        upto: usize,
+    ) -> Result<Option<String>, RequestFailure> {
         // A conversation with tool calls can only be sent together with the tools.
-        let call = self.call(compact::summary_call(&messages, upto));
+        let call = self.call(compact::summary_call(messages, upto));
         let mut call = EngineCall { thinking: None, ..call };
         let mut meter = UsageMeter::default();
         let (written, reservation) = match self.may_sum_up(&mut call).await {
@@ -40,13 +89,7 @@ impl TurnDriver<'_> {
         };
         let spent = self.spend(meter.take(), None);
         self.pay(reservation, spent, Vec::new()).await?;
-        let Some(written) = written else { return Ok(false) };
-        let summary = compact::summary(&written);
-        let summary = summary.unwrap_or_else(|| compact::fallback(&messages, upto));
-        self.held.compact(upto, summary).await?;
-        self.read = None;
-        self.tell_shortened(upto);
-        Ok(true)
+        Ok(written)
     }
 
     /// Returns the context window in tokens: what the settings say, or less if the model has less.

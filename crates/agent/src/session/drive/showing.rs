@@ -7,7 +7,7 @@ use super::{FinishedRound, StoredExtent, TurnDriver};
 use crate::failure::RequestFailure;
 use crate::history::{HistoryStep, MessageFragments};
 use crate::message::Block;
-use crate::session::commands::events::LEFT_OUT;
+use crate::session::commands::events::{CAN_LEAVE_OUT, LEFT_OUT};
 use crate::session::tool_call::announced_now;
 use crate::turn::TurnAction;
 
@@ -74,11 +74,17 @@ impl TurnDriver<'_> {
     }
 
     /// Leaves out a message that the provider refuses, so that it does not refuse every later one
-    /// because of it.
+    /// because of it. If it may be another one, the user is asked.
     pub(super) async fn leave_out(&mut self, failure: &RequestFailure) {
         let is_poison = ["refused", "too_long"].contains(&failure.kind);
-        if !is_poison || self.stored != StoredExtent::Message {
+        if !is_poison || self.stored == StoredExtent::Nothing {
             return;
+        }
+        let named = self.shared.refused.note(&self.held, failure);
+        let is_other = named.is_some_and(|number| number + 1 != self.held.length());
+        if self.stored == StoredExtent::Answer || is_other {
+            let offer = SessionEvent::notice("can_leave_out", CAN_LEAVE_OUT);
+            return self.events.push(offer);
         }
         match self.held.leave_out_last().await {
             Ok(()) => self.events.push(SessionEvent::notice("left_out", LEFT_OUT)),

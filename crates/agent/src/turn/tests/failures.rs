@@ -66,7 +66,7 @@ fn calls_of_an_answer_that_was_cut_off_do_not_run_and_the_model_is_told() {
             keep user ["hello"] | ask after 0ns
             token "I look."
             tool_use a read
-            tool_result a true | keep assistant ["I look.", use a], user [a gave "not run: the answer was cut off"] | notice retry: the model's answer was cut off: send the message again (trying again in 0.5 s) | ask after 500ms
+            tool_result a true | keep assistant ["I look.", use a], user [a gave "not run: the answer was cut off"] | notice retry: the model's answer was cut off (trying again in 0.5 s) | ask after 500ms
             token "Well."
             keep assistant ["Well."] | done end_turn
         "#]],
@@ -205,7 +205,7 @@ fn an_answer_without_its_end_is_cut() {
         &expect![[r#"
             keep user ["hello"] | ask after 0ns
             token "Half"
-            keep assistant ["Half", Interrupted] | notice retry: the model's answer was cut off: send the message again (trying again in 0.5 s) | ask after 500ms
+            keep assistant ["Half", Interrupted] | notice retry: the model's answer was cut off (trying again in 0.5 s) | ask after 500ms
         "#]],
     );
 }

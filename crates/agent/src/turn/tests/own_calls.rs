@@ -87,7 +87,7 @@ fn an_engine_that_has_acted_is_not_asked_again() {
             tool_use a Bash
             tool_result a false
             keep assistant [use a], user [a gave "one"] | thinking "hm"
-            keep assistant [thought "hm" "", Interrupted] | failed network: Network
+            keep assistant [thought "hm" "", Interrupted] | failed network: Network. Send the message again
         "#]],
     );
 }

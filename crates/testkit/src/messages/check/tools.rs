@@ -46,6 +46,9 @@ const SERVED: [&str; 11] = [
     "mcp_toolset",
 ];
 
+/// The types of JSON Schema.
+const TYPES: [&str; 7] = ["null", "boolean", "object", "array", "number", "string", "integer"];
+
 /// Checks `tools` and `tool_choice`.
 pub(super) fn check(body: &Map<String, Value>) -> Outcome {
     let tools = body.get("tools").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
@@ -94,6 +97,17 @@ fn schema(path: &str, schema: &Value) -> Outcome {
     if properties.is_some_and(|value| !value.is_object() && !value.is_null()) {
         return refuse_at(&join(path, "properties"), "Input should be a valid dictionary");
     }
+    if let Some(properties) = properties.and_then(Value::as_object)
+        && !properties.keys().all(|key| is_property_key(key))
+    {
+        let message = "Property keys should match pattern '^[a-zA-Z0-9_.-]{1,64}$'";
+        return refuse_at(&join(path, "properties"), message);
+    }
+    let types = properties.and_then(Value::as_object).into_iter().flat_map(|all| all.values());
+    if !types.filter_map(|property| property["type"].as_str()).all(|kind| TYPES.contains(&kind)) {
+        let message = "JSON schema is invalid. It must match JSON Schema draft 2020-12";
+        return refuse_at(path, message);
+    }
     let required = schema.get("required");
     if required.is_some_and(|value| !value.is_array() && !value.is_null()) {
         return refuse_at(&join(path, "required"), "Input should be a valid list");
@@ -105,6 +119,12 @@ fn schema(path: &str, schema: &Value) -> Outcome {
 pub(super) fn is_tool_name(name: &str) -> bool {
     (1..=128).contains(&name.len())
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte))
+}
+
+/// Returns true if the API takes this as the name of a property of a tool's input.
+fn is_property_key(key: &str) -> bool {
+    (1..=64).contains(&key.len())
+        && key.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte))
 }
 
 fn choice(choice: Option<&Value>, names: &BTreeSet<&str>, no_tools: bool) -> Outcome {

@@ -123,6 +123,8 @@ fn command() -> impl Strategy<Value = SessionCommand> {
         (of(conversation()), any::<u64>()).prop_map(|(conversation_id, length)| {
             SessionCommand::Rewind { conversation_id, length }
         }),
+        of(conversation()).prop_map(|conversation_id| SessionCommand::Compact { conversation_id }),
+        of(conversation()).prop_map(|conversation_id| SessionCommand::LeaveOut { conversation_id }),
         (of(conversation()), mode())
             .prop_map(|(conversation_id, mode)| SessionCommand::SetMode { conversation_id, mode }),
         (text(), of(any::<u32>()))

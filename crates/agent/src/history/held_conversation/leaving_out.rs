@@ -1,0 +1,62 @@
+//! Messages that the model does not read any more, because its provider refuses them.
+
+use std::sync::Arc;
+
+use callgate_store::now_ms;
+
+use super::{ConversationChange, HeldConversation};
+use crate::history::error::HistoryError;
+use crate::history::history_step::HistoryStep;
+use crate::history::store::HistoryStore;
+use crate::history::stored_message;
+use crate::message::{Block, ChatMessage, Role};
+
+impl HeldConversation {
+    /// Has the model no longer read the last message, with which a turn begins. People still see it.
+    pub async fn leave_out_last(&mut self) -> Result<(), HistoryError> {
+        let Some(mut message) = self.take_back().await? else { return Ok(()) };
+        message.content.push(Block::LeftOut);
+        let begins_turn = true;
+        let engine_state = self.engine_state.clone();
+        let messages = vec![message];
+        self.commit(HistoryStep { messages, begins_turn, engine_state, ..HistoryStep::default() })
+            .await
+    }
+
+    /// Returns the number of the stored message that the model reads at `index` of
+    /// [`messages`](Self::messages).
+    pub(crate) fn number_of(&self, index: usize) -> Option<u64> {
+        self.mender.number_of(index)
+    }
+
+    /// Has the model no longer read the message with this number, or else the last one of the
+    /// user's or of tools' results that it still reads. People still see it. Returns its number, or
+    /// `None` if there is no such message.
+    pub async fn leave_out(&mut self, number: Option<u64>) -> Result<Option<u64>, HistoryError> {
+        self.settle().await;
+        let id = Arc::clone(&self.id);
+        let find = move |stores: &mut HistoryStore| {
+            let first = stores.store.conversation(&id)?.map_or(0, |known| known.summarized);
+            let (below, is_named) = match number {
+                Some(number) => (number.saturating_add(1), true),
+                None => (u64::MAX, false),
+            };
+            let mut found = None;
+            stores.store.each_message_before(&id, below, |number, body| {
+                let read = body.and_then(stored_message::message).map(|read| read.message);
+                let is_read = |message: &ChatMessage| {
+                    (is_named || message.role == Role::User)
+                        && !message.content.iter().any(|block| matches!(block, Block::LeftOut))
+                };
+                found = read.filter(is_read).map(|_| number).filter(|number| *number >= first);
+                number > first && found.is_none() && !is_named
+            })?;
+            let Some(number) = found else { return Ok(None) };
+            stores.store.mark_message(&id, number, r#"{"type":"left_out"}"#, now_ms())?;
+            Ok(Some((number, ConversationChange::whole(stores, &id, None)?)))
+        };
+        let Some((number, change)) = self.history.ask(find).await? else { return Ok(None) };
+        self.apply(change);
+        Ok(Some(number))
+    }
+}

@@ -1,0 +1,145 @@
+//! The names of properties in the schema of a tool's input. Pure.
+
+use std::collections::{HashMap, HashSet};
+
+use serde_json::{Map, Value};
+
+use super::plain_name::{is_plain, plain};
+
+/// Keywords with one schema.
+const WITH_SCHEMA: [&str; 12] = [
+    "items",
+    "additionalItems",
+    "additionalProperties",
+    "unevaluatedItems",
+    "unevaluatedProperties",
+    "propertyNames",
+    "contains",
+    "contentSchema",
+    "not",
+    "if",
+    "then",
+    "else",
+];
+/// Keywords with a list of schemas.
+const WITH_LIST: [&str; 4] = ["anyOf", "oneOf", "allOf", "prefixItems"];
+/// Keywords with schemas by name.
+const WITH_NAMES: [&str; 5] =
+    ["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"];
+
+/// Returns the replacement of every name of a property that providers refuse.
+pub(super) fn replacements(schema: &Value) -> HashMap<String, String> {
+    let mut names = HashSet::new();
+    collect(schema, &mut names);
+    let is_taken = |name: &str| names.contains(name);
+    let odd = names.iter().filter(|name| !is_plain(name));
+    odd.map(|name| (name.clone(), plain(name, is_taken))).collect()
+}
+
+fn collect(schema: &Value, names: &mut HashSet<String>) {
+    let Value::Object(members) = schema else { return };
+    if let Some(Value::Object(properties)) = members.get("properties") {
+        names.extend(properties.keys().cloned());
+    }
+    for (keyword, value) in members {
+        each_schema(keyword, value, &mut |schema| collect(schema, names));
+    }
+}
+
+fn each_schema(keyword: &str, value: &Value, visit: &mut dyn FnMut(&Value)) {
+    match value {
+        Value::Object(members) if WITH_NAMES.contains(&keyword) => {
+            members.values().for_each(visit);
+        }
+        Value::Array(list) if WITH_LIST.contains(&keyword) || keyword == "items" => {
+            list.iter().for_each(visit);
+        }
+        Value::Object(_) if WITH_SCHEMA.contains(&keyword) => visit(value),
+        _ => {}
+    }
+}
+
+/// Returns the schema with the names of its properties replaced.
+pub(super) fn replaced(schema: &Value, names: &HashMap<String, String>) -> Value {
+    let Value::Object(members) = schema else { return schema.clone() };
+    let new = |name: &str| names.get(name).cloned().unwrap_or_else(|| name.to_owned());
+    let written = members.iter().map(|(keyword, value)| {
+        let value = match (keyword.as_str(), value) {
+            ("properties", Value::Object(properties)) => {
+                let each = properties.iter();
+                let renamed = each.map(|(name, schema)| (new(name), replaced(schema, names)));
+                Value::Object(renamed.collect())
+            }
+            ("required", Value::Array(required)) => {
+                let renamed = |name: &Value| name.as_str().map_or(name.clone(), |n| new(n).into());
+                required.iter().map(renamed).collect()
+            }
+            ("$ref", Value::String(path)) => reference(path, names).into(),
+            (name, Value::Object(schemas)) if WITH_NAMES.contains(&name) => {
+                let each = schemas.iter();
+                let inner = each.map(|(name, schema)| (name.clone(), replaced(schema, names)));
+                Value::Object(inner.collect())
+            }
+            (name, Value::Array(list)) if WITH_LIST.contains(&name) || name == "items" => {
+                list.iter().map(|schema| replaced(schema, names)).collect()
+            }
+            (name, Value::Object(_)) if WITH_SCHEMA.contains(&name) => replaced(value, names),
+            _ => value.clone(),
+        };
+        (keyword.clone(), value)
+    });
+    Value::Object(written.collect::<Map<String, Value>>())
+}
+
+/// Returns a reference to a part of the schema, such as `#/properties/$filter`.
+fn reference(path: &str, names: &HashMap<String, String>) -> String {
+    let mut is_property = false;
+    let step = |step: &str| {
+        let new = names.get(step).filter(|_| is_property);
+        is_property = !is_property && step == "properties";
+        new.cloned().unwrap_or_else(|| step.to_owned())
+    };
+    path.split('/').map(step).collect::<Vec<_>>().join("/")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn names_of_properties_are_replaced_and_keywords_are_not() {
+        let schema = json!({
+            "$schema": "x",
+            "type": "object",
+            "properties": {
+                "$filter": {"type": "string", "default": {"$filter": 1}},
+                "plain": {"items": {"properties": {"a b": {}}, "required": ["a b", "c"]}},
+                "properties": {"$ref": "#/properties/$filter"},
+                "$ref": {"anyOf": [{"$ref": "#/$defs/$d"}]},
+            },
+            "required": ["$filter", "plain"],
+            "$defs": {"$d": {"properties": {"é": {}}, "additionalProperties": false}},
+        });
+        let names = replacements(&schema);
+        let mut odd: Vec<&str> = names.keys().map(String::as_str).collect();
+        odd.sort_unstable();
+        assert_eq!(odd, ["$filter", "$ref", "a b", "é"]);
+        let [filter, reference, a_b, e] = ["$filter", "$ref", "a b", "é"].map(|name| &names[name]);
+        assert!(names.values().all(|name| is_plain(name)), "{names:?}");
+        let mut expected = json!({
+            "$schema": "x",
+            "type": "object",
+            "properties": {
+                filter: {"type": "string", "default": {"$filter": 1}},
+                "plain": {"items": {"properties": {a_b: {}}, "required": [a_b, "c"]}},
+                "properties": {"$ref": format!("#/properties/{filter}")},
+                reference: {"anyOf": [{"$ref": "#/$defs/$d"}]},
+            },
+            "required": [filter, "plain"],
+        });
+        expected["$defs"] = json!({"$d": {"properties": {e: {}}, "additionalProperties": false}});
+        assert_eq!(replaced(&schema, &names), expected);
+        assert_eq!(replacements(&replaced(&schema, &names)), HashMap::new());
+    }
+}
