@@ -12,6 +12,7 @@ mod chat_typing;
 mod chat_window;
 mod claude_code;
 mod claude_control;
+mod claude_failures;
 mod client;
 mod ending;
 mod engines;

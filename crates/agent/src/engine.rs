@@ -23,6 +23,12 @@ pub trait Engine: Send + Sync {
     /// Returns the models that are known. A server may have to be asked.
     fn models(&self) -> BoxFuture<'_, Result<Vec<ModelListing>, EngineError>>;
 
+    /// Returns an error if it surely cannot answer, such as an engine whose program is missing.
+    /// Nobody is asked for that.
+    fn check(&self) -> Result<(), EngineError> {
+        Ok(())
+    }
+
     /// Returns where it is, if it was found and not configured.
     fn place(&self) -> Option<String> {
         None

@@ -33,9 +33,9 @@ pub trait AgentTool: Send + Sync {
         Vec::new()
     }
 
-    /// Returns the first line, counted from 1, that a call with this input would change in its file,
-    /// or `None` if it changes no file, or a new one, or this is unknown.
-    fn first_line(&self, _input: &RawValue) -> BoxFuture<'static, Option<u64>> {
+    /// Returns the first line, counted from 1, that a call of this or another tool with this input
+    /// would change in its file, or `None` if it changes no file, or a new one, or this is unknown.
+    fn first_line(&self, _tool: &str, _input: &RawValue) -> BoxFuture<'static, Option<u64>> {
         Box::pin(async { None })
     }
 

@@ -107,7 +107,7 @@ async fn begin(
         }
         JobKind::SetEngine(chosen) => {
             let SelectedEngine { engine, model, .. } =
-                shared.options.engines.select(Some(&chosen)).await?;
+                shared.options.engines.choose(&chosen).await?;
             hold(shared, id, conversation).await?.choose_engine(chosen).await?;
             Ok(PreparedJob::Over(SessionEvent::done(&ConversationEngine {
                 conversation_id: conversation.to_owned(),

@@ -1,5 +1,6 @@
 //! One tool call: its permission, its run, and its ledger entries.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -8,13 +9,11 @@ use callgate_mask::text::shortened;
 use callgate_mask::{mask_json, mask_text};
 use callgate_store::{EntryDraft, now_ms};
 use callgate_wire::ledger::{LedgerEvent, RuntimeCall};
-use callgate_wire::session::{
-    ConversationMode, SessionEvent, ToolLocation, ToolProgress, ToolUse, tool_kind,
-};
+use callgate_wire::session::{ConversationMode, SessionEvent, ToolLocation, ToolProgress, ToolUse};
 use serde_json::value::RawValue;
 use tokio::time::timeout;
 
-use super::{SessionShared, ToolMap};
+use super::{SessionShared, ToolMap, engine_call};
 use crate::engine::EngineToolCall;
 use crate::gate::{GateQuestion, PreviewFn, QuestionMirror, RefusalFn, ToolPermit};
 use crate::tool::{AgentTool, CallOutcome, ProgressSink, ToolInvocation};
@@ -170,11 +169,13 @@ async fn permit_in(
     shared.options.gate.may(question).await
 }
 
-/// Adds the tool's kind and locations to the announcement of a call.
-pub(super) fn announced(tools: &ToolMap, call: ToolUse) -> SessionEvent {
-    let tool = tools.get(call.tool_name.as_str());
-    let kind = tool.map_or(tool_kind::OTHER, |tool| tool.spec().kind);
-    let locations = tool.map(|tool| tool.locations(&call.input)).unwrap_or_default();
+/// Adds the tool's kind and locations to the announcement of a call. A tool that the runtime does
+/// not have is one of an engine, which works in `folder`.
+pub(super) fn announced(tools: &ToolMap, folder: &Path, call: ToolUse) -> SessionEvent {
+    let (kind, locations) = match tools.get(call.tool_name.as_str()) {
+        Some(tool) => (tool.spec().kind, tool.locations(&call.input)),
+        None => engine_call::described(&call.tool_name, &call.input, folder),
+    };
     SessionEvent::ToolUse(ToolUse {
         kind: Some(kind.to_owned()),
         locations: Some(locations),
@@ -186,9 +187,11 @@ pub(super) fn announced(tools: &ToolMap, call: ToolUse) -> SessionEvent {
 /// shown locations. A disk that does not respond delays nothing for long.
 pub(super) async fn announced_now(shared: &SessionShared, call: ToolUse) -> SessionEvent {
     let tools = shared.tools.current();
-    let tool = tools.by_name.get(&*call.tool_name).filter(|_| shared.output.is_greeted());
-    let line = tool.map(|tool| timeout(LOCATED_WITHIN, tool.first_line(&call.input)));
-    let mut event = announced(&tools.by_name, call);
+    let tool = tools.by_name.get(&*call.tool_name).or_else(|| tools.by_name.get(PREVIEWER));
+    let tool = tool.filter(|_| shared.output.is_greeted());
+    let line =
+        tool.map(|tool| timeout(LOCATED_WITHIN, tool.first_line(&call.tool_name, &call.input)));
+    let mut event = announced(&tools.by_name, &shared.options.folder, call);
     if let (SessionEvent::ToolUse(ToolUse { locations: Some(locations), .. }), Some(line)) =
         (&mut event, line)
         && let [ToolLocation { line: at @ None, .. }] = &mut locations[..]

@@ -4,6 +4,7 @@
 mod tests;
 
 use std::collections::HashMap;
+use std::path::Path;
 use std::sync::Arc;
 
 use callgate_wire::session::{PastAttachment, PastUserMessage, SessionEvent, ToolResult, ToolUse};
@@ -51,7 +52,8 @@ pub(super) async fn page(
 /// Sends the page as events of the request, as fast as the front end reads.
 pub(super) async fn tell(shared: &Arc<SessionShared>, id: &str, page: &HistoryPage) {
     let tools = shared.tools.current();
-    let mut retelling = EventRetelling { tools: &tools.by_name, calls: HashMap::new() };
+    let folder = &shared.options.folder;
+    let mut retelling = EventRetelling { tools: &tools.by_name, folder, calls: HashMap::new() };
     for (message, results) in page.messages.iter().zip(&page.results) {
         shared.output.room().await;
         shared.output.say_all(id, retelling.message(message, results));
@@ -62,6 +64,8 @@ pub(super) async fn tell(shared: &Arc<SessionShared>, id: &str, page: &HistoryPa
 /// The state of the conversion of a page into events.
 struct EventRetelling<'a> {
     tools: &'a ToolMap,
+    /// The folder in which engines work.
+    folder: &'a Path,
     /// The calls without a result, with the names of their tools.
     calls: HashMap<String, String>,
 }
@@ -80,7 +84,7 @@ impl EventRetelling<'_> {
                     self.calls.insert(id.clone(), name.clone());
                     let (tool_id, tool_name, input) = (id.clone(), name.clone(), input.clone());
                     let call = ToolUse { tool_id, tool_name, input, kind: None, locations: None };
-                    events.push(announced(self.tools, call));
+                    events.push(announced(self.tools, self.folder, call));
                 }
                 (_, Block::ToolResult { tool_use_id, content, is_error }) => {
                     let kept = results.iter().find(|kept| kept.tool_use_id == *tool_use_id);
