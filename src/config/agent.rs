@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use callgate_agent::budget::Budget;
 use callgate_agent::mcp::{MOST_SERVERS, McpServerSettings};
-use callgate_agent::price::{self, TokenPrices};
+use callgate_agent::price::{self, ModelPrices, TokenPrices};
 use callgate_agent::session::{LogLevel, ResumedConversation};
 use callgate_wire::HiddenText;
 
@@ -75,8 +75,8 @@ pub(crate) struct AgentSettings {
     pub(crate) resume: ResumedConversation,
     pub(crate) all_folders: bool,
     pub(crate) budget: Budget,
-    /// `None` for the prices that are known of the model.
-    pub(crate) prices: Option<TokenPrices>,
+    /// Empty for the prices that are known of the model.
+    pub(crate) prices: ModelPrices,
     pub(crate) log_level: LogLevel,
 }
 
@@ -245,12 +245,20 @@ impl ConfigCheck<'_> {
         }
     }
 
+    fn prices(&mut self) -> ModelPrices {
+        // What cannot be read is reported where the key is checked.
+        let by_model = ModelPrices::parse(&self.text("agent.prices")).unwrap_or_default();
+        ModelPrices { by_model, others: self.common_prices() }
+    }
+
     /// Returns both prices. A cost cannot be computed from one of them.
-    fn prices(&mut self) -> Option<TokenPrices> {
+    fn common_prices(&mut self) -> Option<TokenPrices> {
         const INPUT: &str = "agent.price_input";
         const OUTPUT: &str = "agent.price_output";
         let (set, absent) = match (self.dollars(INPUT), self.dollars(OUTPUT)) {
-            (Some(input), Some(output)) => return Some(TokenPrices { input, output }),
+            (Some(input), Some(output)) => {
+                return Some(TokenPrices { input, output, cached: None });
+            }
             (None, None) => return None,
             (Some(_), None) => (INPUT, OUTPUT),
             (None, Some(_)) => (OUTPUT, INPUT),

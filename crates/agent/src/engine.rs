@@ -39,6 +39,12 @@ pub trait Engine: Send + Sync {
         false
     }
 
+    /// Returns true if its model runs on this machine, so that its answers cost nothing unless the
+    /// settings have a price.
+    fn is_local(&self) -> bool {
+        false
+    }
+
     /// Returns the context window of a model in tokens, if the engine has learnt it.
     fn context_window(&self, _model: &str) -> Option<u64> {
         None

@@ -17,14 +17,58 @@ struct TokenRates {
     cache_write: MicroUsd,
 }
 
-/// Configured prices in dollars per million tokens. Tokens that are read from the cache cost a
-/// tenth of other input, and tokens that are written to it a quarter more.
+/// Configured prices in dollars per million tokens. Tokens that are written to the cache cost a
+/// quarter more than other input.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TokenPrices {
     /// The price of input.
     pub input: f64,
     /// The price of output.
     pub output: f64,
+    /// The price of input that is read from the cache; a tenth of other input if it is not set.
+    pub cached: Option<f64>,
+}
+
+/// The configured prices of models.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ModelPrices {
+    /// The prices of these models.
+    pub by_model: Vec<(String, TokenPrices)>,
+    /// The prices of all others.
+    pub others: Option<TokenPrices>,
+}
+
+impl ModelPrices {
+    /// Reads prices such as `gpt-5=1.25/10/0.125, o4-mini=1.1/4.4`: for each model the price of
+    /// input, output and, optionally, cached input. Returns `None` if the text has another form.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Vec<(String, TokenPrices)>> {
+        let entries = text.split(',').map(str::trim).filter(|entry| !entry.is_empty());
+        entries.map(ModelPrices::parse_one).collect()
+    }
+
+    fn parse_one(entry: &str) -> Option<(String, TokenPrices)> {
+        let (model, prices) = entry.rsplit_once('=')?;
+        let price = |text: &str| {
+            let price: f64 = text.trim().parse().ok()?;
+            (price.is_finite() && price >= 0.0).then_some(price)
+        };
+        let mut prices = prices.split('/').map(price);
+        let (input, output) = (prices.next()??, prices.next()??);
+        let cached = match prices.next() {
+            Some(cached) => Some(cached?),
+            None => None,
+        };
+        let is_whole = prices.next().is_none() && !model.trim().is_empty();
+        is_whole.then(|| (model.trim().to_owned(), TokenPrices { input, output, cached }))
+    }
+
+    /// Returns the prices of a model, which may have a date at the end of its name.
+    #[must_use]
+    pub fn of(&self, model: &str) -> Option<TokenPrices> {
+        let own = self.by_model.iter().find(|(name, _)| is_model(model, name));
+        own.map(|(_, prices)| *prices).or(self.others)
+    }
 }
 
 /// Claude's models as their provider names them, with the prices published in October 2026, in
@@ -104,8 +148,8 @@ impl TokenPrices {
     #[must_use]
     pub fn cost(self, usage: TokenUsage) -> f64 {
         let (input, output) = (micro(self.input), micro(self.output));
-        let rates =
-            TokenRates { input, output, cache_read: input / 10, cache_write: input / 4 * 5 };
+        let cache_read = self.cached.map_or(input / 10, micro);
+        let rates = TokenRates { input, output, cache_read, cache_write: input / 4 * 5 };
         dollars(rates.cost(usage))
     }
 }
@@ -122,10 +166,14 @@ impl TokenRates {
     }
 }
 
-/// Returns true if `model` is this prefix, followed by nothing but a date or `latest`. Any other
-/// number means another model with a different price.
+/// Returns true if `model` is this prefix, followed by nothing but a date (20260930 or 2026-09-30)
+/// or `latest`. Any other number means another model with a different price.
 fn is_model(model: &str, name: &str) -> bool {
     let Some(rest) = model.strip_prefix(name) else { return false };
-    let is_date = |text: &str| text.len() == 8 && text.bytes().all(|byte| byte.is_ascii_digit());
+    let is_date = |text: &str| {
+        let dashes = text.bytes().filter(|byte| *byte == b'-').count();
+        let is_one = |byte: u8| byte.is_ascii_digit() || byte == b'-';
+        matches!((text.len(), dashes), (8, 0) | (10, 2)) && text.bytes().all(is_one)
+    };
     rest.is_empty() || rest.strip_prefix('-').is_some_and(|rest| rest == "latest" || is_date(rest))
 }

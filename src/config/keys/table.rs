@@ -1,5 +1,6 @@
 //! The table itself: all keys, in the order of the help and the guide.
 
+use callgate_agent::price::ModelPrices;
 use callgate_wire::approval::LEGACY_SOCKET;
 
 use super::{KeyFlag, SettingKey, UNLIMITED, key};
@@ -12,6 +13,7 @@ use crate::config::value::ValueKind;
 const COUNT: (i64, i64) = (1, UNLIMITED);
 const ENGINE_WORDS: &[&str] = &["auto", "anthropic", "openai", "claude-code", "offline"];
 const LEVEL_WORDS: &[&str] = &["error", "warn", "info", "debug"];
+const PRICES: &str = "MODEL=INPUT/OUTPUT or MODEL=INPUT/OUTPUT/CACHED, separated by commas";
 const RESUME: &str = "true, false or the id of a conversation in quotes";
 const THEMES: &[&str] = &["system", "light", "dark"];
 
@@ -265,6 +267,12 @@ pub(crate) const KEYS: &[SettingKey] = &[
         .note("with `agent.price_output` it replaces the price that callgate knows"),
     key("agent.price_output", ValueKind::Dollars)
         .about("The price of a million output tokens, in dollars"),
+    text("agent.prices", "PRICES", PRICES, |text| ModelPrices::parse(text).is_some())
+        .about("The prices of a million tokens by model, in dollars")
+        .note(
+            "input, output and optionally cached input, as in `gpt-5=1.25/10/0.125, m=0.2/0.8`; \
+             for other models `agent.price_input` and `agent.price_output` hold",
+        ),
     choice("agent.log_level", "LEVEL", LEVEL_WORDS, |text| meaning_of(LOG_LEVELS, text).is_some())
         .about("How much is logged")
         .default("info")

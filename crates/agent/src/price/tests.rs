@@ -63,10 +63,30 @@ fn a_long_prompt_may_cost_more() {
 
 #[test]
 fn what_is_set_counts_instead() {
-    let prices = TokenPrices { input: 2.0, output: 8.0 };
+    let prices = TokenPrices { input: 2.0, output: 8.0, cached: None };
     let found = prices.cost(usage(MILLION, MILLION, MILLION, MILLION));
     assert_eq!(micro(found), micro(2.0 + 8.0 + 0.2 + 2.5));
-    assert_eq!(micro(TokenPrices { input: 0.0, output: 0.0 }.cost(usage(9, 9, 9, 9))), 0);
+    let free = TokenPrices { input: 0.0, output: 0.0, cached: None };
+    assert_eq!(micro(free.cost(usage(9, 9, 9, 9))), 0);
+    let cached = TokenPrices { cached: Some(0.5), ..prices };
+    assert_eq!(micro(cached.cost(usage(0, 0, MILLION, 0))), micro(0.5));
+}
+
+#[test]
+fn each_model_may_have_its_own_price() {
+    let price = |input, output, cached| TokenPrices { input, output, cached };
+    let by_model = ModelPrices::parse("gpt-5=1.25/10/0.125, a=b=2/8,").unwrap();
+    let others = Some(price(1.0, 1.0, None));
+    let prices = ModelPrices { by_model, others };
+    assert_eq!(prices.of("gpt-5"), Some(price(1.25, 10.0, Some(0.125))));
+    assert_eq!(prices.of("gpt-5-2025-08-07"), Some(price(1.25, 10.0, Some(0.125))));
+    assert_eq!(prices.of("a=b"), Some(price(2.0, 8.0, None)));
+    assert_eq!(prices.of("gpt-5-mini"), others);
+    assert_eq!(ModelPrices::default().of("gpt-5"), None);
+    assert_eq!(ModelPrices::parse(" ").unwrap(), []);
+    for text in ["gpt-5", "gpt-5=", "gpt-5=1", "=1/2", "m=1/x", "m=1/2/3/4", "m=-1/2", "m=1/inf"] {
+        assert_eq!(ModelPrices::parse(text), None, "{text}");
+    }
 }
 
 #[test]

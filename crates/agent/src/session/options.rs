@@ -9,7 +9,7 @@ use crate::budget::Budget;
 use crate::engine_registry::EngineRegistry;
 use crate::gate::PermissionGate;
 use crate::history::History;
-use crate::price::TokenPrices;
+use crate::price::ModelPrices;
 use crate::tool::{AgentTool, ToolSource};
 
 /// Which conversation a session continues.
@@ -53,7 +53,7 @@ pub struct SessionOptions {
     /// The budget.
     pub budget: Budget,
     /// The prices of tokens, in place of the built-in list.
-    pub prices: Option<TokenPrices>,
+    pub prices: ModelPrices,
     /// Which conversation to continue.
     pub resume: ResumedConversation,
     /// The folder of relative attachment paths.
