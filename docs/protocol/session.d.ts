@@ -347,6 +347,8 @@ export interface UsageResponse extends Reply<'usage'> {
   data: Usage & {
     /** In US dollars; `null` if it is not known. */
     cost: number | null;
+    /** The share of the input that was read from the provider's cache, 0 to 1. */
+    cachedShare?: number | null;
     /** The tokens of the conversation. */
     contextTokens: number;
     /** How many tokens the model can read; `null` if it is not known. */

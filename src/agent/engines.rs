@@ -78,6 +78,7 @@ fn anthropic(config: &Config) -> Result<Arc<dyn Engine>, String> {
         base_url: settings.base_url.clone(),
         proxy: proxy(settings, &settings.base_url),
         idle: settings.silence.unwrap_or(usual.idle),
+        cache_life: settings.cache_life,
         ..usual
     });
     Ok(Arc::new(engine.map_err(|error| error.to_string())?))

@@ -4,13 +4,14 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use callgate_agent::budget::Budget;
+use callgate_agent::engine::CacheLife;
 use callgate_agent::mcp::{MOST_SERVERS, McpServerSettings};
 use callgate_agent::price::{self, ModelPrices, TokenPrices};
 use callgate_agent::session::{LogLevel, ResumedConversation};
 use callgate_wire::HiddenText;
 
 use super::check::ConfigCheck;
-use super::choices::{ENGINES, EngineSetting, LOG_LEVELS};
+use super::choices::{CACHE_LIVES, ENGINES, EngineSetting, LOG_LEVELS};
 use super::problem::{Setting, SettingOrigin};
 use super::raw::GivenSetting;
 use super::token::TokenSource;
@@ -52,6 +53,7 @@ pub(crate) struct AgentSettings {
     pub(crate) max_tokens: u32,
     /// `None` turns thinking off.
     pub(crate) thinking_tokens: Option<u32>,
+    pub(crate) cache_life: CacheLife,
     pub(crate) context_tokens: u64,
     pub(crate) max_rounds: u32,
     /// How long a message waits for a model that cannot be reached.
@@ -108,6 +110,7 @@ impl ConfigCheck<'_> {
             claude_cli: self.path("agent.claude_cli"),
             max_tokens: self.count("agent.max_tokens").unwrap_or_default(),
             thinking_tokens: self.count("agent.thinking_tokens").filter(|tokens| *tokens > 0),
+            cache_life: self.word("agent.cache_life", CACHE_LIVES, CacheLife::default()),
             context_tokens: self.whole("agent.context_tokens").unwrap_or_default(),
             max_rounds: self.count("agent.max_rounds").unwrap_or_default(),
             retry: self.seconds("agent.retry_seconds"),

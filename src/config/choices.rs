@@ -1,5 +1,6 @@
 //! The settings that are one of a few words.
 
+use callgate_agent::engine::CacheLife;
 use callgate_agent::session::LogLevel;
 use callgate_approval::desk::Unattended;
 use callgate_rules::UnclearCommands;
@@ -48,6 +49,9 @@ pub(crate) const ENGINES: &[(&str, EngineSetting)] = &[
     ("claude-code", EngineSetting::ClaudeCode),
     ("offline", EngineSetting::Offline),
 ];
+/// The words for `agent.cache_life`.
+pub(crate) const CACHE_LIVES: &[(&str, CacheLife)] =
+    &[("5m", CacheLife::FiveMinutes), ("1h", CacheLife::OneHour)];
 /// The words for `agent.log_level`, also those that other programs use.
 pub(crate) const LOG_LEVELS: &[(&str, LogLevel)] = &[
     ("error", LogLevel::Error),

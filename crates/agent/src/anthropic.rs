@@ -15,7 +15,7 @@ use callgate_wire::session::ModelListing;
 use reqwest::Url;
 use reqwest::header::{self, HeaderMap, HeaderName, HeaderValue};
 
-use crate::engine::{AnswerStream, Engine, EngineCall, EngineError};
+use crate::engine::{AnswerStream, CacheLife, Engine, EngineCall, EngineError};
 use crate::model_api::{
     ApiKey, ApiLink, ApiRequest, ApiWords, IDLE, StreamedAnswer, base_address, list_models,
 };
@@ -53,6 +53,8 @@ pub struct AnthropicSettings {
     /// How long an answer may stay silent; it may consist of nothing but pings for five times as
     /// long.
     pub idle: Duration,
+    /// How long the provider keeps the conversation in its cache.
+    pub cache_life: CacheLife,
 }
 
 impl AnthropicSettings {
@@ -60,7 +62,8 @@ impl AnthropicSettings {
     #[must_use]
     pub fn new(key: ApiKey, model: impl Into<String>) -> Self {
         let (base_url, model) = (API_URL.to_owned(), model.into());
-        Self { base_url, key, model, proxy: None, idle: IDLE }
+        let cache_life = CacheLife::default();
+        Self { base_url, key, model, proxy: None, idle: IDLE, cache_life }
     }
 }
 
@@ -108,7 +111,7 @@ impl MessagesServer {
         };
         let mut headers = self.headers();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        let body = request::body(call, &mut written)?;
+        let body = request::body(call, self.settings.cache_life, &mut written)?;
         Ok(ApiRequest { address: self.address.clone(), headers, body })
     }
 }
@@ -174,6 +177,10 @@ impl Engine for Anthropic {
             }
             Ok(models)
         })
+    }
+
+    fn cache_life(&self) -> CacheLife {
+        self.server.settings.cache_life
     }
 
     fn answer(&self, call: EngineCall) -> Box<dyn AnswerStream> {

@@ -45,6 +45,11 @@ pub trait Engine: Send + Sync {
         false
     }
 
+    /// Returns how long its provider keeps what it was asked to cache.
+    fn cache_life(&self) -> CacheLife {
+        CacheLife::default()
+    }
+
     /// Returns the context window of a model in tokens, if the engine has learnt it.
     fn context_window(&self, _model: &str) -> Option<u64> {
         None
@@ -57,6 +62,16 @@ pub trait Engine: Send + Sync {
 
     /// Begins an answer. It is attempted once; the caller retries. Dropping the answer stops it.
     fn answer(&self, call: EngineCall) -> Box<dyn AnswerStream>;
+}
+
+/// How long a provider keeps what it was asked to cache.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum CacheLife {
+    /// Five minutes after its last use.
+    #[default]
+    FiveMinutes,
+    /// An hour after its last use. Writing to the cache costs more.
+    OneHour,
 }
 
 /// What the runtime does for an engine that runs tools itself.

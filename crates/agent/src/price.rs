@@ -5,6 +5,8 @@ mod tests;
 
 use callgate_wire::session::TokenUsage;
 
+use crate::engine::CacheLife;
+
 /// A price in millionths of a dollar for a million tokens.
 type MicroUsd = u64;
 
@@ -18,7 +20,7 @@ struct TokenRates {
 }
 
 /// Configured prices in dollars per million tokens. Tokens that are written to the cache cost a
-/// quarter more than other input.
+/// quarter more than other input, or twice as much if they are kept for an hour.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TokenPrices {
     /// The price of input.
@@ -73,7 +75,7 @@ impl ModelPrices {
 
 /// Claude's models as their provider names them, with the prices published in October 2026, in
 /// cents per million tokens: input, output, cached input. Writing to the cache for five minutes
-/// costs a quarter more than input.
+/// costs a quarter more than input, and for an hour twice as much.
 const CENTS: [(&str, u64, u64, u64); 24] = [
     ("claude-fable-5-1", 1000, 5000, 25),
     ("claude-fable-5", 1000, 5000, 100),
@@ -107,20 +109,29 @@ const BEYOND: [(&str, u64, u64); 1] = [("claude-haiku-5-5", 100_000, 5)];
 const CENT: MicroUsd = 10_000;
 const MILLION: u128 = 1_000_000;
 
-/// Returns the cost of an answer of this model in dollars; `None` if its price is unknown.
+/// Returns the cost of an answer of this model in dollars, given how long the provider keeps what is
+/// written to its cache; `None` if the price is unknown.
 #[must_use]
-pub fn cost(model: &str, usage: TokenUsage) -> Option<f64> {
+pub fn cost(model: &str, usage: TokenUsage, life: CacheLife) -> Option<f64> {
     let (_, input, output, read) = CENTS.iter().find(|(name, ..)| is_model(model, name))?;
     let rates = TokenRates {
         input: input * CENT,
         output: output * CENT,
         cache_read: read * CENT,
-        cache_write: input * CENT * 5 / 4,
+        cache_write: written(input * CENT, life),
     };
     let prompt = usage.input.saturating_add(usage.cache_read).saturating_add(usage.cache_write);
     let dearer = BEYOND.iter().find(|(name, limit, _)| is_model(model, name) && prompt > *limit);
     let times = dearer.map_or(1, |(_, _, times)| *times);
     Some(dollars(rates.cost(usage).saturating_mul(times)))
+}
+
+/// Returns the price of input that is written to the cache.
+fn written(input: MicroUsd, life: CacheLife) -> MicroUsd {
+    match life {
+        CacheLife::FiveMinutes => input / 4 * 5,
+        CacheLife::OneHour => input * 2,
+    }
 }
 
 /// Returns true if the price of a model is known.
@@ -146,10 +157,10 @@ pub fn dollars(micro: u64) -> f64 {
 impl TokenPrices {
     /// Returns the cost of an answer in dollars.
     #[must_use]
-    pub fn cost(self, usage: TokenUsage) -> f64 {
+    pub fn cost(self, usage: TokenUsage, life: CacheLife) -> f64 {
         let (input, output) = (micro(self.input), micro(self.output));
         let cache_read = self.cached.map_or(input / 10, micro);
-        let rates = TokenRates { input, output, cache_read, cache_write: input / 4 * 5 };
+        let rates = TokenRates { input, output, cache_read, cache_write: written(input, life) };
         dollars(rates.cost(usage))
     }
 }

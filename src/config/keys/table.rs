@@ -11,6 +11,7 @@ use crate::config::shortcut::is_shortcut;
 use crate::config::value::ValueKind;
 
 const COUNT: (i64, i64) = (1, UNLIMITED);
+const CACHE_WORDS: &[&str] = &["5m", "1h"];
 const ENGINE_WORDS: &[&str] = &["auto", "anthropic", "openai", "claude-code", "offline"];
 const LEVEL_WORDS: &[&str] = &["error", "warn", "info", "debug"];
 const PRICES: &str = "MODEL=INPUT/OUTPUT or MODEL=INPUT/OUTPUT/CACHED, separated by commas";
@@ -203,6 +204,10 @@ pub(crate) const KEYS: &[SettingKey] = &[
         .about("How much the model may think before it answers; 0 turns thinking off")
         .default("0")
         .note("at least 1024 otherwise, and less than `agent.max_tokens`"),
+    choice("agent.cache_life", "TIME", CACHE_WORDS, |text| CACHE_WORDS.contains(&text))
+        .about("How long the provider of `anthropic` keeps a conversation in its cache")
+        .default("5m")
+        .note("for an hour, writing to the cache costs twice the price of input, not 1.25 times"),
     whole("agent.context_tokens", (1_000, 10_000_000), "TOKENS")
         .about("The size of the model's context window")
         .default("200000"),

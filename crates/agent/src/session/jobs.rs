@@ -138,10 +138,11 @@ async fn begin(
 async fn turn(
     shared: &Arc<SessionShared>,
     held: HeldConversation,
-    user: ChatMessage,
+    mut user: ChatMessage,
     replacing: bool,
 ) -> Result<PreparedJob, HaltReason> {
     let answering = shared.options.engines.select(held.engine()).await?;
+    shared.modes.tell(held.id(), held.messages(), &mut user);
     Ok(PreparedJob::Turn(Box::new(PreparedTurn { held, user, answering, replacing })))
 }
 

@@ -83,8 +83,9 @@ impl SessionShared {
             return Some(0.0);
         }
         let SelectedEngine { engine, model, .. } = answering;
-        let known = || reported.or_else(|| price::cost(model, usage));
-        let set = self.options.prices.of(model).map(|prices| prices.cost(usage));
+        let known = || reported.or_else(|| price::cost(model, usage, engine.cache_life()));
+        let set =
+            self.options.prices.of(model).map(|prices| prices.cost(usage, engine.cache_life()));
         set.or_else(known).or_else(|| engine.is_local().then_some(0.0))
     }
 }

@@ -14,6 +14,7 @@ use serde_json::value::RawValue;
 use crate::history::{History, HistoryError, HistoryPage};
 use crate::message::{Block, ChatMessage, MediaSource, Role, StoredToolResult};
 use crate::session::attachments::attached_text;
+use crate::session::modes::is_mode_note;
 use crate::session::tool_call::announced;
 use crate::session::{SessionShared, ToolMap};
 use crate::tool::{error_json, raw_json};
@@ -100,6 +101,7 @@ impl EventRetelling<'_> {
                     events.push(SessionEvent::notice("interrupted", CUT_OFF));
                 }
                 (_, Block::LeftOut) => is_left_out = true,
+                (Role::User, block) if is_mode_note(block) => {}
                 (Role::Assistant, Block::Text { text }) => {
                     events.push(SessionEvent::Token(text.clone()));
                 }

@@ -34,11 +34,12 @@ impl TurnDriver<'_> {
         self.answer = Some(self.answering.engine.answer(call));
     }
 
-    pub(super) fn call(&self, messages: Vec<Arc<ChatMessage>>) -> EngineCall {
+    pub(super) fn call(&self, mut messages: Vec<Arc<ChatMessage>>) -> EngineCall {
         let options = &self.shared.options;
+        self.shared.modes.tell_last(&self.name, &mut messages);
         EngineCall {
             model: Arc::clone(&self.answering.model),
-            system: self.shared.modes.system(&self.name, &options.system),
+            system: Arc::clone(&options.system),
             messages,
             tools: Arc::clone(&self.shared.tools.current().specs),
             max_tokens: options.max_tokens,

@@ -209,6 +209,7 @@ fn usage() -> impl Strategy<Value = UsageReport> {
             UsageReport {
                 usage: TokenUsage { input, output, cache_read, cache_write },
                 cost: cents.map(|cents| f64::from(cents) / 100.0),
+                cached_share: cents.map(|cents| f64::from(cents % 101) / 100.0),
                 context_tokens,
                 context_window,
             }
