@@ -114,7 +114,9 @@ mod tests {
     #[test]
     fn each_change_of_the_mode_is_told_once() {
         let modes = ConversationModes::default();
-        let set = |mode| drop(lock(&modes.0).insert("c".to_owned(), mode));
+        let set = |mode| {
+            lock(&modes.0).insert("c".to_owned(), mode);
+        };
         let told = |past: &[Arc<ChatMessage>]| {
             let mut user = ChatMessage::user(vec![Block::text("Go"), Block::text(PLAN)]);
             modes.tell("c", past, &mut user);

@@ -22,6 +22,10 @@ use crate::turn::{FinishedCall, ToolCall};
 /// How much of a tool's arguments the ledger stores, in characters.
 const LONGEST_SUMMARY: usize = 500;
 
+/// How much of a tool's arguments is masked for the ledger, in bytes: enough that what is stored is
+/// far from its end.
+const LOOKED_AT: usize = 16 * 1024;
+
 /// How long finding the line of an edit may take.
 const LOCATED_WITHIN: Duration = Duration::from_secs(2);
 
@@ -289,10 +293,43 @@ impl CallRecord<'_> {
 
 /// Returns a tool's arguments, masked and shortened for the ledger.
 fn summary(input: &str) -> String {
-    let masked = mask_json(input).into_shown();
+    let masked = mask_json(beginning(input)).into_shown();
     shortened(&masked, LONGEST_SUMMARY)
+}
+
+/// Returns the part of long arguments that is masked, up to the end of a word, because half a
+/// secret is not recognised.
+fn beginning(input: &str) -> &str {
+    if input.len() <= LOOKED_AT {
+        return input;
+    }
+    let head = &input[..input.floor_char_boundary(LOOKED_AT)];
+    let is_gap = |c: char| c.is_whitespace() || matches!(c, '"' | ',' | '\\');
+    head.rfind(is_gap).map_or("", |end| &head[..end])
 }
 
 fn shown(words: &str) -> String {
     mask_text(words).into_shown()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Masking 3 MB takes seconds, and the ledger stores 500 characters.
+    #[test]
+    fn only_the_beginning_of_long_arguments_is_masked() {
+        let secret = "ghp_Zk8qN2vLx7RtYw4BcDf6GhJm9PsQeUaVoXi3";
+        let words = |count: usize| format!("{{\"content\": \"{}", "one two ".repeat(count));
+        let short = format!("{{\"key\": \"{secret}\"}}");
+        assert_eq!(beginning(&short), short);
+        assert!(!summary(&short).contains(secret));
+        let long = format!("{} {secret}\"}}", words(400_000));
+        assert!(beginning(&long).len() <= LOOKED_AT && beginning(&long).ends_with(" two"));
+        assert_eq!(summary(&long), shortened(&mask_json(&words(80)).into_shown(), LONGEST_SUMMARY));
+        // A secret at the cut is left out as a whole.
+        let at_cut = format!("{}{}\"}}", words(2044), "x".repeat(3000));
+        assert!(!beginning(&at_cut).contains('x'));
+        assert_eq!(beginning(&"x".repeat(20_000)), "");
+    }
 }
