@@ -457,7 +457,20 @@ export interface StatusResponse extends Reply<'status'> {
     requests?: OpenRequest[];
     /** The questions that wait for an answer, as they were asked; present after `hello`. */
     questions?: PermissionRequestResponse[];
+    /** The MCP servers; present after `hello`. */
+    servers?: McpServerStatus[];
   };
+}
+
+export interface McpServerStatus {
+  name: string;
+  state: Word<'unused' | 'connecting' | 'ready' | 'failed'>;
+  /** The state in words for a person, and the reason if it failed. */
+  text: string;
+  /** How many tools it has. */
+  tools: number;
+  /** Whether the project's `.mcp.json` names it. */
+  isProject: boolean;
 }
 
 export interface OpenRequest {

@@ -70,6 +70,7 @@ pub(crate) struct AgentSettings {
     pub(crate) max_file_size: u64,
     pub(crate) command_timeout: Duration,
     pub(crate) mcp_servers: Vec<McpServerSettings>,
+    pub(crate) mcp_wait: Duration,
     /// Where the user's own tools are; `None` without a home folder.
     pub(crate) tools_folder: Option<PathBuf>,
     /// `None` if conversations are not kept.
@@ -123,6 +124,7 @@ impl ConfigCheck<'_> {
             max_file_size: self.whole("agent.max_file_size_mb").unwrap_or_default() * MEGABYTE,
             command_timeout: self.seconds("agent.command_timeout_seconds"),
             mcp_servers: self.mcp_servers(),
+            mcp_wait: self.seconds("agent.mcp_wait_seconds"),
             tools_folder: self.around.config_folder().map(|folder| folder.join("tools")),
             history: self.history(database),
             resume: self.resume(),

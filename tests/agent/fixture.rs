@@ -29,7 +29,10 @@ impl Setup {
         let home = Arc::new(TempDir::with_prefix("callgate-agent-").unwrap());
         fs::create_dir(home.path().join("work")).unwrap();
         // What else listens on this machine is none of the test's business.
-        let env = vec![("CALLGATE_AGENT_LOCAL_PORTS".to_owned(), "1".to_owned())];
+        let ports = ("CALLGATE_AGENT_LOCAL_PORTS".to_owned(), "1".to_owned());
+        // On a busy machine, servers take longer to start than a person would wait.
+        let wait = ("CALLGATE_AGENT_MCP_WAIT_SECONDS".to_owned(), "10".to_owned());
+        let env = vec![ports, wait];
         Self { home, env, args: Vec::new() }
     }
 

@@ -26,6 +26,7 @@ mod mcp;
 mod mcp_flood;
 mod mcp_hostile;
 mod mcp_peers;
+mod mcp_status;
 mod one_message;
 mod own_tools;
 mod page;

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use callgate_wire::session::{ToolLocation, ToolStream};
+use callgate_wire::session::{McpServerStatus, ToolLocation, ToolStream};
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value, json};
@@ -58,6 +58,11 @@ pub trait ToolSource: Send + Sync {
     /// Returns the tools that it provides now.
     fn tools(&self) -> Vec<Arc<dyn AgentTool>>;
 
+    /// Returns the state of the servers from which the tools come.
+    fn servers(&self) -> Vec<McpServerStatus> {
+        Vec::new()
+    }
+
     /// Ends everything that was started.
     fn close(&self) -> BoxFuture<'_, ()>;
 }
@@ -73,7 +78,12 @@ pub struct TurnContext<'a> {
     pub may_ask: bool,
     /// Shows questions to the front end, if it accepts them.
     pub mirror: Option<QuestionMirror>,
+    /// Tells the front end something in words, during the turn.
+    pub notices: NoticeSink,
 }
+
+/// Tells the front end something in words. It never blocks, and does nothing after the turn.
+pub type NoticeSink = Arc<dyn Fn(String) + Send + Sync>;
 
 /// The description of a tool for the model.
 #[derive(Debug, Clone, Serialize)]

@@ -240,6 +240,10 @@ pub(crate) const KEYS: &[SettingKey] = &[
     key("agent.mcp_servers", ValueKind::Servers)
         .about("MCP servers whose tools the model may use")
         .note("a table for each, see [the runtime](agent.md#mcp-servers); at most 32"),
+    whole("agent.mcp_wait_seconds", (0, 60), "SECONDS")
+        .about("How long a message waits for MCP servers that start with it")
+        .default("1")
+        .note("the tools of a slower server are there from a later round on"),
     key("agent.history", ValueKind::File)
         .about("The file with the conversations")
         .default("the `database`"),

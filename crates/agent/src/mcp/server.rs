@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use callgate_link::sync::lock;
 use callgate_mask::SecretVariables;
 use callgate_mask::text::{one_line, shortened};
+use callgate_wire::session::McpServerStatus;
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, CallToolResult, CancelledNotification,
     CancelledNotificationParam, ClientRequest, JsonObject, ServerResult,
@@ -21,6 +22,7 @@ use tokio::time::{sleep, timeout};
 use super::connection::{ChangeFunction, ProgressRoutes, ServerListener};
 use super::http::http_transport;
 use super::listing::{self, ToolListing};
+use super::server_state::{ServerState, counted};
 use super::server_tool::{CallFunction, ServerTool};
 use super::stdio::{SignsOfLife, StdioTransport};
 use super::{McpServerSettings, McpTransport, ServerContext};
@@ -55,6 +57,9 @@ pub(super) struct ToolServer {
     secrets: SecretVariables,
     /// How many changes of the tools were reported since the listing in progress began.
     changes: AtomicU64,
+    state: Mutex<ServerState>,
+    /// Whether the front end knows that it is connecting, so that it hears of the end of that.
+    is_awaited: AtomicBool,
 }
 
 /// The connection to a server, and the outcome of earlier ones.
@@ -98,12 +103,49 @@ impl ToolServer {
             this: this.clone(),
             secrets,
             changes: AtomicU64::new(0),
+            state: Mutex::default(),
+            is_awaited: AtomicBool::new(false),
         })
     }
 
     /// Returns its tools. Those of a server that has ended stay, since a call starts it again.
     pub(super) fn tools(&self) -> Vec<Arc<dyn AgentTool>> {
         lock(&self.tools).clone()
+    }
+
+    /// Returns what front ends are told about it.
+    pub(super) fn status(&self) -> McpServerStatus {
+        let tools = lock(&self.tools).len();
+        lock(&self.state).status(&self.settings.name, !self.is_own, tools)
+    }
+
+    fn is_connecting(&self) -> bool {
+        *lock(&self.state) == ServerState::Connecting
+    }
+
+    /// Tells the front end that a message is not answered with its tools.
+    pub(super) fn tell_if_connecting(&self) {
+        if self.is_connecting() {
+            self.is_awaited.store(true, Ordering::Relaxed);
+            let name = &self.settings.name;
+            let text = format!(
+                "the MCP server `{name}` is still connecting: its tools are used when it is"
+            );
+            self.context.tell(text);
+        }
+    }
+
+    fn set_state(&self, state: ServerState) {
+        *lock(&self.state) = state;
+    }
+
+    /// Notes that it can be used, and tells those who were told that it is connecting.
+    fn is_ready(&self) {
+        self.set_state(ServerState::Ready);
+        if self.is_awaited.swap(false, Ordering::Relaxed) {
+            let tools = counted(lock(&self.tools).len());
+            self.context.tell(format!("the MCP server `{}` is ready: {tools}", self.settings.name));
+        }
     }
 
     /// Calls a tool. Dropping the future cancels the call.
@@ -157,10 +199,12 @@ impl ToolServer {
             let seconds = left.as_secs() + 1;
             return Err(self.failed(&format!("{why}; it is tried again in {seconds} s")));
         }
+        self.set_state(ServerState::Connecting);
         match timeout(START_WITHIN, self.start()).await {
             Ok(Ok(running)) => {
                 let reached = (running.service.peer().clone(), Arc::clone(&running.progress));
                 link.running = Some(running);
+                self.is_ready();
                 Ok(reached)
             }
             failed => {
@@ -172,6 +216,9 @@ impl ToolServer {
                 link.pause = pause_after(link.failures, &why);
                 let why = self.failed(&why);
                 (self.context.warn)(&why);
+                self.set_state(ServerState::Failed(why.clone()));
+                self.is_awaited.store(false, Ordering::Relaxed);
+                self.context.tell(why.clone());
                 Err(why)
             }
         }
@@ -237,7 +284,13 @@ impl ToolServer {
         loop {
             let seen = self.changes.load(Ordering::Acquire);
             match timeout(START_WITHIN, listing::list_tools(peer, MOST_TOOLS)).await {
-                Ok(Ok(listed)) => self.set_tools(listed),
+                Ok(Ok(listed)) => {
+                    self.set_tools(listed);
+                    let (name, tools) = (&self.settings.name, counted(lock(&self.tools).len()));
+                    let text =
+                        format!("the tools of the MCP server `{name}` have changed: {tools}");
+                    self.context.tell(text);
+                }
                 Ok(Err(error)) => (self.context.warn)(&self.failed(&error)),
                 Err(_) => (self.context.warn)(&self.failed(&"it has not listed its tools in time")),
             }
@@ -270,6 +323,7 @@ impl ToolServer {
             running.service.cancel().await.ok();
         }
         lock(&self.tools).clear();
+        self.set_state(ServerState::Unused);
         self.context.revision.fetch_add(1, Ordering::Relaxed);
     }
 }
@@ -277,7 +331,8 @@ impl ToolServer {
 /// Starts a server that does not run, beside the caller.
 pub(super) fn start_in_background(server: &Arc<ToolServer>) -> Option<JoinHandle<()>> {
     let is_running = |link: &ServerLink| link.running.as_ref().is_some_and(RunningLink::is_alive);
-    if server.link.try_lock().is_ok_and(|link| is_running(&link)) {
+    // Nobody waits a second time for a server that is slow.
+    if server.is_connecting() || server.link.try_lock().is_ok_and(|link| is_running(&link)) {
         return None;
     }
     let server = Arc::clone(server);

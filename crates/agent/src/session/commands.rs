@@ -128,6 +128,7 @@ impl AgentSession {
                 conversation_id: conversation,
                 requests: Some(requests),
                 questions: Some(questions),
+                servers: Some(shared.tools.servers()),
             };
             shared.output.say(&id, SessionEvent::Status(status));
         });

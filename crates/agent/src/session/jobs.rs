@@ -14,7 +14,7 @@ use crate::engine_registry::SelectedEngine;
 use crate::failure::RequestFailure;
 use crate::history::{HeldConversation, HistoryError};
 use crate::message::ChatMessage;
-use crate::tool::TurnContext;
+use crate::tool::{NoticeSink, TurnContext};
 use crate::turn::StopReason;
 
 /// Returns the end of a request that was cancelled before its turn began.
@@ -74,7 +74,10 @@ async fn prepare(
         let mirror = shared.output.takes_questions().then(mirror);
         let gate = shared.options.gate.as_ref();
         let may_ask = shared.modes.of(conversation) != ConversationMode::Auto;
-        shared.tools.prepare(TurnContext { gate, conversation, may_ask, mirror }).await;
+        let (output, request) = (shared.output.clone(), id.to_owned());
+        let notices: NoticeSink =
+            Arc::new(move |text| output.say(&request, SessionEvent::notice("server", text)));
+        shared.tools.prepare(TurnContext { gate, conversation, may_ask, mirror, notices }).await;
     }
     Ok(begun)
 }

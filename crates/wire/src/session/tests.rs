@@ -142,7 +142,7 @@ fn responses() {
               = "{\"type\":\"done\",\"id\":\"1\",\"timestamp\":5}\n"
             Reply(SessionReply { id: Some("1"), event: Error { error: "no", data: None }, timestamp: 6, seq: None })
               = "{\"type\":\"error\",\"id\":\"1\",\"error\":\"no\",\"timestamp\":6}\n"
-            Reply(SessionReply { id: Some("1"), event: Status(RuntimeStatus { state: "idle", conversation_length: 10, uptime: 7, engine: None, engine_reason: None, model: None, conversation_id: None, mode: None, requests: None, questions: None }), timestamp: 8, seq: None })
+            Reply(SessionReply { id: Some("1"), event: Status(RuntimeStatus { state: "idle", conversation_length: 10, uptime: 7, engine: None, engine_reason: None, model: None, conversation_id: None, mode: None, requests: None, questions: None, servers: None }), timestamp: 8, seq: None })
               = "{\"type\":\"status\",\"id\":\"1\",\"data\":{\"state\":\"idle\",\"conversationLength\":10,\"uptime\":7},\"timestamp\":8}\n"
         "#]],
     );

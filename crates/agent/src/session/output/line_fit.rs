@@ -27,6 +27,7 @@ pub(super) fn without_extensions(event: SessionEvent) -> SessionEvent {
             mode: None,
             requests: None,
             questions: None,
+            servers: None,
             ..status
         }),
         event => event,

@@ -120,8 +120,17 @@ fn mode() -> impl Strategy<Value = ConversationMode> {
 fn status() -> impl Strategy<Value = RuntimeStatus> {
     let named = (of(text()), of(text()), of(text()), of(text()));
     let open = (of(mode()), of(vec(open_request(), 0..3)), of(vec(open_question(), 0..3)));
-    (text(), any::<u64>(), any::<u64>(), named, open).prop_map(
-        |(state, conversation_length, uptime, named, (mode, requests, questions))| {
+    let server = (text(), text(), text(), any::<u64>(), any::<bool>()).prop_map(
+        |(name, state, text, tools, is_project)| McpServerStatus {
+            name,
+            state,
+            text,
+            tools,
+            is_project,
+        },
+    );
+    (text(), any::<u64>(), any::<u64>(), named, open, of(vec(server, 0..3))).prop_map(
+        |(state, conversation_length, uptime, named, (mode, requests, questions), servers)| {
             let (engine, engine_reason, model, conversation_id) = named;
             RuntimeStatus {
                 state,
@@ -134,6 +143,7 @@ fn status() -> impl Strategy<Value = RuntimeStatus> {
                 mode,
                 requests,
                 questions,
+                servers,
             }
         },
     )
