@@ -214,12 +214,14 @@ impl CliDriver {
 
     /// Waits for the end of the turn and returns its answer.
     pub(crate) async fn answer(&mut self) -> Result<ClaudeAnswer, ClaudeError> {
-        let mut answer = None;
+        let mut answer: Option<ClaudeAnswer> = None;
         while let Some(event) = self.next().await {
             match event? {
                 ClaudeEvent::Finished(finished) => answer = Some(finished),
                 ClaudeEvent::FinishedLater(later) => {
-                    answer.iter_mut().for_each(|answer: &mut ClaudeAnswer| answer.add_cost(&later));
+                    if let Some(answer) = &mut answer {
+                        answer.add_cost(&later);
+                    }
                 }
                 _ => {}
             }

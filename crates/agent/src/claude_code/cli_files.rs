@@ -68,12 +68,12 @@ fn known(act: &ToolAct<'_>, text: &str, report: CliFileReport) -> Option<Value> 
         }
         ToolAct::Edit(file, EditChange::Texts(changes)) => {
             let path = file.path()?;
-            let changed = match &report.structured_patch[..] {
+            let lines = match &report.structured_patch[..] {
                 // The numbers of the lines in the file are not known.
                 [] => changes.iter().map(unnumbered).collect(),
-                patch => hunks(patch),
+                numbered => hunks(numbered),
             };
-            json!({ "path": path, "diff": diff(path, &changed) })
+            json!({ "path": path, "diff": diff(path, &lines) })
         }
         ToolAct::Read(file) => {
             let lines = numbered_lines(text);

@@ -38,7 +38,7 @@ pub(super) async fn run(
         halted = drive::halted(&mut control.halt) => Err(halted),
     };
     let event = match done {
-        Ok(PreparedJob::Over(event)) => event,
+        Ok(PreparedJob::Over(event)) => *event,
         Ok(PreparedJob::Turn(turn)) => TurnDriver::new(shared, &id, *turn, control).run().await,
         Err(HaltReason::Failed(failure)) => failure.into(),
         Err(HaltReason::Cancelled) => cancelled(),
@@ -50,9 +50,15 @@ pub(super) async fn run(
 /// A job after its preparation.
 enum PreparedJob {
     /// It is done.
-    Over(SessionEvent),
+    Over(Box<SessionEvent>),
     /// Its turn is to be driven.
     Turn(Box<PreparedTurn>),
+}
+
+impl PreparedJob {
+    fn over(event: SessionEvent) -> Self {
+        Self::Over(Box::new(event))
+    }
 }
 
 impl<E: Into<RequestFailure>> From<E> for HaltReason {
@@ -112,7 +118,7 @@ async fn begin(
             let SelectedEngine { engine, model, .. } =
                 shared.options.engines.choose(&chosen).await?;
             hold(shared, id, conversation).await?.choose_engine(chosen).await?;
-            Ok(PreparedJob::Over(SessionEvent::done(&ConversationEngine {
+            Ok(PreparedJob::over(SessionEvent::done(&ConversationEngine {
                 conversation_id: conversation.to_owned(),
                 engine: engine.name().to_owned(),
                 model: model.to_string(),
@@ -120,19 +126,19 @@ async fn begin(
         }
         JobKind::Clear => {
             hold(shared, id, conversation).await?.clear().await?;
-            Ok(PreparedJob::Over(SessionEvent::Done(None)))
+            Ok(PreparedJob::over(SessionEvent::Done(None)))
         }
         JobKind::Rewind(length) => {
             let mut held = hold(shared, id, conversation).await?;
             held.rewind(length).await?;
             let conversation_id = conversation.to_owned();
             let trimmed = ConversationTrimmed { conversation_id, length: held.length() };
-            Ok(PreparedJob::Over(SessionEvent::done(&trimmed)))
+            Ok(PreparedJob::over(SessionEvent::done(&trimmed)))
         }
         JobKind::Delete => {
             shared.options.history.delete(conversation).await?;
             shared.modes.forget(conversation);
-            Ok(PreparedJob::Over(SessionEvent::Done(None)))
+            Ok(PreparedJob::over(SessionEvent::Done(None)))
         }
     }
 }
