@@ -15,6 +15,7 @@ mod server_state;
 mod server_tool;
 mod settings;
 mod stdio;
+mod unanswered_call;
 
 use std::ffi::OsString;
 use std::path::PathBuf;

@@ -9,12 +9,9 @@ use callgate_mask::SecretVariables;
 use callgate_mask::text::{one_line, shortened};
 use callgate_wire::session::McpServerStatus;
 use rmcp::model::{
-    CallToolRequest, CallToolRequestParams, CallToolResult, CancelledNotification,
-    CancelledNotificationParam, ClientRequest, JsonObject, ServerResult,
+    CallToolRequest, CallToolRequestParams, CallToolResult, ClientRequest, JsonObject, ServerResult,
 };
-use rmcp::service::{
-    ClientInitializeError, Peer, PeerRequestOptions, RequestHandle, RunningService, ServiceError,
-};
+use rmcp::service::{ClientInitializeError, Peer, PeerRequestOptions, RunningService};
 use rmcp::{RoleClient, serve_client};
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
@@ -25,6 +22,7 @@ use super::listing::{self, ToolListing};
 use super::server_state::{ServerState, counted};
 use super::server_tool::{CallFunction, ServerTool};
 use super::stdio::{SignsOfLife, StdioTransport};
+use super::unanswered_call::UnansweredCall;
 use super::{McpServerSettings, McpTransport, ServerContext};
 use crate::tool::{AgentTool, ProgressSink};
 
@@ -161,8 +159,7 @@ impl ToolServer {
         let options = PeerRequestOptions::no_options();
         let handle = peer.send_cancellable_request(request, options).await;
         let handle = handle.map_err(|error| self.failed(&error))?;
-        lock(&progress).insert(handle.progress_token.clone(), sink);
-        let mut call = UnansweredCall { handle: Some(handle), progress };
+        let mut call = UnansweredCall::new(handle, progress, sink);
         match timeout(CALL_WITHIN, call.answer()).await {
             Ok(Ok(ServerResult::CallToolResult(result))) => Ok(result),
             Ok(Ok(_)) => Err(self.failed(&"it gave another answer than the result of a tool")),
@@ -368,39 +365,6 @@ fn pause_after(failures: u32, why: &str) -> Option<(Instant, String)> {
 fn wait_after(failures: u32) -> Option<Duration> {
     let doublings = failures.checked_sub(2)?.min(6);
     Some(Duration::from_secs(1 << doublings).min(LONGEST_WAIT))
-}
-
-/// A call whose answer is waited for. Dropping it tells the server that nobody does any more.
-struct UnansweredCall {
-    handle: Option<RequestHandle<RoleClient>>,
-    progress: ProgressRoutes,
-}
-
-impl UnansweredCall {
-    async fn answer(&mut self) -> Result<ServerResult, ServiceError> {
-        let Some(handle) = &mut self.handle else { return Err(ServiceError::TransportClosed) };
-        let answer = (&mut handle.rx).await;
-        if let Some(handle) = self.handle.take() {
-            lock(&self.progress).remove(&handle.progress_token);
-        }
-        answer.unwrap_or(Err(ServiceError::TransportClosed))
-    }
-}
-
-impl Drop for UnansweredCall {
-    fn drop(&mut self) {
-        let Some(handle) = self.handle.take() else { return };
-        lock(&self.progress).remove(&handle.progress_token);
-        tokio::spawn(async move {
-            let params = CancelledNotificationParam::new(
-                Some(handle.id.clone()),
-                Some("nobody waits for it any more".to_owned()),
-            );
-            let cancelled = CancelledNotification::new(params);
-            // A server that is gone has nothing to cancel.
-            handle.peer.send_notification(cancelled.into()).await.ok();
-        });
-    }
 }
 
 #[cfg(test)]
