@@ -174,7 +174,7 @@ fn options(config: &Config, parts: RuntimeParts) -> session::SessionOptions {
         most_rounds: settings.max_rounds,
         patience: settings.retry,
         budget: settings.budget,
-        prices: settings.prices,
+        prices: settings.prices.clone(),
         resume: settings.resume.clone(),
         folder: settings.folder.clone(),
         day_began,

@@ -401,6 +401,8 @@ export interface UsageResponse extends Reply<'usage'> {
   data: Usage & {
     /** In US dollars; `null` if it is not known. */
     cost: number | null;
+    /** The share of the input that was read from the provider's cache, 0 to 1. */
+    cachedShare?: number | null;
     /** The tokens of the conversation. */
     contextTokens: number;
     /** How many tokens the model can read; `null` if it is not known. */
@@ -525,6 +527,8 @@ export interface StatusResponse extends Reply<'status'> {
     requests?: OpenRequest[];
     /** The questions that wait for an answer, as they were asked; present after `hello`. */
     questions?: PermissionRequestResponse[];
+    /** The MCP servers; present after `hello`. */
+    servers?: McpServerStatus[];
   };
 }
 
@@ -553,6 +557,17 @@ export interface InstructionFile {
   bytes: number;
   /** Whether the model reads only a part of it. */
   cut: boolean;
+}
+
+export interface McpServerStatus {
+  name: string;
+  state: Word<'unused' | 'connecting' | 'ready' | 'failed'>;
+  /** The state in words for a person, and the reason if it failed. */
+  text: string;
+  /** How many tools it has. */
+  tools: number;
+  /** Whether the project's `.mcp.json` names it. */
+  isProject: boolean;
 }
 
 export interface OpenRequest {

@@ -79,6 +79,7 @@ fn anthropic(config: &Config) -> Result<Arc<dyn Engine>, String> {
         proxy: proxy(settings, &settings.base_url),
         idle: settings.silence.unwrap_or(usual.idle),
         effort: settings.effort,
+        cache_life: settings.cache_life,
         ..usual
     });
     Ok(Arc::new(engine.map_err(|error| error.to_string())?))

@@ -53,6 +53,7 @@ pub(super) fn sources(settings: &AgentSettings, ledger: &History) -> Vec<Arc<dyn
         env: std::env::vars_os().collect(),
         proxy: settings.proxy.as_ref().map(|proxy| proxy.reveal().to_owned()),
         ledger: ledger.clone(),
+        patience: settings.mcp_wait,
         warn: Arc::clone(&warn),
     };
     let servers = McpServers::new(settings.mcp_servers.clone(), around);

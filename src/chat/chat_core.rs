@@ -283,7 +283,7 @@ impl ChatCore {
             "end_turn" | "steered" => return,
             "cancelled" => "cancelled",
             "max_tokens" => "the answer reached its maximum length",
-            "max_turn_requests" => "the model wanted more rounds of tools than a message may have",
+            "max_turn_requests" => "the answer reached the limit of rounds (agent.max_rounds)",
             "refusal" => "the model refuses to answer",
             other => &format!("the answer ended: {other}"),
         };

@@ -120,10 +120,17 @@ impl ChatStatus {
             parts.push(format!("${:.4}", self.cost + self.report.cost.unwrap_or_default()));
         }
         parts.extend(self.context());
+        parts.extend(self.cached());
         let is_named = self.model.is_some() && self.model != self.engine;
         parts.extend(self.engine.clone().filter(|_| is_named));
         parts.retain(|part| !part.is_empty());
         parts
+    }
+
+    /// Describes how much of what the model has read was in the provider's cache.
+    fn cached(&self) -> Option<String> {
+        let share = self.report.cached_share?.clamp(0.0, 1.0);
+        Some(format!("cached {:.0} %", share * 100.0))
     }
 
     /// Describes how full the model's context is.

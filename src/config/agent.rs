@@ -4,14 +4,14 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use callgate_agent::budget::Budget;
-use callgate_agent::engine::Effort;
+use callgate_agent::engine::{CacheLife, Effort};
 use callgate_agent::mcp::{MOST_SERVERS, McpServerSettings};
-use callgate_agent::price::{self, TokenPrices};
+use callgate_agent::price::{self, ModelPrices, TokenPrices};
 use callgate_agent::session::{LogLevel, ResumedConversation};
 use callgate_wire::HiddenText;
 
 use super::check::ConfigCheck;
-use super::choices::{EFFORTS, ENGINES, EngineSetting, LOG_LEVELS};
+use super::choices::{CACHE_LIVES, EFFORTS, ENGINES, EngineSetting, LOG_LEVELS};
 use super::problem::{Setting, SettingOrigin};
 use super::raw::GivenSetting;
 use super::token::TokenSource;
@@ -56,6 +56,7 @@ pub(crate) struct AgentSettings {
     pub(crate) max_tokens: u32,
     /// `None` turns thinking off.
     pub(crate) thinking_tokens: Option<u32>,
+    pub(crate) cache_life: CacheLife,
     pub(crate) context_tokens: u64,
     pub(crate) max_rounds: u32,
     /// How long a message waits for a model that cannot be reached.
@@ -74,6 +75,7 @@ pub(crate) struct AgentSettings {
     pub(crate) max_file_size: u64,
     pub(crate) command_timeout: Duration,
     pub(crate) mcp_servers: Vec<McpServerSettings>,
+    pub(crate) mcp_wait: Duration,
     /// Where the user's own tools are; `None` without a home folder.
     pub(crate) tools_folder: Option<PathBuf>,
     /// `None` if conversations are not kept.
@@ -81,8 +83,8 @@ pub(crate) struct AgentSettings {
     pub(crate) resume: ResumedConversation,
     pub(crate) all_folders: bool,
     pub(crate) budget: Budget,
-    /// `None` for the prices that are known of the model.
-    pub(crate) prices: Option<TokenPrices>,
+    /// Empty for the prices that are known of the model.
+    pub(crate) prices: ModelPrices,
     pub(crate) log_level: LogLevel,
 }
 
@@ -119,6 +121,7 @@ impl ConfigCheck<'_> {
             claude_cli: self.path("agent.claude_cli"),
             max_tokens: self.count("agent.max_tokens").unwrap_or_default(),
             thinking_tokens: self.count("agent.thinking_tokens").filter(|tokens| *tokens > 0),
+            cache_life: self.word("agent.cache_life", CACHE_LIVES, CacheLife::default()),
             context_tokens: self.whole("agent.context_tokens").unwrap_or_default(),
             max_rounds: self.count("agent.max_rounds").unwrap_or_default(),
             retry: self.seconds("agent.retry_seconds"),
@@ -132,6 +135,7 @@ impl ConfigCheck<'_> {
             max_file_size: self.whole("agent.max_file_size_mb").unwrap_or_default() * MEGABYTE,
             command_timeout: self.seconds("agent.command_timeout_seconds"),
             mcp_servers: self.mcp_servers(),
+            mcp_wait: self.seconds("agent.mcp_wait_seconds"),
             tools_folder: self.around.config_folder().map(|folder| folder.join("tools")),
             history: self.history(database),
             resume: self.resume(),
@@ -257,12 +261,20 @@ impl ConfigCheck<'_> {
         }
     }
 
+    fn prices(&mut self) -> ModelPrices {
+        // What cannot be read is reported where the key is checked.
+        let by_model = ModelPrices::parse(&self.text("agent.prices")).unwrap_or_default();
+        ModelPrices { by_model, others: self.common_prices() }
+    }
+
     /// Returns both prices. A cost cannot be computed from one of them.
-    fn prices(&mut self) -> Option<TokenPrices> {
+    fn common_prices(&mut self) -> Option<TokenPrices> {
         const INPUT: &str = "agent.price_input";
         const OUTPUT: &str = "agent.price_output";
         let (set, absent) = match (self.dollars(INPUT), self.dollars(OUTPUT)) {
-            (Some(input), Some(output)) => return Some(TokenPrices { input, output }),
+            (Some(input), Some(output)) => {
+                return Some(TokenPrices { input, output, cached: None });
+            }
             (None, None) => return None,
             (Some(_), None) => (INPUT, OUTPUT),
             (None, Some(_)) => (OUTPUT, INPUT),

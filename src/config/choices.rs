@@ -1,6 +1,6 @@
 //! The settings that are one of a few words.
 
-use callgate_agent::engine::Effort;
+use callgate_agent::engine::{CacheLife, Effort};
 use callgate_agent::session::LogLevel;
 use callgate_approval::desk::Unattended;
 use callgate_rules::UnclearCommands;
@@ -57,6 +57,10 @@ pub(crate) const EFFORTS: &[(&str, Effort)] = &[
     ("xhigh", Effort::ExtraHigh),
     ("max", Effort::Max),
 ];
+
+/// The words for `agent.cache_life`.
+pub(crate) const CACHE_LIVES: &[(&str, CacheLife)] =
+    &[("5m", CacheLife::FiveMinutes), ("1h", CacheLife::OneHour)];
 /// The words for `agent.log_level`, also those that other programs use.
 pub(crate) const LOG_LEVELS: &[(&str, LogLevel)] = &[
     ("error", LogLevel::Error),

@@ -285,6 +285,7 @@ fn example(key: &SettingKey, number: usize) -> String {
         ValueKind::File | ValueKind::Socket | ValueKind::Folders => format!("/example/{number}"),
         ValueKind::Choice { words, .. } => words[words.len() - 1].to_owned(),
         ValueKind::Text { .. } if key.name == "shell.shortcut" => "Alt+Space".to_owned(),
+        ValueKind::Text { .. } if key.name == "agent.prices" => "m=0.5/2".to_owned(),
         ValueKind::Text { .. } | ValueKind::Url { .. } => "https://example.org".to_owned(),
         ValueKind::Whole { .. } if key.name == "agent.context_tokens" => "50000".to_owned(),
         ValueKind::Whole { .. } if key.name.ends_with("_tokens") => "5000".to_owned(),

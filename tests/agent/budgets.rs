@@ -1,5 +1,6 @@
 //! Budgets hold for all processes that share a ledger, at the same time and one after another.
 
+use callgate_testkit::chat::{Chat, ChatReply, Dialect};
 use callgate_testkit::messages::{Messages, Turn};
 use serde_json::{Value, json};
 
@@ -137,4 +138,24 @@ fn an_answer_may_be_as_long_as_what_is_left_of_the_budget() {
         fake.requests().iter().map(|request| request.body["max_tokens"].clone()).collect();
     assert_eq!(longest, [90, 85, 70]);
     fake.assert_played();
+}
+
+/// A model on this machine costs nothing, so a budget in dollars does not stop it.
+#[test]
+fn what_costs_nothing_needs_no_price() {
+    let budget = "[agent]\nday_usd = 0.5\n";
+    let mut offline = start(&Setup::new().config(budget));
+    let end = end_of(&mut offline, "one");
+    assert_eq!((&end["type"], &end["data"]["cost"]), (&json!("done"), &json!(0.0)), "{end}");
+    let texts = || [ChatReply::Text("yes".to_owned()), ChatReply::Text("yes".to_owned())];
+    let fake = Chat::start(Dialect::ChatCompletions, texts()).local(["m"]);
+    let setup = Setup::new().env("OPENAI_BASE_URL", &fake.url());
+    let end = end_of(&mut start(&setup.clone().config(budget)), "one");
+    assert_eq!((&end["type"], &end["data"]["cost"]), (&json!("done"), &json!(0.0)), "{end}");
+    // Unless it has a price: 10 tokens of input and 5 of output.
+    let priced = format!("{budget}prices = \"m=20000/60000\"\n");
+    let mut agent = start(&setup.config(&priced));
+    let end = end_of(&mut agent, "two");
+    assert_eq!(end["data"]["cost"], json!(0.5), "{end}");
+    assert!(is_over(&end_of(&mut agent, "two")));
 }

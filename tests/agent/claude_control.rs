@@ -276,10 +276,20 @@ fn its_tools_for_files_are_told_like_our_own() {
     let results: Vec<&Value> =
         of_type(&all, "tool_result").iter().map(|it| &it["data"]["result"]).collect();
     assert_eq!(results[0]["totalLines"], 2, "{all:#?}");
+    assert_eq!(results[0]["content"], "one\ntwo\n", "{all:#?}");
     let name = path.display();
-    let diff = format!("--- {name}\n+++ {name}\n-two\n+three\n");
+    let diff = format!("--- {name}\n+++ {name}\n@@ -1,2 +1,2 @@\n one\n-two\n+three\n");
     assert_eq!(*results[1], json!({"path": path, "diff": diff}));
-    assert_eq!(*results[2], json!({"path": new, "lines": 1}));
+    assert_eq!(*results[2], json!({"path": new, "bytes": 2, "lines": 1, "created": true}));
+    let announced: Vec<(&Value, &Value)> = of_type(&all, "tool_use")
+        .iter()
+        .map(|call| (&call["data"]["kind"], &call["data"]["locations"]))
+        .collect();
+    let at = |path: &std::path::Path| json!([{ "path": path }]);
+    let (read, edit) = (json!("read"), json!("edit"));
+    let edited = json!([{"path": path, "line": 2}]);
+    let expected = [(&read, &at(&path)), (&edit, &edited), (&edit, &at(&new))];
+    assert_eq!(announced, expected, "{all:#?}");
     // Whoever is asked sees what would change.
     let asked = of_type(&all, "permission_request");
     let diffs: Vec<&str> =

@@ -87,7 +87,11 @@ fn a_plain_front_end_reads_that_an_answer_is_not_whole() {
     for (id, said, why) in [
         ("2", "cut short", "raise `agent.max_tokens`.]"),
         ("3", "I will not", "declined to say more.]"),
-        ("4", "", "raise `agent.max_rounds`.]"),
+        (
+            "4",
+            "",
+            "the limit of rounds for one message: ask to go on, or raise `agent.max_rounds`.]",
+        ),
     ] {
         agent.say(id, "hello");
         let all = agent.all(id);

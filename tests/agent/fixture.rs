@@ -1,7 +1,7 @@
 //! A runtime with a private home, a folder to work in, and a front end that waits with a deadline.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 use std::sync::Arc;
@@ -11,6 +11,9 @@ use callgate_testkit::process::{DEADLINE, Piped};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 use tempfile::TempDir;
+
+/// The user and group `nobody`.
+const NOBODY: u32 = 65534;
 
 /// What a runtime is started with.
 #[derive(Clone)]
@@ -26,7 +29,10 @@ impl Setup {
         let home = Arc::new(TempDir::with_prefix("callgate-agent-").unwrap());
         fs::create_dir(home.path().join("work")).unwrap();
         // What else listens on this machine is none of the test's business.
-        let env = vec![("CALLGATE_AGENT_LOCAL_PORTS".to_owned(), "1".to_owned())];
+        let ports = ("CALLGATE_AGENT_LOCAL_PORTS".to_owned(), "1".to_owned());
+        // On a busy machine, servers take longer to start than a person would wait.
+        let wait = ("CALLGATE_AGENT_MCP_WAIT_SECONDS".to_owned(), "10".to_owned());
+        let env = vec![ports, wait];
         Self { home, env, args: Vec::new() }
     }
 
@@ -124,9 +130,34 @@ impl Setup {
         program
     }
 
+    /// The command of the runtime, as a user to whom permissions apply: root may look and write
+    /// everywhere, so it is another user's runtime then.
+    pub(crate) fn command_without_root(&self) -> Command {
+        let command = self.command();
+        if fs::metadata("/proc/self").unwrap().uid() != 0 {
+            return command;
+        }
+        let program = self.home().join("callgate");
+        fs::copy(command.get_program(), &program).unwrap();
+        for place in [self.home(), &self.work()] {
+            chown(place, Some(NOBODY), Some(NOBODY)).unwrap();
+        }
+        let mut other = Command::new("setpriv");
+        let ids = format!("--reuid={NOBODY} --regid={NOBODY} --clear-groups");
+        other.args(ids.split(' ')).arg(program).args(command.get_args()).env_clear();
+        other.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        other.current_dir(self.work());
+        other
+    }
+
     /// Starts a runtime and reads its `ready`.
     pub(crate) fn start(&self) -> Runtime {
-        let mut piped = Piped::spawn(self.command());
+        self.start_by(self.command())
+    }
+
+    /// Starts a runtime by a command of this setup and reads its `ready`.
+    pub(crate) fn start_by(&self, command: Command) -> Runtime {
+        let mut piped = Piped::spawn(command);
         let ready = piped.recv();
         assert_eq!(ready["type"], "ready", "{ready}");
         Runtime { piped, setup: self.clone(), early: Vec::new() }

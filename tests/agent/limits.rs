@@ -362,8 +362,7 @@ fn dollars_need_a_price() {
     let setup = limited(&fake, "conversation_usd = 1.0").env("ANTHROPIC_MODEL", "my-own-model");
     let mut agent = setup.start();
     agent.hello();
-    refused(&mut agent, &fake, "one", "budget", "price_input");
-    refused(&mut agent, &fake, "one", "budget", "price_output");
+    refused(&mut agent, &fake, "one", "budget", "prices");
     let priced = "conversation_usd = 1.0\nprice_input = 10000.0\nprice_output = 200000.0";
     let setup = limited(&fake, priced).env("ANTHROPIC_MODEL", "my-own-model");
     let mut agent = setup.start();

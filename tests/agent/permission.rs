@@ -1,8 +1,7 @@
 //! Whether tools may run, and what the ledger records about it.
 
 use std::fs;
-use std::os::unix::fs::{MetadataExt, chown};
-use std::process::Command;
+use std::os::unix::fs::MetadataExt;
 
 use callgate_testkit::messages::{Messages, Turn};
 use callgate_testkit::process::{DEADLINE, Piped, run};
@@ -10,9 +9,6 @@ use rustix::process::Signal;
 use serde_json::json;
 
 use crate::fixture::{Runtime, Setup, kinds};
-
-/// A user that owns nothing.
-const NOBODY: u32 = 65534;
 
 fn writes(name: &str) -> Turn {
     Turn::tool_use("write_file", json!({"path": name, "content": "hello"}))
@@ -301,22 +297,7 @@ fn what_touches_callgate_itself_is_asked_whatever_the_rules_allow() {
 fn commands_cannot_look_into_the_runtimes_environment() {
     let setup =
         Setup::new().env("ANTHROPIC_API_KEY", "sk-test").env("CALLGATE_AGENT_ENGINE", "offline");
-    let mut command = setup.command();
-    if fs::metadata("/proc/self").unwrap().uid() == 0 {
-        // root may look everywhere, so it is another user's runtime.
-        let program = setup.home().join("callgate");
-        fs::copy(command.get_program(), &program).unwrap();
-        for place in [setup.home(), &setup.work()] {
-            chown(place, Some(NOBODY), Some(NOBODY)).unwrap();
-        }
-        let mut other = Command::new("setpriv");
-        let ids = format!("--reuid={NOBODY} --regid={NOBODY} --clear-groups");
-        other.args(ids.split(' ')).arg(program).args(command.get_args()).env_clear();
-        other.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
-        other.current_dir(setup.work());
-        command = other;
-    }
-    let mut agent = Piped::spawn(command);
+    let mut agent = Piped::spawn(setup.command_without_root());
     assert_eq!(agent.recv()["type"], "ready");
     let environment = format!("/proc/{}/environ", agent.pid());
     assert_eq!(fs::metadata(environment).unwrap().uid(), 0);

@@ -129,22 +129,33 @@ fn in_plan_mode_nothing_is_changed_and_the_model_is_told() {
     assert_eq!(results[0]["data"]["isError"], false, "{all:#?}");
     let refused = results[1]["data"]["result"]["error"].as_str().unwrap();
     assert!(refused.contains("plan mode"), "{refused}");
-    assert!(fake.last().body["system"].to_string().contains("plan mode"));
+    let system = fake.last().body["system"].to_string();
+    assert!(!system.contains("plan mode"), "a mode does not change the cached beginning: {system}");
+    let told = |text: &str| fake.last().body["messages"].to_string().matches(text).count();
+    assert_eq!(told("You are in plan mode"), 1);
     assert!(!agent.setup.work().join("a.txt").exists());
 
     // Another runtime finds the conversation in the same mode.
     let conversation = set["data"]["conversationId"].as_str().unwrap();
     let mut agent = agent.kill().start();
     agent.hello();
-    let load = json!({"id": "l", "kind": "load_conversation", "conversationId": conversation});
-    agent.ask(&load);
+    let loaded = json!(agent.load(conversation)).to_string();
+    assert!(!loaded.contains("You are in plan mode"), "nobody has typed that: {loaded}");
+    let load = json!({"id": "e", "kind": "load_conversation", "conversationId": conversation,
+        "as": "events"});
+    agent.send(&load);
+    let events = agent.all("e");
+    let said = events.iter().find(|event| event["type"] == "user_message").unwrap();
+    assert_eq!(said["data"]["message"], "change a.txt");
     let status = agent.ask(&json!({"id": "s", "kind": "get_status"}));
     assert_eq!(status["data"]["mode"], "plan");
 
     agent.ask(&json!({"id": "m2", "kind": "set_mode", "mode": "ask"}));
     agent.say("2", "now do it");
     assert_eq!(words(&agent.all("2")), "written");
-    assert!(!fake.last().body["system"].to_string().contains("plan mode"));
+    assert_eq!(fake.last().body["system"].to_string(), system);
+    let told = |text: &str| fake.last().body["messages"].to_string().matches(text).count();
+    assert_eq!((told("You are in plan mode"), told("Plan mode is over")), (1, 1));
     assert!(agent.setup.work().join("a.txt").exists(), "a rule allows it");
     fake.assert_played();
 }

@@ -3,15 +3,16 @@
 use std::fs;
 use std::io::Write;
 use std::os::fd::OwnedFd;
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixDatagram;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use callgate_testkit::messages::{Messages, Turn};
 use callgate_testkit::process::{DEADLINE, Group};
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::fixture::Setup;
+use crate::fixture::{Setup, words};
 
 /// What happens to a database.
 #[derive(Debug, Clone, Copy)]
@@ -95,4 +96,33 @@ fn a_line_of_the_log_is_one_write() {
         assert!(line.starts_with("callgate: ") && line.ends_with('\n'), "{line:?}");
         assert_eq!(line.matches('\n').count(), 1, "{line:?}");
     }
+}
+
+/// Without a file for the ledger, what is said is answered and what is there is read, but nothing is
+/// changed, because nobody could ever see that.
+#[test]
+fn without_a_history_a_home_may_be_read_only() {
+    let fake = Messages::start([
+        Turn::tool_use("read_file", json!({"path": "a.txt"})),
+        Turn::tool_use("write_file", json!({"path": "b.txt", "content": "x"})),
+        Turn::text("Read, but not written."),
+    ]);
+    let setup = Setup::on(&fake).writes().file("a.txt", "hay").arg("--no-history");
+    let command = setup.command_without_root();
+    let set_mode = |mode| {
+        fs::set_permissions(setup.home(), fs::Permissions::from_mode(mode)).unwrap();
+    };
+    set_mode(0o555);
+    let mut agent = setup.start_by(command);
+    agent.hello();
+    agent.say("1", "Copy a.txt to b.txt");
+    let all = agent.all("1");
+    set_mode(0o755);
+    assert_eq!(words(&all), "Read, but not written.", "{all:#?}");
+    let results: Vec<&Value> =
+        all.iter().filter(|line| line["type"] == "tool_result").map(|line| &line["data"]).collect();
+    assert_eq!(results[0]["result"]["content"], "hay", "{all:#?}");
+    let refused = results[1]["result"]["error"].as_str().unwrap();
+    assert!(refused.contains("cannot be recorded in the ledger"), "{refused}");
+    assert!(!setup.work().join("b.txt").exists());
 }

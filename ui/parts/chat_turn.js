@@ -19,7 +19,7 @@ const MOST_OUTPUT = 6_000;
 const STOPS = /** @type {Record<string, string>} */ ({
   cancelled: "Stopped.",
   max_tokens: "The answer was too long and was cut.",
-  max_turn_requests: "The model used too many rounds.",
+  max_turn_requests: "The answer reached the limit of rounds.",
   refusal: "The model refused to answer.",
 });
 

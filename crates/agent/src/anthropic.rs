@@ -16,7 +16,7 @@ use callgate_wire::session::ModelListing;
 use reqwest::Url;
 use reqwest::header::{self, HeaderMap, HeaderName, HeaderValue};
 
-use crate::engine::{AnswerStream, Engine, EngineCall, EngineError};
+use crate::engine::{AnswerStream, CacheLife, Engine, EngineCall, EngineError};
 use crate::model_api::{
     ApiKey, ApiLink, ApiRequest, ApiWords, IDLE, ProviderTools, StreamedAnswer, base_address,
     list_models, with_member,
@@ -57,6 +57,8 @@ pub struct AnthropicSettings {
     pub idle: Duration,
     /// How much effort the model puts into an answer; its default if `None`.
     pub effort: Option<Effort>,
+    /// How long the provider keeps the conversation in its cache.
+    pub cache_life: CacheLife,
 }
 
 impl AnthropicSettings {
@@ -64,7 +66,8 @@ impl AnthropicSettings {
     #[must_use]
     pub fn new(key: ApiKey, model: impl Into<String>) -> Self {
         let (base_url, model) = (API_URL.to_owned(), model.into());
-        Self { base_url, key, model, proxy: None, idle: IDLE, effort: None }
+        let cache_life = CacheLife::default();
+        Self { base_url, key, model, proxy: None, idle: IDLE, effort: None, cache_life }
     }
 }
 
@@ -113,7 +116,7 @@ impl MessagesServer {
         };
         let mut headers = self.headers();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        let mut body = request::body(call, &mut written)?;
+        let mut body = request::body(call, self.settings.cache_life, &mut written)?;
         if let Some(effort) = self.settings.effort {
             let effort = effort.as_str();
             body = with_member(&body, &format!(r#""output_config":{{"effort":"{effort}"}}"#));
@@ -184,6 +187,10 @@ impl Engine for Anthropic {
             }
             Ok(models)
         })
+    }
+
+    fn cache_life(&self) -> CacheLife {
+        self.server.settings.cache_life
     }
 
     fn answer(&self, call: EngineCall) -> Box<dyn AnswerStream> {

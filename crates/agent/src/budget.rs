@@ -88,8 +88,8 @@ pub enum OverBudget {
     },
     /// There is a budget in dollars, but the price of the model is unknown.
     #[error(
-        "there is a budget in dollars, and the price of the model {model:?} is not known: set \
-         `agent.price_input` and `agent.price_output`, or set a budget in tokens instead"
+        "there is a budget in dollars, and the price of the model {model:?} is not known: set it \
+         in `agent.prices`, or set a budget in tokens instead"
     )]
     UnknownPrice {
         /// The model.

@@ -104,10 +104,15 @@ impl Engine for ClaudeCode {
     }
 
     fn models(&self) -> BoxFuture<'_, Result<Vec<ModelListing>, EngineError>> {
-        let found = callgate_claude::find_cli(&self.settings.base());
         let listed = |id: &str| ModelListing { id: id.to_owned(), ..ModelListing::default() };
-        let models = found.map(|_| MODELS.map(listed).to_vec());
-        Box::pin(async { models.map_err(|error| cli_failed(&error)) })
+        let models = self.check().map(|()| MODELS.map(listed).to_vec());
+        Box::pin(async { models })
+    }
+
+    /// Fails if the CLI is not installed.
+    fn check(&self) -> Result<(), EngineError> {
+        let found = callgate_claude::find_cli(&self.settings.base());
+        found.map(drop).map_err(|error| cli_failed(&error))
     }
 
     /// The CLI summarises its own session.

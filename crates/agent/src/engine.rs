@@ -24,6 +24,12 @@ pub trait Engine: Send + Sync {
     /// Returns the models that are known. A server may have to be asked.
     fn models(&self) -> BoxFuture<'_, Result<Vec<ModelListing>, EngineError>>;
 
+    /// Returns an error if it surely cannot answer, such as an engine whose program is missing.
+    /// Nobody is asked for that.
+    fn check(&self) -> Result<(), EngineError> {
+        Ok(())
+    }
+
     /// Returns where it is, if it was found and not configured.
     fn place(&self) -> Option<String> {
         None
@@ -32,6 +38,17 @@ pub trait Engine: Send + Sync {
     /// Returns true if its answers cost nothing.
     fn is_free(&self) -> bool {
         false
+    }
+
+    /// Returns true if its model runs on this machine, so that its answers cost nothing unless the
+    /// settings have a price.
+    fn is_local(&self) -> bool {
+        false
+    }
+
+    /// Returns how long its provider keeps what it was asked to cache.
+    fn cache_life(&self) -> CacheLife {
+        CacheLife::default()
     }
 
     /// Returns the context window of a model in tokens, if the engine has learnt it.
@@ -46,6 +63,16 @@ pub trait Engine: Send + Sync {
 
     /// Begins an answer. It is attempted once; the caller retries. Dropping the answer stops it.
     fn answer(&self, call: EngineCall) -> Box<dyn AnswerStream>;
+}
+
+/// How long a provider keeps what it was asked to cache.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum CacheLife {
+    /// Five minutes after its last use.
+    #[default]
+    FiveMinutes,
+    /// An hour after its last use. Writing to the cache costs more.
+    OneHour,
 }
 
 /// What the runtime does for an engine that runs tools itself.

@@ -118,6 +118,13 @@ impl EngineRegistry {
         Ok(SelectedEngine { engine, model, because })
     }
 
+    /// Returns the engine and the model for a choice, unless the engine surely cannot answer.
+    pub async fn choose(&self, chosen: &EngineSelection) -> Result<SelectedEngine, RequestFailure> {
+        let selected = self.select(Some(chosen)).await?;
+        selected.engine.check().map_err(|error| unavailable(&chosen.engine, &error.text))?;
+        Ok(selected)
+    }
+
     /// Returns the name of the engine of conversations for which none was chosen, and why it is
     /// that one.
     pub async fn default_engine(&self) -> (&'static str, String) {

@@ -186,8 +186,8 @@ impl AgentTool for FileTool {
         vec![ToolLocation { path, line }]
     }
 
-    fn first_line(&self, input: &RawValue) -> BoxFuture<'static, Option<u64>> {
-        self.previewed(&self.spec.name, input, PreviewedChange::first_line)
+    fn first_line(&self, tool: &str, input: &RawValue) -> BoxFuture<'static, Option<u64>> {
+        self.previewed(tool, input, PreviewedChange::first_line)
     }
 
     fn preview(&self, tool: &str, input: &RawValue) -> BoxFuture<'static, Option<ChangePreview>> {

@@ -296,7 +296,7 @@ impl History {
 
     /// Writes entries to the ledger. When it returns, they are committed.
     pub async fn record(&self, drafts: Vec<EntryDraft>) -> Result<(), HistoryError> {
-        self.ask(move |stores| Ok(stores.ledger().append(&drafts).map(drop)?)).await
+        self.ask(move |stores| Ok(stores.lasting_ledger()?.append(&drafts).map(drop)?)).await
     }
 
     /// Returns the name under which `ledger` counts the costs of a conversation of this history.

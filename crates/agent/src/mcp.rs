@@ -5,34 +5,37 @@
 //! server's tool passes the gate under the name `mcp__SERVER__TOOL`.
 
 mod connection;
+mod event_filter;
 mod http;
 mod listing;
 mod project_file;
 mod result;
 mod server;
+mod server_state;
 mod server_tool;
 mod settings;
 mod stdio;
+mod unanswered_call;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
+
+use callgate_link::sync::lock;
+use callgate_wire::session::McpServerStatus;
 
 use crate::BoxFuture;
 use crate::history::History;
 use crate::run::scrub;
-use crate::tool::{AgentTool, ToolSource, TurnContext};
+use crate::tool::{AgentTool, NoticeSink, ToolSource, TurnContext};
 use project_file::ProjectFile;
 use server::ToolServer;
 pub use settings::{McpServerSettings, McpTransport};
 
 /// The most servers of the settings, or of a project.
 pub const MOST_SERVERS: usize = 32;
-/// How long a turn waits for servers to start. The tools of a server that takes longer are there
-/// from a later round on.
-const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The longest message of a server, in bytes; results with pictures are long.
 const LONGEST_MESSAGE: usize = 32 * 1024 * 1024;
@@ -52,6 +55,9 @@ pub struct McpSurroundings {
     pub proxy: Option<String>,
     /// Stores which `.mcp.json` may be used.
     pub ledger: History,
+    /// How long a message waits for servers that start with it. The tools of a server that takes
+    /// longer are there from a later round on.
+    pub patience: Duration,
     /// Reports problems.
     pub warn: Warning,
 }
@@ -60,7 +66,8 @@ pub struct McpSurroundings {
 pub struct McpServers {
     servers: Vec<Arc<ToolServer>>,
     project: ProjectFile,
-    revision: Arc<AtomicU64>,
+    context: Arc<ServerContext>,
+    patience: Duration,
 }
 
 /// What the servers know about the process in which they live.
@@ -72,8 +79,10 @@ struct ServerContext {
     scrubbed: OnceLock<Vec<(OsString, OsString)>>,
     proxy: Option<String>,
     warn: Warning,
+    /// Tells the front end of the latest turn what happens to servers.
+    notices: Mutex<Option<NoticeSink>>,
     /// Grows whenever the tools of a server have changed.
-    revision: Arc<AtomicU64>,
+    revision: AtomicU64,
 }
 
 impl ServerContext {
@@ -81,6 +90,14 @@ impl ServerContext {
     fn variable(&self, name: &str) -> Option<String> {
         let found = self.env().iter().find(|(other, _)| other == name);
         found.and_then(|(_, value)| value.to_str().map(str::to_owned))
+    }
+
+    /// Tells the front end something about a server.
+    fn tell(&self, text: String) {
+        let notices = lock(&self.notices).clone();
+        if let Some(tell) = notices {
+            tell(text);
+        }
     }
 
     /// Returns the environment of servers.
@@ -93,20 +110,21 @@ impl McpServers {
     /// Creates the source. Nothing is read or started yet.
     #[must_use]
     pub fn new(settings: Vec<McpServerSettings>, around: McpSurroundings) -> Self {
-        let McpSurroundings { folder, env, proxy, ledger, warn } = around;
-        let revision = Arc::new(AtomicU64::new(0));
+        let McpSurroundings { folder, env, proxy, ledger, patience, warn } = around;
         let context = Arc::new(ServerContext {
             env,
             scrubbed: OnceLock::new(),
             folder,
             proxy,
             warn,
-            revision: Arc::clone(&revision),
+            notices: Mutex::default(),
+            revision: AtomicU64::new(0),
         });
         let taken = settings.iter().map(|server| server.name.clone()).collect();
         let start = |settings| ToolServer::new(settings, true, Arc::clone(&context));
         let servers = settings.into_iter().map(start).collect();
-        Self { servers, project: ProjectFile::new(context, taken, ledger), revision }
+        let project = ProjectFile::new(Arc::clone(&context), taken, ledger);
+        Self { servers, project, context, patience }
     }
 
     fn all(&self) -> Vec<Arc<ToolServer>> {
@@ -117,6 +135,7 @@ impl McpServers {
 impl ToolSource for McpServers {
     fn prepare<'a>(&'a self, turn: TurnContext<'a>) -> BoxFuture<'a, ()> {
         Box::pin(async move {
+            *lock(&self.context.notices) = Some(Arc::clone(&turn.notices));
             // The servers of the settings start while a person is asked about the project's.
             let early: Vec<_> = self.servers.iter().map(server::start_in_background).collect();
             self.project.check(turn).await;
@@ -129,16 +148,21 @@ impl ToolSource for McpServers {
                 }
             };
             // The turn does not wait for slower servers.
-            tokio::time::timeout(PATIENCE, all).await.ok();
+            tokio::time::timeout(self.patience, all).await.ok();
+            self.all().iter().for_each(|server| server.tell_if_connecting());
         })
     }
 
     fn revision(&self) -> u64 {
-        self.revision.load(Ordering::Relaxed)
+        self.context.revision.load(Ordering::Relaxed)
     }
 
     fn tools(&self) -> Vec<Arc<dyn AgentTool>> {
         self.all().iter().flat_map(|server| server.tools()).collect()
+    }
+
+    fn servers(&self) -> Vec<McpServerStatus> {
+        self.all().iter().map(|server| server.status()).collect()
     }
 
     fn close(&self) -> BoxFuture<'_, ()> {

@@ -23,7 +23,7 @@ use reqwest::Url;
 pub(crate) use address::{base_address, origin_of};
 pub(crate) use answer::{ApiRequest, EventDecoder, StreamedAnswer};
 pub use api_key::{ApiKey, BadApiKey};
-pub(crate) use error_composer::ErrorComposer;
+pub(crate) use error_composer::{ErrorComposer, error_kind_of};
 pub(crate) use model_list::{ListedModel, list_models};
 pub(crate) use provider_tools::ProviderTools;
 pub(crate) use tool_input::tool_input;

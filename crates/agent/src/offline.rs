@@ -53,6 +53,10 @@ impl Engine for Offline {
         false
     }
 
+    fn is_free(&self) -> bool {
+        true
+    }
+
     fn answer(&self, call: EngineCall) -> Box<dyn AnswerStream> {
         Box::new(PieceQueue(answer(&call).into()))
     }

@@ -5,10 +5,12 @@
 //! pure, and the rest is shared with other engines. Without an address, a server on this machine is
 //! looked for (`local_servers`), at the first use and never before.
 
+mod adapting_answer;
 mod chunk;
 mod local_servers;
 mod request;
 mod stream;
+mod thought_tags;
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -28,6 +30,7 @@ use crate::model_api::{
     ApiKey, ApiLink, ApiRequest, ApiWords, IDLE, LOCAL_IDLE, ListedModel, ProviderTools,
     StreamedAnswer, base_address, list_models, with_member,
 };
+use adapting_answer::AdaptingAnswer;
 use local_servers::LocalServer;
 pub use local_servers::USUAL_PORTS;
 use request::AnswerLimit;
@@ -37,6 +40,8 @@ use stream::ChunkDecoder;
 pub const API_URL: &str = "https://api.openai.com/v1";
 /// The model that the default address is asked for, unless another one is chosen.
 const CLOUD_MODEL: &str = "gpt-5";
+/// The member that newer models want instead of `max_tokens`, as errors name it.
+const NEW_LIMIT: &str = "max_completion_tokens";
 /// The host of the default address.
 const CLOUD_HOST: &str = "api.openai.com";
 /// How long a server may take to list its models.
@@ -119,7 +124,10 @@ struct ChatServer {
     link: Arc<ApiLink>,
     base: Url,
     key: Option<ApiKey>,
+    /// How it is sent the limit of an answer's length.
     limit: AnswerLimit,
+    /// How it wants that of these models, as it has said.
+    learned_limits: Mutex<HashMap<Arc<str>, AnswerLimit>>,
     /// Where it was found, if it was not configured.
     place: Option<String>,
     /// The context windows that the server has told, by model.
@@ -152,6 +160,28 @@ impl OpenAi {
         };
         self.server.get_or_try_init(find).await.cloned()
     }
+
+    /// Begins one attempt at an answer.
+    fn stream(&self, call: EngineCall) -> StreamedAnswer<ChunkDecoder> {
+        let engine = self.clone();
+        StreamedAnswer::new(async move {
+            let server = engine.server().await?;
+            let (mut request, asked) = (server.request(&call)?, request::tokens(&call));
+            if let Some(effort) = engine.settings.effort {
+                let member = format!(r#""reasoning_effort":"{}""#, level(effort));
+                request.body = with_member(&request.body, &member);
+            }
+            let errors = Arc::clone(&server.link.errors);
+            let decoder = ChunkDecoder::new(errors, asked, call.streams_tool_input);
+            Ok((Arc::clone(&server.link), request, decoder))
+        })
+    }
+
+    /// Returns true if the server wants the length of this model's answers to be limited in another
+    /// way, which it has not said before.
+    fn learns_from(&self, model: &Arc<str>, error: &EngineError) -> bool {
+        self.server.get().is_some_and(|server| server.learns_from(model, error))
+    }
 }
 
 impl ChatServer {
@@ -171,8 +201,8 @@ impl ChatServer {
             _ => AnswerLimit::MaxTokens,
         };
         let link = ApiLink::new(&base, proxy, key.clone(), &WORDS, idle)?;
-        let (link, windows) = (Arc::new(link), Mutex::default());
-        Ok(Self { link, base, key, limit, place: None, windows })
+        let (link, windows, learned_limits) = (Arc::new(link), Mutex::default(), Mutex::default());
+        Ok(Self { link, base, key, limit, learned_limits, place: None, windows })
     }
 
     fn local(found: &LocalServer, idle: Duration) -> Result<Self, String> {
@@ -214,8 +244,22 @@ impl ChatServer {
     fn request(&self, call: &EngineCall) -> Result<ApiRequest, EngineError> {
         let mut headers = self.headers();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        let body = request::body(call, self.limit)?;
+        let body = request::body(call, self.limit_for(&call.model))?;
         Ok(ApiRequest { address: self.address("/chat/completions"), headers, body })
+    }
+
+    fn limit_for(&self, model: &str) -> AnswerLimit {
+        lock(&self.learned_limits).get(model).copied().unwrap_or(self.limit)
+    }
+
+    fn learns_from(&self, model: &Arc<str>, error: &EngineError) -> bool {
+        let other = match self.limit {
+            AnswerLimit::MaxTokens => AnswerLimit::MaxCompletionTokens,
+            AnswerLimit::MaxCompletionTokens => AnswerLimit::MaxTokens,
+            AnswerLimit::Unlimited => return false,
+        };
+        let is_named = matches!(error.status, Some(400 | 422)) && error.text.contains(NEW_LIMIT);
+        is_named && lock(&self.learned_limits).insert(Arc::clone(model), other).is_none()
     }
 }
 
@@ -260,26 +304,17 @@ impl Engine for OpenAi {
         matches!(self.settings.server, OpenAiServer::Local(_))
     }
 
+    fn is_local(&self) -> bool {
+        self.settings.server.is_local()
+    }
+
     fn context_window(&self, model: &str) -> Option<u64> {
         lock(&self.server.get()?.windows).get(model).copied()
     }
 
     fn answer(&self, call: EngineCall) -> Box<dyn AnswerStream> {
         let engine = self.clone();
-        self.tools.answer(call, move |call| {
-            let engine = engine.clone();
-            Box::new(StreamedAnswer::new(async move {
-                let server = engine.server().await?;
-                let (mut request, asked) = (server.request(&call)?, request::tokens(&call));
-                if let Some(effort) = engine.settings.effort {
-                    let member = format!(r#""reasoning_effort":"{}""#, level(effort));
-                    request.body = with_member(&request.body, &member);
-                }
-                let errors = Arc::clone(&server.link.errors);
-                let decoder = ChunkDecoder::new(errors, asked, call.streams_tool_input);
-                Ok((Arc::clone(&server.link), request, decoder))
-            }))
-        })
+        self.tools.answer(call, move |call| Box::new(AdaptingAnswer::new(engine.clone(), call)))
     }
 }
 

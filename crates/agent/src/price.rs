@@ -5,6 +5,8 @@ mod tests;
 
 use callgate_wire::session::TokenUsage;
 
+use crate::engine::CacheLife;
+
 /// A price in millionths of a dollar for a million tokens.
 type MicroUsd = u64;
 
@@ -17,19 +19,63 @@ struct TokenRates {
     cache_write: MicroUsd,
 }
 
-/// Configured prices in dollars per million tokens. Tokens that are read from the cache cost a
-/// tenth of other input, and tokens that are written to it a quarter more.
+/// Configured prices in dollars per million tokens. Tokens that are written to the cache cost a
+/// quarter more than other input, or twice as much if they are kept for an hour.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TokenPrices {
     /// The price of input.
     pub input: f64,
     /// The price of output.
     pub output: f64,
+    /// The price of input that is read from the cache; a tenth of other input if it is not set.
+    pub cached: Option<f64>,
+}
+
+/// The configured prices of models.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ModelPrices {
+    /// The prices of these models.
+    pub by_model: Vec<(String, TokenPrices)>,
+    /// The prices of all others.
+    pub others: Option<TokenPrices>,
+}
+
+impl ModelPrices {
+    /// Reads prices such as `gpt-5=1.25/10/0.125, o4-mini=1.1/4.4`: for each model the price of
+    /// input, output and, optionally, cached input. Returns `None` if the text has another form.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Vec<(String, TokenPrices)>> {
+        let entries = text.split(',').map(str::trim).filter(|entry| !entry.is_empty());
+        entries.map(ModelPrices::parse_one).collect()
+    }
+
+    fn parse_one(entry: &str) -> Option<(String, TokenPrices)> {
+        let (model, prices) = entry.rsplit_once('=')?;
+        let price = |text: &str| {
+            let price: f64 = text.trim().parse().ok()?;
+            (price.is_finite() && price >= 0.0).then_some(price)
+        };
+        let mut prices = prices.split('/').map(price);
+        let (input, output) = (prices.next()??, prices.next()??);
+        let cached = match prices.next() {
+            Some(cached) => Some(cached?),
+            None => None,
+        };
+        let is_whole = prices.next().is_none() && !model.trim().is_empty();
+        is_whole.then(|| (model.trim().to_owned(), TokenPrices { input, output, cached }))
+    }
+
+    /// Returns the prices of a model, which may have a date at the end of its name.
+    #[must_use]
+    pub fn of(&self, model: &str) -> Option<TokenPrices> {
+        let own = self.by_model.iter().find(|(name, _)| is_model(model, name));
+        own.map(|(_, prices)| *prices).or(self.others)
+    }
 }
 
 /// Claude's models as their provider names them, with the prices published in October 2026, in
 /// cents per million tokens: input, output, cached input. Writing to the cache for five minutes
-/// costs a quarter more than input.
+/// costs a quarter more than input, and for an hour twice as much.
 const CENTS: [(&str, u64, u64, u64); 24] = [
     ("claude-fable-5-1", 1000, 5000, 25),
     ("claude-fable-5", 1000, 5000, 100),
@@ -63,20 +109,29 @@ const BEYOND: [(&str, u64, u64); 1] = [("claude-haiku-5-5", 100_000, 5)];
 const CENT: MicroUsd = 10_000;
 const MILLION: u128 = 1_000_000;
 
-/// Returns the cost of an answer of this model in dollars; `None` if its price is unknown.
+/// Returns the cost of an answer of this model in dollars, given how long the provider keeps what is
+/// written to its cache; `None` if the price is unknown.
 #[must_use]
-pub fn cost(model: &str, usage: TokenUsage) -> Option<f64> {
+pub fn cost(model: &str, usage: TokenUsage, life: CacheLife) -> Option<f64> {
     let (_, input, output, read) = CENTS.iter().find(|(name, ..)| is_model(model, name))?;
     let rates = TokenRates {
         input: input * CENT,
         output: output * CENT,
         cache_read: read * CENT,
-        cache_write: input * CENT * 5 / 4,
+        cache_write: written(input * CENT, life),
     };
     let prompt = usage.input.saturating_add(usage.cache_read).saturating_add(usage.cache_write);
     let dearer = BEYOND.iter().find(|(name, limit, _)| is_model(model, name) && prompt > *limit);
     let times = dearer.map_or(1, |(_, _, times)| *times);
     Some(dollars(rates.cost(usage).saturating_mul(times)))
+}
+
+/// Returns the price of input that is written to the cache.
+fn written(input: MicroUsd, life: CacheLife) -> MicroUsd {
+    match life {
+        CacheLife::FiveMinutes => input / 4 * 5,
+        CacheLife::OneHour => input * 2,
+    }
 }
 
 /// Returns true if the price of a model is known.
@@ -102,10 +157,10 @@ pub fn dollars(micro: u64) -> f64 {
 impl TokenPrices {
     /// Returns the cost of an answer in dollars.
     #[must_use]
-    pub fn cost(self, usage: TokenUsage) -> f64 {
+    pub fn cost(self, usage: TokenUsage, life: CacheLife) -> f64 {
         let (input, output) = (micro(self.input), micro(self.output));
-        let rates =
-            TokenRates { input, output, cache_read: input / 10, cache_write: input / 4 * 5 };
+        let cache_read = self.cached.map_or(input / 10, micro);
+        let rates = TokenRates { input, output, cache_read, cache_write: written(input, life) };
         dollars(rates.cost(usage))
     }
 }
@@ -122,10 +177,14 @@ impl TokenRates {
     }
 }
 
-/// Returns true if `model` is this prefix, followed by nothing but a date or `latest`. Any other
-/// number means another model with a different price.
+/// Returns true if `model` is this prefix, followed by nothing but a date (20260930 or 2026-09-30)
+/// or `latest`. Any other number means another model with a different price.
 fn is_model(model: &str, name: &str) -> bool {
     let Some(rest) = model.strip_prefix(name) else { return false };
-    let is_date = |text: &str| text.len() == 8 && text.bytes().all(|byte| byte.is_ascii_digit());
+    let is_date = |text: &str| {
+        let dashes = text.bytes().filter(|byte| *byte == b'-').count();
+        let is_one = |byte: u8| byte.is_ascii_digit() || byte == b'-';
+        matches!((text.len(), dashes), (8, 0) | (10, 2)) && text.bytes().all(is_one)
+    };
     rest.is_empty() || rest.strip_prefix('-').is_some_and(|rest| rest == "latest" || is_date(rest))
 }

@@ -8,6 +8,7 @@ mod attachments;
 mod commands;
 mod drive;
 mod endings;
+mod engine_call;
 mod engine_tools;
 mod front_tools;
 mod intake;

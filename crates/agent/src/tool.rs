@@ -5,7 +5,7 @@ mod schema_fault;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use callgate_wire::session::{ToolLocation, ToolStream};
+use callgate_wire::session::{McpServerStatus, ToolLocation, ToolStream};
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value, json};
@@ -44,9 +44,9 @@ pub trait AgentTool: Send + Sync {
         Vec::new()
     }
 
-    /// Returns the first line, counted from 1, that a call with this input would change in its file,
-    /// or `None` if it changes no file, or a new one, or this is unknown.
-    fn first_line(&self, _input: &RawValue) -> BoxFuture<'static, Option<u64>> {
+    /// Returns the first line, counted from 1, that a call of this or another tool with this input
+    /// would change in its file, or `None` if it changes no file, or a new one, or this is unknown.
+    fn first_line(&self, _tool: &str, _input: &RawValue) -> BoxFuture<'static, Option<u64>> {
         Box::pin(async { None })
     }
 
@@ -79,6 +79,11 @@ pub trait ToolSource: Send + Sync {
     /// Returns the tools that it provides now.
     fn tools(&self) -> Vec<Arc<dyn AgentTool>>;
 
+    /// Returns the state of the servers from which the tools come.
+    fn servers(&self) -> Vec<McpServerStatus> {
+        Vec::new()
+    }
+
     /// Ends everything that was started.
     fn close(&self) -> BoxFuture<'_, ()>;
 }
@@ -94,7 +99,12 @@ pub struct TurnContext<'a> {
     pub may_ask: bool,
     /// Shows questions to the front end, if it accepts them.
     pub mirror: Option<QuestionMirror>,
+    /// Tells the front end something in words, during the turn.
+    pub notices: NoticeSink,
 }
+
+/// Tells the front end something in words. It never blocks, and does nothing after the turn.
+pub type NoticeSink = Arc<dyn Fn(String) + Send + Sync>;
 
 /// The description of a tool for the model.
 #[derive(Debug, Clone, Serialize)]

@@ -171,7 +171,7 @@ fn options(engine: Arc<dyn Engine>) -> SessionOptions {
         most_rounds: 3,
         patience: Duration::from_mins(30),
         budget: Budget::default(),
-        prices: None,
+        prices: callgate_agent::price::ModelPrices::default(),
         resume: ResumedConversation::None,
         folder: PathBuf::from("/"),
         day_began: || 0,

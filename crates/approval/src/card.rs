@@ -12,8 +12,8 @@ pub(crate) mod tests;
 use std::ops::{Deref, DerefMut};
 
 use crate::plain;
-use callgate_mask::mask_json;
 use callgate_mask::text::{self, Measure};
+use callgate_mask::{MaskedText, mask_json};
 use callgate_wire::approval::{AnswerExtra, ApprovalRequest, RequestId, RequestKind};
 use callgate_wire::desk::{AnswerNeeds, AskedRuling, CardPicker, InboxRow, QuestionCard};
 use callgate_wire::tool_act::{ToolAct, ToolKind};
@@ -103,7 +103,7 @@ impl Card {
             can_edit,
             can_stop: takes(AnswerExtra::Interrupt),
             no_answer_denies: request.kind == RequestKind::Check,
-            hides_what_runs: mask_json(input).could_run(),
+            hides_what_runs: MaskedText::is_hiding(input) && mask_json(input).could_run(),
             blocked: blocked.as_ref().map(|blocked| blocked.question(&row.summary)),
             confirm_word_of: None,
             is_cut: false,

@@ -19,8 +19,10 @@ pub struct ClaudeAnswer {
     pub text: String,
     /// The value, when [`output_schema`](crate::ModelRequest::output_schema) asked for one.
     pub structured: Option<Value>,
-    /// The cost in dollars, as the CLI estimates it.
+    /// The cost in dollars, as the CLI estimates it, from the beginning of the session.
     pub cost_usd: Option<f64>,
+    /// The cost of this call alone in dollars. Older versions of the CLI do not report it.
+    pub call_cost_usd: Option<f64>,
     /// The tokens of the main conversation.
     pub usage: ClaudeUsage,
     /// The tokens and cost of each model, including subagents and side requests. In a conversation
@@ -36,6 +38,8 @@ pub struct ClaudeAnswer {
     pub session_id: String,
     /// Why the model stopped, in the service's words.
     pub stop_reason: Option<String>,
+    /// The status of the service's HTTP response, if the service failed with one.
+    pub service_status: Option<u16>,
     /// The tool calls that were denied.
     pub denials: Vec<ToolDenial>,
     /// How it ended.
@@ -153,6 +157,7 @@ impl ClaudeAnswer {
             text: result.unwrap_or_else(|| errors.join("; ")),
             structured: value(message, "structured_output"),
             cost_usd: value(message, "total_cost_usd"),
+            call_cost_usd: since_last(message),
             usage: value(message, "usage").unwrap_or_default(),
             model_usage: value(message, "modelUsage").unwrap_or_default(),
             turns: value(message, "num_turns").unwrap_or_default(),
@@ -160,6 +165,7 @@ impl ClaudeAnswer {
             api_duration: duration("duration_api_ms"),
             session_id: text(message, "session_id"),
             stop_reason: value(message, "stop_reason"),
+            service_status: value(message, "api_error_status"),
             denials: denials.into_iter().map(ToolDenial::read).collect(),
             outcome: ClaudeOutcome::read(message),
         }
@@ -172,14 +178,33 @@ impl ClaudeAnswer {
         self.denials.splice(0..0, earlier.denials);
         self.structured = self.structured.or(earlier.structured);
         self.usage += earlier.usage;
+        self.call_cost_usd = sum(self.call_cost_usd, earlier.call_cost_usd);
         self
     }
+
+    /// Adds the cost of what the agent has done after this answer.
+    pub(crate) fn add_cost(&mut self, later: &Self) {
+        self.cost_usd = later.cost_usd.or(self.cost_usd);
+        self.call_cost_usd = sum(self.call_cost_usd, later.call_cost_usd);
+        self.model_usage.clone_from(&later.model_usage);
+    }
+}
+
+/// Returns the cost since the CLI's result before this one.
+fn since_last(message: &Members<'_>) -> Option<f64> {
+    let models: BTreeMap<String, ModelUsage> = value(message, "model_usage_since_last_result")?;
+    Some(models.values().map(|model| model.cost_usd).sum())
+}
+
+fn sum(a: Option<f64>, b: Option<f64>) -> Option<f64> {
+    Some(a? + b?)
 }
 
 impl ClaudeOutcome {
     fn read(message: &Members<'_>) -> Self {
-        let is_error: bool = value(message, "is_error").unwrap_or_default();
         let reason = text(message, "terminal_reason");
+        let is_error: bool = value(message, "is_error").unwrap_or_default();
+        let is_error = is_error || reason == "api_error";
         match &*text(message, "subtype") {
             "success" if !is_error => Self::Success,
             // The CLI reports what the service refuses as a success, but it is an error.

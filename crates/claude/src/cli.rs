@@ -25,7 +25,12 @@ const USUAL_PLACES: [&str; 5] = [
 /// Returns the path of the CLI that a call with these settings starts.
 pub fn find(settings: &ClaudeSettings) -> Result<PathBuf, ClaudeError> {
     if let Some(cli) = &settings.cli {
-        return Ok(cli.clone());
+        // A bare name is looked up on the `PATH` when it is started.
+        let is_path = cli.components().nth(1).is_some();
+        return match is_path.then(|| std::fs::metadata(cli)) {
+            Some(Err(source)) => Err(ClaudeError::Start { program: cli.clone(), source }),
+            _ => Ok(cli.clone()),
+        };
     }
     let path = std::env::var_os("PATH").unwrap_or_default();
     let on_path = std::env::split_paths(&path).map(|folder| folder.join("claude"));

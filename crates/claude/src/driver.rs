@@ -27,11 +27,9 @@ use crate::hooks::{self, Hook};
 use crate::jobs::{ControlJobs, JobUpdate};
 use crate::links::ToolLinks;
 use crate::permission::Decider;
-use crate::process::CliProcess;
+use crate::process::{CliProcess, LONGEST_LINE};
 use crate::{ClaudeAnswer, ClaudeError, ClaudeSettings, Prompt, ToolTransport};
 
-/// The longest line of the CLI, in bytes; tool results with images are long.
-const LONGEST_LINE: usize = 64 * 1024 * 1024;
 const INITIALIZE: &str = "callgate-initialize";
 const INTERRUPT: &str = "callgate-interrupt";
 /// The prefix of the ids of requests whose answer is waited for.
@@ -102,7 +100,7 @@ enum DriverStage {
     /// The turn is over, and the CLI waits for the next.
     Resting,
     /// The CLI ends by itself.
-    Leaving(Pin<Box<dyn Future<Output = ()> + Send>>),
+    Leaving(Pin<Box<dyn Future<Output = Option<ClaudeAnswer>> + Send>>),
     /// The CLI has ended before its answer.
     Dying(Pin<Box<dyn Future<Output = ClaudeError> + Send>>),
     Ended,
@@ -194,9 +192,9 @@ impl CliDriver {
             let step = match &mut self.stage {
                 DriverStage::Running => ready!(self.poll_step(context)),
                 DriverStage::Leaving(leave) => {
-                    ready!(leave.as_mut().poll(context));
+                    let later = ready!(leave.as_mut().poll(context));
                     self.stage = DriverStage::Ended;
-                    return Poll::Ready(None);
+                    return Poll::Ready(later.map(ClaudeEvent::FinishedLater).map(Ok));
                 }
                 DriverStage::Dying(died) => Err(ready!(died.as_mut().poll(context))),
                 DriverStage::Resting | DriverStage::Ended => return Poll::Ready(None),
@@ -216,10 +214,16 @@ impl CliDriver {
 
     /// Waits for the end of the turn and returns its answer.
     pub(crate) async fn answer(&mut self) -> Result<ClaudeAnswer, ClaudeError> {
-        let mut answer = None;
+        let mut answer: Option<ClaudeAnswer> = None;
         while let Some(event) = self.next().await {
-            if let ClaudeEvent::Finished(finished) = event? {
-                answer = Some(finished);
+            match event? {
+                ClaudeEvent::Finished(finished) => answer = Some(finished),
+                ClaudeEvent::FinishedLater(later) => {
+                    if let Some(answer) = &mut answer {
+                        answer.add_cost(&later);
+                    }
+                }
+                _ => {}
             }
         }
         match answer {

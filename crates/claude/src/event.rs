@@ -7,6 +7,9 @@ use serde_json::value::RawValue;
 use crate::fields::{content_text, string, text, value};
 use crate::{ClaudeAnswer, ClaudeUsage};
 
+/// The model's name in messages that the CLI has written itself.
+const SYNTHETIC: &str = "<synthetic>";
+
 /// Something that has happened during a call.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
@@ -41,6 +44,9 @@ pub enum ClaudeEvent {
     /// The call is over: the agent has answered, and so have the agents that it started in the
     /// background.
     Finished(ClaudeAnswer),
+    /// After the call, the agent took another turn by itself, because a command in the background
+    /// had ended. Its words are no part of the answer; its cost is paid with it.
+    FinishedLater(ClaudeAnswer),
     /// A message that this version does not know, as the CLI wrote it.
     Other {
         /// The CLI's name of it.
@@ -92,6 +98,8 @@ pub struct ClaudeToolResult {
     pub is_error: bool,
     /// What the model receives: a string, or a list of items.
     pub content: Value,
+    /// What the CLI reports about the call for front ends, such as the changed lines of a file.
+    pub details: Option<Box<RawValue>>,
 }
 
 impl ClaudeToolResult {
@@ -186,13 +194,21 @@ fn started(message: &Members<'_>) -> SessionSetup {
 /// Returns the blocks of an assistant's or user's message; `None` if one of them is unknown, so
 /// that nothing is lost.
 fn blocks(kind: &str, message: &Members<'_>) -> Option<Vec<ClaudeEvent>> {
-    let content = message.get("message")?.members().get("content")?;
-    let blocks: Vec<&RawValue> = serde_json::from_str(content.get()).ok()?;
+    let inner = message.get("message")?.members();
+    let blocks: Vec<&RawValue> = serde_json::from_str(inner.get("content")?.get()).ok()?;
+    // Text that the CLI inserts in the user's name, as after an interrupt, or in place of an answer
+    // that the service did not give: the model has not written it.
+    let is_inserted = kind == "user"
+        || value(message, "is_api_error_message").unwrap_or_default()
+        || inner.string("model").as_deref() == Some(SYNTHETIC);
+    let details = message.some("tool_use_result").filter(|_| blocks.len() == 1);
     let event = |block: &RawValue| match block_event(&Json::from(block).members())? {
-        // Text that the CLI inserts in the user's name, as after an interrupt: the model has not
-        // written it.
-        ClaudeEvent::Text(_) if kind == "user" => {
+        ClaudeEvent::Text(_) if is_inserted => {
             Some(ClaudeEvent::Other { kind: kind.to_owned(), message: block.to_owned() })
+        }
+        ClaudeEvent::ToolResult(result) => {
+            let details = details.and_then(Json::to_boxed);
+            Some(ClaudeEvent::ToolResult(ClaudeToolResult { details, ..result }))
         }
         event => Some(event),
     };
@@ -212,6 +228,7 @@ fn block_event(block: &Members<'_>) -> Option<ClaudeEvent> {
             id: text(block, "tool_use_id"),
             is_error: value(block, "is_error").unwrap_or_default(),
             content: value(block, "content").unwrap_or_default(),
+            details: None,
         })),
         _ => None,
     }

@@ -9,6 +9,8 @@ use std::time::Duration;
 use callgate_link::child::LeashedChild;
 use callgate_link::tokio::child_ended;
 use callgate_mask::SecretVariables;
+use callgate_wire::control::CliMessage;
+use callgate_wire::frame::{DecodedLine, LineDecoder};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, ReadBuf};
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 use tokio::time::timeout;
@@ -18,8 +20,10 @@ use crate::fake::FakeSetup;
 use crate::gate::GateRegistration;
 use crate::links::ToolLinks;
 use crate::stderr::CliStderr;
-use crate::{ClaudeError, ClaudeSettings, cli};
+use crate::{ClaudeAnswer, ClaudeError, ClaudeSettings, cli};
 
+/// The longest line of the CLI, in bytes; tool results with images are long.
+pub(crate) const LONGEST_LINE: usize = 64 * 1024 * 1024;
 /// How long the CLI may take to end by itself.
 const FAREWELL: Duration = Duration::from_secs(5);
 /// How long its standard error may stay open once it has ended: a child may hold the pipe.
@@ -113,16 +117,24 @@ impl CliProcess {
             .map_or_else(|| "nothing".to_owned(), |child| child.stderr.text(&child.secrets))
     }
 
-    /// Lets the CLI end by itself, so that it can save its state.
-    pub(crate) async fn leave(mut self) {
+    /// Lets the CLI end by itself, so that it can save its state. Returns the result of what it
+    /// still does before that, such as reading the end of a command in the background.
+    pub(crate) async fn leave(mut self) -> Option<ClaudeAnswer> {
         self.input = None;
-        let mut rest = [0; 4096];
-        let drain =
-            async { while self.output.read(&mut rest).await.is_ok_and(|count| count > 0) {} };
+        let (mut lines, mut later) = (LineDecoder::new(LONGEST_LINE), None);
+        let drain = async {
+            while let Ok(count @ 1..) = self.output.read(lines.space()).await {
+                lines.filled(count);
+                while let Some(line) = lines.next_frame() {
+                    later = result(&line, later.take());
+                }
+            }
+        };
         timeout(FAREWELL, drain).await.ok();
         if let Some(child) = &self.child {
             timeout(FAREWELL, child_ended(&child.child)).await.ok();
         }
+        later
     }
 
     /// Returns the error for a CLI whose output ended before its answer.
@@ -140,6 +152,21 @@ impl CliProcess {
             Ok(status) => ClaudeError::Died { status, stderr: cli.stderr.text(&cli.secrets) },
             Err(error) => ClaudeError::Io(error),
         }
+    }
+}
+
+/// Returns the result in a line together with those before it, or only those.
+fn result(line: &DecodedLine<'_>, earlier: Option<ClaudeAnswer>) -> Option<ClaudeAnswer> {
+    let DecodedLine::Whole(line) = line else { return earlier };
+    match CliMessage::decode(line) {
+        Ok(CliMessage::Message { kind, message }) if kind == "result" => {
+            let answer = ClaudeAnswer::read(&message);
+            Some(match earlier {
+                Some(earlier) => answer.after(earlier),
+                None => answer,
+            })
+        }
+        _ => earlier,
     }
 }
 

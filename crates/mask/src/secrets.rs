@@ -109,6 +109,13 @@ impl MaskedText {
         self.shown
     }
 
+    /// Returns true if a text that was masked before hides something. This is cheap, also for a long
+    /// text.
+    #[must_use]
+    pub fn is_hiding(masked: &str) -> bool {
+        placeholder::all(masked).next().is_some()
+    }
+
     /// Returns how many spans are hidden. A secret that occurs twice counts twice.
     #[must_use]
     pub fn hidden(&self) -> usize {

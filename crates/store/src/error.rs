@@ -157,6 +157,20 @@ pub enum ChainFault {
 }
 
 impl StoreError {
+    /// Returns true if the file cannot be made or written where it should be, as in a home that is
+    /// read-only.
+    #[must_use]
+    pub fn is_unwritable(&self) -> bool {
+        match self {
+            Self::ReadOnly(_) => true,
+            Self::Io { source, .. } => matches!(
+                source.kind(),
+                io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem
+            ),
+            _ => false,
+        }
+    }
+
     /// Refuses a text that is longer than `limit` bytes; `what` names it in the error.
     pub(crate) fn check_length(what: &'static str, text: &str, limit: usize) -> Result<(), Self> {
         if text.len() > limit { Err(Self::TooLong { what, limit }) } else { Ok(()) }

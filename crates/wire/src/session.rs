@@ -46,7 +46,10 @@ pub use mode::{ConversationMode, ModeSet};
 pub use permission::{PermissionAnswer, PermissionRequest, PermissionResolved};
 pub use request::SessionRequest;
 pub use response::{RuntimeReady, SessionReply, SessionResponse};
-pub use status::{InstructionFile, OpenQuestion, OpenRequest, RuntimeStatus, request_state};
+pub use status::{
+    InstructionFile, McpServerStatus, OpenQuestion, OpenRequest, RuntimeStatus, mcp_server_state,
+    request_state,
+};
 pub use tool::{ToolInput, ToolLocation, ToolProgress, ToolResult, ToolStream, ToolUse, tool_kind};
 pub use turn::{ErrorData, ReplayedRange, TokenUsage, TurnEnd, UsageReport};
 

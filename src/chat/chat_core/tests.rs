@@ -289,11 +289,13 @@ fn the_context_and_the_mode_are_in_the_status_line() {
         cost: Some(0.5),
         context_tokens: 50_000,
         context_window: Some(200_000),
+        cached_share: Some(0.875),
         ..UsageReport::default()
     };
     core.event(1, &said(SessionEvent::Usage(report)));
     core.resize(page(120));
-    assert!(shown(&mut core, NOW).contains("claude-x · $0.5000 · context 25 %"));
+    let parts = "claude-x · $0.5000 · context 25 % · cached 88 %";
+    assert!(shown(&mut core, NOW).contains(parts));
     core.event(1, &said(end("end_turn", Some(0.75))));
     assert!(shown(&mut core, NOW).contains("$0.7500 · context 25 %"));
     let actions = type_line(&mut core, "/mode plan");

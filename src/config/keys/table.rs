@@ -1,5 +1,6 @@
 //! The table itself: all keys, in the order of the help and the guide.
 
+use callgate_agent::price::ModelPrices;
 use callgate_wire::approval::LEGACY_SOCKET;
 
 use super::{KeyFlag, SettingKey, UNLIMITED, key};
@@ -10,9 +11,11 @@ use crate::config::shortcut::is_shortcut;
 use crate::config::value::ValueKind;
 
 const COUNT: (i64, i64) = (1, UNLIMITED);
+const CACHE_WORDS: &[&str] = &["5m", "1h"];
 const ENGINE_WORDS: &[&str] = &["auto", "anthropic", "openai", "claude-code", "offline"];
 const EFFORT_WORDS: &[&str] = &["low", "medium", "high", "xhigh", "max"];
 const LEVEL_WORDS: &[&str] = &["error", "warn", "info", "debug"];
+const PRICES: &str = "MODEL=INPUT/OUTPUT or MODEL=INPUT/OUTPUT/CACHED, separated by commas";
 const RESUME: &str = "true, false or the id of a conversation in quotes";
 const THEMES: &[&str] = &["system", "light", "dark"];
 
@@ -207,6 +210,10 @@ pub(crate) const KEYS: &[SettingKey] = &[
         .about("How much the model may think before it answers; 0 turns thinking off")
         .default("0")
         .note("at least 1024 otherwise, and less than `agent.max_tokens`"),
+    choice("agent.cache_life", "TIME", CACHE_WORDS, |text| CACHE_WORDS.contains(&text))
+        .about("How long the provider of `anthropic` keeps a conversation in its cache")
+        .default("5m")
+        .note("for an hour, writing to the cache costs twice the price of input, not 1.25 times"),
     whole("agent.context_tokens", (1_000, 10_000_000), "TOKENS")
         .about("The size of the model's context window")
         .default("200000"),
@@ -247,6 +254,10 @@ pub(crate) const KEYS: &[SettingKey] = &[
     key("agent.mcp_servers", ValueKind::Servers)
         .about("MCP servers whose tools the model may use")
         .note("a table for each, see [the runtime](agent.md#mcp-servers); at most 32"),
+    whole("agent.mcp_wait_seconds", (0, 60), "SECONDS")
+        .about("How long a message waits for MCP servers that start with it")
+        .default("1")
+        .note("the tools of a slower server are there from a later round on"),
     key("agent.history", ValueKind::File)
         .about("The file with the conversations")
         .default("the `database`"),
@@ -279,6 +290,12 @@ pub(crate) const KEYS: &[SettingKey] = &[
         .note("with `agent.price_output` it replaces the price that callgate knows"),
     key("agent.price_output", ValueKind::Dollars)
         .about("The price of a million output tokens, in dollars"),
+    text("agent.prices", "PRICES", PRICES, |text| ModelPrices::parse(text).is_some())
+        .about("The prices of a million tokens by model, in dollars")
+        .note(
+            "input, output and optionally cached input, as in `gpt-5=1.25/10/0.125, m=0.2/0.8`; \
+             for other models `agent.price_input` and `agent.price_output` hold",
+        ),
     choice("agent.log_level", "LEVEL", LEVEL_WORDS, |text| meaning_of(LOG_LEVELS, text).is_some())
         .about("How much is logged")
         .default("info")

@@ -2,7 +2,7 @@
 
 use callgate_agent::budget::Budget;
 use callgate_agent::mcp::McpTransport;
-use callgate_agent::price::TokenPrices;
+use callgate_agent::price::{ModelPrices, TokenPrices};
 use callgate_agent::session::{LogLevel, ResumedConversation};
 use callgate_wire::HiddenText;
 
@@ -310,7 +310,7 @@ fn with_nothing_set_the_built_in_engine_works_in_the_working_folder() {
     assert!(found.history.is_some_and(|history| history.ends_with("callgate/callgate.db")));
     assert!(found.resume == ResumedConversation::None && !found.all_folders);
     assert!(found.system_prompt_file.is_none() && found.project_instructions);
-    assert_eq!((found.budget, found.prices), (Budget::default(), None));
+    assert_eq!((found.budget, found.prices), (Budget::default(), ModelPrices::default()));
     assert_eq!(found.log_level, LogLevel::Info);
 }
 
@@ -381,7 +381,8 @@ fn what_is_set_arrives_in_the_units_of_the_runtime() {
         requests_per_minute: Some(6),
     };
     assert_eq!(found.budget, budget);
-    assert_eq!(found.prices, Some(TokenPrices { input: 0.25, output: 1.000_001 }));
+    let others = TokenPrices { input: 0.25, output: 1.000_001, cached: None };
+    assert_eq!(found.prices.others, Some(others));
 }
 
 #[test]

@@ -12,11 +12,12 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 
-use crate::engine::{EngineCall, EngineError};
+use crate::engine::{CacheLife, EngineCall, EngineError};
 use crate::message::{Block, ChatMessage, Role};
 use crate::model_api::ErrorComposer;
 use crate::tool::ToolSpec;
 use thinking::ThinkingMode;
+use written_turns::WritingMode;
 pub(super) use written_turns::WrittenTurns;
 
 /// The text for a tool that failed without output, because the API refuses an empty one.
@@ -49,7 +50,20 @@ struct CacheablePart<T> {
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum CacheMark {
-    Ephemeral,
+    Ephemeral {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        ttl: Option<&'static str>,
+    },
+}
+
+impl From<CacheLife> for CacheMark {
+    fn from(life: CacheLife) -> Self {
+        let ttl = match life {
+            CacheLife::FiveMinutes => None,
+            CacheLife::OneHour => Some("1h"),
+        };
+        Self::Ephemeral { ttl }
+    }
 }
 
 #[derive(Serialize)]
@@ -73,13 +87,17 @@ impl<T> CacheablePart<T> {
         Self { item, cache_control: None }
     }
 
-    fn mark(&mut self) {
-        self.cache_control = Some(CacheMark::Ephemeral);
+    fn mark(&mut self, life: CacheLife) {
+        self.cache_control = Some(life.into());
     }
 }
 
 /// Serialises the body, and reuses what the last request serialised of the same messages.
-pub(super) fn body(call: &EngineCall, written: &mut WrittenTurns) -> Result<Vec<u8>, EngineError> {
+pub(super) fn body(
+    call: &EngineCall,
+    life: CacheLife,
+    written: &mut WrittenTurns,
+) -> Result<Vec<u8>, EngineError> {
     let model = &*call.model;
     let thinking = ThinkingMode::of(call, model);
     let with_thoughts = thinking.is_some();
@@ -87,8 +105,8 @@ pub(super) fn body(call: &EngineCall, written: &mut WrittenTurns) -> Result<Vec<
         model,
         max_tokens: thinking::room(call),
         stream: true,
-        tools: tools(&call.tools),
-        system: system(&call.system),
+        tools: tools(&call.tools, life),
+        system: system(&call.system, life),
         thinking,
     };
     let unwritable =
@@ -97,24 +115,25 @@ pub(super) fn body(call: &EngineCall, written: &mut WrittenTurns) -> Result<Vec<
     // The messages are its last member.
     json.pop();
     json.extend_from_slice(b",\"messages\":");
-    if !written.write(&call.messages, with_thoughts, &mut json).map_err(unwritable)? {
+    let mode = WritingMode { with_thoughts, life };
+    if !written.write(&call.messages, mode, &mut json).map_err(unwritable)? {
         return Err(ErrorComposer::unable("There is nothing to answer: the message is empty"));
     }
     json.push(b'}');
     Ok(json)
 }
 
-fn tools(specs: &[ToolSpec]) -> Vec<CacheablePart<&ToolSpec>> {
+fn tools(specs: &[ToolSpec], life: CacheLife) -> Vec<CacheablePart<&ToolSpec>> {
     let mut tools: Vec<_> = specs.iter().map(CacheablePart::plain).collect();
     if let Some(last) = tools.last_mut() {
-        last.mark();
+        last.mark(life);
     }
     tools
 }
 
-fn system(text: &str) -> Option<[CacheablePart<SystemText<'_>>; 1]> {
+fn system(text: &str, life: CacheLife) -> Option<[CacheablePart<SystemText<'_>>; 1]> {
     let mut part = CacheablePart::plain(SystemText::Text { text });
-    part.mark();
+    part.mark(life);
     (!text.trim().is_empty()).then_some([part])
 }
 
@@ -145,9 +164,9 @@ fn turns<'a>(messages: &'a [impl AsRef<ChatMessage>], with_thoughts: bool) -> Ve
 }
 
 /// Puts cache marks at the last two turns of the user.
-fn mark_last(turns: &mut [RequestTurn<'_>]) {
+fn mark_last(turns: &mut [RequestTurn<'_>], life: CacheLife) {
     for turn in turns.iter_mut().rev().filter(|turn| turn.role == Role::User).take(2) {
-        turn.content.last_mut().into_iter().for_each(CacheablePart::mark);
+        turn.content.last_mut().into_iter().for_each(|part| part.mark(life));
     }
 }
 

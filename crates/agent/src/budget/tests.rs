@@ -80,7 +80,7 @@ fn dollars_need_a_price() {
     ] {
         let error = budget.check(&CostTotals::default(), "odd", false).unwrap_err().to_string();
         assert!(error.contains("the price of the model \"odd\" is not known"), "{error}");
-        assert!(error.contains("`agent.price_input` and `agent.price_output`"), "{error}");
+        assert!(error.contains("`agent.prices`"), "{error}");
     }
     let tokens = Budget { day_tokens: Some(9), ..Budget::default() };
     assert_eq!(tokens.check(&CostTotals::default(), "odd", false), Ok(()));

@@ -18,12 +18,17 @@ use super::{
     ClaudeCodeSettings, RanTools, RoundEnds, cli_failed, cli_files, failed, prompt, tools,
 };
 use crate::BoxFuture;
-use crate::engine::{AnswerPiece, AnswerStream, EngineCall, EngineError, ModelStop};
+use crate::engine::{
+    AnswerPiece, AnswerStream, EngineCall, EngineError, EngineErrorKind, ModelStop,
+};
 use crate::message::Block;
+use crate::model_api::error_kind_of;
 use crate::tool::CallOutcome;
 
 /// How long the CLI may take to stop when it is interrupted. It is ended after that.
 const OBEYS_WITHIN: Duration = Duration::from_secs(5);
+/// How the CLI's words about an error of the model's service begin.
+const API_ERROR: &str = "API Error";
 /// How many tools may end before the runtime is notified of the first.
 const MOST_ENDS: usize = 64;
 
@@ -61,8 +66,10 @@ struct EventReader {
     latest: TokenUsage,
     /// The session that was resumed.
     resumed: Option<ResumedSession>,
-    /// What ends the answer, once the CLI has given its result.
-    end: Option<[AnswerPiece; 2]>,
+    /// What the answer has cost in dollars, if that is known.
+    cost: Option<f64>,
+    /// The session and why the model stopped, once the CLI has given its result.
+    end: Option<(ResumedSession, ModelStop)>,
 }
 
 /// A session of the CLI, as the history keeps it between two answers.
@@ -135,7 +142,11 @@ impl ClaudeCodeAnswer {
                     // It has saved its session and has ended.
                     _ if self.events.end.is_some() => {
                         self.stream = None;
-                        into.extend(self.events.end.take().into_iter().flatten());
+                        into.extend(self.events.end.take().into_iter().flat_map(
+                            |(session, stop)| {
+                                [AnswerPiece::EngineState(session.state()), AnswerPiece::End(stop)]
+                            },
+                        ));
                     }
                     Some(Err(error)) => return Err(cli_failed(&error)),
                     None => {
@@ -234,7 +245,9 @@ impl EventReader {
                 let outcome = ran.unwrap_or_else(|| match (result.text(), result.is_error) {
                     (text, true) => CallOutcome::failed(text),
                     (text, false) => {
-                        CallOutcome::done(&cli_files::result(&name, &input, &text), text)
+                        let details = result.details.as_deref();
+                        let shown = cli_files::result(&name, &input, &text, details);
+                        CallOutcome::done(&shown, text)
                     }
                 });
                 into.push(AnswerPiece::OwnResult { id: result.id, outcome });
@@ -246,6 +259,7 @@ impl EventReader {
                 self.take(*event, into)?;
             }
             ClaudeEvent::Finished(answer) => self.finish(answer, into)?,
+            ClaudeEvent::FinishedLater(later) => self.pay_later(&later, into),
             _ => {}
         }
         Ok(())
@@ -267,8 +281,10 @@ impl EventReader {
         answer: ClaudeAnswer,
         into: &mut Vec<AnswerPiece>,
     ) -> Result<(), EngineError> {
-        let state = self.priced(&answer, into);
-        into.push(AnswerPiece::Usage(tokens(answer.usage)));
+        self.cost = self.cost_of(&answer);
+        into.extend(self.cost.map(AnswerPiece::Cost));
+        self.earlier = tokens(answer.usage);
+        into.push(AnswerPiece::Usage(self.earlier));
         let stop = match answer.outcome {
             ClaudeOutcome::Success => match answer.stop_reason.as_deref() {
                 Some("refusal") => ModelStop::Refusal,
@@ -277,22 +293,47 @@ impl EventReader {
             },
             // A person has ended the turn instead of answering a question.
             ClaudeOutcome::Interrupted => ModelStop::provider("cancelled"),
+            ClaudeOutcome::ServiceError => return Err(service_failed(&answer)),
             outcome => return Err(failed(format!("Claude Code: {outcome}: {}", answer.text))),
         };
-        self.end = Some([AnswerPiece::EngineState(state.state()), AnswerPiece::End(stop)]);
+        let session = ResumedSession { id: answer.session_id, cost: answer.cost_usd };
+        self.end = Some((session, stop));
         Ok(())
     }
 
-    /// Adds the cost of the answer, and returns the session for the next one.
-    fn priced(&self, answer: &ClaudeAnswer, into: &mut Vec<AnswerPiece>) -> ResumedSession {
+    /// Returns the cost of the answer. The CLI counts from the beginning of its session, and newer
+    /// versions also what each answer costs.
+    fn cost_of(&self, answer: &ClaudeAnswer) -> Option<f64> {
         let before = self.resumed.as_ref().map_or(Some(0.0), |session| session.cost);
-        if let (Some(before), Some(total)) = (before, answer.cost_usd) {
+        let since = |(total, before): (f64, f64)| {
             // A CLI that was killed has not saved what its session had cost.
-            let cost = if total >= before { total - before } else { total };
-            into.push(AnswerPiece::Cost(cost));
-        }
-        ResumedSession { id: answer.session_id.clone(), cost: answer.cost_usd }
+            if total >= before { total - before } else { total }
+        };
+        answer.call_cost_usd.or_else(|| answer.cost_usd.zip(before).map(since))
     }
+
+    /// Adds what the CLI has done after its answer, while it ended.
+    fn pay_later(&mut self, later: &ClaudeAnswer, into: &mut Vec<AnswerPiece>) {
+        let Some((session, _)) = &mut self.end else { return };
+        let since = later.cost_usd.zip(session.cost).map(|(total, before)| total - before);
+        session.cost = later.cost_usd.or(session.cost);
+        self.cost = self.cost.zip(later.call_cost_usd.or(since)).map(|(cost, more)| cost + more);
+        into.extend(self.cost.map(AnswerPiece::Cost));
+        into.push(AnswerPiece::Usage(self.earlier + tokens(later.usage)));
+    }
+}
+
+/// Returns the error for a model's service that has failed. The CLI has tried several times.
+fn service_failed(answer: &ClaudeAnswer) -> EngineError {
+    let kind = match answer.service_status {
+        Some(status) => error_kind_of(status, &answer.text),
+        // The CLI writes this about connections too, and other words about what the user has to
+        // change.
+        None if answer.text.starts_with(API_ERROR) => EngineErrorKind::Network,
+        None => EngineErrorKind::Refused,
+    };
+    let text = format!("Claude Code: {}: {}", answer.outcome, answer.text);
+    EngineError { kind, status: answer.service_status, retry_after: None, text }
 }
 
 fn tokens(usage: ClaudeUsage) -> TokenUsage {

@@ -1,37 +1,116 @@
 //! The CLI's tools for files in the form of the runtime's own, so that front ends draw both alike.
 
+use std::fmt::Write as _;
+
 use callgate_mask::text::diff_pieces;
 use callgate_wire::desk::ContentChange;
-use callgate_wire::tool_act::{EditChange, ToolAct};
+use callgate_wire::tool_act::{EditChange, TextChange, ToolAct};
+use serde::Deserialize;
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-/// Returns the result of a call for front ends. `text` is what the model reads.
-pub(super) fn result(name: &str, input: &Value, text: &str) -> Value {
+/// The longest diff in a result, in bytes.
+const LONGEST_DIFF: usize = 64 * 1024;
+
+/// What the CLI reports about a call of one of its tools for files.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct CliFileReport {
+    /// `create` or `update`, of a file that was written.
+    #[serde(rename = "type")]
+    kind: String,
+    /// The lines that were changed, and those around them.
+    structured_patch: Vec<CliHunk>,
+    /// A file that was read.
+    file: Option<CliReadFile>,
+}
+
+/// A range of lines that was changed.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct CliHunk {
+    old_start: u64,
+    old_lines: u64,
+    new_start: u64,
+    new_lines: u64,
+    lines: Vec<String>,
+}
+
+/// A file that was read.
+#[derive(Debug, Deserialize)]
+struct CliReadFile {
+    content: String,
+}
+
+/// Returns the result of a call for front ends. `text` is what the model reads, and `details` what
+/// the CLI reports beside it.
+pub(super) fn result(name: &str, input: &Value, text: &str, details: Option<&RawValue>) -> Value {
     let act = input.as_object().map(|input| ToolAct::of("", name, input));
-    let known = act.and_then(|act| known(&act, text));
+    let report = details.and_then(|details| serde_json::from_str(details.get()).ok());
+    let known = act.and_then(|act| known(&act, text, report.unwrap_or_default()));
     known.unwrap_or_else(|| json!({ "content": text }))
 }
 
-fn known(act: &ToolAct<'_>, text: &str) -> Option<Value> {
+fn known(act: &ToolAct<'_>, text: &str, report: CliFileReport) -> Option<Value> {
     Some(match act {
         ToolAct::Write(file, content) => {
-            json!({ "path": file.path()?, "lines": (*content)?.lines().count() })
+            let (path, content) = (file.path()?, (*content)?);
+            let mut result = json!({
+                "path": path, "bytes": content.len(), "lines": content.lines().count(),
+            });
+            if !report.kind.is_empty() {
+                result["created"] = json!(report.kind == "create");
+            }
+            if !report.structured_patch.is_empty() {
+                result["diff"] = json!(diff(path, &hunks(&report.structured_patch)));
+            }
+            result
         }
         ToolAct::Edit(file, EditChange::Texts(changes)) => {
             let path = file.path()?;
-            // The numbers of the lines in the file are not known.
-            let changes = changes.iter().map(|change| {
-                let lines = diff_pieces(change.old, change.new);
-                ContentChange { lines, ..ContentChange::default() }.to_string()
-            });
-            let diff: String = changes.collect();
-            json!({ "path": path, "diff": format!("--- {path}\n+++ {path}\n{diff}") })
+            let lines = match &report.structured_patch[..] {
+                // The numbers of the lines in the file are not known.
+                [] => changes.iter().map(unnumbered).collect(),
+                numbered => hunks(numbered),
+            };
+            json!({ "path": path, "diff": diff(path, &lines) })
         }
         ToolAct::Read(file) => {
-            json!({ "path": file.path()?, "content": text, "totalLines": numbered_lines(text) })
+            let lines = numbered_lines(text);
+            let content = report.file.map_or_else(|| text.to_owned(), |file| file.content);
+            json!({ "path": file.path()?, "content": content, "totalLines": lines })
         }
         _ => return None,
     })
+}
+
+fn diff(path: &str, changed: &str) -> String {
+    format!("--- {path}\n+++ {path}\n{changed}")
+}
+
+/// Returns the changed lines without their numbers.
+fn unnumbered(change: &TextChange<'_>) -> String {
+    let lines = diff_pieces(change.old, change.new);
+    ContentChange { lines, ..ContentChange::default() }.to_string()
+}
+
+/// Returns the changed lines in the unified form, as many as fit.
+fn hunks(patch: &[CliHunk]) -> String {
+    let mut written = String::new();
+    for hunk in patch {
+        let CliHunk { old_start, old_lines, new_start, new_lines, lines } = hunk;
+        let size: usize = lines.iter().map(|line| line.len() + 1).sum();
+        if written.len() + size > LONGEST_DIFF {
+            written.push_str("[The rest is not shown.]\n");
+            break;
+        }
+        // Writing to a string cannot fail.
+        writeln!(written, "@@ -{old_start},{old_lines} +{new_start},{new_lines} @@").ok();
+        for line in lines {
+            writeln!(written, "{line}").ok();
+        }
+    }
+    written
 }
 
 /// Returns how many lines of a file the CLI has read. It numbers them, has an empty one after a
@@ -51,7 +130,44 @@ mod tests {
     use super::*;
 
     fn check(name: &str, input: &Value, expected: &Value) {
-        assert_eq!(result(name, input, "1\tone\n2\ttwo\n3\t\n\nremark"), *expected, "{name}");
+        let text = "1\tone\n2\ttwo\n3\t\n\nremark";
+        assert_eq!(result(name, input, text, None), *expected, "{name}");
+    }
+
+    #[test]
+    fn what_the_cli_reports_is_used() {
+        let check = |name: &str, input: Value, report: Value, expected: Value| {
+            let report = serde_json::value::to_raw_value(&report).unwrap();
+            assert_eq!(result(name, &input, "1\tone", Some(&report)), expected, "{name}");
+        };
+        let patch = json!([{"oldStart": 7, "oldLines": 2, "newStart": 7, "newLines": 2,
+            "lines": [" one", "-two", "+three"]}]);
+        let diff = "--- /a\n+++ /a\n@@ -7,2 +7,2 @@\n one\n-two\n+three\n";
+        check(
+            "Edit",
+            json!({"file_path": "/a", "old_string": "two", "new_string": "three"}),
+            json!({"filePath": "/a", "structuredPatch": patch, "originalFile": "one\ntwo\n"}),
+            json!({"path": "/a", "diff": diff}),
+        );
+        check(
+            "Write",
+            json!({"file_path": "/a", "content": "one\nthree\n"}),
+            json!({"type": "update", "structuredPatch": patch}),
+            json!({"path": "/a", "bytes": 10, "lines": 2, "created": false, "diff": diff}),
+        );
+        check(
+            "Read",
+            json!({"file_path": "/a"}),
+            json!({"type": "text", "file": {"filePath": "/a", "content": "one\n"}}),
+            json!({"path": "/a", "content": "one\n", "totalLines": 1}),
+        );
+        let long = json!([{"lines": ["+".repeat(LONGEST_DIFF)]}]);
+        check(
+            "Edit",
+            json!({"file_path": "/a", "old_string": "two", "new_string": "three"}),
+            json!({"structuredPatch": long}),
+            json!({"path": "/a", "diff": "--- /a\n+++ /a\n[The rest is not shown.]\n"}),
+        );
     }
 
     #[test]
@@ -63,7 +179,7 @@ mod tests {
             &json!({"path": "/a", "diff": "--- /a\n+++ /a\n one\n-two\n+three\n"}),
         );
         let write = json!({"file_path": "/a", "content": "one\n"});
-        check("Write", &write, &json!({"path": "/a", "lines": 1}));
+        check("Write", &write, &json!({"path": "/a", "bytes": 4, "lines": 1}));
         let read = json!({"file_path": "/a"});
         let text =
             json!({"path": "/a", "content": "1\tone\n2\ttwo\n3\t\n\nremark", "totalLines": 2});

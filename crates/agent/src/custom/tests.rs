@@ -201,7 +201,13 @@ async fn they_are_read_before_a_turn() {
     assert!(bench.tools.tools().is_empty());
     bench
         .tools
-        .prepare(TurnContext { gate: &Shut, conversation: "c", may_ask: true, mirror: None })
+        .prepare(TurnContext {
+            gate: &Shut,
+            conversation: "c",
+            may_ask: true,
+            mirror: None,
+            notices: Arc::new(|_| {}),
+        })
         .await;
     assert_eq!(bench.tools.tools().len(), 1);
 }

@@ -59,6 +59,9 @@ pub(super) struct HistoryStore {
     pub(super) store: Store,
     /// The store of the ledger, if it is a separate file.
     ledger: Option<Store>,
+    /// The file of the ledger, if it cannot be written. What is only read or said is then recorded
+    /// in memory, and what changes something is refused.
+    unwritable: Option<PathBuf>,
     pub(super) locks: ConversationLocks,
     /// The reservations of this process.
     reservations: ReservationBook,
@@ -97,13 +100,15 @@ impl HistoryStore {
                 let locks = ConversationLocks::beside(store.path());
                 locks.sweep(&store)?;
                 let reservations = ReservationBook::beside(Some(store.path()));
-                Self { store, ledger: None, locks, reservations, scope: None }
+                Self { store, ledger: None, unwritable: None, locks, reservations, scope: None }
             }
-            HistoryLocation::Ledger(path) => {
-                let ledger = Store::open(path)?;
-                let reservations = ReservationBook::beside(Some(ledger.path()));
-                Self { ledger: Some(ledger), reservations, ..Self::in_memory()? }
-            }
+            HistoryLocation::Ledger(path) => match Store::open(path) {
+                Ok(ledger) => Self::in_memory()?.with_ledger(ledger),
+                Err(error) if error.is_unwritable() => {
+                    Self { unwritable: Some(path.clone()), ..Self::in_memory()? }
+                }
+                Err(error) => return Err(error.into()),
+            },
             HistoryLocation::Memory => Self::in_memory()?,
         };
         Ok(Self { scope, ..open })
@@ -112,7 +117,22 @@ impl HistoryStore {
     fn in_memory() -> Result<Self, HistoryError> {
         let (store, locks, reservations) =
             (Store::in_memory()?, ConversationLocks::in_memory(), ReservationBook::beside(None));
-        Ok(Self { store, ledger: None, locks, reservations, scope: None })
+        Ok(Self { store, ledger: None, unwritable: None, locks, reservations, scope: None })
+    }
+
+    fn with_ledger(self, ledger: Store) -> Self {
+        let reservations = ReservationBook::beside(Some(ledger.path()));
+        Self { ledger: Some(ledger), unwritable: None, reservations, ..self }
+    }
+
+    /// Returns the ledger in its file. If the file could not be written before, it is tried again.
+    pub(super) fn lasting_ledger(&mut self) -> Result<&mut Store, HistoryError> {
+        if let Some(path) = &self.unwritable {
+            let ledger = Store::open(path)?;
+            self.reservations = ReservationBook::beside(Some(ledger.path()));
+            (self.ledger, self.unwritable) = (Some(ledger), None);
+        }
+        Ok(self.ledger())
     }
 
     /// Returns the folder whose conversations are listed, `None` for those of all folders.
@@ -141,6 +161,7 @@ impl HistoryStore {
         most: Option<PricedUsage>,
         check: impl FnOnce(&CostTotals) -> Result<(), E>,
     ) -> Result<Result<Option<Reservation>, E>, HistoryError> {
+        self.lasting_ledger()?;
         let account = self.account(account).into_owned();
         let ledger = self.ledger.as_mut().unwrap_or(&mut self.store);
         self.reservations.reserve(ledger, &account, now_ms(), since_ms, most, check)

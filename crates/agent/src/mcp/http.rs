@@ -24,12 +24,15 @@ use rmcp::transport::streamable_http_client::{
 };
 use sse_stream::{Sse, SseStream};
 
-use super::{LONGEST_MESSAGE, ServerContext, TOO_LONG};
+use super::event_filter::EventFilter;
+use super::{LONGEST_MESSAGE, ServerContext, TOO_LONG, Warning};
 
 /// The name of the header that names the session, as names are compared.
 const SESSION_HEADER: &str = "mcp-session-id";
+/// The name of the header that names the last event that has arrived.
+const LAST_EVENT_HEADER: &str = "last-event-id";
 /// The headers of the protocol, which settings may not replace.
-const RESERVED: [&str; 3] = ["accept", "last-event-id", SESSION_HEADER];
+const RESERVED: [&str; 3] = ["accept", LAST_EVENT_HEADER, SESSION_HEADER];
 
 type HttpResult<T> = Result<T, StreamableHttpError<reqwest::Error>>;
 type CustomHeaders = HashMap<HeaderName, HeaderValue>;
@@ -49,6 +52,7 @@ pub(super) fn http_transport(
         builder = builder.proxy(proxy);
     }
     let client = builder.build().map_err(|error| error.to_string())?;
+    let client = BoundedHttpClient { client, warn: Arc::clone(&context.warn) };
     let mut custom = CustomHeaders::new();
     for (name, value) in headers {
         let wrong = || format!("the header {name:?} is not one that can be sent");
@@ -63,13 +67,14 @@ pub(super) fn http_transport(
     let config = StreamableHttpClientTransportConfig::with_uri(url.to_owned())
         .custom_headers(custom)
         .max_sse_event_size(LONGEST_MESSAGE);
-    Ok(StreamableHttpClientTransport::with_client(BoundedHttpClient { client }, config))
+    Ok(StreamableHttpClientTransport::with_client(client, config))
 }
 
 /// An HTTP client for rmcp that reads no more than [`LONGEST_MESSAGE`] bytes of an answer.
 #[derive(Clone)]
 pub(super) struct BoundedHttpClient {
     client: Client,
+    warn: Warning,
 }
 
 impl StreamableHttpClient for BoundedHttpClient {
@@ -116,18 +121,44 @@ impl StreamableHttpClient for BoundedHttpClient {
         auth_token: Option<String>,
         custom_headers: CustomHeaders,
     ) -> HttpResult<BoxedSseResponse> {
-        let client = &self.client;
-        // The events of this one are limited by rmcp, and it reads nothing else.
-        client
-            .get_stream_with_max_sse_event_size(
-                uri,
-                session_id,
-                last_event_id,
-                auth_token,
-                custom_headers,
-                LONGEST_MESSAGE,
-            )
-            .await
+        let mut request = self.client.get(&*uri).header(ACCEPT, EVENT_STREAM_MIME_TYPE);
+        let session = session_id.as_deref().map(|session| (SESSION_HEADER, session.to_owned()));
+        let last = last_event_id.map(|last| (LAST_EVENT_HEADER, last));
+        for (name, value) in session.into_iter().chain(last) {
+            request = request.header(name, value);
+        }
+        if let Some(token) = auth_token {
+            request = request.bearer_auth(token);
+        }
+        request = custom_headers
+            .into_iter()
+            .fold(request, |request, (name, value)| request.header(name, value));
+        let response = request.send().await?;
+        if response.status() == StatusCode::METHOD_NOT_ALLOWED {
+            return Err(StreamableHttpError::ServerDoesNotSupportSse);
+        }
+        let response = response.error_for_status()?;
+        let kind = header(&response, CONTENT_TYPE.as_str());
+        if !kind.as_ref().is_some_and(|kind| kind.starts_with(EVENT_STREAM_MIME_TYPE)) {
+            return Err(StreamableHttpError::UnexpectedContentType(kind));
+        }
+        Ok(self.passing_events(response))
+    }
+}
+
+impl BoundedHttpClient {
+    /// Returns the events that a server sends by itself. One that is too long is left out, and the
+    /// stream goes on.
+    fn passing_events(&self, response: Response) -> BoxedSseResponse {
+        let (mut filter, warn) = (EventFilter::new(LONGEST_MESSAGE), Arc::clone(&self.warn));
+        let whole = response.bytes_stream().map(move |chunk| {
+            let whole = filter.push(&chunk?);
+            if filter.take_skipped() > 0 {
+                warn("an MCP server has sent an event of more than 32 MiB, which was left out");
+            }
+            Ok::<_, reqwest::Error>(io::Cursor::new(whole))
+        });
+        SseStream::from_bytes_stream(whole).boxed()
     }
 }
 

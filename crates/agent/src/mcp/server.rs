@@ -7,13 +7,11 @@ use std::time::{Duration, Instant};
 use callgate_link::sync::lock;
 use callgate_mask::SecretVariables;
 use callgate_mask::text::{one_line, shortened};
+use callgate_wire::session::McpServerStatus;
 use rmcp::model::{
-    CallToolRequest, CallToolRequestParams, CallToolResult, CancelledNotification,
-    CancelledNotificationParam, ClientRequest, JsonObject, ServerResult,
+    CallToolRequest, CallToolRequestParams, CallToolResult, ClientRequest, JsonObject, ServerResult,
 };
-use rmcp::service::{
-    ClientInitializeError, Peer, PeerRequestOptions, RequestHandle, RunningService, ServiceError,
-};
+use rmcp::service::{ClientInitializeError, Peer, PeerRequestOptions, RunningService};
 use rmcp::{RoleClient, serve_client};
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
@@ -21,8 +19,10 @@ use tokio::time::{sleep, timeout};
 use super::connection::{ChangeFunction, ProgressRoutes, ServerListener};
 use super::http::http_transport;
 use super::listing::{self, ToolListing};
+use super::server_state::{ServerState, counted};
 use super::server_tool::{CallFunction, ServerTool};
 use super::stdio::{SignsOfLife, StdioTransport};
+use super::unanswered_call::UnansweredCall;
 use super::{McpServerSettings, McpTransport, ServerContext};
 use crate::tool::{AgentTool, ProgressSink};
 
@@ -55,6 +55,9 @@ pub(super) struct ToolServer {
     secrets: SecretVariables,
     /// How many changes of the tools were reported since the listing in progress began.
     changes: AtomicU64,
+    state: Mutex<ServerState>,
+    /// Whether the front end knows that it is connecting, so that it hears of the end of that.
+    is_awaited: AtomicBool,
 }
 
 /// The connection to a server, and the outcome of earlier ones.
@@ -98,12 +101,49 @@ impl ToolServer {
             this: this.clone(),
             secrets,
             changes: AtomicU64::new(0),
+            state: Mutex::default(),
+            is_awaited: AtomicBool::new(false),
         })
     }
 
     /// Returns its tools. Those of a server that has ended stay, since a call starts it again.
     pub(super) fn tools(&self) -> Vec<Arc<dyn AgentTool>> {
         lock(&self.tools).clone()
+    }
+
+    /// Returns what front ends are told about it.
+    pub(super) fn status(&self) -> McpServerStatus {
+        let tools = lock(&self.tools).len();
+        lock(&self.state).status(&self.settings.name, !self.is_own, tools)
+    }
+
+    fn is_connecting(&self) -> bool {
+        *lock(&self.state) == ServerState::Connecting
+    }
+
+    /// Tells the front end that a message is not answered with its tools.
+    pub(super) fn tell_if_connecting(&self) {
+        if self.is_connecting() {
+            self.is_awaited.store(true, Ordering::Relaxed);
+            let name = &self.settings.name;
+            let text = format!(
+                "the MCP server `{name}` is still connecting: its tools are used when it is"
+            );
+            self.context.tell(text);
+        }
+    }
+
+    fn set_state(&self, state: ServerState) {
+        *lock(&self.state) = state;
+    }
+
+    /// Notes that it can be used, and tells those who were told that it is connecting.
+    fn is_ready(&self) {
+        self.set_state(ServerState::Ready);
+        if self.is_awaited.swap(false, Ordering::Relaxed) {
+            let tools = counted(lock(&self.tools).len());
+            self.context.tell(format!("the MCP server `{}` is ready: {tools}", self.settings.name));
+        }
     }
 
     /// Calls a tool. Dropping the future cancels the call.
@@ -119,8 +159,7 @@ impl ToolServer {
         let options = PeerRequestOptions::no_options();
         let handle = peer.send_cancellable_request(request, options).await;
         let handle = handle.map_err(|error| self.failed(&error))?;
-        lock(&progress).insert(handle.progress_token.clone(), sink);
-        let mut call = UnansweredCall { handle: Some(handle), progress };
+        let mut call = UnansweredCall::new(handle, progress, sink);
         match timeout(CALL_WITHIN, call.answer()).await {
             Ok(Ok(ServerResult::CallToolResult(result))) => Ok(result),
             Ok(Ok(_)) => Err(self.failed(&"it gave another answer than the result of a tool")),
@@ -157,10 +196,12 @@ impl ToolServer {
             let seconds = left.as_secs() + 1;
             return Err(self.failed(&format!("{why}; it is tried again in {seconds} s")));
         }
+        self.set_state(ServerState::Connecting);
         match timeout(START_WITHIN, self.start()).await {
             Ok(Ok(running)) => {
                 let reached = (running.service.peer().clone(), Arc::clone(&running.progress));
                 link.running = Some(running);
+                self.is_ready();
                 Ok(reached)
             }
             failed => {
@@ -172,6 +213,9 @@ impl ToolServer {
                 link.pause = pause_after(link.failures, &why);
                 let why = self.failed(&why);
                 (self.context.warn)(&why);
+                self.set_state(ServerState::Failed(why.clone()));
+                self.is_awaited.store(false, Ordering::Relaxed);
+                self.context.tell(why.clone());
                 Err(why)
             }
         }
@@ -237,7 +281,13 @@ impl ToolServer {
         loop {
             let seen = self.changes.load(Ordering::Acquire);
             match timeout(START_WITHIN, listing::list_tools(peer, MOST_TOOLS)).await {
-                Ok(Ok(listed)) => self.set_tools(listed),
+                Ok(Ok(listed)) => {
+                    self.set_tools(listed);
+                    let (name, tools) = (&self.settings.name, counted(lock(&self.tools).len()));
+                    let text =
+                        format!("the tools of the MCP server `{name}` have changed: {tools}");
+                    self.context.tell(text);
+                }
                 Ok(Err(error)) => (self.context.warn)(&self.failed(&error)),
                 Err(_) => (self.context.warn)(&self.failed(&"it has not listed its tools in time")),
             }
@@ -270,6 +320,7 @@ impl ToolServer {
             running.service.cancel().await.ok();
         }
         lock(&self.tools).clear();
+        self.set_state(ServerState::Unused);
         self.context.revision.fetch_add(1, Ordering::Relaxed);
     }
 }
@@ -277,7 +328,8 @@ impl ToolServer {
 /// Starts a server that does not run, beside the caller.
 pub(super) fn start_in_background(server: &Arc<ToolServer>) -> Option<JoinHandle<()>> {
     let is_running = |link: &ServerLink| link.running.as_ref().is_some_and(RunningLink::is_alive);
-    if server.link.try_lock().is_ok_and(|link| is_running(&link)) {
+    // Nobody waits a second time for a server that is slow.
+    if server.is_connecting() || server.link.try_lock().is_ok_and(|link| is_running(&link)) {
         return None;
     }
     let server = Arc::clone(server);
@@ -313,39 +365,6 @@ fn pause_after(failures: u32, why: &str) -> Option<(Instant, String)> {
 fn wait_after(failures: u32) -> Option<Duration> {
     let doublings = failures.checked_sub(2)?.min(6);
     Some(Duration::from_secs(1 << doublings).min(LONGEST_WAIT))
-}
-
-/// A call whose answer is waited for. Dropping it tells the server that nobody does any more.
-struct UnansweredCall {
-    handle: Option<RequestHandle<RoleClient>>,
-    progress: ProgressRoutes,
-}
-
-impl UnansweredCall {
-    async fn answer(&mut self) -> Result<ServerResult, ServiceError> {
-        let Some(handle) = &mut self.handle else { return Err(ServiceError::TransportClosed) };
-        let answer = (&mut handle.rx).await;
-        if let Some(handle) = self.handle.take() {
-            lock(&self.progress).remove(&handle.progress_token);
-        }
-        answer.unwrap_or(Err(ServiceError::TransportClosed))
-    }
-}
-
-impl Drop for UnansweredCall {
-    fn drop(&mut self) {
-        let Some(handle) = self.handle.take() else { return };
-        lock(&self.progress).remove(&handle.progress_token);
-        tokio::spawn(async move {
-            let params = CancelledNotificationParam::new(
-                Some(handle.id.clone()),
-                Some("nobody waits for it any more".to_owned()),
-            );
-            let cancelled = CancelledNotification::new(params);
-            // A server that is gone has nothing to cancel.
-            handle.peer.send_notification(cancelled.into()).await.ok();
-        });
-    }
 }
 
 #[cfg(test)]

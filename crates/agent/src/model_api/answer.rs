@@ -194,7 +194,11 @@ impl<D: EventDecoder> AnswerReader<D> {
         self.sse.push(bytes);
         loop {
             match self.sse.next_event() {
-                Ok(Some(event)) => self.stream.take(event.name, event.data, into)?,
+                Ok(Some(event)) => {
+                    // One broken character is no reason to lose the answer.
+                    let data = String::from_utf8_lossy(event.data);
+                    self.stream.take(event.name, data.as_bytes(), into)?;
+                }
                 Ok(None) => return Ok(()),
                 Err(_) => return Err(self.link.errors.nonsense("an event is too long")),
             }

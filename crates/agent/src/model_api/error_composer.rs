@@ -14,6 +14,7 @@ use serde_json::value::RawValue;
 
 use super::{ApiKey, ApiWords};
 use crate::engine::{EngineError, EngineErrorKind};
+pub(crate) use status::error_kind_of;
 
 /// The limit of a server's own error text, in characters.
 const LONGEST_QUOTE: usize = 300;

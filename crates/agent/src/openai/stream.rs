@@ -10,6 +10,7 @@ use serde_json::value::RawValue;
 use uuid::Uuid;
 
 use super::chunk::{CallPiece, ChatChunk, ChunkChoice, ChunkDelta, plain_chunk, usage};
+use super::thought_tags::ThoughtTags;
 use crate::engine::{AnswerPiece, EngineError, ModelStop};
 use crate::model_api::{ErrorComposer, EventDecoder, tool_input};
 
@@ -34,6 +35,8 @@ pub(super) struct ChunkDecoder {
     asked: u64,
     /// Whether the input of tools is sent in pieces too.
     streams_tool_input: bool,
+    /// Thoughts within the text.
+    thoughts: ThoughtTags,
     /// The bytes of the answer so far.
     bytes: u64,
     stop: Option<ModelStop>,
@@ -63,6 +66,7 @@ impl ChunkDecoder {
             told: None,
             asked,
             streams_tool_input,
+            thoughts: ThoughtTags::default(),
             bytes: 0,
             stop: None,
             is_whole: false,
@@ -106,17 +110,23 @@ impl ChunkDecoder {
         let thought = delta.reasoning_content.or(delta.reasoning);
         let told = |text: &std::borrow::Cow<'_, str>| !text.is_empty();
         into.extend(thought.filter(told).map(|text| AnswerPiece::Thinking(text.into_owned())));
+        let mut is_text = false;
         for text in [delta.content, delta.refusal].into_iter().flatten().filter(told) {
-            into.push(AnswerPiece::Text(text.into_owned()));
+            self.thoughts.push(&text, into);
+            is_text = true;
         }
-        for piece in &into[had..] {
+        self.count(&into[had..]);
+        let calls = delta.tool_calls.unwrap_or_default();
+        self.events += u64::from(into.len() > had || is_text || !calls.is_empty());
+        calls.iter().try_for_each(|piece| self.call(piece, into))
+    }
+
+    fn count(&mut self, pieces: &[AnswerPiece]) {
+        for piece in pieces {
             if let AnswerPiece::Thinking(text) | AnswerPiece::Text(text) = piece {
                 self.bytes += text.len() as u64;
             }
         }
-        let calls = delta.tool_calls.unwrap_or_default();
-        self.events += u64::from(into.len() > had || !calls.is_empty());
-        calls.iter().try_for_each(|piece| self.call(piece, into))
     }
 
     /// Adds a piece to its call, or begins another call.
@@ -172,6 +182,9 @@ impl ChunkDecoder {
 
     /// Ends the answer: all calls are complete, and so is the usage.
     fn end(&mut self, into: &mut Vec<AnswerPiece>) -> Result<(), EngineError> {
+        let had = into.len();
+        self.thoughts.finish(into);
+        self.count(&into[had..]);
         let usual = if self.calls.is_empty() { ModelStop::EndTurn } else { ModelStop::ToolUse };
         for StreamedCall { id, name, arguments, .. } in self.calls.drain(..) {
             if name.is_empty() {

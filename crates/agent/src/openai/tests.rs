@@ -104,7 +104,7 @@ async fn an_answer_without_its_end_is_cut() {
 }
 
 /// A server that sends these bytes after its headers, and then hangs up or stays silent.
-async fn raw_server(body: &'static str, hangs_up: bool) -> String {
+async fn raw_server(body: &'static [u8], hangs_up: bool) -> String {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     tokio::spawn(async move {
@@ -113,8 +113,8 @@ async fn raw_server(body: &'static str, hangs_up: bool) -> String {
         assert!(stream.read(&mut request).await.unwrap() > 0);
         let head =
             "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked";
-        let chunk = format!("{head}\r\n\r\n{:x}\r\n{body}\r\n", body.len());
-        stream.write_all(chunk.as_bytes()).await.unwrap();
+        let begin = format!("{head}\r\n\r\n{:x}\r\n", body.len());
+        stream.write_all(&[begin.as_bytes(), body, b"\r\n"].concat()).await.unwrap();
         if !hangs_up {
             std::future::pending::<()>().await;
         }
@@ -128,15 +128,54 @@ const WHOLE: &str = "data: {\"choices\":[{\"delta\":{\"content\":\"Hi\"}}]}\n\n\
 #[tokio::test]
 async fn a_server_that_hangs_up_or_falls_silent_after_the_answer_has_answered() {
     for hangs_up in [true, false] {
-        let url = raw_server(WHOLE, hangs_up).await;
+        let url = raw_server(WHOLE.as_bytes(), hangs_up).await;
         let pieces = answer(&engine(&url, Some("m")), call("Hi")).await.unwrap();
         assert!(matches!(&pieces[0], AnswerPiece::Text(text) if text == "Hi"), "{pieces:?}");
         let last = pieces.last().unwrap();
         assert!(matches!(last, AnswerPiece::End(ModelStop::EndTurn)), "{pieces:?}");
     }
-    let url = raw_server("data: {\"choices\":[{\"delta\":{\"content\":\"Hi\"}}]}\n\n", true).await;
+    let part = b"data: {\"choices\":[{\"delta\":{\"content\":\"Hi\"}}]}\n\n";
+    let url = raw_server(part, true).await;
     let error = answer(&engine(&url, Some("m")), call("Hi")).await.unwrap_err();
     assert_eq!(error.kind, EngineErrorKind::Cut);
+}
+
+#[tokio::test]
+async fn broken_characters_are_replaced() {
+    let body = b"data: {\"choices\":[{\"delta\":{\"content\":\"a\xff\xc3b\"}}]}\n\n\
+                 data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n";
+    let url = raw_server(body, true).await;
+    let pieces = answer(&engine(&url, Some("m")), call("Hi")).await.unwrap();
+    let text = "a\u{fffd}\u{fffd}b";
+    assert!(matches!(&pieces[0], AnswerPiece::Text(found) if found == text), "{pieces:?}");
+}
+
+#[tokio::test]
+async fn a_server_says_once_how_it_wants_the_limit() {
+    let said = json!({"error": {"message": "Unsupported parameter: 'max_tokens' is not supported \
+        with this model. Use 'max_completion_tokens' instead.", "type": "invalid_request_error"}});
+    let text = |text: &str| ChatReply::Text(text.to_owned());
+    let script = [ChatReply::Refuse(400, said.clone()), text("One."), text("Two."), text("Three.")];
+    let fake = Chat::start(Dialect::ChatCompletions, script);
+    let engine = engine(&fake.url(), Some("m"));
+    for _ in 0..2 {
+        answer(&engine, call("Hi")).await.unwrap();
+    }
+    // Another model may want it in the usual way.
+    answer(&engine, EngineCall { model: "n".into(), ..call("Hi") }).await.unwrap();
+    let limits: Vec<[serde_json::Value; 2]> = fake
+        .bodies()
+        .iter()
+        .map(|body| ["max_tokens", "max_completion_tokens"].map(|name| body[name].clone()))
+        .collect();
+    let (old, new) = ([json!(100), json!(null)], [json!(null), json!(100)]);
+    assert_eq!(limits, [old.clone(), new.clone(), new, old]);
+    // A server that refuses both is not asked for ever.
+    let refuse = || ChatReply::Refuse(400, said.clone());
+    let fake = Chat::start(Dialect::ChatCompletions, [refuse(), refuse(), refuse()]);
+    let engine = self::engine(&fake.url(), Some("m"));
+    assert!(answer(&engine, call("Hi")).await.is_err());
+    assert_eq!(fake.bodies().len(), 2);
 }
 
 #[test]

@@ -131,6 +131,7 @@ impl AgentSession {
                 instructions,
                 requests: Some(requests),
                 questions: Some(questions),
+                servers: Some(shared.tools.servers()),
             };
             shared.output.say(&id, SessionEvent::Status(status));
         });

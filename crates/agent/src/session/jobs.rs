@@ -17,7 +17,7 @@ use crate::engine_registry::SelectedEngine;
 use crate::failure::RequestFailure;
 use crate::history::{HeldConversation, HistoryError};
 use crate::message::{Block, ChatMessage};
-use crate::tool::TurnContext;
+use crate::tool::{NoticeSink, TurnContext};
 use crate::turn::StopReason;
 
 /// Returns the end of a request that was cancelled before its turn began.
@@ -41,7 +41,7 @@ pub(super) async fn run(
         halted = drive::halted(&mut control.halt) => Err(halted),
     };
     let event = match done {
-        Ok(PreparedJob::Over(event)) => event,
+        Ok(PreparedJob::Over(event)) => *event,
         Ok(PreparedJob::Turn(turn)) => TurnDriver::new(shared, &id, *turn, control).run().await,
         Ok(PreparedJob::Compaction(turn)) => {
             TurnDriver::new(shared, &id, *turn, control).compact().await
@@ -57,11 +57,17 @@ pub(super) async fn run(
 #[allow(clippy::large_enum_variant, reason = "there is one at a time, and it is used up at once")]
 enum PreparedJob {
     /// It is done.
-    Over(SessionEvent),
+    Over(Box<SessionEvent>),
     /// Its turn is to be driven.
     Turn(Box<PreparedTurn>),
     /// The conversation is to be summarised. There is no message to answer.
     Compaction(Box<PreparedTurn>),
+}
+
+impl PreparedJob {
+    fn over(event: SessionEvent) -> Self {
+        Self::Over(Box::new(event))
+    }
 }
 
 impl<E: Into<RequestFailure>> From<E> for HaltReason {
@@ -83,7 +89,10 @@ async fn prepare(
         let mirror = shared.output.takes_questions().then(mirror);
         let gate = shared.options.gate.as_ref();
         let may_ask = shared.modes.of(conversation) != ConversationMode::Auto;
-        shared.tools.prepare(TurnContext { gate, conversation, may_ask, mirror }).await;
+        let (output, request) = (shared.output.clone(), id.to_owned());
+        let notices: NoticeSink =
+            Arc::new(move |text| output.say(&request, SessionEvent::notice("server", text)));
+        shared.tools.prepare(TurnContext { gate, conversation, may_ask, mirror, notices }).await;
     }
     Ok(begun)
 }
@@ -120,9 +129,9 @@ async fn begin(
         }
         JobKind::SetEngine(chosen) => {
             let SelectedEngine { engine, model, .. } =
-                shared.options.engines.select(Some(&chosen)).await?;
+                shared.options.engines.choose(&chosen).await?;
             hold(shared, id, conversation).await?.choose_engine(chosen).await?;
-            Ok(PreparedJob::Over(SessionEvent::done(&ConversationEngine {
+            Ok(PreparedJob::over(SessionEvent::done(&ConversationEngine {
                 conversation_id: conversation.to_owned(),
                 engine: engine.name().to_owned(),
                 model: model.to_string(),
@@ -130,14 +139,14 @@ async fn begin(
         }
         JobKind::Clear => {
             hold(shared, id, conversation).await?.clear().await?;
-            Ok(PreparedJob::Over(SessionEvent::Done(None)))
+            Ok(PreparedJob::over(SessionEvent::Done(None)))
         }
         JobKind::Rewind(length) => {
             let mut held = hold(shared, id, conversation).await?;
             held.rewind(length).await?;
             let conversation_id = conversation.to_owned();
             let trimmed = ConversationTrimmed { conversation_id, length: held.length() };
-            Ok(PreparedJob::Over(SessionEvent::done(&trimmed)))
+            Ok(PreparedJob::over(SessionEvent::done(&trimmed)))
         }
         JobKind::Compact => {
             let held = hold(shared, id, conversation).await?;
@@ -155,13 +164,13 @@ async fn begin(
             shared.output.say(id, SessionEvent::notice("left_out", LEFT_OUT));
             let conversation_id = conversation.to_owned();
             let end = SessionEvent::done(&MessageLeftOut { conversation_id, message });
-            Ok(PreparedJob::Over(end))
+            Ok(PreparedJob::over(end))
         }
         JobKind::Delete => {
             shared.options.history.delete(conversation).await?;
             shared.modes.forget(conversation);
             shared.prompts.forget(conversation);
-            Ok(PreparedJob::Over(SessionEvent::Done(None)))
+            Ok(PreparedJob::over(SessionEvent::Done(None)))
         }
     }
 }
@@ -170,11 +179,14 @@ async fn begin(
 async fn turn(
     shared: &Arc<SessionShared>,
     held: HeldConversation,
-    user: ChatMessage,
+    mut user: ChatMessage,
     schema: Option<OutputSchema>,
     replacing: bool,
 ) -> Result<Box<PreparedTurn>, HaltReason> {
     let answering = shared.options.engines.select(held.engine()).await?;
+    if !user.content.is_empty() {
+        shared.modes.tell(held.id(), held.messages(), &mut user);
+    }
     Ok(Box::new(PreparedTurn { held, user, answering, schema, replacing }))
 }
 

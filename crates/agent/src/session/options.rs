@@ -10,7 +10,7 @@ use crate::engine_registry::EngineRegistry;
 use crate::files::{FilePicker, ProjectInstructions};
 use crate::gate::PermissionGate;
 use crate::history::History;
-use crate::price::TokenPrices;
+use crate::price::ModelPrices;
 use crate::tool::{AgentTool, ToolSource};
 
 /// Which conversation a session continues.
@@ -60,7 +60,7 @@ pub struct SessionOptions {
     /// The budget.
     pub budget: Budget,
     /// The prices of tokens, in place of the built-in list.
-    pub prices: Option<TokenPrices>,
+    pub prices: ModelPrices,
     /// Which conversation to continue.
     pub resume: ResumedConversation,
     /// The folder of relative attachment paths.

@@ -35,8 +35,7 @@ impl SessionShared {
             return Ok(None);
         }
         let model = answering.model.to_string();
-        let is_priced =
-            options.prices.is_some() || answering.engine.is_free() || price::is_known(&model);
+        let is_priced = self.cost(answering, TokenUsage::default(), None).is_some();
         let most = call.as_deref().map(|call| {
             let usage = most(call);
             PricedUsage { usage, usd: self.cost(answering, usage, None), model: model.clone() }
@@ -72,7 +71,8 @@ impl SessionShared {
     }
 
     /// Returns the cost of an answer in dollars: by the prices of the settings, as the engine
-    /// reports it, or by the price that is known of the model.
+    /// reports it, or by the price that is known of the model. A model on this machine costs
+    /// nothing otherwise.
     pub(super) fn cost(
         &self,
         answering: &SelectedEngine,
@@ -82,8 +82,11 @@ impl SessionShared {
         if answering.engine.is_free() {
             return Some(0.0);
         }
-        let known = || reported.or_else(|| price::cost(&answering.model, usage));
-        self.options.prices.map(|prices| prices.cost(usage)).or_else(known)
+        let SelectedEngine { engine, model, .. } = answering;
+        let known = || reported.or_else(|| price::cost(model, usage, engine.cache_life()));
+        let set =
+            self.options.prices.of(model).map(|prices| prices.cost(usage, engine.cache_life()));
+        set.or_else(known).or_else(|| engine.is_local().then_some(0.0))
     }
 }
 

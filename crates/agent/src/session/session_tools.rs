@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use callgate_link::sync::lock;
+use callgate_wire::session::McpServerStatus;
 
 use crate::tool::{AgentTool, ToolSource, ToolSpec, TurnContext};
 
@@ -61,6 +62,11 @@ impl SessionTools {
             *current = Arc::new(ToolSet::of(&self.built_in, &self.sources, revision));
         }
         Arc::clone(&current)
+    }
+
+    /// Returns the state of all servers.
+    pub(super) fn servers(&self) -> Vec<McpServerStatus> {
+        self.sources.iter().flat_map(|source| source.servers()).collect()
     }
 
     /// Ends everything that the sources have started. Whatever takes too long ends with the

@@ -1,5 +1,6 @@
 //! One tool call: its permission, its run, and its ledger entries.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -8,13 +9,11 @@ use callgate_mask::text::shortened;
 use callgate_mask::{mask_json, mask_text};
 use callgate_store::{EntryDraft, now_ms};
 use callgate_wire::ledger::{LedgerEvent, RuntimeCall};
-use callgate_wire::session::{
-    ConversationMode, SessionEvent, ToolLocation, ToolProgress, ToolUse, tool_kind,
-};
+use callgate_wire::session::{ConversationMode, SessionEvent, ToolLocation, ToolProgress, ToolUse};
 use serde_json::value::RawValue;
 use tokio::time::timeout;
 
-use super::{SessionShared, ToolMap};
+use super::{SessionShared, ToolMap, engine_call};
 use crate::engine::EngineToolCall;
 use crate::gate::{FaultFn, GateQuestion, PreviewFn, QuestionMirror, RefusalFn, ToolPermit};
 use crate::tool::{
@@ -24,6 +23,10 @@ use crate::turn::{FinishedCall, ToolCall};
 
 /// How much of a tool's arguments the ledger stores, in characters.
 const LONGEST_SUMMARY: usize = 500;
+
+/// How much of a tool's arguments is masked for the ledger, in bytes: enough that what is stored is
+/// far from its end.
+const LOOKED_AT: usize = 16 * 1024;
 
 /// How long finding the line of an edit may take.
 const LOCATED_WITHIN: Duration = Duration::from_secs(2);
@@ -178,11 +181,13 @@ async fn permit_in(
     shared.options.gate.may(question).await
 }
 
-/// Adds the tool's kind and locations to the announcement of a call.
-pub(super) fn announced(tools: &ToolMap, call: ToolUse) -> SessionEvent {
-    let tool = tools.get(call.tool_name.as_str());
-    let kind = tool.map_or(tool_kind::OTHER, |tool| tool.spec().kind);
-    let locations = tool.map(|tool| tool.locations(&call.input)).unwrap_or_default();
+/// Adds the tool's kind and locations to the announcement of a call. A tool that the runtime does
+/// not have is one of an engine, which works in `folder`.
+pub(super) fn announced(tools: &ToolMap, folder: &Path, call: ToolUse) -> SessionEvent {
+    let (kind, locations) = match tools.get(call.tool_name.as_str()) {
+        Some(tool) => (tool.spec().kind, tool.locations(&call.input)),
+        None => engine_call::described(&call.tool_name, &call.input, folder),
+    };
     SessionEvent::ToolUse(ToolUse {
         kind: Some(kind.to_owned()),
         locations: Some(locations),
@@ -194,9 +199,11 @@ pub(super) fn announced(tools: &ToolMap, call: ToolUse) -> SessionEvent {
 /// shown locations. A disk that does not respond delays nothing for long.
 pub(super) async fn announced_now(shared: &SessionShared, call: ToolUse) -> SessionEvent {
     let tools = shared.tools.current();
-    let tool = tools.by_name.get(&*call.tool_name).filter(|_| shared.output.is_greeted());
-    let line = tool.map(|tool| timeout(LOCATED_WITHIN, tool.first_line(&call.input)));
-    let mut event = announced(&tools.by_name, call);
+    let tool = tools.by_name.get(&*call.tool_name).or_else(|| tools.by_name.get(PREVIEWER));
+    let tool = tool.filter(|_| shared.output.is_greeted());
+    let line =
+        tool.map(|tool| timeout(LOCATED_WITHIN, tool.first_line(&call.tool_name, &call.input)));
+    let mut event = announced(&tools.by_name, &shared.options.folder, call);
     if let (SessionEvent::ToolUse(ToolUse { locations: Some(locations), .. }), Some(line)) =
         (&mut event, line)
         && let [ToolLocation { line: at @ None, .. }] = &mut locations[..]
@@ -302,10 +309,43 @@ impl CallRecord<'_> {
 
 /// Returns a tool's arguments, masked and shortened for the ledger.
 fn summary(input: &str) -> String {
-    let masked = mask_json(input).into_shown();
+    let masked = mask_json(beginning(input)).into_shown();
     shortened(&masked, LONGEST_SUMMARY)
+}
+
+/// Returns the part of long arguments that is masked, up to the end of a word, because half a
+/// secret is not recognised.
+fn beginning(input: &str) -> &str {
+    if input.len() <= LOOKED_AT {
+        return input;
+    }
+    let head = &input[..input.floor_char_boundary(LOOKED_AT)];
+    let is_gap = |c: char| c.is_whitespace() || matches!(c, '"' | ',' | '\\');
+    head.rfind(is_gap).map_or("", |end| &head[..end])
 }
 
 fn shown(words: &str) -> String {
     mask_text(words).into_shown()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Masking 3 MB takes seconds, and the ledger stores 500 characters.
+    #[test]
+    fn only_the_beginning_of_long_arguments_is_masked() {
+        let secret = "ghp_Zk8qN2vLx7RtYw4BcDf6GhJm9PsQeUaVoXi3";
+        let words = |count: usize| format!("{{\"content\": \"{}", "one two ".repeat(count));
+        let short = format!("{{\"key\": \"{secret}\"}}");
+        assert_eq!(beginning(&short), short);
+        assert!(!summary(&short).contains(secret));
+        let long = format!("{} {secret}\"}}", words(400_000));
+        assert!(beginning(&long).len() <= LOOKED_AT && beginning(&long).ends_with(" two"));
+        assert_eq!(summary(&long), shortened(&mask_json(&words(80)).into_shown(), LONGEST_SUMMARY));
+        // A secret at the cut is left out as a whole.
+        let at_cut = format!("{}{}\"}}", words(2044), "x".repeat(3000));
+        assert!(!beginning(&at_cut).contains('x'));
+        assert_eq!(beginning(&"x".repeat(20_000)), "");
+    }
 }

@@ -55,8 +55,8 @@ impl StopReason {
                 "it is as long as an answer may be: ask to go on, or raise `agent.max_tokens`"
             }
             Self::MaxTurnRequests => {
-                "the model was asked as often as it may be for one message: ask to go on, or \
-                 raise `agent.max_rounds`"
+                "it reached the limit of rounds for one message: ask to go on, or raise \
+                 `agent.max_rounds`"
             }
             Self::Refusal => "the model declined to say more",
             Self::Other(reason) => {

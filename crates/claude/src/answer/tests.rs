@@ -24,6 +24,7 @@ fn an_answer() {
             cost_usd: Some(
                 0.25,
             ),
+            call_cost_usd: None,
             usage: ClaudeUsage {
                 input_tokens: 7,
                 output_tokens: 5,
@@ -48,6 +49,7 @@ fn an_answer() {
             stop_reason: Some(
                 "end_turn",
             ),
+            service_status: None,
             denials: [
                 ToolDenial {
                     tool_name: "Bash",

@@ -7,11 +7,12 @@ use callgate_wire::frame::{DecodedLine, LineDecoder};
 use callgate_wire::raw::{Json, Members};
 use tokio::time::Instant;
 
-use super::{CHANGE, CliDriver, CliLifetime, DriverStage, INITIALIZE, LONGEST_LINE};
+use super::{CHANGE, CliDriver, CliLifetime, DriverStage, INITIALIZE};
 use crate::event::{self, ClaudeEvent};
 use crate::hooks::Hook;
 use crate::jobs::{FinishedJob, PROGRESS};
 use crate::permission::PermissionQuestion;
+use crate::process::LONGEST_LINE;
 use crate::{ClaudeAnswer, ClaudeError, ClaudeOutcome, cli};
 
 impl CliDriver {

@@ -49,15 +49,16 @@ fn a_tool_has_ended() {
     check(
         r#"{"type":"user","message":{"role":"user","content":[{"tool_use_id":"t1","type":"tool_result","content":"no","is_error":true},{"tool_use_id":"t2","type":"tool_result","content":[{"type":"text","text":"a"},{"type":"image"},{"type":"text","text":"b"}]}]}}"#,
         expect![[r#"
-            ToolResult(ClaudeToolResult { id: "t1", is_error: true, content: String("no") })
-            ToolResult(ClaudeToolResult { id: "t2", is_error: false, content: Array [Object {"type": String("text"), "text": String("a")}, Object {"type": String("image")}, Object {"type": String("text"), "text": String("b")}] })"#]],
+            ToolResult(ClaudeToolResult { id: "t1", is_error: true, content: String("no"), details: None })
+            ToolResult(ClaudeToolResult { id: "t2", is_error: false, content: Array [Object {"type": String("text"), "text": String("a")}, Object {"type": String("image")}, Object {"type": String("text"), "text": String("b")}], details: None })"#]],
     );
 }
 
 #[test]
 fn a_result_is_text_in_either_shape() {
-    let text =
-        |content: Value| ClaudeToolResult { id: String::new(), is_error: false, content }.text();
+    let text = |content: Value| {
+        ClaudeToolResult { id: String::new(), is_error: false, content, details: None }.text()
+    };
     assert_eq!(text("whole".into()), "whole");
     assert_eq!(text(serde_json::json!([{"text": "a"}, {"type": "image"}, {"text": "b"}])), "ab");
     assert_eq!(text(Value::Null), "");
@@ -68,7 +69,7 @@ fn what_is_said_in_the_users_name_is_not_the_models() {
     check(
         r#"{"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"stopped","is_error":true},{"type":"text","text":"[Request interrupted by user for tool use]"}]}}"#,
         expect![[r#"
-            ToolResult(ClaudeToolResult { id: "t1", is_error: true, content: String("stopped") })
+            ToolResult(ClaudeToolResult { id: "t1", is_error: true, content: String("stopped"), details: None })
             Other { kind: "user", message: RawValue({"type":"text","text":"[Request interrupted by user for tool use]"}) }"#]],
     );
     check(
@@ -77,6 +78,31 @@ fn what_is_said_in_the_users_name_is_not_the_models() {
             r#"Other { kind: "user", message: RawValue({"type":"user","message":{"role":"user","content":"a prompt"}}) }"#
         ]],
     );
+}
+
+#[test]
+fn what_the_cli_says_about_an_error_is_not_the_models() {
+    let error = r#"{"type":"assistant","message":{"model":"<synthetic>","role":"assistant","content":[{"type":"text","text":"API Error: 529 Overloaded."}]},"error":"server_error","is_api_error_message":true,"api_error_status":529}"#;
+    let told = [error.to_owned(), error.replace("<synthetic>", "m")];
+    for line in told {
+        assert!(matches!(&read(&line)[..], [ClaudeEvent::Other { .. }]), "{line}");
+    }
+}
+
+#[test]
+fn what_is_reported_about_a_call_belongs_to_its_only_result() {
+    let line = |more: &str| {
+        format!(
+            r#"{{"type":"user","message":{{"content":[{{"tool_use_id":"t1","type":"tool_result","content":"x"}}{more}]}},"tool_use_result":{{"a":1}}}}"#
+        )
+    };
+    let details = |line: &str| match read(line).remove(0) {
+        ClaudeEvent::ToolResult(result) => result.details.map(|it| it.get().to_owned()),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(details(&line("")).as_deref(), Some(r#"{"a":1}"#));
+    let second = r#",{"tool_use_id":"t2","type":"tool_result","content":"y"}"#;
+    assert_eq!(details(&line(second)), None);
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! Programs that take a secret in a short option or in a certain position.
 
-use crate::word_list::{contains_exactly, find_exactly};
+use std::sync::LazyLock;
+
+use crate::word_list::contains_exactly;
 
 /// Where an option of a program has its secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,7 +77,7 @@ static RULES: [OptionRule; 31] = [
     OptionRule { after: Some("nuget"), ..rule("dotnet", "-p", Next) },
 ];
 
-/// All programs in the rules, so that a word is looked up once.
+/// All programs in the rules, sorted, so that a word is looked up once.
 const PROGRAMS: &str = "\
     7z 7za 7zr 7zz aws az bcp buildah cf crackmapexec crane curl docker dotnet evil-winrm gh helm \
     http https ldapadd ldapdelete ldapmodify ldappasswd ldapsearch ldapwhoami lftp mariadb \
@@ -87,8 +89,13 @@ const PROGRAMS: &str = "\
 
 /// Returns the name of the program that `word` calls, if there are rules for it.
 pub(super) fn program(word: &[u8]) -> Option<&'static str> {
+    /// The programs in order: a long text has hundreds of thousands of words to look up.
+    static SORTED: LazyLock<Vec<&str>> =
+        LazyLock::new(|| PROGRAMS.split_ascii_whitespace().collect());
     let name = word.rsplit(|byte| *byte == b'/').next().unwrap_or(word);
-    find_exactly(PROGRAMS, name.strip_suffix(b".exe").unwrap_or(name))
+    let name = name.strip_suffix(b".exe").unwrap_or(name);
+    let found = SORTED.binary_search_by(|known| known.as_bytes().cmp(name));
+    found.ok().map(|at| SORTED[at])
 }
 
 /// Returns the rule of `program` for an option, and the length of the option's name.

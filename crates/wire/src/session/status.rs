@@ -48,6 +48,37 @@ pub struct RuntimeStatus {
     /// before `hello`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub questions: Option<Vec<OpenQuestion>>,
+    /// The MCP servers. Not sent before `hello`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub servers: Option<Vec<McpServerStatus>>,
+}
+
+/// The values of [`McpServerStatus::state`]. A reader accepts other words.
+pub mod mcp_server_state {
+    /// It was not needed yet.
+    pub const UNUSED: &str = "unused";
+    /// It is being started or reached.
+    pub const CONNECTING: &str = "connecting";
+    /// Its tools can be used.
+    pub const READY: &str = "ready";
+    /// It could not be started or reached, or has ended.
+    pub const FAILED: &str = "failed";
+}
+
+/// An MCP server, as the runtime sees it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct McpServerStatus {
+    /// Its name.
+    pub name: String,
+    /// Its state, see [`mcp_server_state`].
+    pub state: String,
+    /// The state in words for a person, and the reason if it failed.
+    pub text: String,
+    /// How many tools it has.
+    pub tools: u64,
+    /// Whether the project's `.mcp.json` names it, and not the user's settings.
+    pub is_project: bool,
 }
 
 /// A file of the project with instructions for the model.

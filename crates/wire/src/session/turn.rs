@@ -52,6 +52,16 @@ impl TokenUsage {
     pub fn all_input(self) -> u64 {
         self.input + self.cache_read + self.cache_write
     }
+
+    /// Returns the share of the input tokens that were read from the cache, from 0 to 1; `None` if
+    /// there are none.
+    #[must_use]
+    #[allow(clippy::cast_precision_loss, reason = "a share needs no more than three digits")]
+    pub fn cached_share(self) -> Option<f64> {
+        let all = self.all_input();
+        let share = || (self.cache_read as f64 / all as f64 * 1000.0).round() / 1000.0;
+        (all > 0).then(share)
+    }
 }
 
 impl Add for TokenUsage {
@@ -77,6 +87,10 @@ pub struct UsageReport {
     /// Their price in US dollars, if known.
     #[serde(default)]
     pub cost: Option<f64>,
+    /// The share of the input tokens that were read from the provider's cache, from 0 to 1; absent
+    /// if none was read.
+    #[serde(default)]
+    pub cached_share: Option<f64>,
     /// How many tokens the conversation has, as far as the model has reported it.
     #[serde(default)]
     pub context_tokens: u64,

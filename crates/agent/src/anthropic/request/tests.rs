@@ -65,7 +65,8 @@ fn specs() -> Arc<[ToolSpec]> {
 
 fn text(call: &EngineCall, model: &str) -> String {
     let call = EngineCall { model: model.into(), ..call.clone() };
-    String::from_utf8(body(&call, &mut WrittenTurns::default()).unwrap()).unwrap()
+    String::from_utf8(body(&call, CacheLife::FiveMinutes, &mut WrittenTurns::default()).unwrap())
+        .unwrap()
 }
 
 fn value(call: &EngineCall, model: &str) -> Value {
@@ -143,7 +144,7 @@ fn what_would_be_refused_is_left_out() {
 #[test]
 fn nothing_to_answer_is_an_error() {
     let nothing = call(vec![user(" ")]);
-    let error = body(&nothing, &mut WrittenTurns::default()).unwrap_err();
+    let error = body(&nothing, CacheLife::FiveMinutes, &mut WrittenTurns::default()).unwrap_err();
     assert_eq!(error.text, "There is nothing to answer: the message is empty");
 }
 
@@ -335,7 +336,7 @@ fn what_is_taken_over_is_what_would_be_written() {
         let thinking = (random(30) == 0).then_some(2_000);
         let call = EngineCall { messages: messages.clone(), thinking, ..call(Vec::new()) };
         let with = |written: &mut WrittenTurns| {
-            body(&call, written)
+            body(&call, CacheLife::FiveMinutes, written)
                 .map(|body| String::from_utf8(body).unwrap())
                 .map_err(|error| error.text)
         };
@@ -343,4 +344,14 @@ fn what_is_taken_over_is_what_would_be_written() {
         taken_over += usize::from(!written.json.is_empty());
     }
     assert!(taken_over > 500, "nothing is taken over: {taken_over}");
+}
+
+#[test]
+fn marks_may_hold_for_an_hour() {
+    let call = call(vec![user("Hi")]);
+    let body = body(&call, CacheLife::OneHour, &mut WrittenTurns::default()).unwrap();
+    let body = String::from_utf8(body).unwrap();
+    let (all, long) = ("cache_control", r#""cache_control":{"type":"ephemeral","ttl":"1h"}"#);
+    assert!(body.matches(all).count() > 0, "{body}");
+    assert_eq!(body.matches(all).count(), body.matches(long).count(), "{body}");
 }

@@ -7,6 +7,7 @@
 use std::sync::Arc;
 
 use super::{RequestTurn, turns};
+use crate::engine::CacheLife;
 use crate::message::{ChatMessage, Role};
 
 /// How many turns at the end are not kept. The user's last two, which get marks, are among them.
@@ -27,6 +28,15 @@ pub(in crate::anthropic) struct WrittenTurns {
     pub(super) json: Vec<u8>,
 }
 
+/// How the messages are written.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct WritingMode {
+    /// Whether thoughts are sent.
+    pub(super) with_thoughts: bool,
+    /// How long the provider keeps them.
+    pub(super) life: CacheLife,
+}
+
 #[derive(Debug, Clone, Copy)]
 struct WrittenTurn {
     /// How many messages there are up to its end.
@@ -42,7 +52,7 @@ impl WrittenTurns {
     pub(super) fn write(
         &mut self,
         messages: &[Arc<ChatMessage>],
-        with_thoughts: bool,
+        WritingMode { with_thoughts, life }: WritingMode,
         output: &mut Vec<u8>,
     ) -> serde_json::Result<bool> {
         self.keep_common(messages, with_thoughts);
@@ -53,7 +63,7 @@ impl WrittenTurns {
             self.clear();
             fresh = turns(messages, with_thoughts);
         }
-        super::mark_last(&mut fresh);
+        super::mark_last(&mut fresh, life);
         if fresh.is_empty() {
             return Ok(false);
         }

@@ -30,7 +30,7 @@ fn call(id: &str, name: &str) -> ClaudeEvent {
 
 fn result(id: &str, text: &str, is_error: bool) -> ClaudeEvent {
     let (id, content) = (id.to_owned(), json!(text));
-    ClaudeEvent::ToolResult(ClaudeToolResult { id, is_error, content })
+    ClaudeEvent::ToolResult(ClaudeToolResult { id, is_error, content, details: None })
 }
 
 #[test]

@@ -136,7 +136,7 @@ fn the_first_line_that_changes_is_known() {
     let check = |name: &str, input: &Value, expected: Option<u64>| {
         let raw = to_raw_value(input).unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        let line = runtime.block_on(tool(&room, name).first_line(&raw));
+        let line = runtime.block_on(tool(&room, name).first_line(name, &raw));
         assert_eq!(line, expected, "{input}");
     };
     let edit = |old: &str, new: &str| json!({ "path": "poem.txt", "oldText": old, "newText": new });

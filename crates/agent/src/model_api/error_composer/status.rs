@@ -92,6 +92,12 @@ fn said(body: &[u8]) -> ApiErrorBody {
     ApiErrorBody { kind: String::new(), message }
 }
 
+/// Returns the kind of error that a status means, given what the server says about it.
+pub(crate) fn error_kind_of(status: u16, message: &str) -> EngineErrorKind {
+    let said = ApiErrorBody { kind: String::new(), message: message.to_owned() };
+    kind(status, &said).unwrap_or(EngineErrorKind::Nonsense)
+}
+
 /// Returns the kind of error; `None` if the status reports success.
 fn kind(status: u16, said: &ApiErrorBody) -> Option<EngineErrorKind> {
     Some(match status {

@@ -224,3 +224,29 @@ fn the_input_of_a_tool_is_sent_in_pieces_too_if_it_is_wanted() {
         .collect();
     assert_eq!(inputs, ["a add {\"a\"", "a add :1}"]);
 }
+
+#[test]
+fn thoughts_in_the_text_are_thoughts() {
+    check(
+        &[
+            r#"{"choices":[{"index":0,"delta":{"content":"<thi"}}]}"#,
+            r#"{"choices":[{"index":0,"delta":{"content":"nk>Hm.</think>\n\nHi"}}]}"#,
+            STOP,
+            DONE,
+        ],
+        expect![[r#"
+            Thinking("Hm.")
+            Text("Hi")
+            usage 7 2 0
+            End(EndTurn)
+        "#]],
+    );
+    check(
+        &[r#"{"choices":[{"index":0,"delta":{"content":"<th"}}]}"#, STOP],
+        expect![[r#"
+            Text("<th")
+            usage 7 1 0
+            End(EndTurn)
+        "#]],
+    );
+}

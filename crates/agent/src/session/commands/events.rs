@@ -4,6 +4,7 @@
 mod tests;
 
 use std::collections::HashMap;
+use std::path::Path;
 use std::sync::Arc;
 
 use callgate_wire::session::{PastAttachment, PastUserMessage, SessionEvent, ToolResult, ToolUse};
@@ -13,6 +14,7 @@ use serde_json::value::RawValue;
 use crate::history::{History, HistoryError, HistoryPage};
 use crate::message::{Block, ChatMessage, MediaSource, Role, StoredToolResult};
 use crate::session::attachments::attached_text;
+use crate::session::modes::is_mode_note;
 use crate::session::tool_call::announced;
 use crate::session::{SessionShared, ToolMap};
 use crate::tool::{error_json, raw_json};
@@ -55,7 +57,8 @@ pub(super) async fn page(
 /// Sends the page as events of the request, as fast as the front end reads.
 pub(super) async fn tell(shared: &Arc<SessionShared>, id: &str, page: &HistoryPage) {
     let tools = shared.tools.current();
-    let mut retelling = EventRetelling { tools: &tools.by_name, calls: HashMap::new() };
+    let folder = &shared.options.folder;
+    let mut retelling = EventRetelling { tools: &tools.by_name, folder, calls: HashMap::new() };
     for (message, results) in page.messages.iter().zip(&page.results) {
         shared.output.room().await;
         shared.output.say_all(id, retelling.message(message, results));
@@ -66,6 +69,8 @@ pub(super) async fn tell(shared: &Arc<SessionShared>, id: &str, page: &HistoryPa
 /// The state of the conversion of a page into events.
 struct EventRetelling<'a> {
     tools: &'a ToolMap,
+    /// The folder in which engines work.
+    folder: &'a Path,
     /// The calls without a result, with the names of their tools.
     calls: HashMap<String, String>,
 }
@@ -84,7 +89,7 @@ impl EventRetelling<'_> {
                     self.calls.insert(id.clone(), name.clone());
                     let (tool_id, tool_name, input) = (id.clone(), name.clone(), input.clone());
                     let call = ToolUse { tool_id, tool_name, input, kind: None, locations: None };
-                    events.push(announced(self.tools, call));
+                    events.push(announced(self.tools, self.folder, call));
                 }
                 (_, Block::ToolResult { tool_use_id, content, is_error }) => {
                     let kept = results.iter().find(|kept| kept.tool_use_id == *tool_use_id);
@@ -100,6 +105,7 @@ impl EventRetelling<'_> {
                     events.push(SessionEvent::notice("interrupted", CUT_OFF));
                 }
                 (_, Block::LeftOut) => is_left_out = true,
+                (Role::User, block) if is_mode_note(block) => {}
                 (Role::Assistant, Block::Text { text }) => {
                     events.push(SessionEvent::Token(text.clone()));
                 }

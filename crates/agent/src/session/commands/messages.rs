@@ -7,6 +7,7 @@ use callgate_wire::session::MAX_LINE;
 use serde_json::value::{RawValue, to_raw_value};
 
 use crate::message::Block;
+use crate::session::modes::is_mode_note;
 use crate::tool::error_json;
 
 /// The longest content of one message: a line, less what surrounds the content.
@@ -15,6 +16,13 @@ const LONGEST: usize = MAX_LINE - 16 * 1024;
 /// Returns the content of a message so that it fits into a line. The largest blocks are replaced by
 /// a note if necessary.
 pub(super) fn content(blocks: &[Block]) -> Option<Box<RawValue>> {
+    let told: Vec<Block>;
+    let mut blocks = blocks;
+    // What the model was told about the mode is not what the user has said.
+    if blocks.iter().any(is_mode_note) {
+        told = blocks.iter().filter(|block| !is_mode_note(block)).cloned().collect();
+        blocks = &told;
+    }
     let whole = to_raw_value(blocks).ok()?;
     let size = whole.get().len();
     if size <= LONGEST {

@@ -34,14 +34,12 @@ impl TurnDriver<'_> {
         self.answer = Some(self.answering.engine.answer(call));
     }
 
-    pub(super) fn call(&self, messages: Vec<Arc<ChatMessage>>) -> EngineCall {
+    pub(super) fn call(&self, mut messages: Vec<Arc<ChatMessage>>) -> EngineCall {
         let options = &self.shared.options;
+        self.shared.modes.tell_last(&self.name, &mut messages);
         EngineCall {
             model: Arc::clone(&self.answering.model),
-            system: self
-                .shared
-                .modes
-                .system(&self.name, &self.shared.prompts.of(options, &self.name)),
+            system: self.shared.prompts.of(options, &self.name),
             messages,
             tools: Arc::clone(&self.shared.tools.current().specs),
             max_tokens: options.max_tokens,

@@ -35,9 +35,11 @@ impl TurnDriver<'_> {
         let answer = self.meter.so_far();
         let usd = self.shared.cost(&self.answering, answer, self.meter.cost());
         let cost = self.cost.zip(usd).map(|(cost, usd)| cost + usd);
+        let usage = self.taken + answer;
         SessionEvent::Usage(UsageReport {
-            usage: self.taken + answer,
+            usage,
             cost,
+            cached_share: usage.cached_share(),
             context_tokens: self.read.unwrap_or_default() + self.written.unwrap_or(answer.output),
             context_window: Some(self.window()),
         })

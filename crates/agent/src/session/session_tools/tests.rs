@@ -85,7 +85,13 @@ async fn the_tools_of_a_source_are_there_once_it_is_prepared() {
     assert_eq!(names(&tools), ["read", "look1"]);
     let before = tools.current();
     assert!(Arc::ptr_eq(&before, &tools.current()), "nothing has changed");
-    let turn = || TurnContext { gate: &Closed, conversation: "c", may_ask: true, mirror: None };
+    let turn = || TurnContext {
+        gate: &Closed,
+        conversation: "c",
+        may_ask: true,
+        mirror: None,
+        notices: Arc::new(|_| {}),
+    };
     tools.prepare(turn()).await;
     assert_eq!(names(&tools), ["read", "look1", "look0"]);
     tools.prepare(turn()).await;

@@ -144,8 +144,17 @@ fn status() -> impl Strategy<Value = RuntimeStatus> {
     let named = (of(text()), of(text()), of(text()), of(text()));
     let instruction = (text(), any::<u64>(), any::<bool>())
         .prop_map(|(path, bytes, is_cut)| InstructionFile { path, bytes, is_cut });
+    let server = (text(), text(), text(), any::<u64>(), any::<bool>()).prop_map(
+        |(name, state, text, tools, is_project)| McpServerStatus {
+            name,
+            state,
+            text,
+            tools,
+            is_project,
+        },
+    );
     let open = (
-        (of(mode()), of(vec(instruction, 0..3))),
+        (of(mode()), of(vec(instruction, 0..3)), of(vec(server, 0..3))),
         of(vec(open_request(), 0..3)),
         of(vec(open_question(), 0..3)),
     );
@@ -155,7 +164,7 @@ fn status() -> impl Strategy<Value = RuntimeStatus> {
             conversation_length,
             uptime,
             named,
-            ((mode, instructions), requests, questions),
+            ((mode, instructions, servers), requests, questions),
         )| {
             let (engine, engine_reason, model, conversation_id) = named;
             RuntimeStatus {
@@ -170,6 +179,7 @@ fn status() -> impl Strategy<Value = RuntimeStatus> {
                 instructions,
                 requests,
                 questions,
+                servers,
             }
         },
     )
@@ -245,6 +255,7 @@ fn usage() -> impl Strategy<Value = UsageReport> {
             UsageReport {
                 usage: TokenUsage { input, output, cache_read, cache_write },
                 cost: cents.map(|cents| f64::from(cents) / 100.0),
+                cached_share: cents.map(|cents| f64::from(cents % 101) / 100.0),
                 context_tokens,
                 context_window,
             }

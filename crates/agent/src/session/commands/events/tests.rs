@@ -41,7 +41,8 @@ fn lines(events: Vec<SessionEvent>) -> Vec<Value> {
 
 fn told(messages: &[(ChatMessage, Vec<StoredToolResult>)]) -> Vec<Value> {
     let tools = ToolMap::new();
-    let mut retelling = EventRetelling { tools: &tools, calls: HashMap::new() };
+    let mut retelling =
+        EventRetelling { tools: &tools, folder: Path::new("/"), calls: HashMap::new() };
     let mut events: Vec<SessionEvent> = Vec::new();
     for (message, results) in messages {
         events.extend(retelling.message(message, results));

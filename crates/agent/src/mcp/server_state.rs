@@ -1,0 +1,36 @@
+//! What is known of a server, and in which words it is told.
+
+use callgate_wire::session::{McpServerStatus, mcp_server_state};
+
+/// The state of a server.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) enum ServerState {
+    /// It was not needed yet.
+    #[default]
+    Unused,
+    /// It is being started or reached.
+    Connecting,
+    /// Its tools can be used.
+    Ready,
+    /// It could not be started or reached, or has ended, for this reason.
+    Failed(String),
+}
+
+impl ServerState {
+    /// Returns what front ends are told about the server of this name, which has so many tools.
+    pub(super) fn status(&self, name: &str, is_project: bool, tools: usize) -> McpServerStatus {
+        let (state, text) = match self {
+            Self::Unused => (mcp_server_state::UNUSED, "starts with the next message".to_owned()),
+            Self::Connecting => (mcp_server_state::CONNECTING, "is connecting".to_owned()),
+            Self::Ready => (mcp_server_state::READY, format!("is ready: {}", counted(tools))),
+            Self::Failed(why) => (mcp_server_state::FAILED, why.clone()),
+        };
+        let (name, state) = (name.to_owned(), state.to_owned());
+        McpServerStatus { name, state, text, tools: tools as u64, is_project }
+    }
+}
+
+/// Returns a number of tools in words.
+pub(super) fn counted(tools: usize) -> String {
+    if tools == 1 { "1 tool".to_owned() } else { format!("{tools} tools") }
+}
