@@ -88,10 +88,11 @@ mod tests {
                 let mut passed = filter.push(&all.as_bytes()[..at]);
                 passed.extend(filter.push(&all.as_bytes()[at..]));
                 let passed = String::from_utf8(passed).unwrap();
-                // The line feed of a CR LF at the end of a long event may stay, which is blank.
-                let passed: String = passed.split(end).collect::<Vec<_>>().join("|");
-                let passed = passed.replace("|\n", "|");
-                assert_eq!(passed, expected.split(end).collect::<Vec<_>>().join("|"), "{at}");
+                // The line feed of a CR LF after an event comes with the next one.
+                let passed = passed.replace("\r\n", "\n").replace('\r', "\n") + "\n";
+                let expected = expected.replace("\r\n", "\n").replace('\r', "\n");
+                let blank = |text: &str| text.replace("\n\n\n", "\n\n").trim_start().to_owned();
+                assert_eq!(blank(&passed), blank(&expected), "{end:?} {at}");
                 assert_eq!((filter.take_skipped(), filter.take_skipped()), (1, 0));
             }
         }
