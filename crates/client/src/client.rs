@@ -163,7 +163,7 @@ impl Client {
     pub async fn status(&self) -> Result<RuntimeStatus, ClientError> {
         let reply = self.request(SessionCommand::GetStatus).await?;
         match &reply.event {
-            SessionEvent::Status(status) => Ok(status.clone()),
+            SessionEvent::Status(status) => Ok((**status).clone()),
             _ => Err(ClientError::Unexpected { kind: SessionCommand::GetStatus.kind() }),
         }
     }

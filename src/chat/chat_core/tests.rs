@@ -32,7 +32,7 @@ fn core() -> ChatCore {
         conversation_id: Some("c1".into()),
         ..RuntimeStatus::default()
     };
-    core.errand_done(NOW, Errand::Status, Ok(reply(SessionEvent::Status(status))));
+    core.errand_done(NOW, Errand::Status, Ok(reply(SessionEvent::Status(Box::new(status)))));
     core
 }
 
@@ -230,7 +230,7 @@ fn the_death_of_the_runtime_is_said_and_the_conversation_goes_on() {
     assert!(text.contains("Retry: /regenerate"), "{text}");
     core.runtime_state(&RuntimeState::Ready(Arc::new(RuntimeReady::at(0))));
     let other = RuntimeStatus { conversation_id: Some("new".into()), ..RuntimeStatus::default() };
-    core.errand_done(NOW, Errand::Status, Ok(reply(SessionEvent::Status(other))));
+    core.errand_done(NOW, Errand::Status, Ok(reply(SessionEvent::Status(Box::new(other)))));
     core.take_actions();
     let actions = type_line(&mut core, "again");
     let Some(ChatAction::Turn(_, command)) = actions.last() else { panic!("{actions:?}") };

@@ -133,7 +133,7 @@ impl AgentSession {
                 questions: Some(questions),
                 servers: Some(shared.tools.servers()),
             };
-            shared.output.say(&id, SessionEvent::Status(status));
+            shared.output.say(&id, SessionEvent::Status(Box::new(status)));
         });
         self.named.insert(task.id(), (name, None));
     }

@@ -105,7 +105,7 @@ impl Runtime {
                 self.say(&id, SessionEvent::Done(None));
             }
             SessionCommand::GetStatus => {
-                self.say(&id, SessionEvent::Status(status()));
+                self.say(&id, SessionEvent::Status(Box::new(status())));
             }
             SessionCommand::NewConversation { .. } => {
                 let conversation_id = "new".to_owned();

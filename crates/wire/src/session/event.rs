@@ -50,7 +50,7 @@ pub enum SessionEvent {
         data: Option<ErrorData>,
     },
     /// The answer to `get_status`.
-    Status(RuntimeStatus),
+    Status(Box<RuntimeStatus>),
 }
 
 /// Something that the user may want to know.
@@ -157,7 +157,7 @@ impl SessionEvent {
                 error: required(members, "error", "a string")?,
                 data: members.some("data").map(|_| data(members, ERROR)).transpose()?,
             },
-            "status" => Self::Status(data(members, STATUS)?),
+            "status" => Self::Status(Box::new(data(members, STATUS)?)),
             _ => return Err(UnreadableReason::unknown(kind)),
         })
     }

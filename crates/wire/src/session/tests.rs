@@ -221,11 +221,8 @@ fn a_long_unknown_kind_is_cut() {
 
 #[test]
 fn one_event_ends_a_request() {
-    let ends = [
-        SessionEvent::Done(None),
-        SessionEvent::error(""),
-        SessionEvent::Status(RuntimeStatus::default()),
-    ];
+    let ends =
+        [SessionEvent::Done(None), SessionEvent::error(""), SessionEvent::Status(Box::default())];
     assert!(ends.iter().all(SessionEvent::is_end));
     assert!(!SessionEvent::Token(String::new()).is_end());
 }

@@ -23,14 +23,14 @@ pub(super) fn without_extensions(event: SessionEvent) -> SessionEvent {
         SessionEvent::ToolResult(result) => {
             SessionEvent::ToolResult(ToolResult { is_error: None, ..result })
         }
-        SessionEvent::Status(status) => SessionEvent::Status(RuntimeStatus {
+        SessionEvent::Status(status) => SessionEvent::Status(Box::new(RuntimeStatus {
             mode: None,
             instructions: None,
             requests: None,
             questions: None,
             servers: None,
-            ..status
-        }),
+            ..*status
+        })),
         event => event,
     }
 }

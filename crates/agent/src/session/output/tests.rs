@@ -169,7 +169,11 @@ fn asked(question: &str, input: &Value) -> SessionEvent {
 fn status(output: &SessionOutput, id: &str) -> SessionEvent {
     let (requests, questions) = output.open_beside(id);
     let (requests, questions) = (Some(requests), Some(questions));
-    SessionEvent::Status(RuntimeStatus { requests, questions, ..RuntimeStatus::default() })
+    SessionEvent::Status(Box::new(RuntimeStatus {
+        requests,
+        questions,
+        ..RuntimeStatus::default()
+    }))
 }
 
 #[tokio::test]

@@ -299,7 +299,7 @@ fn event() -> impl Strategy<Value = SessionEvent> {
         (text(), text()).prop_map(|(kind, text)| SessionEvent::Notice(Notice { kind, text })),
         of(object()).prop_map(SessionEvent::Done),
         failure(),
-        status().prop_map(SessionEvent::Status),
+        status().prop_map(|status| SessionEvent::Status(Box::new(status))),
     ]
 }
 
