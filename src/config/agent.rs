@@ -111,9 +111,7 @@ impl ConfigCheck<'_> {
             api_key: api_key.map(|key| key.value),
             fallback_model: Some(self.text("agent.fallback_model"))
                 .filter(|model| !model.is_empty()),
-            effort: self
-                .is_set("agent.effort")
-                .then(|| self.word("agent.effort", EFFORTS, Effort::Medium)),
+            effort: self.word("agent.effort", EFFORTS, None),
             openai_model: Some(self.text("agent.openai_model")).filter(|model| !model.is_empty()),
             openai_url: self.is_set("agent.openai_url").then(|| self.url("agent.openai_url")),
             openai_key: openai_key.map(|key| key.value),

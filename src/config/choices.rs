@@ -50,12 +50,13 @@ pub(crate) const ENGINES: &[(&str, EngineSetting)] = &[
     ("offline", EngineSetting::Offline),
 ];
 /// The words for `agent.effort`.
-pub(crate) const EFFORTS: &[(&str, Effort)] = &[
-    ("low", Effort::Low),
-    ("medium", Effort::Medium),
-    ("high", Effort::High),
-    ("xhigh", Effort::ExtraHigh),
-    ("max", Effort::Max),
+pub(crate) const EFFORTS: &[(&str, Option<Effort>)] = &[
+    ("default", None),
+    ("low", Some(Effort::Low)),
+    ("medium", Some(Effort::Medium)),
+    ("high", Some(Effort::High)),
+    ("xhigh", Some(Effort::ExtraHigh)),
+    ("max", Some(Effort::Max)),
 ];
 
 /// The words for `agent.cache_life`.

@@ -13,7 +13,7 @@ use crate::config::value::ValueKind;
 const COUNT: (i64, i64) = (1, UNLIMITED);
 const CACHE_WORDS: &[&str] = &["5m", "1h"];
 const ENGINE_WORDS: &[&str] = &["auto", "anthropic", "openai", "claude-code", "offline"];
-const EFFORT_WORDS: &[&str] = &["low", "medium", "high", "xhigh", "max"];
+const EFFORT_WORDS: &[&str] = &["default", "low", "medium", "high", "xhigh", "max"];
 const LEVEL_WORDS: &[&str] = &["error", "warn", "info", "debug"];
 const PRICES: &str = "MODEL=INPUT/OUTPUT or MODEL=INPUT/OUTPUT/CACHED, separated by commas";
 const RESUME: &str = "true, false or the id of a conversation in quotes";
@@ -174,6 +174,7 @@ pub(crate) const KEYS: &[SettingKey] = &[
         .about("The model that answers if the chosen one is overloaded or unknown"),
     choice("agent.effort", "LEVEL", EFFORT_WORDS, |text| meaning_of(EFFORTS, text).is_some())
         .about("How much effort the model puts into an answer")
+        .default("default")
         .note("not every model knows it, or every level"),
     text("agent.openai_model", "NAME", "the name of a model, such as gpt-5", is_model_name)
         .about("The model of the engine openai, as its server names it")
