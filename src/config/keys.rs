@@ -206,7 +206,7 @@ mod tests {
             assert!(words.iter().all(|word| is_valid(word)), "{}: {words:?}", key.name);
             assert!(key.help().ends_with(&one_of(words)), "{}", key.help());
         }
-        assert_eq!(count, 7);
+        assert_eq!(count, 8);
         assert_eq!(one_of(&["a", "b", "c"]), "a, b or c");
         assert_eq!(one_of(&["a"]), "a");
     }

@@ -40,7 +40,13 @@ pub(super) fn fill(act: &mut Act, json: &str) {
     act.input = (json.len() <= LARGEST_INPUT).then(|| json.to_owned());
     let tool = act.tool.clone();
     match ToolAct::of(&act.agent, &tool, &input) {
-        ToolAct::Run(run) => command(act, &run, &input),
+        ToolAct::Run(run) => {
+            command(act, &run, &input);
+            if run.shell == ToolShell::Typed {
+                // The lines before it may have changed the folder, and what names mean.
+                act.runs.note_anything("a running program's state, which is not known");
+            }
+        }
         ToolAct::Fetch { url, .. } => network(act, url),
         ToolAct::Patch(patch) => {
             if patch.texts.len() > 1 {

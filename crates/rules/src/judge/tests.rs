@@ -5,10 +5,28 @@ use serde_json::{Value, json};
 use super::*;
 use crate::disk::tests::MadeUpDisk;
 use crate::disk::{MOST_LOOKUPS, NoLinks};
-use crate::{Guarded, RuleFile, Trust};
+use crate::{Guarded, RuleFile, Trust, UnclearCommands};
 
 const HOME: &str = "/home/ada";
 const PROJECT: &str = "/home/ada/engine";
+
+/// What a running shell does with a line depends on the lines before it: `cd ~/.ssh`, `alias g=git`.
+#[test]
+fn a_line_that_is_typed_into_a_program_is_asked_about_in_every_mode() {
+    let rules = "[[rule]]\nname = \"keys\"\ndecide = \"deny\"\npath = \"~/.ssh\"\n";
+    for unclear in [UnclearCommands::Ask, UnclearCommands::Mode] {
+        for rules in [rules, ""] {
+            let file = RuleFile::read("rules.toml", rules, Trust::User);
+            let policy = Policy::new(Guarded::new(HOME)).with(&file, None).with_unclear(unclear);
+            for line in ["cat id_rsa", "g push", "git \\", "y"] {
+                let input = json!({ "id": "command-1", "line": line }).to_string();
+                let act = Act::of("write_to_command", &input, PROJECT, "callgate", HOME);
+                let verdict = judge(&policy, &act, &NoLinks, &Moment::at(0, 0));
+                assert!(verdict.is_unclear, "{line}: {verdict:?}");
+            }
+        }
+    }
+}
 
 const LINKS: &[(&str, &str)] = &[
     ("/home/ada/engine/src/out", "/srv/out"),

@@ -135,7 +135,8 @@ impl PossibleRuns {
         self.runs.push(self.runs.get(index).copied().unwrap_or_default());
     }
 
-    fn note_anything(&mut self, reason: &'static str) {
+    /// Notes why it could run anything.
+    pub(crate) fn note_anything(&mut self, reason: &'static str) {
         self.anything.get_or_insert(reason);
     }
 
