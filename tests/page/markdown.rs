@@ -1,7 +1,7 @@
 //! Markdown in the page: what is shown is what was written.
 
 use callgate_testkit::commonmark;
-use callgate_testkit::page::PageDesk;
+use callgate_testkit::page::{PageDesk, show};
 use serde_json::{Value, json};
 
 use crate::stage::desk_with_page;
@@ -116,6 +116,7 @@ fn a_plan_is_formatted_and_shown_as_it_is_written_at_one_key() {
     let Some((stage, page)) = desk_with_page() else { return };
     let plan = "# Clean up\n\nRemove **$HOME/build** and `cache_old_files`, keep flags[0].\n";
     let asked = stage.ask_about("ExitPlanMode", &json!({ "plan": plan }));
+    show(&page, "Clean up");
     page.wait_for_text(".plan .markdown", "Remove $HOME/build and cache_old_files, keep flags[0].");
     assert_eq!(page.count(".plan strong"), 1);
     page.press_keys("s");

@@ -142,12 +142,15 @@ export class GrowingMarkdown {
       this.#start = this.#settled = 0;
       ({ tokens, lines, last } = this.#parse(text, {}));
     }
-    while (this.node.childNodes.length > this.#settled) this.node.lastChild?.remove();
     if (TOO_DEEP.test(text)) return showPlainly(this.node, text);
+    if (this.node.classList.contains("pre")) this.node.replaceChildren();
     this.node.classList.remove("pre");
-    answers.append(this.node, tokens.slice(0, last), lines);
-    this.#settled = this.node.childNodes.length;
-    answers.append(this.node, tokens.slice(last), lines);
+    const fresh = document.createElement("div");
+    answers.append(fresh, tokens.slice(0, last), lines);
+    const settled = this.#settled + fresh.childNodes.length;
+    answers.append(fresh, tokens.slice(last), lines);
+    grow(this.node, fresh, this.#settled);
+    this.#settled = settled;
     const before = lines.slice(0, tokens[last]?.map?.[0] ?? 0);
     if (before.length === 0) return;
     const passed = before.join("\n") + "\n";
@@ -168,6 +171,35 @@ export class GrowingMarkdown {
     );
     return { tokens, lines, last: Math.max(last, 0) };
   }
+}
+
+/**
+ * Makes the children of an element from `start` on like those of another one. What is the same stays,
+ * and with it what somebody has selected.
+ * @param {Element} element @param {Element} fresh @param {number} [start]
+ */
+function grow(element, fresh, start = 0) {
+  const known = [...element.childNodes].slice(start);
+  const nodes = [...fresh.childNodes];
+  for (const [at, node] of nodes.entries()) {
+    const old = known[at];
+    if (!old) element.append(node);
+    else if (old instanceof Text && node instanceof Text) growText(old, node.data);
+    else if (old instanceof Element && node instanceof Element && isAlike(old, node)) grow(old, node);
+    else old.replaceWith(node);
+  }
+  for (const old of known.slice(nodes.length)) old.remove();
+}
+
+/** @param {Text} old @param {string} text */
+function growText(old, text) {
+  if (text.startsWith(old.data)) old.appendData(text.slice(old.length));
+  else old.data = text;
+}
+
+/** @param {Element} one @param {Element} other */
+function isAlike(one, other) {
+  return one.cloneNode(false).isEqualNode(other.cloneNode(false));
 }
 
 function box() {
