@@ -11,6 +11,7 @@ use std::thread;
 use std::time::Duration;
 
 use rustix::fs::inotify::{self, CreateFlags, ReadFlags, Reader, WatchFlags};
+use rustix::io::Errno;
 
 /// How often a new socket is tried before it listens, and how long the pauses are.
 const TRIES: u32 = 40;
@@ -35,7 +36,12 @@ fn wait(changes: &OwnedFd, socket: &Path, arrived: &impl Fn()) -> io::Result<()>
     loop {
         let (folder, name) = nearest(socket);
         // A folder that is watched already is not watched twice.
-        inotify::add_watch(changes, folder, flags)?;
+        match inotify::add_watch(changes, folder, flags) {
+            Ok(_) => {}
+            // It was removed just now: another one is the nearest.
+            Err(Errno::NOENT | Errno::NOTDIR) => continue,
+            Err(error) => return Err(error.into()),
+        }
         // What was made before the watch is not reported.
         if socket.exists() {
             tell(socket, arrived);

@@ -14,9 +14,15 @@ const CALLGATE: &str = env!("CARGO_BIN_EXE_callgate");
 const LIMIT: Duration = Duration::from_mins(1);
 const PATH: &str = "/usr/bin:/bin";
 const KEY: &str = "agent.api_key_keyring";
-/// Unlocks a new keyring.
-const UNLOCK: &str =
-    "printf password | gnome-keyring-daemon --unlock --components=secrets >/dev/null 2>&1\n";
+/// Unlocks a new keyring, and waits until its daemon has its name on the bus: whoever asks for the
+/// name before that starts another one.
+const UNLOCK: &str = "\
+    printf password | gnome-keyring-daemon --unlock --components=secrets >/dev/null 2>&1
+    until dbus-send --session --print-reply --dest=org.freedesktop.DBus /org/freedesktop/DBus \
+        org.freedesktop.DBus.NameHasOwner string:org.freedesktop.secrets | grep -q true
+    do sleep 0.02
+    done
+";
 
 /// Runs a script in a session with a D-Bus of its own. Returns `None` where the programs are not
 /// installed.
