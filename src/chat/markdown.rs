@@ -18,6 +18,10 @@ use highlighter::CodeHighlighter;
 const LONGEST_LINE: usize = 8192;
 /// The longest block that is drawn as one.
 const LONGEST_BLOCK: usize = 32 * 1024;
+/// The longest paragraph that waits for its end; of a longer one only the last line does. What is
+/// drawn anew has to be a few rows: a window that becomes narrower shows what it has no room for
+/// twice.
+const LONGEST_OPEN: usize = 300;
 /// What stands before the lines of a block that is quoted.
 const QUOTE_MARKS: [char; 3] = [' ', '\t', '>'];
 
@@ -46,10 +50,11 @@ struct CodeFence {
     highlighter: Option<CodeHighlighter>,
 }
 
-/// A block or an item of a list: where it begins, and whether it is code between fences.
+/// A block or an item of a list: where it begins, and what it is.
 struct MarkdownUnit {
     at: usize,
     is_fenced: bool,
+    is_paragraph: bool,
 }
 
 impl MarkdownStream {
@@ -103,7 +108,12 @@ impl MarkdownStream {
             } else if self.source.len() - last.at > LONGEST_BLOCK {
                 return self.settle(self.source.len(), page, rows);
             } else {
-                return self.settle(last.at, page, rows);
+                self.settle(last.at, page, rows);
+                let end = line_start(&self.source, self.source.len() - 1);
+                if last.is_paragraph && end > LONGEST_OPEN && !self.source.ends_with("\n\n") {
+                    self.settle(end, page, rows);
+                }
+                return;
             }
         }
         while self.fence.is_some() && !self.source.is_empty() {
@@ -135,7 +145,8 @@ impl MarkdownStream {
                 let at = line_start(&self.source, range.start - shift);
                 let is_fenced =
                     matches!(event, Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(_))));
-                starts.push(MarkdownUnit { at, is_fenced });
+                let is_paragraph = matches!(event, Event::Start(Tag::Paragraph));
+                starts.push(MarkdownUnit { at, is_fenced, is_paragraph });
             }
             match &event {
                 Event::Start(tag) => {

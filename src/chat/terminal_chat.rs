@@ -124,6 +124,8 @@ impl TerminalChat {
 struct DrawnChat {
     chat: RunningChat,
     screen: InlineScreen,
+    /// The size for which it is drawn.
+    page: ChatPage,
     colours: bool,
     drawn: Instant,
     /// How long after the last frame the next one is due, if something has changed.
@@ -135,9 +137,11 @@ struct DrawnChat {
 impl DrawnChat {
     fn new(chat: TerminalChat, events: mpsc::Sender<ChatEvent>) -> Self {
         let TerminalChat { start, colours } = chat;
+        let page = page(colours);
         Self {
-            chat: RunningChat::new(start, page(colours), events),
+            chat: RunningChat::new(start, page, events),
             screen: InlineScreen::default(),
+            page,
             colours,
             drawn: Instant::now(),
             pause: Some(FRAME),
@@ -185,6 +189,10 @@ impl DrawnChat {
         if std::mem::take(&mut self.is_away) {
             self.start_anew();
         }
+        // The signal may come later than the size.
+        if page(self.colours) != self.page {
+            self.resized()?;
+        }
         let frame = self.chat.core.frame(self.chat.now());
         let text = self.screen.draw(frame);
         (self.drawn, self.pause) = (Instant::now(), None);
@@ -194,10 +202,10 @@ impl DrawnChat {
     }
 
     fn resized(&mut self) -> io::Result<()> {
-        let page = page(self.colours);
-        self.chat.core.resize(page);
+        self.page = page(self.colours);
+        self.chat.core.resize(self.page);
         self.changed(FRAME);
-        print(&self.screen.wipe(page.width))
+        print(&self.screen.wipe(self.page.width))
     }
 
     /// Draws nothing until the terminal is back.
@@ -208,7 +216,8 @@ impl DrawnChat {
     /// Draws everything again below whatever the shell has printed.
     fn start_anew(&mut self) {
         self.screen = InlineScreen::default();
-        self.chat.core.resize(page(self.colours));
+        self.page = page(self.colours);
+        self.chat.core.resize(self.page);
         self.changed(FRAME);
     }
 
