@@ -1,4 +1,4 @@
-//! The project's own instructions: what the model reads of them, and what front ends are told.
+//! The project's own instructions: what the model reads of them, and what front ends receive.
 
 use std::fs;
 

@@ -141,6 +141,17 @@ pub(crate) fn one_line(message: &impl Serialize) -> Vec<u8> {
 }
 
 /// Returns a message and the line it is written as, for tests of the line protocols.
+/// Reads a text of at most `limit` bytes.
+pub(crate) fn bounded(
+    members: &Members,
+    field: &'static str,
+    limit: usize,
+    expected: &'static str,
+) -> Result<String, Malformed> {
+    let text: String = required(members, field, expected)?;
+    if text.len() <= limit { Ok(text) } else { Err(Malformed::wrong(field, expected)) }
+}
+
 #[cfg(test)]
 pub(crate) fn shown(message: &impl fmt::Debug, line: &[u8]) -> String {
     let message = format!("{message:?}").replace('\r', "␍").replace('\n', "␊");

@@ -64,7 +64,7 @@ impl ProjectInstructions {
     pub fn read(&self) -> ReadInstructions {
         let folders = self.folders();
         let Some(top) = folders.first() else { return ReadInstructions::default() };
-        // Nothing is told of a folder that cannot be read: there is nothing to follow.
+        // A folder that cannot be read is not reported: there is nothing to follow.
         let Ok(roots) = AllowedFolders::open(top, std::slice::from_ref(top)) else {
             return ReadInstructions::default();
         };

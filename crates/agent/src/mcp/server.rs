@@ -111,7 +111,7 @@ impl ToolServer {
         lock(&self.tools).clone()
     }
 
-    /// Returns what front ends are told about it.
+    /// Returns its state, as front ends receive it.
     pub(super) fn status(&self) -> McpServerStatus {
         let tools = lock(&self.tools).len();
         lock(&self.state).status(&self.settings.name, !self.is_own, tools)

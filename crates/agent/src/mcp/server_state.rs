@@ -1,4 +1,4 @@
-//! What is known of a server, and in which words it is told.
+//! The state of a server, and the words for it.
 
 use callgate_wire::session::{McpServerStatus, mcp_server_state};
 
@@ -17,7 +17,7 @@ pub(super) enum ServerState {
 }
 
 impl ServerState {
-    /// Returns what front ends are told about the server of this name, which has so many tools.
+    /// Returns the state as front ends receive it, for the server of this name with so many tools.
     pub(super) fn status(&self, name: &str, is_project: bool, tools: usize) -> McpServerStatus {
         let (state, text) = match self {
             Self::Unused => (mcp_server_state::UNUSED, "starts with the next message".to_owned()),

@@ -57,7 +57,7 @@ struct CommandProgress {
     is_over: bool,
 }
 
-/// What somebody who looks at a command is told.
+/// What a look at a command returns.
 pub(super) struct CommandNews {
     pub(super) output: String,
     pub(super) is_cut: bool,

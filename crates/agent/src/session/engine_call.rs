@@ -58,7 +58,7 @@ mod tests {
 
     fn check(tool: &str, input: &Value, kind: &str, at: &[(&str, Option<u64>)]) {
         let input = to_raw_value(input).unwrap();
-        let (word, places) = described(tool, &input, Path::new("/work"));
+        let (word, places) = described(tool, &input, Path::new("/project"));
         let places: Vec<(&str, Option<u64>)> =
             places.iter().map(|place| (&*place.path, place.line)).collect();
         assert_eq!((word, &places[..]), (kind, at), "{tool}");
@@ -69,9 +69,9 @@ mod tests {
         let file = json!({"file_path": "/a/b.txt", "offset": 7});
         check("Read", &file, "read", &[("/a/b.txt", Some(7))]);
         check("Write", &file, "edit", &[("/a/b.txt", None)]);
-        check("Edit", &json!({"file_path": "b.txt"}), "edit", &[("/work/b.txt", None)]);
+        check("Edit", &json!({"file_path": "b.txt"}), "edit", &[("/project/b.txt", None)]);
         check("NotebookEdit", &json!({"notebook_path": "/n"}), "edit", &[("/n", None)]);
-        check("Grep", &json!({"pattern": "x"}), "search", &[("/work/", None)]);
+        check("Grep", &json!({"pattern": "x"}), "search", &[("/project/", None)]);
         check("Glob", &json!({"pattern": "*", "path": "/s"}), "search", &[("/s", None)]);
         check("Bash", &json!({"command": "ls"}), "execute", &[]);
         check("WebFetch", &json!({"url": "http://a"}), "fetch", &[]);

@@ -98,7 +98,7 @@ fn is_plan(block: &Block) -> bool {
     matches!(block, Block::Text { text } if text == PLAN)
 }
 
-/// Returns true if a part of a message is what the model was told about the mode.
+/// Returns true if a part of a message is the text about the mode, which is for the model.
 pub(super) fn is_mode_note(block: &Block) -> bool {
     is_plan(block) || matches!(block, Block::Text { text } if text == PLAN_IS_OVER)
 }

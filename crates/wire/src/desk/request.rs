@@ -8,7 +8,7 @@ use super::{
     Unreadable, UnreadableReason,
 };
 use crate::approval::{Action, Press, RequestId};
-use crate::fields::{Malformed, members_of, one_line, optional, optional_object, required, text};
+use crate::fields::{Malformed, bounded, members_of, one_line, optional, optional_object, text};
 use crate::raw::Members;
 
 /// A request of a viewer.
@@ -267,14 +267,4 @@ fn optional_bounded(
     expected: &'static str,
 ) -> Result<Option<String>, Malformed> {
     members.some(field).map(|_| bounded(members, field, limit, expected)).transpose()
-}
-
-fn bounded(
-    members: &Members,
-    field: &'static str,
-    limit: usize,
-    expected: &'static str,
-) -> Result<String, Malformed> {
-    let text: String = required(members, field, expected)?;
-    if text.len() <= limit { Ok(text) } else { Err(Malformed::wrong(field, expected)) }
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::fields::{Malformed, optional, required};
+use crate::fields::{Malformed, bounded, optional};
 use crate::raw::Members;
 
 /// The longest query for files, in bytes.
@@ -71,22 +71,12 @@ impl WantedFile {
             Some(0) => Err(Malformed::wrong(field, COUNT)),
             count => Ok(count),
         };
-        let path = text(members, "path", LONGEST_PATH, "a string of at most 4096 bytes")?;
+        let path = bounded(members, "path", LONGEST_PATH, "a string of at most 4096 bytes")?;
         Ok(Self { path, offset: count("offset")?, limit: count("limit")? })
     }
 }
 
 /// Returns the query of `find_files`.
 pub(super) fn query(members: &Members) -> Result<String, Malformed> {
-    text(members, "query", LONGEST_QUERY, "a string of at most 1024 bytes")
-}
-
-fn text(
-    members: &Members,
-    field: &'static str,
-    limit: usize,
-    expected: &'static str,
-) -> Result<String, Malformed> {
-    let text: String = required(members, field, expected)?;
-    if text.len() <= limit { Ok(text) } else { Err(Malformed::wrong(field, expected)) }
+    bounded(members, "query", LONGEST_QUERY, "a string of at most 1024 bytes")
 }

@@ -213,7 +213,7 @@ async fn what_is_small_is_written_at_once_unless_another_process_writes() {
     let fragment = [r#"{"role":"assistant","content":[{"type":"text","text":"Hel"}]}"#.to_owned()];
     let at_once = || thread.write_at_once(1, |stores| stores.note("a", &fragment));
     at_once().unwrap().unwrap();
-    // The other process writes until it is told to end.
+    // The other process writes until it has to end.
     let other = house.another();
     let ((begun, has_begun), (writing, ended)) = (tokio::sync::oneshot::channel(), channel::<()>());
     let check = move |_: &CostTotals| {

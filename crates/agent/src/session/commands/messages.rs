@@ -18,7 +18,7 @@ const LONGEST: usize = MAX_LINE - 16 * 1024;
 pub(super) fn content(blocks: &[Block]) -> Option<Box<RawValue>> {
     let told: Vec<Block>;
     let mut blocks = blocks;
-    // What the model was told about the mode is not what the user has said.
+    // The text about the mode is for the model; the user has not said it.
     if blocks.iter().any(is_mode_note) {
         told = blocks.iter().filter(|block| !is_mode_note(block)).cloned().collect();
         blocks = &told;
