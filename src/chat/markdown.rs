@@ -110,7 +110,10 @@ impl MarkdownStream {
             } else {
                 self.settle(last.at, page, rows);
                 let end = line_start(&self.source, self.source.len() - 1);
-                if last.is_paragraph && end > LONGEST_OPEN && !self.source.ends_with("\n\n") {
+                // By itself, such a line may be a definition, of which nothing is shown.
+                let is_hidden = self.source[end..].trim_start().starts_with('[');
+                let is_open = last.is_paragraph && !self.source.ends_with("\n\n");
+                if is_open && end > LONGEST_OPEN && !is_hidden {
                     self.settle(end, page, rows);
                 }
                 return;

@@ -179,6 +179,12 @@ fn links_are_found_wherever_they_are_defined() {
 }
 
 #[test]
+fn no_line_of_a_long_paragraph_is_taken_for_a_definition() {
+    let text = "word ".repeat(70) + "\n[bar]: /baz\nend\n";
+    assert!(drawn(&text, &page(80)).contains(&"[bar]: /baz".to_owned()));
+}
+
+#[test]
 fn the_examples_of_the_specification_lose_no_word() {
     let Some(cases) = commonmark::cases() else { return };
     assert_eq!(cases.len(), 652);
