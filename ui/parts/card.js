@@ -20,6 +20,7 @@ export const RISKS = /** @type {Record<string, [string, string]>} */ ({
   deletes: ["Deletes", "red"],
   gate: ["Touches the gate", "red"],
   hidden: ["Hides what runs", "red"],
+  unclear: ["Not fully understood", "amber"],
 });
 
 const TWICE = " · changes how the agent asks, so it needs two presses";

@@ -15,7 +15,7 @@ export interface Filter {
   until_ms?: number;
 }
 
-export type RiskKind = "first_time" | "outside" | "network" | "deletes" | "gate" | "hidden";
+export type RiskKind = "first_time" | "outside" | "network" | "deletes" | "gate" | "hidden" | "unclear";
 export interface Risk { kind: RiskKind; text: string }
 
 export interface Row {

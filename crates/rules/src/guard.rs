@@ -1,6 +1,7 @@
 //! The agent must not open its own gate: what touches callgate always asks, and no rule allows it.
 
 mod agents;
+mod certain;
 mod commands;
 mod git;
 mod interactive;

@@ -32,6 +32,7 @@
 
 pub mod act;
 mod bare_repository;
+mod certain;
 pub mod disk;
 pub mod file;
 mod glob;

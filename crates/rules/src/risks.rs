@@ -1,92 +1,106 @@
-//! What is unusual about a call, by the same analysis by which rules are applied.
+//! What is unusual about a call, for the person who is asked.
+//!
+//! Rules that forbid ask what a call could do, and err towards yes. A person reads a risk as a
+//! fact, so here only what is [certain](crate::certain) counts; what the rules could not exclude is a
+//! risk of its own, [`RiskKind::Unclear`].
+
+mod network;
 
 use std::sync::LazyLock;
 
 use callgate_wire::desk::{RiskKind, RiskNote};
 
-use crate::act::Act;
-use crate::act::url::host_of;
-use crate::file::{RuleFile, Trust};
+use crate::act::{Act, Class};
+use crate::certain::CertainReading;
 use crate::guard::Guarded;
-use crate::moment::Moment;
-use crate::shell::ShellWord;
+use crate::place::is_in;
+use crate::rule::command::CommandPattern;
 use crate::steps;
 
-/// The risks, as rules that are named after what they find.
-const RISKS: &str = r#"
-[[rule]]
-name = "outside"
-decide = "ask"
-path = ["!**", "!/tmp/**", "!/dev/null"]
+/// Commands that delete something.
+const DELETING: &str = "rm; rmdir; shred; unlink; truncate; find * -delete; git clean; \
+    git reset --hard; git branch -D; dropdb; kubectl delete; docker rm; docker rmi; \
+    docker volume rm; docker system prune; terraform destroy";
+static DELETES: LazyLock<Vec<CommandPattern>> = LazyLock::new(|| patterns(DELETING));
 
-[[rule]]
-name = "network"
-decide = "ask"
-command = ["curl", "wget", "aria2c", "http", "xh", "nc", "ncat", "socat", "telnet", "ftp", "ssh", "scp", "sftp", "rsync", "rclone", "git push", "git pull", "git fetch", "git clone", "npm install", "npm publish", "pip install", "cargo install", "cargo publish", "docker pull", "docker push", "gh"]
+/// Folders in which everybody works, besides the project.
+const SCRATCH: [&str; 4] = ["/tmp", "/var/tmp", "/private/tmp", "/dev/shm"];
+/// Devices that only pass something on.
+const DEVICES: [&str; 9] = [
+    "/dev/null",
+    "/dev/zero",
+    "/dev/full",
+    "/dev/random",
+    "/dev/urandom",
+    "/dev/stdin",
+    "/dev/stdout",
+    "/dev/stderr",
+    "/dev/fd",
+];
 
-[[rule]]
-name = "network tools"
-decide = "ask"
-class = "network"
-
-[[rule]]
-name = "deletes"
-decide = "ask"
-command = ["rm", "rmdir", "shred", "unlink", "truncate", "find * -delete", "git clean", "git reset --hard", "git branch -D", "dropdb", "kubectl delete", "docker rm", "docker rmi", "terraform destroy"]
-"#;
-
-static RISK_RULES: LazyLock<RuleFile> =
-    LazyLock::new(|| RuleFile::read("risks", RISKS, Trust::User));
+/// Returns the patterns of a list, in which a semicolon follows each.
+fn patterns(list: &str) -> Vec<CommandPattern> {
+    list.split("; ").filter_map(|text| CommandPattern::read(text).ok()).collect()
+}
 
 /// Returns what is unusual about a call: that it leaves its project, uses the network, deletes
-/// something or touches what is guarded. Each kind occurs at most once.
+/// something, touches what is guarded, or was not understood. Each kind occurs at most once.
 #[must_use]
 pub fn risks(act: &Act, guarded: &Guarded) -> Vec<RiskNote> {
     let find = || {
-        let mut notes: Vec<RiskNote> = Vec::new();
-        let without_addresses = without_addresses(act);
-        for rule in &RISK_RULES.rules {
-            let (kind, text, act) = match rule.name.as_str() {
-                "outside" => {
-                    (RiskKind::Outside, "It reaches outside of the project", &without_addresses)
-                }
-                "deletes" => (RiskKind::Deletes, "It deletes something", act),
-                _ => (RiskKind::Network, "It uses the network", act),
-            };
-            if let Ok(reason) = rule.tightens(act, &Moment::at(0, 0))
-                && notes.iter().all(|note| note.kind != kind)
-            {
-                notes.push(RiskNote { kind, text: format!("{text}: {reason}") });
-            }
-        }
-        let gate = guarded.touches(act);
-        notes.extend(gate.map(|reason| {
-            let text = format!("It touches the gate: {reason}");
-            RiskNote { kind: RiskKind::Gate, text }
-        }));
-        notes
+        let reading = CertainReading::of(act);
+        let could_touch = guarded.touches(act);
+        let gate =
+            could_touch.as_deref().and_then(|why| guarded.surely_touched(act, why, &reading));
+        let unclear = || unclear(act, guarded, could_touch.is_some());
+        let unclear = if gate.is_none() { unclear() } else { None };
+        let found = [
+            (RiskKind::Outside, "It reaches outside of the project", outside(act, &reading)),
+            (RiskKind::Network, "It uses the network", network::used(act, &reading)),
+            (RiskKind::Deletes, "It deletes something", deletes(act, &reading)),
+            (RiskKind::Gate, "It touches what is guarded", gate),
+            (RiskKind::Unclear, "It is not fully understood", unclear),
+        ];
+        let notes = found.into_iter().filter_map(|(kind, text, what)| {
+            let what = what?;
+            Some(RiskNote { kind, text: format!("{text}: {what}") })
+        });
+        notes.collect()
     };
     steps::within(steps::JUDGING, find).0
 }
 
-/// Returns the act with a plain name in place of every address on the network. A rule takes an
-/// address for a path, to be safe; a person who reads of a path outside expects one.
-fn without_addresses(act: &Act) -> Act {
-    let mut act = act.clone();
-    let words = act.runs.commands.iter_mut().flat_map(|command| &mut command.words);
-    for word in words.filter(|word| word.text().is_some_and(is_address)) {
-        *word = ShellWord::known("address");
-    }
-    act
+/// Returns the first path outside of the project.
+fn outside(act: &Act, reading: &CertainReading<'_>) -> Option<String> {
+    let is_usual =
+        |path: &str| act.projects().chain(SCRATCH).chain(DEVICES).any(|folder| is_in(path, folder));
+    reading.paths().find(|path| !is_usual(path)).map(str::to_owned)
 }
 
-/// Returns true for a URL with a host, and for `user@host:path`.
-fn is_address(text: &str) -> bool {
-    if text.contains("://") {
-        return host_of(text).is_some();
+fn deletes(act: &Act, reading: &CertainReading<'_>) -> Option<String> {
+    reading.runs().find_map(|run| {
+        let is_trial = run.texts().any(|word| word == "--dry-run")
+            || run.is("git") && run.texts().any(|word| is_cluster_with(word, 'n'));
+        let is_it = |pattern: &CommandPattern| pattern.surely_begins(run.words, &act.home);
+        (!is_trial && DELETES.iter().any(is_it)).then(|| run.shown())
+    })
+}
+
+/// Returns true if a word is one or more one-letter options, of which one is this.
+fn is_cluster_with(word: &str, letter: char) -> bool {
+    word.strip_prefix('-').is_some_and(|letters| {
+        letters.chars().all(|c| c.is_ascii_alphabetic()) && letters.contains(letter)
+    })
+}
+
+/// Returns what cannot be excluded: that a call runs anything, or touches what is guarded.
+fn unclear(act: &Act, guarded: &Guarded, could_touch: bool) -> Option<String> {
+    if let Some(form) = act.runs.anything.filter(|_| act.class == Class::Run) {
+        return Some(format!("it has {form}, and could run anything"));
     }
-    let host = text.split_once(':').map(|(host, _)| host);
-    host.is_some_and(|host| host.contains('@') && !host.starts_with('-') && !host.contains('/'))
+    let could_touch =
+        could_touch || act.opened().is_some_and(|opened| guarded.touches(&opened).is_some());
+    could_touch.then(|| "not everything in it is known, and it could touch what is guarded".into())
 }
 
 #[cfg(test)]

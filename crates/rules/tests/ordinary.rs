@@ -4,13 +4,16 @@
 //! reader was measured with them.
 
 use callgate_rules::{
-    Act, Guarded, Moment, NoLinks, Policy, RuleFile, Trust, UnclearCommands, Verdict, judge,
+    Act, Guarded, Moment, NoLinks, Policy, RuleFile, Trust, UnclearCommands, Verdict, judge, risks,
 };
+use callgate_wire::desk::RiskKind;
 use serde_json::json;
 
 const LINES: &str = include_str!("data/ordinary-commands.txt");
 const STARTER: &str = include_str!("../../../src/rules/starter.toml");
 const GATE_PAGE: &str = include_str!("../../../docs/measurements/gate.md");
+/// The risks of these lines, each with its line, as a person found them.
+const RISKS: &str = include_str!("data/ordinary-risks.txt");
 /// The most lines of a thousand that may be asked about as not understood.
 const MOST_UNCLEAR: usize = 20;
 
@@ -48,4 +51,27 @@ fn few_ordinary_commands_are_not_understood() {
     let stated =
         format!("{with_rules} of 1,000 with the starter rules and {without} without rules");
     assert!(GATE_PAGE.contains(&stated), "docs/measurements/gate.md should say: {stated}");
+}
+
+/// What a person reads about an ordinary line is true, and nothing of what is true is missing.
+#[test]
+fn the_risks_of_ordinary_commands_are_true() {
+    let guarded = Guarded::new("/home/ada");
+    let (mut found, mut unclear) = (Vec::new(), 0);
+    for line in LINES.lines() {
+        let input = json!({ "command": line }).to_string();
+        let act = Act::of("Bash", &input, "/home/ada/engine", "claude", "/home/ada");
+        for note in risks(&act, &guarded) {
+            let kind = match note.kind {
+                RiskKind::Unclear => {
+                    unclear += 1;
+                    continue;
+                }
+                kind => format!("{kind:?}").to_lowercase(),
+            };
+            found.push(format!("{kind}\t{line}"));
+        }
+    }
+    assert_eq!(found, RISKS.lines().collect::<Vec<&str>>());
+    assert!(unclear < 80, "{unclear} lines are said to be not fully understood");
 }

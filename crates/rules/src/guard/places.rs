@@ -96,6 +96,10 @@ impl GuardedPlace {
         })
     }
 
+    pub(super) fn shown(&self) -> &str {
+        &self.shown
+    }
+
     pub(super) fn reason(&self) -> String {
         match self.kind {
             GuardedKind::Terminal => format!("it could type into a terminal ({}…)", self.shown),

@@ -11,11 +11,12 @@ use crate::shell::names::{MOVERS, SEARCHERS};
 use crate::shell::{ShellCommand, ShellWord};
 
 /// Programs that end others.
-const KILLERS: &str = "kill pkill killall skill fuser xkill tskill snice";
+pub(super) const KILLERS: &str = "kill pkill killall skill fuser xkill tskill snice";
 /// Programs that start and stop services.
-const SERVICES: &str = "systemctl service launchctl rc-service initctl supervisorctl loginctl";
+pub(super) const SERVICES: &str =
+    "systemctl service launchctl rc-service initctl supervisorctl loginctl";
 /// Programs that read and change the secrets in a keyring, of which some are ours.
-const KEYRINGS: &str = "secret-tool security keyring lssecret";
+pub(super) const KEYRINGS: &str = "secret-tool security keyring lssecret";
 /// Programs that only read the program whose name they get, or do not use it as a file.
 const READERS: &str = "cat bat ls ll exa eza file which type whereis stat head tail wc grep egrep \
     fgrep zgrep rg ag ack ugrep cd pushd chdir echo printf test [ true md5sum sha1sum sha256sum \
@@ -56,7 +57,7 @@ pub(super) fn runs_us(act: &Act) -> Option<String> {
 }
 
 /// Returns true if callgate only prints its version or help.
-fn is_harmless(words: &[String]) -> bool {
+pub(super) fn is_harmless(words: &[String]) -> bool {
     let is_name = |word: &String| word.chars().all(|c| c.is_ascii_lowercase());
     match words {
         [only] if matches!(only.as_str(), "--help" | "-h" | "--version" | "-v" | "help") => true,

@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use super::NamePattern;
 use crate::act::Act;
 use crate::glob::{Lean, Tok, literal};
+use crate::place::last_name;
 use crate::shell::{GAP, ShellCommand, ShellWord};
 use crate::shown::short_command;
 
@@ -200,6 +201,18 @@ impl CommandPattern {
             && self.assigns().all(|part| command.assigns.iter().any(|word| could(part, word)))
             && (first.may_split && first.counts_as_anything()
                 || follows(&parts.collect::<Vec<_>>(), &words[1..], &could))
+    }
+}
+
+impl CommandPattern {
+    /// Returns true if these words certainly begin a matching command, with known options between them.
+    pub(crate) fn surely_begins(&self, words: &[ShellWord], home: &str) -> bool {
+        let Some((first, rest)) = words.split_first() else { return false };
+        let Some(name) = first.text().map(last_name) else { return false };
+        let mut parts = self.words();
+        let fits = |part: PatternWord<'_>, word: &ShellWord| part.surely_fits(word, home);
+        parts.next().is_some_and(|program| program.surely_fits(&ShellWord::known(name), home))
+            && follows(&parts.collect::<Vec<_>>(), rest, &fits)
     }
 }
 

@@ -100,10 +100,15 @@ impl PossibleRuns {
         })
     }
 
+    /// Returns the commands that are in a line that runs, rather than in a text that may be one.
+    pub(crate) fn running(&self) -> impl Iterator<Item = &ShellCommand> + Clone {
+        let running = self.commands.iter().zip(&self.runs).filter(|(_, runs)| **runs);
+        running.map(|(command, _)| command)
+    }
+
     /// Returns true if a word in it is not known at all.
     pub(crate) fn has_unknown(&self) -> bool {
-        let running = self.commands.iter().zip(&self.runs).filter(|(_, runs)| **runs);
-        running.into_iter().any(|(command, _)| {
+        self.running().any(|command| {
             !command.other_folders.is_empty() || all_words(command).any(ShellWord::has_unknown)
         })
     }

@@ -95,8 +95,10 @@ pub enum RiskKind {
     Network,
     /// It deletes something.
     Deletes,
-    /// It touches callgate itself.
+    /// It touches callgate itself, or what determines whether an agent asks.
     Gate,
     /// Part of what would run is masked.
     Hidden,
+    /// What it does is not fully known.
+    Unclear,
 }

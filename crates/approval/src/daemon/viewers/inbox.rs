@@ -59,14 +59,14 @@ impl InboxReader<'_> {
             seq,
             summary: shortened(&row.summary, LONGEST_SUMMARY),
             ruling: if is_guarded { AskedRuling::Guard } else { AskedRuling::Ask },
-            risks: self.risks(seq, question, is_guarded),
+            risks: self.risks(seq, question),
             alike: alike(question, is_guarded),
             ..row.clone()
         }
     }
 
     /// Returns what is unusual about a question, each kind once.
-    fn risks(&self, seq: u64, question: &RecordedQuestion, is_guarded: bool) -> Vec<RiskNote> {
+    fn risks(&self, seq: u64, question: &RecordedQuestion) -> Vec<RiskNote> {
         let RecordedQuestion { card, request, .. } = question;
         let call = RecordedCall {
             tool: request.tool_name.clone(),
@@ -76,7 +76,6 @@ impl InboxReader<'_> {
         };
         let note = |kind, text: &str| RiskNote { kind, text: text.to_owned() };
         let mut risks = Vec::new();
-        risks.extend(is_guarded.then(|| note(RiskKind::Gate, "It touches callgate itself.")));
         risks.extend(card.hides_what_runs.then(|| note(RiskKind::Hidden, HIDDEN_COULD_RUN)));
         risks.extend(self.rules.map(|rules| rules.risks(&call)).unwrap_or_default());
         if is_of_agent(card) {
@@ -84,12 +83,6 @@ impl InboxReader<'_> {
             let first = self.familiar.first_time(seq, project, tool, summary);
             risks.extend(first.map(|text| note(RiskKind::FirstTime, &text)));
         }
-        let mut seen = Vec::new();
-        risks.retain(|risk| {
-            let is_new = !seen.contains(&risk.kind);
-            seen.push(risk.kind);
-            is_new
-        });
         risks
     }
 
