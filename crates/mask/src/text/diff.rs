@@ -1,8 +1,12 @@
 //! A line diff for edits, short and with bounded work.
 //!
 //! The common beginning and end are found without splitting lines. Between them a longest common
-//! subsequence is computed if there are few lines; otherwise all old lines are shown as removed and
-//! all new ones as added, which is also true.
+//! subsequence is computed if there are few lines. Many lines are first taken apart at those that
+//! occur once in each text, as in a patience diff; where even then too many are left, all old ones
+//! are shown as removed and all new ones as added, which is also true. An agent chooses the texts,
+//! so the algorithms of most libraries, whose worst case is quadratic, would let it hold up a desk.
+
+use std::collections::HashMap;
 
 use callgate_wire::desk::{ChangedLine, LineOperation};
 use memchr::{memchr, memchr_iter, memrchr};
@@ -83,17 +87,77 @@ fn last_lines(text: &str) -> (u64, &str) {
     (memchr_iter(b'\n', &bytes[..from]).count() as u64, &text[from..])
 }
 
-fn middle<'a>(old: &'a str, new: &'a str) -> Box<dyn Iterator<Item = ComparedLine<'a>> + 'a> {
-    let lines = |text: &'a str| text.split_inclusive('\n');
-    let is_long = |text| lines(text).nth(DIFF_LINES).is_some();
-    if is_long(old) || is_long(new) {
-        let removed = lines(old).map(|line| (LineOperation::Removed, line, true));
-        return Box::new(removed.chain(lines(new).map(|line| (LineOperation::Added, line, true))));
+/// Compares the lines of two texts.
+fn middle<'a>(old: &'a str, new: &'a str) -> Vec<ComparedLine<'a>> {
+    let lines = |text: &'a str| text.split_inclusive('\n').collect::<Vec<&str>>();
+    let (old, new) = (lines(old), lines(new));
+    let mut compared = Vec::with_capacity(old.len().max(new.len()));
+    let (mut i, mut j) = (0, 0);
+    for (at, other) in anchors(&old, &new) {
+        compare(&old[i..at], &new[j..other], &mut compared);
+        compared.push((LineOperation::Same, old[at], true));
+        (i, j) = (at + 1, other + 1);
     }
-    let (old, new): (Vec<&str>, Vec<&str>) = (lines(old).collect(), lines(new).collect());
-    let mut lines = subsequence(&old, &new);
-    fold(&mut lines);
-    Box::new(lines.into_iter())
+    compare(&old[i..], &new[j..], &mut compared);
+    fold(&mut compared);
+    compared
+}
+
+/// Compares lines between two anchors.
+fn compare<'a>(old: &[&'a str], new: &[&'a str], compared: &mut Vec<ComparedLine<'a>>) {
+    let start = old.iter().zip(new).take_while(|(old, new)| old == new).count();
+    let ends = old[start..].iter().rev().zip(new[start..].iter().rev());
+    let end = ends.take_while(|(old, new)| old == new).count();
+    let same = |line: &&'a str| (LineOperation::Same, *line, true);
+    compared.extend(old[..start].iter().map(same));
+    let (rest, news) = (&old[start..old.len() - end], &new[start..new.len() - end]);
+    if rest.len().max(news.len()) <= DIFF_LINES {
+        compared.extend(subsequence(rest, news));
+    } else {
+        compared.extend(rest.iter().map(|line| (LineOperation::Removed, *line, true)));
+        compared.extend(news.iter().map(|line| (LineOperation::Added, *line, true)));
+    }
+    compared.extend(old[old.len() - end..].iter().map(same));
+}
+
+/// Returns where the lines are that occur once in each of two long texts and in the same order: a
+/// longest list of them.
+fn anchors(old: &[&str], new: &[&str]) -> Vec<(usize, usize)> {
+    if old.len().max(new.len()) <= DIFF_LINES {
+        return Vec::new();
+    }
+    // For each line the number of its occurrences and the last of them, in both texts.
+    let mut places: HashMap<&str, [(usize, usize); 2]> = HashMap::new();
+    for (side, lines) in [old, new].into_iter().enumerate() {
+        for (at, line) in lines.iter().enumerate() {
+            let place = &mut places.entry(line).or_default()[side];
+            *place = (place.0 + 1, at);
+        }
+    }
+    let unique = old.iter().enumerate().filter_map(|(at, line)| match places[line] {
+        [(1, _), (1, other)] => Some((at, other)),
+        _ => None,
+    });
+    // The last pair of the best list of each length, and what comes before each pair in its list.
+    let mut lasts: Vec<usize> = Vec::new();
+    let mut pairs: Vec<(usize, usize, Option<usize>)> = Vec::new();
+    for (at, other) in unique {
+        let length = lasts.partition_point(|last| pairs[*last].1 < other);
+        let before = length.checked_sub(1).map(|shorter| lasts[shorter]);
+        match lasts.get_mut(length) {
+            Some(last) => *last = pairs.len(),
+            None => lasts.push(pairs.len()),
+        }
+        pairs.push((at, other, before));
+    }
+    let mut found = Vec::with_capacity(lasts.len());
+    let mut next = lasts.last().copied();
+    while let Some((at, other, before)) = next.map(|pair| pairs[pair]) {
+        found.push((at, other));
+        next = before;
+    }
+    found.reverse();
+    found
 }
 
 /// Walks along a longest common subsequence. The table has at most `DIFF_LINES`² small numbers.

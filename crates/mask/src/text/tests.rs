@@ -1,7 +1,7 @@
 //! Any text stays readable, deceives nobody, and is cut between characters.
 
 use callgate_testkit::odd_text::odd_text;
-use callgate_wire::desk::ContentChange;
+use callgate_wire::desk::{ChangedLine, ContentChange, LineOperation};
 use proptest::prelude::*;
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -139,15 +139,59 @@ fn a_diff_shows_what_changed_and_a_little_around_it() {
     );
 }
 
+/// Checks that the numbers of the lines are true, and that only unchanged lines are left out.
+fn check_numbers(old: &str, new: &str) {
+    let texts = |text: &str| text.split('\n').map(str::to_owned).collect::<Vec<_>>();
+    let (old_lines, mut made, mut next) = (texts(old), Vec::new(), 0);
+    for line in diff(old, new) {
+        if let Some(at) = line.old.map(|number| usize::try_from(number).unwrap() - 1) {
+            made.extend_from_slice(&old_lines[next..at]);
+            assert_eq!(&line.text, &old_lines[at]);
+            next = at + 1;
+        }
+        if let Some(number) = line.new {
+            made.push(line.text);
+            assert_eq!(number, made.len() as u64);
+        }
+    }
+    made.extend_from_slice(&old_lines[next..]);
+    let made = made.join("\n");
+    assert_eq!(made.trim_end_matches('\n'), new.trim_end_matches('\n'));
+    assert_eq!(diff(old, new).next().is_none(), old == new);
+}
+
 #[test]
-fn a_diff_of_large_texts_compares_few_lines_and_shows_every_changed_one() {
-    let old = "old\n".repeat(500_000);
-    let new = "new\n".repeat(600_000);
-    assert_eq!(diff(&old, &new).count(), 1_100_000);
+fn a_diff_of_large_texts_shows_its_changes_where_they_are() {
+    let line = |at: usize| format!("line {at}\n");
+    let old: String = (1..=20_000).map(line).collect();
+    let changed = |at: usize| at % 1_000 == 0;
+    let new: String =
+        (1..=20_000).map(|at| if changed(at) { "new\n".into() } else { line(at) }).collect();
+    let lines: Vec<ChangedLine> = diff(&old, &new).collect();
+    assert_eq!(lines.len(), 20 * (2 + 6) - 3, "two changed lines each, and three around them");
+    let added = lines.iter().filter(|line| line.op == LineOperation::Added);
+    assert!(added.map(|line| line.new).eq((1..=20).map(|at| Some(at * 1_000))));
+    // Texts that have no line in common, and texts of a few lines again and again.
+    let other: String = (1..=20_000).map(|at| format!("other {at}\n")).collect();
+    assert_eq!(diff(&old, &other).count(), 40_000);
+    let few = |seed: u64| -> String {
+        let mut at = seed;
+        let mut next = || {
+            at = at.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            ["a\n", "b\n", "c\n"][(at >> 33) as usize % 3]
+        };
+        (0..20_000).map(|_| next()).collect()
+    };
+    let (old, new) = (few(1), few(2));
+    let kept = |op| diff(&old, &new).filter(move |line| line.op != op).count();
+    assert!(kept(LineOperation::Added) > 0 && kept(LineOperation::Removed) > 0);
+    for (old, new) in
+        [(&old, &new), (&(1..3_000).map(line).collect(), &(1_000..4_000).map(line).collect())]
+    {
+        check_numbers(old, new);
+    }
+    let (old, new) = ("old\n".repeat(500_000), "new\n".repeat(600_000));
     assert_eq!(diff(&old, &new).last().unwrap().new, Some(600_000));
-    let changed = format!("{old}x\n{old}");
-    let edited = changed.replace('x', "y");
-    assert_eq!(diff(&changed, &edited).count(), 3 + 2 + 3);
 }
 
 fn measure() -> impl Strategy<Value = Measure> {
@@ -198,28 +242,11 @@ proptest! {
         }
     }
 
-    /// The numbers of the lines are true, and only unchanged lines are left out.
     #[test]
     fn a_diff_makes_the_new_text_of_the_old_one(
         old in "([ab]\n){0,24}[ab]?", new in "([ab]\n){0,24}[ab]?",
     ) {
-        let texts = |text: &str| text.split('\n').map(str::to_owned).collect::<Vec<_>>();
-        let (old_lines, mut made, mut next) = (texts(&old), Vec::new(), 0);
-        for line in diff(&old, &new) {
-            if let Some(at) = line.old.map(|number| usize::try_from(number).unwrap() - 1) {
-                made.extend_from_slice(&old_lines[next..at]);
-                prop_assert_eq!(&line.text, &old_lines[at]);
-                next = at + 1;
-            }
-            if let Some(number) = line.new {
-                made.push(line.text);
-                prop_assert_eq!(number, made.len() as u64);
-            }
-        }
-        made.extend_from_slice(&old_lines[next..]);
-        let made = made.join("\n");
-        prop_assert_eq!(made.trim_end_matches('\n'), new.trim_end_matches('\n'));
-        prop_assert_eq!(diff(&old, &new).next().is_none(), old == new);
+        check_numbers(&old, &new);
     }
 }
 
