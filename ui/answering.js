@@ -10,6 +10,9 @@ import { editDialog } from "./parts/edit.js";
 /** @typedef {import("./store.js").Question} Question */
 /** @typedef {{action?: string, words?: string, confirm?: string}} PressFields */
 
+/** An input of more characters is shown whole before it can be allowed. */
+const LONG_INPUT = 64 * 1024;
+
 /** The place of one card. What it is part of decides where its answers go and what comes next. */
 export class Answering {
   #guard = new PressGuard();
@@ -122,13 +125,25 @@ export class Answering {
 
   /** @param {Question} question */
   allow(question) {
-    if (question.card?.is_cut) return;
+    if (question.card?.is_cut || this.unfoldsFirst(question)) return;
     if (question.row.needs !== "confirm") this.press(question, { action: "allow" });
     else if (this.confirmWord) this.press(question, { action: "allow", confirm: this.confirmWord });
     else {
       /** @type {HTMLElement | null} */ (document.querySelector("[data-confirm]"))?.focus();
       this.app.toast("Type the word first, then allow.");
     }
+  }
+
+  /**
+   * Shows all of a long input before it can be allowed. Returns true if some of it was folded.
+   * @param {Question} question
+   */
+  unfoldsFirst({ row, card }) {
+    if (!card || card.input.length <= LONG_INPUT) return false;
+    const folded = document.querySelectorAll(`[data-question="${CSS.escape(row.question)}"] .card-scroll .unfold`);
+    for (const button of folded) /** @type {HTMLElement} */ (button).click();
+    if (folded.length) this.app.toast("This is long. All of it is shown now: read it, then allow it.");
+    return folded.length > 0;
   }
 
   /** @param {string} word */

@@ -25,6 +25,7 @@ use callgate_approval::asker::{self, NoAnswer};
 use callgate_approval::card::Card;
 use callgate_approval::daemon::Warn;
 use callgate_approval::desk::Ruling;
+use callgate_approval::edit_lines::note_edit_lines;
 use callgate_client::viewer::Viewer;
 use callgate_mask::mask_json;
 use callgate_store::now_ms;
@@ -56,7 +57,7 @@ const NEEDS_DESK: &str = "a rule wants it confirmed with a typed word: start `ca
 const NOBODY_ASKED: &str = "no rule allows this, and nobody is asked in the mode `auto`. Do without \
     it, or tell the user what you would need";
 /// The longest input of a question that is sent with its card, which repeats the input.
-const LONGEST_CARD: usize = 64 * 1024;
+const LONGEST_CARD: usize = 1024 * 1024;
 /// The longest that the rules may take for one use of a tool.
 const RULED_WITHIN: Duration = Duration::from_secs(10);
 
@@ -179,7 +180,12 @@ impl Gatekeeper {
 
     /// Asks at the daemon's desk, else at our own.
     async fn ask(&self, question: &GateQuestion, ask: &ToolRuling) -> AskOutcome {
-        let request = self.request(question, ask);
+        let mut request = self.request(question, ask);
+        let noted = tokio::task::spawn_blocking(move || {
+            note_edit_lines(&mut request);
+            request
+        });
+        let Ok(request) = noted.await else { return lost("the runtime is ending") };
         let Ok(_room) = self.room.acquire().await else {
             return lost("the runtime is ending");
         };

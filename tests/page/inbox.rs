@@ -114,3 +114,29 @@ fn a_question_that_is_over_makes_room_for_the_next_one() {
     browser.click("[data-press=deny]");
     assert_eq!(fourth.decision()["behavior"], "deny");
 }
+
+/// An edit of a large file is a diff with the file's line numbers, and is shown whole before it can be
+/// allowed.
+#[test]
+fn a_large_edit_is_read_and_allowed() {
+    let Some((desk, browser)) = desk_with_page() else { return };
+    let line = |at: usize| format!("a line of the file with the number {at}\n");
+    let old: Vec<String> = (1..=2_000).map(line).collect();
+    let changed = |at: usize| if at.is_multiple_of(4) { format!("new {at}\n") } else { line(at) };
+    let new: Vec<String> = (1..=2_000).map(changed).collect();
+    std::fs::write(desk.path("large.txt"), format!("first\nsecond\n{}", old.concat())).unwrap();
+    let edit = json!({
+        "file_path": desk.path("large.txt"), "old_string": old.concat(), "new_string": new.concat(),
+    });
+    let hook = desk.hook(&crate::fixture::permission("Edit", &edit));
+    page::show(&browser, "large.txt");
+    let first = "return document.querySelector('.card .diff .line.added')?.dataset.new";
+    assert_eq!(browser.run(first, &json!([])), "6");
+    browser.click("[data-press=allow]");
+    browser.wait_for_text("body", "All of it is shown now");
+    let count = "return document.querySelectorAll('.card .unfold').length";
+    assert_eq!(browser.run(count, &json!([])), 0);
+    page::show(&browser, "large.txt");
+    browser.click("[data-press=allow]");
+    assert_eq!(hook.decision(), json!({ "behavior": "allow" }));
+}

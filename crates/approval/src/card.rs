@@ -73,7 +73,9 @@ impl Card {
         let takes_offers = takes(AnswerExtra::Always) && request.kind == RequestKind::Ask;
         let suggestions = &request.permission_suggestions;
         let pickers = if can_edit { picks::of(kind, input) } else { Vec::new() };
-        let body = body::content_of(&act, input);
+        let context = request.context.as_ref();
+        let edit_lines = context.and_then(|context| context.edit_lines.as_deref());
+        let body = body::content_of(&act, input, edit_lines.unwrap_or_default());
         let row = InboxRow {
             question: request.request_id.to_string(),
             seq: 0,

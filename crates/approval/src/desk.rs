@@ -57,6 +57,7 @@ pub(crate) use input::DeskInput;
 pub(crate) use output::{DeskOutput, DeskStep};
 pub use pairing_codes::{CODE_LIFETIME, PAGE_CODE_LIFETIME};
 pub use question::{Ruling, Unattended};
+pub(crate) use record::input_key;
 pub(crate) use recorded_question::RecordedQuestion;
 
 use calls::CallMemory;

@@ -23,6 +23,7 @@ use callgate_wire::raw::InexactJson;
 use rustix::process::{getcwd, getppid};
 
 use crate::asker::{self, Asker, AskerSettings, NoAnswer, UnreadAlarm, Unwanted, WordsLook};
+use crate::edit_lines::note_edit_lines;
 use last_words::TranscriptWatch;
 use slow_desk::SlowDesk;
 
@@ -277,6 +278,9 @@ impl HookCommand<'_> {
         if let Some(context) = &mut request.context {
             context.settings_folder.clone_from(&self.settings_folder);
             context.gated.clone_from(&self.gated);
+        }
+        if matches!(request.kind, RequestKind::Ask | RequestKind::Check) {
+            note_edit_lines(&mut request);
         }
         Ok(request)
     }

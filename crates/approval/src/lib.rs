@@ -5,6 +5,7 @@ pub mod card;
 pub mod channel;
 pub mod daemon;
 pub mod desk;
+pub mod edit_lines;
 pub mod hook;
 mod plain;
 pub mod rule_desk;

@@ -1,7 +1,7 @@
 //! Computes what a write or an edit would change, before anybody allows it.
 
 use callgate_mask::{mask_text, text};
-use callgate_wire::desk::ContentChange;
+use callgate_wire::desk::{ChangedLine, ContentChange};
 use callgate_wire::tool_act::{EditChange, ToolAct};
 use memchr::memchr_iter;
 use rustix::io::Errno;
@@ -18,6 +18,8 @@ use crate::gate::ChangePreview;
 
 /// The size of the largest file, before and after the change, for which a diff is made.
 const MOST_COMPARED: usize = 1024 * 1024;
+/// The most lines of a diff on a card.
+const MOST_LINES: usize = 60_000;
 /// Separates the two texts while their secrets are masked; neither contains a NUL.
 const BETWEEN: &str = "\n\0\n";
 
@@ -65,9 +67,9 @@ impl PreviewedChange {
         let (old, new) = (text::visible(old), text::visible(new));
         let path = mask_text(&self.path).into_shown();
         let diff = unified(&path, &old, old.len(), &new, &[0], MOST_DIFF);
-        let is_shown = diff.len() <= MOST_DIFF && old != new;
-        let lines = || text::diff(&old, &new).collect();
-        let change = is_shown.then(|| ContentChange { lines: lines(), ..ContentChange::default() });
+        let lines: Vec<ChangedLine> = text::diff(&old, &new).take(MOST_LINES + 1).collect();
+        let is_shown = (1..=MOST_LINES).contains(&lines.len());
+        let change = is_shown.then(|| ContentChange { lines, ..ContentChange::default() });
         Some(ChangePreview { diff: cut(diff), change })
     }
 

@@ -10,12 +10,13 @@ use serde_json::Value;
 
 use crate::plain::visible;
 
-/// Returns what is shown of a call. An input of unusual shape is shown as it is.
-pub(super) fn content_of(act: &ToolAct<'_>, input: &str) -> CardContent {
-    known(act, input).unwrap_or_else(|| CardContent::Other { input: pretty(input) })
+/// Returns what is shown of a call. An input of unusual shape is shown as it is. `edit_lines` says
+/// where in its file each change of an edit begins, where that is known.
+pub(super) fn content_of(act: &ToolAct<'_>, input: &str, edit_lines: &[u64]) -> CardContent {
+    known(act, input, edit_lines).unwrap_or_else(|| CardContent::Other { input: pretty(input) })
 }
 
-fn known(act: &ToolAct<'_>, input: &str) -> Option<CardContent> {
+fn known(act: &ToolAct<'_>, input: &str, edit_lines: &[u64]) -> Option<CardContent> {
     Some(match act {
         ToolAct::Run(run) => return command(run),
         ToolAct::Write(file, content) => {
@@ -27,7 +28,9 @@ fn known(act: &ToolAct<'_>, input: &str) -> Option<CardContent> {
             let path = visible(file.path()?);
             match change {
                 EditChange::Texts(changes) => {
-                    CardContent::Edit { path, changes: changes.iter().map(change_of).collect() }
+                    let mut changes: Vec<ContentChange> = changes.iter().map(change_of).collect();
+                    count_from(&mut changes, edit_lines);
+                    CardContent::Edit { path, changes }
                 }
                 EditChange::Cell { what, source } => {
                     CardContent::Notebook { path, what: visible(what), content: visible(source) }
@@ -107,6 +110,23 @@ fn change_of(change: &TextChange<'_>) -> ContentChange {
             diff("", &new).map(same).map(|line| ChangedLine { old: line.new, ..line }).collect();
     }
     ContentChange { everywhere: change.everywhere, place: None, lines }
+}
+
+/// Makes the lines of each change count from the line of the file at which it begins. What earlier
+/// changes above it add or remove moves the new ones.
+fn count_from(changes: &mut [ContentChange], edit_lines: &[u64]) {
+    let mut moved: Vec<(u64, i64)> = Vec::new();
+    for (change, begin) in changes.iter_mut().zip(edit_lines).filter(|(_, line)| **line > 0) {
+        let by: i64 = moved.iter().filter(|(line, _)| line < begin).map(|(_, by)| by).sum();
+        let count = |op| change.lines.iter().filter(|line| line.op == op).count();
+        let (added, removed) = (count(LineOperation::Added), count(LineOperation::Removed));
+        moved.push((*begin, added.cast_signed() as i64 - removed.cast_signed() as i64));
+        for line in &mut change.lines {
+            line.old = line.old.map(|number| number.saturating_add(begin - 1));
+            line.new =
+                line.new.map(|number| number.saturating_add(begin - 1).saturating_add_signed(by));
+        }
+    }
 }
 
 fn patched(patch: &PatchAct<'_>) -> Option<CardContent> {

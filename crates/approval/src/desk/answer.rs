@@ -91,6 +91,9 @@ impl Desk {
             self.forget_undelivered(&open);
         }
         self.drop_change(step, id);
+        if open.keeps_input {
+            step.forget(record::input_key(id));
+        }
         for key in self.care.forget(id).into_iter().chain(self.replies.forget(id)) {
             step.forget(key);
         }

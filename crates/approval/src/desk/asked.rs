@@ -89,13 +89,18 @@ impl Desk {
             card.blocked.is_some().then(|| CallDigest::of_retry(&self.settings.key, &request));
         let event = record::asked(&masked, &card, &digest, &ruling, retry.as_ref());
         step.record(&id, &event);
+        let is_kept = record::is_kept(input.shown());
+        if is_kept {
+            step.keep(record::input_key(&id), input.shown().to_owned());
+        }
         let size = size_of(&request);
         let deadline = step.now.mono + patience;
         let new = PendingQuestion::new(card, digest, deadline, request.context.clone());
         let open = PendingQuestion {
             request: Some(request),
             size,
-            is_cut_for_viewers: record::is_cut(input.shown()),
+            is_cut_for_viewers: record::is_cut(input.shown()) && !is_kept,
+            keeps_input: is_kept,
             asker: Some(asker),
             reach_by: self.viewers_back_by.filter(|at| *at > step.now.mono),
             ..new
@@ -290,7 +295,7 @@ impl Desk {
         if open.card.confirm.is_some() {
             card.require_confirmation();
         }
-        open.is_cut_for_viewers = record::is_cut(input.shown());
+        open.is_cut_for_viewers = record::is_cut(input.shown()) && !open.keeps_input;
         open.is_cut_on_phones = (self.cuts_on_phones)(&card);
         open.card = Arc::new(card);
         open.request = Some(request);

@@ -94,6 +94,8 @@ pub(super) struct PendingQuestion {
     pub(super) size: usize,
     /// Whether the ledger, which viewers are shown, has only a part of the input.
     pub(super) is_cut_for_viewers: bool,
+    /// Whether its input is kept beside the ledger.
+    pub(super) keeps_input: bool,
     /// Whether phones are not shown all of it.
     pub(super) is_cut_on_phones: bool,
     pub(super) digest: CallDigest,
@@ -174,6 +176,7 @@ impl PendingQuestion {
             request: None,
             size: 0,
             is_cut_for_viewers: false,
+            keeps_input: false,
             is_cut_on_phones: true,
             digest,
             asker: None,

@@ -25,6 +25,11 @@ use crate::rule_desk::SavedRules;
 pub(super) const LONGEST_INPUT: usize = 64 * 1024;
 /// How much of that is for the end, in bytes.
 const LONGEST_END: usize = 16 * 1024;
+/// The longest masked input that is kept beside the ledger while its question is open, in bytes. What
+/// viewers are sent of it fits into one message.
+const LONGEST_KEPT: usize = 2 * 1024 * 1024;
+/// The most lines of such an input.
+const MOST_KEPT_LINES: usize = 60_000;
 /// The longest text of an input in the record of a call that nobody was asked about.
 pub(super) const LONGEST_TEXT: usize = 4 * 1024;
 /// How much of such an input is recorded in total.
@@ -91,6 +96,17 @@ pub(super) fn masked(request: &ApprovalRequest, input: &str) -> ApprovalRequest 
 /// Returns true if only the beginning and the end of a masked input are recorded.
 pub(super) fn is_cut(input: &str) -> bool {
     input.len() > LONGEST_INPUT
+}
+
+/// Returns true if a masked input that is cut in the ledger is kept beside it while its question is
+/// open, so that viewers can be shown all of it. Each line becomes a part of the message to them.
+pub(super) fn is_kept(input: &str) -> bool {
+    is_cut(input) && input.len() <= LONGEST_KEPT && input.matches("\\n").count() <= MOST_KEPT_LINES
+}
+
+/// Returns the key of the masked input of an open question.
+pub(crate) fn input_key(id: &RequestId) -> String {
+    format!("input/{id}")
 }
 
 /// Returns true if this is the record of an input that was cut.

@@ -3,6 +3,7 @@
 use callgate_store::LedgerEntry;
 use callgate_wire::approval::ApprovalRequest;
 use callgate_wire::ledger::{LedgerEvent, LedgerKind, LedgerRuling};
+use serde_json::value::RawValue;
 
 use super::digest::CallDigest;
 use super::record;
@@ -14,18 +15,21 @@ pub(crate) struct RecordedQuestion {
     /// The number of its first entry.
     pub(crate) seq: u64,
     pub(crate) card: Card,
-    /// The request, masked, and cut if it is long.
+    /// The request, masked, and cut if it is long and was not kept.
     pub(crate) request: ApprovalRequest,
     pub(super) digest: CallDigest,
     /// What the rules said.
     pub(crate) ruling: LedgerRuling,
-    /// Whether only the beginning and the end of the input were recorded.
+    /// Whether only the beginning and the end of the input are in the ledger.
+    pub(crate) is_long: bool,
+    /// Whether only these are known.
     pub(crate) is_cut: bool,
 }
 
 impl RecordedQuestion {
-    /// Reads the entries of a question. Returns `None` if the first was damaged or is missing.
-    pub(crate) fn read(entries: &[LedgerEntry]) -> Option<Self> {
+    /// Reads the entries of a question, and its whole input if that was kept beside them. Returns
+    /// `None` if the first entry was damaged or is missing.
+    pub(crate) fn read(entries: &[LedgerEntry], input: Option<&str>) -> Option<Self> {
         let asked = entries.iter().find(|entry| entry.is(LedgerKind::Asked))?;
         let LedgerEvent::Asked(fields) = asked.event() else { return None };
         let mut request = ApprovalRequest::decode(fields.request?.get().as_bytes()).ok()?;
@@ -33,6 +37,10 @@ impl RecordedQuestion {
             entries.iter().rev().find(|entry| entry.is(LedgerKind::Said)).map(LedgerEntry::event)
         {
             request.context.get_or_insert_default().last_words = Some(said.last_words);
+        }
+        let is_long = record::was_cut(request.tool_input.get());
+        if let Some(input) = input {
+            request.tool_input = RawValue::from_string(input.to_owned()).ok()?;
         }
         let ruling = fields.ruling;
         let mut card = Card::new(&request, request.tool_input.get(), asked.at_ms, fields.until_ms?);
@@ -42,8 +50,8 @@ impl RecordedQuestion {
             LedgerRuling::Confirm => card.require_confirmation(),
             _ => {}
         }
-        let is_cut = record::was_cut(request.tool_input.get());
+        let is_cut = is_long && input.is_none();
         let digest = CallDigest::parse(&fields.digest)?;
-        Some(Self { seq: asked.seq, card, request, digest, ruling, is_cut })
+        Some(Self { seq: asked.seq, card, request, digest, ruling, is_long, is_cut })
     }
 }

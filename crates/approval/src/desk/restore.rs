@@ -14,6 +14,7 @@ use super::digest::CallDigest;
 use super::links::LinkKey;
 use super::past::ClosedQuestion;
 use super::question::{DecisionDetails, DeskDecision, PendingQuestion};
+use super::record;
 use super::recorded_question::RecordedQuestion;
 use super::{Desk, Now};
 use crate::channel::{CopyPart, QuestionCopy};
@@ -37,7 +38,10 @@ impl Desk {
             self.restore_grant(now, entries);
         }
         for entries in open {
-            self.restore_open(now, entries);
+            let id = entries.first().and_then(|entry| RequestId::parse(entry.question.as_deref()?));
+            let key = id.map(|id| record::input_key(&id));
+            let input = kept.iter().find(|(name, _)| Some(name) == key.as_ref());
+            self.restore_open(now, entries, input.map(|(_, input)| input.as_str()));
         }
         for (key, value) in kept {
             self.restore_kept(key, value);
@@ -88,22 +92,28 @@ impl Desk {
     }
 
     /// Restores an open question, whose asker may come back for some time.
-    fn restore_open(&mut self, now: Now, entries: &[LedgerEntry]) {
-        let Some(open) = self.open_from(now, entries) else { return };
+    fn restore_open(&mut self, now: Now, entries: &[LedgerEntry], input: Option<&str>) {
+        let Some(open) = self.open_from(now, entries, input) else { return };
         let id = open.card.id.clone();
         self.open.insert(id.clone(), open);
         self.set_alarm(&id);
     }
 
-    fn open_from(&self, now: Now, entries: &[LedgerEntry]) -> Option<PendingQuestion> {
+    fn open_from(
+        &self,
+        now: Now,
+        entries: &[LedgerEntry],
+        input: Option<&str>,
+    ) -> Option<PendingQuestion> {
         let decided = entries.iter().rev().find(|entry| entry.is(Decided));
         let RecordedQuestion { card, request, digest, is_cut, .. } =
-            RecordedQuestion::read(entries)?;
+            RecordedQuestion::read(entries, input)?;
         let left = u64::try_from(card.row.until_ms.saturating_sub(now.wall_ms)).unwrap_or_default();
         // A clock that was set back must not make a question wait forever.
         let left = Duration::from_millis(left).min(self.settings.timeout);
         Some(PendingQuestion {
             is_cut_for_viewers: is_cut,
+            keeps_input: input.is_some(),
             is_cut_on_phones: (self.cuts_on_phones)(&card),
             away_until: Some(now.mono + self.settings.grace + LAST_MOMENT),
             reach_by: Some(now.mono + self.settings.grace),

@@ -204,7 +204,17 @@ fn what_is_too_long_for_viewers_says_so() {
     let house = House::new();
     let (mut ada, _) = house.paired("Ada");
     ada.watch(None).unwrap();
-    let input = json!({ "file_path": "long.txt", "content": "a line\n".repeat(20_000) });
+    let whole = json!({ "file_path": "long.txt", "content": "a line\n".repeat(20_000) });
+    let asked = call("Write", &whole, 50);
+    let id = asked.request_id.clone();
+    let answer = house.ask(asked);
+    next_of(&mut ada, "asked");
+    let seen = card(&mut ada, &id).unwrap();
+    assert!(matches!(seen.body, CardContent::Write { lines: 20_000, .. }) && !seen.is_cut);
+    assert!(seen.row.alike.is_none(), "it is answered alone");
+    assert!(told(&mut ada, button(&id, Action::Allow)).0);
+    answer.join().unwrap().unwrap();
+    let input = json!({ "file_path": "long.txt", "content": "a\n".repeat(61_000) });
     let asked = call("Write", &input, 50);
     let id = asked.request_id.clone();
     let answer = house.ask(asked);

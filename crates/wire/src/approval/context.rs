@@ -110,6 +110,10 @@ pub struct RequestContext {
     /// The folder of the agent's settings, where its environment names one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub settings_folder: Option<String>,
+    /// For an edit, the line of the file at which each text that it replaces begins, from 1; 0 where
+    /// that is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub edit_lines: Option<Vec<u64>>,
 }
 
 impl RequestContext {
@@ -133,6 +137,7 @@ impl RequestContext {
             answers: optional(&members, "answers", "true or false")?,
             gated: text("gated")?,
             settings_folder: text("settings_folder")?,
+            edit_lines: optional(&members, "edit_lines", "whole numbers")?,
         })
     }
 }

@@ -13,7 +13,7 @@ use super::familiar::FamiliarCalls;
 use super::past_calls::LONGEST_SUMMARY;
 use crate::card::{Card, HIDDEN_COULD_RUN};
 use crate::daemon::OLDEST_MS;
-use crate::desk::RecordedQuestion;
+use crate::desk::{RecordedQuestion, input_key};
 use crate::rule_desk::{RecordedCall, RuleDesk};
 
 /// The most rows of an inbox.
@@ -43,13 +43,14 @@ impl InboxReader<'_> {
         let question = Some(id.as_str().to_owned());
         let filter = EntryFilter { question, ..EntryFilter::default() };
         let entries = self.store.entries(&filter, 0, usize::MAX).map_err(|e| e.to_string())?;
-        Ok(waiting(&entries).map(|(seq, question)| self.full(seq, &question)))
+        let input = self.store.kept(&input_key(id)).map_err(|error| error.to_string())?;
+        Ok(waiting(&entries, input.as_deref()).map(|(seq, question)| self.full(seq, &question)))
     }
 
     fn open(&self) -> Result<Vec<(u64, RecordedQuestion)>, String> {
         let since = now_ms() - OLDEST_MS;
         let open = self.store.open_questions(since).map_err(|error| error.to_string())?;
-        Ok(open.iter().filter_map(|entries| waiting(entries)).collect())
+        Ok(open.iter().filter_map(|entries| waiting(entries, None)).collect())
     }
 
     fn row(&self, seq: u64, question: &RecordedQuestion) -> InboxRow {
@@ -107,11 +108,11 @@ fn is_split(command: &str, pieces: &[CommandSegment]) -> bool {
 }
 
 /// Returns the question of these entries and the number of its first one, if it waits for an answer.
-fn waiting(entries: &[LedgerEntry]) -> Option<(u64, RecordedQuestion)> {
+fn waiting(entries: &[LedgerEntry], input: Option<&str>) -> Option<(u64, RecordedQuestion)> {
     if entries.iter().any(|entry| entry.is(LedgerKind::Decided) || entry.is(LedgerKind::Closed)) {
         return None;
     }
-    let question = RecordedQuestion::read(entries)?;
+    let question = RecordedQuestion::read(entries, input)?;
     Some((question.seq, question))
 }
 
@@ -123,9 +124,9 @@ fn is_of_agent(card: &Card) -> bool {
 /// Returns what questions that may be answered together have in common. What needs a look of its
 /// own is answered alone.
 fn alike(question: &RecordedQuestion, is_guarded: bool) -> Option<String> {
-    let RecordedQuestion { card, is_cut, .. } = question;
+    let RecordedQuestion { card, is_long, .. } = question;
     let needs_look = is_guarded
-        || *is_cut
+        || *is_long
         || card.confirm.is_some()
         || card.blocked.is_some()
         || card.hides_what_runs

@@ -467,7 +467,7 @@ fn every_line_of_the_table_of_tools_is_recorded_and_shown_on_the_page() {
         table.ask(1, request_of(1, tool, &input, &json!({ "agent": agent })));
         let entries: Vec<LedgerEntry> = table.ledger.entries.clone();
         let asked = entries.iter().find_map(|entry| entry.event().into_call()).unwrap();
-        let shown = RecordedQuestion::read(&entries).unwrap().card.shown;
+        let shown = RecordedQuestion::read(&entries, None).unwrap().card.shown;
         assert_eq!(asked.summary, shown.row.summary, "{agent} {tool}");
         let page = serde_json::to_value(&shown).unwrap();
         assert_eq!(page["deed"], kind.deed(tool), "{agent} {tool}");

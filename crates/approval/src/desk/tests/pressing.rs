@@ -3,7 +3,7 @@
 use callgate_wire::approval::{Action, ApprovalRequest, Decision, Press};
 use serde_json::{Value, json};
 
-use super::super::{AskerId, DeskInput, DeskOutput, DeskSettings, Ruling};
+use super::super::{AskerId, DeskInput, DeskOutput, DeskSettings, RecordedQuestion, Ruling};
 use super::cases::{Table, answer, answers, is_shown, marks, shown, told, touch};
 use super::{ADA, ada, edited_input, id, request, request_of, settings, stranger};
 use crate::channel::{
@@ -396,7 +396,7 @@ fn a_viewer_cannot_allow_what_it_is_not_shown_whole() {
         place: PersonPlace::Viewer { viewer: 3, paired: process.is_none(), process },
         name: "Ada's page".to_owned(),
     };
-    let long = "x".repeat(70 * 1024);
+    let long = "x\n".repeat(61_000);
     let mut table = Table::with(DeskSettings { terminal: true, ..settings() });
     table.ask(1, request(1, &long));
     table.ask(2, request(2, "make"));
@@ -424,4 +424,29 @@ fn a_viewer_cannot_allow_what_it_is_not_shown_whole() {
     table.ask(4, own);
     let outputs = table.press(viewer(Some(77)), 4, Press::Button(Action::Allow));
     assert_eq!(answer(&outputs).decision, Decision::Allow);
+}
+
+#[test]
+fn a_long_input_is_kept_whole_while_its_question_is_open() {
+    let viewer = Person {
+        place: PersonPlace::Viewer { viewer: 3, paired: true, process: None },
+        name: "Ada's page".to_owned(),
+    };
+    let long = format!("{} end", "x".repeat(70 * 1024));
+    let mut table = Table::with(DeskSettings { terminal: true, ..settings() });
+    table.ask(1, request(1, &long));
+    let key = format!("input/{}", id(1));
+    let kept = table.ledger.kept.get(&key).cloned().unwrap();
+    assert!(kept.contains(&long));
+    let read = |input| RecordedQuestion::read(&table.ledger.entries, input).unwrap();
+    let (whole, cut) = (read(Some(kept.as_str())), read(None));
+    assert!(!whole.is_cut && whole.card.body.command().ends_with("end"));
+    assert!(cut.is_cut && whole.digest == cut.digest);
+    table.restart();
+    table.give(DeskInput::Viewers(1));
+    table.ask(2, request(1, &long));
+    let outputs = table.press(viewer, 1, Press::Button(Action::Allow));
+    assert_eq!(answer(&outputs).decision, Decision::Allow);
+    table.give(DeskInput::Delivered(AskerId(2)));
+    assert_eq!(table.ledger.kept.get(&key), None);
 }

@@ -1,0 +1,52 @@
+//! Where in its file an edit takes place, so that a diff has the file's line numbers.
+
+use std::fs::OpenOptions;
+use std::io::Read;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+use callgate_wire::approval::ApprovalRequest;
+use callgate_wire::tool_act::{EditChange, ToolAct, ToolKind};
+use rustix::fs::OFlags;
+
+/// The largest file that is looked into, in bytes. In a larger one lines count from the edit.
+const LARGEST_FILE: u64 = 4 * 1024 * 1024;
+
+/// Notes in the request of an edit at which lines of its file it takes place.
+pub fn note_edit_lines(request: &mut ApprovalRequest) {
+    let agent = request.agent.as_deref().unwrap_or_default();
+    if ToolKind::of(agent, &request.tool_name) == ToolKind::Edit {
+        let lines = edit_lines(agent, request);
+        request.context.get_or_insert_default().edit_lines = lines;
+    }
+}
+
+fn edit_lines(agent: &str, request: &ApprovalRequest) -> Option<Vec<u64>> {
+    let input = serde_json::from_str(request.tool_input.get()).ok()?;
+    let ToolAct::Edit(file, EditChange::Texts(changes)) =
+        ToolAct::of(agent, &request.tool_name, &input)
+    else {
+        return None;
+    };
+    let text = file_text(&Path::new(&request.cwd).join(file.path()?))?;
+    let line = |old: &str| {
+        let at = text.find(old).filter(|_| !old.is_empty())?;
+        Some(text[..at].matches('\n').count() as u64 + 1)
+    };
+    Some(changes.iter().map(|change| line(change.old).unwrap_or_default()).collect())
+}
+
+/// Returns the text of a file, if it is one that can be read at once.
+fn file_text(path: &Path) -> Option<String> {
+    // Opening a pipe would wait for whoever writes into it.
+    let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
+    let file =
+        OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(path).ok()?;
+    let metadata = file.metadata().ok().filter(|file| file.is_file() && file.len() <= LARGEST_FILE);
+    let mut text = String::with_capacity(usize::try_from(metadata?.len()).ok()?);
+    file.take(LARGEST_FILE).read_to_string(&mut text).ok()?;
+    Some(text)
+}
+
+#[cfg(test)]
+mod tests;
