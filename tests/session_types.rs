@@ -249,19 +249,32 @@ declare module 'node:readline' {
 }
 ";
 
+/// What a front end does with the types of the runtime's tools.
+const TOOLS: &str = "\
+import type { RuntimeTools } from './runtime-tools';
+export function lines(result: RuntimeTools['read_file']['result']): string[] {
+  return result.content.split('\\n').map((line, at) => `${result.firstLine + at} ${line}`);
+}
+export const call: RuntimeTools['run_shell_command']['input'] = { command: 'ls', args: ['-l'] };
+// @ts-expect-error a program is needed
+export const wrong: RuntimeTools['run_shell_command']['input'] = { args: [] };
+";
+
 #[test]
 fn typescript_takes_what_we_take_and_refuses_what_we_refuse() {
     let Some(mut tsc) = tsc() else { return };
     let folder = TempDir::with_prefix("callgate-types-").unwrap();
-    let types = fs::read(document("session.d.ts")).unwrap();
-    fs::write(folder.path().join("session.d.ts"), types).unwrap();
+    for name in ["session.d.ts", "runtime-tools.d.ts"] {
+        fs::copy(document(name), folder.path().join(name)).unwrap();
+    }
+    fs::write(folder.path().join("tools.ts"), TOOLS).unwrap();
     fs::write(folder.path().join("check.ts"), source()).unwrap();
     fs::write(folder.path().join("chat.mts"), front_end()).unwrap();
     fs::write(folder.path().join("node.d.ts"), NODE).unwrap();
     tsc.current_dir(folder.path());
     tsc.args(["--noEmit", "--strict", "--exactOptionalPropertyTypes", "--noUnusedLocals"]);
     tsc.args(["--target", "es2022", "--module", "esnext", "--moduleResolution", "bundler"]);
-    tsc.args(["check.ts", "chat.mts", "node.d.ts"]);
+    tsc.args(["check.ts", "chat.mts", "tools.ts", "node.d.ts"]);
     let ended = run(tsc, DEADLINE);
     assert!(ended.status.success(), "{}\n{}", ended.stdout, numbered(&source()));
 }

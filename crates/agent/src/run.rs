@@ -27,8 +27,8 @@ use std::time::Duration;
 
 use callgate_wire::session::tool_kind;
 use serde::Deserialize;
-use serde_json::json;
 use serde_json::value::RawValue;
+use serde_json::{Value, json};
 
 use crate::BoxFuture;
 use crate::tool::{
@@ -126,33 +126,33 @@ struct RunInput {
     cwd: Option<String>,
 }
 
+/// Returns the members of an input that say what to run.
+fn command_members() -> Value {
+    json!({
+        "command": {
+            "type": "string",
+            "description": "The program alone: a name on PATH, or a path."
+        },
+        "args": {
+            "type": "array",
+            "items": { "type": "string" },
+            "description": "Its arguments, one string each."
+        },
+        "cwd": { "type": "string", "description": "The folder to run in, if not the project's." }
+    })
+}
+
 fn spec(usual: Duration, longest: Duration) -> ToolSpec {
     let (usual, longest) = (usual.as_secs_f64(), longest.as_secs_f64());
     let timeout = format!(
         "After how many seconds it is ended: {usual} by default, at most {longest}. Give more \
          for what takes long, such as a build."
     );
+    let mut properties = command_members();
+    properties["timeoutSeconds"] = json!({ "type": "number", "description": timeout });
     let schema = json!({
         "type": "object",
-        "properties": {
-            "command": {
-                "type": "string",
-                "description": "The program alone: a name on PATH, or a path."
-            },
-            "args": {
-                "type": "array",
-                "items": { "type": "string" },
-                "description": "Its arguments, one string each."
-            },
-            "timeoutSeconds": {
-                "type": "number",
-                "description": timeout
-            },
-            "cwd": {
-                "type": "string",
-                "description": "The folder to run in, if not the project's."
-            }
-        },
+        "properties": properties,
         "required": ["command"],
         "additionalProperties": false
     });

@@ -18,7 +18,9 @@ use serde_json::{Value, json};
 
 use super::compose::signal_name;
 use super::running_command::{CommandNews, RunningCommand};
-use super::{RunInput, RunSettings, prepare, program, read, refused_folder, run_fault};
+use super::{
+    RunInput, RunSettings, command_members, prepare, program, read, refused_folder, run_fault,
+};
 use crate::BoxFuture;
 use crate::tool::{
     AgentTool, CallOutcome, FaultContext, ToolInvocation, ToolSource, ToolSpec, TurnContext,
@@ -353,19 +355,7 @@ fn id_member() -> Value {
 }
 
 fn start_spec() -> ToolSpec {
-    let properties = json!({
-        "command": {
-            "type": "string",
-            "description": "The program alone: a name on PATH, or a path."
-        },
-        "args": {
-            "type": "array",
-            "items": { "type": "string" },
-            "description": "Its arguments, one string each."
-        },
-        "cwd": { "type": "string", "description": "The folder to run in, if not the project's." }
-    });
-    spec("start_command", STARTS, &properties, &["command"])
+    spec("start_command", STARTS, &command_members(), &["command"])
 }
 
 fn read_spec() -> ToolSpec {
