@@ -7,6 +7,7 @@
 //! bytes stay unchanged.
 
 mod answer;
+mod call_card;
 mod card;
 mod history;
 mod inbox;
@@ -19,11 +20,13 @@ mod session_view;
 mod status;
 #[cfg(test)]
 mod tests;
+mod todo_item;
 
 pub use crate::hidden_text::HiddenText;
 pub use crate::ledger::AnswerChannel;
 pub use crate::unreadable::{Unreadable, UnreadableReason};
 pub use answer::DeskAnswer;
+pub use call_card::CallCard;
 pub use card::{
     CardChoice, CardContent, CardGrants, CardOffer, CardPicker, ChangedLine, ContentChange,
     FileOperation, LineOperation, PatchedFile, QuestionCard,
@@ -44,6 +47,7 @@ pub use rules::{
 pub use segment::{CommandSegment, SegmentStyle};
 pub use session_view::SessionView;
 pub use status::{DeskStatus, NamedLink, PhoneStatus, Reach, ViewerCount};
+pub use todo_item::{TodoItem, TodoStatus};
 
 /// The longest line, without its newline, that a viewer may send.
 pub const MAX_LINE: usize = 1024 * 1024;
