@@ -53,15 +53,20 @@ export interface PatchedFile {
 
 export type Body =
   | { type: "command"; segments: Segment[]; description: string | null }
+  | { type: "read"; path: string; what: string | null }
   | { type: "write"; path: string; content: string; lines: number }
   | { type: "edit"; path: string; changes: Change[] }
   | { type: "patch"; files: PatchedFile[] }
   | { type: "notebook"; path: string; what: string; content: string }
   | { type: "fetch"; url: string; what: string | null }
   | { type: "plan"; markdown: string }
+  | { type: "todo"; items: { text: string; status: "pending" | "active" | "done" }[] }
   | { type: "ask"; question: string; detail: string | null }
   | { type: "mcp"; server: string; tool: string; input: string }
   | { type: "other"; input: string };
+
+/** A tool call as it is shown in a conversation. */
+export interface CallCard { deed: string; did: string; subject: string; body: Body }
 
 export interface Offer { action: string; meaning: string; lasts: string; changes_mode: boolean }
 export interface Choice { label: string; description: string | null; action: string }

@@ -4,7 +4,7 @@ import { html, nothing } from "../vendor/lit-html/lit-html.js";
 import { ask } from "../transport.js";
 import { formatRoute } from "../router.js";
 import { agentName, ago, counted, folderName } from "../words.js";
-import { icon, openGate } from "../parts/icons.js";
+import { agentIcon, icon, openGate } from "../parts/icons.js";
 import { shown } from "../parts/text.js";
 
 /** @typedef {import("../app.js").App} App */
@@ -71,7 +71,7 @@ export class SessionsView {
     const address = formatRoute({ view: "history", params: { session: session.session } });
     return html`<article class="panel session" data-session=${session.session}>
       <header class="row">
-        <span class="avatar" aria-hidden="true">${agentName(session.agent).charAt(0)}</span>
+        ${agentIcon(session.agent)}
         <div class="grow">
           <div class="row">
             <h2 class="cut grow" title=${session.project}>${folderName(session.project)}</h2>
