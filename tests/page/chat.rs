@@ -159,7 +159,8 @@ fn conversations_are_listed_and_searched(browser: &Browser) {
     );
     browser.click(".conversation");
     wait_for_answer(browser, "help");
-    assert_eq!(browser.count("[data-turn]"), 3);
+    // What came before is loaded from the history.
+    browser.wait_for("all", "return document.querySelectorAll('[data-turn]').length === 3");
 }
 
 fn a_conversation_is_renamed_copied_and_deleted(browser: &Browser) {

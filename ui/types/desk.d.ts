@@ -122,6 +122,8 @@ export interface SessionState {
   session: string;
   agent: string;
   project: string;
+  branch?: string;
+  question?: string;
   mode: string | null;
   last_words: string | null;
   last_ms: number;
@@ -144,7 +146,16 @@ export interface ListedRule {
   source: string;
 }
 export interface RuleFile { path: string; problems: Problem[]; rules: ListedRule[] }
-export interface RuleBook extends RuleFile { text: string; hash: string; projects: RuleFile[] }
+export interface RuleBook extends RuleFile { text: string; hash: string; recommended?: string; projects: RuleFile[] }
+
+export interface SettingView {
+  key: string;
+  value: unknown;
+  origin: string;
+  help: string;
+  choices?: string[];
+  access: "see" | "set" | "secret";
+}
 
 export interface Explained {
   decision: "allow" | "deny" | "ask" | "confirm" | "undecided";
@@ -225,6 +236,7 @@ export interface Messages {
   backtested: Backtested;
   proposed: { toml: string; name: string };
   suggested: { rules: SuggestedRule[] };
+  settings: { settings: SettingView[]; problems: string[] };
 }
 /** A message of one kind. An entry and `locked` answer no request. */
 export type DeskMessage<K extends keyof Messages = keyof Messages> = {
@@ -256,6 +268,8 @@ export interface Requests {
   save_rules: [{ text: string; hash: string }, "told"];
   propose: [{ question?: string; seq?: number; decide: string; seconds?: number }, "proposed"];
   suggest: [{}, "suggested"];
+  settings: [{}, "settings"];
+  set_setting: [{ key: string; value?: string }, "told"];
   try: [{}, "told"];
 }
 export type RequestKind = keyof Requests;

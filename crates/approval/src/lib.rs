@@ -8,5 +8,6 @@ pub mod desk;
 pub mod hook;
 mod plain;
 pub mod rule_desk;
+pub mod settings_desk;
 pub mod telegram;
 pub mod terminal;

@@ -17,6 +17,7 @@ mod request;
 mod rules;
 mod segment;
 mod session_view;
+mod settings;
 mod status;
 #[cfg(test)]
 mod tests;
@@ -46,6 +47,7 @@ pub use rules::{
 };
 pub use segment::{CommandSegment, SegmentStyle};
 pub use session_view::SessionView;
+pub use settings::{SettingAccess, SettingView, SettingsView};
 pub use status::{DeskStatus, NamedLink, PhoneStatus, Reach, ViewerCount};
 pub use todo_item::{TodoItem, TodoStatus};
 
@@ -69,6 +71,9 @@ pub const LONGEST_ORIGIN: usize = 48;
 
 /// The longest typed word that confirms an answer, in bytes.
 pub const LONGEST_CONFIRM: usize = 256;
+
+/// The longest value of a setting that a viewer may send, in bytes.
+pub const LONGEST_SETTING: usize = 4096;
 
 /// The shortest value of a gate, in bytes: nobody finds it by trying.
 pub const SHORTEST_GATE: usize = 32;
