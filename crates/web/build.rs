@@ -240,7 +240,7 @@ fn styled(index: &str, read: &dyn Fn(&str) -> Result<String, String>) -> Outcome
         let sheet = line.split_once("href=\"/ui/").and_then(|(_, rest)| rest.split_once('"'));
         let sheet = sheet.map(|(name, _)| name).filter(|name| *name != DARK);
         match sheet {
-            Some(name) if name.ends_with(".css") => {
+            Some(name) if name.starts_with("style/") => {
                 if style.is_empty() {
                     page += "    <link rel=\"stylesheet\" href=\"/ui/style.css\">\n";
                 }

@@ -63,7 +63,7 @@ fn cut_text(text: &mut String, room: &mut usize) {
     let left_out = text[end..].chars().count();
     if left_out > 0 {
         text.truncate(end);
-        *text += &format!("… {left_out} more characters");
+        *text = format!("{text}… {left_out} more characters");
     }
 }
 

@@ -46,7 +46,9 @@ fn known(act: &ToolAct<'_>, fields: &Map<String, Value>, input: &str) -> Option<
         ToolAct::Plan(Some(plan)) => CardContent::Plan { markdown: visible(plan) },
         ToolAct::Plan(None) => {
             let mut items = todo_items(fields)?;
-            items.iter_mut().for_each(|item| item.text = visible(&item.text));
+            for item in &mut items {
+                item.text = visible(&item.text);
+            }
             CardContent::Todo { items }
         }
         ToolAct::Ask(questions, details) if !questions.is_empty() => {

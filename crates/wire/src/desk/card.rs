@@ -197,7 +197,9 @@ impl CardContent {
             Self::Patch { files } => files.iter().map(PatchedFile::text).collect(),
             Self::Fetch { url, what } => with(url, what),
             Self::Plan { markdown } => markdown.clone(),
-            Self::Todo { items } => items.iter().map(|item| format!("{item}\n")).collect(),
+            Self::Todo { items } => {
+                items.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+            }
             Self::Ask { question, detail: Some(detail) } => format!("{question}\n{detail}"),
             Self::Ask { question, detail: None } => question.clone(),
             Self::Mcp { input, .. } | Self::Other { input } => input.clone(),

@@ -63,7 +63,7 @@ pub(super) fn add(html: Html, card: &Card) -> (Html, bool) {
             optional(html, HtmlStyle::Italic, what.as_ref())
         }
         CardContent::Plan { markdown } => html.content(HtmlStyle::Plain, markdown).text("\n"),
-        CardContent::Todo { .. } => html.content(HtmlStyle::Plain, &card.body.text()),
+        CardContent::Todo { .. } => html.content(HtmlStyle::Plain, &card.body.text()).text("\n"),
         CardContent::Ask { question, detail } => {
             // Pickers show the questions, with their answers.
             let question = Some(question).filter(|_| card.pickers.is_empty());
