@@ -221,7 +221,7 @@ fn read_value(key: &str) -> Result<Option<HiddenText>, Failure> {
 
 /// Makes the changes, all or none. A secret for the keyring is stored once it is known that the
 /// settings file may say so.
-fn write(
+pub(crate) fn write(
     file: Option<&Path>,
     changes: &[SettingChange],
     secret: Option<KeyringSecret>,

@@ -35,6 +35,7 @@ mod policy;
 mod program;
 mod progress;
 mod rules;
+mod served_settings;
 mod status;
 mod stop;
 mod terminal_modes;

@@ -31,6 +31,7 @@ use crate::invocation;
 use crate::left_open::left_open;
 use crate::policy::LiveRules;
 use crate::rules::ServedRules;
+use crate::served_settings::ServedSettings;
 use crate::terminal_width::wrapped_for_terminal;
 use banner::Answerers;
 use keys::Keyboard;
@@ -202,6 +203,7 @@ fn options(
         authority,
         ruler: Arc::new(move |request| ruler.rule(request)),
         rule_desk: Some(Arc::new(rule_desk)),
+        settings_desk: Some(Arc::new(ServedSettings::new(config))),
         telegram,
         terminal,
         warn,

@@ -71,7 +71,7 @@ export class Answering {
    */
   inline(question) {
     this.watch(question);
-    return questionCard(this, question);
+    return questionCard(this, question, true);
   }
 
   // The guard against presses on something that has just appeared

@@ -135,6 +135,27 @@ export class ChatSession {
     });
   }
 
+  /** Gives the conversation another title. @param {string} title */
+  async rename(title) {
+    await this.app.attempt(async () => {
+      await this.#link.ask("rename_conversation", { conversationId: this.conversation, title });
+      await this.#list();
+    });
+  }
+
+  /** Deletes the conversation, and shows the one that was changed last. */
+  async remove() {
+    await this.app.attempt(async () => {
+      await this.#link.ask("delete_conversation", { conversationId: this.conversation });
+      this.store.forget(this.conversation);
+      await this.#list();
+      const [next] = this.conversations;
+      if (!next) return this.createConversation();
+      this.app.go({ view: "chat", item: next.conversationId });
+      await this.open(next.conversationId);
+    });
+  }
+
   /** Forgets everything that was said in the conversation. */
   async clear() {
     await this.app.attempt(async () => {

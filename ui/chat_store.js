@@ -3,13 +3,14 @@
 /** @typedef {import("../docs/protocol/session.js").AgentResponse} AgentResponse */
 /** @typedef {import("../docs/protocol/session.js").Conversation} Conversation */
 /** @typedef {{mime: string, name?: string, data?: string, size?: number}} ChatFile */
-/** @typedef {{type: "text" | "thinking" | "notice" | "user", text: string}} TextPart */
+/** @typedef {{type: "text" | "thinking" | "notice" | "user", text: string, kind?: string}} TextPart */
+/** @typedef {import("./types/desk.js").CallCard} CallCard */
 /**
  * @typedef {object} ToolPart
  * @property {"tool"} type
  * @property {string} id
  * @property {string} name
- * @property {any} input
+ * @property {CallCard | null} card what it does, as soon as the model has said it
  * @property {string} draft the input while the model writes it
  * @property {string} output what it has printed so far
  * @property {any} result
@@ -33,6 +34,7 @@
  * @property {boolean} isUnfinished whether it was loaded without the end of its answer
  * @property {string} error
  * @property {string} stopReason
+ * @property {string} working what the runtime last said of a turn that takes long
  */
 
 /**
@@ -133,7 +135,8 @@ export class ChatStore {
     if (load && reply.type === "done") this.loaded = finished(load, reply.data?.isUnfinished === true);
     if (turn && !load) this.#end(turn, reply, seq);
     this.#loads.delete(reply.id);
-    if (reply.type === "done") this.#cleared(this.#clears.get(reply.id));
+    const cleared = this.#clears.get(reply.id);
+    if (reply.type === "done" && cleared !== undefined) this.forget(cleared);
     this.#clears.delete(reply.id);
     this.#ends.set(reply.id, reply);
     for (const id of this.#ends.keys()) if (this.#ends.size > MOST_ENDS) this.#ends.delete(id);
@@ -163,9 +166,8 @@ export class ChatStore {
     return [...this.questions.values()].some(({ request }) => request === id);
   }
 
-  /** Forgets what was said in a conversation. @param {string | undefined} conversation */
-  #cleared(conversation) {
-    if (conversation === undefined) return;
+  /** Forgets what was said in a conversation. @param {string} conversation */
+  forget(conversation) {
     this.live = this.live.filter((turn) => turn.conversation !== conversation || !turn.isOver);
     if (this.loaded?.conversation === conversation) this.loaded = null;
     delete this.meters[conversation];
@@ -284,7 +286,7 @@ function counted(meter, usage, cost) {
 
 /** @param {string} id @param {string} conversation @returns {Turn} */
 function newTurn(id, conversation) {
-  const state = { isOver: false, hasGap: false, endedAt: 0, heardAt: 0, error: "", stopReason: "", replaces: false };
+  const state = { isOver: false, hasGap: false, endedAt: 0, heardAt: 0, error: "", stopReason: "", working: "", replaces: false };
   const isUnfinished = false;
   return { id, isUnfinished, conversation, text: "", files: [], parts: [], ...state };
 }
@@ -315,15 +317,35 @@ function finished(load, isUnfinished) {
 /** @param {Turn} turn @param {any} reply */
 function apply(turn, reply) {
   const { type, data } = reply;
+  turn.working = "";
   if (type === "token") append(turn, "text", reply.token);
   else if (type === "thinking") append(turn, "thinking", reply.thinking);
-  else if (type === "notice") turn.parts.push({ type, text: data.text });
+  else if (type === "notice") noticed(turn, data);
   else if (type === "user_message") turn.parts.push({ type: "user", text: data.message });
   else if (type === "tool_input") tool(turn, data).draft += data.text;
-  else if (type === "tool_use") tool(turn, data).input = data.input;
+  else if (type === "tool_use") tool(turn, data).card = data.card ?? plainCard(data);
   else if (type === "tool_progress") tool(turn, data).output += data.text;
   else if (type === "tool_result")
     Object.assign(tool(turn, data), { result: data.result, isError: data.isError === true, isOver: true });
+}
+
+/**
+ * Shows a notice. One that the runtime repeats takes the place of the one before it.
+ * @param {Turn} turn @param {{kind: string, text: string}} notice
+ */
+function noticed(turn, { kind, text }) {
+  if (kind === "working") {
+    turn.working = text;
+    return;
+  }
+  if (kind === "retry") turn.parts = turn.parts.filter((part) => part.type !== "notice" || part.kind !== kind);
+  turn.parts.push({ type: "notice", kind, text });
+}
+
+/** The card of a call of a runtime that sends none. @param {any} data @returns {CallCard} */
+function plainCard({ toolName, input }) {
+  const body = /** @type {const} */ ({ type: "other", input: JSON.stringify(input, null, 2) });
+  return { deed: `Use ${toolName}`, did: `Used ${toolName}`, subject: "", body };
 }
 
 /** @param {Turn} turn @param {"text" | "thinking"} type @param {string} text */
@@ -342,7 +364,7 @@ function tool(turn, { toolId, toolName }) {
     type: "tool",
     id: toolId,
     name: toolName ?? "",
-    input: null,
+    card: null,
     draft: "",
     output: "",
     result: null,

@@ -24,6 +24,34 @@ export function folderName(path) {
   return path.replace(/\/+$/, "").split("/").pop() || path || "no folder";
 }
 
+/**
+ * Returns a path beneath the project without the project, and any other text as it is.
+ * @param {string} path @param {string} project
+ */
+export function relativePath(path, project) {
+  const folder = `${project.replace(/\/+$/, "")}/`;
+  const isBeneath = folder.length > 1 && path.startsWith(folder) && path.length > folder.length;
+  return isBeneath && !/(^|\/)\.\.(\/|$)/.test(path) ? path.slice(folder.length) : path;
+}
+
+/** Cuts a long text in its middle: the ends of paths and commands say most. @param {string} text @param {number} most */
+export function cutMiddle(text, most) {
+  const letters = [...text];
+  if (letters.length <= most) return text;
+  const head = Math.floor((most - 1) * 0.4);
+  return `${letters.slice(0, head).join("")}…${letters.slice(1 + head - most).join("")}`;
+}
+
+/**
+ * Returns the summary of a call with a path beneath the project without the project, cut in its
+ * middle. Commands stay as they are.
+ * @param {{summary: string, project: string}} row
+ */
+export function shortSummary({ summary, project }) {
+  const parts = /^((?:read|write|edit|list) )(\/.*)$/s.exec(summary);
+  return parts ? parts[1] + cutMiddle(relativePath(parts[2], project), 64) : summary;
+}
+
 /** @param {number} ms @returns {string} such as "12 s", "4 min", "2 h 5 min" */
 export function duration(ms) {
   if (ms < 1_000) return `${Math.max(0, Math.round(ms))} ms`;
@@ -37,10 +65,10 @@ export function duration(ms) {
   return `${days} ${days === 1 ? "day" : "days"}`;
 }
 
-/** @param {number} ms @returns {string} the time that is left, such as "4:05" or "2 h 5 min" */
+/** @param {number} ms @returns {string} the time that is left, such as "59 min", and "1:05" at the end */
 export function remaining(ms) {
   if (ms <= 0) return "0:00";
-  if (ms >= HOUR) return duration(ms);
+  if (ms >= 2 * MINUTE) return duration(ms);
   const seconds = Math.ceil(ms / 1_000);
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
 }
@@ -91,7 +119,7 @@ export function decisionWords(decision) {
     ran: "Ran",
     saved: "Rules saved",
     ask: "Asks you",
-    confirm: "Asks twice",
+    confirm: "Confirm",
     undecided: "No rule",
   };
   return words[decision] ?? decision;

@@ -362,7 +362,21 @@ export interface ToolUseResponse extends Reply<'tool_use'> {
     kind?: ToolKind;
     /** The files and folders that the call concerns; present after `hello`. */
     locations?: ToolLocation[];
+    /** The call as a front end draws it; present after `hello`. */
+    card?: CallCard;
   };
+}
+
+/** A tool call as a front end draws it. */
+export interface CallCard {
+  /** What it does, such as "Run a command". */
+  deed: string;
+  /** What it has done when it has succeeded, such as "Ran a command". */
+  did: string;
+  /** What it is about, on one line; may be empty. */
+  subject: string;
+  /** A body of the desk protocol. */
+  body: { type: string };
 }
 
 /** What a tool does, as in the Agent Client Protocol. */

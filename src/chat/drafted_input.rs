@@ -71,8 +71,8 @@ impl DraftedInput {
     }
 
     /// Returns the members that are kept, as far as they have arrived.
-    pub(super) fn members(&self) -> Value {
-        Value::Object(self.members.clone())
+    pub(super) fn members(&self) -> Map<String, Value> {
+        self.members.clone()
     }
 
     fn character(&mut self, c: char, added: &mut String) {
@@ -182,7 +182,7 @@ mod tests {
     fn read(pieces: &[&str]) -> (Value, String) {
         let mut draft = DraftedInput::keeping(&["path"]);
         let added = pieces.iter().map(|piece| draft.push(piece)).collect();
-        (draft.members(), added)
+        (Value::Object(draft.members()), added)
     }
 
     #[test]

@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::collections::VecDeque;
 
+use callgate_mask::call_card::call_card;
+use callgate_wire::desk::{CallCard, CardContent, TodoItem, TodoStatus};
 use callgate_wire::session::{ToolInput, ToolProgress, ToolResult, ToolUse};
 use serde_json::Value;
 
@@ -16,18 +18,16 @@ use super::tool_result::{
 const LIVE_ROWS: usize = 5;
 /// The longest line of output that is kept while a tool runs, in bytes.
 const LONGEST_LINE: usize = 4096;
-/// The tool whose input is a plan.
-const PLAN_TOOL: &str = "todo_write";
-/// The members of an input that say what a call is about, as texts.
-const SUBJECTS: [&str; 9] =
-    ["command", "path", "file_path", "notebook_path", "pattern", "query", "url", "target", "name"];
+/// The members of which a headline is made while the model writes them.
+const SUBJECTS: [&str; 6] = ["command", "path", "file_path", "notebook_path", "pattern", "url"];
 
 /// A tool call that was announced, or whose input the model is writing.
 #[derive(Debug)]
 pub(super) struct ToolCard {
     pub(super) id: String,
     name: String,
-    input: Value,
+    /// What the call does, as soon as it is announced.
+    card: Option<Box<CallCard>>,
     /// The input as far as the model has written it, until the call is announced.
     draft: Option<DraftedInput>,
     /// The last lines of its output, or of its input while that is being written; the last one may
@@ -42,8 +42,11 @@ impl ToolCard {
         Self {
             id: call.tool_id.clone(),
             name: call.tool_name.clone(),
-            // What the model has sent as the input may be anything.
-            input: serde_json::from_str(call.input.get()).unwrap_or_default(),
+            // A runtime without cards has inputs.
+            card: call.card.clone().or_else(|| {
+                let input = serde_json::from_str(call.input.get()).unwrap_or_default();
+                Some(Box::new(call_card(&call.tool_name, input)))
+            }),
             draft: None,
             output: VecDeque::from([String::new()]),
             diff: None,
@@ -55,7 +58,7 @@ impl ToolCard {
         let mut card = Self {
             id: piece.tool_id.clone(),
             name: piece.tool_name.clone(),
-            input: Value::Null,
+            card: None,
             draft: Some(DraftedInput::keeping(&SUBJECTS)),
             output: VecDeque::from([String::new()]),
             diff: None,
@@ -106,7 +109,7 @@ impl ToolCard {
     pub(super) fn live_rows(&self, page: &ChatPage) -> Vec<String> {
         let (sign, style) =
             if self.is_drafted() { ("○", TextStyle::DIM) } else { ("●", TextStyle::YELLOW) };
-        let mut rows = vec![self.headline(sign, style).row(page)];
+        let mut rows = vec![self.headline(sign, style, Tense::Present).row(page)];
         let lines: Vec<&String> = self.output.iter().filter(|line| !line.is_empty()).collect();
         let skipped = lines.len().saturating_sub(LIVE_ROWS);
         rows.extend(lines.into_iter().skip(skipped).map(|line| detail(last_part(line)).row(page)));
@@ -126,11 +129,13 @@ impl ToolCard {
         let is_bad = is_error || failure.is_some();
         let (sign, style) =
             if is_bad { ("✗", TextStyle::RED) } else { ("✓", TextStyle::GREEN) };
+        let tense = if is_error { Tense::Present } else { Tense::Past };
         // How it failed comes first: the subject may be cut.
         let how = failure.map(|how| format!(" {how}")).unwrap_or_default();
-        let mut rows = vec![self.headline(&format!("{sign}{how}"), style).row(page)];
-        if self.name == PLAN_TOOL && !is_error {
-            rows.extend(plan_rows(&self.input, page));
+        let mut rows = vec![self.headline(&format!("{sign}{how}"), style, tense).row(page)];
+        let card = self.card();
+        if let (CardContent::Todo { items }, false) = (&card.body, is_error) {
+            rows.extend(items.iter().flat_map(|item| plan_rows(item, page)));
             return rows;
         }
         let diff = text_of(&value, "diff").or(self.diff.as_deref()).filter(|_| !is_error);
@@ -144,57 +149,48 @@ impl ToolCard {
     /// Draws a call that ended without a result.
     pub(super) fn lost_row(&self, page: &ChatPage) -> String {
         let what = if self.is_drafted() { " (not finished)" } else { " (no result)" };
-        self.headline("✗", TextStyle::RED).and(what, TextStyle::DIM).row(page)
+        self.headline("✗", TextStyle::RED, Tense::Present).and(what, TextStyle::DIM).row(page)
     }
 
-    /// Returns the input, as far as it is known.
-    fn input(&self) -> Cow<'_, Value> {
-        match &self.draft {
-            Some(draft) => Cow::Owned(draft.members()),
-            None => Cow::Borrowed(&self.input),
+    /// Returns what the call does, as far as it is known.
+    fn card(&self) -> Cow<'_, CallCard> {
+        match (&self.card, &self.draft) {
+            (Some(card), _) => Cow::Borrowed(card),
+            (None, draft) => {
+                let input = draft.as_ref().map(DraftedInput::members).unwrap_or_default();
+                Cow::Owned(call_card(&self.name, input))
+            }
         }
     }
 
-    fn headline(&self, sign: &str, style: TextStyle) -> StyledText {
+    fn headline(&self, sign: &str, style: TextStyle, tense: Tense) -> StyledText {
+        let card = self.card();
+        let deed = if tense == Tense::Past { &card.did } else { &card.deed };
         let line = StyledText::new(sign, style).and(" ", TextStyle::PLAIN);
-        line.and(&self.name, TextStyle::BOLD)
-            .and(" ", TextStyle::PLAIN)
-            .and(&subject(&self.name, &self.input()), TextStyle::PLAIN)
+        let line = line.and(deed, TextStyle::BOLD);
+        if card.subject.is_empty() {
+            return line;
+        }
+        line.and(" · ", TextStyle::DIM).and(&card.subject, TextStyle::PLAIN)
     }
 }
 
-/// Returns what a call is about, in one line.
-fn subject(name: &str, input: &Value) -> String {
-    if name == PLAN_TOOL {
-        return String::new();
-    }
-    if let Some(command) = text_of(input, "command") {
-        let args = input["args"].as_array().into_iter().flatten().filter_map(Value::as_str);
-        return std::iter::once(command).chain(args).collect::<Vec<_>>().join(" ");
-    }
-    let found: Vec<&str> = SUBJECTS.iter().filter_map(|key| text_of(input, key)).collect();
-    match (found.is_empty(), input.as_object()) {
-        (false, _) => found.join(" "),
-        (true, Some(members)) if members.is_empty() => String::new(),
-        _ => input.to_string(),
-    }
+/// Whether a call has done what it says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Tense {
+    Present,
+    Past,
 }
 
-/// Draws the plan of a longer task.
-fn plan_rows(input: &Value, page: &ChatPage) -> Vec<String> {
-    let items = input["items"].as_array().into_iter().flatten();
-    let item = |item: &Value| {
-        let (sign, style) = match text_of(item, "status") {
-            Some("done") => ("☑ ", TextStyle::DIM),
-            Some("active") => ("▶ ", TextStyle::BOLD),
-            _ => ("☐ ", TextStyle::PLAIN),
-        };
-        let text = StyledText::new(text_of(item, "text").unwrap_or_default(), style);
-        let first = StyledText::new("  ", TextStyle::PLAIN).and(sign, style);
-        let rest = StyledText::new("    ", TextStyle::PLAIN);
-        text.hanging_rows(page, WrapAt::Words, &first, &rest)
+/// Draws a step of the plan of a longer task.
+fn plan_rows(item: &TodoItem, page: &ChatPage) -> Vec<String> {
+    let style = match item.status {
+        TodoStatus::Done => TextStyle::DIM,
+        TodoStatus::Active => TextStyle::BOLD,
+        TodoStatus::Pending => TextStyle::PLAIN,
     };
-    items.flat_map(item).collect()
+    let [first, rest] = ["  ", "    "].map(|indent| StyledText::new(indent, TextStyle::PLAIN));
+    StyledText::new(&item.to_string(), style).hanging_rows(page, WrapAt::Words, &first, &rest)
 }
 
 #[cfg(test)]

@@ -6,6 +6,8 @@
 
 mod table;
 
+use callgate_wire::desk::SettingAccess;
+
 use super::value::{SettingValue, ValueKind, check_url};
 pub(crate) use table::KEYS;
 
@@ -28,6 +30,8 @@ pub(crate) struct SettingKey {
     pub(crate) common: Option<&'static str>,
     /// Its flag.
     pub(crate) flag: KeyFlag,
+    /// What a viewer of the desk, such as the page, may do with it.
+    pub(crate) access: SettingAccess,
 }
 
 /// How a key is set on the command line.
@@ -51,7 +55,8 @@ const fn key(name: &'static str, kind: ValueKind) -> SettingKey {
         ValueKind::Secret | ValueKind::Command | ValueKind::Servers => KeyFlag::None,
         _ => KeyFlag::Value,
     };
-    SettingKey { name, kind, about: "", note: "", default: "", common: None, flag }
+    let access = SettingAccess::See;
+    SettingKey { name, kind, about: "", note: "", default: "", common: None, flag, access }
 }
 
 impl SettingKey {
@@ -69,6 +74,16 @@ impl SettingKey {
 
     const fn common(self, variable: &'static str) -> Self {
         Self { common: Some(variable), ..self }
+    }
+
+    /// Lets a viewer set the key. It must name no program, file, socket or address.
+    const fn set_by_viewers(self) -> Self {
+        Self { access: SettingAccess::Set, ..self }
+    }
+
+    /// Lets a viewer send the secret that is kept in the keyring.
+    const fn secret_of_viewers(self) -> Self {
+        Self { access: SettingAccess::Secret, ..self }
     }
 
     const fn flag(self, flag: KeyFlag) -> Self {
@@ -209,5 +224,41 @@ mod tests {
         assert_eq!(count, 8);
         assert_eq!(one_of(&["a", "b", "c"]), "a, b or c");
         assert_eq!(one_of(&["a"]), "a");
+    }
+
+    /// What a viewer may set names no program, file, socket or address, and not who may answer.
+    #[test]
+    fn viewers_set_only_what_names_nothing_outside() {
+        const OUTSIDE: [&str; 12] = [
+            "socket", "file", "command_", "_command", "url", "port", "proxy", "cli", "database",
+            "roots", "servers", "allowed",
+        ];
+        for key in KEYS {
+            let is_plain = match key.kind {
+                ValueKind::Whole { .. }
+                | ValueKind::Switch
+                | ValueKind::Choice { .. }
+                | ValueKind::Text { .. }
+                | ValueKind::Dollars
+                | ValueKind::SwitchOrId { .. } => true,
+                ValueKind::File
+                | ValueKind::Socket
+                | ValueKind::Folders
+                | ValueKind::Url { .. }
+                | ValueKind::Secret
+                | ValueKind::Command
+                | ValueKind::Servers
+                | ValueKind::Ids { .. } => false,
+            };
+            match key.access {
+                SettingAccess::Set => {
+                    let is_time = key.name.ends_with("_seconds") || key.name.ends_with("_mb");
+                    let names = OUTSIDE.iter().any(|word| key.name.contains(word));
+                    assert!(is_plain && (is_time || !names), "{}", key.name);
+                }
+                SettingAccess::Secret => assert!(key.name.ends_with("_keyring"), "{}", key.name),
+                SettingAccess::See => {}
+            }
+        }
     }
 }

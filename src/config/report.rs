@@ -4,6 +4,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use callgate_agent::price;
+use callgate_wire::desk::SettingAccess;
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -40,12 +41,15 @@ pub(crate) struct ReportedSetting {
     /// Null if there is none, or if it is wrong. A secret is `"set"`.
     pub(crate) value: Value,
     pub(crate) origin: String,
-    help: String,
+    pub(crate) help: String,
     /// The words that the value may be, if there are only a few.
     #[serde(skip_serializing_if = "Option::is_none")]
-    choices: Option<&'static [&'static str]>,
+    pub(crate) choices: Option<&'static [&'static str]>,
     /// Whether the value is never shown.
     is_secret: bool,
+    /// What a viewer of the desk may do with it.
+    #[serde(skip)]
+    pub(crate) access: SettingAccess,
 }
 
 impl ConfigReport {
@@ -115,6 +119,7 @@ fn reported(
         help: key.help(),
         choices,
         is_secret: matches!(key.kind, ValueKind::Secret),
+        access: key.access,
     }
 }
 

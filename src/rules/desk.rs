@@ -21,6 +21,7 @@ use jiff::Timestamp;
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
+use super::init::STARTER;
 use super::past::{asked, play};
 use super::suggest::suggestions;
 use super::{is_undecided, project_files};
@@ -115,6 +116,7 @@ impl RuleDesk for ServedRules {
             hash: hash(&text),
             problems: problems(&file),
             rules: views(&file, &text),
+            recommended: file.rules.is_empty().then(|| STARTER.to_owned()),
             projects: self.projects()?,
             text,
         })

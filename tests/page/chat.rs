@@ -58,6 +58,8 @@ fn a_conversation_is_held_in_the_page() {
     browser.click("[data-tool=read_file] summary");
     browser.wait_for_text("[data-tool=read_file] .output", "Buy milk.");
     assert!(!browser.text("[data-tool=read_file] .output").contains("totalLines"));
+    assert_eq!(browser.text("[data-tool=read_file] strong"), "Read a file");
+    assert_eq!(browser.text("[data-tool=read_file] summary code"), "notes.txt");
     what_is_risky_is_asked_in_the_chat(&desk, &browser);
     assert_open_to_all(&browser);
     browser.reload();
@@ -67,6 +69,7 @@ fn a_conversation_is_held_in_the_page() {
     the_last_message_is_edited_and_answered_again(&browser);
     files_are_attached_by_dropping_them(&browser);
     conversations_are_listed_and_searched(&browser);
+    a_conversation_is_renamed_copied_and_deleted(&browser);
     the_state_is_shown_and_the_runtime_restarted(&browser);
     a_conversation_is_cleared(&browser);
     assert_eq!(browser.complaints(), Vec::<String>::new());
@@ -156,7 +159,39 @@ fn conversations_are_listed_and_searched(browser: &Browser) {
     );
     browser.click(".conversation");
     wait_for_answer(browser, "help");
-    assert_eq!(browser.count("[data-turn]"), 3);
+    // What came before is loaded from the history.
+    browser.wait_for("all", "return document.querySelectorAll('[data-turn]').length === 3");
+}
+
+fn a_conversation_is_renamed_copied_and_deleted(browser: &Browser) {
+    let choose = |name: &str| {
+        browser.click("[data-conversation-menu] summary");
+        browser.click(&format!("[data-conversation={name}]"));
+    };
+    let listed = browser.count(".conversation");
+    browser.click("[data-new]");
+    say(browser, "read notes.txt");
+    wait_for_answer(browser, "Buy milk.");
+    choose("rename");
+    browser.fill("[data-title]", "The notes");
+    browser.click("[data-rename-now]");
+    browser.wait_for_text(".chat-pane .who", "The notes");
+    let _ = browser.run(
+        "navigator.clipboard.writeText = async (text) => { window.copied = text; };
+        HTMLAnchorElement.prototype.click = function () { window.saved = this.download; };",
+        &json!([]),
+    );
+    browser.click("[data-copy-answer]");
+    browser.wait_for("the answer", "return window.copied?.includes('Buy milk.')");
+    choose("export");
+    browser.wait_for("the file", "return window.saved === 'The-notes.md'");
+    choose("delete");
+    browser.click("[data-delete-now]");
+    browser.wait_for(
+        "one less",
+        &format!("return document.querySelectorAll('.conversation').length === {listed}"),
+    );
+    assert!(!browser.text(".list-scroll").contains("The notes"));
 }
 
 fn the_state_is_shown_and_the_runtime_restarted(browser: &Browser) {

@@ -75,6 +75,11 @@ fn tell(browser: &Browser, event: &Value) {
     let _ = browser.run("__TAURI__.fake.tell(arguments[0])", &json!([event]));
 }
 
+/// Shows the answers of a question in the chat that are given less often.
+fn unfold(browser: &Browser) {
+    browser.click(".chat-question [data-further] summary");
+}
+
 #[test]
 fn questions_of_the_runtime_are_answered_in_the_chat() {
     let Some((_desk, browser)) = shell(&json!({})) else { return };
@@ -98,12 +103,14 @@ fn questions_of_the_runtime_are_answered_in_the_chat() {
     assert_eq!(answers(&browser).len(), 1);
 
     say(&browser, "write it again");
+    unfold(&browser);
     wait_for_card(&browser, "Do not ask again");
     browser.click(".chat-question [data-press=always]");
     browser.wait_for_text(".chat-inner", "It was allowed: allow always.");
 
     say(&browser, "run it");
     wait_for_card(&browser, "make test 'a b'");
+    unfold(&browser);
     browser.click("[data-press=reply]");
     browser.fill("[data-words]", "wrong");
     settle(&browser);
@@ -115,6 +122,7 @@ fn questions_of_the_runtime_are_answered_in_the_chat() {
 
     say(&browser, "run it again");
     wait_for_card(&browser, "make test");
+    unfold(&browser);
     browser.click("[data-press=edit]");
     browser.fill("[data-edit]", r#"{"command":"make","args":["check"]}"#);
     browser.click("[data-press=send-edit]");
@@ -132,6 +140,7 @@ fn questions_of_the_runtime_are_answered_in_the_chat() {
 
     say(&browser, "run it once more");
     wait_for_card(&browser, "make test");
+    unfold(&browser);
     browser.click("[data-press=stop]");
     browser.wait_for(
         "a cancelled turn",
@@ -173,6 +182,9 @@ fn the_shell_is_told_what_waits_and_its_notices_are_obeyed() {
     tell(&browser, &json!({ "kind": "open_question", "id": id }));
     browser.wait_for_text(".chat-question .card", "make test");
     // Escape closes what is open, and then hides the window.
+    // Everything but the two answers is folded.
+    assert_eq!(browser.count(".chat-question .button"), 2);
+    unfold(&browser);
     browser.click("[data-press=reply]");
     browser.fill("[data-words]", "Not");
     browser.press_keys(ESCAPE);

@@ -40,7 +40,7 @@ const BLOCKS: &str = r"
 /// Draws a text as an answer, whole and in pieces, and as a plan; returns the blocks of the answer,
 /// whether the pieces make no difference, and the characters of the plan.
 const DRAW: &str = r"
-    const { GrowingMarkdown, beginFrame, loadMarkdown, plan } = await import('/ui/parts/markdown.js');
+    const { GrowingMarkdown, beginFrame, loadMarkdown, plan } = (await import('/ui/app.js')).load('parts/markdown.js');
     await loadMarkdown();
     const finished = (growing, text) => {
       do {

@@ -6,9 +6,11 @@ use callgate_testkit::browser::Browser;
 use callgate_testkit::page::{self, PageDesk, show};
 use serde_json::json;
 
+use crate::barriers::assert_open_to_all;
 use crate::fixture::Stage;
 use crate::stage::{desk_with_page, desk_with_rules};
 
+const ESCAPE: &str = "\u{e00c}";
 const RULES: &str = "[[rule]]\nname = \"wipes\"\ndecide = \"confirm\"\ncommand = \"rm -rf\"\n";
 
 /// Asks about a command and answers with this button.
@@ -36,6 +38,13 @@ fn a_rule_is_tried_against_the_history_before_it_is_saved() {
     ] {
         decide(&desk, &browser, command, press);
     }
+    // The recommended set, too, is only saved after a look at what it would change.
+    go(&browser, "#/rules");
+    browser.click("[data-recommended]");
+    browser.wait_for("a review", "return document.querySelector('dialog [data-save]')");
+    browser.press_keys(ESCAPE);
+    browser.wait_until_gone("dialog");
+    assert!(!desk.path(".config/callgate/rules.toml").exists(), "nobody has saved it");
     go(&browser, "#/rules/edit");
     browser.fill(
         "[data-rules]",
@@ -81,9 +90,35 @@ fn what_is_always_allowed_is_suggested_as_a_rule() {
 }
 
 #[test]
-fn what_needs_a_second_step_and_what_is_alike() {
+fn what_needs_a_confirmation_and_what_is_alike() {
     let Some((stage, browser)) = desk_with_rules(RULES) else { return };
     page::a_typed_word_confirms(&stage, &browser);
     page::alike_questions_are_answered_together(&stage, &browser);
+    harmless_settings_are_set_in_the_page(&stage, &browser);
     stage.assert_chain();
+}
+
+/// A setting that names nothing outside is written to the settings file; the others are shown with
+/// the command that sets them.
+fn harmless_settings_are_set_in_the_page(desk: &Stage, browser: &Browser) {
+    go(browser, "#/settings");
+    browser.wait_for(
+        "the settings",
+        "const parts = document.querySelectorAll('.setting-part');
+        parts.forEach((part) => { part.open = true; });
+        return parts.length > 0",
+    );
+    let set = "const field = document.getElementById('setting-timeout_seconds');
+        field.value = arguments[0];
+        field.dispatchEvent(new Event('change'));";
+    let _ = browser.run(set, &json!(["0"]));
+    browser.wait_for_text("[data-setting=timeout_seconds] .note", "timeout_seconds");
+    let _ = browser.run(set, &json!(["77"]));
+    browser.wait_for_text("[data-setting=timeout_seconds] .is-saved", "Saved");
+    let file = fs::read_to_string(desk.path(".config/callgate/config.toml")).unwrap();
+    assert!(file.contains("timeout_seconds = 77"), "{file}");
+    let socket = "[data-setting=desk_socket]";
+    assert_eq!(browser.count(&format!("{socket} input, {socket} select")), 0);
+    assert!(browser.text(socket).contains("callgate config set desk_socket"));
+    assert_open_to_all(browser);
 }

@@ -10,41 +10,49 @@ import { icon } from "./icons.js";
 /** @typedef {import("../store.js").Question} Question */
 /** @typedef {import("../types/desk.js").Card} Card */
 
-/** @param {Answering} place @param {Question} question */
-export function answerBar(place, question) {
+/** @param {Answering} place @param {Question} question @param {boolean} [isCompact] whether it has the two answers only */
+export function answerBar(place, question, isCompact = false) {
   const { card, answer } = question;
   let content;
   if (answer === "pressed" || answer === "recorded" || answer === "read") content = steps(place, question);
   else if (!isOpen(question)) content = outcome(place, question);
   else if (!card) content = html`<div class="skeleton bar-skeleton"></div>`;
   else if (place.reply?.question === question.row.question) content = replyForm(place, question, card);
-  else content = buttons(place, question, card);
+  else content = buttons(place, question, card, isCompact);
   return html`<footer class="answer-bar" aria-live="polite">
     ${question.notice && answer !== "read" && answer !== "recorded" ? note("amber", question.notice) : nothing}
     ${content}
   </footer>`;
 }
 
-/** @param {Answering} place @param {Question} question @param {Card} card */
-function buttons(place, question, card) {
+/** Whether a question is one about a call. @param {Card} card */
+const isPlain = (card) => card.pickers.length === 0 && card.body.type !== "ask";
+
+/** The answers that people give less often. @param {Answering} place @param {Question} question @param {Card} card */
+export function moreAnswers(place, question, card) {
   const blocked = place.isBlocked(question) ? "true" : "false";
-  const isPicking = card.pickers.length > 0;
-  const isPlain = !isPicking && card.body.type !== "ask";
   // What a tool server asks for as a form, or with certain answers, cannot be answered in words.
   const isForm = card.tool === "Elicitation" && card.can_edit && !card.takes_words;
   const words = card.takes_words
     ? label("Answer in words", "In words")
     : label("Deny with words", "With words");
-  const noWord = isPlain ? "Deny" : isPicking ? "Dismiss" : "No";
-  const yesWord = card.body.type === "plan" ? "Approve the plan" : isPlain ? "Allow once" : "Yes";
   const [edit, stop] = [label("Edit, then allow", "Edit"), label("Deny and stop", "Stop")];
+  return html`<div class="bar-more">
+    ${card.blocked || isForm ? nothing : more("reply", words, "r", () => place.openReply(question))}
+    ${card.can_edit && isPlain(card) ? more("edit", edit, "e", () => place.openEdit(question)) : nothing}
+    ${card.can_stop ? more("stop", stop, "", () => place.press(question, { action: "stop" }), blocked) : nothing}
+  </div>`;
+}
+
+/** @param {Answering} place @param {Question} question @param {Card} card @param {boolean} isCompact */
+function buttons(place, question, card, isCompact) {
+  const blocked = place.isBlocked(question) ? "true" : "false";
+  const isPicking = card.pickers.length > 0;
+  const noWord = isPlain(card) ? "Deny" : isPicking ? "Dismiss" : "No";
+  const yesWord = card.body.type === "plan" ? "Approve the plan" : isPlain(card) ? "Allow once" : "Yes";
   return html` ${card.needs === "confirm" ? confirmField(place, card) : nothing}
     <div class="bar-line">
-      <div class="bar-more">
-        ${card.blocked || isForm ? nothing : more("reply", words, "r", () => place.openReply(question))}
-        ${card.can_edit && isPlain ? more("edit", edit, "e", () => place.openEdit(question)) : nothing}
-        ${card.can_stop ? more("stop", stop, "", () => place.press(question, { action: "stop" }), blocked) : nothing}
-      </div>
+      ${isCompact ? nothing : moreAnswers(place, question, card)}
       <div class="bar-buttons">
         <div class="bar-button">
           <button
@@ -162,10 +170,10 @@ function replyForm(place, question, card) {
 
 /** @param {Answering} place @param {Question} question */
 function steps(place, question) {
-  const { answer, row, outcome } = question;
+  const { answer, outcome } = question;
   const level = ["pressed", "recorded", "read"].indexOf(answer);
   const denies = (outcome?.decision ?? decisionOf(question)) === "deny";
-  const names = ["Pressed", "Recorded in the ledger", `Read by ${agentName(row.agent)}`];
+  const names = ["Pressed", "Recorded in the ledger", "Read by the agent"];
   return html`<div class="steps ${denies ? "denies" : ""}" role="status">
     <strong class="steps-title"
       >${outcome ? decisionWords(outcome.decision) : denies ? "Denying" : "Answering"}</strong

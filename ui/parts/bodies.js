@@ -1,29 +1,34 @@
 // What a question is about, by the kind of its call.
 
 import { html, nothing } from "../vendor/lit-html/lit-html.js";
-import { counted } from "../words.js";
+import { counted, relativePath } from "../words.js";
 import { diff } from "./diff.js";
 import { icon } from "./icons.js";
 import { plan } from "./markdown.js";
 import { command, numbered, prettyJson, shown } from "./text.js";
 
 /** @typedef {import("../app.js").App} App */
-/** @typedef {import("../types/desk.js").Card} Card */
+/** @typedef {import("../types/desk.js").Body} Body */
 
-/** @param {App} app @param {Card} card */
-export function body(app, card) {
-  const { body, question } = card;
-  const key = `body-${question}`;
+/**
+ * Shows what a call does, without a short command or the path if that is the headline.
+ * @param {App} app @param {Body} body @param {string} key @param {string} project @param {boolean} [isHeadlined]
+ */
+export function body(app, body, key, project, isHeadlined = false) {
+  const path = (/** @type {string} */ name, /** @type {unknown} */ more, isShown = !isHeadlined) =>
+    pathLine(relativePath(name, project), name, more, isShown);
   switch (body.type) {
     case "command":
-      return [described(body.description), command(app, key, body.segments)];
+      return [described(body.description), isHeadlined ? nothing : command(app, key, body.segments)];
+    case "read":
+      return html`${path(body.path, "")}${described(body.what)}`;
     case "write":
       return html`${path(body.path, counted(body.lines, "line"))}${numbered(app, key, body.content)}`;
     case "edit":
       return html`${path(body.path, changed(body.changes))}${diff(app, key, body.changes)}`;
     case "patch":
       return body.files.map((file, at) => [
-        path(file.path, html`${patched(file)} ${changed(file.changes)}`),
+        path(file.path, html`${patched(file)} ${changed(file.changes)}`, true),
         diff(app, `${key}.${at}`, file.changes),
       ]);
     case "notebook":
@@ -33,6 +38,8 @@ export function body(app, card) {
         ${body.what ? html`<p class="description">${shown(body.what)}</p>` : ""}`;
     case "plan":
       return planned(app, key, body.markdown);
+    case "todo":
+      return steps(body.items);
     case "ask":
       return html`<p class="asked"><span>${shown(body.question)}</span></p>
         ${body.detail ? html`<p class="description">${shown(body.detail)}</p>` : ""}`;
@@ -44,6 +51,20 @@ export function body(app, card) {
     default:
       return numbered(app, key, prettyJson(body.input));
   }
+}
+
+/** Shows the steps of a plan. @param {{text: string, status: string}[]} items */
+export function steps(items) {
+  return html`<ul class="steps-list">
+    ${items.map(
+      (item) =>
+        html`<li class=${item.status}>
+          <span class="tick">${item.status === "done" ? icon("check") : nothing}</span>
+          <span>${shown(item.text)}</span>
+          ${item.status === "pending" ? nothing : html`<span class="only-read">(${item.status})</span>`}
+        </li>`,
+    )}
+  </ul>`;
 }
 
 /** The key under which it is kept that a plan is shown as it is written. @param {string} key */
@@ -64,10 +85,11 @@ function described(text) {
   return text ? html`<p class="description">${shown(text)}</p>` : nothing;
 }
 
-/** @param {string} path @param {unknown} more */
-function path(path, more) {
+/** @param {string} name @param {string} path @param {unknown} more @param {boolean} isShown */
+function pathLine(name, path, more, isShown) {
+  if (!isShown && !more) return nothing;
   return html`<p class="path">
-    ${icon("file")}<code>${shown(path)}</code><span class="muted">${more}</span>
+    ${isShown ? html`${icon("file")}<code title=${path}>${shown(name)}</code>` : nothing}<span class="muted">${more}</span>
   </p>`;
 }
 

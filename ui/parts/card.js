@@ -1,11 +1,11 @@
 // A question in full: who asks, what about, what is unusual, and what may be answered.
 
 import { html, nothing } from "../vendor/lit-html/lit-html.js";
-import { agentName, ago, counted, folderName, remaining, whyAsked } from "../words.js";
-import { answerBar } from "./answer_bar.js";
+import { agentName, ago, counted, folderName, relativePath, remaining, whyAsked } from "../words.js";
+import { answerBar, moreAnswers } from "./answer_bar.js";
 import { body } from "./bodies.js";
-import { icon } from "./icons.js";
-import { numbered, prettyJson, reason, shown } from "./text.js";
+import { agentIcon, icon } from "./icons.js";
+import { numbered, prettyJson, reason, segment, shown } from "./text.js";
 
 /** @typedef {import("../app.js").App} App */
 /** @typedef {import("../answering.js").Answering} Answering */
@@ -25,46 +25,83 @@ export const RISKS = /** @type {Record<string, [string, string]>} */ ({
 
 const TWICE = " · changes how the agent asks, so it needs two presses";
 
-/** @param {Answering} place @param {Question} question */
-export function questionCard(place, question) {
+/** The longest command that is the headline by itself, in characters. */
+const LONGEST_HEADLINE = 120;
+
+/**
+ * Shows a question. In a compact one, as in the chat, everything but the call and the two answers is
+ * folded.
+ * @param {Answering} place @param {Question} question @param {boolean} [isCompact]
+ */
+export function questionCard(place, question, isCompact = false) {
   const { row, card, answer } = question;
   const isSettling = place.settlingMs(question) > 0;
   const loading = html`<div class="skeleton card-skeleton" aria-busy="true">
     <span class="only-read">Loading</span>
   </div>`;
   return html`<article
-    class="card"
+    class="card ${isCompact ? "is-compact" : ""}"
     data-question=${row.question}
     data-answer=${answer}
     ?data-settling=${isSettling}
     aria-labelledby="card-title"
   >
-    ${head(place, question)}
+    ${isCompact ? nothing : head(place, question)}
     <div class="card-scroll" id="card-scroll" tabindex="-1">
       <div class="card-inner">
-        <h1 id="card-title">${title(question)}</h1>
-        ${risks(row)} ${card ? content(place, question, card) : loading}
+        ${title(question, isCompact ? timeLeft(place, question) : nothing)}
+        ${risks(row)} ${card ? content(place, question, card, isCompact) : loading}
       </div>
     </div>
-    ${answerBar(place, question)}
+    ${answerBar(place, question, isCompact)}
   </article>`;
 }
 
-/** @param {Question} question */
-function title({ row, card }) {
-  if (card?.body.type === "plan") return "Approve a plan";
-  if (card?.body.type === "ask" || card?.pickers.length) return `${agentName(row.agent)} asks you`;
-  return row.deed;
+/** The headline: the call itself, below what it would do. @param {Question} question @param {unknown} more */
+function title({ row, card }, more) {
+  const words = (/** @type {string} */ text) =>
+    html`<header class="card-title"><h1 id="card-title" class="grow">${text}</h1>${more}</header>`;
+  if (card?.body.type === "plan") return words("Approve a plan");
+  if (card?.body.type === "ask" || card?.pickers.length) return words(`${agentName(row.agent)} asks you`);
+  return html`<header class="card-title">
+    <div class="grow">
+      <p class="deed">${row.deed}</p>
+      <h1 id="card-title" class="subject ${isHeadline(card) ? "" : "cut"}"><code>${subject(row, card)}</code></h1>
+    </div>
+    ${more}
+  </header>`;
+}
+
+/** Whether the headline is a whole command or path. @param {Card | null} card */
+function isHeadline(card) {
+  if (card?.body.type !== "command") return card !== null && "path" in card.body;
+  const text = card.body.segments.map((one) => one.text).join("");
+  return text.length <= LONGEST_HEADLINE && !text.includes("\n") && !card.body.segments.some((one) => one.break);
+}
+
+/** @param {Question["row"]} row @param {Card | null} card */
+function subject(row, card) {
+  if (card?.body.type === "command" && isHeadline(card)) return card.body.segments.map(segment);
+  if (card && "path" in card.body) return shown(relativePath(card.body.path, row.project));
+  if (card?.body.type === "patch")
+    return shown(card.body.files.map((file) => relativePath(file.path, row.project)).join(", "));
+  return shown((row.summary || row.tool).slice(0, 2 * LONGEST_HEADLINE));
 }
 
 /** @param {Answering} place @param {Question} question */
-function head(place, { row, overAt }) {
-  const { now } = place.app;
-  const left = row.until_ms - now;
+function timeLeft(place, { row, overAt }) {
+  const left = row.until_ms - place.app.now;
+  if (overAt !== null || !Number.isFinite(left)) return nothing;
   const tone = left < 60_000 ? "red" : left < 180_000 ? "amber" : "";
-  const time = html`<span class="chip num ${tone}" title="Time left to answer">
+  return html`<span class="chip num ${tone}" title="Time left to answer">
     ${icon("clock")}${left > 0 ? remaining(left) : "Time is up"}<span class="only-read"> left to answer</span>
   </span>`;
+}
+
+/** @param {Answering} place @param {Question} question */
+function head(place, question) {
+  const { row } = question;
+  const { now } = place.app;
   return html`<header class="card-head">
     <button
       class="button quiet back"
@@ -74,7 +111,7 @@ function head(place, { row, overAt }) {
     >
       ${icon("back", "icon-l")}
     </button>
-    <span class="avatar" aria-hidden="true">${agentName(row.agent).charAt(0)}</span>
+    ${agentIcon(row.agent)}
     <div class="grow">
       <div class="who cut">
         <strong>${agentName(row.agent)}</strong> in
@@ -84,7 +121,7 @@ function head(place, { row, overAt }) {
         Asked ${ago(row.asked_ms, now)}${row.mode ? html` · mode ${row.mode}` : ""}
       </div>
     </div>
-    ${overAt === null && Number.isFinite(left) ? time : nothing}
+    ${timeLeft(place, question)}
   </header>`;
 }
 
@@ -103,8 +140,8 @@ function risks(row) {
   if (row.needs === "confirm")
     chips.unshift(
       html`<li class="chip red">
-        ${icon("warning")}<span class="wide-only">Needs a second, reading step</span
-        ><span class="narrow-only">Type to confirm</span>
+        ${icon("warning")}<span class="wide-only">Confirm: type a word to allow it</span
+        ><span class="narrow-only">Confirm</span>
       </li>`,
     );
   return chips.length
@@ -129,8 +166,8 @@ function risksInFull({ risks }) {
     : nothing;
 }
 
-/** @param {Answering} place @param {Question} question @param {Card} card */
-function content(place, question, card) {
+/** @param {Answering} place @param {Question} question @param {Card} card @param {boolean} isCompact */
+function content(place, question, card, isCompact) {
   const { app } = place;
   const isAsked = card.body.type === "ask" && card.pickers.length > 0;
   const key = `input-${card.question}`;
@@ -138,8 +175,8 @@ function content(place, question, card) {
   const asked = whyAsked(card);
   const toggle = (/** @type {Event} */ event) =>
     app.setUnfolded(key, /** @type {HTMLDetailsElement} */ (event.target).open);
-  return html` ${warnings(card)} ${isAsked ? nothing : html`<div class="card-body">${body(app, card)}</div>`}
-    ${pickers(place, question, card)} ${risksInFull(question.row)}
+  const drawn = body(app, card.body, `body-${card.question}`, card.project, isHeadline(card));
+  const further = html`${risksInFull(question.row)}
     ${
       card.last_words
         ? html`<section class="said">
@@ -167,6 +204,21 @@ function content(place, question, card) {
       ${isWhole ? numbered(app, `whole-${card.question}`, prettyJson(card.input)) : nothing}
     </details>
     ${place.makesRules ? makeRule(app, card) : nothing}`;
+  return html`${warnings(card)} ${isAsked ? nothing : html`<div class="card-body">${drawn}</div>`}
+    ${pickers(place, question, card)} ${isCompact ? folded(place, question, card, further) : further}`;
+}
+
+/** @param {Answering} place @param {Question} question @param {Card} card @param {unknown} further */
+function folded(place, question, card, further) {
+  const { app } = place;
+  const key = `more-${card.question}`;
+  const isOpen = app.isUnfolded(key);
+  const toggle = (/** @type {Event} */ event) =>
+    app.setUnfolded(key, /** @type {HTMLDetailsElement} */ (event.target).open);
+  return html`<details class="whole further" data-further ?open=${isOpen} @toggle=${toggle}>
+    <summary>More answers and details</summary>
+    ${isOpen ? html`${moreAnswers(place, question, card)} ${further}` : nothing}
+  </details>`;
 }
 
 /** @param {App} app @param {Card} card */

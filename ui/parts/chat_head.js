@@ -3,6 +3,7 @@
 import { html, nothing } from "../vendor/lit-html/lit-html.js";
 import { folderName } from "../words.js";
 import { choiceOf, valueOf } from "./controls.js";
+import { conversationMenu } from "./conversation_menu.js";
 import { icon } from "./icons.js";
 import { shown } from "./text.js";
 
@@ -33,7 +34,7 @@ export function chatHead(chat, toggleList) {
         ${shown(folderName(folder))} · ${folder}
       </button>
     </div>
-    ${meter(chat)} ${engine(chat)} ${tools(chat)}
+    ${meter(chat)} ${engine(chat)} ${tools(chat, one?.title || "New conversation")}
   </header>`;
 }
 
@@ -81,8 +82,8 @@ function engine(chat) {
     </select>`;
 }
 
-/** @param {ChatSession} chat */
-function tools(chat) {
+/** @param {ChatSession} chat @param {string} title */
+function tools(chat, title) {
   const clear = html`<button
     class="button quiet small"
     type="button"
@@ -95,9 +96,7 @@ function tools(chat) {
   </button>`;
   return html`<div class="row chat-tools">
     ${chat.store.turns(chat.conversation).length ? clear : nothing}
-    <a class="button quiet small" href="#/status" title="State of the runtime" aria-label="State of the runtime"
-      >${icon("status")}</a
-    >
+    ${conversationMenu(chat, title)}
   </div>`;
 }
 

@@ -31,7 +31,8 @@ export function exportDialog(app, filter) {
           app.update();
         } while (before !== null && !abort.signal.aborted);
         if (abort.signal.aborted) return;
-        download(parts, format);
+        const kind = format === "csv" ? "text/csv" : "application/x-ndjson";
+        saveFile(parts, kind, `callgate-${new Date().toISOString().slice(0, 10)}.${format}`);
         app.closeDialog();
       })
       .finally(() => {
@@ -80,14 +81,12 @@ export function exportDialog(app, filter) {
   );
 }
 
-/** @param {string[]} parts @param {string} format */
-function download(parts, format) {
+/** Saves a file as a download. @param {string[]} parts @param {string} type @param {string} name */
+export function saveFile(parts, type, name) {
   const link = document.createElement("a");
-  const address = URL.createObjectURL(
-    new Blob(parts, { type: format === "csv" ? "text/csv" : "application/x-ndjson" }),
-  );
+  const address = URL.createObjectURL(new Blob(parts, { type }));
   link.href = address;
-  link.download = `callgate-${new Date().toISOString().slice(0, 10)}.${format}`;
+  link.download = name;
   link.click();
   setTimeout(() => URL.revokeObjectURL(address), 10_000);
 }

@@ -11,6 +11,7 @@ import {
   duration,
   folderName,
   fullTime,
+  shortSummary,
 } from "../words.js";
 import { icon } from "./icons.js";
 import { reason, shown } from "./text.js";
@@ -32,7 +33,7 @@ export function historyRow(app, row) {
   return html`<button class="history-row" type="button" data-seq=${row.seq} @click=${() => openEntry(app, row)}
     ><span class="decision dotted ${hasFailed ? "deny" : row.decision}">${decision}</span
     ><span class="what"
-      ><code class="cut">${shown(row.summary || row.tool)}</code
+      ><code class="cut">${shown(shortSummary(row) || row.tool)}</code
       ><span class="tiny muted cut">${shown(where.join(" · "))}</span></span
     ><span class="by small cut">${shown(by)}</span><span class="took small muted num">${took}</span
     ><time class="small muted num" title=${fullTime(row.at_ms)}>${clock(row.at_ms, app.now)}</time></button>`;

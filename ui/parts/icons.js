@@ -40,6 +40,10 @@ const PATHS = {
   status: "M3 10.5h3.5l2-5.5 3 10 2-4.5H17",
   plus: "M10 4.5v11M4.5 10h11",
   keyboard: "M3 5.5h14v9H3zM6 8.5v.1M9 8.5v.1M12 8.5v.1M14.5 8.5v.1M6.5 11.8h7",
+  more: "M4 10a.7.7 0 1 0 1.4 0A.7.7 0 0 0 4 10M9.3 10a.7.7 0 1 0 1.4 0 .7.7 0 0 0-1.4 0M14.6 10a.7.7 0 1 0 1.4 0 .7.7 0 0 0-1.4 0",
+  copy: "M7.5 7.5h9v9h-9zM12.5 7.5v-4h-9v9h4",
+  down: "M10 4v11M5.5 10.5 10 15l4.5-4.5",
+  branch: "M6 4.5v11M6 6a1.5 1.5 0 1 0 0-3 1.5 1.5 0 0 0 0 3M6 17a1.5 1.5 0 1 0 0-3 1.5 1.5 0 0 0 0 3M14 8a1.5 1.5 0 1 0 0-3 1.5 1.5 0 0 0 0 3M14 8c0 4-8 2-8 6",
   file: "M5.5 3h6l3.5 3.5V17h-9.5zM11.5 3v3.5H15",
 };
 
@@ -47,6 +51,27 @@ const PATHS = {
 export function icon(name, more = "") {
   const path = svg`<path d=${PATHS[name] ?? ""}></path>`;
   return html`<svg class="icon ${more}" viewBox="0 0 20 20" aria-hidden="true">${path}</svg>`;
+}
+
+/**
+ * The pictures of agents, drawn for this page: none is the sign of its maker.
+ * @type {Record<string, string>}
+ */
+const AGENTS = {
+  "claude-code": "M4.5 6.5 8 10l-3.5 3.5M9.5 14h6M14 4.5v4M12 6.5h4",
+  codex: "M7.5 5 3.5 10l4 5M12.5 5l4 5-4 5M11 8v4M9 8v4",
+  callgate: "M5 16V9a5 5 0 0 1 10 0v7M10 9v7",
+  gemini: "M7 4.5a5.5 5.5 0 0 0 0 11M13 4.5a5.5 5.5 0 0 1 0 11M10 7v6",
+  script: "M5 4.5h10M5 8.5h7M5 12.5h10M5 16h4",
+};
+
+/** The picture of an agent, or its first letter. @param {string | null} agent */
+export function agentIcon(agent) {
+  const known = { claude: "claude-code", "Claude Code": "claude-code", Codex: "codex", "A script": "script" };
+  const path = AGENTS[known[/** @type {keyof known} */ (agent)] ?? agent ?? ""];
+  return html`<span class="avatar" aria-hidden="true"
+    >${path ? html`<svg class="icon" viewBox="0 0 20 20">${svg`<path d=${path}></path>`}</svg>` : (agent || "?").charAt(0)}</span
+  >`;
 }
 
 /** The mark of callgate: a gate with two wings. */

@@ -2,9 +2,12 @@
 // words and addresses, and a table as it is written if it has a cell that belongs to no column.
 
 import { visibleParts } from "../words.js";
+import { codePieces } from "./code_colours.js";
 
 /** @typedef {import("../vendor/markdown-it/markdown-it.js").Token} Token */
 
+/** Longer code is not coloured. */
+const MOST_COLOURED = 20_000;
 const ALIGNED = /text-align:(center|right)/;
 /** The mark of a task at the beginning of a list's item. */
 const TASK = /^\[([ xX])\](?=\s)/;
@@ -66,7 +69,11 @@ export class MarkdownNodes {
     }
     if (!this.#isPlan) box.append(copyButton(box));
     const code = document.createElement("code");
-    this.#appendText(code, token.content);
+    const isColoured = !this.#isPlan && info && token.content.length <= MOST_COLOURED;
+    for (const { text, kind } of isColoured ? codePieces(info, token.content) : [{ text: token.content, kind: "" }]) {
+      if (!kind) this.#appendText(code, text);
+      else code.append(coloured(text, kind));
+    }
     box.append(code);
     return box;
   }
@@ -105,6 +112,14 @@ export class MarkdownNodes {
       parent.append(name);
     }
   }
+}
+
+/** @param {string} text @param {string} kind of the token */
+function coloured(text, kind) {
+  const token = document.createElement("span");
+  token.className = `code-${kind}`;
+  token.textContent = text;
+  return token;
 }
 
 /** Begins an element. A picture is not loaded: it is a link. @param {Token} token @param {HTMLElement} parent */

@@ -92,8 +92,8 @@ export function hoursPlot(app, figures) {
   );
   return html`<figure class="plot panel wide">
     <figcaption>
-      <h2 class="sub">Calls per ${spanWords(span / HOUR)}</h2>
-      <strong class="figure num">${sum.toLocaleString()}</strong>
+      <h2 class="sub">Calls per hour</h2>
+      <strong class="figure num">${rate(bars.length ? sum / ((bars.length * span) / HOUR) : 0)}</strong>
     </figcaption>
     <svg
       class="bars"
@@ -110,10 +110,10 @@ export function hoursPlot(app, figures) {
   </figure>`;
 }
 
-/** @param {number} hours */
-function spanWords(hours) {
-  if (hours < 24) return hours === 1 ? "hour" : `${hours} hours`;
-  return hours === 24 ? "day" : `${hours / 24} days`;
+/** @param {number} perHour */
+function rate(perHour) {
+  const digits = perHour >= 10 ? 0 : perHour >= 0.1 || perHour === 0 ? 1 : 2;
+  return perHour.toLocaleString(undefined, { maximumFractionDigits: digits });
 }
 
 /** @param {number} at @param {number} span */

@@ -11,7 +11,7 @@ import { shown } from "./text.js";
 const DECISIONS = /** @type {[string, string][]} */ ([
   ["allow", "Allow"],
   ["ask", "Ask me"],
-  ["confirm", "Ask twice"],
+  ["confirm", "Confirm"],
   ["deny", "Deny"],
 ]);
 const TIMES = /** @type {[string, string][]} */ ([

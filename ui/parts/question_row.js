@@ -1,8 +1,8 @@
 // The rows of the list of questions.
 
 import { html, nothing } from "../vendor/lit-html/lit-html.js";
-import { isBatchable, isOpen } from "../store.js";
-import { agentName, folderName, outcomeWords, remaining } from "../words.js";
+import { decisionOf, isBatchable, isOpen } from "../store.js";
+import { agentName, decisionWords, folderName, outcomeWords, remaining, shortSummary } from "../words.js";
 import { RISKS } from "./card.js";
 import { icon } from "./icons.js";
 import { shown } from "./text.js";
@@ -22,7 +22,7 @@ export function questionRow(inbox, question, current) {
   return html`<div class="question-row ${state}" data-question=${row.question} data-answer=${question.answer}
     ><a href="#/inbox/${row.question}" aria-current=${isCurrent ? "true" : "false"}
       ><span class="first"
-        ><span class="what cut">${shown(row.summary || row.deed)}</span
+        ><span class="what cut">${shown(shortSummary(row) || row.deed)}</span
         ><span class="left ${left < 60_000 ? "soon" : ""}">${time}</span></span
       ><span class="second">${rowState(question) ?? rowMarks(row)}</span></a>${box}</div>`;
 }
@@ -42,7 +42,7 @@ function rowState(question) {
   if (answer === "pressed") return html`<span class="state"><span class="spinner"></span>Pressed</span>`;
   if (answer === "recorded") return html`<span class="state">${icon("check")}Recorded</span>`;
   if (answer === "read")
-    return html`<span class="state">${icon("checks")}Read by ${agentName(question.row.agent)}</span>`;
+    return html`<span class="state">${icon("checks")}${decisionWords(outcome?.decision ?? decisionOf(question))} · read</span>`;
   if (isOpen(question)) return null;
   const words = outcome ? outcomeWords(outcome) : "Over";
   return html`<span class="state"><span class="dot ${outcome?.decision ?? ""}"></span>${words}</span>`;
@@ -62,7 +62,7 @@ export function groupRow({ agent, project, session, questions }) {
  */
 function rowMarks(row) {
   const marks =
-    row.needs === "confirm" ? [html`<span class="risk red">${icon("warning")}Type to confirm</span>`] : [];
+    row.needs === "confirm" ? [html`<span class="risk red">${icon("warning")}Confirm</span>`] : [];
   const risks = [...row.risks].sort((a, b) => weight(b.kind) - weight(a.kind));
   for (const { kind } of risks.slice(0, 2 - marks.length)) {
     const [name, tone] = RISKS[kind] ?? [kind, ""];

@@ -88,9 +88,9 @@ export function foldedLines(app, key, lines, row) {
     ${list.render({ items: lines, height: LINE_HEIGHT, key: (_, at) => at, row, label: "Lines" })}</div>`;
 }
 
-/** @param {App} app @param {string} key @param {string} content */
-export function numbered(app, key, content) {
-  const lines = splitLines(key, content);
+/** @param {App} app @param {string} key @param {string} content @param {number} [first] the number of its first line */
+export function numbered(app, key, content, first = 1) {
+  const lines = splitLines(key, content, first);
   const row = (/** @type {CodeLine} */ line) =>
     html`<div class="line" data-new=${line.number}>${shown(line.text)}</div>`;
   return html`<div class="code-box"><div class="lines">${foldedLines(app, key, lines, row)}</div></div>`;
@@ -99,14 +99,14 @@ export function numbered(app, key, content) {
 /** @type {Map<string, {content: string, lines: CodeLine[]}>} */
 const split = new Map();
 
-/** @param {string} key @param {string} content */
-function splitLines(key, content) {
+/** @param {string} key @param {string} content @param {number} first */
+function splitLines(key, content, first) {
   const known = split.get(key);
   if (known?.content === content) return known.lines;
   const lines = content
     .replace(/\n$/, "")
     .split("\n")
-    .map((text, at) => ({ number: String(at + 1), text }));
+    .map((text, at) => ({ number: String(at + first), text }));
   if (split.size > 20) split.clear();
   split.set(key, { content, lines });
   return lines;

@@ -52,9 +52,25 @@ test("a tool is one card from its first piece to its result", () => {
   store.replied({ type: "tool_result", id: "2", data: { ...data, result: "all", isError: true } }, 9);
   const [part, ...more] = store.turns("c")[1].parts;
   assert.equal(more.length, 0);
-  assert.deepEqual(part.input, { a: 1 });
+  // A runtime that sends no card has one of its own.
+  assert.deepEqual(part.card, { deed: "Use run", did: "Used run", subject: "", body: { type: "other", input: '{\n  "a": 1\n}' } });
   assert.deepEqual([part.output, part.result, part.isError, part.isOver], ["one", "all", true, true]);
   assert.equal(store.working("c")?.id, "2");
+});
+
+test("what the runtime says again takes the place of what it said", () => {
+  const store = answered();
+  store.requested({ id: "2", kind: "user_message", message: "Run", metadata: CHAT }, 5);
+  const notice = (kind, text) => store.replied({ type: "notice", id: "2", data: { kind, text } }, 6);
+  notice("working", "1 tool at work");
+  notice("working", "2 tools at work");
+  const turn = store.turns("c")[1];
+  assert.deepEqual([turn.working, turn.parts.length], ["2 tools at work", 0]);
+  notice("retry", "again in 1 s");
+  notice("other", "a note");
+  notice("retry", "again in 2 s");
+  assert.deepEqual(turn.parts.map((part) => part.text), ["a note", "again in 2 s"]);
+  assert.equal(turn.working, "", "nothing is at work any more");
 });
 
 test("a message that steers is shown once, in the turn that it steers", () => {

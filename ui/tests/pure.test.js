@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { codePieces } from "../parts/code_colours.js";
 import { editProblem, memberSpan, textOf, withText } from "../json_edit.js";
 import { PressGuard, SETTLE_MS } from "../press_guard.js";
 import { filterOf, formatRoute, pairingCode, parseRoute } from "../router.js";
@@ -118,4 +119,17 @@ test("an outcome says who, and where", () => {
   assert.equal(outcomeWords({ ...you, channel: "terminal" }), "Allowed by you in the terminal.");
   assert.equal(outcomeWords({ ...you, channel: "viewer" }), "Allowed by you.");
   assert.equal(outcomeWords({ decision: "timeout", by: null, channel: null, text: null }), "No answer.");
+});
+
+test("code is coloured, and nothing of it changes", () => {
+  const kinds = (info, code) => codePieces(info, code).filter(({ kind }) => kind).map(({ kind, text }) => `${kind} ${text}`);
+  assert.deepEqual(kinds("rust", 'let a = "x"; // 1\n'), ["keyword let", 'text "x"', "comment // 1"]);
+  assert.deepEqual(kinds("rust,ignore", "fn f<'a>() -> u8 { 7 }"), ["keyword fn", "number 7"]);
+  assert.deepEqual(kinds("sh", "echo a#b # c"), ["comment # c"]);
+  assert.deepEqual(kinds("diff", "@@ 1\n-a\n+b\n"), ["keyword @@ 1\n", "removed -a\n", "added +b\n"]);
+  assert.deepEqual(kinds("unknown", "let a"), []);
+  for (const info of ["rust", "py", "js", "sh", "toml", "json", "go", "sql", "css", "html", "diff", "", "x"]) {
+    const code = 'let "a\\"b\n/* x\n\'y` # -- <!-- select 0x1F 1.5\n+z\u{1f600}\r\n"""';
+    assert.equal(codePieces(info, code).map(({ text }) => text).join(""), code, info);
+  }
 });

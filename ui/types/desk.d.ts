@@ -53,15 +53,20 @@ export interface PatchedFile {
 
 export type Body =
   | { type: "command"; segments: Segment[]; description: string | null }
+  | { type: "read"; path: string; what: string | null }
   | { type: "write"; path: string; content: string; lines: number }
   | { type: "edit"; path: string; changes: Change[] }
   | { type: "patch"; files: PatchedFile[] }
   | { type: "notebook"; path: string; what: string; content: string }
   | { type: "fetch"; url: string; what: string | null }
   | { type: "plan"; markdown: string }
+  | { type: "todo"; items: { text: string; status: "pending" | "active" | "done" }[] }
   | { type: "ask"; question: string; detail: string | null }
   | { type: "mcp"; server: string; tool: string; input: string }
   | { type: "other"; input: string };
+
+/** A tool call as it is shown in a conversation. */
+export interface CallCard { deed: string; did: string; subject: string; body: Body }
 
 export interface Offer { action: string; meaning: string; lasts: string; changes_mode: boolean }
 export interface Choice { label: string; description: string | null; action: string }
@@ -117,6 +122,8 @@ export interface SessionState {
   session: string;
   agent: string;
   project: string;
+  branch?: string;
+  question?: string;
   mode: string | null;
   last_words: string | null;
   last_ms: number;
@@ -139,7 +146,16 @@ export interface ListedRule {
   source: string;
 }
 export interface RuleFile { path: string; problems: Problem[]; rules: ListedRule[] }
-export interface RuleBook extends RuleFile { text: string; hash: string; projects: RuleFile[] }
+export interface RuleBook extends RuleFile { text: string; hash: string; recommended?: string; projects: RuleFile[] }
+
+export interface SettingView {
+  key: string;
+  value: unknown;
+  origin: string;
+  help: string;
+  choices?: string[];
+  access: "see" | "set" | "secret";
+}
 
 export interface Explained {
   decision: "allow" | "deny" | "ask" | "confirm" | "undecided";
@@ -220,6 +236,7 @@ export interface Messages {
   backtested: Backtested;
   proposed: { toml: string; name: string };
   suggested: { rules: SuggestedRule[] };
+  settings: { settings: SettingView[]; problems: string[] };
 }
 /** A message of one kind. An entry and `locked` answer no request. */
 export type DeskMessage<K extends keyof Messages = keyof Messages> = {
@@ -251,6 +268,8 @@ export interface Requests {
   save_rules: [{ text: string; hash: string }, "told"];
   propose: [{ question?: string; seq?: number; decide: string; seconds?: number }, "proposed"];
   suggest: [{}, "suggested"];
+  settings: [{}, "settings"];
+  set_setting: [{ key: string; value?: string }, "told"];
   try: [{}, "told"];
 }
 export type RequestKind = keyof Requests;

@@ -7,7 +7,7 @@ import { chatPane } from "../parts/chat_pane.js";
 import { chatTurn } from "../parts/chat_turn.js";
 import { Composer } from "../parts/composer.js";
 import { folderChoice } from "../parts/folder_choice.js";
-import { openGate } from "../parts/icons.js";
+import { icon, openGate } from "../parts/icons.js";
 import { runtimeNote } from "../parts/runtime_note.js";
 import { shown } from "../parts/text.js";
 
@@ -83,13 +83,21 @@ export class ChatView {
     if (box && this.#isAtEnd) box.scrollTop = box.scrollHeight;
   }
 
+  #jump() {
+    this.#isAtEnd = true;
+    this.#follow();
+    this.app.update();
+  }
+
   /** @param {Event} event */
   #scrolled(event) {
     const box = /** @type {HTMLElement} */ (event.target);
     // What grows moves the end away. Only somebody who scrolls up wants to stay there.
+    const wasAtEnd = this.#isAtEnd;
     if (box.scrollHeight - box.scrollTop - box.clientHeight < 60) this.#isAtEnd = true;
     else if (box.scrollTop < this.#top) this.#isAtEnd = false;
     this.#top = box.scrollTop;
+    if (wasAtEnd !== this.#isAtEnd) this.app.update();
   }
 
   render() {
@@ -179,6 +187,13 @@ export class ChatView {
         )}
         ${turns.length ? nothing : this.#welcome()}
       </div>
+      ${
+        this.#isAtEnd
+          ? nothing
+          : html`<button class="button small to-latest" type="button" data-latest @click=${() => this.#jump()}>
+              ${icon("down")}Jump to latest
+            </button>`
+      }
     </div>`;
   }
 

@@ -131,25 +131,33 @@ export class RulesView {
               </p>`
             : nothing
         }
-        ${book.rules.length ? ruleList(book, "Your rules", (line) => this.#edit(line)) : this.#noRules()}
+        ${book.rules.length ? ruleList(book, "Your rules", (line) => this.#edit(line)) : this.#noRules(book)}
         ${book.projects.map((file) => ruleList(file, `Rules of ${projectOf(file.path)}`, null))}
       </div>
       <aside>${this.explain.render()}</aside>
     </div>`;
   }
 
-  #noRules() {
+  /** @param {RuleBook} book */
+  #noRules({ recommended, hash }) {
+    const start = () => reviewDialog(this.app, { text: recommended ?? "", hash }, () => this.reload());
     return html`<div class="panel empty-rules">
       <h2>You have no rules yet</h2>
       <p class="muted">
-        Without rules, everything is asked. Rules answer what you would always answer the same way, and deny
-        what must never happen.
+        Rules answer what you would always answer the same way, and deny what must never happen. The recommended
+        set lets agents read, build and test, asks about what leaves the machine, and denies what cannot be undone.
       </p>
       <div class="row wrap">
-        <a class="button primary" href="#/rules/suggestions">${icon("spark")}Suggest rules</a
+        ${
+          recommended
+            ? html`<button class="button primary" type="button" data-recommended @click=${start}>
+                Start with the recommended set
+              </button>`
+            : nothing
+        }
+        <a class="button" href="#/rules/suggestions">${icon("spark")}Suggest rules</a
         ><a class="button" href="#/rules/edit">Write one</a>
       </div>
-      <p class="small muted"><code>callgate rules init</code> writes a set to start with.</p>
     </div>`;
   }
 

@@ -4,7 +4,7 @@ import { html, nothing } from "../vendor/lit-html/lit-html.js";
 import { ask } from "../transport.js";
 import { formatRoute } from "../router.js";
 import { agentName, ago, counted, folderName } from "../words.js";
-import { icon, openGate } from "../parts/icons.js";
+import { agentIcon, icon, openGate } from "../parts/icons.js";
 import { shown } from "../parts/text.js";
 
 /** @typedef {import("../app.js").App} App */
@@ -12,6 +12,8 @@ import { shown } from "../parts/text.js";
 
 /** So many are drawn; the rest can be found in the history. */
 const MOST = 60;
+/** An agent that was heard of within this time is at work. */
+const ACTIVE_MS = 120_000;
 
 export class SessionsView {
   #sessions = /** @type {SessionState[] | null} */ (null);
@@ -67,19 +69,20 @@ export class SessionsView {
 
   /** @param {SessionState} session */
   #card(session) {
-    const waiting = counted(session.waiting, "question");
     const address = formatRoute({ view: "history", params: { session: session.session } });
     return html`<article class="panel session" data-session=${session.session}>
       <header class="row">
-        <span class="avatar" aria-hidden="true">${agentName(session.agent).charAt(0)}</span>
+        ${agentIcon(session.agent)}
         <div class="grow">
           <div class="row">
             <h2 class="cut grow" title=${session.project}>${folderName(session.project)}</h2>
-            ${session.waiting ? html`<a class="chip accent" href="#/inbox">${waiting} open</a>` : nothing}
+            ${state(session, this.app.now)}
           </div>
-          <p class="tiny muted cut">
-            ${agentName(session.agent)} ·
-            ${ago(session.last_ms, this.app.now)}${session.mode ? ` · mode ${session.mode}` : ""}
+          <p class="tiny muted row session-facts">
+            <span>${agentName(session.agent)}</span>
+            ${session.branch ? html`<span class="row branch cut" title="Branch">${icon("branch")}${shown(session.branch)}</span>` : nothing}
+            ${session.mode ? html`<span>mode ${session.mode}</span>` : nothing}
+            <span>${ago(session.last_ms, this.app.now)}</span>
           </p>
         </div>
       </header>
@@ -102,10 +105,25 @@ export class SessionsView {
             <dd class="num">${session.by_rule_today.toLocaleString()}</dd>
           </div>
         </dl>
-        <a class="link small" href=${address}>History</a>
+        <span class="row session-ways">
+          <a class="button quiet small" href=${address}>Watch</a>
+          ${
+            session.waiting
+              ? html`<a class="button primary small" data-answer-session href="#/inbox/${session.question ?? ""}">Answer</a>`
+              : session.agent === "callgate"
+                ? html`<a class="button small" href="#/chat/${encodeURIComponent(session.session)}">Open</a>`
+                : nothing
+          }
+        </span>
       </footer>
     </article>`;
   }
+}
+
+/** Says whether a session waits, works or is quiet. @param {SessionState} session @param {number} now */
+function state({ waiting, last_ms }, now) {
+  if (waiting) return html`<span class="chip accent">${counted(waiting, "question")} open</span>`;
+  return now - last_ms < ACTIVE_MS ? html`<span class="chip green">Active</span>` : html`<span class="chip">Quiet</span>`;
 }
 
 function empty() {

@@ -3,6 +3,7 @@
 import { html, nothing } from "../vendor/lit-html/lit-html.js";
 import { ask } from "../transport.js";
 import { duration } from "../words.js";
+import { DeskSettings } from "../parts/desk_settings.js";
 import { icon } from "../parts/icons.js";
 import { shown } from "../parts/text.js";
 
@@ -11,12 +12,14 @@ import { shown } from "../parts/text.js";
 
 export class SettingsView {
   #shell;
+  #settings;
   #links = /** @type {Link[] | null} */ (null);
   #status = /** @type {import("../types/desk.js").DeskStatus | null} */ (null);
 
   /** @param {App} app */
   constructor(app) {
     this.app = app;
+    this.#settings = new DeskSettings(app);
     this.#shell = app.desktop?.settingsSection() ?? null;
   }
 
@@ -27,6 +30,7 @@ export class SettingsView {
 
   async #load() {
     if (!this.app.isPaired) return;
+    this.#settings.load();
     return this.app.attempt(async () => {
       this.#links = (await ask(this.app.transport, "links", {})).links;
       this.#status = (await ask(this.app.transport, "status", {})).status;
@@ -44,6 +48,7 @@ export class SettingsView {
         <header class="page-head"><h1>Settings</h1></header>
         ${this.#shell?.render() ?? nothing} ${this.app.isPaired ? this.#linked() : nothing}
         ${this.app.desktop ? nothing : this.#bell()}${this.#desk()}
+        ${this.app.isPaired ? this.#settings.render() : nothing}
         <section>
           <h2>The runtime</h2>
           <p><a class="button" href="#/status">${icon("status")}Show its state</a></p>
@@ -76,8 +81,8 @@ export class SettingsView {
                   html`<li data-link=${link.link}>
                     ${icon(link.link.startsWith("chat") ? "phone" : "browser", "icon-l")}
                     <div class="grow">
-                      <strong>${shown(link.name)}</strong><br /><code class="tiny muted link-id"
-                        >${link.link}</code
+                      <strong title=${link.link}>${shown(link.name)}</strong><br /><span class="tiny muted"
+                        >${link.link.startsWith("chat") ? "A chat on a phone" : "A page or program"}</span
                       >
                     </div>
                     <button

@@ -168,7 +168,7 @@ impl Turn {
     ) {
         let block = Block::ToolUse { id: id.clone(), name: name.clone(), input: input.clone() };
         self.answer.block(block);
-        let call = ToolUse { tool_id: id, tool_name: name, input, kind: None, locations: None };
+        let call = ToolUse::new(id, name, input);
         todo.push(TurnAction::Tell(SessionEvent::ToolUse(call)));
     }
 

@@ -1,8 +1,8 @@
 //! A question as people see it: masked, safe to show, and independent of any channel.
 
 mod blocked;
-mod body;
 mod confirm;
+mod grants;
 pub(crate) mod offers;
 pub(crate) mod picks;
 mod summary;
@@ -12,6 +12,7 @@ pub(crate) mod tests;
 use std::ops::{Deref, DerefMut};
 
 use crate::plain;
+use callgate_mask::card_content::{content_of, count_lines_from};
 use callgate_mask::text::{self, Measure};
 use callgate_mask::{MaskedText, mask_json};
 use callgate_wire::approval::{AnswerExtra, ApprovalRequest, RequestId, RequestKind};
@@ -73,9 +74,12 @@ impl Card {
         let takes_offers = takes(AnswerExtra::Always) && request.kind == RequestKind::Ask;
         let suggestions = &request.permission_suggestions;
         let pickers = if can_edit { picks::of(kind, input) } else { Vec::new() };
-        let context = request.context.as_ref();
-        let edit_lines = context.and_then(|context| context.edit_lines.as_deref());
-        let body = body::content_of(&act, input, edit_lines.unwrap_or_default());
+        let mut body = content_of(&act, &fields, input);
+        if let Some(lines) =
+            request.context.as_ref().and_then(|context| context.edit_lines.as_ref())
+        {
+            count_lines_from(&mut body, lines);
+        }
         let row = InboxRow {
             question: request.request_id.to_string(),
             seq: 0,
@@ -95,7 +99,7 @@ impl Card {
             alike: None,
         };
         let shown = QuestionCard {
-            grants: body::grants_of(&body, blocked.is_some(), !pickers.is_empty()),
+            grants: grants::grants_of(&body, blocked.is_some(), !pickers.is_empty()),
             body,
             input: plain::visible(input),
             last_words: last_words.map(plain::shown).filter(|words| !words.trim().is_empty()),

@@ -37,6 +37,7 @@ use crate::asker::fresh_id;
 use crate::channel::{ChannelOrder, News, Person, PersonPlace, ReplyTo};
 use crate::desk::{Authority, Desk, DeskInput, DeskSettings, Now, PAGE_CODE_LIFETIME};
 use crate::rule_desk::RuleDesk;
+use crate::settings_desk::SettingsDesk;
 use crate::telegram::{self, TelegramReport};
 use askers::Askers;
 use clerk::Clerk;
@@ -74,6 +75,8 @@ pub struct DaemonOptions {
     pub ruler: RuleJudge,
     /// Answers what viewers ask about the rules, if there is anybody who can.
     pub rule_desk: Option<Arc<dyn RuleDesk>>,
+    /// Answers what viewers ask about the settings.
+    pub settings_desk: Option<Arc<dyn SettingsDesk>>,
     /// The settings of the Telegram channel, if there is one.
     pub telegram: Option<telegram::BotSettings>,
     /// The terminal that shows questions, if there is one.
@@ -210,6 +213,7 @@ impl Daemon {
             letters_in.clone(),
             Arc::clone(&pulse),
             options.rule_desk,
+            options.settings_desk,
             unattended,
         );
         let mut tasks = tokio::task::JoinSet::new();

@@ -9,5 +9,6 @@ pub mod edit_lines;
 pub mod hook;
 mod plain;
 pub mod rule_desk;
+pub mod settings_desk;
 pub mod telegram;
 pub mod terminal;

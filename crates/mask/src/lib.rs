@@ -3,7 +3,8 @@
 //! [`mask_text`] and [`mask_json`] replace secrets with numbered placeholders, and
 //! [`MaskedText::restore`] puts the originals back. [`SecretVariables`] hides the values of
 //! environment variables. The functions in [`text`] make invisible characters visible, cut text
-//! and compare two versions of it. Nothing here does I/O, reads a clock or the environment.
+//! and compare two versions of it. [`card_content`] and
+//! [`call_card`] make cards of tool calls. Nothing here does I/O, reads a clock or the environment.
 //!
 //! ```
 //! use callgate_mask::mask_text;
@@ -14,6 +15,8 @@
 //! assert_eq!(masked.restore(&edited).unwrap(), "PGPASSWORD=hunter2 pg_dump");
 //! ```
 
+pub mod call_card;
+pub mod card_content;
 pub mod programs;
 mod secrets;
 pub mod text;

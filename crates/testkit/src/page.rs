@@ -128,7 +128,8 @@ pub fn a_plan_is_read_and_approved(desk: &impl PageDesk, page: &Browser) {
     for (tone, words) in [("removed", "old words"), ("added", "new words")] {
         page.wait_for_text(&format!("{CARD} .diff .line.{tone}"), words);
     }
-    assert_eq!(page.text("#card-title"), "Change files");
+    assert_eq!(page.text(".card-title .deed"), "Change files");
+    assert_eq!(page.text("#card-title"), "src/patched.rs, src/gone.rs");
     page.click("[data-press=deny]");
     assert_eq!(hook.decision()["behavior"], "deny");
     let plan = "# The plan\n\n1. Build **all** of it\n2. Test it";

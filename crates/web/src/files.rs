@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 
 use crate::refusal::HttpRefusal;
 
-/// A file of `ui/`: its path below that folder, and its content.
+/// A file of the page: its path below `/ui/`, and its content.
 type EmbeddedFile = (&'static str, &'static [u8]);
 
 /// What a response for a file contains besides its content.
@@ -24,95 +24,17 @@ struct PreparedFile {
     gzip: Bytes,
 }
 
-/// Embeds files of `ui/`, by their paths below it.
-macro_rules! embed {
-    ($($name:literal),* $(,)?) => {
-        &[$(($name, include_bytes!(concat!("../../../ui/", $name)))),*]
-    };
-}
-
-/// The files that the page loads. A test compares the list with the folder.
-#[rustfmt::skip]
-const FILES: &[EmbeddedFile] = embed![
-    "answering.js",
-    "app.js",
-    "chat_link.js",
-    "chat_questions.js",
-    "chat_session.js",
-    "chat_store.js",
-    "desktop.js",
-    "frame.js",
-    "http_transport.js",
-    "index.html",
-    "json_edit.js",
-    "kept.js",
-    "keys.js",
-    "lazy_view.js",
-    "notices.js",
-    "parts/answer_bar.js",
-    "parts/batch.js",
-    "parts/bodies.js",
-    "parts/card.js",
-    "parts/chat_head.js",
-    "parts/chat_pane.js",
-    "parts/chat_turn.js",
-    "parts/composer.js",
-    "parts/controls.js",
-    "parts/diff.js",
-    "parts/edit.js",
-    "parts/editor.js",
-    "parts/empty_inbox.js",
-    "parts/explain.js",
-    "parts/export.js",
-    "parts/folder_choice.js",
-    "parts/help.js",
-    "parts/history_row.js",
-    "parts/icons.js",
-    "parts/ledger_badge.js",
-    "parts/markdown.js",
-    "parts/markdown_nodes.js",
-    "parts/no_desk.js",
-    "parts/plots.js",
-    "parts/proposal.js",
-    "parts/question_row.js",
-    "parts/review.js",
-    "parts/rule_list.js",
-    "parts/runtime_note.js",
-    "parts/shell_settings.js",
-    "parts/text.js",
-    "parts/virtual_list.js",
-    "permission_card.js",
-    "press_guard.js",
-    "router.js",
-    "store.js",
-    "streams.js",
-    "style/base.css",
-    "style/card.css",
-    "style/chat.css",
-    "style/dark.css",
-    "style/frame.css",
-    "style/history.css",
-    "style/inbox.css",
-    "style/rules.css",
-    "style/sessions.css",
-    "style/tokens.css",
-    "tauri_transport.js",
-    "transport.js",
-    "vendor/lit-html/directive-helpers.js",
-    "vendor/lit-html/directive.js",
-    "vendor/lit-html/directives/repeat.js",
-    "vendor/lit-html/lit-html.js",
-    "vendor/markdown-it/markdown-it.js",
-    "views/chat.js",
-    "views/history.js",
-    "views/inbox.js",
-    "views/pair.js",
-    "views/rules.js",
-    "views/sessions.js",
-    "views/settings.js",
-    "views/status.js",
-    "words.js",
+/// The files that the page loads. The build has packed the modules and the style sheets of `ui/`.
+const FILES: &[EmbeddedFile] = &[
+    ("app.js", include_bytes!(concat!(env!("OUT_DIR"), "/app.js"))),
+    ("index.html", include_bytes!(concat!(env!("OUT_DIR"), "/index.html"))),
+    ("style.css", include_bytes!(concat!(env!("OUT_DIR"), "/style.css"))),
+    ("style/dark.css", include_bytes!(concat!(env!("OUT_DIR"), "/dark.css"))),
+    (LATER, include_bytes!(concat!(env!("OUT_DIR"), "/markdown-it.js"))),
 ];
+
+/// The module that the page loads after it is drawn.
+const LATER: &str = "vendor/markdown-it/markdown-it.js";
 
 /// The prepared form of each file, made when it is first requested.
 static PREPARED: [OnceLock<PreparedFile>; FILES.len()] = [const { OnceLock::new() }; FILES.len()];
@@ -221,70 +143,46 @@ mod tests {
         axum::body::to_bytes(response.into_body(), usize::MAX).await.unwrap().to_vec()
     }
 
+    fn embedded(name: &str) -> &'static str {
+        let found = FILES.iter().find(|(known, _)| *known == name);
+        std::str::from_utf8(found.unwrap_or_else(|| panic!("{name} is not there")).1).unwrap()
+    }
+
     #[test]
-    fn every_file_that_the_page_loads_is_in_the_program() {
+    fn every_module_and_style_sheet_is_packed() {
         let ui = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../ui");
-        let mut found = Vec::new();
+        let (app, style) = (embedded("app.js"), embedded("style.css"));
         let mut folders = vec![ui.clone()];
         while let Some(folder) = folders.pop() {
             for entry in fs::read_dir(&folder).unwrap() {
                 let path = entry.unwrap().path();
                 let name = path.strip_prefix(&ui).unwrap().to_str().unwrap().to_owned();
-                match path.is_dir() {
+                match name.rsplit_once('.').map_or("", |(_, ending)| ending) {
                     // Tests and types are for those who change the page.
-                    true if name == "tests" || name == "types" => {}
-                    true => folders.push(path),
-                    false if content_type(&name).is_some() => found.push(name),
-                    false => {}
+                    _ if path.is_dir() && (name == "tests" || name == "types") => {}
+                    _ if path.is_dir() => folders.push(path),
+                    _ if FILES.iter().any(|(known, _)| *known == name) => {}
+                    "js" => assert!(app.contains(&format!("defined$[{name:?}] = ")), "{name}"),
+                    "css" => assert!(style.contains(&fs::read_to_string(&path).unwrap()), "{name}"),
+                    _ => {}
                 }
             }
         }
-        found.sort();
-        let mut embedded: Vec<&str> = FILES.iter().map(|(name, _)| *name).collect();
-        embedded.sort_unstable();
-        assert_eq!(embedded, found, "the list in {} is out of date", file!());
-    }
-
-    /// Returns the files that one names in quotes and that are loaded with it: by an element of the
-    /// page, or by an `import` that is not a call.
-    fn loaded_with(name: &str, content: &str) -> Vec<String> {
-        let content = &content.replace("import{", "import {");
-        let statements = content.split("import ").skip(1);
-        let imports = statements.filter_map(|rest| rest.split(';').next()?.split('"').nth(1));
-        let folder = name.rsplit_once('/').map_or("", |(folder, _)| folder);
-        let imports = imports.filter(|path| path.starts_with('.')).map(|path| {
-            let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
-            for part in path.split('/').filter(|part| *part != ".") {
-                if part == ".." {
-                    parts.pop();
-                } else {
-                    parts.push(part);
-                }
-            }
-            parts.join("/")
-        });
-        let elements = content.split("\"/ui/").skip(1).filter_map(|rest| rest.split('"').next());
-        imports.chain(elements.map(str::to_owned)).collect()
     }
 
     #[test]
-    fn the_first_load_is_small() {
-        let mut loaded = vec!["index.html".to_owned()];
-        let mut all = 0;
-        for at in 0.. {
-            let Some(name) = loaded.get(at).cloned() else { break };
-            let found = FILES.iter().find(|(known, _)| *known == name);
-            let (_, content) = found.unwrap_or_else(|| panic!("{name} is not there"));
-            let packed = prepare(content, content_type(&name).unwrap()).gzip.len();
-            all += if packed == 0 { content.len() } else { packed };
-            for more in loaded_with(&name, std::str::from_utf8(content).unwrap()) {
-                if !loaded.contains(&more) {
-                    loaded.push(more);
-                }
-            }
-        }
-        assert!(loaded.iter().any(|name| name == "views/inbox.js"), "{loaded:?}");
-        assert!(!loaded.iter().any(|name| name == "tauri_transport.js"), "{loaded:?}");
+    fn the_first_load_is_small_and_takes_few_requests() {
+        let index = embedded("index.html");
+        let named = index.split("\"/ui/").skip(1).filter_map(|rest| rest.split('"').next());
+        let mut loaded: Vec<&str> = named.collect();
+        assert_eq!(loaded, ["style.css", "style/dark.css", "app.js"]);
+        let own = embedded("app.js");
+        assert!(!own.contains("\nimport ") && own.contains(&format!("import(\"/ui/{LATER}\")")));
+        loaded.push("index.html");
+        let packed = |name: &&str| {
+            prepare(embedded(name).as_bytes(), content_type(name).unwrap()).gzip.len()
+        };
+        let all: usize = loaded.iter().map(packed).sum();
         assert!(all <= FIRST_LOAD, "{all} bytes");
     }
 

@@ -7,6 +7,7 @@
 //! bytes stay unchanged.
 
 mod answer;
+mod call_card;
 mod card;
 mod history;
 mod inbox;
@@ -16,14 +17,17 @@ mod request;
 mod rules;
 mod segment;
 mod session_view;
+mod settings;
 mod status;
 #[cfg(test)]
 mod tests;
+mod todo_item;
 
 pub use crate::hidden_text::HiddenText;
 pub use crate::ledger::AnswerChannel;
 pub use crate::unreadable::{Unreadable, UnreadableReason};
 pub use answer::DeskAnswer;
+pub use call_card::CallCard;
 pub use card::{
     CardChoice, CardContent, CardGrants, CardOffer, CardPicker, ChangedLine, ContentChange,
     FileOperation, LineOperation, PatchedFile, QuestionCard,
@@ -43,7 +47,9 @@ pub use rules::{
 };
 pub use segment::{CommandSegment, SegmentStyle};
 pub use session_view::SessionView;
+pub use settings::{SettingAccess, SettingView, SettingsView};
 pub use status::{DeskStatus, NamedLink, PhoneStatus, Reach, ViewerCount};
+pub use todo_item::{TodoItem, TodoStatus};
 
 /// The longest line, without its newline, that a viewer may send.
 pub const MAX_LINE: usize = 1024 * 1024;
@@ -65,6 +71,9 @@ pub const LONGEST_ORIGIN: usize = 48;
 
 /// The longest typed word that confirms an answer, in bytes.
 pub const LONGEST_CONFIRM: usize = 256;
+
+/// The longest value of a setting that a viewer may send, in bytes.
+pub const LONGEST_SETTING: usize = 4096;
 
 /// The shortest value of a gate, in bytes: nobody finds it by trying.
 pub const SHORTEST_GATE: usize = 32;

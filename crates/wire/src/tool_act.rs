@@ -11,6 +11,8 @@ mod tests;
 
 use serde_json::{Map, Value};
 
+use crate::desk::{TodoItem, TodoStatus};
+
 pub use patch_act::PatchAct;
 pub use tool_kind::{OWN_AGENT, ToolKind, ToolShell, server_and_tool};
 
@@ -308,6 +310,25 @@ impl<'a> TextChange<'a> {
         let (old, new) = NAMES.into_iter().find_map(change)?;
         Some(Self { old, new, everywhere })
     }
+}
+
+/// Returns the steps of the plan that an agent keeps, if the input is one: of our own runtime, of
+/// Claude Code or of Codex. An input with more than that is not understood.
+#[must_use]
+pub fn todo_items(input: &Map<String, Value>) -> Option<Vec<TodoItem>> {
+    const NAMES: [(&str, &str); 3] = [("items", "text"), ("todos", "content"), ("plan", "step")];
+    let (list, name) = NAMES.into_iter().find(|(list, _)| has_only(input, &[*list]))?;
+    let item = |item: &Value| {
+        let item = item.as_object()?;
+        has_only(item, &[name, "status", "activeForm"]).then_some(())?;
+        let status = match text(item, "status")? {
+            "done" | "completed" => TodoStatus::Done,
+            "active" | "in_progress" => TodoStatus::Active,
+            _ => TodoStatus::Pending,
+        };
+        Some(TodoItem { text: text(item, name)?.to_owned(), status })
+    };
+    input.get(list)?.as_array()?.iter().map(item).collect()
 }
 
 fn text<'a>(input: &'a Map<String, Value>, name: &str) -> Option<&'a str> {

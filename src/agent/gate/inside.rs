@@ -77,6 +77,7 @@ impl InsideDesk {
                 lock(&ruled).remove(&request.request_id).unwrap_or(asks)
             }),
             rule_desk: None,
+            settings_desk: None,
             telegram: None,
             terminal: Some(orders_in),
             warn: warn.clone(),

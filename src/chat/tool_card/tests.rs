@@ -9,13 +9,7 @@ use super::*;
 use crate::chat::styled_text::tests::page;
 
 fn card(name: &str, input: &Value) -> ToolCard {
-    ToolCard::new(&ToolUse {
-        tool_id: "1".to_owned(),
-        tool_name: name.to_owned(),
-        input: to_raw_value(input).unwrap(),
-        kind: None,
-        locations: None,
-    })
+    ToolCard::new(&ToolUse::new("1".to_owned(), name.to_owned(), to_raw_value(input).unwrap()))
 }
 
 fn check(name: &str, input: &Value, result: &Value, expected: &Expect) {
@@ -39,7 +33,7 @@ fn results_are_shown_briefly() {
         &run,
         &json!({"exitCode": 2, "stdout": stdout, "stderr": ""}),
         &expect![[r"
-            ✗ exit code 2 run_shell_command make te…
+            ✗ exit code 2 Ran a command · make test
               … 4 more lines · Ctrl-O shows all
               test 4
               test 5
@@ -56,8 +50,8 @@ fn results_are_shown_briefly() {
         &run,
         &json!({"exitCode": 0, "stdout": "", "stderr": ""}),
         &expect![[r"
-        ✓ run_shell_command make test
-    "]],
+            ✓ Ran a command · make test
+        "]],
     );
     let read = json!({"path": "src/a-file-with-a-very-long-name-indeed.rs"});
     check(
@@ -65,28 +59,28 @@ fn results_are_shown_briefly() {
         &read,
         &json!({"content": "x", "totalLines": 1}),
         &expect![[r"
-        ✓ read_file src/a-file-with-a-very-long…
-          1 line
-    "]],
+            ✓ Read a file · src/a-file-with-a-very-…
+              1 line
+        "]],
     );
     check(
         "read_file",
         &read,
         &json!({"error": "it does not\nexist"}),
         &expect![[r"
-        ✗ read_file src/a-file-with-a-very-long…
-          it does not
-          exist
-    "]],
+            ✗ Read a file · src/a-file-with-a-very-…
+              it does not
+              exist
+        "]],
     );
     check(
         "other",
         &json!({"a": 1}),
         &json!({"b": [2]}),
         &expect![[r#"
-        ✓ other {"a":1}
-          {"b":[2]}
-    "#]],
+            ✓ Used other · {"a":1}
+              {"b":[2]}
+        "#]],
     );
 }
 
@@ -98,11 +92,11 @@ fn a_change_is_shown_as_a_diff() {
         &edit,
         &json!({"diff": "@@ -1 +1 @@\n-Milk\n+Bread\n"}),
         &expect![[r"
-        ✓ edit_file notes.txt
-          @@ -1 +1 @@
-          -Milk
-          +Bread
-    "]],
+            ✓ Changed a file · notes.txt
+              @@ -1 +1 @@
+              -Milk
+              +Bread
+        "]],
     );
     let colours = ChatPage { colours: true, ..page(40) };
     let rows = diff_rows("-a\n+b\n c\n", 2, &colours).join("\n").replace('\u{1b}', "");
@@ -121,11 +115,11 @@ fn a_plan_is_a_list() {
         &items,
         &json!({}),
         &expect![[r"
-        ✓ todo_write 
-          ☑ look
-          ▶ write
-          ☐ check
-    "]],
+            ✓ Wrote a plan
+              ☑ look
+              ▶ write
+              ☐ check
+        "]],
     );
 }
 
@@ -138,13 +132,13 @@ fn the_input_is_shown_while_the_model_writes_it() {
     };
     let mut card = ToolCard::drafted(&piece("{\"path\": \"no"));
     let rows = |card: &ToolCard| card.live_rows(&page(40)).join("\n");
-    assert_eq!(rows(&card), "○ write_file no");
+    assert_eq!(rows(&card), "○ Write a file · no");
     card.add_input("tes.txt\", \"content\": \"milk\\nbre");
-    assert_eq!(rows(&card), "○ write_file notes.txt\n  milk\n  bre");
+    assert_eq!(rows(&card), "○ Write a file · notes.txt\n  milk\n  bre");
     card.add_input(&"ad\\n".repeat(2000));
     assert_eq!(rows(&card).lines().count(), 1 + LIVE_ROWS);
     assert!(card.output.len() <= LIVE_ROWS + 1);
-    assert_eq!(card.lost_row(&page(60)), "✗ write_file notes.txt (not finished)");
+    assert_eq!(card.lost_row(&page(60)), "✗ Write a file · notes.txt (not finished)");
 }
 
 #[test]
@@ -155,5 +149,5 @@ fn live_output_is_the_last_lines_and_drawn_over_as_its_program_does() {
         card.progress(&ToolProgress { tool_id, stream, text: text.to_owned() });
     }
     let rows = card.live_rows(&page(40)).join("\n");
-    assert_eq!(rows, "● run_shell_command make\n  three\n  four\n  five\n  six\n  30 %⟨U+001B⟩[K");
+    assert_eq!(rows, "● Run a command · make\n  three\n  four\n  five\n  six\n  30 %⟨U+001B⟩[K");
 }

@@ -9,13 +9,11 @@ use super::*;
 use crate::chat::styled_text::tests::page;
 
 fn call(id: &str) -> SessionEvent {
-    SessionEvent::ToolUse(ToolUse {
-        tool_id: id.to_owned(),
-        tool_name: "read_file".to_owned(),
-        input: to_raw_value(&json!({"path": id})).unwrap(),
-        kind: None,
-        locations: None,
-    })
+    SessionEvent::ToolUse(ToolUse::new(
+        id.to_owned(),
+        "read_file".to_owned(),
+        to_raw_value(&json!({"path": id})).unwrap(),
+    ))
 }
 
 fn result(id: &str) -> SessionEvent {
@@ -52,7 +50,7 @@ fn results_are_shown_in_full_one_after_the_other() {
     for id in ["c", "a"] {
         assert!(transcript.show_in_full(&page));
         let full = transcript.take_rows().join("\n");
-        assert!(full.contains(&format!("✓ read_file {id}\n  {id}0\n  {id}1\n")), "{full}");
+        assert!(full.contains(&format!("✓ Read a file · {id}\n  {id}0\n  {id}1\n")), "{full}");
     }
     assert!(!transcript.show_in_full(&page));
     // A result that is only counted has a text, too.
@@ -79,16 +77,19 @@ fn a_call_takes_the_place_of_its_draft_and_a_retry_drops_it() {
     for event in [token, input("a", "{\"path\": \"a"), input("b", "{\"pa"), input("a", "\"}")] {
         transcript.event(&event, &page);
     }
-    assert_eq!(transcript.live_rows(&page), ["", "○ read_file a", "○ read_file "]);
+    assert_eq!(transcript.live_rows(&page), ["", "○ Read a file · a", "○ Read a file"]);
     transcript.event(&call("a"), &page);
-    assert_eq!(transcript.live_rows(&page), ["", "● read_file a", "○ read_file "]);
+    assert_eq!(transcript.live_rows(&page), ["", "● Read a file · a", "○ Read a file"]);
     transcript.event(&SessionEvent::notice("retry", "again"), &page);
-    assert_eq!(transcript.live_rows(&page), ["", "● read_file a"]);
+    assert_eq!(transcript.live_rows(&page), ["", "● Read a file · a"]);
     transcript.event(&result("a"), &page);
     transcript.event(&input("c", "{}"), &page);
     transcript.end(&page);
     let rows = transcript.take_rows().join("\n");
-    assert!(rows.ends_with("✓ read_file a\n  2 lines\n\n✗ read_file  (not finished)"), "{rows}");
+    assert!(
+        rows.ends_with("✓ Read a file · a\n  2 lines\n\n✗ Read a file (not finished)"),
+        "{rows}"
+    );
 }
 
 #[test]
@@ -115,7 +116,7 @@ fn parts_are_separated_and_what_is_open_is_live() {
     let progress =
         ToolProgress { tool_id: "b".into(), stream: ToolStream::Stdout, text: "x\n".into() };
     transcript.event(&SessionEvent::ToolProgress(progress), &page);
-    assert_eq!(transcript.live_rows(&page), ["● read_file b", "  x"]);
+    assert_eq!(transcript.live_rows(&page), ["● Read a file · b", "  x"]);
     for event in [result("b"), token("Done."), SessionEvent::notice("retry", "trying again")] {
         transcript.event(&event, &page);
     }
@@ -131,16 +132,16 @@ fn parts_are_separated_and_what_is_open_is_live() {
         I look.
         At once.
 
-        ✓ read_file a
+        ✓ Read a file · a
           2 lines
-        ✓ read_file b
+        ✓ Read a file · b
           2 lines
 
         Done.
 
         · trying again
 
-        ✗ read_file lost (no result)
+        ✗ Read a file · lost (no result)
     "]]
     .assert_eq(&(transcript.take_rows().join("\n") + "\n"));
     assert_eq!(transcript.live_rows(&page), Vec::<String>::new());

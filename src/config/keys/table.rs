@@ -50,9 +50,11 @@ pub(crate) const KEYS: &[SettingKey] = &[
         .default("$XDG_RUNTIME_DIR/callgate/ask.sock")
         .note("without such a folder, `ask.sock` beside the database; at most 107 bytes"),
     whole("timeout_seconds", (1, 3600), "SECONDS")
+        .set_by_viewers()
         .about("How long a question stays open")
         .default("300"),
     whole("grace_seconds", (0, 600), "SECONDS")
+        .set_by_viewers()
         .about("How long a waiting hook tries to reach a desk that has gone away")
         .default("15"),
     key("database", ValueKind::File)
@@ -75,10 +77,12 @@ pub(crate) const KEYS: &[SettingKey] = &[
              if `socket` is set, the default is none",
         ),
     whole("phone_after_seconds", (0, 3600), "SECONDS")
+        .set_by_viewers()
         .about("How long a question waits before it is sent to phones")
         .default("0")
         .note("less than `timeout_seconds`"),
     key("notify_on_stop", ValueKind::Switch)
+        .set_by_viewers()
         .about("Whether you hear when an agent has finished a turn")
         .default("false")
         .note(
@@ -87,12 +91,14 @@ pub(crate) const KEYS: &[SettingKey] = &[
              waits for input",
         ),
     key("notify_on_wait", ValueKind::Switch)
+        .set_by_viewers()
         .about("Whether you hear when an agent waits in a dialog that the desk did not ask about")
         .default("true")
         .note("to the same places; what the desk asks itself is not repeated"),
     choice("gate.unattended", "WORD", &["rules", "ask"], |text| {
         meaning_of(UNATTENDED, text).is_some()
     })
+    .set_by_viewers()
     .about("What decides without a rule in modes where the agent asks nobody")
     .default("rules")
     .note(
@@ -102,6 +108,7 @@ pub(crate) const KEYS: &[SettingKey] = &[
     choice("gate.when_absent", "WORD", &["agent", "deny"], |text| {
         meaning_of(WHEN_ABSENT, text).is_some()
     })
+    .set_by_viewers()
     .about("What the hook does where no rule decides and no desk runs")
     .default("agent")
     .note(
@@ -109,6 +116,7 @@ pub(crate) const KEYS: &[SettingKey] = &[
          in either case; if `gate.unattended` is `ask`, the default is `deny`",
     ),
     choice("gate.unclear", "WORD", &["ask", "mode"], |text| meaning_of(UNCLEAR, text).is_some())
+        .set_by_viewers()
         .about("What decides on a command that is not understood and that a rule could name")
         .default("ask")
         .note(
@@ -128,6 +136,7 @@ pub(crate) const KEYS: &[SettingKey] = &[
     key("telegram.token_command", ValueKind::Command)
         .about("A program, with its arguments, that prints the token"),
     key("telegram.token_keyring", ValueKind::Switch)
+        .secret_of_viewers()
         .about("Whether the token is in the desktop's keyring")
         .default("false")
         .flag(KeyFlag::None),
@@ -142,6 +151,7 @@ pub(crate) const KEYS: &[SettingKey] = &[
         .about("The ids of the users who may answer in a group")
         .note("empty means nobody"),
     choice("agent.engine", "ENGINE", ENGINE_WORDS, |text| meaning_of(ENGINES, text).is_some())
+        .set_by_viewers()
         .about("The engine that answers")
         .default("auto")
         .note(
@@ -149,6 +159,7 @@ pub(crate) const KEYS: &[SettingKey] = &[
              `openai` where a model server is found on this machine, else `offline`",
         ),
     text("agent.model", "NAME", "the name of a model, such as claude-sonnet-5-5", is_model_name)
+        .set_by_viewers()
         .about("The model, as its provider names it")
         .default("claude-sonnet-5-5")
         .common("ANTHROPIC_MODEL"),
@@ -167,16 +178,20 @@ pub(crate) const KEYS: &[SettingKey] = &[
     key("agent.api_key_command", ValueKind::Command)
         .about("A program, with its arguments, that prints the key"),
     key("agent.api_key_keyring", ValueKind::Switch)
+        .secret_of_viewers()
         .about("Whether the key is in the desktop's keyring")
         .default("false")
         .flag(KeyFlag::None),
     text("agent.fallback_model", "NAME", "the name of a model", is_model_name)
+        .set_by_viewers()
         .about("The model that answers if the chosen one is overloaded or unknown"),
     choice("agent.effort", "LEVEL", EFFORT_WORDS, |text| meaning_of(EFFORTS, text).is_some())
+        .set_by_viewers()
         .about("How much effort the model puts into an answer")
         .default("default")
         .note("not every model knows it, or every level"),
     text("agent.openai_model", "NAME", "the name of a model, such as gpt-5", is_model_name)
+        .set_by_viewers()
         .about("The model of the engine openai, as its server names it")
         .note("without it, the first that the server lists")
         .common("OPENAI_MODEL"),
@@ -192,6 +207,7 @@ pub(crate) const KEYS: &[SettingKey] = &[
     key("agent.openai_key_command", ValueKind::Command)
         .about("A program, with its arguments, that prints that key"),
     key("agent.openai_key_keyring", ValueKind::Switch)
+        .secret_of_viewers()
         .about("Whether that key is in the desktop's keyring")
         .default("false")
         .flag(KeyFlag::None),
@@ -203,34 +219,42 @@ pub(crate) const KEYS: &[SettingKey] = &[
         .about("The Claude Code CLI of the engine claude-code")
         .default("`claude` on the PATH"),
     whole("agent.max_tokens", (1, 1_000_000), "TOKENS")
+        .set_by_viewers()
         .about("The length of the longest answer")
         .default("16384")
         .note("less than `agent.context_tokens`")
         .common("MAX_TOKENS"),
     whole("agent.thinking_tokens", (0, 1_000_000), "TOKENS")
+        .set_by_viewers()
         .about("How much the model may think before it answers; 0 turns thinking off")
         .default("0")
         .note("at least 1024 otherwise, and less than `agent.max_tokens`"),
     choice("agent.cache_life", "TIME", CACHE_WORDS, |text| CACHE_WORDS.contains(&text))
+        .set_by_viewers()
         .about("How long the provider of `anthropic` keeps a conversation in its cache")
         .default("5m")
         .note("for an hour, writing to the cache costs twice the price of input, not 1.25 times"),
     whole("agent.context_tokens", (1_000, 10_000_000), "TOKENS")
+        .set_by_viewers()
         .about("The size of the model's context window")
         .default("200000"),
     whole("agent.max_rounds", (1, 1_000), "COUNT")
+        .set_by_viewers()
         .about("How many rounds of tool calls one message may take")
         .default("50"),
     whole("agent.retry_seconds", (0, 86_400), "SECONDS")
+        .set_by_viewers()
         .about("How long a message waits for a model that cannot be reached or is overloaded")
         .default("1800"),
     whole("agent.silence_seconds", (1, 86_400), "SECONDS")
+        .set_by_viewers()
         .about("How long a model may send nothing before its answer is given up")
         .default("120")
         .note("600 by default for a model server on this machine"),
     key("agent.system_prompt_file", ValueKind::File)
         .about("A file with instructions for every conversation"),
     key("agent.project_instructions", ValueKind::Switch)
+        .set_by_viewers()
         .about("Whether the model reads the project's AGENTS.md, CLAUDE.md and .goosehints")
         .default("true")
         .flag(KeyFlag::Fixed(
@@ -245,10 +269,12 @@ pub(crate) const KEYS: &[SettingKey] = &[
         .common("ALLOWED_ROOT_DIR")
         .flag(KeyFlag::Repeated("root")),
     whole("agent.max_file_size_mb", (1, 1_024), "MB")
+        .set_by_viewers()
         .about("The size of the largest file that tools read or write")
         .default("10")
         .common("MAX_FILE_SIZE_MB"),
     whole("agent.command_timeout_seconds", (1, 86_400), "SECONDS")
+        .set_by_viewers()
         .about("How long a command may run")
         .default("50")
         .note("the call may ask for another time"),
@@ -256,6 +282,7 @@ pub(crate) const KEYS: &[SettingKey] = &[
         .about("MCP servers whose tools the model may use")
         .note("a table for each, see [the runtime](agent.md#mcp-servers); at most 32"),
     whole("agent.mcp_wait_seconds", (0, 60), "SECONDS")
+        .set_by_viewers()
         .about("How long a message waits for MCP servers that start with it")
         .default("1")
         .note("the tools of a slower server are there from a later round on"),
@@ -263,14 +290,17 @@ pub(crate) const KEYS: &[SettingKey] = &[
         .about("The file with the conversations")
         .default("the `database`"),
     key("agent.keep_history", ValueKind::Switch)
+        .set_by_viewers()
         .about("Whether conversations are kept")
         .default("true")
         .flag(KeyFlag::Fixed("no-history", "false", "Keep no conversations")),
     key("agent.resume", ValueKind::SwitchOrId { must_be: RESUME })
+        .set_by_viewers()
         .about("Whether the last conversation of the folder is continued, or the id of another")
         .default("false")
         .flag(KeyFlag::Optional("resume", "true")),
     key("agent.all_folders", ValueKind::Switch)
+        .set_by_viewers()
         .about("Whether conversations of all folders are listed and continued")
         .default("false")
         .flag(KeyFlag::Fixed(
@@ -279,29 +309,41 @@ pub(crate) const KEYS: &[SettingKey] = &[
             "List and continue the conversations of all folders",
         )),
     key("agent.conversation_usd", ValueKind::Dollars)
+        .set_by_viewers()
         .about("How much one conversation may cost, in dollars"),
-    key("agent.day_usd", ValueKind::Dollars).about("How much one day may cost, in dollars"),
+    key("agent.day_usd", ValueKind::Dollars)
+        .set_by_viewers()
+        .about("How much one day may cost, in dollars"),
     whole("agent.conversation_tokens", COUNT, "TOKENS")
+        .set_by_viewers()
         .about("How many tokens one conversation may use"),
-    whole("agent.day_tokens", COUNT, "TOKENS").about("How many tokens one day may use"),
+    whole("agent.day_tokens", COUNT, "TOKENS")
+        .set_by_viewers()
+        .about("How many tokens one day may use"),
     whole("agent.requests_per_minute", COUNT, "COUNT")
+        .set_by_viewers()
         .about("How many requests may be sent to the model in one minute"),
     key("agent.price_input", ValueKind::Dollars)
+        .set_by_viewers()
         .about("The price of a million input tokens, in dollars")
         .note("with `agent.price_output` it replaces the price that callgate knows"),
     key("agent.price_output", ValueKind::Dollars)
+        .set_by_viewers()
         .about("The price of a million output tokens, in dollars"),
     text("agent.prices", "PRICES", PRICES, |text| ModelPrices::parse(text).is_some())
+        .set_by_viewers()
         .about("The prices of a million tokens by model, in dollars")
         .note(
             "input, output and optionally cached input, as in `gpt-5=1.25/10/0.125, m=0.2/0.8`; \
              for other models `agent.price_input` and `agent.price_output` hold",
         ),
     choice("agent.log_level", "LEVEL", LEVEL_WORDS, |text| meaning_of(LOG_LEVELS, text).is_some())
+        .set_by_viewers()
         .about("How much is logged")
         .default("info")
         .common("LOG_LEVEL"),
     text("shell.shortcut", "KEYS", "keys such as Ctrl+Shift+Space", is_shortcut)
+        .set_by_viewers()
         .about("The keys that show and hide the window of the desktop shell; empty for none")
         .default("Ctrl+Shift+Space")
         .note(
@@ -310,6 +352,7 @@ pub(crate) const KEYS: &[SettingKey] = &[
         )
         .flag(KeyFlag::None),
     choice("shell.theme", "THEME", THEMES, |text| THEMES.contains(&text))
+        .set_by_viewers()
         .about("The colours of the desktop shell")
         .default("system")
         .flag(KeyFlag::None),

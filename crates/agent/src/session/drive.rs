@@ -15,6 +15,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use callgate_mask::text::counted;
 use callgate_store::EntryDraft;
 use callgate_wire::session::{SessionEvent, TokenUsage};
 use serde_json::value::RawValue;
@@ -337,7 +338,7 @@ impl<'a> TurnDriver<'a> {
     fn still_here(&mut self) {
         let text = match self.running.len() {
             0 => "waits for the model".to_owned(),
-            count => format!("{count} tool(s) at work, or waiting for permission"),
+            count => format!("{} at work or waiting for permission", counted(count as u64, "tool")),
         };
         self.events.push(SessionEvent::notice("working", text));
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use callgate_mask::call_card::call_card;
 use callgate_mask::text::shortened;
 use callgate_mask::{mask_json, mask_text};
 use callgate_store::{EntryDraft, now_ms};
@@ -181,16 +182,18 @@ async fn permit_in(
     shared.options.gate.may(question).await
 }
 
-/// Adds the tool's kind and locations to the announcement of a call. A tool that the runtime does
+/// Adds the tool's kind, its locations and its card to the announcement of a call. A tool that the runtime does
 /// not have is one of an engine, which works in `folder`.
 pub(super) fn announced(tools: &ToolMap, folder: &Path, call: ToolUse) -> SessionEvent {
     let (kind, locations) = match tools.get(call.tool_name.as_str()) {
         Some(tool) => (tool.spec().kind, tool.locations(&call.input)),
         None => engine_call::described(&call.tool_name, &call.input, folder),
     };
+    let input = serde_json::from_str(call.input.get()).unwrap_or_default();
     SessionEvent::ToolUse(ToolUse {
         kind: Some(kind.to_owned()),
         locations: Some(locations),
+        card: Some(Box::new(call_card(&call.tool_name, input))),
         ..call
     })
 }

@@ -46,6 +46,10 @@ pub(crate) fn sample(kind: ToolKind) -> (Value, &'static str) {
         ToolKind::Script => (json!({ "question": "Which?" }), "ask"),
         ToolKind::Elicit => (json!({ "message": "Which?" }), "ask"),
         ToolKind::Mcp => (json!({}), "mcp"),
+        ToolKind::Read | ToolKind::List | ToolKind::Find | ToolKind::Search => {
+            (json!({ "path": "a.rs", "pattern": "x" }), "read")
+        }
+        ToolKind::Todo => (json!({ "todos": [{ "content": "x", "status": "pending" }] }), "todo"),
         _ => (json!({ "path": "a.rs", "pattern": "x" }), "other"),
     }
 }
@@ -71,7 +75,7 @@ fn every_line_of_the_table_of_tools_has_its_card() {
         let body = serde_json::to_value(&card.body).unwrap();
         assert_eq!(body["type"], expected, "{agent} {tool}");
         assert_eq!(card.row.deed, kind.deed(tool), "{agent} {tool}");
-        let is_named = expected == "other" || kind == ToolKind::Code;
+        let is_named = matches!(expected, "other" | "todo") || kind == ToolKind::Code;
         assert!(card.row.summary != tool || is_named, "{agent} {tool}");
     }
 }

@@ -41,6 +41,7 @@ use super::lineage::process_of;
 use super::pulse::DaemonPulse;
 use crate::desk::{DeskInput, Unattended};
 use crate::rule_desk::RuleDesk;
+use crate::settings_desk::SettingsDesk;
 use errands::ErrandLimits;
 use familiar::FamiliarCalls;
 use seat::ViewerSeat;
@@ -63,6 +64,7 @@ pub(super) struct Viewers {
     /// arrive in order.
     counting: tokio::sync::Mutex<()>,
     rule_desk: Option<Arc<dyn RuleDesk>>,
+    settings_desk: Option<Arc<dyn SettingsDesk>>,
     unattended: Unattended,
     errand_limits: ErrandLimits,
     /// What was allowed before, as far as it was read for the viewers that are connected.
@@ -77,6 +79,7 @@ impl Viewers {
         to_desk: mpsc::Sender<Letter>,
         pulse: Arc<DaemonPulse>,
         rule_desk: Option<Arc<dyn RuleDesk>>,
+        settings_desk: Option<Arc<dyn SettingsDesk>>,
         unattended: Unattended,
     ) -> Arc<Self> {
         Arc::new(Self {
@@ -88,6 +91,7 @@ impl Viewers {
             store: Mutex::default(),
             counting: tokio::sync::Mutex::default(),
             rule_desk,
+            settings_desk,
             unattended,
             errand_limits: ErrandLimits::default(),
             familiar: Arc::default(),

@@ -115,6 +115,7 @@ impl House {
             authority: Authority::default(),
             ruler: Arc::new(Self::rule),
             rule_desk: None,
+            settings_desk: None,
             telegram: None,
             terminal: Some(orders_in),
             warn: Arc::new(move |what| warnings.lock().unwrap().push(what.to_owned())),

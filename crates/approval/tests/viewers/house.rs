@@ -106,6 +106,7 @@ impl House {
                 Ruling::Ask { because: None, is_guarded: false }
             }),
             rule_desk: self.rule_desk.clone(),
+            settings_desk: None,
             telegram,
             terminal: None,
             warn: Arc::new(|_| {}),

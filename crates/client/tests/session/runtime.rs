@@ -249,6 +249,7 @@ fn past() -> [SessionEvent; 4] {
         input: raw(&serde_json::json!({ "path": "/a" })),
         kind: Some(tool_kind::READ.to_owned()),
         locations,
+        card: None,
     };
     let gave = ToolResult {
         tool_id: "t".to_owned(),

@@ -79,6 +79,7 @@ impl House {
             authority: Authority::default(),
             ruler: Arc::new(|_| Ruling::Ask { because: None, is_guarded: false }),
             rule_desk: None,
+            settings_desk: None,
             telegram: None,
             terminal: None,
             warn: Arc::new(move |what| warned.lock().unwrap().push_str(what)),

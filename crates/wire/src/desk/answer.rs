@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use super::{
     BacktestReport, DeskHistory, DeskInbox, DeskStatus, ExportedPage, HiddenText, LedgerFigures,
     NamedLink, ProposedRule, QuestionCard, RuleExplanation, RuleProblem, RulesView, SessionView,
-    SuggestedRules, UnreadableReason, VerifiedLedger,
+    SettingsView, SuggestedRules, UnreadableReason, VerifiedLedger,
 };
 use crate::fields::{Malformed, list, required, required_object};
 use crate::raw::{Members, from_object};
@@ -21,7 +21,7 @@ pub enum DeskAnswer {
         /// The number of the last entry at that moment; what comes after it is new.
         head: u64,
     },
-    /// The answer to `press`, `unlock`, `unpair`, `gate`, `save_rules` and `try`, to a `pair` or
+    /// The answer to `press`, `unlock`, `unpair`, `gate`, `save_rules`, `set_setting` and `try`, to a `pair` or
     /// `code` that was refused, and to a `card` of a question that is not open.
     Told {
         /// Whether it changed anything.
@@ -86,6 +86,8 @@ pub enum DeskAnswer {
     Proposed(ProposedRule),
     /// The answer to `suggest`.
     Suggested(SuggestedRules),
+    /// The answer to `settings`.
+    Settings(SettingsView),
 }
 
 /// An answer as it is written: its fields beside the id.
@@ -133,6 +135,7 @@ impl DeskAnswer {
             "backtested" => Self::Backtested(fields(line)?),
             "proposed" => Self::Proposed(fields(line)?),
             "suggested" => Self::Suggested(fields(line)?),
+            "settings" => Self::Settings(fields(line)?),
             _ => return Err(UnreadableReason::unknown(kind)),
         })
     }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{CommandSegment, InboxRow};
+use super::{CommandSegment, InboxRow, TodoItem};
 
 /// A question in full. Every text in it is masked and safe to show.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -58,6 +58,14 @@ pub enum CardContent {
         #[serde(default)]
         description: Option<String>,
     },
+    /// Read a file, or look through a folder.
+    Read {
+        /// The file or folder.
+        path: String,
+        /// What of it: the other arguments, by their names.
+        #[serde(default)]
+        what: Option<String>,
+    },
     /// Write a whole file.
     Write {
         /// The file.
@@ -100,6 +108,11 @@ pub enum CardContent {
     Plan {
         /// The plan.
         markdown: String,
+    },
+    /// Keep the agent's own plan.
+    Todo {
+        /// Its steps, in order.
+        items: Vec<TodoItem>,
     },
     /// A question of an agent, a script or a tool server.
     Ask {
@@ -148,9 +161,10 @@ impl CardContent {
     #[must_use]
     pub fn path(&self) -> Option<&str> {
         match self {
-            Self::Write { path, .. } | Self::Edit { path, .. } | Self::Notebook { path, .. } => {
-                Some(path)
-            }
+            Self::Read { path, .. }
+            | Self::Write { path, .. }
+            | Self::Edit { path, .. }
+            | Self::Notebook { path, .. } => Some(path),
             _ => None,
         }
     }
@@ -176,12 +190,16 @@ impl CardContent {
         };
         match self {
             Self::Command { description, .. } => with(&self.command(), description),
+            Self::Read { what, .. } => what.clone().unwrap_or_default(),
             Self::Write { content, .. } => content.clone(),
             Self::Edit { changes, .. } => changes.iter().map(ToString::to_string).collect(),
             Self::Notebook { what, content, .. } => format!("{what}\n{content}"),
             Self::Patch { files } => files.iter().map(PatchedFile::text).collect(),
             Self::Fetch { url, what } => with(url, what),
             Self::Plan { markdown } => markdown.clone(),
+            Self::Todo { items } => {
+                items.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+            }
             Self::Ask { question, detail: Some(detail) } => format!("{question}\n{detail}"),
             Self::Ask { question, detail: None } => question.clone(),
             Self::Mcp { input, .. } | Self::Other { input } => input.clone(),

@@ -4,8 +4,8 @@ use serde::Serialize;
 
 use super::{
     ExplainQuery, ExportFormat, HiddenText, HistoryFilter, LONGEST_CONFIRM, LONGEST_ID,
-    LONGEST_NAME, LONGEST_ORIGIN, LONGEST_SECRET, ProposalSource, RuleDecision, SHORTEST_GATE,
-    Unreadable, UnreadableReason,
+    LONGEST_NAME, LONGEST_ORIGIN, LONGEST_SECRET, LONGEST_SETTING, ProposalSource, RuleDecision,
+    SHORTEST_GATE, Unreadable, UnreadableReason,
 };
 use crate::approval::{Action, Press, RequestId};
 use crate::fields::{Malformed, bounded, members_of, one_line, optional, optional_object, text};
@@ -159,6 +159,16 @@ pub enum DeskCommand {
     },
     /// Asks which rules would have saved the most questions.
     Suggest,
+    /// Asks for the settings.
+    Settings,
+    /// Sets a setting that a viewer may set.
+    SetSetting {
+        /// Its key.
+        key: String,
+        /// Its value, or the secret that it stands for; without it, the key is removed.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        value: Option<HiddenText>,
+    },
     /// Puts a harmless question to everybody who may answer.
     Try,
 }
@@ -206,6 +216,12 @@ impl DeskCommand {
             "unpair" => Self::Unpair { link: bounded(members, "link", LONGEST_SECRET, LINK)? },
             "gate" => Self::Gate { value: gate(members)? },
             "status" => Self::Status,
+            "settings" => Self::Settings,
+            "set_setting" => Self::SetSetting {
+                key: bounded(members, "key", LONGEST_SECRET, "a string of at most 128 bytes")?,
+                value: optional_bounded(members, "value", LONGEST_SETTING, SETTING)?
+                    .map(HiddenText::new),
+            },
             "try" => Self::Try,
             kind => return Self::read_question(kind, members),
         })
@@ -229,6 +245,7 @@ impl DeskCommand {
     }
 }
 
+const SETTING: &str = "a string of at most 4096 bytes";
 const LINK: &str = "a link, such as chat/123456789";
 
 fn action(name: &str) -> Result<Action, Malformed> {

@@ -57,6 +57,9 @@ pub struct RulesView {
     pub problems: Vec<RuleProblem>,
     /// The rules in it.
     pub rules: Vec<RuleView>,
+    /// The text of a file to start with, while the user has no rules.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recommended: Option<String>,
     /// The files of projects.
     pub projects: Vec<ProjectRules>,
 }

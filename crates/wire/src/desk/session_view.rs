@@ -11,6 +11,12 @@ pub struct SessionView {
     pub agent: String,
     /// The folder it works in.
     pub project: String,
+    /// The branch that is checked out there, if it is a git repository.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub branch: Option<String>,
+    /// The oldest of its open questions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub question: Option<String>,
     /// Its permission mode, if it is known.
     #[serde(default)]
     pub mode: Option<String>,

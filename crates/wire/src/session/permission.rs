@@ -1,9 +1,10 @@
 //! Questions about whether a tool may run, and their answers.
 
 use serde::ser::SerializeMap;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::value::RawValue;
 
+use super::tool::known_card;
 use super::{LONGEST_QUESTION, bounded};
 use crate::approval::{Action, Press};
 use crate::desk::QuestionCard;
@@ -49,11 +50,6 @@ pub struct PermissionRequest {
     /// The question as every face draws it. A card that this version cannot read counts as none.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "known_card")]
     pub card: Option<Box<QuestionCard>>,
-}
-
-fn known_card<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Box<QuestionCard>>, D::Error> {
-    let raw = Box::<RawValue>::deserialize(from)?;
-    Ok(serde_json::from_str(raw.get()).ok())
 }
 
 /// A question was answered or withdrawn.

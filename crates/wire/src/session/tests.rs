@@ -134,7 +134,7 @@ fn responses() {
               = "{\"type\":\"ready\",\"version\":\"1.0.0\",\"capabilities\":[\"streaming\",\"new\"],\"timestamp\":1}\n"
             Reply(SessionReply { id: Some("1"), event: Token("Hi\n"), timestamp: 2, seq: None })
               = "{\"type\":\"token\",\"id\":\"1\",\"token\":\"Hi\\n\",\"timestamp\":2}\n"
-            Reply(SessionReply { id: Some("1"), event: ToolUse(ToolUse { tool_id: "t", tool_name: "list", input: RawValue({ "b":1.0, "a":2 }), kind: None, locations: None }), timestamp: 3, seq: None })
+            Reply(SessionReply { id: Some("1"), event: ToolUse(ToolUse { tool_id: "t", tool_name: "list", input: RawValue({ "b":1.0, "a":2 }), kind: None, locations: None, card: None }), timestamp: 3, seq: None })
               = "{\"type\":\"tool_use\",\"id\":\"1\",\"data\":{\"toolId\":\"t\",\"toolName\":\"list\",\"input\":{ \"b\":1.0, \"a\":2 }},\"timestamp\":3}\n"
             Reply(SessionReply { id: Some("1"), event: ToolResult(ToolResult { tool_id: "t", tool_name: "list", result: RawValue(null), is_error: None }), timestamp: 4, seq: None })
               = "{\"type\":\"tool_result\",\"id\":\"1\",\"data\":{\"toolId\":\"t\",\"toolName\":\"list\",\"result\":null},\"timestamp\":4}\n"

@@ -1,7 +1,10 @@
 //! Tool calls, as a front end sees them.
 
-use serde::{Deserialize, Serialize};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
+
+use crate::desk::CallCard;
 
 /// The values of [`ToolUse::kind`]. A reader accepts other words.
 pub mod tool_kind {
@@ -39,6 +42,28 @@ pub struct ToolUse {
     /// The files and folders that the call is about. Not sent before `hello`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub locations: Option<Vec<ToolLocation>>,
+    /// The call as faces draw it. Not sent before `hello`. A card that this version cannot read
+    /// counts as none.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "known_card")]
+    pub card: Option<Box<CallCard>>,
+}
+
+impl ToolUse {
+    /// Creates an announcement of what the model has sent, without anything that is for display.
+    #[must_use]
+    pub fn new(tool_id: String, tool_name: String, input: Box<RawValue>) -> Self {
+        Self { tool_id, tool_name, input, kind: None, locations: None, card: None }
+    }
+}
+
+/// Reads a card, or none if this version does not know its form.
+pub(super) fn known_card<'de, D, T>(from: D) -> Result<Option<Box<T>>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: DeserializeOwned,
+{
+    let raw = Box::<RawValue>::deserialize(from)?;
+    Ok(serde_json::from_str(raw.get()).ok())
 }
 
 /// A piece of a tool's input while the model writes it.

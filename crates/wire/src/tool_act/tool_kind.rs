@@ -188,30 +188,43 @@ impl ToolKind {
     /// Returns what a call of a tool of this name does, in words for a person.
     #[must_use]
     pub fn deed(self, tool: &str) -> String {
-        let words = match self {
-            Run(Typed) => "Type into a running command",
-            Run(_) => "Run a command",
-            Code => "Run code that uses tools",
-            Read => "Read a file",
-            List => "List a folder",
-            Find => "Find files",
-            Search => "Search in files",
-            Write => "Write a file",
-            Edit => "Change a file",
-            Notebook => "Change a notebook",
-            Patch => "Change files",
-            Fetch => "Fetch a page",
-            WebSearch => "Search the web",
-            Plan => "Approve a plan",
-            AskUser | Script => "Answer a question",
-            Elicit => "Answer a tool server",
-            Agent => "Start a subagent",
-            Self::Mcp => "Use a tool of a server",
-            Todo | Note | Self::Other if tool.is_empty() => "Use a tool",
-            Todo | Note | Self::Other => return format!("Use {tool}"),
-        };
-        words.to_owned()
+        self.words().map_or_else(|| format!("Use {}", named(tool)), |(deed, _)| deed.to_owned())
     }
+
+    /// Returns what a call of a tool of this name has done when it has succeeded.
+    #[must_use]
+    pub fn did(self, tool: &str) -> String {
+        self.words().map_or_else(|| format!("Used {}", named(tool)), |(_, did)| did.to_owned())
+    }
+
+    fn words(self) -> Option<(&'static str, &'static str)> {
+        Some(match self {
+            Run(Typed) => ("Type into a running command", "Typed into a running command"),
+            Run(_) => ("Run a command", "Ran a command"),
+            Code => ("Run code that uses tools", "Ran code that uses tools"),
+            Read => ("Read a file", "Read a file"),
+            List => ("List a folder", "Listed a folder"),
+            Find => ("Find files", "Found files"),
+            Search => ("Search in files", "Searched in files"),
+            Write => ("Write a file", "Wrote a file"),
+            Edit => ("Change a file", "Changed a file"),
+            Notebook => ("Change a notebook", "Changed a notebook"),
+            Patch => ("Change files", "Changed files"),
+            Fetch => ("Fetch a page", "Fetched a page"),
+            WebSearch => ("Search the web", "Searched the web"),
+            Plan => ("Approve a plan", "Proposed a plan"),
+            AskUser | Script => ("Answer a question", "Asked a question"),
+            Elicit => ("Answer a tool server", "Asked for a tool server"),
+            Agent => ("Start a subagent", "Started a subagent"),
+            Self::Mcp => ("Use a tool of a server", "Used a tool of a server"),
+            Todo | Note | Self::Other => return None,
+        })
+    }
+}
+
+/// Returns the name of a tool for a person.
+fn named(tool: &str) -> &str {
+    if tool.is_empty() { "a tool" } else { tool }
 }
 
 /// Returns the MCP server and its tool that a name consists of.

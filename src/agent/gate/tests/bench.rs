@@ -260,6 +260,7 @@ impl House {
             authority: Authority::default(),
             ruler: Arc::new(move |request| ruler.rule(request)),
             rule_desk: None,
+            settings_desk: None,
             telegram: None,
             terminal: has_terminal.then_some(orders_in),
             warn: Arc::new(|_| {}),

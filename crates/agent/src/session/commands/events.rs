@@ -88,7 +88,7 @@ impl EventRetelling<'_> {
                 (_, Block::ToolUse { id, name, input }) => {
                     self.calls.insert(id.clone(), name.clone());
                     let (tool_id, tool_name, input) = (id.clone(), name.clone(), input.clone());
-                    let call = ToolUse { tool_id, tool_name, input, kind: None, locations: None };
+                    let call = ToolUse::new(tool_id, tool_name, input);
                     events.push(announced(self.tools, self.folder, call));
                 }
                 (_, Block::ToolResult { tool_use_id, content, is_error }) => {

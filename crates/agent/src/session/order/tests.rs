@@ -9,7 +9,7 @@ use super::*;
 fn tool_use(id: &str) -> SessionEvent {
     let input = RawValue::NULL.to_owned();
     let (tool_id, tool_name) = (id.to_owned(), String::new());
-    SessionEvent::ToolUse(ToolUse { tool_id, tool_name, input, kind: None, locations: None })
+    SessionEvent::ToolUse(ToolUse::new(tool_id, tool_name, input))
 }
 
 /// Returns a request that comes at this time.

@@ -18,7 +18,7 @@ pub(super) fn without_extensions(event: SessionEvent) -> SessionEvent {
         SessionEvent::Done(_) => SessionEvent::Done(None),
         SessionEvent::Error { error, .. } => SessionEvent::Error { error, data: None },
         SessionEvent::ToolUse(call) => {
-            SessionEvent::ToolUse(ToolUse { kind: None, locations: None, ..call })
+            SessionEvent::ToolUse(ToolUse { kind: None, locations: None, card: None, ..call })
         }
         SessionEvent::ToolResult(result) => {
             SessionEvent::ToolResult(ToolResult { is_error: None, ..result })

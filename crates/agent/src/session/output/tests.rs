@@ -135,6 +135,7 @@ async fn a_result_that_fits_into_no_line_is_replaced_by_words() {
         input: to_raw_value(&json!({})).unwrap(),
         kind: None,
         locations: None,
+        card: None,
     };
     let result = ToolResult {
         tool_id: "t".into(),
@@ -211,6 +212,7 @@ async fn what_a_tool_does_and_where_is_told_after_hello_and_only_then() {
             input: to_raw_value(&json!({})).unwrap(),
             kind: Some("read".into()),
             locations: Some(Vec::new()),
+            card: None,
         })
     };
     output.begin("1", &SessionCommand::UserMessage(UserMessage::new("go"))).unwrap();

@@ -27,6 +27,7 @@ use crate::daemon::letter::Letter;
 use crate::daemon::on_thread;
 use crate::desk::{DeskInput, Unattended};
 use crate::rule_desk::{RuleDesk, WorkMonitor};
+use crate::settings_desk::SettingsDesk;
 
 /// How many errands of one viewer may be under way.
 const MOST_ERRANDS: usize = 32;
@@ -37,6 +38,7 @@ const MOST_LONG: usize = 2;
 
 const TOO_MANY: &str = "too many of your requests are under way: wait for an answer";
 const NO_RULES: &str = "this desk has no rules: ask the one that `callgate up` runs";
+const NO_SETTINGS: &str = "this desk has no settings: ask the one that `callgate up` runs";
 const LOCKED: &str = "Only a linked viewer may do that: pair with a code of `callgate pair`.";
 const OVER: &str = "This question is no longer open.";
 const STOPPED: &str = "the work on this request has ended without an answer: try again";
@@ -70,7 +72,8 @@ pub(super) fn is_errand(command: &DeskCommand) -> bool {
 
 fn is_short(command: &DeskCommand) -> bool {
     use DeskCommand::{
-        Card, CheckRules, Explain, History, Inbox, Propose, Rules, SaveRules, Sessions,
+        Card, CheckRules, Explain, History, Inbox, Propose, Rules, SaveRules, Sessions, SetSetting,
+        Settings,
     };
     matches!(
         command,
@@ -82,6 +85,8 @@ fn is_short(command: &DeskCommand) -> bool {
             | CheckRules { .. }
             | Explain(_)
             | SaveRules { .. }
+            | Settings
+            | SetSetting { .. }
             | Propose { .. }
     )
 }
@@ -105,7 +110,11 @@ impl Viewers {
             return Some(ViewerReply::Message(error(Some(request.id), TOO_MANY)));
         }
         let is_unlocked = self.seats().get(&viewer).is_some_and(ViewerSeat::is_unlocked);
-        if matches!(request.command, DeskCommand::SaveRules { .. }) && !is_unlocked {
+        let changes = matches!(
+            request.command,
+            DeskCommand::SaveRules { .. } | DeskCommand::SetSetting { .. }
+        );
+        if changes && !is_unlocked {
             let answer = DeskAnswer::Told { done: false, text: LOCKED.to_owned() };
             return Some(ViewerReply::Message(DeskMessage::answer(request.id, answer)));
         }
@@ -130,6 +139,7 @@ impl Viewers {
         let work = ViewerErrand {
             database: self.database.clone(),
             rules: self.rule_desk.clone(),
+            settings: self.settings_desk.clone(),
             familiar: Arc::clone(&self.familiar),
             unattended: self.unattended,
             cancelled: Arc::clone(&cancelled.0),
@@ -153,10 +163,18 @@ impl Viewers {
     }
 }
 
+/// Returns the answer that says what came of a change.
+fn told(outcome: Result<String, String>) -> DeskAnswer {
+    let done = outcome.is_ok();
+    let (Ok(text) | Err(text)) = outcome;
+    DeskAnswer::Told { done, text }
+}
+
 /// An errand on its thread.
 struct ViewerErrand {
     database: PathBuf,
     rules: Option<Arc<dyn RuleDesk>>,
+    settings: Option<Arc<dyn SettingsDesk>>,
     familiar: Arc<Mutex<FamiliarCalls>>,
     unattended: Unattended,
     cancelled: Arc<AtomicBool>,
@@ -206,11 +224,11 @@ impl ViewerErrand {
             DeskCommand::Backtest { text } => {
                 self.rules()?.backtest(&text, &monitor).map(DeskAnswer::Backtested)
             }
-            DeskCommand::SaveRules { text, hash } => {
-                let saved = self.save_rules(&text, &hash);
-                let done = saved.is_ok();
-                let (Ok(text) | Err(text)) = saved;
-                Ok(DeskAnswer::Told { done, text })
+            DeskCommand::SaveRules { text, hash } => Ok(told(self.save_rules(&text, &hash))),
+            DeskCommand::Settings => Ok(DeskAnswer::Settings(self.settings()?.settings())),
+            DeskCommand::SetSetting { key, value } => {
+                let set = self.settings()?.set_setting(&key, value.as_ref());
+                Ok(told(set.map(|()| format!("{key} is saved."))))
             }
             DeskCommand::Propose { of, decide, seconds } => {
                 let call = recorded_call(&self.store()?, &of)?;
@@ -248,6 +266,10 @@ impl ViewerErrand {
 
     fn store(&self) -> Result<Store, String> {
         Store::open_read_only(&self.database).map_err(|error| error.to_string())
+    }
+
+    fn settings(&self) -> Result<&dyn SettingsDesk, String> {
+        self.settings.as_deref().ok_or_else(|| NO_SETTINGS.to_owned())
     }
 
     fn rules(&self) -> Result<&dyn RuleDesk, String> {

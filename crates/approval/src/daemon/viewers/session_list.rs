@@ -1,6 +1,10 @@
 //! Which agents work where, made from the history of the last day.
 
-use callgate_mask::text::shortened;
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use callgate_mask::text::{one_line, shortened};
 use callgate_store::{Store, now_ms};
 use callgate_wire::desk::{HistoryDecider, HistoryDecision, HistoryFilter, SessionView};
 
@@ -12,6 +16,10 @@ use crate::rule_desk::WorkMonitor;
 const DAY_MS: i64 = 24 * 3_600_000;
 /// The most sessions, those that were active last.
 const MOST_SESSIONS: usize = 200;
+/// Of how many sessions the branch is looked up.
+const MOST_BRANCHES: usize = 60;
+/// The largest file that names a branch, in bytes.
+const LARGEST_HEAD: u64 = 4096;
 /// How much of an agent's last words is shown, in characters.
 const LONGEST_WORDS: usize = 600;
 
@@ -30,7 +38,8 @@ pub(super) fn sessions(
         add(&mut sessions, call, today);
         true
     })?;
-    for session in &mut sessions {
+    for (at, session) in sessions.iter_mut().enumerate() {
+        session.branch = (at < MOST_BRANCHES).then(|| branch(&session.project)).flatten();
         session.warning = session.mode.as_deref().and_then(|mode| warning(mode, unattended));
     }
     Ok(sessions)
@@ -67,12 +76,39 @@ fn add(sessions: &mut Vec<SessionView>, call: PastCall, today: i64) {
     session.last_words = session.last_words.take().or_else(words);
     let is_today = row.at_ms >= today;
     match (row.decision, decider) {
-        (HistoryDecision::Open, _) => session.waiting += 1,
+        (HistoryDecision::Open, _) => {
+            session.waiting += 1;
+            session.question = row.question;
+        }
         (_, Some(HistoryDecider::Rule)) if is_today => session.by_rule_today += 1,
         (HistoryDecision::Allow, _) if is_today => session.allowed_today += 1,
         (HistoryDecision::Deny, _) if is_today => session.denied_today += 1,
         _ => {}
     }
+}
+
+/// Returns the branch that is checked out in a folder or in one above it.
+fn branch(project: &str) -> Option<String> {
+    let folder = Path::new(project)
+        .ancestors()
+        .map(|folder| folder.join(".git"))
+        .find(|git| git.exists())?;
+    // In a worktree, a file says where the folder is.
+    let git = match read(&folder) {
+        Some(text) => PathBuf::from(text.strip_prefix("gitdir:")?.trim()),
+        None => folder,
+    };
+    let head = read(&git.join("HEAD"))?;
+    Some(one_line(head.trim().strip_prefix("ref: refs/heads/")?).into_owned())
+}
+
+fn read(path: &Path) -> Option<String> {
+    // Opening a pipe would wait for its other end.
+    let is_file = fs::metadata(path).is_ok_and(|found| found.is_file());
+    let file = is_file.then(|| File::open(path).ok()).flatten()?;
+    let mut text = String::new();
+    file.take(LARGEST_HEAD).read_to_string(&mut text).ok()?;
+    Some(text)
 }
 
 /// Returns a warning for a mode in which the agent asks nobody.

@@ -58,11 +58,12 @@ pub(super) fn add(html: Html, card: &Card) -> (Html, bool) {
             let content = Some(content).filter(|it| !it.is_empty());
             optional(html.text("\n"), HtmlStyle::Pre(None), content)
         }
-        CardContent::Fetch { url, what } => {
-            let html = html.content(HtmlStyle::Code, url).text("\n");
+        CardContent::Read { path: place, what } | CardContent::Fetch { url: place, what } => {
+            let html = html.content(HtmlStyle::Code, place).text("\n");
             optional(html, HtmlStyle::Italic, what.as_ref())
         }
         CardContent::Plan { markdown } => html.content(HtmlStyle::Plain, markdown).text("\n"),
+        CardContent::Todo { .. } => html.content(HtmlStyle::Plain, &card.body.text()).text("\n"),
         CardContent::Ask { question, detail } => {
             // Pickers show the questions, with their answers.
             let question = Some(question).filter(|_| card.pickers.is_empty());

@@ -268,7 +268,14 @@ fn tool_event() -> impl Strategy<Value = SessionEvent> {
     prop_oneof![
         (text(), text(), object(), of(text()), locations()).prop_map(
             |(tool_id, tool_name, input, kind, locations)| {
-                SessionEvent::ToolUse(ToolUse { tool_id, tool_name, input, kind, locations })
+                SessionEvent::ToolUse(ToolUse {
+                    tool_id,
+                    tool_name,
+                    input,
+                    kind,
+                    locations,
+                    card: None,
+                })
             }
         ),
         (text(), text(), object(), any::<Option<bool>>()).prop_map(

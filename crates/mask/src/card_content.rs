@@ -1,24 +1,27 @@
 //! What a tool would do, in the form in which people need to see it.
 
-use callgate_mask::text::{diff, diff_pieces};
 use callgate_wire::desk::{
-    CardContent, CardGrants, ChangedLine, CommandSegment, ContentChange, LineOperation,
-    PatchedFile, SegmentStyle,
+    CardContent, ChangedLine, CommandSegment, ContentChange, LineOperation, PatchedFile,
+    SegmentStyle,
 };
-use callgate_wire::tool_act::{EditChange, GivenCommand, PatchAct, RunAct, TextChange, ToolAct};
-use serde_json::Value;
+use callgate_wire::tool_act::{
+    EditChange, FileAct, GivenCommand, PatchAct, RunAct, TextChange, ToolAct, todo_items,
+};
+use serde_json::{Map, Value};
 
-use crate::plain::visible;
+use crate::text::{self, diff, diff_pieces};
 
-/// Returns what is shown of a call. An input of unusual shape is shown as it is. `edit_lines` says
-/// where in its file each change of an edit begins, where that is known.
-pub(super) fn content_of(act: &ToolAct<'_>, input: &str, edit_lines: &[u64]) -> CardContent {
-    known(act, input, edit_lines).unwrap_or_else(|| CardContent::Other { input: pretty(input) })
+/// Returns what is shown of a call: everything in its input. An input of unusual shape is shown as
+/// it is. `input` is the JSON of `fields`, of which `act` was made.
+#[must_use]
+pub fn content_of(act: &ToolAct<'_>, fields: &Map<String, Value>, input: &str) -> CardContent {
+    known(act, fields, input).unwrap_or_else(|| CardContent::Other { input: pretty(input) })
 }
 
-fn known(act: &ToolAct<'_>, input: &str, edit_lines: &[u64]) -> Option<CardContent> {
+fn known(act: &ToolAct<'_>, fields: &Map<String, Value>, input: &str) -> Option<CardContent> {
     Some(match act {
         ToolAct::Run(run) => return command(run),
+        ToolAct::Read(file) | ToolAct::Search(file) => return looked(file, fields),
         ToolAct::Write(file, content) => {
             let content = visible((*content)?);
             let lines = content.lines().count() as u64;
@@ -28,9 +31,7 @@ fn known(act: &ToolAct<'_>, input: &str, edit_lines: &[u64]) -> Option<CardConte
             let path = visible(file.path()?);
             match change {
                 EditChange::Texts(changes) => {
-                    let mut changes: Vec<ContentChange> = changes.iter().map(change_of).collect();
-                    count_from(&mut changes, edit_lines);
-                    CardContent::Edit { path, changes }
+                    CardContent::Edit { path, changes: changes.iter().map(change_of).collect() }
                 }
                 EditChange::Cell { what, source } => {
                     CardContent::Notebook { path, what: visible(what), content: visible(source) }
@@ -42,7 +43,14 @@ fn known(act: &ToolAct<'_>, input: &str, edit_lines: &[u64]) -> Option<CardConte
         ToolAct::Fetch { url, what, has_more: false } => {
             CardContent::Fetch { url: visible((*url)?), what: what.map(visible) }
         }
-        ToolAct::Plan(plan) => CardContent::Plan { markdown: visible((*plan)?) },
+        ToolAct::Plan(Some(plan)) => CardContent::Plan { markdown: visible(plan) },
+        ToolAct::Plan(None) => {
+            let mut items = todo_items(fields)?;
+            for item in &mut items {
+                item.text = visible(&item.text);
+            }
+            CardContent::Todo { items }
+        }
         ToolAct::Ask(questions, details) if !questions.is_empty() => {
             let all: Vec<String> = questions.iter().map(|question| visible(question)).collect();
             CardContent::Ask { question: all.join("\n"), detail: details.map(visible) }
@@ -57,6 +65,26 @@ fn known(act: &ToolAct<'_>, input: &str, edit_lines: &[u64]) -> Option<CardConte
         },
         _ => return None,
     })
+}
+
+/// Returns what is read: the file or folder, and all other arguments by their names.
+fn looked(file: &FileAct<'_>, fields: &Map<String, Value>) -> Option<CardContent> {
+    let path = match file.path() {
+        Some(path) => path,
+        None if file.named.is_empty() && file.others.is_empty() && !file.is_odd => ".",
+        None => return None,
+    };
+    let is_path = |name: &str, value: &Value| {
+        name.to_lowercase().contains("path") && value.as_str() == Some(path)
+    };
+    let others = fields.iter().filter(|(name, value)| !is_path(name, value));
+    let others: Vec<String> = others.map(|(name, value)| argument(name, value)).collect();
+    let what = (!others.is_empty()).then(|| others.join("; "));
+    Some(CardContent::Read { path: visible(path), what })
+}
+
+fn argument(name: &str, value: &Value) -> String {
+    visible(&format!("{name}: {value}"))
 }
 
 fn command(run: &RunAct<'_>) -> Option<CardContent> {
@@ -75,13 +103,14 @@ fn unread(text: String) -> Vec<CommandSegment> {
 /// Returns what the agent says a command is for, and how it would be run if that is unusual: in the
 /// background, outside its sandbox, or in an unknown way.
 fn described(run: &RunAct<'_>) -> Option<String> {
-    let unusual = run.others.iter().map(|(name, value)| visible(&format!("{name}: {value}")));
+    let unusual = run.others.iter().map(|(name, value)| argument(name, value));
     let all: Vec<String> = run.description.map(visible).into_iter().chain(unusual).collect();
     (!all.is_empty()).then(|| all.join("; "))
 }
 
 /// Returns a command as one would type it.
-pub(super) fn typed(words: &GivenCommand<'_>) -> String {
+#[must_use]
+pub fn typed(words: &GivenCommand<'_>) -> String {
     match words {
         GivenCommand::Line(line) => (*line).to_owned(),
         GivenCommand::Words(words) => {
@@ -91,7 +120,8 @@ pub(super) fn typed(words: &GivenCommand<'_>) -> String {
 }
 
 /// Quotes a word as one would type it, unless it has only plain characters.
-pub(super) fn quoted(word: &str) -> String {
+#[must_use]
+pub fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "-_./:=,+@%".contains(c);
     if !word.is_empty() && word.chars().all(is_plain) {
         word.to_owned()
@@ -112,9 +142,10 @@ fn change_of(change: &TextChange<'_>) -> ContentChange {
     ContentChange { everywhere: change.everywhere, place: None, lines }
 }
 
-/// Makes the lines of each change count from the line of the file at which it begins. What earlier
-/// changes above it add or remove moves the new ones.
-fn count_from(changes: &mut [ContentChange], edit_lines: &[u64]) {
+/// Makes the lines of an edit count from the lines of the file at which its changes begin; 0 where that
+/// is not known. What earlier changes above a change add or remove moves its new lines.
+pub fn count_lines_from(body: &mut CardContent, edit_lines: &[u64]) {
+    let CardContent::Edit { changes, .. } = body else { return };
     let mut moved: Vec<(u64, i64)> = Vec::new();
     for (change, begin) in changes.iter_mut().zip(edit_lines).filter(|(_, line)| **line > 0) {
         let by: i64 = moved.iter().filter(|(line, _)| line < begin).map(|(_, by)| by).sum();
@@ -147,25 +178,6 @@ fn pretty(input: &str) -> String {
     visible(&pretty.unwrap_or_else(|_| input.to_owned()))
 }
 
-/// Returns what each answer grants.
-pub(super) fn grants_of(body: &CardContent, is_blocked: bool, is_picked: bool) -> CardGrants {
-    let allow = match body {
-        _ if is_blocked => "Lets this call try again, once.",
-        _ if is_picked => "Sends the agent what you choose.",
-        CardContent::Command { .. } => "Runs this command once.",
-        CardContent::Write { .. } => "Writes this file once.",
-        CardContent::Edit { .. } => "Makes this change once.",
-        CardContent::Patch { .. } => "Makes these changes once.",
-        CardContent::Notebook { .. } => "Changes this notebook once.",
-        CardContent::Fetch { .. } => "Fetches this page once.",
-        CardContent::Plan { .. } => "Lets the agent carry out this plan.",
-        CardContent::Ask { .. } => "Answers yes.",
-        CardContent::Mcp { .. } | CardContent::Other { .. } => "Lets this tool run once.",
-    };
-    let deny = match body {
-        _ if is_blocked => "It stays blocked.",
-        CardContent::Ask { .. } => "Answers no.",
-        _ => "It does not run; the agent is told so and goes on.",
-    };
-    CardGrants { allow: allow.to_owned(), deny: deny.to_owned() }
+fn visible(text: &str) -> String {
+    text::visible(text).into_owned()
 }

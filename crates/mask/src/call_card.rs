@@ -1,0 +1,180 @@
+//! Tool calls as faces draw them: what a call is about on one line, and its card.
+
+use callgate_wire::desk::{CallCard, CardContent};
+use callgate_wire::tool_act::{EditChange, PatchAct, RunAct, ToolAct, ToolKind, ToolShell};
+use serde_json::{Map, Value};
+
+use crate::card_content::{content_of, quoted, typed};
+use crate::text::{one_line, shortened};
+
+/// The most files of a patch that are named.
+const MOST_FILES: usize = 3;
+/// The longest subject of a card, in characters.
+const LONGEST_SUBJECT: usize = 300;
+/// How much of an input a card has, in bytes, and what each line of it counts in addition.
+const LARGEST_CARD: usize = 8 * 1024;
+const LINE_COST: usize = 48;
+
+/// Returns the card of a call. It stays small however long the input is. Nothing in it is masked.
+#[must_use]
+pub fn call_card(tool: &str, mut input: Map<String, Value>) -> CallCard {
+    let mut room = LARGEST_CARD;
+    input.values_mut().for_each(|value| cut_texts(value, &mut room));
+    let kind = ToolKind::of("", tool);
+    let act = ToolAct::of("", tool, &input);
+    let json = || Value::Object(input.clone()).to_string();
+    let body = content_of(&act, &input, &json());
+    let about = match (subject(kind, &act), &body) {
+        (Some(subject), _) => subject,
+        (None, CardContent::Other { .. }) if !input.is_empty() => json(),
+        (None, _) => String::new(),
+    };
+    let subject = shortened(&one_line(about.trim()), LONGEST_SUBJECT);
+    let (deed, did) = match body {
+        CardContent::Todo { .. } => ("Write a plan".to_owned(), "Wrote a plan".to_owned()),
+        _ => (kind.deed(&one_line(tool)), kind.did(&one_line(tool))),
+    };
+    CallCard { deed, did, subject, body }
+}
+
+/// Cuts long texts, so that all of them fit.
+fn cut_texts(value: &mut Value, room: &mut usize) {
+    match value {
+        Value::String(text) => cut_text(text, room),
+        Value::Array(values) => values.iter_mut().for_each(|value| cut_texts(value, room)),
+        Value::Object(values) => values.values_mut().for_each(|value| cut_texts(value, room)),
+        _ => {}
+    }
+}
+
+fn cut_text(text: &mut String, room: &mut usize) {
+    let mut end = 0;
+    for line in text.split_inclusive('\n') {
+        let cost = line.len() + LINE_COST;
+        if cost > *room {
+            // A long line is shown as far as there is room for it.
+            end = text.floor_char_boundary(end + room.saturating_sub(LINE_COST));
+            *room = 0;
+            break;
+        }
+        *room -= cost;
+        end += line.len();
+    }
+    let left_out = text[end..].chars().count();
+    if left_out > 0 {
+        text.truncate(end);
+        *text = format!("{text}… {left_out} more characters");
+    }
+}
+
+/// Returns what a call is about: the command, the file, the address. `None` if that is not known.
+#[must_use]
+pub fn subject(kind: ToolKind, act: &ToolAct<'_>) -> Option<String> {
+    let file = |path: Option<&str>| path.map(str::to_owned);
+    match act {
+        ToolAct::Run(run) => command(run),
+        ToolAct::Read(read) => file(read.path()),
+        ToolAct::Search(search) => {
+            // Quoted unless it is plain, so that nothing in it reads as our own text.
+            let folder = search.path().map_or_else(|| ".".to_owned(), quoted);
+            match search.pattern.map(quoted) {
+                _ if kind == ToolKind::List => Some(folder),
+                Some(pattern) => Some(format!("{pattern} in {folder}")),
+                None => None,
+            }
+        }
+        ToolAct::Write(written, _) => file(written.path()),
+        ToolAct::Edit(edited, EditChange::Cell { what, .. }) => {
+            Some(format!("{what} of {}", edited.path()?))
+        }
+        // A change of a notebook that is not understood may be anything.
+        ToolAct::Edit(..) if kind == ToolKind::Notebook => None,
+        ToolAct::Edit(edited, _) => file(edited.path()),
+        ToolAct::Patch(patch) => patched(patch),
+        ToolAct::Fetch { url, has_more: false, .. } => file(*url),
+        ToolAct::Plan(plan) => {
+            // The first line that has words, without the mark of a heading.
+            let mut lines = plan.as_ref()?.lines();
+            let words = |line: &str| line.trim().trim_start_matches('#').trim().to_owned();
+            lines.find_map(|line| Some(words(line)).filter(|line| !line.is_empty()))
+        }
+        ToolAct::Ask(questions, _) => questions.first().map(|question| (*question).to_owned()),
+        ToolAct::Mcp(server, tool) => Some(format!("{server}: {tool}")),
+        ToolAct::Fetch { .. } | ToolAct::Agent | ToolAct::Code(_) | ToolAct::Other => None,
+    }
+}
+
+fn command(run: &RunAct<'_>) -> Option<String> {
+    if let Some(patch) = run.patch() {
+        return patched(&patch);
+    }
+    let command = typed(&run.words()?);
+    match run.folders.first().and_then(|folder| folder.as_str()) {
+        Some(folder) if run.shell == ToolShell::Program => {
+            Some(format!("{} (in {})", command.trim(), quoted(folder)))
+        }
+        _ => Some(command),
+    }
+}
+
+fn patched(patch: &PatchAct<'_>) -> Option<String> {
+    let named: Vec<&str> = patch.paths.iter().take(MOST_FILES).copied().collect();
+    let more = match patch.paths.len().saturating_sub(MOST_FILES) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    (!named.is_empty()).then(|| format!("{}{more}", named.join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn card(tool: &str, input: Value) -> CallCard {
+        let Value::Object(input) = input else { panic!("an object") };
+        call_card(tool, input)
+    }
+
+    #[test]
+    fn a_card_says_what_the_call_is_about() {
+        let check = |tool: &str, input: Value, subject: &str, kind: &str| {
+            let card = card(tool, input);
+            let body = serde_json::to_value(&card.body).unwrap();
+            assert_eq!((&*card.subject, body["type"].as_str()), (subject, Some(kind)), "{tool}");
+        };
+        let run = json!({"command": "make", "args": ["a b"]});
+        check("run_shell_command", run, "make 'a b'", "command");
+        check("Bash", json!({"command": "cd x &&\nmake"}), "cd x &&⏎make", "command");
+        check("read_file", json!({"path": "a.rs", "offset": 7}), "a.rs", "read");
+        check("search_text", json!({"pattern": "x y"}), "'x y' in .", "read");
+        check("list_files", json!({}), ".", "read");
+        check("write_file", json!({"path": "a", "content": "x"}), "a", "write");
+        let items = json!({"items": [{"text": "look", "status": "done"}]});
+        check("todo_write", items, "", "todo");
+        check("mcp__git__log", json!({"n": 1}), "git: log", "mcp");
+        check("other", json!({"a": 1}), r#"{"a":1}"#, "other");
+        check("other", json!({}), "", "other");
+        assert_eq!(card("Bash", json!({"command": "ls"})).did, "Ran a command");
+        assert_eq!(card("fly", json!({})).deed, "Use fly");
+    }
+
+    /// An announcement must not become twice as long.
+    #[test]
+    fn a_card_stays_small() {
+        let lines = "x\n".repeat(100_000);
+        let inputs = [
+            json!({"path": "a", "content": lines}),
+            json!({"path": "a", "old_string": lines, "new_string": "y".repeat(100_000)}),
+            json!({"command": "é".repeat(100_000)}),
+            json!({"edits": vec![json!({"old_string": lines, "new_string": lines}); 20]}),
+        ];
+        for (tool, input) in ["write_file", "edit_file", "Bash", "MultiEdit"].iter().zip(inputs) {
+            let card = card(tool, input);
+            let size = serde_json::to_string(&card).unwrap().len();
+            assert!(size < 3 * LARGEST_CARD, "{tool}: {size}");
+            assert!(card.body.text().contains(" more characters"), "{tool}");
+        }
+    }
+}

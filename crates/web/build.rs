@@ -1,0 +1,258 @@
+//! Packs the page: all modules into one, and all style sheets but the one for the dark into one.
+//!
+//! A browser fetches the page in a few requests that way, and not in one for each file. A module
+//! stays what it is in `ui/`, under its own name: it becomes a function that returns its exports,
+//! its imports become calls, and comments are left out. `ui/` itself needs no build: the desktop
+//! shell and the tests of the modules use it as it is.
+
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::{env, fmt::Write as _};
+
+type Outcome<T> = Result<T, Box<dyn Error>>;
+
+/// The module with which the page begins. It alone may wait at its top level.
+const ENTRY: &str = "app.js";
+/// A module that is loaded after the page, because the page is drawn without it.
+const LATER: &str = "vendor/markdown-it/markdown-it.js";
+/// The style sheet that an attribute of its element switches on and off.
+const DARK: &str = "style/dark.css";
+
+fn main() -> Outcome<()> {
+    let ui = Path::new(&env::var("CARGO_MANIFEST_DIR")?).join("../../ui").canonicalize()?;
+    let out = PathBuf::from(env::var("OUT_DIR")?);
+    tell(&format!("cargo::rerun-if-changed={}", ui.display()));
+    let read = |name: &str| {
+        fs::read_to_string(ui.join(name)).map_err(|error| format!("cannot read ui/{name}: {error}"))
+    };
+    let mut bundle = ModuleBundle { read: &read, modules: BTreeMap::new(), order: Vec::new() };
+    bundle.add(ENTRY, &mut Vec::new())?;
+    fs::write(out.join("app.js"), bundle.text())?;
+    let (index, style) = styled(&read("index.html")?, &read)?;
+    fs::write(out.join("index.html"), index)?;
+    fs::write(out.join("style.css"), style)?;
+    for name in [LATER, DARK] {
+        let file = name.rsplit('/').next().unwrap_or(name);
+        fs::write(out.join(file), read(name)?)?;
+    }
+    Ok(())
+}
+
+#[allow(clippy::print_stdout, reason = "this is how a build script speaks to cargo")]
+fn tell(line: &str) {
+    println!("{line}");
+}
+
+/// The modules of the page, each as a function.
+struct ModuleBundle<'a> {
+    read: &'a dyn Fn(&str) -> Result<String, String>,
+    /// The code of the modules, by their names.
+    modules: BTreeMap<String, String>,
+    /// Their names; a module comes after those that it imports.
+    order: Vec<String>,
+}
+
+impl ModuleBundle<'_> {
+    /// Adds a module after everything that it imports. `path` leads to it.
+    fn add(&mut self, name: &str, path: &mut Vec<String>) -> Outcome<()> {
+        if path.iter().any(|above| above == name) {
+            return Err(format!("ui/{name} imports itself: {}", path.join(", ")).into());
+        }
+        if name == LATER || self.modules.contains_key(name) {
+            return Ok(());
+        }
+        path.push(name.to_owned());
+        let module = Module::read(name, &(self.read)(name)?)?;
+        for import in &module.imports {
+            self.add(import, path)?;
+        }
+        path.pop();
+        self.modules.insert(name.to_owned(), module.code);
+        self.order.push(name.to_owned());
+        // What is imported later may import this module.
+        for import in &module.later {
+            self.add(import, &mut Vec::new())?;
+        }
+        Ok(())
+    }
+
+    /// Returns all modules as one. Each runs when it is first imported; `load` is exported
+    /// for tests.
+    fn text(&self) -> String {
+        let mut text = String::from(
+            "const defined$ = {}, loaded$ = {};\n\
+             const load$ = (name) => (loaded$[name] ??= defined$[name]());\n\
+             export { load$ as load };\n",
+        );
+        for name in self.order.iter().filter(|name| *name != ENTRY) {
+            let _ = write!(text, "defined$[{name:?}] = () => {{\n{}}};\n", self.modules[name]);
+        }
+        text + self.modules.get(ENTRY).map_or("", String::as_str)
+    }
+}
+
+/// A module as a part of the bundle.
+struct Module {
+    code: String,
+    /// The modules that it imports.
+    imports: Vec<String>,
+    /// The modules that it imports when it needs them.
+    later: Vec<String>,
+}
+
+impl Module {
+    fn read(name: &str, source: &str) -> Outcome<Self> {
+        // Those of others have their licences in them.
+        let is_own = !name.starts_with("vendor/");
+        let source = if is_own { without_comments(source) } else { source.to_owned() };
+        let (mut code, mut imports, mut exports) = (String::new(), Vec::new(), Vec::new());
+        let mut rest = source.as_str();
+        while let Some((statement, after)) = import_statement(rest) {
+            let (names, from) = statement;
+            let from = resolved(name, from)?;
+            let names = names.replace(" as ", ": ");
+            let _ = writeln!(code, "const {{{names}}} = load$({from:?});");
+            imports.push(from);
+            rest = after;
+        }
+        for line in rest.lines() {
+            code += &exported(line, &mut exports);
+            code.push('\n');
+        }
+        let mut later = Vec::new();
+        let code = with_later_imports(name, &code, &mut later)?;
+        let code = if name == ENTRY {
+            code
+        } else {
+            format!("{code}return {{{}}};\n", exports.join(", "))
+        };
+        if code.contains("\nimport ") || code.contains("\nexport ") {
+            return Err(format!("ui/{name} imports or exports in a form that is not packed").into());
+        }
+        Ok(Self { code, imports, later })
+    }
+}
+
+/// Removes comments that have lines of their own.
+fn without_comments(source: &str) -> String {
+    let mut is_inside = false;
+    let mut text = String::new();
+    for line in source.lines() {
+        let start = line.trim_start();
+        if is_inside {
+            is_inside = !line.contains("*/");
+            continue;
+        }
+        let is_comment = match (start.starts_with("/**"), start.split_once("*/")) {
+            (true, None) => {
+                is_inside = true;
+                true
+            }
+            // A type before an expression ends on its line.
+            (true, Some((_, code))) => code.trim().is_empty(),
+            (false, _) => start.starts_with("//"),
+        };
+        if !is_comment {
+            text += line;
+            text.push('\n');
+        }
+    }
+    text
+}
+
+/// Splits the import at the beginning of a text off: its names, and where they come from.
+fn import_statement(text: &str) -> Option<((&str, &str), &str)> {
+    let text = text.trim_start();
+    let rest = text.strip_prefix("import")?.trim_start().strip_prefix('{')?;
+    let (names, rest) = rest.split_once('}')?;
+    let rest = rest.trim_start().strip_prefix("from")?.trim_start().strip_prefix('"')?;
+    let (from, rest) = rest.split_once('"')?;
+    Some(((names, from), rest.strip_prefix(';').unwrap_or(rest)))
+}
+
+/// Returns a line without its export, and notes what it exports.
+fn exported(line: &str, exports: &mut Vec<String>) -> String {
+    // Modules of others export everything at their end.
+    if let Some((before, list)) = line.rsplit_once("export{") {
+        let list = list.trim_end_matches([';', '}']);
+        exports.extend(list.split(',').map(|name| match name.split_once(" as ") {
+            Some((own, name)) => format!("{name}: {own}"),
+            None => name.to_owned(),
+        }));
+        return before.to_owned();
+    }
+    let Some(declared) = line.strip_prefix("export ") else { return line.to_owned() };
+    let words = declared.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '$');
+    let keywords = ["async", "function", "class", "const"];
+    exports.extend(
+        words
+            .filter(|word| !word.is_empty())
+            .find(|word| !keywords.contains(word))
+            .map(str::to_owned),
+    );
+    declared.to_owned()
+}
+
+/// Replaces imports that are calls, except for the module that stays outside.
+fn with_later_imports(name: &str, code: &str, later: &mut Vec<String>) -> Outcome<String> {
+    let mut text = String::new();
+    let mut rest = code;
+    while let Some((before, after)) = rest.split_once("import(\"") {
+        let (from, after) = after.split_once("\")").ok_or("an import without an end")?;
+        text += before;
+        rest = after;
+        // In a comment it names a type.
+        if after.starts_with('.') && after[1..].starts_with(char::is_uppercase) {
+            let _ = write!(text, "import(\"{from}\")");
+            continue;
+        }
+        let from = resolved(name, from)?;
+        if from == LATER {
+            let _ = write!(text, "import(\"/ui/{LATER}\")");
+        } else {
+            let _ = write!(text, "Promise.resolve().then(() => load$({from:?}))");
+            later.push(from);
+        }
+    }
+    Ok(text + rest)
+}
+
+/// Returns the name of a module that another one imports.
+fn resolved(importer: &str, path: &str) -> Outcome<String> {
+    let folder = importer.rsplit_once('/').map_or("", |(folder, _)| folder);
+    let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
+    for part in path.split('/') {
+        match part {
+            "." => {}
+            ".." => drop(parts.pop().ok_or_else(|| format!("{path} leads out of ui/"))?),
+            part => parts.push(part),
+        }
+    }
+    Ok(parts.join("/"))
+}
+
+/// Returns the page with one style sheet in place of many, and that sheet.
+fn styled(index: &str, read: &dyn Fn(&str) -> Result<String, String>) -> Outcome<(String, String)> {
+    let (mut page, mut style) = (String::new(), String::new());
+    for line in index.lines() {
+        let sheet = line.split_once("href=\"/ui/").and_then(|(_, rest)| rest.split_once('"'));
+        let sheet = sheet.map(|(name, _)| name).filter(|name| *name != DARK);
+        match sheet {
+            Some(name) if name.starts_with("style/") => {
+                if style.is_empty() {
+                    page += "    <link rel=\"stylesheet\" href=\"/ui/style.css\">\n";
+                }
+                style += &read(name)?;
+            }
+            // Its module is in the bundle.
+            Some(_) => {}
+            None => {
+                page += line;
+                page.push('\n');
+            }
+        }
+    }
+    Ok((page, style))
+}

@@ -1,0 +1,43 @@
+//! The settings as a viewer sees them.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// All settings of the desk's user.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SettingsView {
+    /// The settings, in the order of the guide.
+    pub settings: Vec<SettingView>,
+    /// What is wrong with them.
+    pub problems: Vec<String>,
+}
+
+/// One setting.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SettingView {
+    /// Its key.
+    pub key: String,
+    /// Its value; null if it has none, and `"set"` for a secret.
+    pub value: Value,
+    /// Where the value comes from.
+    pub origin: String,
+    /// What it is.
+    pub help: String,
+    /// The words that the value may be, if there are only a few.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub choices: Option<Vec<String>>,
+    /// What a viewer may do with it.
+    pub access: SettingAccess,
+}
+
+/// What a viewer may do with a setting.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SettingAccess {
+    /// See it. It names a program, a file, a socket, an address, or who may answer.
+    See,
+    /// See and set it.
+    Set,
+    /// Set the secret that it stands for, which goes to the keyring and is never shown.
+    Secret,
+}

@@ -1,0 +1,104 @@
+// What can be done with a whole conversation: a new title, a file of it, its end.
+
+import { html, nothing } from "../vendor/lit-html/lit-html.js";
+import { saveFile } from "./export.js";
+import { icon } from "./icons.js";
+
+/** @typedef {import("../chat_session.js").ChatSession} ChatSession */
+/** @typedef {import("../chat_store.js").Turn} Turn */
+
+/** @param {ChatSession} chat @param {string} title */
+export function conversationMenu(chat, title) {
+  const isKept = chat.conversation && chat.store.capabilities.has("conversations");
+  const turns = chat.store.turns(chat.conversation);
+  const item = (/** @type {string} */ name, /** @type {string} */ picture, /** @type {string} */ words, /** @type {() => void} */ act) =>
+    html`<button class="menu-item" type="button" data-conversation=${name} @click=${(/** @type {Event} */ event) => {
+      /** @type {HTMLElement} */ (event.target).closest("details")?.removeAttribute("open");
+      act();
+    }}>${icon(picture)}${words}</button>`;
+  return html`<details class="menu" data-conversation-menu @focusout=${closeUnfocused}>
+    <summary class="button quiet small" title="More about this conversation" aria-label="More about this conversation">
+      ${icon("more")}
+    </summary>
+    <div class="menu-box panel">
+      ${isKept ? item("rename", "edit", "Rename…", () => renameDialog(chat, title)) : nothing}
+      ${turns.length ? item("export", "download", "Export as Markdown", () => exportTurns(turns, title)) : nothing}
+      ${isKept ? item("delete", "deletes", "Delete…", () => deleteDialog(chat, title)) : nothing}
+      <a class="menu-item" href="#/status">${icon("status")}State of the runtime</a>
+    </div>
+  </details>`;
+}
+
+/** Closes a menu that the focus leaves. @param {FocusEvent} event */
+function closeUnfocused(event) {
+  const menu = /** @type {HTMLDetailsElement} */ (event.currentTarget);
+  if (event.relatedTarget && !menu.contains(/** @type {Node} */ (event.relatedTarget))) menu.open = false;
+}
+
+/** @param {ChatSession} chat @param {string} title */
+function renameDialog(chat, title) {
+  const { app } = chat;
+  const rename = (/** @type {SubmitEvent} */ event) => {
+    event.preventDefault();
+    const form = /** @type {HTMLFormElement} */ (event.target);
+    const wanted = String(new FormData(form).get("title") ?? "").trim();
+    app.closeDialog();
+    if (wanted && wanted !== title) chat.rename(wanted);
+  };
+  app.openDialog(
+    "Rename this conversation",
+    () =>
+      html`<form @submit=${rename}>
+        <div class="dialog-body">
+          <label class="labelled">Title <input class="field" name="title" data-title maxlength="200" value=${title} /></label>
+        </div>
+        <div class="dialog-foot">
+          <button class="button quiet" type="button" @click=${() => app.closeDialog()}>Cancel</button>
+          <button class="button primary" type="submit" data-rename-now>Rename</button>
+        </div>
+      </form>`,
+  );
+}
+
+/** @param {ChatSession} chat @param {string} title */
+function deleteDialog(chat, title) {
+  const { app } = chat;
+  const remove = () => {
+    app.closeDialog();
+    chat.remove();
+  };
+  app.openDialog(
+    `Delete “${title}”?`,
+    () =>
+      html`<div class="dialog-body">
+          <p>The conversation and everything that was said in it are removed. Files that were changed stay as they are.</p>
+        </div>
+        <div class="dialog-foot">
+          <button class="button quiet" type="button" @click=${() => app.closeDialog()}>Cancel</button>
+          <button class="button danger primary" type="button" data-delete-now @click=${remove}>Delete</button>
+        </div>`,
+  );
+}
+
+/** @param {Turn} turn @returns {string} the answer as the model wrote it */
+export function answerText(turn) {
+  const texts = turn.parts.filter((part) => part.type === "text");
+  return texts.map((part) => ("text" in part ? part.text.trim() : "")).join("\n\n");
+}
+
+/** @param {Turn[]} turns @param {string} title */
+function exportTurns(turns, title) {
+  const quoted = (/** @type {string} */ text) => text.replace(/^/gm, "> ");
+  const tools = (/** @type {Turn} */ turn) =>
+    turn.parts.flatMap((part) => (part.type === "tool" && part.card ? [`- ${part.card.did} ${inline(part.card.subject)}`] : []));
+  const sections = turns.map((turn) =>
+    [quoted(turn.text ?? ""), tools(turn).join("\n"), answerText(turn)].filter(Boolean).join("\n\n"),
+  );
+  const name = title.replaceAll(/[^\p{L}\p{N}]+/gu, "-").replaceAll(/^-|-$/g, "").slice(0, 60);
+  saveFile([`# ${title}\n\n`, sections.join("\n\n---\n\n"), "\n"], "text/markdown", `${name || "conversation"}.md`);
+}
+
+/** @param {string} text */
+function inline(text) {
+  return text && `\`${text.replaceAll("`", "'")}\``;
+}
