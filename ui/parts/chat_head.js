@@ -16,11 +16,10 @@ const MODES = /** @type {[string, string][]} */ ([
 
 /** @param {ChatSession} chat @param {() => void} toggleList shows or hides the list of conversations */
 export function chatHead(chat, toggleList) {
-  const { folder } = chat.store;
   const one = chat.conversations.find(({ conversationId }) => conversationId === chat.conversation);
   return html`<header class="card-head">
-    <button class="button quiet chat-back" type="button" aria-label="Conversations" @click=${toggleList}>
-      ${icon("chat", "icon-l")}
+    <button class="button quiet chat-back" type="button" aria-label="Conversations" data-list @click=${toggleList}>
+      ${icon("back", "icon-l")}
     </button>
     <div class="grow">
       <div class="who cut"><strong>${shown(one?.title || "New conversation")}</strong></div>
@@ -30,11 +29,27 @@ export function chatHead(chat, toggleList) {
         title="Work in another folder"
         @click=${() => chat.leave()}
       >
-        ${shown(folderName(folder))} · ${folder}
+        ${shown(folderName(chat.place))} · ${chat.place}
       </button>
     </div>
-    ${meter(chat)} ${engine(chat)} ${tools(chat)}
+    ${meter(chat)} ${modes(chat)} ${model(chat)} ${tools(chat)}
+    <button class="button quiet chat-menu" type="button" aria-label="Mode and model" data-menu @click=${() => menu(chat)}>
+      ${icon("more", "icon-l")}
+    </button>
   </header>`;
+}
+
+/** Shows what has no room above the conversation of a narrow window. @param {ChatSession} chat */
+function menu(chat) {
+  const labelled = (/** @type {string} */ name, /** @type {unknown} */ control) =>
+    control === nothing ? nothing : html`<div class="stack"><h3>${name}</h3>${control}</div>`;
+  chat.app.openDialog(
+    "This conversation",
+    () =>
+      html`<div class="dialog-body chat-menu-body">
+        ${labelled("Mode", modes(chat))} ${labelled("Model", model(chat))} ${labelled("Used", meter(chat))} ${tools(chat)}
+      </div>`,
+  );
 }
 
 /** @param {ChatSession} chat */
@@ -56,14 +71,18 @@ function meter(chat) {
 }
 
 /** @param {ChatSession} chat */
-function engine(chat) {
-  const { engine, model, mode } = chat.status ?? {};
+function modes(chat) {
+  const { mode } = chat.status ?? {};
   const setMode = (/** @type {string} */ chosen) => void chat.setMode(chosen);
-  const modes =
-    chat.store.capabilities.has("modes") && mode ? choiceOf("Mode", MODES, mode, setMode) : nothing;
+  return chat.store.capabilities.has("modes") && mode ? choiceOf("Mode", MODES, mode, setMode) : nothing;
+}
+
+/** @param {ChatSession} chat */
+function model(chat) {
+  const { engine, model } = chat.status ?? {};
   const usable = chat.engines.filter(({ isAvailable }) => isAvailable);
   const name = model ?? engine;
-  if (!usable.length) return html`${modes}${name ? html`<span class="chip" data-engine>${name}</span>` : nothing}`;
+  if (!usable.length) return name ? html`<span class="chip" data-engine>${name}</span>` : nothing;
   const options = usable.flatMap(({ name, models }) =>
     (models.length ? models : [{ id: null, title: name }]).map((one) => ({
       value: JSON.stringify([name, one.id]),
@@ -75,7 +94,7 @@ function engine(chat) {
     const [name, id] = JSON.parse(valueOf(event));
     chat.setEngine(name, id);
   };
-  return html`${modes}<select class="field engine" aria-label="Model" data-engine @change=${choose}>
+  return html`<select class="field engine" aria-label="Model" data-engine @change=${choose}>
       ${options.some(({ isSet }) => isSet) ? nothing : html`<option selected>${model ?? engine}</option>`}
       ${options.map(({ value, title, isSet }) => html`<option value=${value} ?selected=${isSet}>${title}</option>`)}
     </select>`;

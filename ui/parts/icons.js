@@ -37,6 +37,7 @@ const PATHS = {
   phone: "M6.5 3h7v14h-7zM9.5 14.7h1",
   browser: "M3 4.5h14v11H3zM3 8h14M5.5 6.2v.1M7.5 6.2v.1",
   status: "M3 10.5h3.5l2-5.5 3 10 2-4.5H17",
+  more: "M4.5 10v.1M10 10v.1M15.5 10v.1",
   plus: "M10 4.5v11M4.5 10h11",
   keyboard: "M3 5.5h14v9H3zM6 8.5v.1M9 8.5v.1M12 8.5v.1M14.5 8.5v.1M6.5 11.8h7",
   file: "M5.5 3h6l3.5 3.5V17h-9.5zM11.5 3v3.5H15",
