@@ -118,6 +118,11 @@ fn a_focused_question_is_answered_by_keys_but_not_while_it_is_new() {
 fn narrow_windows_have_a_way_to_every_conversation_and_mode() {
     let Some((_desk, browser)) = shell(&json!({})) else { return };
     wait_until_ready(&browser);
+    // The field grows with its text, and is low again when the message is sent.
+    browser.fill("[data-message]", &"a long message ".repeat(30));
+    browser.wait_for("room", &format!("return {HEIGHT} > 80"));
+    browser.press_keys(ENTER);
+    browser.wait_for("little room", &format!("return {HEIGHT} < 60"));
     browser.resize(1000, 800);
     browser.click("[data-list]");
     browser.wait_for("the list", IS_LISTED);
@@ -129,6 +134,9 @@ fn narrow_windows_have_a_way_to_every_conversation_and_mode() {
     let _ = browser.run("history.back()", &json!([]));
     browser.wait_for("the conversation", IS_CONVERSATION);
 
+    let problem = "Ctrl+Shift+Space: another program has this shortcut";
+    tell(&browser, &json!({ "kind": "shortcut", "problem": problem }));
+    browser.wait_for_text("[data-shortcut-problem]", problem);
     browser.press_keys(&format!("run it{ENTER}"));
     for width in [360, 320] {
         browser.resize(width, 640);
@@ -155,6 +163,7 @@ fn narrow_windows_have_a_way_to_every_conversation_and_mode() {
     assert_eq!(browser.complaints(), Vec::<String>::new());
 }
 
+const HEIGHT: &str = "document.querySelector('[data-message]').offsetHeight";
 const IS_LISTED: &str = "return document.querySelector('.conversation')?.checkVisibility()
     && !document.querySelector('[data-message]').checkVisibility()";
 const IS_CONVERSATION: &str = "return document.querySelector('[data-message]')?.checkVisibility()
