@@ -9,6 +9,7 @@ use serde::Serialize;
 
 /// The most bytes of all files together: what fits into one message.
 const MOST_BYTES: u64 = 7_000_000;
+const TOO_LARGE: &str = "The files are too large for one message: 7 MB in all.";
 /// The most files that are looked at.
 const MOST_FILES: usize = 100;
 
@@ -23,7 +24,7 @@ pub(crate) struct AttachedFile {
 }
 
 impl AttachedFile {
-    pub(crate) fn new(name: String, mime: String, content: &[u8]) -> Self {
+    fn new(name: String, mime: String, content: &[u8]) -> Self {
         Self { name, mime, data: glib::base64_encode(content).into(), size: content.len() }
     }
 }
@@ -36,6 +37,14 @@ pub(crate) struct AttachedFiles {
 }
 
 impl AttachedFiles {
+    /// Returns a file whose content is known already.
+    pub(crate) fn of_content(name: String, mime: String, content: &[u8]) -> Self {
+        if content.len() as u64 > MOST_BYTES {
+            return Self { files: Vec::new(), problem: Some(TOO_LARGE.to_owned()) };
+        }
+        Self { files: vec![AttachedFile::new(name, mime, content)], problem: None }
+    }
+
     /// Reads the files at these paths. It may take a while.
     pub(crate) fn read(paths: &[PathBuf]) -> Self {
         let mut read = Self::default();
@@ -49,10 +58,7 @@ impl AttachedFiles {
                     let mime = gio::content_type_get_mime_type(&kind).unwrap_or(kind);
                     read.files.push(AttachedFile::new(name, mime.into(), &content));
                 }
-                Ok(None) => {
-                    let text = "The files are too large for one message: 7 MB in all.";
-                    read.problem = Some(text.to_owned());
-                }
+                Ok(None) => read.problem = Some(TOO_LARGE.to_owned()),
                 Err(error) => read.problem = Some(format!("{name} cannot be attached: {error}")),
             }
         }

@@ -6,13 +6,14 @@
 use std::path::PathBuf;
 
 use gtk::gdk::{self, EventKey, ModifierType, keys};
+use gtk::gio::prelude::FileExt;
 use gtk::prelude::WidgetExt;
 use gtk::{Clipboard, gio, glib};
 use tauri::AppHandle;
 use tauri::async_runtime::spawn_blocking;
 use webkit2gtk::WebView;
 
-use crate::attached_files::{AttachedFile, AttachedFiles};
+use crate::attached_files::AttachedFiles;
 use crate::desktop::{ShellEvent, tell_page};
 
 const FILES: &str = "text/uri-list";
@@ -52,31 +53,32 @@ fn take(app: AppHandle) {
         let offered: Vec<String> =
             targets.targets().unwrap_or_default().iter().map(|kind| kind.name().into()).collect();
         let offers = |kind: &str| offered.iter().any(|one| one == kind);
-        if offers(FILES) {
-            clipboard.request_uris(move |_, addresses| take_files(app, addresses));
-        } else if let Some(kind) = PICTURES.into_iter().find(|kind| offers(kind))
-            && !WORDS.iter().any(|words| offers(words))
-        {
-            clipboard.request_contents(&gdk::Atom::intern(kind), move |_, picture| {
-                take_picture(&app, kind, &picture.data());
-            });
+        let picture = PICTURES.into_iter().find(|kind| offers(kind));
+        let picture = picture.filter(|_| !WORDS.iter().any(|words| offers(words)));
+        if !offers(FILES) {
+            take_picture(app, clipboard, picture);
+            return;
         }
+        clipboard.request_uris(move |clipboard, addresses| {
+            let files = addresses.iter().map(|address| gio::File::for_uri(address));
+            let paths: Vec<PathBuf> = files.filter_map(|file| file.path()).collect();
+            // A picture of the web has an address, too.
+            if paths.is_empty() {
+                take_picture(app, clipboard, picture);
+            } else {
+                let read = move || tell_page(&app, ShellEvent::Attach(AttachedFiles::read(&paths)));
+                spawn_blocking(read);
+            }
+        });
     });
 }
 
-fn take_files(app: AppHandle, addresses: &[glib::GString]) {
-    let files = addresses.iter().map(|address| gio::File::for_uri(address));
-    let paths: Vec<PathBuf> = files.filter_map(|file| gio::prelude::FileExt::path(&file)).collect();
-    if !paths.is_empty() {
-        spawn_blocking(move || tell_page(&app, ShellEvent::Attach(AttachedFiles::read(&paths))));
-    }
-}
-
-fn take_picture(app: &AppHandle, kind: &str, picture: &[u8]) {
-    if picture.is_empty() {
-        return;
-    }
-    let name = format!("pasted.{}", kind.trim_start_matches("image/"));
-    let files = vec![AttachedFile::new(name, kind.to_owned(), picture)];
-    tell_page(app, ShellEvent::Attach(AttachedFiles { files, problem: None }));
+/// Tells the page of a picture of this kind, if the clipboard has one.
+fn take_picture(app: AppHandle, clipboard: &Clipboard, kind: Option<&'static str>) {
+    let Some(kind) = kind else { return };
+    clipboard.request_contents(&gdk::Atom::intern(kind), move |_, picture| {
+        let name = format!("pasted.{}", kind.trim_start_matches("image/"));
+        let attached = AttachedFiles::of_content(name, kind.to_owned(), &picture.data());
+        tell_page(&app, ShellEvent::Attach(attached));
+    });
 }

@@ -143,7 +143,7 @@ export class Composer {
             @paste=${(/** @type {ClipboardEvent} */ event) => {
               const files = [...(event.clipboardData?.files ?? [])];
               // The shell hands over the files themselves, so their addresses are not typed.
-              const isHandedOver = this.app.desktop && event.clipboardData?.types.includes("text/uri-list");
+              const isHandedOver = this.app.desktop && namesFiles(event.clipboardData);
               if (!files.length && !isHandedOver) return;
               event.preventDefault();
               this.add(files);
@@ -176,4 +176,10 @@ export class Composer {
       <button type="button" class="drop" aria-label="Remove ${file.name}" @click=${drop}>${icon("cross")}</button>
     </li>`;
   }
+}
+
+/** Whether the clipboard has files and not addresses of the web. @param {DataTransfer | null} clipboard */
+function namesFiles(clipboard) {
+  const type = "text/uri-list";
+  return clipboard !== null && clipboard.types.includes(type) && !/^https?:/i.test(clipboard.getData(type));
 }
