@@ -26,6 +26,7 @@ const COMMANDS: &[&str] = &[
     "open_outside",
     "waiting_changed",
     "notify",
+    "notify_answer",
 ];
 
 /// The endings of the files that the page loads.

@@ -3,6 +3,7 @@
 
 import { PressGuard } from "./press_guard.js";
 import { isOpen, takesPress } from "./store.js";
+import { sourceKey } from "./parts/bodies.js";
 import { questionCard } from "./parts/card.js";
 import { editDialog } from "./parts/edit.js";
 
@@ -12,6 +13,7 @@ import { editDialog } from "./parts/edit.js";
 
 /** An input of more characters is shown whole before it can be allowed. */
 const LONG_INPUT = 64 * 1024;
+const TOO_SOON = "This question has just appeared. Read it, then press again.";
 
 /** The place of one card. What it is part of decides where its answers go and what comes next. */
 export class Answering {
@@ -85,7 +87,8 @@ export class Answering {
   /** @param {Question} question */
   #guardKey(question) {
     const isReplying = this.reply?.question === question.row.question;
-    return `${question.row.question} ${question.card ? "whole" : "loading"} ${isReplying}`;
+    const { appearances } = this.app;
+    return `${question.row.question} ${question.card ? "whole" : "loading"} ${isReplying} ${appearances}`;
   }
 
   /** Notes that a question is shown now. @param {Question} question */
@@ -98,9 +101,12 @@ export class Answering {
     this.#guardTimer = setTimeout(() => this.app.update(), left + 5);
   }
 
-  /** @param {Question} question */
-  settlingMs(question) {
-    return this.#guard.remaining(this.#guardKey(question), performance.now());
+  /**
+   * Returns how long presses on a question are still ignored, in milliseconds.
+   * @param {Question} question @param {number} [at] when it is pressed, by the clock of events
+   */
+  settlingMs(question, at = performance.now()) {
+    return this.#guard.remaining(this.#guardKey(question), at);
   }
 
   /**
@@ -116,11 +122,38 @@ export class Answering {
   /** @param {Question} question @param {PressFields} fields @param {Record<string, string>} [raw] */
   async press(question, fields, raw) {
     if (!takesPress(question)) return;
-    if (this.isBlocked(question)) {
-      this.app.toast("This question has just appeared. Read it, then press again.");
-      return;
-    }
+    if (this.isBlocked(question)) return this.app.toast(TOO_SOON);
     await this.send(question, fields, raw);
+  }
+
+  /**
+   * Answers a question by a key: `a d r e`, or a digit for a choice.
+   * @param {Question} question @param {string} key
+   * @param {number} at when it was pressed: a page that was busy learns of it later
+   * @returns {boolean} whether the key means something for the question
+   */
+  answerKey(question, key, at) {
+    const choices = question.card?.pickers.flatMap(({ choices }) => choices) ?? [];
+    const choice = choices[Number(key) - 1];
+    /** @type {Record<string, () => void>} */
+    const answers = {
+      a: () => this.allow(question),
+      d: () => this.press(question, { action: "deny" }),
+      e: () => this.openEdit(question),
+      r: () => this.openReply(question),
+      s: () => this.#turnSource(question),
+    };
+    const answer = answers[key] ?? (choice && (() => this.press(question, { action: choice.action })));
+    if (!answer) return false;
+    if (isOpen(question) && this.settlingMs(question, at) > 0) this.app.toast(TOO_SOON);
+    else answer();
+    return true;
+  }
+
+  /** Shows a plan as it is written, or formatted again. @param {Question} question */
+  #turnSource(question) {
+    const key = sourceKey(`body-${question.row.question}`);
+    this.app.setUnfolded(key, !this.app.isUnfolded(key));
   }
 
   /** @param {Question} question */

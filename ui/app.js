@@ -28,7 +28,10 @@ import { PairView } from "./views/pair.js";
  * @property {() => unknown} render
  * @property {(entry: Entry) => void} [entry] called for each entry while the view is shown
  * @property {() => void} [rendered] called after the view was drawn
- * @property {(key: string) => boolean} [key] returns true if the key means something here
+ * @property {(key: string, at: number) => boolean} [key]
+ *   returns true if the key means something here; 'at' is when it was pressed
+ * @property {(key: string) => boolean} [typed]
+ *   returns true if the character goes to a field, which has the focus then
  */
 
 const KEY = "callgate.key";
@@ -43,6 +46,8 @@ export class App {
   connection = "connecting";
   retryAt = 0;
   now = Date.now();
+  /** How often the page has come into view. */
+  appearances = 0;
   /** Whether the open questions have been loaded once. */
   isLoaded = false;
   /** @type {{title: string, render: () => unknown} | null} */
@@ -292,6 +297,7 @@ export class App {
   #seen() {
     clearInterval(this.#clock);
     if (document.hidden) return;
+    this.appearances += 1;
     this.#clock = setInterval(() => this.#tick(), 1_000);
     this.#watch?.retry();
     this.#tick();

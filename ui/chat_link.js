@@ -27,7 +27,7 @@ export class ChatLink {
     this.#changed = changed;
   }
 
-  /** @param {string} folder */
+  /** @param {string | null} folder */
   start(folder) {
     return this.#transport.startChat(folder);
   }

@@ -3,7 +3,7 @@
 import { ChatLink } from "./chat_link.js";
 import { ChatStore } from "./chat_store.js";
 import { keep, kept } from "./kept.js";
-import { ask, errorText } from "./transport.js";
+import { RequestError, ask, errorText } from "./transport.js";
 
 /** @typedef {import("./app.js").App} App */
 /** @typedef {import("./chat_store.js").Conversation} Conversation */
@@ -19,6 +19,8 @@ export class ChatSession {
   runtime = /** @type {"unknown" | "none" | "open"} */ ("unknown");
   conversations = /** @type {Conversation[]} */ ([]);
   conversation = "";
+  /** The folder of the runtime that was joined last. */
+  #workedIn = "";
   /** The answer to `get_status`. */
   status = /** @type {any} */ (null);
   engines = /** @type {EngineChoice[]} */ ([]);
@@ -40,21 +42,46 @@ export class ChatSession {
     return this.app.desktop?.info.folder ?? kept(FOLDER);
   }
 
-  /** Joins the runtime, or starts it in a folder. @param {string | null} folder */
+  /** The folder in which the agent works or will work, in words. */
+  get place() {
+    return this.store.folder || this.folder || "your home folder";
+  }
+
+  /** Joins the runtime, or starts it: in the last folder, else where one runs, else in the home folder. */
+  async resume() {
+    const { folder } = this;
+    const isStarted = folder && (await this.moveTo(folder));
+    if (!isStarted) await this.begin(null);
+  }
+
+  /** Goes on in another folder, unless the runtime is at work elsewhere. @param {string} folder */
+  async moveTo(folder) {
+    const problem = await this.#start(folder);
+    if (problem) this.app.toast(`${folder}: ${problem}`);
+    return !problem;
+  }
+
+  /** Starts the runtime in a folder, or joins it. @param {string | null} folder */
   async begin(folder) {
-    this.folderProblem = "";
+    this.folderProblem = await this.#start(folder);
+    if (this.folderProblem) this.leave();
+  }
+
+  /** @param {string | null} folder @returns {Promise<string>} why it could not be started, or nothing */
+  async #start(folder) {
     try {
-      if (folder) {
-        const { session } = await this.#link.start(folder);
-        keep(FOLDER, folder);
-        // The one that is being watched already.
-        if (session === this.store.session) this.runtime = "open";
-      }
+      const { session } = await this.#link.start(folder);
+      if (folder) keep(FOLDER, folder);
+      if (folder && this.app.desktop) this.app.desktop.info.folder = folder;
+      // The one that is being watched already.
+      if (session === this.store.session) this.runtime = "open";
     } catch (error) {
-      this.folderProblem = errorText(error);
+      // If nobody answers, somebody may do so later.
+      if (!(error instanceof RequestError) || error.status !== 0) return errorText(error);
     }
     this.#link.watch();
     this.app.update();
+    return "";
   }
 
   /** Leaves the runtime, to choose another folder. */
@@ -66,8 +93,8 @@ export class ChatSession {
 
   /** @param {"session" | "ready" | "missed" | "other" | "gone"} event */
   #changed(event) {
-    if (event === "gone") this.leave();
-    else if (event === "session") this.runtime = "open";
+    if (event === "gone") this.#gone();
+    else if (event === "session") this.#entered();
     if (event === "ready" || event === "missed" || (event === "session" && this.store.state === "ready"))
       this.#load();
     const ended = this.store.ended.splice(0);
@@ -75,8 +102,24 @@ export class ChatSession {
     if (ended.some((turn) => turn.hasGap && turn.conversation === this.conversation))
       this.open(this.conversation);
     if (ended.length) this.app.attempt(() => this.#list());
+    for (const turn of ended) this.app.notices.answered(turn, this.store.folder);
     this.app.questionsChanged();
     this.app.update();
+  }
+
+  #entered() {
+    this.runtime = "open";
+    // A runtime in another folder goes on with a conversation of its own.
+    if (this.store.folder !== this.#workedIn) this.conversation = "";
+    this.#workedIn = this.store.folder;
+  }
+
+  /** There is no runtime any more, or not yet. */
+  #gone() {
+    if (this.runtime === "none") return;
+    this.runtime = "unknown";
+    this.store.state = "starting";
+    if (this.app.isUsable) this.resume();
   }
 
   async #loadProjects() {

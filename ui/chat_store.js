@@ -30,6 +30,7 @@
  * @property {boolean} isOver
  * @property {boolean} hasGap whether some of its events were missed
  * @property {number} endedAt the number of its last event
+ * @property {number} overAt when it ended, by the runtime's clock
  * @property {number} heardAt when its last event came, by this page's clock
  * @property {boolean} isUnfinished whether it was loaded without the end of its answer
  * @property {string} error
@@ -189,6 +190,7 @@ export class ChatStore {
   #end(turn, reply, seq) {
     turn.isOver = true;
     turn.endedAt = seq;
+    turn.overAt = reply.timestamp ?? 0;
     this.ended.push(turn);
     for (const [id, { request }] of this.questions) if (request === turn.id) this.questions.delete(id);
     turn.error = reply.type === "error" ? reply.error : "";
@@ -286,7 +288,7 @@ function counted(meter, usage, cost) {
 
 /** @param {string} id @param {string} conversation @returns {Turn} */
 function newTurn(id, conversation) {
-  const state = { isOver: false, hasGap: false, endedAt: 0, heardAt: 0, error: "", stopReason: "", working: "", replaces: false };
+  const state = { isOver: false, hasGap: false, endedAt: 0, overAt: 0, heardAt: 0, error: "", stopReason: "", working: "", replaces: false };
   const isUnfinished = false;
   return { id, isUnfinished, conversation, text: "", files: [], parts: [], ...state };
 }

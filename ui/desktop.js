@@ -1,7 +1,10 @@
 // The desktop shell around the page: what it tells the page, and what the page asks of it.
 
+import { html, nothing } from "./vendor/lit-html/lit-html.js";
+import { icon } from "./parts/icons.js";
 import { noDesk } from "./parts/no_desk.js";
 import { ShellSettings } from "./parts/shell_settings.js";
+import { reason } from "./parts/text.js";
 import { TauriTransport, call } from "./tauri_transport.js";
 import { RequestError } from "./transport.js";
 
@@ -19,7 +22,7 @@ export class Desktop {
   #app;
   #lookedAt = -Infinity;
   /** @type {import("./types/tauri.js").ShellInfo} */
-  info = { version: "", debug: false, folder: null, shortcut: "", theme: "system" };
+  info = { version: "", debug: false, folder: null, shortcut: "", shortcut_problem: null, theme: "system" };
   /** Whether a desk runs; null if that is not known yet. @type {boolean | null} */
   hasDesk = null;
 
@@ -69,11 +72,54 @@ export class Desktop {
 
   /** @param {import("./types/tauri.js").ShellEvent} event */
   #happened(event) {
+    const app = this.#app;
     if (event.kind === "theme") showTheme(event.theme);
-    else if (event.kind === "open_question") this.#app.questions.open(event.id);
-    else if (event.kind === "deny_question") this.#app.questions.deny(event.id);
-    else if (event.kind === "status") this.#app.go({ view: "status" });
-    else if (event.kind === "desk_started") this.#app.retry();
+    else if (event.kind === "open_question") app.questions.open(event.id);
+    else if (event.kind === "deny_question") app.questions.deny(event.id);
+    else if (event.kind === "open_conversation") app.go({ view: "chat", item: event.id });
+    else if (event.kind === "open_folder") this.#openFolder(event.folder);
+    else if (event.kind === "shown") this.#shown();
+    else if (event.kind === "dragging") app.views.chat.drag(event.is_over);
+    else if (event.kind === "attach") app.views.chat.attach(event);
+    else if (event.kind === "shortcut") this.#shortcutChanged(event.problem);
+    else if (event.kind === "status") app.go({ view: "status" });
+    else if (event.kind === "desk_started") app.retry();
+  }
+
+  /** Lets somebody write who has called the window, unless they had begun something in it. */
+  #shown() {
+    const app = this.#app;
+    const isBusy = app.dialog || document.activeElement?.matches("input:not([type=checkbox]), textarea, select");
+    if (app.route.view === "chat") app.views.chat.focus();
+    else if (!isBusy) app.go({ view: "chat" });
+    // Whoever types already does not wait for the next frame.
+    app.updateNow();
+  }
+
+  /** @param {string} folder */
+  #openFolder(folder) {
+    this.info = { ...this.info, folder };
+    this.#app.go({ view: "chat" });
+    this.#app.chat.moveTo(folder);
+  }
+
+  /** @param {string | null} problem */
+  #shortcutChanged(problem) {
+    this.info = { ...this.info, shortcut_problem: problem };
+    this.#app.update();
+  }
+
+  /** Says in the window if the shortcut that shows it does not work. */
+  banner() {
+    const problem = this.info.shortcut_problem;
+    if (!problem) return nothing;
+    return html`<div class="banner" role="status" data-shortcut-problem>
+      ${icon("keyboard")}<span>The shortcut does not work. ${reason(problem)}</span>
+      <a class="button small" href="#/settings">Choose another</a>
+      <button class="button quiet small" type="button" aria-label="Close" @click=${() => this.#shortcutChanged(null)}>
+        ${icon("cross")}
+      </button>
+    </div>`;
   }
 
   /** Looks for a desk while the page says that there is none, now and then. @param {boolean} [isUrgent] */
@@ -109,6 +155,11 @@ export class Desktop {
   /** @param {{id: string, agent: string, project: string, kind: string}} question */
   notify(question) {
     call(this.#tauri, "notify", question).catch(() => {});
+  }
+
+  /** @param {string} conversation @param {string} project */
+  notifyAnswer(conversation, project) {
+    call(this.#tauri, "notify_answer", { conversation, project }).catch(() => {});
   }
 
   hide() {

@@ -39,6 +39,7 @@ export function frame(app) {
         </div>
       </nav>
       <main class="main">
+        ${app.desktop?.banner() ?? nothing}
         ${app.desktop && !(app.desktop.needsDesk && app.isLoaded) ? nothing : banner(app)}
         <div class="view" data-view=${view}>${app.lacksDesk ? app.desktop?.renderNoDesk() : app.view.render()}</div>
       </main>

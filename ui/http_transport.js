@@ -58,7 +58,7 @@ export class HttpTransport {
     );
   }
 
-  /** @param {string} folder */
+  /** @param {string | null} folder */
   async startChat(folder) {
     const answer = await this.#send("/api/chat/start", { body: JSON.stringify({ folder }) });
     return /** @type {import("./transport.js").ChatPlace} */ (await answer.json());

@@ -9,6 +9,7 @@ export const KEYS = /** @type {[string[], string][]} */ ([
   [["d"], "Deny"],
   [["r"], "Deny with words, or answer in words"],
   [["e"], "Edit the arguments, then allow"],
+  [["1", "…", "9"], "Choose one of the answers that an agent offers"],
   [["s"], "Show a plan as it is written, or formatted again"],
   [["x"], "Select, to answer several together"],
   [["Enter"], "Show the whole content; after an answer, go to the next question"],
@@ -16,6 +17,7 @@ export const KEYS = /** @type {[string[], string][]} */ ([
   [["/"], "Search the history"],
   [["Esc"], "Close or go back"],
   [["?"], "This list"],
+  [["↑"], "In the chat, where typing writes a message: from an empty message to the question. Esc goes back"],
 ]);
 
 let wentAt = -Infinity;
@@ -34,6 +36,7 @@ export function handleKey(app, event) {
   if (isTyping || app.dialog) return;
   const isPressable = target.matches("button, a, summary, input");
   if (isPressable && (event.key === "Enter" || event.key === " ")) return;
+  if (!app.lacksDesk && app.view.typed?.(event.key)) return;
   if (meaning(app, event)) event.preventDefault();
 }
 
@@ -45,7 +48,7 @@ function escape(app, event, target) {
   // A field for searching empties itself.
   if (target.matches("input[type=search]") && /** @type {HTMLInputElement} */ (target).value) return;
   event.preventDefault();
-  if (app.lacksDesk || !app.view.key?.("Escape")) app.desktop?.hide();
+  if (app.lacksDesk || !app.view.key?.("Escape", event.timeStamp)) app.desktop?.hide();
 }
 
 /** @param {App} app @param {KeyboardEvent} event */
@@ -62,6 +65,6 @@ function meaning(app, { key, timeStamp }) {
       app.updateNow();
       document.getElementById("search")?.focus();
     });
-  } else return app.view.key?.(key) ?? false;
+  } else return app.view.key?.(key, timeStamp) ?? false;
   return true;
 }

@@ -65,8 +65,8 @@ export class LazyView {
     this.loaded?.entry?.(entry);
   }
 
-  /** @param {string} key */
-  key(key) {
-    return this.loaded?.key?.(key) ?? false;
+  /** @param {string} key @param {number} at */
+  key(key, at) {
+    return this.loaded?.key?.(key, at) ?? false;
   }
 }

@@ -1,5 +1,5 @@
-// What tells people about new questions: the title, the icon of the tab, and notifications of the
-// browser. They name agent, project and kind, and never the command.
+// What tells people about new questions and answers: the title, the icon of the tab, and
+// notifications of the browser. They name agent, project and kind, and never the command.
 
 import { html, nothing } from "./vendor/lit-html/lit-html.js";
 import { icon } from "./parts/icons.js";
@@ -50,6 +50,23 @@ export class Notices {
     note.onclick = () => {
       window.focus();
       this.#app.go({ view: "inbox", item: row.question });
+      note.close();
+    };
+  }
+
+  /**
+   * Tells of an answer that nobody has seen.
+   * @param {import("./chat_store.js").Turn} turn @param {string} folder in which it was given
+   */
+  answered({ conversation, stopReason, overAt }, folder) {
+    if (this.permission() !== "granted" || document.hasFocus()) return;
+    if (["cancelled", "steered"].includes(stopReason) || Date.now() - overAt > NEW_MS) return;
+    const project = folderName(folder);
+    if (this.#app.desktop) return this.#app.desktop.notifyAnswer(conversation, project);
+    const note = new Notification("Answer ready", { body: `in ${project}`, tag: conversation });
+    note.onclick = () => {
+      window.focus();
+      this.#app.go({ view: "chat", item: conversation });
       note.close();
     };
   }

@@ -98,7 +98,7 @@ export class TauriTransport {
     await ended;
   }
 
-  /** @param {string} folder @returns {Promise<import("./transport.js").ChatPlace>} */
+  /** @param {string | null} folder @returns {Promise<import("./transport.js").ChatPlace>} */
   startChat(folder) {
     return call(this.#tauri, "chat_start", { folder });
   }

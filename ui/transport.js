@@ -23,7 +23,8 @@
  * @property {(handlers: EventHandlers) => {close: () => void, retry: () => void}} watch
  *   follows the ledger over interruptions
  * @property {(code: string, name: string) => Promise<string>} pair returns the key
- * @property {(folder: string) => Promise<ChatPlace>} startChat starts the runtime, or finds it
+ * @property {(folder: string | null) => Promise<ChatPlace>} startChat
+ *   starts the runtime in a folder, or finds it; without one, the runtime that runs, or in the home folder
  * @property {(line: string) => Promise<string>} sendChat
  *   sends a request of the session protocol to the runtime, and returns its id
  * @property {() => Promise<void>} restartChat ends the runtime's process and starts it again

@@ -1,11 +1,10 @@
 //! A long answer that streams into the chat: how long the page keeps its frames waiting.
 
-use std::fs;
-
 use callgate_testkit::browser::Browser;
 use callgate_testkit::messages::{Messages, Turn};
 use serde_json::json;
 
+use crate::composer_key;
 use crate::desk::PageHome;
 use crate::limits::LimitedFigure;
 use crate::series::median;
@@ -40,7 +39,7 @@ const SEND: &str = "
     look();
 ";
 
-pub(crate) fn measure(rounds: usize) -> LimitedFigure {
+pub(crate) fn measure(rounds: usize) -> Vec<LimitedFigure> {
     let answer = |round: usize| {
         let text: String = TEXT.chars().cycle().take(TOKENS * TOKEN).collect();
         Turn::text(format!("{text}\n\nThis was answer {round}.")).pieces(TOKEN)
@@ -50,7 +49,7 @@ pub(crate) fn measure(rounds: usize) -> LimitedFigure {
     let browser = crate::desk::browser();
     browser.cdp("Page.addScriptToEvaluateOnNewDocument", &json!({ "source": FRAMES }));
     home.pair(&browser);
-    begin(&home, &browser);
+    begin(&browser);
     let (mut frames, mut seconds) = (Vec::new(), Vec::new());
     for round in 0..rounds {
         // Each in a conversation of its own.
@@ -65,15 +64,12 @@ pub(crate) fn measure(rounds: usize) -> LimitedFigure {
     model.assert_played();
     println!("an answer of {TOKENS} tokens was drawn within {:.1} s", median(seconds));
     let what = "longest frame, chat while 20,000 tokens stream";
-    LimitedFigure::at_most(what, median(frames), "ms", LONGEST_FRAME)
+    let frame = LimitedFigure::at_most(what, median(frames), "ms", LONGEST_FRAME);
+    vec![frame, composer_key::measure(&browser)]
 }
 
-/// Opens the chat in a folder.
-fn begin(home: &PageHome, browser: &Browser) {
-    let folder = home.home.folder().join("work");
-    fs::create_dir(&folder).unwrap();
+/// Opens the chat, which begins in the home folder.
+fn begin(browser: &Browser) {
     let _ = browser.run("location.hash = '#/chat'", &json!([]));
-    browser.fill("[data-folder]", folder.to_str().unwrap());
-    browser.click("[data-start]");
     browser.wait_for("a runtime", "return document.querySelector('[data-send]:not([disabled])')");
 }

@@ -25,6 +25,7 @@ mod table;
 
 mod arrivals;
 mod chat_stream;
+mod composer_key;
 mod desk;
 mod hooks;
 mod memory;
@@ -69,7 +70,7 @@ fn main() -> ExitCode {
     }
     let plan = if has("--quick") { QUICK } else { FULL };
     let mut lines = if has("--chat") { Vec::new() } else { measure_desk(&plan) };
-    lines.push(chat_stream::measure(plan.answers));
+    lines.extend(chat_stream::measure(plan.answers));
     let hold = limits::print(&lines);
     if has("--check") && !hold { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }

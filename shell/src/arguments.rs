@@ -10,7 +10,7 @@ The desktop shell of callgate: a window that is one keystroke away
 Usage: callgate-shell [OPTIONS] [FOLDER]
 
 Arguments:
-  [FOLDER]   The folder in which the runtime works, offered when the window opens
+  [FOLDER]   The folder in which the runtime works; without it, the last one or the home folder
 
 Options:
       --hidden   Start without showing the window: it is in the tray and behind the shortcut
@@ -19,7 +19,7 @@ Options:
   -h, --help     Print help
   -V, --version  Print version
 
-If the shell runs already, its window is shown. Environment:
+If the shell runs already, its window is shown, with the runtime in FOLDER. Environment:
   CALLGATE_PROGRAM   The program `callgate`, if it is neither beside this one nor on the PATH
 ";
 

@@ -5,6 +5,7 @@ use serde::Serialize;
 use tauri::async_runtime::spawn;
 use tauri::{AppHandle, Emitter, Manager};
 
+use crate::attached_files::AttachedFiles;
 use crate::command_refusal::CommandRefusal;
 use crate::global_shortcut::ShortcutError;
 use crate::shell_log::complain;
@@ -14,10 +15,12 @@ use crate::tray::waiting_title;
 use crate::window::{self, LABEL};
 
 /// What the user wants.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum DesktopWish {
     /// The window.
     Show,
+    /// The window, with the runtime in this folder.
+    OpenFolder(String),
     /// Show the window, or hide it if it is in front.
     Toggle {
         /// Whether it is in front; `None` if the window is to be asked.
@@ -45,6 +48,30 @@ pub(crate) enum ShellEvent {
         /// The question.
         id: String,
     },
+    /// A notification of an answer was pressed: the conversation is shown.
+    OpenConversation {
+        /// The conversation.
+        id: String,
+    },
+    /// The runtime is to work in this folder.
+    OpenFolder {
+        /// The folder, absolute.
+        folder: String,
+    },
+    /// The window has appeared for somebody who wants to write.
+    Shown,
+    /// Files are held over the window, or not any more.
+    Dragging {
+        /// Whether they are.
+        is_over: bool,
+    },
+    /// Files were dropped onto the window or pasted.
+    Attach(AttachedFiles),
+    /// The shortcut works, or it does not.
+    Shortcut {
+        /// Why it does not work.
+        problem: Option<String>,
+    },
     /// The state of the runtime is to be shown.
     Status,
     /// A desk listens that was not there before.
@@ -70,12 +97,19 @@ pub(crate) fn tell_page(app: &AppHandle, event: ShellEvent) {
 pub(crate) fn fulfil(app: &AppHandle, wish: DesktopWish) {
     let Some(window) = window::window(app) else { return };
     match wish {
-        DesktopWish::Show => window::show(&window),
-        DesktopWish::Toggle { is_in_front } => window::toggle(&window, is_in_front),
-        DesktopWish::Status => {
-            window::show(&window);
-            tell_page(app, ShellEvent::Status);
+        DesktopWish::Show => show_with(app, ShellEvent::Shown),
+        DesktopWish::OpenFolder(folder) => {
+            app.state::<ShellState>().set_folder(folder.clone().into());
+            show_with(app, ShellEvent::OpenFolder { folder });
         }
+        DesktopWish::Toggle { is_in_front } => {
+            if window::is_used(&window, is_in_front) {
+                window::hide(&window);
+            } else {
+                show_with(app, ShellEvent::Shown);
+            }
+        }
+        DesktopWish::Status => show_with(app, ShellEvent::Status),
         DesktopWish::Restart => {
             let app = app.clone();
             spawn(async move {
@@ -95,6 +129,20 @@ pub(crate) fn fulfil(app: &AppHandle, wish: DesktopWish) {
     }
 }
 
+/// Shows the window, and tells the page why.
+pub(crate) fn show_with(app: &AppHandle, event: ShellEvent) {
+    let Some(window) = window::window(app) else { return };
+    window::show(&window);
+    tell_page(app, event);
+    let app = app.clone();
+    spawn(async move {
+        // Whoever looks at the window sees the answers there.
+        if let Some(notices) = app.state::<ShellState>().notices.get() {
+            notices.close_answers().await;
+        }
+    });
+}
+
 /// Shows how many questions wait: in the tray and in the title. Without any, notifications are
 /// closed.
 pub(crate) async fn show_waiting(app: &AppHandle, count: u64) {
@@ -107,7 +155,7 @@ pub(crate) async fn show_waiting(app: &AppHandle, count: u64) {
         window.set_title(&waiting_title(count)).ok();
     }
     if let (0, Some(notices)) = (count, state.notices.get()) {
-        notices.close_all().await;
+        notices.close_questions().await;
     }
 }
 
@@ -132,11 +180,15 @@ pub(crate) async fn apply_settings(app: &AppHandle) {
         Err(refusal) => complain(&format!("the settings cannot be read: {}", refusal.text)),
     }
     let choices = state.settings.choices();
-    match take_shortcut(app, &choices.shortcut) {
-        Err(refusal) => complain(&format!("no shortcut {}: {}", choices.shortcut, refusal.text)),
-        Ok(()) if state.arguments.is_debug => complain(&format!("shortcut: {}", choices.shortcut)),
-        Ok(()) => {}
+    let taken = take_shortcut(app, &choices.shortcut);
+    let problem = taken.err().map(|refusal| format!("{}: {}", choices.shortcut, refusal.text));
+    match &problem {
+        Some(problem) => complain(&format!("no shortcut {problem}")),
+        None if state.arguments.is_debug => complain(&format!("shortcut: {}", choices.shortcut)),
+        None => {}
     }
+    state.set_shortcut_problem(problem.clone());
+    tell_page(app, ShellEvent::Shortcut { problem });
     if let Some(window) = window::window(app) {
         window::set_theme(&window, choices.colours());
     }

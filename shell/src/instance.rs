@@ -1,10 +1,14 @@
-//! One shell for each user: a second start lets the first one show its window.
+//! One shell for each user: a second start lets the first one show its window, in the folder that the
+//! second one was given.
+
+use std::path::Path;
 
 use tauri::async_runtime::{Receiver, Sender, channel};
 use zbus::connection::Builder;
 use zbus::fdo::RequestNameFlags;
 use zbus::{Connection, interface};
 
+use crate::arguments::ShellArguments;
 use crate::desktop::DesktopWish;
 
 /// The name that the first shell has on the session bus.
@@ -32,20 +36,29 @@ impl WishObject {
         self.0.send(DesktopWish::Show).await.ok();
     }
 
+    async fn open(&self, folder: String) {
+        self.0.send(DesktopWish::OpenFolder(folder)).await.ok();
+    }
+
     async fn toggle(&self) {
         self.0.send(DesktopWish::Toggle { is_in_front: None }).await.ok();
     }
 }
 
 /// Becomes the first shell, or tells the first one what the user wants.
-pub(crate) async fn claim(is_toggle: bool) -> zbus::Result<ShellInstance> {
+pub(crate) async fn claim(arguments: &ShellArguments) -> zbus::Result<ShellInstance> {
     let (sender, wishes) = channel(MOST_WAITING);
     let bus = Builder::session()?.serve_at(PATH, WishObject(sender))?.build().await?;
     match bus.request_name_with_flags(NAME, RequestNameFlags::DoNotQueue.into()).await {
         Ok(_) => Ok(ShellInstance::First(bus, wishes)),
         Err(zbus::Error::NameTaken) => {
-            let method = if is_toggle { "Toggle" } else { "Show" };
-            bus.call_method(Some(NAME), PATH, Some(INTERFACE), method, &()).await?;
+            let folder = arguments.folder.as_deref().and_then(Path::to_str);
+            let (to, of) = (Some(NAME), Some(INTERFACE));
+            match folder {
+                _ if arguments.is_toggle => bus.call_method(to, PATH, of, "Toggle", &()).await?,
+                Some(folder) => bus.call_method(to, PATH, of, "Open", &folder).await?,
+                None => bus.call_method(to, PATH, of, "Show", &()).await?,
+            };
             Ok(ShellInstance::Other)
         }
         Err(error) => Err(error),

@@ -3,12 +3,15 @@
 //! them to the desktop.
 
 mod arguments;
+mod attached_files;
 mod callgate_program;
+mod clipboard_files;
 mod command_refusal;
 mod commands;
 mod desk_access;
 mod desk_arrival;
 mod desktop;
+mod file_drops;
 mod folder_dialog;
 mod global_shortcut;
 mod instance;
@@ -66,7 +69,7 @@ fn main() -> ExitCode {
             return ExitCode::from(USAGE);
         }
     };
-    match block_on(instance::claim(arguments.is_toggle)) {
+    match block_on(instance::claim(&arguments)) {
         Ok(ShellInstance::Other) => ExitCode::SUCCESS,
         Ok(ShellInstance::First(bus, wishes)) => run(arguments, Some((bus, wishes))),
         Err(error) => {
@@ -112,6 +115,7 @@ fn run(arguments: ShellArguments, bus: Option<OnBus>) -> ExitCode {
             on_desktop::open_outside,
             on_desktop::waiting_changed,
             on_desktop::notify,
+            on_desktop::notify_answer,
         ])
         .setup(move |app| Ok(set_up(app, arguments, bus)?))
         .build(context());

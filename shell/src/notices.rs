@@ -1,5 +1,5 @@
-//! Desktop notifications of new questions. They name the agent, the project and the kind of
-//! question, and never the command. Allowing needs the window; denying does not.
+//! Desktop notifications of new questions and of answers. They name the agent, the project and the
+//! kind of question, and never the command or the answer. Allowing needs the window; denying does not.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,7 +10,7 @@ use zbus::export::ordered_stream::OrderedStreamExt;
 use zbus::zvariant::Value;
 use zbus::{Connection, proxy};
 
-use crate::desktop::{self, DesktopWish, ShellEvent};
+use crate::desktop::{self, ShellEvent};
 
 /// The action of a click on the notification itself, as the specification names it.
 const DEFAULT: &str = "default";
@@ -51,21 +51,38 @@ trait NotificationService {
     fn notification_closed(&self, id: u32, reason: u32) -> zbus::Result<()>;
 }
 
+/// What a notification is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum NoticeSubject {
+    /// The question with this id.
+    Question(String),
+    /// An answer in the conversation with this id.
+    Answer(String),
+}
+
 /// What a notification says.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct QuestionNotice {
-    question: String,
+pub(crate) struct DesktopNotice {
+    subject: NoticeSubject,
     summary: String,
     body: String,
 }
 
-impl QuestionNotice {
-    pub(crate) fn new(question: &str, agent: &str, project: &str, kind: &str) -> Self {
+impl DesktopNotice {
+    pub(crate) fn of_question(id: &str, agent: &str, project: &str, kind: &str) -> Self {
         Self {
-            question: question.to_owned(),
+            subject: NoticeSubject::Question(id.to_owned()),
             summary: format!("{} asks", short(agent)),
             // A service may take the body for markup, but not the summary.
             body: without_markup(&format!("{} in {}", short(kind), short(project))),
+        }
+    }
+
+    pub(crate) fn of_answer(conversation: &str, project: &str) -> Self {
+        Self {
+            subject: NoticeSubject::Answer(conversation.to_owned()),
+            summary: "Answer ready".to_owned(),
+            body: without_markup(&format!("in {}", short(project))),
         }
     }
 }
@@ -83,8 +100,8 @@ fn without_markup(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
-/// The questions of the notifications that are shown, by the numbers of the service.
-type ShownNotices = Arc<Mutex<HashMap<u32, String>>>;
+/// What the notifications that are shown are about, by the numbers of the service.
+type ShownNotices = Arc<Mutex<HashMap<u32, NoticeSubject>>>;
 
 /// The desktop's notifications.
 #[derive(Debug)]
@@ -104,8 +121,8 @@ impl DesktopNotices {
             while let Some(signal) = pressed.next().await {
                 let Ok(press) = signal.args() else { continue };
                 // The numbers of other programs' notifications are not among ours.
-                let Some(question) = lock(&of_pressed).get(&press.id).cloned() else { continue };
-                act(&app, press.action_key, question);
+                let Some(subject) = lock(&of_pressed).get(&press.id).cloned() else { continue };
+                act(&app, press.action_key, subject);
             }
         });
         let mut closed = service.receive_notification_closed().await?;
@@ -120,20 +137,23 @@ impl DesktopNotices {
         Ok(Self { service, shown })
     }
 
-    /// Shows a notification; in place of the one that was shown for the same question.
-    pub(crate) async fn show(&self, notice: QuestionNotice) -> zbus::Result<()> {
+    /// Shows a notification; in place of the one that was shown about the same.
+    pub(crate) async fn show(&self, notice: DesktopNotice) -> zbus::Result<()> {
         let before = {
             let shown = lock(&self.shown);
-            shown.iter().find(|(_, known)| **known == notice.question).map_or(0, |(id, _)| *id)
+            shown.iter().find(|(_, known)| **known == notice.subject).map_or(0, |(id, _)| *id)
         };
         let has_actions = self.service.get_capabilities().await?.iter().any(|it| it == "actions");
-        let actions: &[&str] =
-            if has_actions { &[DEFAULT, "Open", OPEN, "Open", DENY, "Deny"] } else { &[] };
+        let actions: &[&str] = match &notice.subject {
+            _ if !has_actions => &[],
+            NoticeSubject::Question(_) => &[DEFAULT, "Open", OPEN, "Open", DENY, "Deny"],
+            NoticeSubject::Answer(_) => &[DEFAULT, "Open", OPEN, "Open"],
+        };
         let hints = HashMap::from([
             ("desktop-entry", Value::from("callgate-shell")),
             ("category", Value::from("im.received")),
         ]);
-        let QuestionNotice { question, summary, body } = notice;
+        let DesktopNotice { subject, summary, body } = notice;
         let service = &self.service;
         let id = service
             .notify("callgate", before, "callgate-shell", &summary, &body, actions, hints, -1)
@@ -142,32 +162,46 @@ impl DesktopNotices {
         if shown.len() >= MOST_SHOWN {
             shown.clear();
         }
-        shown.insert(id, question);
+        shown.insert(id, subject);
         Ok(())
     }
 
-    /// Takes back all notifications: nothing waits any more.
-    pub(crate) async fn close_all(&self) {
-        let shown: Vec<u32> = lock(&self.shown).drain().map(|(id, _)| id).collect();
-        for id in shown {
+    /// Takes back the notifications of questions: nothing waits any more.
+    pub(crate) async fn close_questions(&self) {
+        self.close(|subject| matches!(subject, NoticeSubject::Question(_))).await;
+    }
+
+    /// Takes back the notifications of answers: they are seen in the window.
+    pub(crate) async fn close_answers(&self) {
+        self.close(|subject| matches!(subject, NoticeSubject::Answer(_))).await;
+    }
+
+    async fn close(&self, is_over: impl Fn(&NoticeSubject) -> bool) {
+        let over: Vec<u32> =
+            lock(&self.shown).extract_if(|_, subject| is_over(subject)).map(|(id, _)| id).collect();
+        for id in over {
             // One that the user has closed is gone already.
             self.service.close_notification(id).await.ok();
         }
     }
 }
 
-fn act(app: &AppHandle, action: &str, id: String) {
-    match action {
-        DENY => desktop::tell_page(app, ShellEvent::DenyQuestion { id }),
-        OPEN | DEFAULT => {
-            desktop::fulfil(app, DesktopWish::Show);
-            desktop::tell_page(app, ShellEvent::OpenQuestion { id });
+fn act(app: &AppHandle, action: &str, subject: NoticeSubject) {
+    match (action, subject) {
+        (DENY, NoticeSubject::Question(id)) => {
+            desktop::tell_page(app, ShellEvent::DenyQuestion { id });
+        }
+        (OPEN | DEFAULT, NoticeSubject::Question(id)) => {
+            desktop::show_with(app, ShellEvent::OpenQuestion { id });
+        }
+        (OPEN | DEFAULT, NoticeSubject::Answer(id)) => {
+            desktop::show_with(app, ShellEvent::OpenConversation { id });
         }
         _ => {}
     }
 }
 
-fn lock(shown: &Mutex<HashMap<u32, String>>) -> MutexGuard<'_, HashMap<u32, String>> {
+fn lock(shown: &Mutex<HashMap<u32, NoticeSubject>>) -> MutexGuard<'_, HashMap<u32, NoticeSubject>> {
     shown.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -177,10 +211,13 @@ mod tests {
 
     #[test]
     fn a_notice_is_short_and_plain() {
-        let notice = QuestionNotice::new("q1", "Claude\nCode", "<b>engine</b>", "run & more");
+        let notice =
+            DesktopNotice::of_question("q1", "Claude\nCode", "<b>engine</b>", "run & more");
         assert_eq!(notice.summary, "ClaudeCode asks");
         assert_eq!(notice.body, "run &amp; more in &lt;b&gt;engine&lt;/b&gt;");
-        let long = QuestionNotice::new("q2", &"a".repeat(500), "p", "k");
+        let long = DesktopNotice::of_question("q2", &"a".repeat(500), "p", "k");
         assert_eq!(long.summary, format!("{}… asks", "a".repeat(LONGEST)));
+        let answer = DesktopNotice::of_answer("c1", "a & b");
+        assert_eq!((&*answer.summary, &*answer.body), ("Answer ready", "in a &amp; b"));
     }
 }

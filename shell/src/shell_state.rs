@@ -1,6 +1,7 @@
 //! What the parts of the shell share.
 
-use std::sync::Arc;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex as StdMutex, MutexGuard, PoisonError};
 
 use callgate_client::{ChatRuntimes, ClientSettings};
 use tokio::sync::{Mutex, OnceCell};
@@ -24,6 +25,10 @@ pub(crate) struct ShellState {
     pub(crate) chats: Arc<ChatRuntimes>,
     pub(crate) watches: PageWatches,
     pub(crate) placement: KeptPlacement,
+    /// The folder that the user has named at the last start.
+    folder: StdMutex<Option<PathBuf>>,
+    /// Why the shortcut does not work.
+    shortcut_problem: StdMutex<Option<String>>,
     /// Locked while the user chooses a folder.
     pub(crate) dialog: Mutex<()>,
     /// The shortcut, once there is a display for it.
@@ -40,6 +45,8 @@ impl ShellState {
         // All extensions that a page can show, permissions included: there may be no desk.
         let runtime = ClientSettings::new(program.path()).arg("agent");
         Self {
+            folder: StdMutex::new(arguments.folder.clone()),
+            shortcut_problem: StdMutex::default(),
             arguments,
             settings: ShellSettings::default(),
             desk: DeskAccess::new(program.clone()),
@@ -53,4 +60,26 @@ impl ShellState {
             notices: OnceCell::new(),
         }
     }
+
+    /// Returns the folder that the user has named at the last start.
+    pub(crate) fn folder(&self) -> Option<PathBuf> {
+        lock(&self.folder).clone()
+    }
+
+    pub(crate) fn set_folder(&self, folder: PathBuf) {
+        *lock(&self.folder) = Some(folder);
+    }
+
+    /// Returns why the shortcut does not work, if it does not.
+    pub(crate) fn shortcut_problem(&self) -> Option<String> {
+        lock(&self.shortcut_problem).clone()
+    }
+
+    pub(crate) fn set_shortcut_problem(&self, problem: Option<String>) {
+        *lock(&self.shortcut_problem) = problem;
+    }
+}
+
+fn lock<T>(value: &StdMutex<T>) -> MutexGuard<'_, T> {
+    value.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -27,7 +27,7 @@ impl ShellTray {
     }
 
     fn item(label: &str, wish: DesktopWish) -> MenuItem<Self> {
-        let activate = move |tray: &mut Self| desktop::fulfil(&tray.app, wish);
+        let activate = move |tray: &mut Self| desktop::fulfil(&tray.app, wish.clone());
         StandardItem { label: label.to_owned(), activate: Box::new(activate), ..Default::default() }
             .into()
     }

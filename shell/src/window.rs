@@ -12,14 +12,17 @@ use tauri::{
 };
 use webkit2gtk::{WebView, WebViewExt};
 
+use crate::clipboard_files;
+use crate::file_drops;
 use crate::placement::{ScreenArea, WindowPlacement};
 use crate::shell_log::complain;
 use crate::shell_state::ShellState;
 
 /// The name of the window, which the capability grants its commands to.
 pub(crate) const LABEL: &str = "main";
-/// The size of a window that was never moved.
-const FIRST_SIZE: LogicalSize<f64> = LogicalSize { width: 1040.0, height: 760.0 };
+/// The size of a window that was never moved: the page shows everything side by side from a width
+/// of 1100 on, and a screen of 1920 pixels at a scale of 1.5 has room for 1280.
+const FIRST_SIZE: LogicalSize<f64> = LogicalSize { width: 1200.0, height: 800.0 };
 /// How often the page is loaded again after its process has died: more is no accident.
 const MOST_DEATHS: u32 = 10;
 const LEAST_SIZE: LogicalSize<f64> = LogicalSize { width: 360.0, height: 420.0 };
@@ -46,8 +49,6 @@ pub(crate) fn create(app: &AppHandle) -> tauri::Result<WebviewWindow> {
         .min_inner_size(LEAST_SIZE.width, LEAST_SIZE.height)
         .visible(false)
         .background_color(Color(18, 17, 16, 255))
-        // The page takes dropped files itself, as it does in a browser.
-        .disable_drag_drop_handler()
         .on_navigation(is_own_page)
         .on_new_window(|_, _| NewWindowResponse::Deny)
         .on_download(|_, event| download(event))
@@ -59,13 +60,20 @@ pub(crate) fn create(app: &AppHandle) -> tauri::Result<WebviewWindow> {
         })
         .build()?;
     let of_window = window.clone();
-    window.on_window_event(move |event| {
-        if let WindowEvent::CloseRequested { api, .. } = event {
+    window.on_window_event(move |event| match event {
+        WindowEvent::CloseRequested { api, .. } => {
             api.prevent_close();
             hide(&of_window);
         }
+        WindowEvent::DragDrop(event) => file_drops::dragged(of_window.app_handle(), event),
+        _ => {}
     });
-    report(window.with_webview(|web_view| revive(&web_view.inner())));
+    let of_paste = app.clone();
+    report(window.with_webview(|web_view| {
+        let web_view = web_view.inner();
+        revive(&web_view);
+        clipboard_files::watch(&web_view, of_paste);
+    }));
     Ok(window)
 }
 
@@ -121,14 +129,10 @@ pub(crate) fn hide(window: &WebviewWindow) {
     report(window.hide());
 }
 
-/// Hides the window if the user works in it, and else shows it.
-pub(crate) fn toggle(window: &WebviewWindow, is_in_front: Option<bool>) {
+/// Returns true if the user works in the window. Whether it is in front may be known already.
+pub(crate) fn is_used(window: &WebviewWindow, is_in_front: Option<bool>) -> bool {
     let is_in_front = is_in_front.unwrap_or_else(|| window.is_focused().unwrap_or(false));
-    if window.is_visible().unwrap_or(false) && is_in_front {
-        hide(window);
-    } else {
-        show(window);
-    }
+    window.is_visible().unwrap_or(false) && is_in_front
 }
 
 /// Sets light or dark colours; those of the system if `None`.

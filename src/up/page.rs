@@ -41,14 +41,15 @@ fn runtime(config: &Config) -> Option<RuntimeCommand> {
     if let Some(file) = config.file.as_ref().filter(|file| file.origin != SettingOrigin::Default) {
         args.extend(["--config".into(), file.value.clone().into()]);
     }
-    let env = [
+    let variables = [
         ("CALLGATE_SOCKET", &config.socket.value),
         ("CALLGATE_DESK_SOCKET", &config.desk_socket.value),
         ("CALLGATE_DATABASE", &config.database),
         ("CALLGATE_RULES", &config.rules),
     ];
-    let env = env.map(|(name, path)| (name.into(), path.clone().into())).to_vec();
-    Some(RuntimeCommand { program: program.ok()?, args, env })
+    let variables = variables.map(|(name, path)| (name.into(), path.clone().into())).to_vec();
+    let home = env::home_dir().filter(|home| home.is_absolute());
+    Some(RuntimeCommand { program: program.ok()?, args, env: variables, home })
 }
 
 /// Makes links that open the page, for whoever sits at the desk's terminal.

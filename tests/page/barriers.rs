@@ -24,6 +24,26 @@ pub(crate) fn assert_open_to_all(browser: &Browser) {
     assert_eq!(browser.run_async(AXE, &json!([])), Value::Array(Vec::new()));
 }
 
+/// Returns the elements that reach beyond the window, unless they scroll sideways on purpose or their
+/// text is cut off.
+const BEYOND: &str = "const width = document.documentElement.clientWidth;
+    const PARTS = '.scroll, .list-scroll, .card-scroll, .chat-scroll, .dialog-body, dialog';
+    const isMeant = (node) => {
+        const { overflowX, textOverflow } = getComputedStyle(node);
+        const scrolls = ['auto', 'scroll'].includes(overflowX) && !node.matches(PARTS);
+        return scrolls || textOverflow === 'ellipsis' || node.matches('.only-read');
+    };
+    const isKept = (node) => node && (isMeant(node) || isKept(node.parentElement));
+    return [...document.body.querySelectorAll('*')].filter((node) => {
+        const { left, right, width: own } = node.getBoundingClientRect();
+        return own && (left < -1 || right > width + 1) && node.checkVisibility() && !isKept(node);
+    }).slice(0, 5).map((node) => `${node.tagName} ${node.className}: ${node.textContent.trim().slice(0, 40)}`);";
+
+/// Fails if a part of what the browser shows is beyond the right or the left of its window.
+pub(crate) fn assert_fits(browser: &Browser, what: &str) {
+    assert_eq!(browser.run(BEYOND, &json!([])), Value::Array(Vec::new()), "{what}");
+}
+
 #[test]
 fn no_view_keeps_anybody_out() {
     let Some(axe) = tools::axe() else { return };
@@ -31,7 +51,7 @@ fn no_view_keeps_anybody_out() {
     let hook = desk.hook(&bash("make all && rm -rf target | tee log"));
     show(&browser, "make all");
     let _ = browser.run(&fs::read_to_string(axe).unwrap(), &json!([]));
-    for (width, height) in [(1600, 1000), (900, 900), (360, 740)] {
+    for (width, height) in [(1600, 1000), (900, 900), (360, 740), (320, 568)] {
         browser.resize(width, height);
         for is_dark in [false, true] {
             browser.prefer_dark(is_dark);
@@ -51,6 +71,10 @@ fn no_view_keeps_anybody_out() {
                     view,
                     &format!("return document.querySelector('[data-view={view}]')"),
                 );
+                assert_fits(&browser, &format!("{place} {width}"));
+                if width == 320 {
+                    continue;
+                }
                 let found = browser.run_async(AXE, &json!([]));
                 assert_eq!(found, Value::Array(Vec::new()), "{place} {width} dark: {is_dark}");
             }

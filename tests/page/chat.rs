@@ -8,16 +8,22 @@ use callgate_testkit::terminal::Terminal;
 use serde_json::{Value, json};
 
 use crate::barriers::assert_open_to_all;
+use crate::composer::{ARROW_UP, BACKSPACE};
 use crate::fixture::Stage;
 use crate::stage::{desk_with_page, link, wait_until_live};
 
-/// Opens the chat in a folder of the user.
+/// Opens the chat, which begins in the home folder, and goes to another folder.
 fn begin(desk: &Stage, browser: &Browser) {
     fs::create_dir(desk.path("work")).unwrap();
     fs::write(desk.path("work/notes.txt"), "Buy milk.\n").unwrap();
     let _ = browser.run("location.hash = '#/chat'", &json!([]));
+    browser.wait_for("a runtime", "return document.querySelector('[data-send]:not([disabled])')");
+    browser.wait_for_text(".folder", desk.path("").to_str().unwrap().trim_end_matches('/'));
+    browser.wait_for("the focus", "return document.activeElement.matches('[data-message]')");
+    browser.click(".folder");
     browser.fill("[data-folder]", desk.path("work").to_str().unwrap());
     browser.click("[data-start]");
+    browser.wait_for_text(".folder", "work");
     browser.wait_for("a runtime", "return document.querySelector('[data-send]:not([disabled])')");
 }
 
@@ -84,7 +90,13 @@ fn what_is_risky_is_asked_in_the_chat(desk: &Stage, browser: &Browser) {
         "presses count",
         "return document.querySelector('.chat-question [data-press=allow][aria-disabled=false]')",
     );
-    browser.click(".chat-question [data-press=allow]");
+    // What is typed is a message, and no answer, until the question has the focus.
+    browser.click("[data-message]");
+    browser.press_keys("a");
+    browser.press_keys(BACKSPACE);
+    browser.press_keys(ARROW_UP);
+    assert!(!desk.path("work/list.txt").exists(), "a letter of a message has allowed it");
+    browser.press_keys("a");
     wait_for_answer(browser, "list.txt");
     assert_eq!(fs::read_to_string(desk.path("work/list.txt")).unwrap(), "Buy bread.");
     browser.wait_until_gone(".chat-question");

@@ -16,10 +16,10 @@ static FAKE: LazyLock<String> = LazyLock::new(|| {
 });
 
 /// The key as `WebDriver` names it.
-const ESCAPE: &str = "\u{e00c}";
+pub(crate) const ESCAPE: &str = "\u{e00c}";
 
 /// The page in a shell with these options. The desk only serves the files.
-fn shell(options: &Value) -> Option<(Stage, Browser)> {
+pub(crate) fn shell(options: &Value) -> Option<(Stage, Browser)> {
     let browser = Browser::start(1180, 860)?;
     let stage = Stage::without_phone();
     let fake = &*FAKE;
@@ -29,7 +29,7 @@ fn shell(options: &Value) -> Option<(Stage, Browser)> {
     Some((stage, browser))
 }
 
-fn wait_until_ready(browser: &Browser) {
+pub(crate) fn wait_until_ready(browser: &Browser) {
     browser.wait_for("a runtime", "return document.querySelector('[data-send]:not([disabled])')");
 }
 
@@ -37,13 +37,13 @@ fn go(browser: &Browser, view: &str) {
     let _ = browser.run(&format!("location.hash = '#/{view}'"), &json!([]));
 }
 
-fn say(browser: &Browser, words: &str) {
+pub(crate) fn say(browser: &Browser, words: &str) {
     browser.fill("[data-message]", words);
     browser.click("[data-send]");
 }
 
 /// Waits for the card of a question in the chat, and until presses on it count.
-fn wait_for_card(browser: &Browser, text: &str) {
+pub(crate) fn wait_for_card(browser: &Browser, text: &str) {
     browser.wait_for_text(".chat-question .card", text);
     browser.wait_for(
         "presses count",
@@ -71,7 +71,7 @@ fn wait_for_call(browser: &Browser, command: &str, arguments: &Value) {
 }
 
 /// Lets the shell send an event.
-fn tell(browser: &Browser, event: &Value) {
+pub(crate) fn tell(browser: &Browser, event: &Value) {
     let _ = browser.run("__TAURI__.fake.tell(arguments[0])", &json!([event]));
 }
 
@@ -152,7 +152,7 @@ fn questions_of_the_runtime_are_answered_in_the_chat() {
 }
 
 /// The answers that the page has sent to questions of the runtime.
-fn answers(browser: &Browser) -> Vec<Value> {
+pub(crate) fn answers(browser: &Browser) -> Vec<Value> {
     let sent = calls(browser, "chat_send").into_iter();
     let lines = sent.map(|call| serde_json::from_str(call["line"].as_str().unwrap()).unwrap());
     lines.filter(|line: &Value| line["kind"] == "permission_answer").collect()

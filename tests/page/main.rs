@@ -7,6 +7,7 @@ mod attacks;
 mod barriers;
 mod channels;
 mod chat;
+mod composer;
 mod desktop;
 #[path = "../approval/fixture.rs"]
 #[allow(dead_code, reason = "the tests of the approval line use more of it")]

@@ -3,7 +3,7 @@
 import { html, nothing } from "../vendor/lit-html/lit-html.js";
 import { folderName } from "../words.js";
 import { choiceOf, valueOf } from "./controls.js";
-import { conversationMenu } from "./conversation_menu.js";
+import { conversationItems, conversationMenu } from "./conversation_menu.js";
 import { icon } from "./icons.js";
 import { shown } from "./text.js";
 
@@ -17,25 +17,45 @@ const MODES = /** @type {[string, string][]} */ ([
 
 /** @param {ChatSession} chat @param {() => void} toggleList shows or hides the list of conversations */
 export function chatHead(chat, toggleList) {
-  const { folder } = chat.store;
   const one = chat.conversations.find(({ conversationId }) => conversationId === chat.conversation);
+  const title = one?.title || "New conversation";
   return html`<header class="card-head">
-    <button class="button quiet chat-back" type="button" aria-label="Conversations" @click=${toggleList}>
-      ${icon("chat", "icon-l")}
+    <button class="button quiet chat-back" type="button" aria-label="Conversations" data-list @click=${toggleList}>
+      ${icon("back", "icon-l")}
     </button>
     <div class="grow">
-      <div class="who cut"><strong>${shown(one?.title || "New conversation")}</strong></div>
+      <div class="who cut"><strong>${shown(title)}</strong></div>
       <button
         class="tiny muted cut folder"
         type="button"
         title="Work in another folder"
         @click=${() => chat.leave()}
       >
-        ${shown(folderName(folder))} · ${folder}
+        ${shown(folderName(chat.place))} · ${chat.place}
       </button>
     </div>
-    ${meter(chat)} ${engine(chat)} ${tools(chat, one?.title || "New conversation")}
+    ${meter(chat)} ${modes(chat)} ${model(chat)} ${tools(chat, title)}
+    <button class="button quiet chat-menu" type="button" aria-label="Mode, model and more" data-menu @click=${() => menu(chat, title)}>
+      ${icon("more", "icon-l")}
+    </button>
   </header>`;
+}
+
+/**
+ * Shows what has no room above the conversation of a narrow window.
+ * @param {ChatSession} chat @param {string} title
+ */
+function menu(chat, title) {
+  const labelled = (/** @type {string} */ name, /** @type {unknown} */ control) =>
+    control === nothing ? nothing : html`<div class="stack"><h3>${name}</h3>${control}</div>`;
+  chat.app.openDialog(
+    "This conversation",
+    () =>
+      html`<div class="dialog-body chat-menu-body">
+        ${labelled("Mode", modes(chat))} ${labelled("Model", model(chat))} ${labelled("Used", meter(chat))}
+        <div class="menu-items">${clearButton(chat, "menu-item", "Clear…")} ${conversationItems(chat, title)}</div>
+      </div>`,
+  );
 }
 
 /** @param {ChatSession} chat */
@@ -57,14 +77,18 @@ function meter(chat) {
 }
 
 /** @param {ChatSession} chat */
-function engine(chat) {
-  const { engine, model, mode } = chat.status ?? {};
+function modes(chat) {
+  const { mode } = chat.status ?? {};
   const setMode = (/** @type {string} */ chosen) => void chat.setMode(chosen);
-  const modes =
-    chat.store.capabilities.has("modes") && mode ? choiceOf("Mode", MODES, mode, setMode) : nothing;
+  return chat.store.capabilities.has("modes") && mode ? choiceOf("Mode", MODES, mode, setMode) : nothing;
+}
+
+/** @param {ChatSession} chat */
+function model(chat) {
+  const { engine, model } = chat.status ?? {};
   const usable = chat.engines.filter(({ isAvailable }) => isAvailable);
   const name = model ?? engine;
-  if (!usable.length) return html`${modes}${name ? html`<span class="chip" data-engine>${name}</span>` : nothing}`;
+  if (!usable.length) return name ? html`<span class="chip" data-engine>${name}</span>` : nothing;
   const options = usable.flatMap(({ name, models }) =>
     (models.length ? models : [{ id: null, title: name }]).map((one) => ({
       value: JSON.stringify([name, one.id]),
@@ -76,7 +100,7 @@ function engine(chat) {
     const [name, id] = JSON.parse(valueOf(event));
     chat.setEngine(name, id);
   };
-  return html`${modes}<select class="field engine" aria-label="Model" data-engine @change=${choose}>
+  return html`<select class="field engine" aria-label="Model" data-engine @change=${choose}>
       ${options.some(({ isSet }) => isSet) ? nothing : html`<option selected>${model ?? engine}</option>`}
       ${options.map(({ value, title, isSet }) => html`<option value=${value} ?selected=${isSet}>${title}</option>`)}
     </select>`;
@@ -84,20 +108,24 @@ function engine(chat) {
 
 /** @param {ChatSession} chat @param {string} title */
 function tools(chat, title) {
-  const clear = html`<button
-    class="button quiet small"
+  return html`<div class="row chat-tools">
+    ${clearButton(chat, "button quiet small", "")} ${conversationMenu(chat, title)}
+  </div>`;
+}
+
+/** @param {ChatSession} chat @param {string} look @param {string} words */
+function clearButton(chat, look, words) {
+  if (!chat.store.turns(chat.conversation).length) return nothing;
+  return html`<button
+    class=${look}
     type="button"
     data-clear
     title="Forget everything in this conversation"
     aria-label="Clear this conversation"
     @click=${() => confirmClear(chat)}
   >
-    ${icon("deletes")}
+    ${icon("deletes")}${words}
   </button>`;
-  return html`<div class="row chat-tools">
-    ${chat.store.turns(chat.conversation).length ? clear : nothing}
-    ${conversationMenu(chat, title)}
-  </div>`;
 }
 
 /** @param {ChatSession} chat */

@@ -15,6 +15,12 @@ export function chatPane(chat, search, type) {
   const found = chat.conversations.filter(({ title }) => (title ?? "").toLowerCase().includes(words));
   return html`<section class="list-pane" aria-label="Conversations">
     <div class="list-head">
+      <a
+        class="button quiet chat-back"
+        href="#/chat/${encodeURIComponent(chat.conversation)}"
+        aria-label="Back to the conversation"
+        >${icon("back", "icon-l")}</a
+      >
       <h1 class="grow">Chat</h1>
       ${
         chat.store.capabilities.has("conversations")

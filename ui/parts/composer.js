@@ -8,6 +8,8 @@ import { icon } from "./icons.js";
 
 /** All files of one message have to fit into one line of the protocol. */
 const MOST_BYTES = 7_000_000;
+/** So many characters of a text are more than the highest field shows. */
+const MOST_COPIED = 4_000;
 
 export class Composer {
   text = "";
@@ -15,12 +17,15 @@ export class Composer {
   files = [];
   /** Whether the last message is being edited. */
   isEditing = false;
-  #fitted = { field: /** @type {HTMLElement | null} */ (null), text: "", width: 0 };
 
-  /** @param {App} app @param {(composer: Composer) => void} send */
-  constructor(app, send) {
+  /**
+   * @param {App} app @param {(composer: Composer) => void} send
+   * @param {() => void} leave called for the key that leads upwards out of an empty field
+   */
+  constructor(app, send, leave) {
     this.app = app;
     this.send = send;
+    this.leave = leave;
   }
 
   clear() {
@@ -33,40 +38,56 @@ export class Composer {
     this.app.update();
   }
 
+  /** Puts the focus into the field. Returns false if there is none now. */
+  focus() {
+    const field = document.getElementById("chat-words");
+    field?.focus();
+    return field !== null && field === document.activeElement;
+  }
+
   /** @param {string} text */
   edit(text) {
     this.text = text;
     this.isEditing = true;
     this.app.updateNow();
-    document.getElementById("chat-words")?.focus();
+    this.focus();
   }
 
   /** @param {Iterable<File>} files */
   async add(files) {
     for (const file of files) {
-      const size = this.files.reduce((sum, { size }) => sum + size, file.size);
-      if (size > MOST_BYTES) {
-        this.app.toast("The files are too large for one message: 7 MB in all.");
-        return;
-      }
+      if (!this.#hasRoom(file)) return;
       const bytes = new Uint8Array(await file.arrayBuffer());
       let binary = "";
       for (const byte of bytes) binary += String.fromCharCode(byte);
       const mime = file.type || "text/plain";
-      this.files = [...this.files, { name: file.name, mime, data: btoa(binary), size: file.size }];
-      this.app.update();
+      this.attach({ name: file.name, mime, data: btoa(binary), size: file.size });
     }
   }
 
-  /** Makes the field as high as its text needs, within limits. */
+  /** Attaches a file whose content is known. @param {ChatFile & {data: string, size: number}} file */
+  attach(file) {
+    if (!this.#hasRoom(file)) return;
+    this.files = [...this.files, file];
+    this.app.update();
+  }
+
+  /** @param {{size: number}} file */
+  #hasRoom(file) {
+    const size = this.files.reduce((sum, { size }) => sum + size, file.size);
+    if (size > MOST_BYTES) this.app.toast("The files are too large for one message: 7 MB in all.");
+    return size <= MOST_BYTES;
+  }
+
+  /**
+   * Lets the field grow with its text, within limits. The style sheet lays out a copy of the text
+   * behind the field, which costs less than to measure the field in a long conversation.
+   */
   fit() {
     const field = /** @type {HTMLTextAreaElement | null} */ (document.getElementById("chat-words"));
-    // Measuring makes the browser lay out the page, so it is done only for another text or window.
-    const { text, width } = this.#fitted;
-    if (!field || (field === this.#fitted.field && field.value === text && innerWidth === width)) return;
-    this.#fitted = { field, text: field.value, width: innerWidth };
-    field.style.height = "auto";
-    field.style.height = `${Math.min(field.scrollHeight + 2, 220)}px`;
+    const frame = field?.parentElement;
+    const copy = field?.value.slice(0, MOST_COPIED) ?? "";
+    if (frame && frame.dataset.copy !== copy) frame.dataset.copy = copy;
   }
 
   /** @param {{canStop: boolean, state: string, stop: () => void}} chat and the state of its runtime */
@@ -101,28 +122,34 @@ export class Composer {
             }}
           />
         </label>
-        <textarea
-          class="field"
-          id="chat-words"
-          data-message
-          rows="1"
-          aria-label="Message"
-          placeholder=${isReady ? "Write a message" : waits}
-          .value=${this.text}
-          @input=${(/** @type {Event} */ event) => {
-            this.text = /** @type {HTMLTextAreaElement} */ (event.target).value;
-            this.app.update();
-          }}
-          @keydown=${(/** @type {KeyboardEvent} */ event) => {
-            if (event.key === "Enter" && !event.shiftKey && !event.isComposing) submit(event);
-          }}
-          @paste=${(/** @type {ClipboardEvent} */ event) => {
-            const files = [...(event.clipboardData?.files ?? [])];
-            if (!files.length) return;
-            event.preventDefault();
-            this.add(files);
-          }}
-        ></textarea>
+        <div class="growing">
+          <textarea
+            class="field"
+            id="chat-words"
+            data-message
+            rows="1"
+            aria-label="Message"
+            placeholder=${isReady ? "Write a message" : waits}
+            .value=${this.text}
+            @input=${(/** @type {Event} */ event) => {
+              // Nothing else shows the text, so the page is not drawn.
+              this.text = /** @type {HTMLTextAreaElement} */ (event.target).value;
+              this.fit();
+            }}
+            @keydown=${(/** @type {KeyboardEvent} */ event) => {
+              if (event.key === "Enter" && !event.shiftKey && !event.isComposing) submit(event);
+              if (event.key === "ArrowUp" && !this.text) this.leave();
+            }}
+            @paste=${(/** @type {ClipboardEvent} */ event) => {
+              const files = [...(event.clipboardData?.files ?? [])];
+              // The shell hands over the files themselves, so their addresses are not typed.
+              const isHandedOver = this.app.desktop && namesFiles(event.clipboardData);
+              if (!files.length && !isHandedOver) return;
+              event.preventDefault();
+              this.add(files);
+            }}
+          ></textarea>
+        </div>
         ${
           canStop
             ? html`<button class="button" type="button" data-stop aria-label="Stop the answer" @click=${stop}>
@@ -149,4 +176,10 @@ export class Composer {
       <button type="button" class="drop" aria-label="Remove ${file.name}" @click=${drop}>${icon("cross")}</button>
     </li>`;
   }
+}
+
+/** Whether the clipboard has files and not addresses of the web. @param {DataTransfer | null} clipboard */
+function namesFiles(clipboard) {
+  const type = "text/uri-list";
+  return clipboard !== null && clipboard.types.includes(type) && !/^https?:/i.test(clipboard.getData(type));
 }

@@ -9,6 +9,16 @@ import { icon } from "./icons.js";
 
 /** @param {ChatSession} chat @param {string} title */
 export function conversationMenu(chat, title) {
+  return html`<details class="menu" data-conversation-menu @focusout=${closeUnfocused}>
+    <summary class="button quiet small" title="More about this conversation" aria-label="More about this conversation">
+      ${icon("more")}
+    </summary>
+    <div class="menu-box menu-items panel">${conversationItems(chat, title)}</div>
+  </details>`;
+}
+
+/** Returns the items of the menu. @param {ChatSession} chat @param {string} title */
+export function conversationItems(chat, title) {
   const isKept = chat.conversation && chat.store.capabilities.has("conversations");
   const turns = chat.store.turns(chat.conversation);
   const item = (/** @type {string} */ name, /** @type {string} */ picture, /** @type {string} */ words, /** @type {() => void} */ act) =>
@@ -16,17 +26,10 @@ export function conversationMenu(chat, title) {
       /** @type {HTMLElement} */ (event.target).closest("details")?.removeAttribute("open");
       act();
     }}>${icon(picture)}${words}</button>`;
-  return html`<details class="menu" data-conversation-menu @focusout=${closeUnfocused}>
-    <summary class="button quiet small" title="More about this conversation" aria-label="More about this conversation">
-      ${icon("more")}
-    </summary>
-    <div class="menu-box panel">
-      ${isKept ? item("rename", "edit", "Rename…", () => renameDialog(chat, title)) : nothing}
-      ${turns.length ? item("export", "download", "Export as Markdown", () => exportTurns(turns, title)) : nothing}
-      ${isKept ? item("delete", "deletes", "Delete…", () => deleteDialog(chat, title)) : nothing}
-      <a class="menu-item" href="#/status">${icon("status")}State of the runtime</a>
-    </div>
-  </details>`;
+  return html`${isKept ? item("rename", "edit", "Rename…", () => renameDialog(chat, title)) : nothing}
+    ${turns.length ? item("export", "download", "Export as Markdown", () => exportTurns(turns, title)) : nothing}
+    ${isKept ? item("delete", "deletes", "Delete…", () => deleteDialog(chat, title)) : nothing}
+    <a class="menu-item" href="#/status">${icon("status")}State of the runtime</a>`;
 }
 
 /** Closes a menu that the focus leaves. @param {FocusEvent} event */

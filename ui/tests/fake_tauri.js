@@ -186,7 +186,7 @@ export function fakeTauri({ folder = "/home/ada/engine", theme = "system", desk 
     if (key !== "good") refuse(401, "this window is not linked");
   };
   const commands = {
-    shell_info: () => ({ version: "0.1.0", debug: true, folder, shortcut: "Ctrl+Shift+Space", theme }),
+    shell_info: () => ({ version: "0.1.0", debug: true, folder, shortcut: "Ctrl+Shift+Space", shortcut_problem: null, theme }),
     desk_request: ({ key, line, messages }) => {
       needDesk(key);
       const { kind, question } = JSON.parse(line);
@@ -206,7 +206,8 @@ export function fakeTauri({ folder = "/home/ada/engine", theme = "system", desk 
     },
     desk_unwatch: () => null,
     desk_pair: ({ code }) => (code === "7KQM2XWA" ? "good" : refuse(403, "This code is not valid, or has expired.")),
-    chat_start: ({ folder: wanted }) => {
+    chat_start: ({ folder: named }) => {
+      const wanted = named ?? "/home/ada";
       if (!wanted.startsWith("/")) refuse(400, "there is no such folder");
       if (!state.isStarted) begin();
       state.isStarted = true;
@@ -247,6 +248,7 @@ export function fakeTauri({ folder = "/home/ada/engine", theme = "system", desk 
     open_outside: () => null,
     waiting_changed: () => null,
     notify: () => null,
+    notify_answer: () => null,
   };
   const invoke = async (command, args = {}) => {
     calls.push([command, args]);

@@ -29,13 +29,27 @@ export interface ShellInfo {
   /** The folder in which the runtime works, if one was chosen. */
   folder: string | null;
   shortcut: string;
+  /** Why the shortcut does not work, if it does not. */
+  shortcut_problem: string | null;
   theme: Theme;
+}
+
+/** Files that were dropped onto the window or pasted, and why some are missing. */
+export interface AttachedFiles {
+  files: { name: string; mime: string; data: string; size: number }[];
+  problem: string | null;
 }
 
 /** What the shell sends on its own. */
 export type ShellEvent =
   | { kind: "open_question"; id: string }
   | { kind: "deny_question"; id: string }
+  | { kind: "open_conversation"; id: string }
+  | { kind: "open_folder"; folder: string }
+  | { kind: "shown" }
+  | { kind: "dragging"; is_over: boolean }
+  | ({ kind: "attach" } & AttachedFiles)
+  | { kind: "shortcut"; problem: string | null }
   | { kind: "status" }
   | { kind: "desk_started" }
   | { kind: "theme"; theme: Theme };

@@ -15,6 +15,10 @@ import { shown } from "../parts/text.js";
 
 /** So many turns are drawn at first. */
 const MOST_TURNS = 30;
+/** What a message begins with. */
+const BEGINS = /^[\p{L}\p{N}/]$/u;
+/** A device without a mouse covers half of the page with its keyboard once a field has the focus. */
+const TOUCHED = matchMedia("(pointer: coarse)");
 
 export class ChatView {
   #chat;
@@ -30,24 +34,67 @@ export class ChatView {
   #observed = null;
   #shownTurns = MOST_TURNS;
   #isDragging = false;
-  #showsList = false;
+  /** Whether the composer gets the focus at the next drawing. */
+  #wantsFocus = false;
+  /** Whether the card of a question had the focus before the drawing. */
+  #wasCardFocused = false;
 
   /** @param {App} app */
   constructor(app) {
     this.app = app;
     this.#chat = app.chat;
-    this.#composer = new Composer(app, () => this.#say());
+    this.#composer = new Composer(
+      app,
+      () => this.#say(),
+      () => this.#card?.focus(),
+    );
     this.#chat.opened = () => {
-      this.#showsList = false;
       this.#isAtEnd = true;
       this.#shownTurns = MOST_TURNS;
     };
+    window.addEventListener("focus", () => {
+      if (app.view === this && document.activeElement === document.body) this.focus();
+    });
+  }
+
+  /** Lets the composer have the focus, now or once it is drawn. */
+  focus() {
+    this.#wantsFocus = !TOUCHED.matches;
+    this.app.update();
+  }
+
+  /** Shows whether files are held over the chat. @param {boolean} isOver */
+  drag(isOver) {
+    this.#isDragging = isOver && this.app.view === this;
+    this.app.update();
+  }
+
+  /** Attaches what the shell has read. @param {import("../types/tauri.js").AttachedFiles} attached */
+  attach({ files, problem }) {
+    if (this.app.view !== this) return;
+    for (const file of files) this.#composer.attach(file);
+    if (problem) this.app.toast(problem);
+    this.focus();
+  }
+
+  /** The card of the question that is shown. @returns {HTMLElement | null} */
+  get #card() {
+    return document.querySelector(".chat-question");
+  }
+
+  get #isCardFocused() {
+    return this.#card?.contains(document.activeElement) ?? false;
+  }
+
+  get #showsList() {
+    return this.app.route.params.list === "1";
   }
 
   /** @param {import("../router.js").Route} route */
   enter(route) {
     const chat = this.#chat;
-    if (chat.runtime !== "open") chat.begin(chat.folder);
+    if (!this.#showsList) this.focus();
+    if (chat.runtime !== "open") chat.resume();
     else if (route.item && route.item !== chat.conversation) chat.open(route.item);
   }
 
@@ -57,19 +104,40 @@ export class ChatView {
     this.#chat.say(this.#composer, () => this.#composer.clear());
   }
 
-  /** @param {string} key @returns {boolean} whether the key means something here */
-  key(key) {
-    const { reply } = this.app.questions;
-    if (key !== "Escape" || !(reply || this.#showsList || this.#composer.isEditing)) return false;
-    if (reply) this.app.questions.closeReply();
+  /** @param {string} key @param {number} at when it was pressed @returns {boolean} whether it means something here */
+  key(key, at) {
+    if (key === "Escape") return this.#escape();
+    const found = this.#isCardFocused && this.app.questions.shownIn(this.#chat.conversation);
+    return found ? found.place.answerKey(found.question, key, at) : false;
+  }
+
+  #escape() {
+    const place = this.app.questions.shownIn(this.#chat.conversation)?.place;
+    if (place?.reply) place.closeReply();
+    else if (this.#isCardFocused) this.focus();
+    else if (this.#showsList) this.#turnList();
     else if (this.#composer.isEditing) this.#composer.clear();
-    this.#showsList = false;
-    this.app.update();
+    else return false;
     return true;
+  }
+
+  /** Puts the focus into the composer for a key that begins a message. @param {string} key */
+  typed(key) {
+    return BEGINS.test(key) && !this.#isCardFocused && this.#composer.focus();
+  }
+
+  /** Shows the list of conversations where there is no room for it beside the conversation, or leaves it. */
+  #turnList() {
+    const item = this.#chat.conversation || null;
+    if (this.#showsList) this.app.go({ view: "chat", item }, true);
+    else this.app.go({ view: "chat", params: { list: "1" } });
   }
 
   rendered() {
     this.#composer.fit();
+    // Whoever has answered a question goes on writing.
+    const isLost = this.#wasCardFocused && document.activeElement === document.body;
+    if ((this.#wantsFocus || isLost) && this.#composer.focus()) this.#wantsFocus = false;
     const box = document.getElementById("chat-scroll");
     if (box === this.#observed) return;
     this.#observed = box;
@@ -101,11 +169,10 @@ export class ChatView {
   }
 
   render() {
+    this.#wasCardFocused = this.#isCardFocused;
     const chat = this.#chat;
     const { app } = this;
     if (chat.runtime === "none") return this.#choose();
-    if (chat.runtime === "unknown")
-      return html`<div class="empty"><span class="spinner"></span><p>Looking for the runtime…</p></div>`;
     const drag = (/** @type {DragEvent} */ event) => {
       event.preventDefault();
       this.#isDragging = event.type === "dragover";
@@ -116,10 +183,6 @@ export class ChatView {
       this.#search = words;
       app.update();
     };
-    const toggleList = () => {
-      this.#showsList = !this.#showsList;
-      app.update();
-    };
     return html`<div
       class="chat ${this.#showsList ? "shows-list" : ""} ${this.#isDragging ? "is-dragging" : ""}"
       @dragover=${drag}
@@ -128,7 +191,7 @@ export class ChatView {
     >
       ${chatPane(chat, this.#search, search)}
       <section class="chat-pane" aria-label="Conversation">
-        ${chatHead(chat, toggleList)} ${this.#turns()} ${this.#question()} ${runtimeNote(chat)}
+        ${chatHead(chat, () => this.#turnList())} ${this.#turns()} ${this.#question()} ${runtimeNote(chat)}
         ${this.#composer.render({
           canStop: chat.store.capabilities.has("cancel") && chat.store.working(chat.conversation) !== null,
           state: chat.store.state,
@@ -203,7 +266,7 @@ export class ChatView {
       ${openGate()}
       <h2>Say what should be done</h2>
       <p>
-        The agent works in <code>${shown(this.#chat.store.folder)}</code>. Drop files here, paste pictures, and
+        The agent works in <code>${shown(this.#chat.place)}</code>. Drop files here, paste pictures, and
         watch what it does.
       </p>
       ${engine ? html`<p class="small muted">The engine ${engine} answers ${engineReason ?? ""}.</p>` : nothing}
@@ -215,6 +278,11 @@ export class ChatView {
     const found = this.app.questions.shownIn(this.#chat.conversation);
     if (!found) return nothing;
     const { place, question } = found;
-    return html`<div class="chat-question">${place.inline(question)}</div>`;
+    // Each question has elements of its own, so that no other inherits the focus.
+    return html`${repeat(
+      [question],
+      ({ row }) => row.question,
+      () => html`<div class="chat-question" tabindex="-1">${place.inline(question)}</div>`,
+    )}`;
   }
 }

@@ -5,7 +5,6 @@ import { Answering } from "../answering.js";
 import { isBatchable, isOpen } from "../store.js";
 import { counted } from "../words.js";
 import { batchDialog } from "../parts/batch.js";
-import { sourceKey } from "../parts/bodies.js";
 import { emptyInbox } from "../parts/empty_inbox.js";
 import { questionCard } from "../parts/card.js";
 import { icon } from "../parts/icons.js";
@@ -201,8 +200,8 @@ export class InboxView extends Answering {
     this.#list.reveal(items.findIndex((item) => "question" in item && item.question === next));
   }
 
-  /** @param {string} key @returns {boolean} whether the key means something here */
-  key(key) {
+  /** @param {string} key @param {number} at when it was pressed @returns {boolean} whether it means something here */
+  key(key, at) {
     const question = this.app.store.questions.get(this.current ?? "");
     /** @type {Record<string, () => void>} */
     const moves = {
@@ -215,25 +214,14 @@ export class InboxView extends Answering {
     // In the shell the key hides the window, unless something was opened.
     if (key === "Escape" && this.app.desktop && !this.reply && !this.app.route.item) return false;
     /** @type {Record<string, (question: Question) => void>} */
-    const answers = {
-      a: (question) => this.allow(question),
-      d: (question) => this.press(question, { action: "deny" }),
-      e: (question) => this.openEdit(question),
-      r: (question) => this.openReply(question),
-      s: (question) => this.#turnSource(question),
+    const acts = {
       x: (question) => this.#selectByKey(question.row.question),
       Enter: (question) => (isOpen(question) ? this.#unfoldAll(question) : this.advance(question)),
     };
     if (moves[key]) moves[key]();
-    else if (answers[key] && question) answers[key](question);
-    else return false;
+    else if (acts[key] && question) acts[key](question);
+    else return question ? this.answerKey(question, key, at) : false;
     return true;
-  }
-
-  /** Shows a plan as it is written, or formatted again. @param {Question} question */
-  #turnSource(question) {
-    const key = sourceKey(`body-${question.row.question}`);
-    this.app.setUnfolded(key, !this.app.isUnfolded(key));
   }
 
   /** @param {Question} question */

@@ -158,6 +158,17 @@ impl ChatRuntimes {
         self.running.lock().await.as_ref().map(|running| Arc::clone(&running.chat))
     }
 
+    /// Returns the runtime that runs, wherever it works. Starts it in this folder if there is none.
+    pub async fn running_or_start(
+        self: &Arc<Self>,
+        folder: &Path,
+    ) -> Result<Arc<ChatRuntime>, ChatError> {
+        match self.running().await {
+            Some(chat) => Ok(chat),
+            None => self.start(folder).await,
+        }
+    }
+
     /// Returns the runtime of a folder. Starts it in place of another one, unless that is at work.
     pub async fn start(self: &Arc<Self>, folder: &Path) -> Result<Arc<ChatRuntime>, ChatError> {
         let folder = real_folder(folder.to_owned()).await.ok_or(ChatError::NoFolder)?;

@@ -261,9 +261,10 @@ impl Browser {
         entries.map(|entry| string(&entry["message"])).collect()
     }
 
-    /// Sends a command of the `DevTools` protocol.
-    pub fn cdp(&self, command: &str, parameters: &Value) {
-        self.session.post("goog/cdp/execute", &json!({ "cmd": command, "params": parameters }));
+    /// Sends a command of the `DevTools` protocol, and returns its result.
+    #[allow(clippy::must_use_candidate, reason = "most commands are sent for what they do")]
+    pub fn cdp(&self, command: &str, parameters: &Value) -> Value {
+        self.session.post("goog/cdp/execute", &json!({ "cmd": command, "params": parameters }))
     }
 
     /// Waits for an element and acts on it, again if the page draws it anew meanwhile.

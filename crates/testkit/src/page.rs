@@ -83,7 +83,7 @@ pub fn keys_answer(desk: &impl PageDesk, page: &Browser) {
     page.wait_for_text("dialog[open]", "Allow");
 }
 
-/// The agent's own questions are answered by a choice.
+/// The agent's own questions are answered by a choice, and a key makes it.
 pub fn a_choice_answers(desk: &impl PageDesk, page: &Browser) {
     let choice = |label: &str| json!({ "label": label, "description": "a colour" });
     let input = json!({ "questions": [{
@@ -92,7 +92,7 @@ pub fn a_choice_answers(desk: &impl PageDesk, page: &Browser) {
     }] });
     let hook = desk.ask_about("AskUserQuestion", &input);
     show(page, "Which colour?");
-    page.click("[data-press='pick0.1']");
+    page.press_keys("2");
     let answers = hook.decision()["updatedInput"]["answers"].clone();
     assert_eq!(answers, json!({ "Which colour?": "Blue" }));
 }

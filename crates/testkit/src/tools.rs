@@ -252,6 +252,13 @@ pub fn openbox() -> Option<PathBuf> {
     present("openbox", PathBuf::from("/usr/bin/openbox"))
 }
 
+/// Returns the Python that knows GTK: Debian's packages `python3-gi` and `gir1.2-gtk-3.0`.
+#[must_use]
+pub fn gtk_python() -> Option<PathBuf> {
+    let module = PathBuf::from("/usr/lib/python3/dist-packages/gi/__init__.py");
+    present("GTK for Python", module).map(|_| PathBuf::from("/usr/bin/python3"))
+}
+
 fn under(path: &str) -> PathBuf {
     let folder = env::var_os(FOLDER).map_or_else(|| repo_root().join(".test-tools"), PathBuf::from);
     folder.join(path)

@@ -48,12 +48,14 @@ pub struct RuntimeCommand {
     pub args: Vec<OsString>,
     /// Environment variables that are set; the others are inherited.
     pub env: Vec<(OsString, OsString)>,
+    /// The user's home folder, in which it works for a page that names no other.
+    pub home: Option<PathBuf>,
 }
 
 impl RuntimeCommand {
     /// Returns the runtimes that are started by this command.
     pub(crate) fn runtimes(self, linger: Duration) -> ChatRuntimes {
-        let Self { program, args, env } = self;
+        let Self { program, args, env, .. } = self;
         let settings = ClientSettings {
             args,
             env: env.into_iter().map(|(name, value)| (name, Some(value))).collect(),
@@ -68,11 +70,12 @@ impl RuntimeCommand {
 /// A page's request for a runtime.
 #[derive(Debug, Deserialize)]
 struct ChatStart {
-    /// The folder in which it works, absolute.
-    folder: PathBuf,
+    /// The folder in which it works, absolute; without one, it may work in any.
+    folder: Option<PathBuf>,
 }
 
-/// Starts the runtime in a folder, or finds it there.
+/// Starts the runtime in a folder, or finds it there. For a page that names no folder it is the one
+/// that runs, or a new one in the home folder.
 pub(crate) async fn start(
     State(state): State<PageState>,
     Extension(origin): Extension<PageOrigin>,
@@ -84,8 +87,14 @@ pub(crate) async fn start(
     seat.has_shown_key();
     let body = request_body::read(body, LONGEST_START, state.limits.body_within).await?;
     let ChatStart { folder } = serde_json::from_slice(&body)
-        .map_err(|_| HttpRefusal::new(StatusCode::BAD_REQUEST, "the request names no folder"))?;
-    let chat = chats(&state)?.start(&folder).await.map_err(|error| refusal(&error))?;
+        .map_err(|_| HttpRefusal::new(StatusCode::BAD_REQUEST, "the folder is not a text"))?;
+    let chats = chats(&state)?;
+    let started = match (&folder, &state.home) {
+        (Some(folder), _) => chats.start(folder).await,
+        (None, Some(home)) => chats.running_or_start(home).await,
+        (None, None) => Err(ChatError::NoFolder),
+    };
+    let chat = started.map_err(|error| refusal(&error))?;
     let place = json!({ "session": chat.session(), "folder": chat.folder().to_string_lossy() });
     Ok(json_response(&place))
 }

@@ -88,8 +88,9 @@ impl PageHost {
         })?;
         let streams = Arc::new(Semaphore::new(limits.streams));
         let sessions = Arc::new(PageSessions::new(desk_socket));
+        let home = runtime.as_ref().and_then(|command| command.home.clone());
         let chats = runtime.map(|command| Arc::new(command.runtimes(limits.linger)));
-        let app = router(address, PageState { limits, sessions, chats, streams });
+        let app = router(address, PageState { limits, sessions, chats, home, streams });
         let mut tasks = JoinSet::new();
         tasks.spawn(BrowserConnections::new(limits.connections).serve(listener, app, limits));
         Ok(Self { address, tasks, _file: file })

@@ -1,5 +1,6 @@
 //! What the handlers of requests share, and the limits for browsers.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -48,6 +49,8 @@ pub(crate) struct PageState {
     pub(crate) sessions: Arc<PageSessions>,
     /// The runtime of the chat; `None` if this host starts none.
     pub(crate) chats: Option<Arc<ChatRuntimes>>,
+    /// The folder of a runtime for which a page names none.
+    pub(crate) home: Option<PathBuf>,
     /// The places for event streams.
     pub(crate) streams: Arc<Semaphore>,
 }

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use callgate_client::ChatRuntime;
 use callgate_client::wire::session::MAX_LINE;
+use callgate_client::{ChatError, ChatRuntime};
 use serde::Serialize;
 use tauri::async_runtime::spawn;
 use tauri::ipc::Channel;
@@ -23,15 +23,21 @@ pub(crate) struct ChatPlace {
     folder: PathBuf,
 }
 
-/// Starts the runtime in a folder, or finds it there.
+/// Starts the runtime in a folder, or finds it there. Without a folder it is the one that runs, or a
+/// new one in the home folder.
 #[tauri::command]
 pub(crate) async fn chat_start(
     state: State<'_, ShellState>,
-    folder: PathBuf,
+    folder: Option<PathBuf>,
 ) -> Result<ChatPlace, CommandRefusal> {
     state.program.check()?;
     let before = state.chats.running().await.map(|chat| chat.session().to_owned());
-    let chat = state.chats.start(&folder).await?;
+    let chat = if let Some(folder) = folder {
+        state.chats.start(&folder).await?
+    } else {
+        let home = std::env::home_dir().ok_or(ChatError::NoFolder)?;
+        state.chats.running_or_start(&home).await?
+    };
     if before.as_deref() != Some(chat.session()) {
         spawn(shell_log::follow(Arc::clone(&chat), state.arguments.is_debug));
     }

@@ -6,7 +6,7 @@ use serde::Serialize;
 use tauri::{AppHandle, State};
 
 use crate::command_refusal::CommandRefusal;
-use crate::notices::QuestionNotice;
+use crate::notices::DesktopNotice;
 use crate::outside;
 use crate::shell_state::ShellState;
 use crate::{desktop, folder_dialog, window};
@@ -18,6 +18,7 @@ pub(crate) struct ShellInfo {
     debug: bool,
     folder: Option<PathBuf>,
     shortcut: String,
+    shortcut_problem: Option<String>,
     theme: String,
 }
 
@@ -30,8 +31,9 @@ pub(crate) async fn shell_info(state: State<'_, ShellState>) -> Result<ShellInfo
     Ok(ShellInfo {
         version: env!("CARGO_PKG_VERSION"),
         debug: state.arguments.is_debug,
-        folder: folder.or_else(|| state.arguments.folder.clone()),
+        folder: folder.or_else(|| state.folder()),
         shortcut: choices.shortcut,
+        shortcut_problem: state.shortcut_problem(),
         theme: choices.theme,
     })
 }
@@ -78,9 +80,22 @@ pub(crate) async fn notify(
     project: String,
     kind: String,
 ) -> Result<(), CommandRefusal> {
+    show_notice(&state, DesktopNotice::of_question(&id, &agent, &project, &kind)).await
+}
+
+/// Notifies the user of an answer, without telling what it says.
+#[tauri::command]
+pub(crate) async fn notify_answer(
+    state: State<'_, ShellState>,
+    conversation: String,
+    project: String,
+) -> Result<(), CommandRefusal> {
+    show_notice(&state, DesktopNotice::of_answer(&conversation, &project)).await
+}
+
+async fn show_notice(state: &ShellState, notice: DesktopNotice) -> Result<(), CommandRefusal> {
     let Some(notices) = state.notices.get() else {
         return Err(CommandRefusal::new(503, "this desktop has no notifications"));
     };
-    let notice = QuestionNotice::new(&id, &agent, &project, &kind);
     notices.show(notice).await.map_err(|error| CommandRefusal::new(503, error.to_string()))
 }

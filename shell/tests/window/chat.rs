@@ -1,9 +1,12 @@
 //! A conversation in the window, with the real runtime and a strict fake of a model.
 
 use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
 
 use callgate_testkit::messages::{Messages, Turn};
-use callgate_testkit::proc;
+use callgate_testkit::process::{DEADLINE, Group, run};
+use callgate_testkit::{proc, tools};
 use serde_json::{Value, json};
 
 use crate::stage::{Stage, StageOptions};
@@ -103,32 +106,95 @@ fn the_conversation_is_cleared(stage: &Stage) {
 #[test]
 fn files_are_attached_by_dropping_and_pasting_them() {
     let model = Messages::start([Turn::text("A plan and a picture.")]);
+    let Some(python) = tools::gtk_python() else { return };
     let Some(stage) = with_model(&model) else { return };
     stage.begin_chat();
-    let _ = stage.page.run(
-        "const dropped = new DataTransfer();
-        dropped.items.add(new File(['of the engine'], 'plan.txt', { type: 'text/plain' }));
-        document.querySelector('.chat').dispatchEvent(
-            new DragEvent('drop', { bubbles: true, cancelable: true, dataTransfer: dropped }));
-        const pasted = new DataTransfer();
-        const dot = Uint8Array.from(atob(arguments[0]), one => one.charCodeAt(0));
-        pasted.items.add(new File([dot], 'screen.png', { type: 'image/png' }));
-        document.querySelector('[data-message]').dispatchEvent(
-            new ClipboardEvent('paste', { bubbles: true, cancelable: true, clipboardData: pasted }));",
-        &json!([DOT]),
-    );
+    fs::write(stage.path("plan.txt"), "of the engine").unwrap();
+    fs::write(stage.path("list.txt"), "of the files").unwrap();
+    fs::write(stage.path("dot.png"), DOT).unwrap();
+    drag(&stage, &python, "plan.txt");
     stage.page.wait_for("the file", "return document.querySelector('[data-file=\"plan.txt\"]')");
+
+    let desktop = &stage.desktop;
+    let window = desktop.wait_for_window();
+    desktop.xdotool(&["windowactivate", "--sync", &window]).expect("the window can be activated");
+    let copied = paste(&stage, "image/png", &stage.path("dot.png"));
     stage
         .page
-        .wait_for("the picture", "return document.querySelector('[data-file=\"screen.png\"] img')");
+        .wait_for("the picture", "return document.querySelector('[data-file=\"pasted.png\"] img')");
+    fs::write(stage.path("copied"), format!("file://{}\r\n", stage.path("list.txt").display()))
+        .unwrap();
+    drop(copied);
+    let _copied = paste(&stage, "text/uri-list", &stage.path("copied"));
+    stage.page.wait_for("the copy", "return document.querySelector('[data-file=\"list.txt\"]')");
+    assert_eq!(stage.page.count("[data-file]"), 3);
+    assert_eq!(
+        stage.page.run("return document.querySelector('[data-message]').value", &json!([])),
+        "",
+        "the address of a file is no message"
+    );
     stage.say("What is it?");
     stage.wait_for_answer("A plan and a picture.");
     let sent = model.last().body["messages"].to_string();
-    assert!(sent.contains("of the engine") && sent.contains("image/png"), "{sent}");
+    for part in ["of the engine", "of the files", "image/png"] {
+        assert!(sent.contains(part), "{part} is not in {sent}");
+    }
+}
+
+/// Drags a file out of another program and drops it onto the window, by the mouse.
+fn drag(stage: &Stage, python: &Path, file: &str) {
+    let desktop = &stage.desktop;
+    let mut source = Command::new(python);
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/window/drag_source.py");
+    source.arg(script).arg(format!("file://{}", stage.path(file).display()));
+    source.env_clear().envs(desktop.environment()).stdin(Stdio::null());
+    let _source = Group::spawn(source);
+    let window = desktop.until("the other program", || {
+        desktop.xdotool(&["search", "--onlyvisible", "--name", "^drag source$"])
+    });
+    desktop.xdotool(&["windowraise", &window]).expect("it comes to the front");
+    desktop.xdotool(&["mousemove", "--window", &window, "30", "30"]).expect("the mouse moves");
+    desktop.xdotool(&["mousedown", "1"]).expect("the button goes down");
+    let mut at = 0;
+    // The window notices what is held over it while the mouse moves.
+    desktop.until("a drag over the window", || {
+        at += 1;
+        let (x, y) = (600 + at % 40, 500 + at % 7);
+        desktop.xdotool(&["mousemove", &x.to_string(), &y.to_string()])?;
+        let is_over = "return !!document.querySelector('.chat.is-dragging')";
+        (stage.page.run(is_over, &json!([])) == true).then_some(())
+    });
+    desktop.xdotool(&["mouseup", "1"]).expect("the button goes up");
+}
+
+/// Copies what is in a file to the clipboard, as this kind, and presses the keys for pasting. The
+/// clipboard has it until the program that is returned ends.
+fn paste(stage: &Stage, kind: &str, file: &Path) -> Group {
+    let xclip = |arguments: &[&str]| {
+        let mut command = Command::new("xclip");
+        command.args(["-selection", "clipboard", "-t"]).args(arguments);
+        command.env("DISPLAY", &stage.desktop.display);
+        command.stdin(Stdio::null());
+        command
+    };
+    let mut owner = xclip(&[kind, "-quiet", "-i"]);
+    owner.arg(file).stdout(Stdio::null()).stderr(Stdio::null());
+    let owner = Group::spawn(owner);
+    stage.desktop.until("it is in the clipboard", || {
+        let offered = run(xclip(&["TARGETS", "-o"]), DEADLINE).stdout;
+        offered.lines().any(|line| line == kind).then_some(())
+    });
+    stage.page.click("[data-message]");
+    stage.desktop.xdotool(&["key", "ctrl+v"]).expect("keys can be pressed");
+    owner
 }
 
 /// A picture of one point.
-const DOT: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+const DOT: &[u8] = &[
+    137, 80, 78, 71, 13, 10, 26, 10, 0, 0, 0, 13, 73, 72, 68, 82, 0, 0, 0, 1, 0, 0, 0, 1, 8, 6, 0,
+    0, 0, 31, 21, 196, 137, 0, 0, 0, 13, 73, 68, 65, 84, 120, 218, 99, 100, 248, 207, 80, 15, 0, 3,
+    134, 1, 128, 90, 52, 125, 107, 0, 0, 0, 0, 73, 69, 78, 68, 174, 66, 96, 130,
+];
 
 #[test]
 fn a_page_that_does_not_read_needs_little_memory() {
@@ -147,6 +213,10 @@ fn a_page_that_does_not_read_needs_little_memory() {
         done"#;
     let options = StageOptions { runtime: Some(script), ..StageOptions::default() };
     let Some(stage) = Stage::start(&options) else { return };
+    // The chat itself would show all of it.
+    let _ = stage.page.run("location.hash = '#/inbox'", &json!([]));
+    stage.page.reload();
+    stage.page.wait_for("no desk", "return document.querySelector('[data-no-desk]')");
     let start = json!({ "folder": stage.path("work").to_str().unwrap() });
     stage.invoke("chat_start", &start).unwrap();
     let line = json!({ "id": "a", "kind": "user_message", "message": "Go on" }).to_string();
@@ -212,6 +282,8 @@ fn large_messages_arrive_in_order() {
         const events = new Channel();
         const sizes = [10, 50000, 20, 200000, 30];
         events.onmessage = (event) => {
+            // The page asks for things of its own.
+            if (event.event === 'request' && event.data.kind !== 'user_message') return;
             seen.push([event.event, event.id, JSON.stringify(event.data).length]);
             if (seen.filter(([kind]) => kind === 'request').length === sizes.length) done(seen);
         };

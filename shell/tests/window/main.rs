@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a failed step is a failed test")]
 
+mod assistant;
 mod bus_services;
 mod chat;
 mod endings;

@@ -12,6 +12,23 @@ fn press(desktop: &TestDesktop, keys: &str) {
     desktop.xdotool(&["key", "--clearmodifiers", keys]).expect("keys can be pressed");
 }
 
+/// Types into the window that has the focus, as hands do, once the composer has it.
+pub(crate) fn type_message(stage: &Stage, words: &str) {
+    let window = stage.desktop.wait_for_window();
+    stage.desktop.until("the window has the focus", || {
+        (stage.desktop.xdotool(&["getactivewindow"]).as_ref() == Some(&window)).then_some(())
+    });
+    stage.page.wait_for(
+        "the focus",
+        "return document.hasFocus() && document.activeElement.matches('[data-message]')",
+    );
+    stage.desktop.xdotool(&["type", "--delay", "20", words]).expect("keys can be pressed");
+    stage.page.wait_for(
+        words,
+        &format!("return document.querySelector('[data-message]').value === {}", json!(words)),
+    );
+}
+
 #[test]
 fn the_shortcut_toggles_the_window_and_can_be_changed() {
     let options = StageOptions { arguments: &["--debug"], ..StageOptions::default() };
@@ -30,6 +47,13 @@ fn the_shortcut_toggles_the_window_and_can_be_changed() {
     desktop.until("the window has the focus", || {
         (desktop.xdotool(&["getactivewindow"]).as_ref() == Some(&window)).then_some(())
     });
+    // Whoever calls the window can write at once, wherever the page was left.
+    let _ = stage.page.run("location.hash = '#/settings'", &json!([]));
+    stage.page.wait_for("settings", "return document.querySelector('[data-view=settings]')");
+    press(desktop, "ctrl+shift+space");
+    desktop.wait_for_no_window();
+    press(desktop, "ctrl+shift+space");
+    type_message(&stage, "add");
     press(desktop, "ctrl+shift+space");
     desktop.wait_for_no_window();
 
@@ -130,8 +154,6 @@ fn the_menu_of_the_tray_restarts_the_runtime() {
     let settings = "[agent]\nengine = \"offline\"\n";
     let options = StageOptions { settings, ..StageOptions::default() };
     let Some(stage) = Stage::start_on(desktop, &options) else { return };
-    // Without a runtime there is nothing to restart.
-    panel.choose("Restart");
     stage.begin_chat();
     let first = stage.runtime_pid();
     panel.choose("Restart");
@@ -157,7 +179,8 @@ fn a_folder_is_chosen_in_a_dialog_of_the_system() {
         let window = desktop.until("the dialog", dialog);
         desktop.xdotool(&["windowactivate", "--sync", &window]).expect("it can be activated");
     };
-    let _ = stage.page.run("location.hash = '#/chat'", &json!([]));
+    stage.begin_chat();
+    stage.page.click(".folder");
     open("[data-choose-folder]");
     let refused = stage.invoke("folder_choose", &json!({ "first": null })).unwrap_err();
     assert_eq!(refused["status"], 409, "one dialog at a time");
@@ -165,9 +188,11 @@ fn a_folder_is_chosen_in_a_dialog_of_the_system() {
     desktop.until("no dialog", || dialog().is_none().then_some(()));
     let typed =
         || stage.page.run("return document.querySelector('[data-folder]').value", &json!([]));
-    assert_eq!(typed(), "", "nothing was chosen");
+    let before = stage.path("work");
+    assert_eq!(typed(), before.to_str().unwrap(), "nothing was chosen");
     open("[data-choose-folder]");
-    let folder = stage.path("work");
+    let folder = stage.path("other");
+    std::fs::create_dir(&folder).unwrap();
     let folder = folder.to_str().unwrap();
     // A path that is typed is a place in GTK's dialog.
     desktop.xdotool(&["type", "--delay", "20", folder]).expect("keys can be pressed");
@@ -181,7 +206,7 @@ fn a_folder_is_chosen_in_a_dialog_of_the_system() {
     let file = stage.path(".config/callgate/config.toml");
     desktop.until("the folder is a setting", || {
         let text = std::fs::read_to_string(&file).unwrap_or_default();
-        text.contains(&format!("roots = [\"{folder}\"]")).then_some(())
+        text.contains(&format!("roots = [{before:?}, \"{folder}\"]")).then_some(())
     });
 }
 

@@ -24,6 +24,8 @@ pub(crate) struct Stage {
 #[derive(Default)]
 pub(crate) struct StageOptions<'a> {
     pub(crate) arguments: &'a [&'a str],
+    /// Whether the shell is started without a folder; else it is the folder `work`.
+    pub(crate) is_folderless: bool,
     pub(crate) variables: &'a [(&'a str, String)],
     /// The runtime, in place of the real one: the body of a shell script.
     pub(crate) runtime: Option<&'a str>,
@@ -57,7 +59,11 @@ impl Stage {
         if !options.settings.is_empty() {
             fs::write(home.join(".config/callgate/config.toml"), options.settings).unwrap();
         }
-        let page = Browser::start_web_view(Path::new(&shell()), options.arguments, |driver| {
+        let mut arguments = options.arguments.to_vec();
+        if !options.is_folderless {
+            arguments.push("work");
+        }
+        let page = Browser::start_web_view(Path::new(&shell()), &arguments, |driver| {
             driver.env_clear().envs(environment(&desktop, options)).current_dir(home);
             let log = OpenOptions::new().create(true).append(true).open(home.join("shell.log"));
             let log = log.unwrap();
@@ -137,11 +143,9 @@ impl Stage {
         })
     }
 
-    /// Opens the chat in the user's folder.
+    /// Opens the chat, and waits until its runtime is ready.
     pub(crate) fn begin_chat(&self) {
         let _ = self.page.run("location.hash = '#/chat'", &json!([]));
-        self.page.fill("[data-folder]", self.path("work").to_str().unwrap());
-        self.page.click("[data-start]");
         self.page
             .wait_for("a runtime", "return document.querySelector('[data-send]:not([disabled])')");
     }

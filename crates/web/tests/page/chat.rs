@@ -178,6 +178,19 @@ fn a_folder_that_is_none_and_a_key_that_is_wrong_start_nothing() {
 }
 
 #[test]
+fn a_page_that_names_no_folder_gets_the_runtime_that_runs_or_one_in_the_home_folder() {
+    let house = House::new();
+    let key = house.page();
+    let mut first = post(&house, &key, "/api/chat/start", &json!({ "folder": null }));
+    let home = house.folder.path().canonicalize().unwrap();
+    assert_eq!((first.status, &first.json()["folder"]), (200, &json!(home)));
+    assert_eq!(post(&house, &key, "/api/chat/start", &json!({ "folder": "/usr" })).status, 200);
+    let mut next = post(&house, &key, "/api/chat/start", &json!({}));
+    assert_eq!((next.status, &next.json()["folder"]), (200, &json!("/usr")));
+    assert_eq!(post(&house, &key, "/api/chat/start", &json!({ "folder": 7 })).status, 400);
+}
+
+#[test]
 fn a_runtime_is_started_again_when_a_page_asks_for_it() {
     let house = House::new();
     let key = house.page();

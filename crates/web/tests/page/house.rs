@@ -125,6 +125,7 @@ impl House {
             program: "/bin/sh".into(),
             args: vec!["-c".into(), script.into()],
             env: vec![("HOUSE".into(), self.folder.path().into())],
+            home: Some(self.folder.path().into()),
         }
     }
 

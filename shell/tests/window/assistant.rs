@@ -1,0 +1,108 @@
+//! The window as an assistant that is one keystroke away: its first screen, a shortcut that is taken,
+//! a second start with a folder, and answers that come while it is hidden.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Value, json};
+use x11rb::connection::Connection;
+use x11rb::protocol::xproto::{ConnectionExt, GrabMode, ModMask};
+use x11rb::rust_connection::RustConnection;
+
+use crate::bus_services::NoticeService;
+use crate::manners::type_message;
+use crate::stage::{Stage, StageOptions};
+use crate::test_desktop::TestDesktop;
+
+/// A desktop whose user wants everything one and a half times as large.
+const LARGE: &str = "[Settings]\ngtk-xft-dpi=147456\n";
+
+/// Waits until the chat works in a folder.
+fn wait_for_folder(stage: &Stage, folder: &Path) {
+    let shown = "document.querySelector('.folder')?.textContent";
+    stage.page.wait_for("the folder", &format!("return {shown}.includes({})", json!(folder)));
+}
+
+#[test]
+fn the_first_screen_is_a_composer_in_the_home_folder_beside_the_conversations() {
+    let Some(desktop) = TestDesktop::start() else { return };
+    fs::create_dir_all(desktop.home.path().join(".config/gtk-3.0")).unwrap();
+    fs::write(desktop.home.path().join(".config/gtk-3.0/settings.ini"), LARGE).unwrap();
+    let options = StageOptions { is_folderless: true, ..StageOptions::default() };
+    let Some(stage) = Stage::start_on(desktop, &options) else { return };
+    type_message(&stage, "Good morning");
+    let home = stage.desktop.home.path().canonicalize().unwrap();
+    wait_for_folder(&stage, &home);
+    let is_full = "return innerWidth >= 1100
+        && document.querySelector('.chat .list-pane').checkVisibility()
+        && document.querySelector('.nav .brand span').offsetWidth > 10";
+    assert_eq!(stage.page.run(is_full, &json!([])), true, "not all of it is side by side");
+
+    // The last folder is the first of the next start, and a second start has its own.
+    let other = stage.path("other");
+    fs::create_dir(&other).unwrap();
+    stage.start_again(&[other.to_str().unwrap()]);
+    wait_for_folder(&stage, &other);
+    let Some(stage) = Stage::start_on(stage.end(), &options) else { return };
+    wait_for_folder(&stage, &other);
+}
+
+#[test]
+fn a_shortcut_that_another_program_has_is_told_in_the_window() {
+    let Some(desktop) = TestDesktop::start() else { return };
+    let (other, screen) = RustConnection::connect(Some(&desktop.display)).unwrap();
+    let root = other.setup().roots[screen].root;
+    let modifiers = ModMask::CONTROL | ModMask::SHIFT;
+    let (first, mapping) = (other.setup().min_keycode, {
+        let (first, last) = (other.setup().min_keycode, other.setup().max_keycode);
+        other.get_keyboard_mapping(first, last - first + 1).unwrap().reply().unwrap()
+    });
+    let mut keys = mapping.keysyms.chunks(usize::from(mapping.keysyms_per_keycode));
+    let space = keys.position(|names| names.first() == Some(&u32::from(b' '))).unwrap();
+    let space = first + u8::try_from(space).unwrap();
+    let mode = GrabMode::ASYNC;
+    other.grab_key(false, root, modifiers, space, mode, mode).unwrap().check().unwrap();
+
+    let Some(stage) = Stage::start_on(desktop, &StageOptions::default()) else { return };
+    let told = "[data-shortcut-problem]";
+    stage.page.wait_for_text(told, "Ctrl+Shift+Space: another program has this shortcut");
+    // A page that is loaded later knows it, too.
+    stage.page.reload();
+    stage.page.wait_for_text(told, "another program");
+    let write = json!({ "key": "shell.shortcut", "value": "Ctrl+Alt+K" });
+    assert_eq!(stage.invoke("settings_write", &write), Ok(Value::Null));
+    stage.page.wait_until_gone(told);
+}
+
+/// Answers when the user's home has the file `go`.
+const SLOW: &str = r#"printf '{"type":"ready","timestamp":1}\n'
+    while IFS= read -r line; do
+        id=$(sed 's/.*"id":"\([^"]*\)".*/\1/' <<<"$line")
+        case $line in
+        *user_message*)
+            until [ -e "$HOME/go" ]; do sleep 0.05; done
+            printf '{"type":"token","id":"%s","token":"a-secret-word","timestamp":2}\n' "$id" ;;
+        esac
+        printf '{"type":"done","id":"%s","timestamp":%s000}\n' "$id" "$(date +%s)"
+    done"#;
+
+#[test]
+fn an_answer_that_comes_while_the_window_is_hidden_is_notified() {
+    let Some(desktop) = TestDesktop::start() else { return };
+    let service = NoticeService::start(&desktop);
+    let options = StageOptions { runtime: Some(SLOW), ..StageOptions::default() };
+    let Some(stage) = Stage::start_on(desktop, &options) else { return };
+    stage.desktop.wait_for_window();
+    stage.begin_chat();
+    stage.say("Take your time");
+    assert_eq!(stage.invoke("window_hide", &json!({})), Ok(Value::Null));
+    stage.desktop.wait_for_no_window();
+    fs::write(stage.path("go"), "").unwrap();
+    let notice = service.wait_for(1);
+    assert_eq!((&*notice.summary, &*notice.body), ("Answer ready", "in work"));
+    assert_eq!(notice.actions, ["default", "Open", "open", "Open"]);
+    service.press(notice.id, "open");
+    stage.desktop.wait_for_window();
+    stage.wait_for_answer("a-secret-word");
+    service.wait_until_closed(notice.id);
+}

@@ -1,0 +1,170 @@
+//! The chat as an assistant: what is typed is a message, and answers a question only where the question
+//! has the focus; and there is room for it in narrow windows.
+
+use callgate_testkit::browser::Browser;
+use serde_json::{Value, json};
+
+use crate::barriers::assert_fits;
+use crate::desktop::{ESCAPE, answers, shell, tell, wait_for_card, wait_until_ready};
+
+/// Keys as `WebDriver` names them.
+pub(crate) const ARROW_UP: &str = "\u{e013}";
+pub(crate) const BACKSPACE: &str = "\u{e003}";
+const ENTER: &str = "\u{e007}";
+
+fn assert_focused(browser: &Browser, css: &str) {
+    browser.wait_for(
+        &format!("the focus in {css}"),
+        &format!("return document.activeElement.closest({})", json!(css)),
+    );
+}
+
+fn message(browser: &Browser) -> Value {
+    browser.run("return document.querySelector('[data-message]').value", &json!([]))
+}
+
+#[test]
+fn typing_goes_to_the_composer_and_answers_no_question() {
+    let Some((_desk, browser)) = shell(&json!({})) else { return };
+    wait_until_ready(&browser);
+    assert_focused(&browser, "[data-message]");
+    // The runtime asks something while the first key is down.
+    let _ = browser.run(
+        "const line = { id: 'page', kind: 'user_message', message: 'run it', metadata: { conversationId: 'c1' } };
+        const ask = () => __TAURI__.core.invoke('chat_send', { line: JSON.stringify(line) });
+        document.addEventListener('keydown', ask, { once: true })",
+        &json!([]),
+    );
+    browser.press_keys("add");
+    wait_for_card(&browser, "make test");
+    // The question is not new any more, and has not taken the focus either.
+    browser.press_keys("add");
+    assert_focused(&browser, "[data-message]");
+    assert_eq!(message(&browser), "addadd");
+    // Without the focus anywhere, letters and digits lead back to the message.
+    browser.click(".chat-pane .who");
+    browser.wait_for("no focus", "return document.activeElement === document.body");
+    browser.press_keys("gh1");
+    assert_eq!(message(&browser), "addaddgh1");
+    assert_eq!(browser.run("return location.hash", &json!([])), "#/chat");
+    assert_eq!(browser.count("[data-words], dialog"), 0);
+    assert_eq!(answers(&browser), Vec::<Value>::new());
+    assert_eq!(browser.complaints(), Vec::<String>::new());
+}
+
+#[test]
+fn a_focused_question_is_answered_by_keys_but_not_while_it_is_new() {
+    let Some((_desk, browser)) = shell(&json!({})) else { return };
+    wait_until_ready(&browser);
+    // For a page whose clock is ahead, every key was pressed as soon as the question was there.
+    let _ = browser.run(
+        "const now = performance.now.bind(performance);
+        performance.now = () => now() + 3_600_000",
+        &json!([]),
+    );
+    browser.press_keys(&format!("run it{ENTER}"));
+    browser.wait_for_text(".chat-question .card", "make test");
+    browser.click("#card-title");
+    assert_focused(&browser, ".chat-question");
+    browser.press_keys("adre1");
+    browser.wait_for_text(".toast", "This question has just appeared.");
+    assert_eq!(browser.count("[data-words], dialog"), 0);
+    assert_eq!(answers(&browser), Vec::<Value>::new());
+    let _ = browser.run("delete performance.now", &json!([]));
+    let asked = browser.run("return document.querySelector('.card').dataset.question", &json!([]));
+    tell(&browser, &json!({ "kind": "deny_question", "id": asked }));
+    browser.wait_until_gone(".chat-question");
+
+    // Two questions: the second does not inherit the focus of the first.
+    for _ in 0..2 {
+        assert_focused(&browser, "[data-message]");
+        browser.press_keys(&format!("run it{ENTER}"));
+    }
+    wait_for_card(&browser, "make test");
+    browser.press_keys(ARROW_UP);
+    assert_focused(&browser, ".chat-question");
+    browser.press_keys(ESCAPE);
+    assert_focused(&browser, "[data-message]");
+    browser.press_keys(ARROW_UP);
+    assert_focused(&browser, ".chat-question");
+    let first = browser.run("return document.querySelector('.card').dataset.question", &json!([]));
+    browser.press_keys("a");
+    browser.wait_for_text(".chat-inner", "It was allowed: allow.");
+    browser.wait_for(
+        "the second question",
+        &format!("return document.querySelector('.card')?.dataset.question !== {first}"),
+    );
+    assert_focused(&browser, "[data-message]");
+    wait_for_card(&browser, "make test");
+    browser.press_keys("a");
+    assert_eq!(message(&browser), "a");
+    // A page that comes into view is as new as what it shows.
+    let _ = browser.run(
+        "const now = performance.now.bind(performance);
+        performance.now = () => now() + 3_600_000;
+        document.dispatchEvent(new Event('visibilitychange'))",
+        &json!([]),
+    );
+    browser.wait_for("it is new", "return document.querySelector('.card[data-settling]')");
+    browser.click("#card-title");
+    assert_focused(&browser, ".chat-question");
+    browser.press_keys("ad");
+    let decisions: Vec<_> = answers(&browser).iter().map(|one| one["decision"].clone()).collect();
+    assert_eq!(decisions, ["deny", "allow"]);
+    assert_eq!(browser.complaints(), Vec::<String>::new());
+}
+
+#[test]
+fn narrow_windows_have_a_way_to_every_conversation_and_mode() {
+    let Some((_desk, browser)) = shell(&json!({})) else { return };
+    wait_until_ready(&browser);
+    // The field grows with its text, and is low again when the message is sent.
+    browser.fill("[data-message]", &"a long message ".repeat(30));
+    browser.wait_for("room", &format!("return {HEIGHT} > 80"));
+    browser.press_keys(ENTER);
+    browser.wait_for("little room", &format!("return {HEIGHT} < 60"));
+    browser.resize(1000, 800);
+    browser.click("[data-list]");
+    browser.wait_for("the list", IS_LISTED);
+    // The conversation that is open already.
+    browser.click(".conversation[aria-current=true]");
+    browser.wait_for("the conversation", IS_CONVERSATION);
+    browser.click("[data-list]");
+    browser.wait_for("the list", IS_LISTED);
+    let _ = browser.run("history.back()", &json!([]));
+    browser.wait_for("the conversation", IS_CONVERSATION);
+
+    let problem = "Ctrl+Shift+Space: another program has this shortcut";
+    tell(&browser, &json!({ "kind": "shortcut", "problem": problem }));
+    browser.wait_for_text("[data-shortcut-problem]", problem);
+    browser.press_keys(&format!("run it{ENTER}"));
+    for width in [360, 320] {
+        browser.resize(width, 640);
+        wait_for_card(&browser, "make test");
+        assert_fits(&browser, &format!("the chat at {width}"));
+        browser.click("[data-list]");
+        browser.wait_for("the list", IS_LISTED);
+        assert_fits(&browser, &format!("the list at {width}"));
+        browser.click(".list-head .chat-back");
+        browser.wait_for("the conversation", IS_CONVERSATION);
+        browser.click("[data-menu]");
+        let mode = if width == 360 { "plan" } else { "auto" };
+        browser.click(&format!("dialog [data-choice={mode}]"));
+        browser.wait_for(
+            mode,
+            &format!(
+                "return document.querySelector('dialog [data-choice={mode}][aria-pressed=true]')"
+            ),
+        );
+        assert_fits(&browser, &format!("the menu at {width}"));
+        browser.click("dialog [aria-label=Close]");
+        browser.wait_until_gone("dialog");
+    }
+    assert_eq!(browser.complaints(), Vec::<String>::new());
+}
+
+const HEIGHT: &str = "document.querySelector('[data-message]').offsetHeight";
+const IS_LISTED: &str = "return document.querySelector('.conversation')?.checkVisibility()
+    && !document.querySelector('[data-message]').checkVisibility()";
+const IS_CONVERSATION: &str = "return document.querySelector('[data-message]')?.checkVisibility()
+    && !document.querySelector('.conversation').checkVisibility()";
