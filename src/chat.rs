@@ -1,5 +1,6 @@
 //! `callgate chat`: talk to an agent in the terminal, or send one message from a script.
 
+mod answer_prompt;
 mod attached_files;
 mod chat_core;
 mod command_menu;
@@ -20,6 +21,7 @@ mod terminal_chat;
 mod tool_card;
 mod tool_result;
 mod transcript;
+mod typing_guard;
 mod wanted_conversation;
 
 use std::env;

@@ -55,6 +55,9 @@ const GOOD: &[&str] = &[
     r#"{"type":"tool_progress","id":"1","data":{"toolId":"t","stream":"stderr","text":""},"timestamp":0}"#,
     r#"{"type":"permission_request","id":"1","data":{"question":"q","toolId":"t","toolName":"n","input":{},"title":""},"timestamp":0}"#,
     r#"{"type":"permission_resolved","id":"1","data":{"question":"q","decision":"another","text":""},"timestamp":0}"#,
+    r#"{"id":"1","kind":"question_answer","question":"q","outcome":"cancelled"}"#,
+    r#"{"type":"question","id":"1","data":{"question":"q","toolId":"t","text":"","fields":[{"name":"a","title":"A","required":true,"type":"number","maximum":2.5}]},"timestamp":0}"#,
+    r#"{"type":"question_resolved","id":"1","data":{"question":"q","outcome":"another","text":""},"timestamp":0}"#,
     r#"{"type":"notice","id":"1","data":{"kind":"another","text":""},"timestamp":0}"#,
     r#"{"type":"done","id":"1","data":{"kind":"edit_last","stopReason":"another","usage":{"inputTokens":0,"outputTokens":0,"cacheReadTokens":0,"cacheWriteTokens":0},"cost":null},"timestamp":0}"#,
     r#"{"type":"done","id":"1","data":{"kind":"list_conversations","conversations":[],"current":null},"timestamp":0}"#,
@@ -132,6 +135,10 @@ const BAD: &[&str] = &[
     r#"{"type":"permission_request","id":"1","data":{"question":"q","toolId":"t","toolName":"n","input":{},"title":"","deadline":"soon"},"timestamp":0}"#,
     r#"{"type":"permission_request","id":"1","data":{"question":"q","toolId":"t","toolName":"n","input":{},"title":"","canAllowAlways":"no"},"timestamp":0}"#,
     r#"{"type":"permission_resolved","id":"1","data":{"question":"q","text":""},"timestamp":0}"#,
+    r#"{"id":"1","kind":"question_answer","question":"q"}"#,
+    r#"{"id":"1","kind":"question_answer","question":"q","outcome":"allow"}"#,
+    r#"{"type":"question","id":"1","data":{"question":"q","toolId":"t","text":"","fields":[{"name":"a","title":"A","required":true,"type":"colour"}]},"timestamp":0}"#,
+    r#"{"type":"question_resolved","id":"1","data":{"question":"q","text":""},"timestamp":0}"#,
     r#"{"type":"notice","id":"1","data":{"text":""},"timestamp":0}"#,
     r#"{"type":"notice","id":"1","timestamp":0}"#,
     r#"{"type":"done","id":null,"timestamp":0}"#,
@@ -197,6 +204,8 @@ export function shown(response: AgentResponse): string {
     case 'usage': return String(response.data.cost ?? response.data.contextTokens);
     case 'permission_request': return response.data.diff ?? response.data.title;
     case 'permission_resolved': return response.data.text;
+    case 'question': return response.data.fields.map((field) => field.type).join();
+    case 'question_resolved': return response.data.outcome;
     case 'notice': return response.data.text;
     case 'done': return end(response);
     case 'error': return response.error;

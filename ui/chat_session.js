@@ -250,6 +250,19 @@ export class ChatSession {
     await this.#link.ended(await this.#link.sendLine(line));
   }
 
+  /**
+   * Answers a question of the model or of a tool server. Returns why that was refused, else "".
+   * @param {string} question @param {"answered" | "declined"} outcome @param {Record<string, unknown>} [values]
+   */
+  async answerQuestion(question, outcome, values) {
+    try {
+      await this.#link.ask("question_answer", { question, outcome, ...(values ? { values } : {}) });
+      return "";
+    } catch (error) {
+      return errorText(error);
+    }
+  }
+
   /** @param {string} engine @param {string | null} model */
   setEngine(engine, model) {
     const fields = { conversationId: this.conversation, engine, ...(model ? { model } : {}) };

@@ -1,5 +1,6 @@
 // What chat pages know of the runtime's session, put together from its events.
 
+/** @typedef {{data: import("../docs/protocol/session.js").QuestionResponse["data"], request: string, conversation: string}} AgentQuestion */
 /** @typedef {import("../docs/protocol/session.js").AgentResponse} AgentResponse */
 /** @typedef {import("../docs/protocol/session.js").Conversation} Conversation */
 /** @typedef {{mime: string, name?: string, data?: string, size?: number}} ChatFile */
@@ -70,6 +71,8 @@ export class ChatStore {
   ended = [];
   /** @type {Map<string, AskedQuestion>} what the runtime waits to be answered, by id */
   questions = new Map();
+  /** @type {Map<string, AgentQuestion>} what the model and tool servers ask, by id */
+  asked = new Map();
   /** @type {Record<string, Meter>} by conversation */
   meters = {};
   /** @type {Map<string, {conversation: string, turns: Turn[], askedAt: number}>} */
@@ -89,6 +92,7 @@ export class ChatStore {
     this.live = [];
     this.loaded = null;
     this.questions.clear();
+    this.asked.clear();
     this.#loads.clear();
     this.#clears.clear();
     this.#ends.clear();
@@ -127,6 +131,9 @@ export class ChatStore {
     const turn = load ? loadedTurn(load, reply) : this.live.find(({ id }) => id === reply.id);
     if (reply.type === "permission_request") this.#asked(reply, turn?.conversation ?? "");
     if (reply.type === "permission_resolved") this.questions.delete(reply.data.question);
+    if (reply.type === "question")
+      this.asked.set(reply.data.question, { data: reply.data, request: reply.id, conversation: turn?.conversation ?? "" });
+    if (reply.type === "question_resolved") this.asked.delete(reply.data.question);
     if (turn) {
       turn.heardAt = Date.now();
       apply(turn, reply);
@@ -150,21 +157,25 @@ export class ChatStore {
 
   /**
    * Takes the status of the runtime: what it asks may have been missed.
-   * @param {{questions?: any[], requests?: {id: string, conversationId?: string}[]}} status
+   * @param {{questions?: any[], agentQuestions?: any[], requests?: {id: string, conversationId?: string}[]}} status
    */
-  statusLoaded({ questions, requests }) {
+  statusLoaded({ questions, agentQuestions, requests }) {
+    const conversationOf = (/** @type {string} */ of) => requests?.find(({ id }) => id === of)?.conversationId ?? "";
+    if (agentQuestions)
+      this.asked = new Map(
+        agentQuestions.map(({ id, data }) => [data.question, { data, request: id, conversation: conversationOf(id) }]),
+      );
     if (!questions) return;
     const open = new Set(questions.map(({ data }) => data.question));
     for (const id of this.questions.keys()) if (!open.has(id)) this.questions.delete(id);
     for (const question of questions) {
-      const request = requests?.find(({ id }) => id === question.id);
-      if (!this.questions.has(question.data.question)) this.#asked(question, request?.conversationId ?? "");
+      if (!this.questions.has(question.data.question)) this.#asked(question, conversationOf(question.id));
     }
   }
 
   /** Returns true if a turn waits for a person. @param {Turn} turn */
   isAsking({ id }) {
-    return [...this.questions.values()].some(({ request }) => request === id);
+    return [...this.questions.values(), ...this.asked.values()].some(({ request }) => request === id);
   }
 
   /** Forgets what was said in a conversation. @param {string} conversation */
@@ -193,6 +204,7 @@ export class ChatStore {
     turn.overAt = reply.timestamp ?? 0;
     this.ended.push(turn);
     for (const [id, { request }] of this.questions) if (request === turn.id) this.questions.delete(id);
+    for (const [id, { request }] of this.asked) if (request === turn.id) this.asked.delete(id);
     turn.error = reply.type === "error" ? reply.error : "";
     turn.stopReason = reply.data?.stopReason ?? "";
     // It is part of the turn that it steered.

@@ -15,6 +15,7 @@ export type AgentRequest =
 export type ExtensionRequest =
   | CancelRequest
   | PermissionAnswerRequest
+  | QuestionAnswerRequest
   | NewConversationRequest
   | ListConversationsRequest
   | LoadConversationRequest
@@ -56,6 +57,8 @@ export type ExtensionResponse =
   | UsageResponse
   | PermissionRequestResponse
   | PermissionResolvedResponse
+  | QuestionResponse
+  | QuestionResolvedResponse
   | NoticeResponse;
 
 /** One of the known words, or any other; a reader accepts both. */
@@ -71,6 +74,7 @@ export type Capability = Word<
   | 'hello'
   | 'cancel'
   | 'permission'
+  | 'question'
   | 'conversations'
   | 'load_events'
   | 'edit'
@@ -158,7 +162,7 @@ export interface ClearHistoryRequest extends Requested<'clear_history'> {
 export interface GetStatusRequest extends Requested<'get_status'> {}
 
 export interface HelloRequest extends Requested<'hello'> {
-  /** What the front end accepts: `thinking`, `tool_input`, `tool_progress`, `usage`, `permission`, `notice`. */
+  /** What the front end accepts: `thinking`, `tool_input`, `tool_progress`, `usage`, `permission`, `question`, `notice`. */
   capabilities: Capability[];
   /** The tools that the front end supplies. */
   tools?: FrontTool[];
@@ -207,6 +211,14 @@ export interface AllowAlwaysRequest extends PermissionAnswer<'allow_always'> {
 
 export interface DenyRequest extends PermissionAnswer<'deny'> {
   input?: never;
+}
+
+export interface QuestionAnswerRequest extends Requested<'question_answer'> {
+  /** The `question` of the `question`. */
+  question: string;
+  outcome: 'answered' | 'declined' | 'cancelled';
+  /** With `answered`: the values by the names of their fields. */
+  values?: Record<string, string | number | boolean | string[]>;
 }
 
 export interface NewConversationRequest extends Requested<'new_conversation'> {
@@ -466,6 +478,56 @@ export interface PermissionRequestResponse extends Reply<'permission_request'> {
   };
 }
 
+/** A question of the model or of a tool server. Its answer permits nothing. */
+export interface QuestionResponse extends Reply<'question'> {
+  data: {
+    /** Identifies the question. */
+    question: string;
+    /** The call that waits for the answer. */
+    toolId: string;
+    /** The tool server that asks; absent if the model asks. */
+    server?: string;
+    /** What is asked. */
+    text: string;
+    /** An address that the person is asked to visit. It must not be opened unasked. */
+    url?: string;
+    /** What an answer consists of; none if consent is all that is asked for. */
+    fields: QuestionField[];
+    /** Until when an answer counts, in milliseconds since the Unix epoch. */
+    deadline?: number;
+  };
+}
+
+/** One part of the answer to a question. */
+export type QuestionField = {
+  /** Its name in the `values` of an answer. */
+  name: string;
+  title: string;
+  description?: string;
+  required: boolean;
+} & (
+  | { type: 'text'; minLength?: number; maxLength?: number; format?: Word<'email' | 'uri' | 'date' | 'date-time'>; default?: string }
+  | { type: 'number' | 'integer'; minimum?: number; maximum?: number; default?: number }
+  | { type: 'boolean'; default?: boolean }
+  | { type: 'one_of'; options: FieldOption[]; freeText?: boolean; default?: string }
+  | { type: 'several_of'; options: FieldOption[]; freeText?: boolean; minItems?: number; maxItems?: number; default?: string[] }
+);
+
+/** One of the values that can be chosen. */
+export interface FieldOption {
+  value: string;
+  title: string;
+  description?: string;
+}
+
+export interface QuestionResolvedResponse extends Reply<'question_resolved'> {
+  data: {
+    question: string;
+    outcome: Word<'answered' | 'declined' | 'cancelled' | 'unanswered'>;
+    text: string;
+  };
+}
+
 export interface PermissionResolvedResponse extends Reply<'permission_resolved'> {
   data: {
     question: string;
@@ -541,6 +603,8 @@ export interface StatusResponse extends Reply<'status'> {
     requests?: OpenRequest[];
     /** The questions that wait for an answer, as they were asked; present after `hello`. */
     questions?: PermissionRequestResponse[];
+    /** The open questions of the model and of tool servers, as they were asked; present after `hello`. */
+    agentQuestions?: QuestionResponse[];
     /** The MCP servers; present after `hello`. */
     servers?: McpServerStatus[];
   };
@@ -610,7 +674,7 @@ export interface ErrorData {
 /** To `user_message`, `regenerate` and `edit_last`. */
 export interface TurnEnd {
   stopReason: Word<
-    'end_turn' | 'max_tokens' | 'max_turn_requests' | 'refusal' | 'cancelled' | 'steered'
+    'end_turn' | 'max_tokens' | 'max_turn_requests' | 'refusal' | 'cancelled' | 'steered' | 'answered'
   >;
   usage: Usage;
   /** In US dollars; `null` if it is not known. */

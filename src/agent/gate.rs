@@ -34,6 +34,7 @@ use callgate_wire::approval::{
 };
 use callgate_wire::desk::{CardContent, DeskCommand};
 use callgate_wire::session::{PermissionAnswer, PermissionRequest};
+use callgate_wire::tool_act::ToolKind;
 use serde_json::value::RawValue;
 use tokio::runtime::Handle;
 use tokio::sync::{self, Semaphore};
@@ -140,12 +141,12 @@ impl Gatekeeper {
     async fn ruled(&self, question: &GateQuestion, input: &RawValue) -> ToolRuling {
         let (rules, tool) = (Arc::clone(&self.rules), question.tool.clone());
         let (refusal, fault) = (question.refusal.clone(), question.fault.clone());
-        let input = input.to_owned();
+        let (input, is_question) = (input.to_owned(), asks_a_person(question));
         let judging = tokio::task::spawn_blocking(move || {
             if let Some(because) = refusal.and_then(|refusal| refusal(&input)) {
                 return ToolRuling::denied(because);
             }
-            let ruling = rules.rule(&tool, input.get());
+            let ruling = rules.rule(&tool, input.get()).answerable(is_question);
             let may_read = |path: &str| rules.lets_read(path);
             let fault = fault.filter(|_| ruling.asks());
             let fault = fault.and_then(|fault| fault(&input, &may_read));
@@ -170,7 +171,9 @@ impl Gatekeeper {
         because: String,
         input: Option<Box<RawValue>>,
     ) -> ToolPermit {
+        // The answer to a question is no act.
         if let Some(changed) = &input
+            && !asks_a_person(question)
             && let Ruling::Deny { because } = self.ruled(question, changed).await.ruling
         {
             return ToolPermit::Denied { because, interrupt: false };
@@ -326,6 +329,11 @@ impl PermissionGate for Gatekeeper {
     fn unattended(&self) {
         self.attended.send_replace(false);
     }
+}
+
+/// Returns true if a call asks a person something, so that only a person's answer settles it.
+fn asks_a_person(question: &GateQuestion) -> bool {
+    ToolKind::of(AGENT, &question.tool).asks_a_person()
 }
 
 /// Returns what the front end is shown of a question: masked, as at the desk. The deadline is

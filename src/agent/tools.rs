@@ -8,7 +8,7 @@ use callgate_agent::history::History;
 use callgate_agent::mcp::{McpServers, McpSurroundings, Warning};
 use callgate_agent::session::LogLevel;
 use callgate_agent::tool::{AgentTool, ToolSource};
-use callgate_agent::{desktop, run, system, todo};
+use callgate_agent::{ask_user, desktop, run, system, todo};
 
 use crate::config::AgentSettings;
 use crate::failure::Failure;
@@ -38,6 +38,7 @@ pub(super) fn built_in(
     let mut tools = files::tools(roots(settings)?, limits(settings), hidden);
     let commands = commands(settings);
     tools.push(todo::tool());
+    tools.push(ask_user::tool());
     tools.push(system::tool(&commands));
     tools.extend(desktop::tools(&commands));
     tools.push(run::tool(commands));

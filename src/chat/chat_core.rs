@@ -1,6 +1,7 @@
 //! The chat without its terminal and its runtime: keys and events go in, actions and frames come
 //! out. Pure, but for the names of attached files, which are looked up in the working folder.
 
+mod asked_questions;
 mod branches;
 mod commands;
 mod drawing;
@@ -20,6 +21,7 @@ use callgate_wire::session::{
 use serde_json::json;
 use serde_json::value::{RawValue, to_raw_value};
 
+use super::answer_prompt::AnswerPrompt;
 use super::attached_files::attachments;
 use super::command_menu::CommandMenu;
 use super::input_history::InputHistory;
@@ -139,6 +141,8 @@ pub(super) struct ChatCore {
     /// A line above the input, until the next key.
     hint: String,
     questions: VecDeque<(u64, QuestionPrompt)>,
+    /// The questions of the model and of tool servers.
+    asked: VecDeque<(u64, AnswerPrompt)>,
     turns: Vec<OpenTurn>,
     last_turn: u64,
     status: ChatStatus,
@@ -182,6 +186,7 @@ impl ChatCore {
             mode: InputMode::Message,
             hint: String::new(),
             questions: VecDeque::new(),
+            asked: VecDeque::new(),
             turns: Vec::new(),
             last_turn: 0,
             status: ChatStatus::default(),
@@ -224,6 +229,10 @@ impl ChatCore {
         if let (InputMode::Message, Some((_, question))) = (&self.mode, self.questions.front_mut())
         {
             question.printed(now);
+        } else if self.is_answering()
+            && let Some((_, asked)) = self.asked.front_mut()
+        {
+            asked.guard.printed(now);
         }
     }
 
@@ -264,6 +273,10 @@ impl ChatCore {
                 self.questions.push_back((turn, QuestionPrompt::new(request.clone())));
             }
             SessionEvent::PermissionResolved(resolved) => self.resolved(&resolved.question),
+            SessionEvent::Question(asked) => {
+                self.asked.push_back((turn, AnswerPrompt::new(asked.clone())));
+            }
+            SessionEvent::QuestionResolved(resolved) => self.resolved(&resolved.question),
             SessionEvent::Usage(report) => self.status.report(*report),
             SessionEvent::Done(_) => self.done(event),
             SessionEvent::Error { .. } if !is_loading => self.note(RETRY),
@@ -280,7 +293,7 @@ impl ChatCore {
         let Some(end) = event.done_data::<TurnEnd>() else { return };
         self.status.add(&end);
         let note = match end.stop_reason.as_str() {
-            "end_turn" | "steered" => return,
+            "end_turn" | "steered" | "answered" => return,
             "cancelled" => "cancelled",
             "max_tokens" => "the answer reached its maximum length",
             "max_turn_requests" => "the answer reached the limit of rounds (agent.max_rounds)",
@@ -292,32 +305,9 @@ impl ChatCore {
 
     fn end_turn(&mut self, turn: u64) {
         self.turns.retain(|open| open.number != turn);
-        let over: Vec<String> = self
-            .questions
-            .iter()
-            .filter(|(of, _)| *of == turn)
-            .map(|(_, question)| question.request.question.clone())
-            .collect();
-        for question in &over {
-            self.resolved(question);
-        }
+        self.turn_resolved(turn);
         if self.turns.is_empty() {
             self.transcript.end(&self.page);
-        }
-    }
-
-    /// Removes a question that is settled.
-    fn resolved(&mut self, question: &str) {
-        self.questions.retain(|(_, open)| open.request.question != question);
-        let is_typed = match &self.mode {
-            InputMode::Words { question: typed } | InputMode::Arguments { question: typed } => {
-                typed == question
-            }
-            _ => false,
-        };
-        if is_typed {
-            self.leave_mode();
-            "The question is over: what you typed was not sent.".clone_into(&mut self.hint);
         }
     }
 

@@ -7,11 +7,11 @@ use std::sync::Arc;
 
 use callgate_client::{Client, ClientError, RequestEvent, SentRequest};
 use callgate_link::socket::{self, SocketState};
-use callgate_mask::text::visible;
+use callgate_mask::text::{one_line, visible};
 use callgate_wire::approval::Press;
 use callgate_wire::session::{
-    Attachment, PermissionRequest, PermissionResolved, SessionEvent, SessionReply, ToolResult,
-    TurnEnd,
+    AgentQuestion, AnswerOutcome, Attachment, PermissionRequest, PermissionResolved,
+    QuestionAnswer, SessionEvent, SessionReply, ToolResult, TurnEnd,
 };
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -145,6 +145,7 @@ impl RunningShot {
         match &reply.event {
             SessionEvent::PermissionRequest(asked) => self.asked(asked),
             SessionEvent::PermissionResolved(resolved) => self.told.resolved(resolved),
+            SessionEvent::Question(asked) => self.asked_something(asked),
             SessionEvent::ToolResult(result) => self.told.result(result),
             SessionEvent::Error { error, .. } => {
                 self.output.end()?;
@@ -177,6 +178,22 @@ impl RunningShot {
         tokio::spawn(async move {
             // If the answer does not count, the question is settled or waits for its deadline.
             client.answer(&question, Press::Words(NOBODY.to_owned())).await.ok();
+        });
+    }
+
+    /// Says that the model or a server waits for an answer, or declines a question that no desk can
+    /// be asked.
+    fn asked_something(&self, asked: &AgentQuestion) {
+        let text = one_line(&asked.text);
+        if matches!(socket::probe(&self.desk_socket), Ok(SocketState::Live)) {
+            return complain(&format!("waits for an answer at the desk: {text}"));
+        }
+        complain(&format!("not answered, because nobody is there: {text}"));
+        let (client, question) = (self.client.clone(), asked.question.clone());
+        tokio::spawn(async move {
+            let (outcome, values) = (AnswerOutcome::Declined, serde_json::Map::new());
+            // If the answer does not count, the question is settled or waits for its deadline.
+            client.answer_question(QuestionAnswer { question, outcome, values }).await.ok();
         });
     }
 

@@ -5,26 +5,20 @@
 
 use std::time::Duration;
 
-use callgate_approval::terminal::PAUSE;
 use callgate_wire::approval::{Action, Press};
 use callgate_wire::desk::CardContent;
 use callgate_wire::session::PermissionRequest;
 
 use super::styled_text::{ChatPage, StyledText, TextStyle, WrapAt};
 use super::tool_result::diff_rows;
+use super::typing_guard::TypingGuard;
 use crate::key_decoder::KeyStroke;
-
-/// A key within this time of one that came too early belongs to the same typing.
-const TYPING: Duration = Duration::from_millis(300);
 
 /// A question that waits for an answer.
 #[derive(Debug)]
 pub(super) struct QuestionPrompt {
     pub(super) request: PermissionRequest,
-    /// When it was first on the screen.
-    seen_at: Option<Duration>,
-    /// The last key that came too early.
-    ignored_at: Option<Duration>,
+    guard: TypingGuard,
     /// Whether all of it was shown.
     is_whole: bool,
     /// Whether it was answered, and the answer is on its way.
@@ -50,23 +44,23 @@ pub(super) enum QuestionKey {
 
 impl QuestionPrompt {
     pub(super) fn new(request: PermissionRequest) -> Self {
-        Self { request, seen_at: None, ignored_at: None, is_whole: false, is_answered: false }
+        Self { request, guard: TypingGuard::default(), is_whole: false, is_answered: false }
     }
 
     /// Notes that it is on the screen.
     pub(super) fn printed(&mut self, now: Duration) {
-        self.seen_at.get_or_insert(now);
+        self.guard.printed(now);
     }
 
     /// Notes that the question has to be read again: another one was shown in its place, or more of
     /// it is shown now.
     pub(super) fn shown_anew(&mut self) {
-        self.seen_at = None;
+        self.guard.shown_anew();
     }
 
     /// Returns what a key means. `page` says how much of the question is on the screen.
     pub(super) fn key(&mut self, now: Duration, key: KeyStroke, page: &ChatPage) -> QuestionKey {
-        if self.is_answered || self.is_early(now) {
+        if self.is_answered || self.guard.is_early(now) {
             return QuestionKey::Nothing;
         }
         let KeyStroke::Char(key) = key else { return QuestionKey::Nothing };
@@ -87,13 +81,6 @@ impl QuestionPrompt {
             }
             _ => QuestionKey::Nothing,
         }
-    }
-
-    fn is_early(&mut self, now: Duration) -> bool {
-        let is_new = self.seen_at.is_none_or(|seen| now < seen.saturating_add(PAUSE));
-        let is_typing = self.ignored_at.is_some_and(|last| now < last.saturating_add(TYPING));
-        self.ignored_at = (is_new || is_typing).then_some(now);
-        is_new || is_typing
     }
 
     /// Draws the question in at most `most` rows.

@@ -6,8 +6,8 @@
 use std::collections::VecDeque;
 
 use callgate_wire::session::{
-    Notice, PastUserMessage, PermissionRequest, PermissionResolved, SessionEvent, ToolInput,
-    ToolResult, ToolUse,
+    Notice, PastUserMessage, PermissionRequest, PermissionResolved, QuestionResolved, SessionEvent,
+    ToolInput, ToolResult, ToolUse,
 };
 
 use super::markdown::MarkdownStream;
@@ -76,6 +76,7 @@ impl Transcript {
             SessionEvent::ToolResult(result) => self.result(result, page),
             SessionEvent::PermissionRequest(request) => self.question(request),
             SessionEvent::PermissionResolved(resolved) => self.resolved(resolved, page),
+            SessionEvent::QuestionResolved(resolved) => self.answered(resolved, page),
             SessionEvent::Notice(notice) => self.notice(notice, page),
             SessionEvent::Error { error, .. } => self.error(error, page),
             _ => {}
@@ -240,7 +241,20 @@ impl Transcript {
             "deny" => ("✗ ", TextStyle::RED),
             _ => ("· ", TextStyle::YELLOW),
         };
-        let line = StyledText::new(sign, style).and(&resolved.text, TextStyle::DIM);
+        self.outcome(sign, style, &resolved.text, page);
+    }
+
+    fn answered(&mut self, resolved: &QuestionResolved, page: &ChatPage) {
+        let (sign, style) = match resolved.outcome.as_str() {
+            "answered" => ("✓ ", TextStyle::GREEN),
+            "declined" | "cancelled" => ("✗ ", TextStyle::RED),
+            _ => ("· ", TextStyle::YELLOW),
+        };
+        self.outcome(sign, style, &resolved.text, page);
+    }
+
+    fn outcome(&mut self, sign: &str, style: TextStyle, text: &str, page: &ChatPage) {
+        let line = StyledText::new(sign, style).and(text, TextStyle::DIM);
         self.add(vec![line.row(page)]);
     }
 

@@ -37,5 +37,6 @@ mod page;
 mod permission;
 mod picker;
 mod protocol;
+mod questions;
 mod steering;
 mod storage;

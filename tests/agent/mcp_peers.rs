@@ -57,27 +57,33 @@ fn the_time_server_from_pypi() {
 }
 
 /// A server that is ended when it is dropped.
-struct HttpServer {
+pub(crate) struct HttpServer {
     child: Child,
-    port: u16,
+    pub(crate) port: u16,
 }
 
 impl HttpServer {
     /// Starts a server that greets those who send the right header.
     fn start(python: &std::path::Path) -> Self {
-        let port =
-            TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port();
-        let script = format!(
-            "from fastmcp import FastMCP\n\
+        Self::run(
+            python,
+            "import sys\n\
+             from fastmcp import FastMCP\n\
              from fastmcp.server.dependencies import get_http_headers\n\
              server = FastMCP('greeter')\n\
              @server.tool\n\
              def greet(name: str) -> str:\n    \
-             return f\"Hello {{name}}, {{get_http_headers().get('x-key')}}\"\n\
-             server.run(transport='http', host='127.0.0.1', port={port}, show_banner=False)\n"
-        );
+             return f\"Hello {name}, {get_http_headers().get('x-key')}\"\n\
+             server.run(transport='http', host='127.0.0.1', port=int(sys.argv[1]), show_banner=False)\n",
+        )
+    }
+
+    /// Starts a script that serves at the port in its first argument.
+    pub(crate) fn run(python: &std::path::Path, script: &str) -> Self {
+        let port =
+            TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port();
         let mut child = Command::new(python)
-            .args(["-c", &script])
+            .args(["-c", script, &port.to_string()])
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::piped())

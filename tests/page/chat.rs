@@ -240,7 +240,11 @@ const ANSWER: &str = "# The ledger\n\nIt is **whole**.\n\n```rust\nfn main() {}\
 fn an_answer_of_a_model_is_streamed_shown_and_stopped() {
     let Some(browser) = Browser::start(1280, 900) else { return };
     let long = (0..4_000).map(|at| format!("word{at}")).collect::<Vec<_>>().join(" ");
+    let options = json!([{"label": "Red", "description": "warm"}, {"label": "Blue"}]);
+    let question = json!({"question": "Which colour?", "options": options});
     let model = Messages::start([
+        Turn::tool_use("ask_user", json!({"questions": [question]})),
+        Turn::text("So be it."),
         Turn::new().thinking("The tests come first.").and_text(ANSWER).pieces(3),
         Turn::text(long).pieces(8),
         Turn::text("It never ends, because the test stops it here.").pieces(4).stall_after(6),
@@ -253,6 +257,7 @@ fn an_answer_of_a_model_is_streamed_shown_and_stopped() {
     browser.open(&link(&stage));
     wait_until_live(&browser);
     begin(&stage, &browser);
+    a_question_is_answered_in_a_form(&browser, &model);
     say(&browser, "Is it whole?");
     wait_for_answer(&browser, "It is whole.");
     browser.wait_for("a heading", "return document.querySelector('.reply-text h1')");
@@ -284,6 +289,23 @@ fn an_answer_of_a_model_is_streamed_shown_and_stopped() {
     wait_for_answer(&browser, "Stopped.");
     browser.wait_until_gone("[data-stop]");
     assert_eq!(browser.complaints(), Vec::<String>::new());
+}
+
+fn a_question_is_answered_in_a_form(browser: &Browser, model: &Messages) {
+    say(browser, "Paint it");
+    browser.wait_for_text(".chat-question .question-form", "Which colour?");
+    assert_eq!(browser.count(".question-form input[type=radio]"), 3);
+    assert_open_to_all(browser);
+    // The form is there again after a reload.
+    browser.reload();
+    wait_until_live(browser);
+    browser.wait_for_text(".chat-question .question-form", "Which colour?");
+    browser.fill(".question-form input[type=text]", "rather green");
+    browser.click(".question-form [data-answer]");
+    wait_for_answer(browser, "So be it.");
+    browser.wait_until_gone(".chat-question");
+    let told = &model.last().tool_results()[0].text;
+    assert!(told.contains("rather green"), "{told}");
 }
 
 /// Sends a message while the model waits, and waits until it is on the page.

@@ -8,6 +8,7 @@ import { chatTurn } from "../parts/chat_turn.js";
 import { Composer } from "../parts/composer.js";
 import { folderChoice } from "../parts/folder_choice.js";
 import { icon, openGate } from "../parts/icons.js";
+import { questionForm } from "../parts/question_form.js";
 import { runtimeNote } from "../parts/runtime_note.js";
 import { shown } from "../parts/text.js";
 
@@ -38,6 +39,8 @@ export class ChatView {
   #wantsFocus = false;
   /** Whether the card of a question had the focus before the drawing. */
   #wasCardFocused = false;
+  /** Why an answer to a question was refused. */
+  #refused = { question: "", why: "" };
 
   /** @param {App} app */
   constructor(app) {
@@ -275,6 +278,8 @@ export class ChatView {
 
   /** The first open question of this conversation, answered as in the inbox. */
   #question() {
+    const asked = [...this.#chat.store.asked.values()].find((one) => one.conversation === this.#chat.conversation);
+    if (asked) return this.#form(asked.data);
     const found = this.app.questions.shownIn(this.#chat.conversation);
     if (!found) return nothing;
     const { place, question } = found;
@@ -283,6 +288,21 @@ export class ChatView {
       [question],
       ({ row }) => row.question,
       () => html`<div class="chat-question" tabindex="-1">${place.inline(question)}</div>`,
+    )}`;
+  }
+
+  /** A question of the model or of a tool server. @param {import("../chat_store.js").AgentQuestion["data"]} asked */
+  #form(asked) {
+    const problem = this.#refused.question === asked.question ? this.#refused.why : "";
+    const form = questionForm(asked, problem, async (outcome, values) => {
+      const why = await this.#chat.answerQuestion(asked.question, outcome, values);
+      this.#refused = { question: asked.question, why };
+      this.app.update();
+    });
+    return html`${repeat(
+      [asked],
+      ({ question }) => question,
+      () => html`<div class="chat-question" tabindex="-1">${form}</div>`,
     )}`;
   }
 }

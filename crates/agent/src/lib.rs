@@ -5,6 +5,7 @@
 //! protocol for them on two streams.
 
 pub mod anthropic;
+pub mod ask_user;
 pub mod budget;
 pub mod claude_code;
 pub mod compact;
@@ -24,6 +25,7 @@ pub mod offline;
 pub mod openai;
 mod picture;
 pub mod price;
+mod question_content;
 pub mod run;
 pub mod session;
 pub mod system;

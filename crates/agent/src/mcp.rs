@@ -5,6 +5,7 @@
 //! server's tool passes the gate under the name `mcp__SERVER__TOOL`.
 
 mod connection;
+mod elicitation;
 mod event_filter;
 mod http;
 mod listing;

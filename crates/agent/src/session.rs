@@ -15,12 +15,14 @@ mod intake;
 mod jobs;
 mod lanes;
 mod log;
+mod messages;
 mod modes;
 mod options;
 mod order;
 mod output;
 mod output_schema;
 mod prompts;
+mod questions;
 mod refused_messages;
 mod request_budget;
 mod session_tools;
@@ -54,6 +56,7 @@ pub use order::MOST_OPEN;
 use output::SessionOutput;
 pub use output::{Greeting, ROOM, greet};
 use prompts::ConversationPrompts;
+use questions::PersonQuestions;
 use refused_messages::RefusedMessages;
 use session_tools::{SessionTools, ToolMap};
 pub use shutdown::Shutdown;
@@ -73,6 +76,7 @@ struct SessionShared {
     refused: RefusedMessages,
     modes: ConversationModes,
     prompts: ConversationPrompts,
+    questions: PersonQuestions,
     /// Prepares the first use of a tool, once.
     warming: Once,
 }
@@ -170,6 +174,7 @@ impl AgentSession {
             refused: RefusedMessages::default(),
             modes: ConversationModes::default(),
             prompts: ConversationPrompts::default(),
+            questions: PersonQuestions::default(),
             warming: Once::new(),
         });
         Self {
@@ -283,9 +288,7 @@ impl AgentSession {
             SessionCommand::Replay { from_seq } => {
                 output.say(&id, commands::replay(&output, from_seq));
             }
-            SessionCommand::UserMessage(said) => {
-                self.queue(&id, said.conversation_id(), JobKind::Say(said));
-            }
+            SessionCommand::UserMessage(said) => self.message(id, said),
             SessionCommand::EditLast(said) => {
                 self.queue(&id, said.conversation_id(), JobKind::Edit(said));
             }

@@ -140,6 +140,7 @@ mod tests {
             conversation: "c".into(),
             address: crate::tool::CallAddress::default(),
             progress: Arc::new(|_, _| {}),
+            asker: crate::tool::PersonAsker::default(),
         };
         let outcome = tool().run(invocation).await;
         assert!(outcome.text.contains(expected), "{} for {input}", outcome.text);

@@ -135,6 +135,42 @@ pub struct ToolInvocation {
     /// Receives the output of the tool while it runs. It may be called from any thread and never
     /// blocks.
     pub progress: ProgressSink,
+    /// Asks the person something that the tool needs to know.
+    pub asker: PersonAsker,
+}
+
+/// Asks the person something on behalf of a running tool. The default asks nobody.
+#[derive(Clone, Default)]
+pub struct PersonAsker(Option<AskFunction>);
+
+/// Asks what the input of an elicitation says. Dropping the future withdraws the question.
+pub type AskFunction = Arc<dyn Fn(Box<RawValue>) -> BoxFuture<'static, PersonReply> + Send + Sync>;
+
+/// What a person did with a question.
+#[derive(Debug, Clone)]
+pub enum PersonReply {
+    /// Answered it: with this object, or by consent alone.
+    Answered(Option<Box<RawValue>>),
+    /// Did not want to answer it, or could not be asked.
+    Declined,
+    /// Left it without a choice.
+    Cancelled,
+}
+
+impl PersonAsker {
+    /// Creates one that asks by this function.
+    #[must_use]
+    pub fn new(ask: AskFunction) -> Self {
+        Self(Some(ask))
+    }
+
+    /// Asks a person.
+    pub async fn ask(&self, input: Box<RawValue>) -> PersonReply {
+        match &self.0 {
+            Some(ask) => ask(input).await,
+            None => PersonReply::Declined,
+        }
+    }
 }
 
 /// Identifies a call for the front end.

@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use callgate_wire::approval::Press;
 use callgate_wire::session::{
-    self, Attachment, MAX_LINE, PermissionAnswer, RuntimeStatus, SessionCommand, SessionEvent,
-    SessionReply, UserMessage,
+    self, Attachment, MAX_LINE, PermissionAnswer, QuestionAnswer, RuntimeStatus, SessionCommand,
+    SessionEvent, SessionReply, UserMessage,
 };
 use serde_json::value::to_raw_value;
 use tokio::runtime::Handle as Tokio;
@@ -156,6 +156,12 @@ impl Client {
     pub async fn answer(&self, question: &str, press: Press) -> Result<(), ClientError> {
         let answer = PermissionAnswer { question: question.to_owned(), press };
         self.request(SessionCommand::PermissionAnswer(answer)).await.map(drop)
+    }
+
+    /// Answers a question of the model or of a tool server. Returns an error if the answer does not
+    /// fit, or no longer counts.
+    pub async fn answer_question(&self, answer: QuestionAnswer) -> Result<(), ClientError> {
+        self.request(SessionCommand::QuestionAnswer(answer)).await.map(drop)
     }
 
     /// Returns the status of the runtime with its open requests and questions, from which a front

@@ -83,6 +83,7 @@ impl ClientSettings {
             capability::TOOL_PROGRESS,
             capability::USAGE,
             capability::PERMISSION,
+            capability::QUESTION,
             capability::NOTICE,
         ];
         Self {

@@ -19,6 +19,7 @@ mod front_tool;
 mod message;
 mod mode;
 mod permission;
+mod question;
 mod request;
 mod response;
 mod status;
@@ -44,11 +45,15 @@ pub use front_tool::{FrontTool, FrontToolAnswer, FrontToolCall, MOST_FRONT_TOOLS
 pub use message::{PastAttachment, PastUserMessage, UserMessage};
 pub use mode::{ConversationMode, ModeSet};
 pub use permission::{PermissionAnswer, PermissionRequest, PermissionResolved};
+pub use question::{
+    AgentQuestion, AnswerOutcome, FieldKind, FieldOption, NumberBounds, QuestionAnswer,
+    QuestionField, QuestionResolved,
+};
 pub use request::SessionRequest;
 pub use response::{RuntimeReady, SessionReply, SessionResponse};
 pub use status::{
-    InstructionFile, McpServerStatus, OpenQuestion, OpenRequest, RuntimeStatus, mcp_server_state,
-    request_state,
+    InstructionFile, McpServerStatus, OpenAgentQuestion, OpenQuestion, OpenRequest, RuntimeStatus,
+    mcp_server_state, request_state,
 };
 pub use tool::{ToolInput, ToolLocation, ToolProgress, ToolResult, ToolStream, ToolUse, tool_kind};
 pub use turn::{ErrorData, ReplayedRange, TokenUsage, TurnEnd, UsageReport};
@@ -57,7 +62,7 @@ pub use turn::{ErrorData, ReplayedRange, TokenUsage, TurnEnd, UsageReport};
 pub const VERSION: &str = "1.0.0";
 
 /// The capabilities of this version of the protocol, as [`RuntimeReady`] announces them.
-pub const CAPABILITIES: [&str; 28] = [
+pub const CAPABILITIES: [&str; 29] = [
     capability::STREAMING,
     capability::TOOLS,
     capability::ATTACHMENTS,
@@ -86,6 +91,7 @@ pub const CAPABILITIES: [&str; 28] = [
     capability::OUTPUT_SCHEMA,
     capability::COMPACT,
     capability::LEAVE_OUT,
+    capability::QUESTION,
 ];
 
 /// The longest line, without its newline, that either side may send.

@@ -38,6 +38,18 @@ impl ToolRuling {
         Self { ruling: Ruling::Deny { because }, like: None, fault: None }
     }
 
+    /// Returns the ruling on a call that asks a person something, if it `is_question`: no rule can
+    /// answer in the person's place, and one answer is none to the next question.
+    pub(super) fn answerable(self, is_question: bool) -> Self {
+        let ruling = match self.ruling {
+            Ruling::Allow { because } if is_question => {
+                Ruling::Ask { because: Some(because), is_guarded: false }
+            }
+            ruling => ruling,
+        };
+        Self { ruling, like: self.like.filter(|_| !is_question), fault: self.fault }
+    }
+
     /// Returns true if a person has to be asked.
     pub(super) fn asks(&self) -> bool {
         matches!(self.ruling, Ruling::Ask { .. } | Ruling::Confirm { .. })

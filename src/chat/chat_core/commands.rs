@@ -244,12 +244,7 @@ impl ChatCore {
     fn errand_failed(&mut self, errand: &Errand, error: &ClientError) {
         if let Errand::Answer { question } = errand {
             // The runtime says what has become of the question, unless the answer was not valid.
-            let asked =
-                self.questions.iter_mut().find(|(_, open)| open.request.question == *question);
-            if let Some((_, asked)) = asked {
-                asked.is_answered = false;
-                asked.shown_anew();
-            }
+            self.answer_refused(question);
         }
         self.transcript.error(&error.to_string(), &self.page);
     }

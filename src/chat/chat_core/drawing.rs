@@ -17,7 +17,7 @@ impl ChatCore {
             hint => StyledText::new(hint, TextStyle::YELLOW).rows(&page, WrapAt::Words),
         };
         let mut hint = hint;
-        if self.mode == InputMode::Message && self.questions.is_empty() {
+        if self.mode == InputMode::Message && self.questions.is_empty() && self.asked.is_empty() {
             hint.extend(self.menu.rows(&self.editor, &page));
         }
         let (input, cursor) = self.input_rows(hint.len());
@@ -42,6 +42,11 @@ impl ChatCore {
     fn input_rows(&self, hint: usize) -> (Vec<String>, (usize, usize)) {
         let page = &self.page;
         let (waiting, question) = (self.questions.len().saturating_sub(1), self.questions.front());
+        if self.is_answering()
+            && let Some((_, asked)) = self.asked.front()
+        {
+            return asked.rows(page, most_rows(page).saturating_sub(hint));
+        }
         let (prompt, most) = match &self.mode {
             InputMode::Message if let Some((_, question)) = question => {
                 let rows = question.rows(page, most_rows(page).saturating_sub(hint), waiting);
@@ -79,7 +84,7 @@ impl ChatCore {
             return idle.to_owned();
         };
         let seconds = now.saturating_sub(turn.since).as_secs();
-        let what = match (turn.is_cancelled, self.questions.is_empty()) {
+        let what = match (turn.is_cancelled, self.questions.is_empty() && self.asked.is_empty()) {
             (true, _) => "cancelling",
             (false, false) => "waits for you",
             (false, true) => "working",

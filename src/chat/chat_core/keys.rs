@@ -43,6 +43,7 @@ impl ChatCore {
                 self.confirm_delete(id, key == KeyStroke::Char('y'));
             }
             InputMode::Message if !self.questions.is_empty() => self.question_key(now, key),
+            InputMode::Message if self.is_answering() => self.answer_key(now, key),
             _ => self.edit_key(now, key),
         }
     }
@@ -68,7 +69,10 @@ impl ChatCore {
     /// Returns true if Escape has nothing to leave or close, and so interrupts the answer.
     fn escapes(&self) -> bool {
         let is_message = self.mode == InputMode::Message;
-        is_message && (!self.questions.is_empty() || !self.menu.is_open(&self.editor))
+        is_message
+            && (!self.questions.is_empty()
+                || self.is_answering()
+                || !self.menu.is_open(&self.editor))
     }
 
     /// Cancels all answers. Returns false if there are none.

@@ -26,6 +26,9 @@ impl ChatCore {
             };
         }
         self.hint.clear();
+        if self.is_answering() {
+            return self.answer_line(line);
+        }
         // A line before it may have ended with a backslash.
         let begun = self.editor.text();
         let begun = if begun.ends_with('\n') { begun } else { "" };
@@ -45,6 +48,15 @@ impl ChatCore {
         if !hint.is_empty() {
             rows.extend(StyledText::new(&hint, TextStyle::PLAIN).rows(&self.page, WrapAt::Words));
         }
+        if self.is_answering()
+            && let Some((_, open)) = self.asked.front().filter(|(_, open)| !open.is_answered)
+        {
+            if asked.as_ref() != Some(&open.step()) {
+                rows.extend(open.question_rows(&self.page));
+            }
+            *asked = Some(open.step());
+            return rows;
+        }
         let waiting = self.questions.len().saturating_sub(1);
         let front = self.questions.front_mut();
         let is_new = front
@@ -62,6 +74,9 @@ impl ChatCore {
         match &self.mode {
             InputMode::Message if let Some((_, question)) = self.questions.front() => {
                 (!question.is_answered).then_some("answer> ")
+            }
+            InputMode::Message if let Some((_, open)) = self.asked.front() => {
+                (!open.is_answered).then_some("answer> ")
             }
             // The first thing that is printed is who answers.
             InputMode::Message => {

@@ -72,6 +72,7 @@ impl Bench {
             conversation: "c".into(),
             address: crate::tool::CallAddress::default(),
             progress,
+            asker: crate::tool::PersonAsker::default(),
         })
         .await
     }
@@ -179,6 +180,7 @@ async fn a_program_that_has_become_unsafe_does_not_run() {
             conversation: "c".into(),
             address: crate::tool::CallAddress::default(),
             progress,
+            asker: crate::tool::PersonAsker::default(),
         })
         .await;
     assert!(outcome.is_error && outcome.text.contains("others can write"), "{outcome:?}");

@@ -62,6 +62,7 @@ async fn run(settings: &RunSettings, name: &str, input: Value) -> CallOutcome {
         conversation: "c".into(),
         address: crate::tool::CallAddress::default(),
         progress,
+        asker: crate::tool::PersonAsker::default(),
     })
     .await
 }

@@ -153,6 +153,7 @@ fn use_of(input: &Value) -> ToolInvocation {
         conversation: "c".into(),
         address: CallAddress::default(),
         progress: Arc::new(|_, _| ()),
+        asker: crate::tool::PersonAsker::default(),
     }
 }
 

@@ -3,20 +3,43 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
+use std::time::Instant;
 
 use callgate_link::sync::lock;
 use callgate_wire::session::ToolStream;
 use rmcp::model::{
-    ClientCapabilities, ClientConfig, Implementation, ProgressNotificationParam, ProgressToken,
+    ClientCapabilities, ClientConfig, ElicitRequestParams, ElicitResult, ElicitationAction,
+    ElicitationCapability, FormElicitationCapability, Implementation, ProgressNotificationParam,
+    ProgressToken, UrlElicitationCapability,
 };
-use rmcp::service::{NotificationContext, Peer};
-use rmcp::{ClientHandler, RoleClient};
+use rmcp::service::{NotificationContext, Peer, RequestContext};
+use rmcp::{ClientHandler, ErrorData, RoleClient};
+use tokio::sync::watch;
 
+use super::elicitation;
 use crate::BoxFuture;
-use crate::tool::ProgressSink;
+use crate::tool::{PersonAsker, ProgressSink};
 
-/// The calls under way that take progress.
-pub(super) type ProgressRoutes = Arc<Mutex<HashMap<ProgressToken, ProgressSink>>>;
+/// The calls under way.
+pub(super) type CallRoutes = Arc<Mutex<HashMap<ProgressToken, OpenRoute>>>;
+
+/// How a call reaches the front end and the person.
+#[derive(Clone)]
+pub(super) struct CallRoute {
+    /// Receives its progress.
+    pub(super) progress: ProgressSink,
+    /// Asks what the server wants to know meanwhile.
+    pub(super) asker: PersonAsker,
+}
+
+/// The route of a call under way.
+#[derive(Clone)]
+pub(super) struct OpenRoute {
+    pub(super) route: CallRoute,
+    pub(super) since: Instant,
+    /// Closed when nobody waits for the call any more.
+    pub(super) gone: watch::Receiver<()>,
+}
 
 /// Lists the tools of a server again.
 pub(super) type ChangeFunction =
@@ -26,13 +49,39 @@ pub(super) type ChangeFunction =
 pub(super) struct ServerListener {
     /// Is called when the tools have changed.
     pub(super) on_change: ChangeFunction,
-    pub(super) progress: ProgressRoutes,
+    pub(super) calls: CallRoutes,
+    /// The name of the server.
+    pub(super) server: String,
 }
 
 impl ClientHandler for ServerListener {
     fn get_info(&self) -> ClientConfig {
         let us = Implementation::new("callgate", env!("CARGO_PKG_VERSION"));
-        ClientConfig::new(ClientCapabilities::default(), us)
+        let elicitation = ElicitationCapability::new()
+            .with_form(FormElicitationCapability::new().with_schema_validation(true))
+            .with_url(UrlElicitationCapability::new());
+        let mut capabilities = ClientCapabilities::default();
+        capabilities.elicitation = Some(elicitation);
+        ClientConfig::new(capabilities, us)
+    }
+
+    /// Asks the person on behalf of a call. A server that has several under way does not say for
+    /// which it asks, so it is the newest; one that has none must not ask.
+    async fn create_elicitation(
+        &self,
+        request: ElicitRequestParams,
+        context: RequestContext<RoleClient>,
+    ) -> Result<ElicitResult, ErrorData> {
+        let newest = lock(&self.calls).values().max_by_key(|call| call.since).cloned();
+        let Some(OpenRoute { route, mut gone, .. }) = newest else {
+            return Ok(elicitation::declined());
+        };
+        tokio::select! {
+            answer = elicitation::ask(&self.server, request, &route.asker) => Ok(answer),
+            // Nothing is ever sent: this is the end of the call.
+            _ = gone.changed() => Ok(ElicitResult::new(ElicitationAction::Cancel)),
+            () = context.ct.cancelled() => Ok(ElicitResult::new(ElicitationAction::Cancel)),
+        }
     }
 
     async fn on_progress(
@@ -40,9 +89,9 @@ impl ClientHandler for ServerListener {
         progress: ProgressNotificationParam,
         _: NotificationContext<RoleClient>,
     ) {
-        let sink = lock(&self.progress).get(&progress.progress_token).cloned();
-        if let Some(sink) = sink {
-            sink(ToolStream::Stdout, &format!("{}\n", words(&progress)));
+        let call = lock(&self.calls).get(&progress.progress_token).cloned();
+        if let Some(call) = call {
+            (call.route.progress)(ToolStream::Stdout, &format!("{}\n", words(&progress)));
         }
     }
 

@@ -16,7 +16,7 @@ use rmcp::{RoleClient, serve_client};
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 
-use super::connection::{ChangeFunction, ProgressRoutes, ServerListener};
+use super::connection::{CallRoute, CallRoutes, ChangeFunction, ServerListener};
 use super::http::http_transport;
 use super::listing::{self, ToolListing};
 use super::server_state::{ServerState, counted};
@@ -24,7 +24,7 @@ use super::server_tool::{CallFunction, ServerTool};
 use super::stdio::{SignsOfLife, StdioTransport};
 use super::unanswered_call::UnansweredCall;
 use super::{McpServerSettings, McpTransport, ServerContext};
-use crate::tool::{AgentTool, ProgressSink};
+use crate::tool::AgentTool;
 
 /// How long a server may take to start and to list its tools.
 const START_WITHIN: Duration = Duration::from_mins(1);
@@ -73,7 +73,7 @@ struct ServerLink {
 
 struct RunningLink {
     service: RunningService<RoleClient, ServerListener>,
-    progress: ProgressRoutes,
+    calls: CallRoutes,
     since: Instant,
     /// Whether the process has ended.
     has_ended: Arc<AtomicBool>,
@@ -151,15 +151,15 @@ impl ToolServer {
         &self,
         tool: &str,
         arguments: JsonObject,
-        sink: ProgressSink,
+        route: CallRoute,
     ) -> Result<CallToolResult, String> {
-        let (peer, progress) = self.connect().await?;
+        let (peer, calls) = self.connect().await?;
         let params = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
         let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
         let options = PeerRequestOptions::no_options();
         let handle = peer.send_cancellable_request(request, options).await;
         let handle = handle.map_err(|error| self.failed(&error))?;
-        let mut call = UnansweredCall::new(handle, progress, sink);
+        let mut call = UnansweredCall::new(handle, calls, route);
         match timeout(CALL_WITHIN, call.answer()).await {
             Ok(Ok(ServerResult::CallToolResult(result))) => Ok(result),
             Ok(Ok(_)) => Err(self.failed(&"it gave another answer than the result of a tool")),
@@ -175,10 +175,10 @@ impl ToolServer {
     }
 
     /// Returns the connection, and makes it if there is none. Only one is made at a time.
-    async fn connect(&self) -> Result<(Peer<RoleClient>, ProgressRoutes), String> {
+    async fn connect(&self) -> Result<(Peer<RoleClient>, CallRoutes), String> {
         let mut link = self.link.lock().await;
         if let Some(running) = link.running.as_ref().filter(|running| running.is_alive()) {
-            return Ok((running.service.peer().clone(), Arc::clone(&running.progress)));
+            return Ok((running.service.peer().clone(), Arc::clone(&running.calls)));
         }
         if link.is_closed {
             return Err(self.failed(&"it is no longer used"));
@@ -199,7 +199,7 @@ impl ToolServer {
         self.set_state(ServerState::Connecting);
         match timeout(START_WITHIN, self.start()).await {
             Ok(Ok(running)) => {
-                let reached = (running.service.peer().clone(), Arc::clone(&running.progress));
+                let reached = (running.service.peer().clone(), Arc::clone(&running.calls));
                 link.running = Some(running);
                 self.is_ready();
                 Ok(reached)
@@ -223,9 +223,12 @@ impl ToolServer {
 
     /// Starts the server and lists its tools.
     async fn start(&self) -> Result<RunningLink, String> {
-        let (progress, signs) = (ProgressRoutes::default(), SignsOfLife::default());
-        let client =
-            ServerListener { on_change: self.on_change(), progress: Arc::clone(&progress) };
+        let (calls, signs) = (CallRoutes::default(), SignsOfLife::default());
+        let client = ServerListener {
+            on_change: self.on_change(),
+            calls: Arc::clone(&calls),
+            server: self.settings.name.clone(),
+        };
         let service = match self.settings.transport.clone() {
             McpTransport::Command { command, args, env } => {
                 let (context, signs) = (Arc::clone(&self.context), signs.clone());
@@ -242,7 +245,7 @@ impl ToolServer {
         let listed = listing::list_tools(service.peer(), MOST_TOOLS).await;
         self.set_tools(listed.map_err(|error| error.to_string())?);
         let has_ended = signs.has_ended;
-        Ok(RunningLink { service, progress, since: Instant::now(), has_ended })
+        Ok(RunningLink { service, calls, since: Instant::now(), has_ended })
     }
 
     /// Returns what lists the tools again.
@@ -261,11 +264,11 @@ impl ToolServer {
     /// Returns what calls a tool.
     fn call_function(&self) -> CallFunction {
         let this = self.this.clone();
-        Arc::new(move |tool, arguments, sink| {
+        Arc::new(move |tool, arguments, route| {
             let this = this.clone();
             Box::pin(async move {
                 match this.upgrade() {
-                    Some(server) => server.call(&tool, arguments, sink).await,
+                    Some(server) => server.call(&tool, arguments, route).await,
                     None => Err("the server of this tool is no longer used".to_owned()),
                 }
             })

@@ -8,9 +8,10 @@ use callgate_store::Sha256Hash;
 use callgate_wire::session::tool_kind;
 use rmcp::model::{CallToolResult, JsonObject, Tool};
 
+use super::connection::CallRoute;
 use super::result::outcome;
 use crate::BoxFuture;
-use crate::tool::{AgentTool, CallOutcome, ProgressSink, ToolInvocation, ToolSpec, raw_json};
+use crate::tool::{AgentTool, CallOutcome, ToolInvocation, ToolSpec, raw_json};
 
 /// The longest name that all providers of models accept.
 const LONGEST_NAME: usize = 64;
@@ -21,7 +22,7 @@ const DIGITS: usize = 8;
 
 /// Calls a tool by its name at the server. Dropping the future cancels the call.
 pub(super) type CallFunction = Arc<
-    dyn Fn(String, JsonObject, ProgressSink) -> BoxFuture<'static, Result<CallToolResult, String>>
+    dyn Fn(String, JsonObject, CallRoute) -> BoxFuture<'static, Result<CallToolResult, String>>
         + Send
         + Sync,
 >;
@@ -78,7 +79,8 @@ impl AgentTool for ServerTool {
                     return CallOutcome::failed(format!("the input is not an object: {error}"));
                 }
             };
-            match (self.call)(self.name.clone(), arguments, invocation.progress).await {
+            let route = CallRoute { progress: invocation.progress, asker: invocation.asker };
+            match (self.call)(self.name.clone(), arguments, route).await {
                 Ok(result) => outcome(&result),
                 Err(why) => CallOutcome::failed(why),
             }

@@ -1,35 +1,41 @@
 //! A call of a server's tool that is under way.
 
+use std::time::Instant;
+
 use callgate_link::sync::lock;
 use rmcp::RoleClient;
 use rmcp::model::{CancelledNotification, CancelledNotificationParam, ServerResult};
 use rmcp::service::{RequestHandle, ServiceError};
+use tokio::sync::watch;
 
-use super::connection::ProgressRoutes;
-use crate::tool::ProgressSink;
+use super::connection::{CallRoute, CallRoutes, OpenRoute};
 
 /// A call whose answer is waited for. Dropping it tells the server that nobody does any more.
 pub(super) struct UnansweredCall {
     handle: Option<RequestHandle<RoleClient>>,
-    progress: ProgressRoutes,
+    calls: CallRoutes,
+    /// Ends the questions that were asked for the call.
+    _waiting: watch::Sender<()>,
 }
 
 impl UnansweredCall {
-    /// Begins to wait. Progress of the call is sent to `sink`.
+    /// Begins to wait. What the server says about the call goes by `route`.
     pub(super) fn new(
         handle: RequestHandle<RoleClient>,
-        progress: ProgressRoutes,
-        sink: ProgressSink,
+        calls: CallRoutes,
+        route: CallRoute,
     ) -> Self {
-        lock(&progress).insert(handle.progress_token.clone(), sink);
-        Self { handle: Some(handle), progress }
+        let (waiting, gone) = watch::channel(());
+        let open = OpenRoute { route, since: Instant::now(), gone };
+        lock(&calls).insert(handle.progress_token.clone(), open);
+        Self { handle: Some(handle), calls, _waiting: waiting }
     }
 
     pub(super) async fn answer(&mut self) -> Result<ServerResult, ServiceError> {
         let Some(handle) = &mut self.handle else { return Err(ServiceError::TransportClosed) };
         let answer = (&mut handle.rx).await;
         if let Some(handle) = self.handle.take() {
-            lock(&self.progress).remove(&handle.progress_token);
+            lock(&self.calls).remove(&handle.progress_token);
         }
         answer.unwrap_or(Err(ServiceError::TransportClosed))
     }
@@ -38,7 +44,7 @@ impl UnansweredCall {
 impl Drop for UnansweredCall {
     fn drop(&mut self) {
         let Some(handle) = self.handle.take() else { return };
-        lock(&self.progress).remove(&handle.progress_token);
+        lock(&self.calls).remove(&handle.progress_token);
         tokio::spawn(async move {
             let params = CancelledNotificationParam::new(
                 Some(handle.id.clone()),

@@ -44,6 +44,7 @@ impl Bench {
             conversation: "c".into(),
             address: crate::tool::CallAddress::default(),
             progress: Arc::new(progress),
+            asker: crate::tool::PersonAsker::default(),
         }
     }
 

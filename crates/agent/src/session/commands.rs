@@ -10,13 +10,13 @@ use callgate_link::sync::lock;
 use callgate_wire::session::{
     BUSY, ConversationCreated, ConversationEvents, ConversationList, ConversationMessages,
     ConversationTrimmed, IDLE, InstructionFile, LoadAs, ModeSet, ModelList, PastMessage,
-    RuntimeStatus, SessionCommand, SessionEvent,
+    PermissionAnswer, RuntimeStatus, SessionCommand, SessionEvent,
 };
 use tokio::sync::watch;
 use tokio::time::timeout;
 
 use super::output::SessionOutput;
-use super::{AgentSession, ResumedConversation, SessionShared};
+use super::{AgentSession, ResumedConversation, SessionShared, questions};
 use crate::engine_registry::CHOSEN;
 use crate::failure::RequestFailure;
 use crate::files::FilePicker;
@@ -118,7 +118,7 @@ impl AgentSession {
                 None => None,
             };
             let instructions = instructions(&shared, conversation.as_deref()).await;
-            let (requests, questions) = shared.output.open_beside(&id);
+            let open = shared.output.open_beside(&id);
             let status = RuntimeStatus {
                 state: state.to_owned(),
                 conversation_length: length,
@@ -129,8 +129,9 @@ impl AgentSession {
                 mode: mode.and_then(Result::ok),
                 conversation_id: conversation,
                 instructions,
-                requests: Some(requests),
-                questions: Some(questions),
+                requests: Some(open.requests),
+                questions: Some(open.questions),
+                agent_questions: Some(open.agent_questions),
                 servers: Some(shared.tools.servers()),
             };
             shared.output.say(&id, SessionEvent::Status(Box::new(status)));
@@ -271,20 +272,34 @@ pub(super) async fn run(
             let text = picker(shared)?.read(wanted).await;
             Ok(SessionEvent::done(&text.map_err(file_failure)?))
         }
-        SessionCommand::PermissionAnswer(_) if !shared.output.takes_questions() => {
-            let text = "you were not asked anything: announce `permission` in `hello` to be asked";
-            Err(RequestFailure::permanent("protocol", text))
-        }
-        SessionCommand::PermissionAnswer(answer) => {
-            match shared.options.gate.answer(answer).await {
-                Ok(_) => Ok(SessionEvent::Done(None)),
-                Err(reason) => Err(RequestFailure::permanent("too_late", reason)),
-            }
+        SessionCommand::PermissionAnswer(answer) => permission_answer(shared, answer).await,
+        SessionCommand::QuestionAnswer(answer) => {
+            questions::answer(shared, answer).await.map(|()| SessionEvent::Done(None))
         }
         command => {
             let text = format!("`{}` cannot be done at once", command.kind());
             Err(RequestFailure::permanent("internal", text))
         }
+    }
+}
+
+/// Answers a question about a permission.
+async fn permission_answer(
+    shared: &SessionShared,
+    answer: PermissionAnswer,
+) -> Result<SessionEvent, RequestFailure> {
+    let refused = |text: &str| Err(RequestFailure::permanent("protocol", text));
+    if shared.questions.has(&answer.question) {
+        return refused("this question is answered with `question_answer`");
+    }
+    if !shared.output.takes_questions() {
+        return refused(
+            "you were not asked anything: announce `permission` in `hello` to be asked",
+        );
+    }
+    match shared.options.gate.answer(answer).await {
+        Ok(_) => Ok(SessionEvent::Done(None)),
+        Err(reason) => Err(RequestFailure::permanent("too_late", reason)),
     }
 }
 

@@ -25,6 +25,11 @@ pub(super) fn cancelled() -> SessionEvent {
     StopReason::Cancelled.done(TokenUsage::default(), Some(0.0), 0)
 }
 
+/// Returns the end of a message that answered a question.
+pub(super) fn answered() -> SessionEvent {
+    StopReason::Answered.done(TokenUsage::default(), Some(0.0), 0)
+}
+
 /// Does the job and sends its end.
 pub(super) async fn run(
     shared: &Arc<SessionShared>,

@@ -8,7 +8,8 @@ use std::collections::{HashMap, HashSet};
 
 use callgate_mask::text::shortened;
 use callgate_wire::session::{
-    OpenQuestion, OpenRequest, PermissionRequest, SessionCommand, SessionEvent, request_state,
+    AgentQuestion, OpenAgentQuestion, OpenQuestion, OpenRequest, PermissionRequest, SessionCommand,
+    SessionEvent, request_state,
 };
 
 /// The most open requests.
@@ -33,6 +34,16 @@ struct UnfinishedRequest {
     tools: HashSet<String>,
     /// Its open questions, and when they were asked.
     questions: Vec<(u64, PermissionRequest)>,
+    /// Its open questions of the model and of tool servers, and when they were asked.
+    agent_questions: Vec<(u64, AgentQuestion)>,
+}
+
+/// What is open, for a front end that has lost its state.
+#[derive(Debug)]
+pub(crate) struct OpenItems {
+    pub(crate) requests: Vec<OpenRequest>,
+    pub(crate) questions: Vec<OpenQuestion>,
+    pub(crate) agent_questions: Vec<OpenAgentQuestion>,
 }
 
 /// What is known of a request when it arrives.
@@ -86,6 +97,7 @@ impl RequestOrder {
             is_queued: false,
             tools: HashSet::new(),
             questions: Vec::new(),
+            agent_questions: Vec::new(),
         };
         self.open.insert(id.to_owned(), unfinished);
         Ok(())
@@ -113,6 +125,14 @@ impl RequestOrder {
             }
             SessionEvent::PermissionResolved(resolved) => {
                 request.questions.retain(|(_, asked)| asked.question != resolved.question);
+                true
+            }
+            SessionEvent::Question(asked) => {
+                request.agent_questions.push((now_ms, asked.clone()));
+                true
+            }
+            SessionEvent::QuestionResolved(resolved) => {
+                request.agent_questions.retain(|(_, asked)| asked.question != resolved.question);
                 true
             }
             event if event.is_end() => self.open.remove(id).is_some(),
@@ -144,6 +164,28 @@ impl RequestOrder {
             (one.since, one.from_seq, &one.id).cmp(&(other.since, other.from_seq, &other.id))
         });
         requests
+    }
+
+    /// Returns everything that is open except this request.
+    pub(crate) fn open_beside(&self, id: &str) -> OpenItems {
+        let (requests, questions) = (self.requests(id), self.questions());
+        OpenItems { requests, questions, agent_questions: self.agent_questions() }
+    }
+
+    /// Returns the questions of the model and of tool servers, in the order in which they were
+    /// asked.
+    fn agent_questions(&self) -> Vec<OpenAgentQuestion> {
+        let each = |(id, request): (&String, &UnfinishedRequest)| {
+            let question = |(timestamp, data): &(u64, AgentQuestion)| OpenAgentQuestion {
+                id: id.clone(),
+                data: data.clone(),
+                timestamp: *timestamp,
+            };
+            request.agent_questions.iter().map(question).collect::<Vec<_>>()
+        };
+        let mut questions: Vec<OpenAgentQuestion> = self.open.iter().flat_map(each).collect();
+        questions.sort_by(|one, other| (one.timestamp, &one.id).cmp(&(other.timestamp, &other.id)));
+        questions
     }
 
     /// Returns the questions that wait for an answer, in the order in which they were asked.

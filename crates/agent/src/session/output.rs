@@ -7,6 +7,7 @@
 //! [room]: SessionOutput::room
 
 mod line_fit;
+mod question_form;
 mod replay_buffer;
 
 use std::fs::File;
@@ -18,15 +19,16 @@ use std::time::Duration;
 
 use callgate_link::sync::lock;
 use callgate_wire::session::{
-    MAX_LINE, OpenQuestion, OpenRequest, ReplayedRange, RuntimeReady, SessionCommand, SessionEvent,
-    SessionResponse, capability,
+    MAX_LINE, ReplayedRange, RuntimeReady, SessionCommand, SessionEvent, SessionResponse,
+    capability,
 };
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use tokio::sync::{Notify, watch};
 
-use super::order::{RequestDetails, RequestOrder, RequestRefusal};
+use super::order::{OpenItems, RequestDetails, RequestOrder, RequestRefusal};
 use super::{LogLevel, SessionLog};
 use line_fit::{too_long, without_extensions};
+pub(crate) use question_form::QuestionForm;
 use replay_buffer::ReplayBuffer;
 
 /// How many bytes may wait to be written before senders wait.
@@ -72,12 +74,13 @@ struct OutputState {
 type TakenExtensions = Vec<&'static str>;
 
 /// The optional kinds of events.
-const CHOICES: [&str; 6] = [
+const CHOICES: [&str; 7] = [
     capability::THINKING,
     capability::TOOL_PROGRESS,
     capability::TOOL_INPUT,
     capability::USAGE,
     capability::PERMISSION,
+    capability::QUESTION,
     capability::NOTICE,
 ];
 
@@ -148,9 +151,8 @@ impl SessionOutput {
     }
 
     /// Returns the open requests except this one, and the open questions.
-    pub(crate) fn open_beside(&self, id: &str) -> (Vec<OpenRequest>, Vec<OpenQuestion>) {
-        let state = self.state();
-        (state.order.requests(id), state.order.questions())
+    pub(crate) fn open_beside(&self, id: &str) -> OpenItems {
+        self.state().order.open_beside(id)
     }
 
     pub(crate) fn is_open(&self, id: &str) -> bool {
@@ -297,6 +299,9 @@ impl OutputState {
             SessionEvent::Usage(_) => self.takes(capability::USAGE),
             SessionEvent::PermissionRequest(_) | SessionEvent::PermissionResolved(_) => {
                 self.takes(capability::PERMISSION)
+            }
+            SessionEvent::Question(_) | SessionEvent::QuestionResolved(_) => {
+                self.takes(capability::QUESTION)
             }
             SessionEvent::Notice(_) => self.takes(capability::NOTICE),
             _ => true,

@@ -11,14 +11,17 @@ use callgate_mask::{mask_json, mask_text};
 use callgate_store::{EntryDraft, now_ms};
 use callgate_wire::ledger::{LedgerEvent, RuntimeCall};
 use callgate_wire::session::{ConversationMode, SessionEvent, ToolLocation, ToolProgress, ToolUse};
+use callgate_wire::tool_act::{OWN_AGENT, ToolKind};
 use serde_json::value::RawValue;
 use tokio::time::timeout;
 
-use super::{SessionShared, ToolMap, engine_call};
+use super::{SessionShared, ToolMap, engine_call, questions};
 use crate::engine::EngineToolCall;
 use crate::gate::{FaultFn, GateQuestion, PreviewFn, QuestionMirror, RefusalFn, ToolPermit};
+use crate::question_content::is_question;
 use crate::tool::{
-    AgentTool, CallAddress, CallOutcome, FaultContext, ProgressSink, ToolInvocation,
+    AgentTool, CallAddress, CallOutcome, FaultContext, PersonAsker, PersonReply, ProgressSink,
+    ToolInvocation,
 };
 use crate::turn::{FinishedCall, ToolCall};
 
@@ -34,6 +37,9 @@ const LOCATED_WITHIN: Duration = Duration::from_secs(2);
 
 /// The tool of ours that previews what an engine's own tools would change.
 const PREVIEWER: &str = "edit_file";
+
+/// The name under which a question of a tool server passes the gate, as at Claude Code's hooks.
+const ELICITATION: &str = "Elicitation";
 
 /// What the model reads in the mode `plan` when it wants to change something.
 const PLANNING: &str = "not run: the conversation is in plan mode, in which nothing is changed. \
@@ -72,8 +78,14 @@ impl CallOrigin {
         self.denied.load(Ordering::Relaxed)
     }
 
-    fn note_denied(&self) {
+    /// Counts a call that was denied, and returns its outcome. A question that nobody answered is
+    /// not counted: nothing was to be permitted.
+    fn refused(&self, kind: ToolKind, because: impl Into<String>) -> CallOutcome {
+        if is_question(kind) {
+            return CallOutcome::failed(because);
+        }
         self.denied.fetch_add(1, Ordering::Relaxed);
+        CallOutcome::denied(because)
     }
 }
 
@@ -91,14 +103,14 @@ pub(super) async fn run(
         let text = format!("there is no tool {:?}: use one of {}", wanted.name, names.join(", "));
         return CallReport::failed(text);
     };
-    let mode = shared.modes.of(conversation);
+    let (mode, kind) = (shared.modes.of(conversation), ToolKind::of(OWN_AGENT, &wanted.name));
     let question = GateQuestion {
         tool_id: wanted.id.clone(),
         tool: tool.spec().name.clone(),
         input: wanted.input.clone(),
         conversation: conversation.to_string(),
         may_ask: mode != ConversationMode::Auto,
-        mirror: shared.output.takes_questions().then(|| mirror(&shared, request)),
+        mirror: questions::mirror(&shared, request, conversation, kind),
         refusal: Some(refusal(&tool)),
         fault: Some(fault(&tool, conversation)),
         preview: Some(preview(&tool, &wanted.name)),
@@ -113,19 +125,36 @@ pub(super) async fn run(
             let (progress, conversation) =
                 (progress(&shared, request, &wanted), Arc::clone(conversation));
             let address = CallAddress { request: Arc::clone(request), tool_id: wanted.id.clone() };
-            let invocation = ToolInvocation { input, conversation, address, progress };
+            let asker = asker(&shared, &origin, &wanted.id);
+            let invocation = ToolInvocation { input, conversation, address, progress, asker };
             entry.run(tool.as_ref(), invocation, &because).await
         }
         ToolPermit::Futile { because } => CallReport::failed(because),
         ToolPermit::Denied { because, interrupt } => {
-            origin.note_denied();
             let draft = Some(entry.draft(&because, LedgerEvent::RuntimeRefused));
-            CallReport {
-                ran: FinishedCall { outcome: CallOutcome::denied(because), interrupt },
-                draft,
-            }
+            let outcome = origin.refused(kind, because);
+            CallReport { ran: FinishedCall { outcome, interrupt }, draft }
         }
     }
+}
+
+/// Returns what asks the person on behalf of a running call.
+fn asker(shared: &Arc<SessionShared>, origin: &CallOrigin, tool_id: &str) -> PersonAsker {
+    let (shared, origin, id) = (Arc::clone(shared), origin.clone(), tool_id.to_owned());
+    PersonAsker::new(Arc::new(move |input| {
+        let (shared, origin, id) = (Arc::clone(&shared), origin.clone(), id.clone());
+        Box::pin(async move {
+            let tool = ELICITATION.to_owned();
+            let call = EngineToolCall { id: id.clone(), tool, input, is_read_only: true };
+            let permit = permit(Arc::clone(&shared), origin, call).await;
+            let is_cancelled = shared.questions.take_cancelled(&id);
+            match permit {
+                ToolPermit::Allowed { input, .. } => PersonReply::Answered(input),
+                _ if is_cancelled => PersonReply::Cancelled,
+                ToolPermit::Denied { .. } | ToolPermit::Futile { .. } => PersonReply::Declined,
+            }
+        })
+    }))
 }
 
 /// Asks the gate about a tool that the engine runs itself. What may run is recorded before.
@@ -137,14 +166,14 @@ pub(super) async fn permit(
     let EngineToolCall { id, tool, input, is_read_only } = call;
     let wanted = ToolCall { index: 0, id, name: tool, input };
     let CallOrigin { request, conversation, .. } = &origin;
-    let mode = shared.modes.of(conversation);
+    let (mode, kind) = (shared.modes.of(conversation), ToolKind::of(OWN_AGENT, &wanted.name));
     let question = GateQuestion {
         tool_id: wanted.id.clone(),
         tool: wanted.name.clone().into(),
         input: wanted.input.clone(),
         conversation: conversation.to_string(),
         may_ask: mode != ConversationMode::Auto,
-        mirror: shared.output.takes_questions().then(|| mirror(&shared, request)),
+        mirror: questions::mirror(&shared, request, conversation, kind),
         refusal: None,
         fault: None,
         preview: shared.tools.current().get(PREVIEWER).map(|own| preview(own, &wanted.name)),
@@ -153,7 +182,7 @@ pub(super) async fn permit(
     let (kind, because, changed): (fn(_) -> _, _, _) = match &permit {
         ToolPermit::Allowed { because, input } => (LedgerEvent::Running, because, input.as_ref()),
         ToolPermit::Denied { because, .. } | ToolPermit::Futile { because } => {
-            origin.note_denied();
+            origin.refused(kind, because);
             (LedgerEvent::RuntimeRefused, because, None)
         }
     };

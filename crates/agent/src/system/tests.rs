@@ -35,6 +35,7 @@ async fn the_machine_is_told_without_its_people() {
             conversation: "c".into(),
             address: crate::tool::CallAddress::default(),
             progress: Arc::new(|_, _| {}),
+            asker: crate::tool::PersonAsker::default(),
         })
         .await;
     assert!(!outcome.is_error);

@@ -19,6 +19,8 @@ pub enum StopReason {
     Cancelled,
     /// The message went into the turn that was running.
     Steered,
+    /// The message answered a question that the running turn had asked.
+    Answered,
     /// A reason that only the provider knows.
     Other(String),
 }
@@ -34,6 +36,7 @@ impl StopReason {
             Self::Refusal => "refusal",
             Self::Cancelled => "cancelled",
             Self::Steered => "steered",
+            Self::Answered => "answered",
             Self::Other(reason) => reason,
         }
     }
@@ -50,7 +53,7 @@ impl StopReason {
     #[must_use]
     pub fn note(&self) -> Option<String> {
         let reason = match self {
-            Self::EndTurn | Self::Cancelled | Self::Steered => return None,
+            Self::EndTurn | Self::Cancelled | Self::Steered | Self::Answered => return None,
             Self::MaxTokens => {
                 "it is as long as an answer may be: ask to go on, or raise `agent.max_tokens`"
             }

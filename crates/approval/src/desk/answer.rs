@@ -186,6 +186,10 @@ fn response(
             }
             let tool = ToolKind::of("", &request.tool_name);
             let changed = match (picks, words, edited) {
+                // What a tool server gets is an answer, and not its question with changes.
+                (None, None, Some(edited)) if tool == ToolKind::Elicit => {
+                    Some(mask_json(input).restore(edited).unwrap_or_else(|_| edited.clone()))
+                }
                 (None, None, Some(edited)) => Some(mask_json(input).restore(edited).ok()?),
                 (None, None, None) => None,
                 (picks, words, _) => {
@@ -242,6 +246,11 @@ fn object(json: String) -> Result<Box<RawValue>, ()> {
     RawValue::from_string(json).map_err(|_| ())
 }
 
+/// Returns true if the agent or a tool server asks its user something.
+fn asks_a_person(card: &Card) -> bool {
+    ToolKind::of("", &card.row.tool).asks_a_person()
+}
+
 /// Describes a decision.
 fn outcome(decided: &DeskDecision, card: &Card) -> String {
     let DeskDecision { decision, by, with, .. } = decided;
@@ -254,6 +263,7 @@ fn outcome(decided: &DeskDecision, card: &Card) -> String {
         Decision::Allow if card.blocked.is_some() => format!("Allowed by {by} to try again"),
         Decision::Allow => match with.offer.and_then(|at| card.offers.get(at)) {
             Some(offer) => format!("Allowed by {by}, {}: {}", offer.lasts, offer.meaning),
+            None if with.edited.is_some() && asks_a_person(card) => format!("Answered by {by}"),
             None if with.edited.is_some() => format!("Allowed by {by}, with changes"),
             None if with.picks.is_some() || with.words.is_some() => match chosen(with, card) {
                 Some(chosen) => format!("Answered by {by}: {chosen}"),

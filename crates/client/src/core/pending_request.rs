@@ -104,6 +104,12 @@ impl PendingRequest {
             SessionEvent::PermissionResolved(resolved) => {
                 self.questions.remove(&resolved.question);
             }
+            SessionEvent::Question(asked) if self.can_remember(&asked.question) => {
+                self.questions.insert(asked.question.clone());
+            }
+            SessionEvent::QuestionResolved(resolved) => {
+                self.questions.remove(&resolved.question);
+            }
             _ => {}
         }
     }

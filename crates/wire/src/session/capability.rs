@@ -25,6 +25,10 @@ pub const CANCEL: &str = "cancel";
 /// `permission_resolved`.
 pub const PERMISSION: &str = "permission";
 
+/// `question_answer` is understood. In `hello`: the front end accepts `question` and
+/// `question_resolved`.
+pub const QUESTION: &str = "question";
+
 /// Conversations can be created, listed, loaded, renamed and deleted.
 pub const CONVERSATIONS: &str = "conversations";
 

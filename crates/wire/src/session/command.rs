@@ -10,8 +10,8 @@ use super::file::query;
 use super::front_tool::{capabilities, tools};
 use super::{
     Attachment, ConversationMode, FrontTool, FrontToolAnswer, LONGEST_ENGINE, LONGEST_ID,
-    LONGEST_MODEL, PermissionAnswer, UnreadableReason, UserMessage, WHOLE_NUMBER, WantedFile,
-    bounded, capability,
+    LONGEST_MODEL, PermissionAnswer, QuestionAnswer, UnreadableReason, UserMessage, WHOLE_NUMBER,
+    WantedFile, bounded, capability,
 };
 use crate::fields::{Malformed, optional, required, text};
 use crate::raw::Members;
@@ -47,6 +47,8 @@ pub enum SessionCommand {
     },
     /// The user's answer to a question.
     PermissionAnswer(PermissionAnswer),
+    /// The user's answer to a question of the model or of a tool server.
+    QuestionAnswer(QuestionAnswer),
     /// Creates a conversation and makes it the current one.
     NewConversation {
         /// Its id. Without one, the runtime chooses it.
@@ -206,6 +208,7 @@ impl SessionCommand {
             Self::ToolAnswer(_) => "tool_answer",
             Self::Cancel { .. } => "cancel",
             Self::PermissionAnswer(_) => "permission_answer",
+            Self::QuestionAnswer(_) => "question_answer",
             Self::NewConversation { .. } => "new_conversation",
             Self::ListConversations { .. } => "list_conversations",
             Self::LoadConversation { .. } => "load_conversation",
@@ -253,6 +256,7 @@ impl SessionCommand {
                 Some(capability::OUTPUT_SCHEMA)
             }
             Self::ToolAnswer(_) => Some(capability::FRONT_TOOLS),
+            Self::QuestionAnswer(_) => Some(capability::QUESTION),
             Self::ForkConversation { .. } => Some(capability::FORK),
             Self::Rewind { .. } => Some(capability::REWIND),
             Self::Compact { .. } => Some(capability::COMPACT),
@@ -297,6 +301,7 @@ impl SessionCommand {
             "tool_answer" => Self::ToolAnswer(FrontToolAnswer::read(members)?),
             "cancel" => Self::Cancel { target: bounded(members, "target", LONGEST_ID)? },
             "permission_answer" => Self::PermissionAnswer(PermissionAnswer::read(members)?),
+            "question_answer" => Self::QuestionAnswer(QuestionAnswer::read(members)?),
             "new_conversation" => Self::NewConversation {
                 conversation_id: optional_conversation_id(members)?,
                 title: optional_title(members)?,

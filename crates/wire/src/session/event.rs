@@ -6,8 +6,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 
 use super::{
-    ErrorData, FrontToolCall, PastUserMessage, PermissionRequest, PermissionResolved,
-    RuntimeStatus, ToolInput, ToolProgress, ToolResult, ToolUse, UnreadableReason, UsageReport,
+    AgentQuestion, ErrorData, FrontToolCall, PastUserMessage, PermissionRequest,
+    PermissionResolved, QuestionResolved, RuntimeStatus, ToolInput, ToolProgress, ToolResult,
+    ToolUse, UnreadableReason, UsageReport,
 };
 use crate::fields::{Malformed, optional_object, required, write_optional};
 use crate::raw::{Members, from_object, quoted};
@@ -38,6 +39,10 @@ pub enum SessionEvent {
     PermissionRequest(PermissionRequest),
     /// A question was answered or withdrawn.
     PermissionResolved(PermissionResolved),
+    /// A person is asked something by the model or by a tool server.
+    Question(AgentQuestion),
+    /// Such a question was answered or withdrawn.
+    QuestionResolved(QuestionResolved),
     /// Something that the user may want to know.
     Notice(Notice),
     /// The request is finished. The object holds its result.
@@ -131,6 +136,8 @@ impl SessionEvent {
             Self::Usage(_) => "usage",
             Self::PermissionRequest(_) => "permission_request",
             Self::PermissionResolved(_) => "permission_resolved",
+            Self::Question(_) => "question",
+            Self::QuestionResolved(_) => "question_resolved",
             Self::Notice(_) => "notice",
             Self::Done(_) => "done",
             Self::Error { .. } => "error",
@@ -151,6 +158,8 @@ impl SessionEvent {
             "usage" => Self::Usage(data(members, USAGE)?),
             "permission_request" => Self::PermissionRequest(data(members, REQUEST)?),
             "permission_resolved" => Self::PermissionResolved(data(members, RESOLVED)?),
+            "question" => Self::Question(data(members, QUESTION)?),
+            "question_resolved" => Self::QuestionResolved(data(members, ANSWERED)?),
             "notice" => Self::Notice(data(members, NOTICE)?),
             "done" => Self::Done(optional_object(members, "data")?),
             "error" => Self::Error {
@@ -175,6 +184,8 @@ impl SessionEvent {
             Self::Usage(data) => map.serialize_entry("data", data),
             Self::PermissionRequest(data) => map.serialize_entry("data", data),
             Self::PermissionResolved(data) => map.serialize_entry("data", data),
+            Self::Question(data) => map.serialize_entry("data", data),
+            Self::QuestionResolved(data) => map.serialize_entry("data", data),
             Self::Notice(data) => map.serialize_entry("data", data),
             Self::Done(data) => write_optional(map, "data", data.as_ref()),
             Self::Error { error, data } => {
@@ -195,6 +206,8 @@ const TOOL_INPUT: &str = "an object with toolId, toolName and text";
 const USAGE: &str = "an object with numbers of tokens";
 const REQUEST: &str = "an object with question, toolId, toolName, input and title";
 const RESOLVED: &str = "an object with question, decision and text";
+const QUESTION: &str = "an object with question, toolId, text and fields";
+const ANSWERED: &str = "an object with question, outcome and text";
 const NOTICE: &str = "an object with kind and text";
 const ERROR: &str = "an object with kind, status and retryable";
 const STATUS: &str = "an object with state, conversationLength and uptime";

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{ConversationMode, PermissionRequest};
+use super::{AgentQuestion, ConversationMode, PermissionRequest};
 
 /// The values of [`OpenRequest::state`]. A reader accepts other words.
 pub mod request_state {
@@ -48,6 +48,10 @@ pub struct RuntimeStatus {
     /// before `hello`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub questions: Option<Vec<OpenQuestion>>,
+    /// The questions of the model and of tool servers that wait for an answer, in the order in which
+    /// they were asked. Not sent before `hello`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent_questions: Option<Vec<OpenAgentQuestion>>,
     /// The MCP servers. Not sent before `hello`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub servers: Option<Vec<McpServerStatus>>,
@@ -123,6 +127,19 @@ pub struct OpenQuestion {
     pub id: String,
     /// The question.
     pub data: PermissionRequest,
+    /// When it was asked, in milliseconds since the Unix epoch.
+    pub timestamp: u64,
+}
+
+/// A question of the model or of a tool server that waits for an answer, in the form of its
+/// `question`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename = "question")]
+pub struct OpenAgentQuestion {
+    /// The request to which the question belongs.
+    pub id: String,
+    /// The question.
+    pub data: AgentQuestion,
     /// When it was asked, in milliseconds since the Unix epoch.
     pub timestamp: u64,
 }

@@ -142,7 +142,7 @@ fn responses() {
               = "{\"type\":\"done\",\"id\":\"1\",\"timestamp\":5}\n"
             Reply(SessionReply { id: Some("1"), event: Error { error: "no", data: None }, timestamp: 6, seq: None })
               = "{\"type\":\"error\",\"id\":\"1\",\"error\":\"no\",\"timestamp\":6}\n"
-            Reply(SessionReply { id: Some("1"), event: Status(RuntimeStatus { state: "idle", conversation_length: 10, uptime: 7, engine: None, engine_reason: None, model: None, conversation_id: None, mode: None, instructions: None, requests: None, questions: None, servers: None }), timestamp: 8, seq: None })
+            Reply(SessionReply { id: Some("1"), event: Status(RuntimeStatus { state: "idle", conversation_length: 10, uptime: 7, engine: None, engine_reason: None, model: None, conversation_id: None, mode: None, instructions: None, requests: None, questions: None, agent_questions: None, servers: None }), timestamp: 8, seq: None })
               = "{\"type\":\"status\",\"id\":\"1\",\"data\":{\"state\":\"idle\",\"conversationLength\":10,\"uptime\":7},\"timestamp\":8}\n"
         "#]],
     );
@@ -196,8 +196,8 @@ fn greeting() {
         response,
         &[&String::from_utf8_lossy(&greeting.to_line())],
         &expect![[r#"
-            Ready(RuntimeReady { version: Some("1.0.0"), capabilities: ["streaming", "tools", "attachments", "inline_attachments", "engine", "hello", "cancel", "permission", "conversations", "load_events", "edit", "thinking", "tool_progress", "notice", "replay", "set_engine", "list_models", "modes", "steer", "fork", "rewind", "usage", "tool_input", "files", "front_tools", "output_schema", "compact", "leave_out"], timestamp: 1, seq: None })
-              = "{\"type\":\"ready\",\"version\":\"1.0.0\",\"capabilities\":[\"streaming\",\"tools\",\"attachments\",\"inline_attachments\",\"engine\",\"hello\",\"cancel\",\"permission\",\"conversations\",\"load_events\",\"edit\",\"thinking\",\"tool_progress\",\"notice\",\"replay\",\"set_engine\",\"list_models\",\"modes\",\"steer\",\"fork\",\"rewind\",\"usage\",\"tool_input\",\"files\",\"front_tools\",\"output_schema\",\"compact\",\"leave_out\"],\"timestamp\":1}\n"
+            Ready(RuntimeReady { version: Some("1.0.0"), capabilities: ["streaming", "tools", "attachments", "inline_attachments", "engine", "hello", "cancel", "permission", "conversations", "load_events", "edit", "thinking", "tool_progress", "notice", "replay", "set_engine", "list_models", "modes", "steer", "fork", "rewind", "usage", "tool_input", "files", "front_tools", "output_schema", "compact", "leave_out", "question"], timestamp: 1, seq: None })
+              = "{\"type\":\"ready\",\"version\":\"1.0.0\",\"capabilities\":[\"streaming\",\"tools\",\"attachments\",\"inline_attachments\",\"engine\",\"hello\",\"cancel\",\"permission\",\"conversations\",\"load_events\",\"edit\",\"thinking\",\"tool_progress\",\"notice\",\"replay\",\"set_engine\",\"list_models\",\"modes\",\"steer\",\"fork\",\"rewind\",\"usage\",\"tool_input\",\"files\",\"front_tools\",\"output_schema\",\"compact\",\"leave_out\",\"question\"],\"timestamp\":1}\n"
         "#]],
     );
 }

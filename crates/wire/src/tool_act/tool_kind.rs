@@ -118,6 +118,7 @@ const COMMON: &[(&str, &str, ToolKind)] = &[
     (OWN_AGENT, "edit_file", Edit),
     (OWN_AGENT, "get_system_info", Note),
     (OWN_AGENT, "todo_write", Note),
+    (OWN_AGENT, "ask_user", AskUser),
     ("script", "Ask", Script),
 ];
 

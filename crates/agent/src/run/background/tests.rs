@@ -36,6 +36,7 @@ impl Bench {
                 conversation,
                 address: crate::tool::CallAddress::default(),
                 progress,
+                asker: crate::tool::PersonAsker::default(),
             })
             .await
     }

@@ -28,6 +28,7 @@ pub(super) fn without_extensions(event: SessionEvent) -> SessionEvent {
             instructions: None,
             requests: None,
             questions: None,
+            agent_questions: None,
             servers: None,
             ..*status
         })),

@@ -7,6 +7,7 @@ use callgate_wire::session::{PermissionRequest, RuntimeStatus, ToolResult, UserM
 use serde_json::value::to_raw_value;
 use serde_json::{Value, json};
 
+use super::super::order::OpenItems;
 use super::*;
 use crate::session::LogLevel;
 
@@ -168,7 +169,7 @@ fn asked(question: &str, input: &Value) -> SessionEvent {
 
 /// Returns the status as `get_status` tells it, while it is the request `id`.
 fn status(output: &SessionOutput, id: &str) -> SessionEvent {
-    let (requests, questions) = output.open_beside(id);
+    let OpenItems { requests, questions, .. } = output.open_beside(id);
     let (requests, questions) = (Some(requests), Some(questions));
     SessionEvent::Status(Box::new(RuntimeStatus {
         requests,

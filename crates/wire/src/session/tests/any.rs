@@ -91,6 +91,7 @@ fn command() -> impl Strategy<Value = SessionCommand> {
         }),
         text().prop_map(|target| SessionCommand::Cancel { target }),
         answer().prop_map(SessionCommand::PermissionAnswer),
+        question_answer().prop_map(SessionCommand::QuestionAnswer),
         (of(conversation()), of(text())).prop_map(|(conversation_id, title)| {
             SessionCommand::NewConversation { conversation_id, title }
         }),
@@ -156,7 +157,7 @@ fn status() -> impl Strategy<Value = RuntimeStatus> {
     let open = (
         (of(mode()), of(vec(instruction, 0..3)), of(vec(server, 0..3))),
         of(vec(open_request(), 0..3)),
-        of(vec(open_question(), 0..3)),
+        (of(vec(open_question(), 0..3)), of(vec(open_agent_question(), 0..3))),
     );
     (text(), any::<u64>(), any::<u64>(), named, open).prop_map(
         |(
@@ -164,7 +165,7 @@ fn status() -> impl Strategy<Value = RuntimeStatus> {
             conversation_length,
             uptime,
             named,
-            ((mode, instructions, servers), requests, questions),
+            ((mode, instructions, servers), requests, (questions, agent_questions)),
         )| {
             let (engine, engine_reason, model, conversation_id) = named;
             RuntimeStatus {
@@ -179,6 +180,7 @@ fn status() -> impl Strategy<Value = RuntimeStatus> {
                 instructions,
                 requests,
                 questions,
+                agent_questions,
                 servers,
             }
         },
@@ -206,6 +208,93 @@ fn open_question() -> impl Strategy<Value = OpenQuestion> {
         data,
         timestamp,
     })
+}
+
+fn open_agent_question() -> impl Strategy<Value = OpenAgentQuestion> {
+    (text(), agent_question(), any::<u64>()).prop_map(|(id, data, timestamp)| OpenAgentQuestion {
+        id,
+        data,
+        timestamp,
+    })
+}
+
+fn question_answer() -> impl Strategy<Value = QuestionAnswer> {
+    let values = vec((text(), text()), 0..3).prop_map(|values| {
+        let values = values.into_iter().map(|(name, value)| (name, value.into()));
+        (AnswerOutcome::Answered, values.collect())
+    });
+    let outcome = prop_oneof![
+        values,
+        Just((AnswerOutcome::Declined, serde_json::Map::new())),
+        Just((AnswerOutcome::Cancelled, serde_json::Map::new())),
+    ];
+    (text(), outcome).prop_map(|(question, (outcome, values))| QuestionAnswer {
+        question,
+        outcome,
+        values,
+    })
+}
+
+fn field_kind() -> impl Strategy<Value = FieldKind> {
+    let option = (text(), text(), of(text())).prop_map(|(value, title, description)| FieldOption {
+        value,
+        title,
+        description,
+    });
+    let options = vec(option, 0..3);
+    let number = || any::<Option<i32>>().prop_map(|number| number.map(Into::into));
+    let bounds = (number(), number(), number())
+        .prop_map(|(minimum, maximum, default)| NumberBounds { minimum, maximum, default });
+    let length = any::<Option<u64>>;
+    prop_oneof![
+        (length(), length(), of(text()), of(text())).prop_map(
+            |(min_length, max_length, format, default)| FieldKind::Text {
+                min_length,
+                max_length,
+                format,
+                default
+            }
+        ),
+        bounds.clone().prop_map(FieldKind::Number),
+        bounds.prop_map(FieldKind::Integer),
+        any::<Option<bool>>().prop_map(|default| FieldKind::Boolean { default }),
+        (options.clone(), any::<bool>(), of(text())).prop_map(|(options, free_text, default)| {
+            FieldKind::OneOf { options, free_text, default }
+        }),
+        (options, any::<bool>(), length(), length(), of(vec(text(), 0..3))).prop_map(
+            |(options, free_text, min_items, max_items, default)| FieldKind::SeveralOf {
+                options,
+                free_text,
+                min_items,
+                max_items,
+                default
+            }
+        ),
+    ]
+}
+
+fn agent_question() -> impl Strategy<Value = AgentQuestion> {
+    let field = (text(), text(), of(text()), any::<bool>(), field_kind()).prop_map(
+        |(name, title, description, required, kind)| QuestionField {
+            name,
+            title,
+            description,
+            required,
+            kind,
+        },
+    );
+    let named = (text(), text(), of(text()), text(), of(text()));
+    (named, vec(field, 0..3), any::<Option<u64>>()).prop_map(
+        |((question, tool_id, server, text, url), fields, deadline)| AgentQuestion {
+            question,
+            tool_id,
+            server,
+            text,
+            url,
+            fields,
+            deadline,
+        },
+    )
 }
 
 fn question() -> impl Strategy<Value = PermissionRequest> {
@@ -291,6 +380,10 @@ fn tool_event() -> impl Strategy<Value = SessionEvent> {
         }),
         usage().prop_map(SessionEvent::Usage),
         question().prop_map(SessionEvent::PermissionRequest),
+        agent_question().prop_map(SessionEvent::Question),
+        (text(), text(), text()).prop_map(|(question, outcome, text)| {
+            SessionEvent::QuestionResolved(QuestionResolved { question, outcome, text })
+        }),
         (text(), text(), text()).prop_map(|(question, decision, text)| {
             SessionEvent::PermissionResolved(PermissionResolved { question, decision, text })
         }),

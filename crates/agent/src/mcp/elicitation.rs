@@ -1,0 +1,159 @@
+//! What a server asks the person, and the answer that it gets.
+//!
+//! The texts are those of the server: they are bounded, and shown with its name. A form that cannot
+//! be asked in fields is declined, and so is an address to which a person should not be sent.
+//! Nothing is opened here.
+
+use std::net::IpAddr;
+
+use callgate_mask::text::shortened;
+use callgate_wire::tool_act::ToolKind;
+use reqwest::Url;
+use rmcp::model::{ElicitRequestParams, ElicitResult, ElicitationAction};
+use serde_json::value::RawValue;
+use serde_json::{Map, Value, json};
+
+use crate::question_content::read_question;
+use crate::tool::{PersonAsker, PersonReply, raw_json};
+
+/// The longest message, in characters.
+const LONGEST_MESSAGE: usize = 4_000;
+/// The longest form, in bytes.
+const LONGEST_FORM: usize = 64 * 1024;
+
+/// Asks the person, and returns what the server gets.
+pub(super) async fn ask(
+    server: &str,
+    params: ElicitRequestParams,
+    asker: &PersonAsker,
+) -> ElicitResult {
+    let Some(input) = input(server, params) else { return declined() };
+    match asker.ask(raw_json(&input)).await {
+        PersonReply::Answered(answer) => accepted(&input, answer.as_deref()),
+        PersonReply::Declined => declined(),
+        PersonReply::Cancelled => ElicitResult::new(ElicitationAction::Cancel),
+    }
+}
+
+pub(super) fn declined() -> ElicitResult {
+    ElicitResult::new(ElicitationAction::Decline)
+}
+
+/// Returns the question as the gate knows it from Claude Code, or `None` if it cannot be asked.
+fn input(server: &str, params: ElicitRequestParams) -> Option<Value> {
+    let input = match params {
+        ElicitRequestParams::FormElicitationParams { message, requested_schema, .. } => {
+            let schema = serde_json::to_value(requested_schema).ok()?;
+            let message = shortened(&message, LONGEST_MESSAGE);
+            json!({
+                "mcp_server_name": server,
+                "message": message,
+                "mode": "form",
+                "requested_schema": schema,
+            })
+        }
+        ElicitRequestParams::UrlElicitationParams { message, url, .. } => {
+            let message = shortened(&message, LONGEST_MESSAGE);
+            let url = Url::parse(&url).ok().filter(may_be_visited)?;
+            json!({
+                "mcp_server_name": server,
+                "message": message,
+                "mode": "url",
+                "url": url.as_str(),
+            })
+        }
+        _ => return None,
+    };
+    let fits = input.to_string().len() <= LONGEST_FORM;
+    (fits && read_question(ToolKind::Elicit, &input, "", "").is_some()).then_some(input)
+}
+
+/// Returns true for an address that nobody can read along, without a name that hides its host.
+fn may_be_visited(url: &Url) -> bool {
+    let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
+    let is_here =
+        host == "localhost" || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
+    let is_private = url.scheme() == "https" || url.scheme() == "http" && is_here;
+    is_private && url.username().is_empty() && url.password().is_none()
+}
+
+/// Returns the acceptance of an answer that fits. Another one, which may come from a phone, is not
+/// sent to the server.
+fn accepted(input: &Value, answer: Option<&RawValue>) -> ElicitResult {
+    let Some(asked) = read_question(ToolKind::Elicit, input, "", "") else { return declined() };
+    let values: Option<Map<String, Value>> =
+        answer.map_or(Some(Map::new()), |answer| serde_json::from_str(answer.get()).ok());
+    match values.filter(|values| asked.check(values).is_ok()) {
+        Some(values) => {
+            let result = ElicitResult::new(ElicitationAction::Accept);
+            let is_form = asked.url.is_none();
+            if is_form { result.with_content(Value::Object(values)) } else { result }
+        }
+        None => declined(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn params(value: Value) -> ElicitRequestParams {
+        serde_json::from_value(value).unwrap()
+    }
+
+    fn form(properties: &Value) -> ElicitRequestParams {
+        let schema = json!({"type": "object", "properties": properties, "required": ["b"]});
+        params(json!({"message": "Who?", "requestedSchema": schema}))
+    }
+
+    #[test]
+    fn a_form_keeps_the_order_and_the_limits_of_its_fields() {
+        let properties = json!({
+            "b": {"type": "string", "enum": ["x", "y"]},
+            "a": {"type": "integer", "minimum": 1},
+        });
+        let input = input("toy", form(&properties)).unwrap();
+        assert_eq!(input["mcp_server_name"], "toy");
+        let asked = read_question(ToolKind::Elicit, &input, "", "").unwrap();
+        let names: Vec<&str> = asked.fields.iter().map(|field| field.name.as_str()).collect();
+        assert_eq!(names, ["b", "a"]);
+        let reply = |answer: Value| accepted(&input, Some(&raw_json(&answer)));
+        let right = reply(json!({"b": "x", "a": 2}));
+        assert_eq!(right.content, Some(json!({"b": "x", "a": 2})));
+        // Whoever gave it: what does not fit is not sent.
+        for wrong in [json!({"b": "z"}), json!({"b": "x", "a": 0}), json!({"a": 2}), json!([])] {
+            assert_eq!(reply(wrong).action, ElicitationAction::Decline);
+        }
+        assert_eq!(accepted(&input, None).action, ElicitationAction::Decline);
+    }
+
+    #[test]
+    fn only_private_addresses_are_shown() {
+        let url = |url: &str| {
+            let params = json!({"mode": "url", "message": "Go", "url": url, "elicitationId": "1"});
+            input("toy", self::params(params)).is_some()
+        };
+        let good = [
+            "https://a.example/b?c=d",
+            "http://127.0.0.1:80/",
+            "http://[::1]/",
+            "http://localhost",
+        ];
+        assert_eq!(good.map(url), [true; 4]);
+        let bad = [
+            "http://a.example/",
+            "https://localhost@a.example/",
+            "http://127.0.0.1:x@a.example/",
+            "javascript:alert(1)",
+            "file:///etc/passwd",
+            "nothing",
+        ];
+        assert_eq!(bad.map(url), [false; 6]);
+    }
+
+    #[test]
+    fn a_form_that_is_too_long_is_declined() {
+        let long = json!({"b": {"type": "string", "description": "x".repeat(70_000)}});
+        assert_eq!(input("toy", form(&long)), None);
+    }
+}

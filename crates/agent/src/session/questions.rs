@@ -1,0 +1,200 @@
+//! The questions of the model and of tool servers, on their way to the front end and back.
+//!
+//! Such a question is with the gate, like any other: the desk and its phones see it, and the first
+//! answer counts. A front end that takes `question` gets it with typed fields. A plain front end
+//! reads it as text, and the next message of the user is the answer. An answer lets no tool run: the
+//! only question that it can settle is the one that was shown in this way.
+
+mod in_words;
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex};
+
+use callgate_link::sync::lock;
+use callgate_wire::approval::{Action, Press};
+use callgate_wire::session::{
+    AgentQuestion, AnswerOutcome, PermissionAnswer, PermissionRequest, PermissionResolved,
+    QuestionAnswer, QuestionResolved, SessionEvent,
+};
+use callgate_wire::tool_act::ToolKind;
+use serde_json::{Map, Value};
+
+use super::SessionShared;
+use super::output::QuestionForm;
+use crate::failure::RequestFailure;
+use crate::gate::QuestionMirror;
+use crate::question_content::{answered_input, is_question, read_question};
+use crate::tool::raw_json;
+
+/// The questions that the front end was shown and that are open.
+#[derive(Default)]
+pub(super) struct PersonQuestions {
+    open: Mutex<HashMap<String, FrontQuestion>>,
+    /// The calls whose question was left without a choice, until they have learnt it.
+    cancelled: Mutex<HashSet<String>>,
+}
+
+/// A question that the front end was shown.
+#[derive(Clone)]
+struct FrontQuestion {
+    asked: AgentQuestion,
+    kind: ToolKind,
+    /// The input of the call that asks, masked.
+    input: Value,
+    conversation: Arc<str>,
+    /// Whether it was shown as text, so that a message answers it.
+    is_text: bool,
+    /// What the front end's user did with it, if that counted.
+    outcome: Option<AnswerOutcome>,
+}
+
+/// Returns what shows a question about a call of this kind to the front end, if it takes it.
+pub(super) fn mirror(
+    shared: &Arc<SessionShared>,
+    request: &Arc<str>,
+    conversation: &Arc<str>,
+    kind: ToolKind,
+) -> Option<QuestionMirror> {
+    let (output, request) = (shared.output.clone(), Arc::clone(request));
+    if !is_question(kind) {
+        let mirror: QuestionMirror = Arc::new(move |event| output.say(&request, event));
+        return shared.output.takes_questions().then_some(mirror);
+    }
+    let is_text = match shared.output.question_form() {
+        QuestionForm::Fields => false,
+        QuestionForm::Text => true,
+        QuestionForm::Nothing => return None,
+    };
+    let (shared, conversation) = (Arc::clone(shared), Arc::clone(conversation));
+    Some(Arc::new(move |event| match event {
+        SessionEvent::PermissionRequest(asked) => {
+            let shown = FrontQuestion::read(&asked, kind, &conversation, is_text);
+            let events = match &shown {
+                Some(shown) if is_text => SessionEvent::Token(in_words::text(&shown.asked)),
+                Some(shown) => SessionEvent::Question(shown.asked.clone()),
+                // A front end that takes questions of permission may still answer it.
+                None => SessionEvent::PermissionRequest(asked.clone()),
+            };
+            if let Some(shown) = shown {
+                lock(&shared.questions.open).insert(asked.question, shown);
+            }
+            output.say(&request, events);
+        }
+        SessionEvent::PermissionResolved(resolved) => {
+            output.say(&request, shared.questions.ended(resolved));
+        }
+        event => output.say(&request, event),
+    }))
+}
+
+impl FrontQuestion {
+    fn read(
+        request: &PermissionRequest,
+        kind: ToolKind,
+        conversation: &Arc<str>,
+        is_text: bool,
+    ) -> Option<Self> {
+        let input: Value = serde_json::from_str(request.input.get()).ok()?;
+        let mut asked = read_question(kind, &input, &request.question, &request.tool_id)?;
+        asked.deadline = request.deadline;
+        let conversation = Arc::clone(conversation);
+        Some(Self { asked, kind, input, conversation, is_text, outcome: None })
+    }
+
+    /// Returns the press at the desk that an answer is.
+    fn press(&self, outcome: AnswerOutcome, values: &Map<String, Value>) -> Result<Press, String> {
+        if outcome != AnswerOutcome::Answered {
+            return Ok(Press::Button(Action::Deny));
+        }
+        self.asked.check(values)?;
+        if self.asked.fields.is_empty() {
+            return Ok(Press::Button(Action::Allow));
+        }
+        let input = answered_input(self.kind, &self.input, &self.asked, values);
+        Ok(Press::Input(raw_json(&input)))
+    }
+}
+
+impl PersonQuestions {
+    /// Closes a question, and returns its end as the front end gets it.
+    fn ended(&self, resolved: PermissionResolved) -> SessionEvent {
+        let Some(shown) = lock(&self.open).remove(&resolved.question) else {
+            return SessionEvent::PermissionResolved(resolved);
+        };
+        let PermissionResolved { question, decision, text } = resolved;
+        let outcome = match (decision.as_str(), shown.outcome) {
+            ("allow", _) => AnswerOutcome::Answered.name(),
+            ("deny", Some(AnswerOutcome::Cancelled)) => AnswerOutcome::Cancelled.name(),
+            ("deny", _) => AnswerOutcome::Declined.name(),
+            _ => QuestionResolved::UNANSWERED,
+        };
+        let is_choice = ["allow", "deny"].contains(&decision.as_str());
+        if shown.kind == ToolKind::Elicit
+            && (!is_choice || shown.outcome == Some(AnswerOutcome::Cancelled))
+        {
+            lock(&self.cancelled).insert(shown.asked.tool_id);
+        }
+        let outcome = outcome.to_owned();
+        SessionEvent::QuestionResolved(QuestionResolved { question, outcome, text })
+    }
+
+    /// Returns true, once, if the question of a call was left without a choice.
+    pub(super) fn take_cancelled(&self, tool_id: &str) -> bool {
+        lock(&self.cancelled).remove(tool_id)
+    }
+
+    /// Returns true if the front end was shown this as a question that needs no permission.
+    pub(super) fn has(&self, question: &str) -> bool {
+        lock(&self.open).contains_key(question)
+    }
+
+    /// Returns the question that the next message of a conversation answers.
+    pub(super) fn awaits_words(&self, conversation: &str) -> Option<String> {
+        let open = lock(&self.open);
+        let mut waiting: Vec<&FrontQuestion> =
+            open.values().filter(|one| one.is_text && &*one.conversation == conversation).collect();
+        waiting.sort_by(|one, other| one.asked.question.cmp(&other.asked.question));
+        waiting.first().map(|one| one.asked.question.clone())
+    }
+
+    fn get(&self, question: &str) -> Result<FrontQuestion, RequestFailure> {
+        let late = || RequestFailure::permanent("too_late", "no question with this id waits");
+        lock(&self.open).get(question).cloned().ok_or_else(late)
+    }
+
+    fn note(&self, question: &str, outcome: AnswerOutcome) {
+        if let Some(open) = lock(&self.open).get_mut(question) {
+            open.outcome = Some(outcome);
+        }
+    }
+}
+
+/// Answers a question. One that the answer does not fit stays open.
+pub(super) async fn answer(
+    shared: &SessionShared,
+    answer: QuestionAnswer,
+) -> Result<(), RequestFailure> {
+    let QuestionAnswer { question, outcome, values } = answer;
+    let shown = shared.questions.get(&question)?;
+    let press = shown.press(outcome, &values);
+    let press = press.map_err(|why| {
+        RequestFailure::permanent("answer", format!("the answer does not fit: {why}"))
+    })?;
+    shared.questions.note(&question, outcome);
+    let answer = PermissionAnswer { question, press };
+    let answered = shared.options.gate.answer(answer).await;
+    answered.map(drop).map_err(|why| RequestFailure::permanent("too_late", why))
+}
+
+/// Answers a question by the words of a message.
+pub(super) async fn answer_in_words(
+    shared: &SessionShared,
+    question: String,
+    words: &str,
+) -> Result<(), RequestFailure> {
+    let shown = shared.questions.get(&question)?;
+    let read = in_words::read(&shown.asked, words);
+    let (outcome, values) =
+        read.map_err(|why| RequestFailure::permanent("answer", format!("{why}.")))?;
+    answer(shared, QuestionAnswer { question, outcome, values }).await
+}

@@ -1,0 +1,206 @@
+//! Questions to the person that are no permission: of the model, or of a tool server.
+//!
+//! A question has typed fields. [`AgentQuestion::check`] compares an answer with them; it is the
+//! same for every front end.
+
+mod check;
+#[cfg(test)]
+mod tests;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Number, Value};
+
+use super::{LONGEST_QUESTION, bounded};
+use crate::fields::{Malformed, optional, required};
+use crate::raw::Members;
+
+/// A question to the person. Its answer lets no tool run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AgentQuestion {
+    /// The id of the question.
+    pub question: String,
+    /// The tool call that waits for the answer.
+    pub tool_id: String,
+    /// The tool server that asks; `None` if the model asks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server: Option<String>,
+    /// What is asked, for a person.
+    pub text: String,
+    /// An address that the person is asked to visit. Nobody opens it unasked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
+    /// What an answer consists of. There are none if consent is all that is asked for.
+    pub fields: Vec<QuestionField>,
+    /// The time until which an answer is accepted, in milliseconds since the Unix epoch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deadline: Option<u64>,
+}
+
+/// One part of the answer to a question.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct QuestionField {
+    /// Its name in the values of an answer.
+    pub name: String,
+    /// Its title, for a person.
+    pub title: String,
+    /// More about it, for a person.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// Whether an answer has to have it.
+    pub required: bool,
+    /// What its value is.
+    #[serde(flatten)]
+    pub kind: FieldKind,
+}
+
+/// The type of a field.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
+pub enum FieldKind {
+    /// A string.
+    Text {
+        /// Its least length, in characters.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        min_length: Option<u64>,
+        /// Its greatest length, in characters.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        max_length: Option<u64>,
+        /// Its format: `email`, `uri`, `date` or `date-time`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        format: Option<String>,
+        /// What stands in the field at first.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        default: Option<String>,
+    },
+    /// A number.
+    Number(NumberBounds),
+    /// A whole number.
+    Integer(NumberBounds),
+    /// True or false.
+    Boolean {
+        /// What is chosen at first.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        default: Option<bool>,
+    },
+    /// One of several strings.
+    OneOf {
+        /// What can be chosen.
+        options: Vec<FieldOption>,
+        /// Whether words of the person's own are an answer, too.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        free_text: bool,
+        /// What is chosen at first.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        default: Option<String>,
+    },
+    /// An array of some of several strings.
+    SeveralOf {
+        /// What can be chosen.
+        options: Vec<FieldOption>,
+        /// Whether words of the person's own are an answer, too.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        free_text: bool,
+        /// The least number of them.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        min_items: Option<u64>,
+        /// The greatest number of them.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        max_items: Option<u64>,
+        /// What is chosen at first.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        default: Option<Vec<String>>,
+    },
+}
+
+/// What a number may be.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct NumberBounds {
+    /// The least number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub minimum: Option<Number>,
+    /// The greatest number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub maximum: Option<Number>,
+    /// What stands in the field at first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub default: Option<Number>,
+}
+
+/// One of the values that can be chosen.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FieldOption {
+    /// The value, in an answer.
+    pub value: String,
+    /// The value, for a person.
+    pub title: String,
+    /// More about it, for a person.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+}
+
+/// The person's answer to a question.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct QuestionAnswer {
+    /// The question, as [`AgentQuestion::question`] names it.
+    pub question: String,
+    /// What the person did with it.
+    pub outcome: AnswerOutcome,
+    /// The values by the names of their fields, if the person has answered.
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    pub values: Map<String, Value>,
+}
+
+/// What a person does with a question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AnswerOutcome {
+    /// Answers it.
+    Answered,
+    /// Does not want to answer it.
+    Declined,
+    /// Leaves it without a choice.
+    Cancelled,
+}
+
+/// A question was answered or withdrawn.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct QuestionResolved {
+    /// The question.
+    pub question: String,
+    /// `answered`, `declined`, `cancelled` or `unanswered`. A reader accepts other words.
+    pub outcome: String,
+    /// The outcome, for a person.
+    pub text: String,
+}
+
+impl QuestionAnswer {
+    pub(super) fn read(members: &Members) -> Result<Self, Malformed> {
+        const OUTCOME: &str = "answered, declined or cancelled";
+        const VALUES: &str = "an object, and left out unless the outcome is answered";
+        let outcome = required(members, "outcome", OUTCOME)?;
+        let values: Map<String, Value> = optional(members, "values", VALUES)?.unwrap_or_default();
+        if outcome != AnswerOutcome::Answered && !values.is_empty() {
+            return Err(Malformed::wrong("values", VALUES));
+        }
+        Ok(Self { question: bounded(members, "question", LONGEST_QUESTION)?, outcome, values })
+    }
+}
+
+impl QuestionResolved {
+    /// The outcome of a question that nobody answered, or that was withdrawn.
+    pub const UNANSWERED: &str = "unanswered";
+}
+
+impl AnswerOutcome {
+    /// Returns its name in the protocol.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Answered => "answered",
+            Self::Declined => "declined",
+            Self::Cancelled => "cancelled",
+        }
+    }
+}
