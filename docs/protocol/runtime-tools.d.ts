@@ -11,6 +11,22 @@ export interface RuntimeTools {
       size: number;
     };
   };
+  ask_user: {
+    input: {
+      questions: {
+        header?: string;
+        multiSelect?: boolean;
+        options: {
+          description?: string;
+          label: string;
+        }[];
+        question: string;
+      }[];
+    };
+    result: {
+      answers: Record<string, unknown>;
+    };
+  };
   capture_screenshot: {
     input: {
       mode: string;

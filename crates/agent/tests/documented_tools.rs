@@ -11,8 +11,8 @@ use std::sync::Arc;
 
 use callgate_agent::files::{AllowedFolders, FileLimits};
 use callgate_agent::run::{BackgroundCommands, RunSettings};
-use callgate_agent::tool::{AgentTool, CallAddress, ToolInvocation, ToolSource};
-use callgate_agent::{desktop, files, run, system, todo};
+use callgate_agent::tool::{AgentTool, CallAddress, PersonAsker, ToolInvocation, ToolSource};
+use callgate_agent::{ask_user, desktop, files, run, system, todo};
 use callgate_testkit::picture::SMALL_PNG;
 use callgate_testkit::tools::repo_root;
 use serde_json::value::to_raw_value;
@@ -59,7 +59,12 @@ fn tools(folder: &Path) -> Vec<Arc<dyn AgentTool>> {
     let env = [("PATH".into(), path), ("DISPLAY".into(), OsString::from(":0"))];
     let settings = RunSettings::new(folder.to_owned(), env.into());
     let mut tools = files::tools(roots, FileLimits::default(), Arc::new(|_, _| None));
-    tools.extend([todo::tool(), system::tool(&settings), run::tool(settings.clone())]);
+    tools.extend([
+        todo::tool(),
+        ask_user::tool(),
+        system::tool(&settings),
+        run::tool(settings.clone()),
+    ]);
     tools.extend(desktop::tools(&settings));
     tools.extend(BackgroundCommands::new(settings).tools());
     tools
@@ -160,6 +165,8 @@ async fn the_results_are_those_of_the_calls() {
         ("read_command", json!({ "id": "command-1" })),
         ("stop_command", json!({ "id": "command-1" })),
         ("todo_write", plan),
+        // The gate adds the answers.
+        ("ask_user", json!({ "questions": [], "answers": { "Which?": "Blue" } })),
         ("get_system_info", json!({})),
     ];
     for (name, input) in calls {
@@ -169,6 +176,7 @@ async fn the_results_are_those_of_the_calls() {
             conversation: "c".into(),
             address: CallAddress::default(),
             progress: Arc::new(|_, _: &str| {}),
+            asker: PersonAsker::default(),
         });
         let outcome = outcome.await;
         let result: Value = serde_json::from_str(outcome.result.get()).unwrap();
