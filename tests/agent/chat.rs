@@ -60,7 +60,7 @@ fn a_question_is_answered_by_a_key() {
     let mut chat = Chat::start(&setup, 60);
     chat.say("write them");
     chat.see("+milk");
-    chat.press_until("a", "✓ write_file a.txt");
+    chat.press_until("a", "✓ Wrote a file · a.txt");
     chat.see("? write b.txt");
     chat.press_until("r", "why not›");
     chat.say("not this one");
@@ -106,10 +106,10 @@ fn live_output_and_a_plan_are_shown() {
     let setup = setup.script("slow", "echo begun; read line < pipe; echo $line");
     let mut chat = Chat::start(&setup, 80);
     chat.say("go");
-    chat.see("● run_shell_command ./slow begun");
+    chat.see("● Run a command · ./slow begun");
     chat.see("▶ build it ☐ ship it");
     fs::write(setup.work().join("pipe"), "ended\n").unwrap();
-    chat.see("✓ run_shell_command ./slow begun ended");
+    chat.see("✓ Ran a command · ./slow begun ended");
     chat.see("Done.");
     assert!(chat.quit().success());
 }

@@ -19,7 +19,7 @@ fn a_message_during_an_answer_steers_it() {
     let setup = setup.script("slow", "echo begun; read line < pipe; echo $line");
     let mut chat = Chat::start(&setup, 80);
     chat.say("do it");
-    chat.see("● run_shell_command ./slow begun");
+    chat.see("● Run a command · ./slow begun");
     chat.say("and the other thing");
     chat.see("› and the other thing");
     chat.see("working +1");
@@ -51,7 +51,7 @@ fn the_mode_decides_who_is_asked() {
     chat.see("/help · plan · claude");
     chat.say("write it");
     chat.see("I only plan.");
-    chat.see("✗ write_file a.txt not run: the conversation is in plan mode");
+    chat.see("✗ Write a file · a.txt not run: the conversation is in plan mode");
     chat.say("/mode auto");
     chat.see("/help · auto · claude");
     chat.say("write it");

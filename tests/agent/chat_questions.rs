@@ -113,11 +113,11 @@ fn the_input_of_a_tool_is_drawn_while_the_model_writes_it() {
     let fake = Messages::start([half, Turn::text("Fine.")]);
     let mut chat = Chat::start(&Setup::on(&fake), 60);
     chat.say("write it");
-    chat.see("○ write_file");
+    chat.see("○ Write a file");
     chat.press("\x03");
     chat.see("(not finished)");
     chat.see("· cancelled");
-    chat.see_gone("○ write_file");
+    chat.see_gone("○ Write a file");
     chat.say("and now?");
     chat.see("Fine.");
     assert!(chat.quit().success());
