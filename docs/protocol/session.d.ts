@@ -387,8 +387,13 @@ export interface CallCard {
   did: string;
   /** What it is about, on one line; may be empty. */
   subject: string;
-  /** A body of the desk protocol. */
-  body: { type: string };
+  body: CardBody;
+}
+
+/** A body of the desk protocol. */
+export interface CardBody {
+  type: string;
+  [member: string]: unknown;
 }
 
 /** What a tool does, as in the Agent Client Protocol. */
@@ -474,7 +479,7 @@ export interface PermissionRequestResponse extends Reply<'permission_request'> {
     /** What would change in a file: a unified diff, with secrets masked. */
     diff?: string;
     /** The question as a `card` of the desk protocol. */
-    card?: { body: { type: string; [member: string]: unknown }; [member: string]: unknown };
+    card?: { body: CardBody; [member: string]: unknown };
   };
 }
 

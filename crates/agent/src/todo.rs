@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use callgate_wire::desk::{TodoItem, TodoStatus};
 use callgate_wire::session::tool_kind;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -61,21 +62,6 @@ struct TodoTool {
 #[serde(deny_unknown_fields)]
 struct TodoPlan {
     items: Vec<TodoItem>,
-}
-
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct TodoItem {
-    text: String,
-    status: TodoStatus,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum TodoStatus {
-    Pending,
-    Active,
-    Done,
 }
 
 impl AgentTool for TodoTool {
