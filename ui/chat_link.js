@@ -5,7 +5,7 @@ import { RequestError, backOff } from "./transport.js";
 /** @typedef {import("./transport.js").Transport} Transport */
 /** @typedef {import("./chat_store.js").ChatStore} ChatStore */
 
-/** How long an answer may take that is not a turn. */
+/** How long an answer may take that no model writes. */
 const PATIENCE_MS = 30_000;
 
 export class ChatLink {

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::process::Command;
+use std::sync::mpsc;
 
 use callgate_testkit::messages::{Messages, Turn};
 use serde_json::json;
@@ -9,17 +10,25 @@ use serde_json::json;
 use crate::chat_screen::Chat;
 use crate::fixture::Setup;
 
+/// The answer pauses while the size changes: a terminal draws in its new size what was written for
+/// the old one and is on its way, which no program can know of.
 #[test]
 fn text_that_streams_survives_other_sizes() {
-    let words: Vec<String> = (0..600).map(|number| format!("word{number}")).collect();
+    let words: Vec<String> = (0..600).map(|number| format!("word{number:03}")).collect();
     let lines: Vec<String> = words.chunks(40).map(|line| line.join(" ")).collect();
-    let fake = Messages::start([Turn::text(lines.join("\n")).pieces(2)]);
+    let (go_on, paused) = mpsc::channel();
+    // Each event after the first two is one word.
+    let pauses = [2 + 22, 2 + 202];
+    let answer = Turn::text(lines.join("\n")).pieces(8).pings(false).pause_after(&pauses, paused);
+    let fake = Messages::start([answer]);
     let mut chat = Chat::start(&Setup::on(&fake), 100);
     chat.say("count");
-    chat.see("word20 ");
+    chat.see("word021");
     chat.resize(44, 20);
-    chat.see("word200 ");
+    go_on.send(()).unwrap();
+    chat.see("word201");
     chat.resize(120, 40);
+    go_on.send(()).unwrap();
     chat.see("word599");
     chat.see("/help · claude");
     // Each word is there once, in order, wherever it is wrapped.

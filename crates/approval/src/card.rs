@@ -18,6 +18,7 @@ use callgate_mask::{MaskedText, mask_json};
 use callgate_wire::approval::{AnswerExtra, ApprovalRequest, RequestId, RequestKind};
 use callgate_wire::desk::{AnswerNeeds, AskedRuling, CardPicker, InboxRow, QuestionCard};
 use callgate_wire::tool_act::{ToolAct, ToolKind};
+use serde_json::{Map, Value};
 
 pub use blocked::BlockedCall;
 pub use confirm::ConfirmWord;
@@ -121,8 +122,13 @@ impl Card {
     /// Returns what a call is about, on one line. `input` is its masked input.
     pub(crate) fn summary_of(request: &ApprovalRequest, input: &str) -> String {
         let fields = serde_json::from_str(input).unwrap_or_default();
-        let (agent, tool) = (request.agent.as_deref().unwrap_or_default(), &request.tool_name);
-        let act = ToolAct::of(agent, tool, &fields);
+        let agent = request.agent.as_deref().unwrap_or_default();
+        Self::summary_of_call(agent, &request.tool_name, &fields)
+    }
+
+    /// Returns what a call of an agent's tool is about, on one line, by its masked input.
+    pub(crate) fn summary_of_call(agent: &str, tool: &str, fields: &Map<String, Value>) -> String {
+        let act = ToolAct::of(agent, tool, fields);
         summary::summary(ToolKind::of(agent, tool), &act, tool)
     }
 

@@ -269,7 +269,8 @@ fn outcome(decided: &DeskDecision, card: &Card) -> String {
                 Some(chosen) => format!("Answered by {by}: {chosen}"),
                 None => format!("Answered by {by}"),
             },
-            None => format!("Allowed by {by}"),
+            // A rule's reason says that it allowed it as well.
+            None => format!("Allowed by {}", by.strip_prefix("allowed by ").unwrap_or(by)),
         },
         Decision::Deny if with.interrupt => format!("{}, and the turn ended", denial(by)),
         Decision::Deny => match &with.message {

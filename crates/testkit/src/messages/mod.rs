@@ -323,7 +323,15 @@ fn stream(out: &mut Outgoing<'_>, turn: &Turn, mut events: Vec<Vec<u8>>) -> io::
     if let Some(bytes) = turn.wire {
         events.concat().chunks(bytes).try_for_each(|chunk| out.chunk(chunk))?;
     } else {
-        events.iter().try_for_each(|event| out.chunk(event))?;
+        for (sent, event) in events.iter().enumerate() {
+            if let Some(pauses) = &turn.pauses
+                && pauses.after.contains(&sent)
+            {
+                // A test that has ended sends nothing more, and does not wait for the rest.
+                let _ = pauses.go_on.lock().unwrap().recv();
+            }
+            out.chunk(event)?;
+        }
     }
     match turn.end {
         End::Cut(_) => out.cut(),

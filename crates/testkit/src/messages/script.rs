@@ -1,6 +1,7 @@
 //! What the fake answers: turns, each a list of blocks, or a failure.
 
-use std::sync::Arc;
+use std::sync::mpsc::Receiver;
+use std::sync::{Arc, Mutex};
 
 use serde_json::Value;
 
@@ -25,8 +26,16 @@ pub struct Turn {
     /// The events after the first in chunks of HTTP, once a script has the turn.
     pub(crate) framed: Option<Arc<[u8]>>,
     pub(crate) end: End,
+    pub(crate) pauses: Option<StreamPauses>,
     /// What the service's own check says of the tool uses.
     pub(crate) check: Option<ToolCheck>,
+}
+
+/// After how many events a stream waits, and for what.
+#[derive(Clone, Debug)]
+pub(crate) struct StreamPauses {
+    pub(crate) after: Vec<usize>,
+    pub(crate) go_on: Arc<Mutex<Receiver<()>>>,
 }
 
 /// What the service's own check of dangerous tool uses says, on which Claude Code's auto mode
@@ -88,6 +97,7 @@ impl Turn {
             is_prepared: false,
             framed: None,
             end: End::Whole,
+            pauses: None,
             check: None,
         }
     }
@@ -253,6 +263,14 @@ impl Turn {
     #[must_use]
     pub fn stall_after(mut self, events: usize) -> Self {
         self.end = End::Stall(events);
+        self
+    }
+
+    /// Waits after each of these numbers of events until the test goes on, or its sender is gone.
+    #[must_use]
+    pub fn pause_after(mut self, events: &[usize], go_on: Receiver<()>) -> Self {
+        let (after, go_on) = (events.to_vec(), Arc::new(Mutex::new(go_on)));
+        self.pauses = Some(StreamPauses { after, go_on });
         self
     }
 

@@ -17,7 +17,7 @@ use callgate_wire::ledger::LedgerKind::{
 };
 use callgate_wire::ledger::{LedgerEvent, PressOutcome, QuestionDecided};
 
-use crate::card::agent_name;
+use crate::card::{Card, agent_name};
 use crate::rule_desk::WorkMonitor;
 
 /// How many entries are read at once.
@@ -188,6 +188,7 @@ impl PastCall {
             LedgerEvent::Asked(asked) => asked.recorded_request().last_words(),
             _ => None,
         };
+        let is_of_runtime = matches!(event, LedgerEvent::RuntimeRan(_));
         let call = event.into_call().unwrap_or_default();
         let took = outcome.decided.as_ref().filter(|_| decider != Some(HistoryDecider::Rule));
         let took_ms = took.and_then(|(_, at_ms)| u64::try_from(at_ms - entry.at_ms).ok());
@@ -196,11 +197,15 @@ impl PastCall {
         let words = words.filter(|_| decider == Some(HistoryDecider::Person));
         let agent = call.agent.unwrap_or_default();
         let input = call.input.as_ref().map_or("", |input| input.get());
+        // The runtime records the arguments of its tools.
+        let arguments = serde_json::from_str(&call.summary).ok().filter(|_| is_of_runtime);
+        let summary = arguments.map(|fields| Card::summary_of_call(&agent, &call.tool, &fields));
+        let summary = summary.as_deref().unwrap_or(&call.summary);
         let row = HistoryRow {
             seq: entry.seq,
             at_ms: entry.at_ms,
             question: entry.question.clone(),
-            summary: shortened(&call.summary, LONGEST_SUMMARY),
+            summary: shortened(summary, LONGEST_SUMMARY),
             tool: call.tool,
             project: call.cwd,
             session: call.session,

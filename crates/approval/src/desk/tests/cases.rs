@@ -250,7 +250,7 @@ fn the_ledger_does_not_grow_at_the_will_of_strangers() {
 #[test]
 fn rules_decide_without_asking_anybody() {
     let mut table = Table::new();
-    let ruling = Ruling::Allow { because: "rule `builds`".to_owned() };
+    let ruling = Ruling::Allow { because: "allowed by rule `builds`".to_owned() };
     let asked = DeskInput::Asked {
         asker: AskerId(1),
         request: request(1, "make"),
@@ -260,7 +260,9 @@ fn rules_decide_without_asking_anybody() {
     let outputs = table.give(asked);
     assert_eq!(answer(&outputs).decision, Decision::Allow);
     assert!(!is_shown(&outputs));
-    assert_eq!(table.last("decided")["by"], "rule `builds`");
+    assert_eq!(table.last("decided")["by"], "allowed by rule `builds`");
+    table.give(DeskInput::Delivered(AskerId(1)));
+    assert_eq!(table.last("closed")["text"], "Allowed by rule `builds`");
     let ruling = Ruling::Deny { because: "rule `no`".to_owned() };
     let asked = DeskInput::Asked {
         asker: AskerId(2),
