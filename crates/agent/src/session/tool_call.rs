@@ -359,9 +359,9 @@ impl CallRecord<'_> {
         }
         let started = Instant::now();
         let outcome = tool.run(invocation).await;
-        let took = started.elapsed();
-        let draft = self.draft(because, |call| Self::ran(call, !outcome.is_error, took));
-        let draft = Some(draft);
+        let elapsed = started.elapsed();
+        let ran = |call| Self::ran(call, !outcome.is_error, elapsed);
+        let draft = Some(self.draft(because, ran));
         CallReport { draft, ran: FinishedCall { outcome, interrupt: false } }
     }
 }

@@ -32,13 +32,13 @@ pub(super) fn plan(roots: &AllowedFolders, changes: Vec<PathChange>) -> UndoPlan
         let reason = match FoundPath::at(roots, &change.path, MAX_FILE) {
             Err(reason) => reason,
             Ok(now) if now.is_like(&change.before) => continue,
-            Ok(now) => match refusal(&change, &now) {
-                Some(reason) => reason.to_owned(),
-                None => {
+            Ok(now) => {
+                let Some(reason) = refusal(&change, &now) else {
                     plan.changes.push(change);
                     continue;
-                }
-            },
+                };
+                reason.to_owned()
+            }
         };
         // A folder in which something else lies by now simply stays.
         if change.is_shown() {

@@ -65,13 +65,13 @@ fn shown_file(
     let mut notes: Vec<String> = mode_note(&change.before, after).into_iter().collect();
     let path = named(roots, &change.path);
     let changes = match (text(&change.before), text(after)) {
-        (Ok(old), Ok(new)) if old != new => match lines(&path, old, new, room) {
-            Some(change) => vec![change],
-            None => {
+        (Ok(old), Ok(new)) if old != new => {
+            let lines = lines(&path, old, new, room);
+            if lines.is_none() {
                 notes.push(TOO_MUCH.to_owned());
-                Vec::new()
             }
-        },
+            lines.into_iter().collect()
+        }
         (Ok(_), Ok(_)) => Vec::new(),
         (old, new) => {
             let words = |note: Result<&str, String>| note.err();

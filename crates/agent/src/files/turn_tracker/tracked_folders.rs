@@ -156,8 +156,8 @@ impl TrackedFolders {
             ..TrackedTurn::default()
         };
         self.turns.insert(turn.clone(), begun);
-        let begin = PackRecord::Begin { turn, conversation, message: mark.message };
-        self.pack.add(&begin, None).map(drop)
+        let record = PackRecord::Begin { turn, conversation, message: mark.message };
+        self.pack.add(&record, None).map(drop)
     }
 
     /// Notes what is at a path that a file tool is about to write, and which folders above it are
@@ -281,9 +281,10 @@ impl TrackedFolders {
             }
             let mut change = PathChange { path, before, after };
             let size = |found: &FoundPath| found.content.as_ref().map_or(0, Vec::len);
-            match room.checked_sub(size(&change.before) + size(&change.after)) {
-                Some(left) => room = left,
-                None => (change.before.content, change.after.content) = (None, None),
+            if let Some(left) = room.checked_sub(size(&change.before) + size(&change.after)) {
+                room = left;
+            } else {
+                (change.before.content, change.after.content) = (None, None);
             }
             changes.push(change);
         }

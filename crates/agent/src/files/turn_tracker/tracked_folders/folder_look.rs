@@ -97,7 +97,7 @@ impl FolderLook<'_> {
         let mut filter = HiddenFilter::new(&self.places.hidden, "search_files", start.to_owned());
         let walk = FolderWalk::new(root, false, &stop)?;
         let gaps = walk.run(&mut |entry| match self.visit(start, entry, &mut filter) {
-            Ok(step) => step,
+            Ok(next) => next,
             Err(error) => {
                 self.failed = Some(error);
                 FolderStep::Enough
@@ -121,8 +121,8 @@ impl FolderLook<'_> {
             return Ok(FolderStep::Past);
         }
         let Ok(path) = path.into_os_string().into_string() else { return Ok(FolderStep::Past) };
-        let stat = statat(entry.folder, entry.name, AtFlags::SYMLINK_NOFOLLOW);
-        let (Ok(stat), true) = (stat, path.len() <= LONGEST_PATH) else {
+        let metadata = statat(entry.folder, entry.name, AtFlags::SYMLINK_NOFOLLOW);
+        let (Ok(metadata), true) = (metadata, path.len() <= LONGEST_PATH) else {
             return Ok(FolderStep::Past);
         };
         self.count += 1;
@@ -137,15 +137,15 @@ impl FolderLook<'_> {
         }
         let look = self.folders.look;
         match self.folders.known.get_mut(&path) {
-            Some(known) if known.is_same(&stat) => {
+            Some(known) if known.is_same(&metadata) => {
                 known.look = look;
                 return Ok(FolderStep::On);
             }
             None if filter.hides(entry) => return Ok(FolderStep::Past),
             _ => {}
         }
-        let found = FoundPath::of(entry.folder, entry.name, &stat, limits.one_file);
-        self.folders.note_found(path, found, &stat, &self.inodes, self.began_ns)?;
+        let found = FoundPath::of(entry.folder, entry.name, &metadata, limits.one_file);
+        self.folders.note_found(path, found, &metadata, &self.inodes, self.began_ns)?;
         Ok(FolderStep::On)
     }
 }
