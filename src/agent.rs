@@ -13,7 +13,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use callgate_agent::engine_registry::EngineRegistry;
-use callgate_agent::files::{FilePicker, ProjectInstructions};
+use callgate_agent::files::{FilePicker, ProjectInstructions, TurnTracker};
 use callgate_agent::history::{FolderScope, History, HistoryLocation};
 use callgate_agent::session::{self, LogLevel, SessionLog, Shutdown};
 use callgate_agent::tool::AgentTool;
@@ -123,6 +123,7 @@ struct RuntimeParts {
     system: String,
     instructions: Option<ProjectInstructions>,
     picker: FilePicker,
+    changes: TurnTracker,
 }
 
 impl RuntimeParts {
@@ -138,7 +139,9 @@ impl RuntimeParts {
             ProjectInstructions::new(settings.folder.clone(), home, gate.hidden())
         });
         let picker = tools::picker(settings, gate.hidden())?;
-        Ok(Self { engines: engines::registry(config)?, gate, tools, system, instructions, picker })
+        let changes = tools::tracker(config, gate.hidden())?;
+        let engines = engines::registry(config)?;
+        Ok(Self { engines, gate, tools, system, instructions, picker, changes })
     }
 }
 
@@ -167,6 +170,7 @@ fn options(config: &Config, parts: RuntimeParts) -> session::SessionOptions {
         system: parts.system.into(),
         instructions: parts.instructions,
         picker: Some(parts.picker),
+        changes: Some(parts.changes),
         fallback: settings.fallback_model.as_deref().map(Arc::from),
         max_tokens: settings.max_tokens,
         thinking: settings.thinking_tokens,

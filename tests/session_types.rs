@@ -206,6 +206,7 @@ export function shown(response: AgentResponse): string {
     case 'permission_resolved': return response.data.text;
     case 'question': return response.data.fields.map((field) => field.type).join();
     case 'question_resolved': return response.data.outcome;
+    case 'turn_changes': return response.data.unknown ?? String(response.data.turn);
     case 'notice': return response.data.text;
     case 'done': return end(response);
     case 'error': return response.error;
@@ -228,6 +229,8 @@ function end(response: DoneResponse): string {
     case 'rewind': return String(data.length);
     case 'compact': return String(data.replaced);
     case 'leave_out': return String(data.message);
+    case 'turn_diff': return data.files[0]?.changes[0]?.lines[0]?.text ?? '';
+    case 'undo_turn': return data.left[0]?.reason ?? '';
     case 'set_mode': return data.mode;
     case 'find_files': return data.files[0]?.name ?? '';
     case 'read_file': return data.content;

@@ -103,8 +103,8 @@ export class ChatLink {
     return this.ended(await this.send(kind, fields));
   }
 
-  /** Waits for the end of a request. @param {string} id @returns {Promise<any>} */
-  async ended(id) {
+  /** Waits for the end of a request. @param {string} id @param {number} [patience] @returns {Promise<any>} */
+  async ended(id, patience = PATIENCE_MS) {
     const end =
       this.#store.takeEnd(id) ??
       (await new Promise((resolve, reject) => {
@@ -112,9 +112,9 @@ export class ChatLink {
         setTimeout(() => {
           this.#waiting.delete(id);
           reject(new RequestError("The runtime does not answer.", 503));
-        }, PATIENCE_MS);
+        }, patience);
       }));
-    if (end.type === "error") throw new RequestError(end.error, 400);
+    if (end.type === "error") throw new RequestError(end.error, 400, undefined, end.data?.kind);
     return end.data ?? {};
   }
 }

@@ -4,6 +4,7 @@ import { ChatLink } from "./chat_link.js";
 import { ChatStore } from "./chat_store.js";
 import { keep, kept } from "./kept.js";
 import { RequestError, ask, errorText } from "./transport.js";
+import { counted } from "./words.js";
 
 /** @typedef {import("./app.js").App} App */
 /** @typedef {import("./chat_store.js").Conversation} Conversation */
@@ -11,6 +12,8 @@ import { RequestError, ask, errorText } from "./transport.js";
 /** @typedef {{text: string, files: {data: string, mime: string, name?: string}[], isEditing: boolean}} Message */
 
 const FOLDER = "callgate.chat-folder";
+/** How long a person may take to decide about an undo. */
+const DECIDED_WITHIN_MS = 3_600_000;
 
 export class ChatSession {
   store = new ChatStore();
@@ -261,6 +264,33 @@ export class ChatSession {
     } catch (error) {
       return errorText(error);
     }
+  }
+
+  /** Asks for what a turn changed. @param {import("./chat_store.js").Changes} changes */
+  loadDiff(changes) {
+    return this.app.attempt(async () => {
+      const fields = { conversationId: this.conversation, turn: changes.turn };
+      changes.diff = (await this.#link.ask("turn_diff", fields)).files;
+      this.app.update();
+    });
+  }
+
+  /**
+   * Puts back what a turn changed, once a person has allowed it.
+   * @param {import("./chat_store.js").Changes} changes @param {boolean} partial whether to put back only what can be
+   */
+  async undo(changes, partial) {
+    const fields = { conversationId: this.conversation, turn: changes.turn, ...(partial ? { partial } : {}) };
+    delete changes.problem;
+    try {
+      const { left } = await this.#link.ended(await this.#link.send("undo_turn", fields), DECIDED_WITHIN_MS);
+      changes.undone = true;
+      if (left.length) this.app.toast(`Left as they are: ${counted(left.length, "file")}.`);
+    } catch (error) {
+      const isPartial = error instanceof RequestError && error.kind === "changed";
+      changes.problem = { text: errorText(error), isPartial };
+    }
+    this.app.update();
   }
 
   /** @param {string} engine @param {string | null} model */

@@ -19,6 +19,15 @@
  * @property {boolean} isOver
  */
 /** @typedef {TextPart | ToolPart} Part */
+/**
+ * @typedef {object} Changes what a turn changed in files
+ * @property {number} [turn] the number by which the runtime knows the turn
+ * @property {number} files
+ * @property {boolean} [undone]
+ * @property {string} [unknown] what is not known of it
+ * @property {import("./types/desk.js").PatchedFile[]} [diff] as soon as it was asked for
+ * @property {{text: string, isPartial: boolean}} [problem] why it was not undone, and whether some of it could be
+ */
 
 /**
  * @typedef {object} Turn
@@ -28,6 +37,7 @@
  * @property {ChatFile[]} files
  * @property {boolean} replaces whether it takes the place of the turn before
  * @property {Part[]} parts
+ * @property {Changes[]} changes
  * @property {boolean} isOver
  * @property {boolean} hasGap whether some of its events were missed
  * @property {number} endedAt the number of its last event
@@ -77,6 +87,8 @@ export class ChatStore {
   meters = {};
   /** @type {Map<string, {conversation: string, turns: Turn[], askedAt: number}>} */
   #loads = new Map();
+  /** @type {Map<string, string>} the conversations in which something is being undone, by its requests */
+  #undos = new Map();
   /** @type {Map<string, string>} the conversations that are being cleared, by their requests */
   #clears = new Map();
   /** @type {Map<string, any>} what the turns that go on have taken so far, by their conversations */
@@ -95,6 +107,7 @@ export class ChatStore {
     this.asked.clear();
     this.#loads.clear();
     this.#clears.clear();
+    this.#undos.clear();
     this.#ends.clear();
     this.#running.clear();
   }
@@ -115,6 +128,7 @@ export class ChatStore {
     const conversation = request.metadata?.conversationId ?? request.conversationId ?? "";
     if (request.kind === "load_conversation")
       this.#loads.set(request.id, { conversation, turns: [], askedAt: seq });
+    if (request.kind === "undo_turn") this.#undos.set(request.id, conversation);
     if (request.kind === "clear_history") this.#clears.set(request.id, conversation);
     if (!TURNS.includes(request.kind)) return;
     const turn = newTurn(request.id, conversation);
@@ -129,7 +143,8 @@ export class ChatStore {
   replied(reply, seq) {
     const load = this.#loads.get(reply.id);
     const turn = load ? loadedTurn(load, reply) : this.live.find(({ id }) => id === reply.id);
-    if (reply.type === "permission_request") this.#asked(reply, turn?.conversation ?? "");
+    const conversation = turn?.conversation ?? this.#undos.get(reply.id) ?? "";
+    if (reply.type === "permission_request") this.#asked(reply, conversation);
     if (reply.type === "permission_resolved") this.questions.delete(reply.data.question);
     if (reply.type === "question")
       this.asked.set(reply.data.question, { data: reply.data, request: reply.id, conversation: turn?.conversation ?? "" });
@@ -143,6 +158,8 @@ export class ChatStore {
     if (load && reply.type === "done") this.loaded = finished(load, reply.data?.isUnfinished === true);
     if (turn && !load) this.#end(turn, reply, seq);
     this.#loads.delete(reply.id);
+    if (this.#undos.delete(reply.id))
+      for (const [id, { request }] of this.questions) if (request === reply.id) this.questions.delete(id);
     const cleared = this.#clears.get(reply.id);
     if (reply.type === "done" && cleared !== undefined) this.forget(cleared);
     this.#clears.delete(reply.id);
@@ -302,7 +319,7 @@ function counted(meter, usage, cost) {
 function newTurn(id, conversation) {
   const state = { isOver: false, hasGap: false, endedAt: 0, overAt: 0, heardAt: 0, error: "", stopReason: "", working: "", replaces: false };
   const isUnfinished = false;
-  return { id, isUnfinished, conversation, text: "", files: [], parts: [], ...state };
+  return { id, isUnfinished, conversation, text: "", files: [], parts: [], changes: [], ...state };
 }
 
 /** @param {{conversation: string, turns: Turn[]}} load @param {any} reply */
@@ -335,6 +352,7 @@ function apply(turn, reply) {
   if (type === "token") append(turn, "text", reply.token);
   else if (type === "thinking") append(turn, "thinking", reply.thinking);
   else if (type === "notice") noticed(turn, data);
+  else if (type === "turn_changes") turn.changes.push(data);
   else if (type === "user_message") turn.parts.push({ type: "user", text: data.message });
   else if (type === "tool_input") tool(turn, data).draft += data.text;
   else if (type === "tool_use") tool(turn, data).card = data.card ?? plainCard(data);

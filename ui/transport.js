@@ -41,9 +41,10 @@
 
 /** A request that failed. `status` is the HTTP status, or 0 if the other side was not reached. */
 export class RequestError extends Error {
-  /** @param {string} text @param {number} status @param {number} [retryAfter] seconds */
-  constructor(text, status, retryAfter) {
+  /** @param {string} text @param {number} status @param {number} [retryAfter] seconds @param {string} [kind] */
+  constructor(text, status, retryAfter, kind = "") {
     super(text);
+    this.kind = kind;
     this.status = status;
     this.retryAfter = retryAfter;
   }

@@ -33,6 +33,8 @@ export type ExtensionRequest =
   | ToolAnswerRequest
   | FindFilesRequest
   | ReadFileRequest
+  | TurnDiffRequest
+  | UndoTurnRequest
   | ReplayRequest;
 
 /** A response of a runtime. A front end ignores unknown types. */
@@ -59,6 +61,7 @@ export type ExtensionResponse =
   | PermissionResolvedResponse
   | QuestionResponse
   | QuestionResolvedResponse
+  | TurnChangesResponse
   | NoticeResponse;
 
 /** One of the known words, or any other; a reader accepts both. */
@@ -95,6 +98,7 @@ export type Capability = Word<
   | 'output_schema'
   | 'compact'
   | 'leave_out'
+  | 'turn_diff'
 >;
 
 /**
@@ -162,7 +166,7 @@ export interface ClearHistoryRequest extends Requested<'clear_history'> {
 export interface GetStatusRequest extends Requested<'get_status'> {}
 
 export interface HelloRequest extends Requested<'hello'> {
-  /** What the front end accepts: `thinking`, `tool_input`, `tool_progress`, `usage`, `permission`, `question`, `notice`. */
+  /** What the front end accepts: `thinking`, `tool_input`, `tool_progress`, `usage`, `permission`, `question`, `notice`, `turn_diff`. */
   capabilities: Capability[];
   /** The tools that the front end supplies. */
   tools?: FrontTool[];
@@ -269,6 +273,22 @@ export interface CompactRequest extends Requested<'compact'> {
 
 export interface LeaveOutRequest extends Requested<'leave_out'> {
   conversationId?: string;
+}
+
+/** What a turn changed in files. */
+export interface TurnDiffRequest extends Requested<'turn_diff'> {
+  conversationId?: string;
+  /** The last one that changed files and was not undone by default. */
+  turn?: number;
+}
+
+/** Puts back what a turn changed in files. */
+export interface UndoTurnRequest extends Requested<'undo_turn'> {
+  conversationId?: string;
+  /** The last one that changed files and was not undone by default. */
+  turn?: number;
+  /** Whether to put back the other files if some cannot be put back. */
+  partial?: boolean;
 }
 
 /** Who decides about a tool call that no rule decides. */
@@ -536,6 +556,18 @@ export interface PermissionResolvedResponse extends Reply<'permission_resolved'>
   };
 }
 
+/** How many files the turn changed. */
+export interface TurnChangesResponse extends Reply<'turn_changes'> {
+  data: {
+    /** Absent if no change is known. */
+    turn?: number;
+    files: number;
+    undone?: boolean;
+    /** What is not known of the changes, and why. */
+    unknown?: string;
+  };
+}
+
 export interface NoticeResponse extends Reply<'notice'> {
   data: {
     kind: Word<'working' | 'compacted' | 'retry' | 'queued' | 'interrupted'>;
@@ -573,6 +605,8 @@ export interface DoneDataByKind {
   set_mode: ModeSet;
   find_files: { files: FileMatch[]; truncated: boolean };
   read_file: FileText;
+  turn_diff: TurnDiff;
+  undo_turn: TurnUndone;
   replay: Replayed;
 }
 
@@ -710,6 +744,42 @@ export interface Compacted {
   conversationId: string;
   /** How many messages the summary replaces; people still see them. */
   replaced: number;
+}
+
+/** To `turn_diff`. */
+export interface TurnDiff {
+  conversationId: string;
+  turn: number;
+  /** The number of the message with which it began, counted from 0. */
+  message: number;
+  /** In milliseconds since the Unix epoch. */
+  endedAt: number;
+  undone: boolean;
+  /** What is not known of the changes, and why. */
+  unknown?: string;
+  files: ChangedFile[];
+}
+
+export interface ChangedFile {
+  operation: 'add' | 'update' | 'delete';
+  path: string;
+  moved_to?: string;
+  /** What else happens to it, or why its lines are not shown. */
+  note?: string;
+  changes: {
+    everywhere: boolean;
+    lines: { op: ' ' | '+' | '-'; old: number | null; new: number | null; text: string }[];
+  }[];
+}
+
+/** To `undo_turn`. */
+export interface TurnUndone {
+  conversationId: string;
+  turn: number;
+  /** The files that were put back. */
+  restored: string[];
+  /** The files that were left as they are. */
+  left: { path: string; reason: string }[];
 }
 
 /** To `leave_out`. */

@@ -1,5 +1,6 @@
 //! The tools of the runtime: the built-in ones, MCP servers, and the user's own.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use callgate_agent::custom::CustomTools;
@@ -10,8 +11,11 @@ use callgate_agent::session::LogLevel;
 use callgate_agent::tool::{AgentTool, ToolSource};
 use callgate_agent::{ask_user, desktop, run, system, todo};
 
-use crate::config::AgentSettings;
+use crate::config::{AgentSettings, Config};
 use crate::failure::Failure;
+
+/// What follows the name of the file with the conversations in the name of the folder beside it.
+const SNAPSHOTS: &str = "-snapshots";
 
 /// Returns the files that the front end may offer to its user.
 pub(super) fn picker(
@@ -19,6 +23,33 @@ pub(super) fn picker(
     hidden: files::HiddenFiles,
 ) -> Result<files::FilePicker, Failure> {
     Ok(files::FilePicker::new(roots(settings)?, limits(settings), hidden))
+}
+
+/// Returns what keeps track of what turns change. What has to survive a kill lies beside the
+/// conversations, or in memory if they are not kept.
+pub(super) fn tracker(
+    config: &Config,
+    hidden: files::HiddenFiles,
+) -> Result<files::TurnTracker, Failure> {
+    let settings = &config.agent;
+    let own = settings.history.iter().chain([&config.database]);
+    let folder = settings.history.as_ref().map(|history| {
+        let mut folder = history.clone().into_os_string();
+        folder.push(SNAPSHOTS);
+        folder.into()
+    });
+    let tracked = files::TrackerSettings {
+        folder,
+        private: own.map(|file| with_real_folder(file)).collect(),
+        snapshots: settings.snapshots.then(files::SnapshotLimits::default),
+    };
+    Ok(files::TurnTracker::new(roots(settings)?, hidden, tracked))
+}
+
+/// Returns a path whose folder has no links, if it exists.
+fn with_real_folder(file: &Path) -> PathBuf {
+    let real = || Some(file.parent()?.canonicalize().ok()?.join(file.file_name()?));
+    real().unwrap_or_else(|| file.to_owned())
 }
 
 fn roots(settings: &AgentSettings) -> Result<AllowedFolders, Failure> {

@@ -3,6 +3,7 @@
 
 mod asked_questions;
 mod branches;
+mod changed_files;
 mod commands;
 mod drawing;
 mod engines;
@@ -87,6 +88,8 @@ pub(super) enum Errand {
     },
     Fork,
     Rewind,
+    /// Shows what a turn changed.
+    Diff,
 }
 
 impl Errand {
@@ -121,7 +124,7 @@ enum InputMode {
 struct OpenTurn {
     number: u64,
     since: Duration,
-    /// Whether it loads a conversation and does not answer a message.
+    /// Whether it loads a conversation or undoes something, and does not answer a message.
     is_loading: bool,
     is_cancelled: bool,
 }
@@ -278,6 +281,7 @@ impl ChatCore {
             }
             SessionEvent::QuestionResolved(resolved) => self.resolved(&resolved.question),
             SessionEvent::Usage(report) => self.status.report(*report),
+            SessionEvent::TurnChanges(changes) => self.files_changed(changes),
             SessionEvent::Done(_) => self.done(event),
             SessionEvent::Error { .. } if !is_loading => self.note(RETRY),
             _ => {}
@@ -289,6 +293,9 @@ impl ChatCore {
         if event.done_data::<ConversationEvents>().is_some_and(|loaded| loaded.is_unfinished) {
             self.note("The last message has no whole answer.");
             self.note(RETRY);
+        }
+        if let Some(undone) = event.done_data() {
+            self.files_put_back(&undone);
         }
         let Some(end) = event.done_data::<TurnEnd>() else { return };
         self.status.add(&end);
@@ -341,7 +348,10 @@ impl ChatCore {
     fn start_turn(&mut self, now: Duration, command: SessionCommand) {
         self.last_turn += 1;
         let number = self.last_turn;
-        let is_loading = matches!(command, SessionCommand::LoadConversation { .. });
+        let is_loading = matches!(
+            command,
+            SessionCommand::LoadConversation { .. } | SessionCommand::UndoTurn { .. }
+        );
         self.turns.push(OpenTurn { number, since: now, is_loading, is_cancelled: false });
         self.actions.push(ChatAction::Turn(number, command));
     }

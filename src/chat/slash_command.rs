@@ -19,6 +19,8 @@ pub(super) enum SlashCommand {
     Mode,
     Fork,
     Rewind,
+    Diff,
+    Undo,
     Compact,
     Without,
     Cost,
@@ -37,7 +39,7 @@ pub(super) struct SlashEntry {
 }
 
 /// All commands, in the order of the help.
-static COMMANDS: [SlashEntry; 19] = [
+static COMMANDS: [SlashEntry; 21] = [
     entry(SlashCommand::Help, "help", "", "shows this list", None),
     entry(SlashCommand::New, "new", "[TITLE]", "begins a conversation", KEEPS),
     entry(SlashCommand::List, "list", "[WORDS]", "lists conversations, or finds some", KEEPS),
@@ -81,6 +83,20 @@ static COMMANDS: [SlashEntry; 19] = [
         "[COUNT]",
         "takes the last exchanges away",
         Some(capability::REWIND),
+    ),
+    entry(
+        SlashCommand::Diff,
+        "diff",
+        "",
+        "shows what the last answer changed in files",
+        Some(capability::TURN_DIFF),
+    ),
+    entry(
+        SlashCommand::Undo,
+        "undo",
+        "[rest]",
+        "puts those files back, or those that can be",
+        Some(capability::TURN_DIFF),
     ),
     entry(
         SlashCommand::Compact,

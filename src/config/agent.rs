@@ -66,6 +66,8 @@ pub(crate) struct AgentSettings {
     pub(crate) system_prompt_file: Option<PathBuf>,
     /// Whether the project's own instructions are read.
     pub(crate) project_instructions: bool,
+    /// Whether files are noted before commands run.
+    pub(crate) snapshots: bool,
     /// Never empty for `callgate agent`.
     pub(crate) roots: Vec<PathBuf>,
     /// The folder to which paths are relative: the working folder if it is in one of the roots,
@@ -128,6 +130,7 @@ impl ConfigCheck<'_> {
                 .then(|| self.seconds("agent.silence_seconds")),
             system_prompt_file: self.path("agent.system_prompt_file"),
             project_instructions: self.switch("agent.project_instructions"),
+            snapshots: self.switch("agent.snapshots"),
             folder: self.folder(&roots),
             roots,
             max_file_size: self.whole("agent.max_file_size_mb").unwrap_or_default() * MEGABYTE,

@@ -47,6 +47,25 @@ fn an_answer_is_drawn_at_a_hundred_columns_with_colours() {
 }
 
 #[test]
+fn what_an_answer_changed_is_shown_and_put_back() {
+    let setup = Setup::new().file("a.txt", "old\n");
+    let mut chat = Chat::start(&setup, 80);
+    chat.say("replace old with new in a.txt");
+    chat.see("+new");
+    chat.press_until("a", "Changed 1 file: /diff shows it, /undo puts it back.");
+    assert_eq!(fs::read_to_string(setup.work().join("a.txt")).unwrap(), "new\n");
+    chat.say("/diff");
+    chat.see("Update a.txt");
+    chat.say("/undo");
+    chat.see("? put back a.txt");
+    chat.press_until("a", "Put back 1 file.");
+    assert_eq!(fs::read_to_string(setup.work().join("a.txt")).unwrap(), "old\n");
+    chat.say("/undo");
+    chat.see("no turn of this conversation has changed a file");
+    assert!(chat.quit().success());
+}
+
+#[test]
 fn a_question_is_answered_by_a_key() {
     let writes =
         |name: &str| Turn::tool_use("write_file", json!({"path": name, "content": "milk\n"}));

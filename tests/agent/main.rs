@@ -40,3 +40,4 @@ mod protocol;
 mod questions;
 mod steering;
 mod storage;
+mod undo;

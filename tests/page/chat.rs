@@ -102,6 +102,45 @@ fn what_is_risky_is_asked_in_the_chat(desk: &Stage, browser: &Browser) {
     browser.wait_until_gone(".chat-question");
 }
 
+#[test]
+fn what_a_turn_changed_is_shown_and_undone_in_the_page() {
+    let Some((desk, browser)) = desk_with_page() else { return };
+    begin(&desk, &browser);
+    say(&browser, "replace milk with bread in notes.txt");
+    let allow = || {
+        browser.wait_for(
+            "presses count",
+            "return document.querySelector('.chat-question [data-press=allow][aria-disabled=false]')",
+        );
+        browser.click(".chat-question [data-press=allow]");
+        browser.wait_until_gone(".chat-question");
+    };
+    allow();
+    browser.wait_for_text("[data-diff]", "Changed 1 file");
+    assert_eq!(fs::read_to_string(desk.path("work/notes.txt")).unwrap(), "Buy bread.\n");
+    browser.click("[data-diff]");
+    browser.wait_for_text(".turn-changes .line.added, .turn-changes .added", "Buy bread.");
+    browser.wait_for_text(".turn-changes", "notes.txt");
+    // Somebody has changed the file since.
+    fs::write(desk.path("work/notes.txt"), "Buy cake.\n").unwrap();
+    browser.click("[data-undo]");
+    browser.wait_for_text(".turn-changes", "has changed since the turn ended");
+    assert_eq!(browser.count("[data-undo-rest]"), 1);
+    fs::write(desk.path("work/notes.txt"), "Buy bread.\n").unwrap();
+    // The line is there again after a reload.
+    browser.reload();
+    wait_until_live(&browser);
+    browser.wait_for_text("[data-diff]", "Changed 1 file");
+    browser.click("[data-undo]");
+    browser.wait_for_text(".chat-question .card", "Buy milk.");
+    allow();
+    browser.wait_for_text(".turn-changes", "Undone");
+    assert_eq!(fs::read_to_string(desk.path("work/notes.txt")).unwrap(), "Buy milk.\n");
+    assert_open_to_all(&browser);
+    assert_eq!(browser.complaints(), Vec::<String>::new());
+    desk.assert_chain();
+}
+
 fn the_last_message_is_edited_and_answered_again(browser: &Browser) {
     browser.click("[data-edit-last]");
     browser.wait_for(

@@ -94,9 +94,10 @@ function pathLine(name, path, more, isShown) {
 }
 
 /** @param {import("../types/desk.js").PatchedFile} file @returns {unknown} what happens to the file */
-function patched({ operation, moved_to }) {
+function patched({ operation, moved_to, note }) {
   const does = { add: "is added", update: "is changed", delete: "is deleted" }[operation];
-  return moved_to ? html`${does} and moved to <code>${shown(moved_to)}</code>` : does;
+  const what = moved_to ? html`${does} and moved to <code>${shown(moved_to)}</code>` : does;
+  return note ? html`${what} (${shown(note)})` : what;
 }
 
 /** @param {import("../types/desk.js").Change[]} changes */

@@ -7,6 +7,7 @@ import { answerText } from "./conversation_menu.js";
 import { icon } from "./icons.js";
 import { shown } from "./text.js";
 import { toolCard } from "./tool_card.js";
+import { turnChanges } from "./turn_changes.js";
 
 /** @typedef {import("../app.js").App} App */
 /** @typedef {import("../chat_store.js").Turn} Turn */
@@ -43,6 +44,7 @@ export function chatTurn(app, turn, again) {
       ${turn.error ? note("red", shown(turn.error)) : nothing}
       ${turn.isUnfinished && !turn.error ? note("amber", "This answer was interrupted.") : nothing}
       ${stop ? html`<p class="small muted">${stop}</p>` : nothing}
+      ${turn.changes.map((changes) => turnChanges(app, changes))}
       ${
         turn.isOver
           ? html`<div class="row turn-foot">

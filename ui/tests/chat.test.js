@@ -147,3 +147,16 @@ test("another session, and a gap, forget what was seen", () => {
   store.entered({ session: "t", folder: "/x" });
   assert.deepEqual([store.live.length, store.folder], [0, "/x"]);
 });
+
+test("what a turn changed belongs to it, and an undo is asked in its conversation", () => {
+  const store = answered();
+  store.requested({ id: "2", kind: "user_message", message: "Run", metadata: CHAT }, 5);
+  store.replied({ type: "turn_changes", id: "2", data: { turn: 7, files: 3 } }, 6);
+  store.replied({ type: "done", id: "2", data: { stopReason: "end_turn" } }, 7);
+  assert.deepEqual(store.turns("c").map(({ changes }) => changes), [[], [{ turn: 7, files: 3 }]]);
+  store.requested({ id: "3", kind: "undo_turn", conversationId: "c", turn: 7 }, 8);
+  store.replied({ type: "permission_request", id: "3", data: { question: "q", input: {} }, timestamp: 1 }, 9);
+  assert.equal(store.questions.get("q")?.conversation, "c");
+  store.replied({ type: "error", id: "3", error: "no", data: { kind: "denied" } }, 10);
+  assert.equal(store.questions.size, 0);
+});

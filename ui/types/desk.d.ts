@@ -48,6 +48,7 @@ export interface PatchedFile {
   operation: "add" | "update" | "delete";
   path: string;
   moved_to?: string;
+  note?: string;
   changes: Change[];
 }
 

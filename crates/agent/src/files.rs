@@ -31,6 +31,7 @@ mod search_text;
 mod seen_files;
 mod specs;
 mod target;
+mod turn_tracker;
 mod walk;
 mod write_file;
 
@@ -46,6 +47,8 @@ pub use hidden::{HiddenFiles, HiddenTest};
 pub use instructions::{ProjectInstructions, ReadInstructions};
 pub use picker::FilePicker;
 pub use roots::{AllowedFolders, AllowedFoldersError};
+pub(crate) use turn_tracker::{PathChange, RecordedTurn, TurnMark};
+pub use turn_tracker::{SnapshotLimits, TrackerSettings, TurnTracker};
 
 use self::error_text::cannot;
 use self::input::FileToolInput;

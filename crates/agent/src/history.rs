@@ -22,6 +22,7 @@ mod stored_message;
 pub(crate) mod tests;
 mod thread;
 mod title;
+mod turn_changes;
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

@@ -5,6 +5,7 @@
 //! `SessionOutput`, which keeps the order.
 
 mod attachments;
+mod call_record;
 mod commands;
 mod drive;
 mod endings;
@@ -28,6 +29,8 @@ mod request_budget;
 mod session_tools;
 mod shutdown;
 mod tool_call;
+mod turn_changes;
+mod undo;
 mod warming;
 
 use std::collections::HashMap;
@@ -60,6 +63,7 @@ use questions::PersonQuestions;
 use refused_messages::RefusedMessages;
 use session_tools::{SessionTools, ToolMap};
 pub use shutdown::Shutdown;
+use undo::UntoldUndos;
 
 /// How long writing the last lines may take when all is done and the front end still reads.
 const ALL_SAID: Duration = Duration::from_mins(10);
@@ -77,6 +81,7 @@ struct SessionShared {
     modes: ConversationModes,
     prompts: ConversationPrompts,
     questions: PersonQuestions,
+    undos: UntoldUndos,
     /// Prepares the first use of a tool, once.
     warming: Once,
 }
@@ -175,6 +180,7 @@ impl AgentSession {
             modes: ConversationModes::default(),
             prompts: ConversationPrompts::default(),
             questions: PersonQuestions::default(),
+            undos: UntoldUndos::default(),
             warming: Once::new(),
         });
         Self {
@@ -306,6 +312,9 @@ impl AgentSession {
             }
             SessionCommand::LeaveOut { conversation_id } => {
                 self.queue(&id, conversation_id, JobKind::LeaveOut);
+            }
+            SessionCommand::UndoTurn { conversation_id, turn, partial } => {
+                self.queue(&id, conversation_id, JobKind::UndoTurn { turn, partial });
             }
             SessionCommand::DeleteConversation { conversation_id } => {
                 self.queue(&id, Some(conversation_id), JobKind::Delete);

@@ -164,6 +164,7 @@ fn options(engine: Arc<dyn Engine>) -> SessionOptions {
         system: "".into(),
         instructions: None,
         picker: None,
+        changes: None,
         fallback: None,
         max_tokens: 100,
         thinking: None,

@@ -85,6 +85,7 @@ impl ClientSettings {
             capability::PERMISSION,
             capability::QUESTION,
             capability::NOTICE,
+            capability::TURN_DIFF,
         ];
         Self {
             program: program.into(),

@@ -162,9 +162,9 @@ pub fn count_lines_from(body: &mut CardContent, edit_lines: &[u64]) {
 
 fn patched(patch: &PatchAct<'_>) -> Option<CardContent> {
     let mut files = patch.files()?;
-    for PatchedFile { path, moved_to, changes, .. } in &mut files {
+    for PatchedFile { path, moved_to, note, changes, .. } in &mut files {
         let places = changes.iter_mut().filter_map(|change| change.place.as_mut());
-        let texts = [path].into_iter().chain(moved_to).chain(places);
+        let texts = [path].into_iter().chain(moved_to).chain(note).chain(places);
         texts.for_each(|text| *text = visible(text));
         for line in changes.iter_mut().flat_map(|change| &mut change.lines) {
             line.text = visible(&line.text);

@@ -5,6 +5,7 @@ mod read;
 mod reserve;
 mod spend;
 mod trim;
+mod turn_changes;
 
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -16,6 +17,7 @@ use crate::{EntryDraft, Store};
 pub use read::{ConversationState, EngineSelection, StoredConversation};
 pub use reserve::{ReservationRequest, Settlement};
 pub use spend::{AnswerCost, CostSum, CostTotals};
+pub use turn_changes::{StoredChange, StoredTurn};
 
 /// The longest id of a conversation, in bytes.
 pub const LONGEST_CONVERSATION: usize = 128;
@@ -205,6 +207,7 @@ impl Store {
             let Some(key) = key_of(transaction, id)? else { return Ok(()) };
             transaction.execute("DELETE FROM messages WHERE conversation = ?", [key])?;
             fragments::remove(transaction, key)?;
+            turn_changes::remove(transaction, key)?;
             let forget = "UPDATE conversations SET opening = NULL, summary = NULL, summarized = 0,
                           aged = 0, engine_state = NULL WHERE key = ?";
             transaction.execute(forget, [key]).map(drop)
@@ -217,6 +220,7 @@ impl Store {
     pub fn delete_conversation(&mut self, id: &str) -> Result<bool, StoreError> {
         let deleted = self.change(|transaction| {
             let Some(key) = key_of(transaction, id)? else { return Ok(false) };
+            turn_changes::remove(transaction, key)?;
             transaction
                 .execute("UPDATE spendings SET elsewhere = NULL WHERE elsewhere = ?", [id])?;
             for statement in [

@@ -49,7 +49,7 @@ pub use chain::{ChainHead, NotAHead, Sha256Hash};
 pub use conversations::{
     Addition, AnswerCost, ConversationState, CostSum, CostTotals, EngineSelection, LONGEST_ACCOUNT,
     LONGEST_CONVERSATION, LONGEST_ENGINE, LONGEST_FOLDER, LONGEST_MESSAGE, LONGEST_TITLE,
-    NewMessage, ReservationRequest, Settlement, StoredConversation,
+    NewMessage, ReservationRequest, Settlement, StoredChange, StoredConversation, StoredTurn,
 };
 pub use entry::{
     EntryDraft, EntryFilter, LONGEST_BODY, LONGEST_KIND, LONGEST_QUESTION, LedgerEntry, MemberMatch,

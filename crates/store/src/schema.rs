@@ -11,7 +11,7 @@ pub(crate) const APPLICATION: i64 = 0x4347_6c67;
 
 /// The migrations from an empty file: the first makes version 1, the next one version 2, and so on.
 /// A released step is never changed; a new one is added at the end.
-pub(crate) const STEPS: &[&str] = &[V1, V2, V3, V4, V5, V6, V7, V8];
+pub(crate) const STEPS: &[&str] = &[V1, V2, V3, V4, V5, V6, V7, V8, V9];
 
 const V1: &str = "
     PRAGMA application_id = 0x43476c67;
@@ -174,6 +174,32 @@ const V8: &str = "
         body         TEXT NOT NULL,
         PRIMARY KEY (conversation, number)
     ) STRICT, WITHOUT ROWID;
+";
+
+/// What turns changed in the user's folders.
+const V9: &str = "
+    -- A number is never used again: a front end may still name it.
+    CREATE TABLE turns (
+        turn         INTEGER PRIMARY KEY AUTOINCREMENT,
+        conversation INTEGER NOT NULL,
+        message      INTEGER NOT NULL,
+        at_ms        INTEGER NOT NULL,
+        files        INTEGER NOT NULL,
+        undone       INTEGER NOT NULL,
+        unknown      TEXT,
+        bytes        INTEGER NOT NULL
+    ) STRICT;
+    CREATE INDEX turns_of_conversation ON turns (conversation);
+
+    CREATE TABLE turn_changes (
+        turn   INTEGER NOT NULL,
+        path   TEXT NOT NULL,
+        -- What was there before and after, and the contents, if they are kept.
+        states TEXT NOT NULL,
+        before BLOB,
+        after  BLOB,
+        PRIMARY KEY (turn, path)
+    ) STRICT;
 ";
 
 /// What a file is found to be before it is used.

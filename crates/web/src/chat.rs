@@ -31,13 +31,14 @@ const LONGEST_START: usize = 16 * 1024;
 const MOST_KEPT: usize = 8 * 1024 * 1024;
 /// The extensions that the page shows. It is not asked for permissions: they are asked at the
 /// desk, whose questions the page has anyway.
-const SHOWN: [&str; 6] = [
+const SHOWN: [&str; 7] = [
     capability::THINKING,
     capability::TOOL_INPUT,
     capability::TOOL_PROGRESS,
     capability::USAGE,
     capability::QUESTION,
     capability::NOTICE,
+    capability::TURN_DIFF,
 ];
 
 /// How a runtime is started.

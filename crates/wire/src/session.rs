@@ -27,6 +27,7 @@ mod status;
 mod tests;
 mod tool;
 mod turn;
+mod turn_changes;
 
 use crate::fields::{Malformed, required};
 use crate::raw::Members;
@@ -57,12 +58,13 @@ pub use status::{
 };
 pub use tool::{ToolInput, ToolLocation, ToolProgress, ToolResult, ToolStream, ToolUse, tool_kind};
 pub use turn::{ErrorData, ReplayedRange, TokenUsage, TurnEnd, UsageReport};
+pub use turn_changes::{TurnChanges, TurnDiff, TurnUndone, UntouchedFile};
 
 /// The protocol version that [`RuntimeReady`] announces.
 pub const VERSION: &str = "1.0.0";
 
 /// The capabilities of this version of the protocol, as [`RuntimeReady`] announces them.
-pub const CAPABILITIES: [&str; 29] = [
+pub const CAPABILITIES: [&str; 30] = [
     capability::STREAMING,
     capability::TOOLS,
     capability::ATTACHMENTS,
@@ -92,6 +94,7 @@ pub const CAPABILITIES: [&str; 29] = [
     capability::COMPACT,
     capability::LEAVE_OUT,
     capability::QUESTION,
+    capability::TURN_DIFF,
 ];
 
 /// The longest line, without its newline, that either side may send.

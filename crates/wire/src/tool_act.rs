@@ -154,6 +154,7 @@ impl<'a> ToolAct<'a> {
                 let texts = ["input", "patch", "command"].into_iter().filter_map(text);
                 Self::Patch(PatchAct::of(texts.collect()))
             }
+            ToolKind::Undo => Self::Patch(PatchAct::of_list(input)),
             ToolKind::Fetch | ToolKind::WebSearch => Self::Fetch {
                 url: text("url"),
                 what: text("prompt"),

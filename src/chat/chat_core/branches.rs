@@ -97,7 +97,7 @@ impl ChatCore {
                 "This is a copy of the conversation, with {messages} messages. /list has both."
             ),
             BranchKind::Rewind => format!(
-                "The conversation has {messages} messages now. What tools have done is not undone."
+                "The conversation has {messages} messages now. Files are as they were: see /undo."
             ),
         });
         self.conversation = Some(trimmed.conversation_id);

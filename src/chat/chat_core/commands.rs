@@ -68,6 +68,12 @@ impl ChatCore {
             SlashCommand::Mode => self.mode_command(rest),
             SlashCommand::Fork => self.branch_command(BranchKind::Fork, rest),
             SlashCommand::Rewind => self.branch_command(BranchKind::Rewind, rest),
+            SlashCommand::Diff => {
+                let conversation_id = self.conversation.clone();
+                let command = SessionCommand::TurnDiff { conversation_id, turn: None };
+                self.errand(Errand::Diff, command);
+            }
+            SlashCommand::Undo => self.undo_command(now, rest),
             SlashCommand::Compact => {
                 let conversation_id = self.conversation.clone();
                 self.start_turn(now, SessionCommand::Compact { conversation_id });
@@ -235,6 +241,11 @@ impl ChatCore {
             Errand::Rewind => {
                 if let Some(trimmed) = reply.event.done_data() {
                     self.branched(BranchKind::Rewind, trimmed);
+                }
+            }
+            Errand::Diff => {
+                if let Some(diff) = reply.event.done_data() {
+                    self.diff_came(diff);
                 }
             }
             Errand::Answer { .. } => {}

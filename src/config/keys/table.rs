@@ -278,6 +278,15 @@ pub(crate) const KEYS: &[SettingKey] = &[
         .about("How long a command may run")
         .default("50")
         .note("the call may ask for another time"),
+    key("agent.snapshots", ValueKind::Switch)
+        .set_by_viewers()
+        .about("Whether files are noted before commands run, to show and undo what they change")
+        .default("true")
+        .flag(KeyFlag::Fixed(
+            "no-snapshots",
+            "false",
+            "Do not find out what commands change; turn it off where looking at all files is slow",
+        )),
     key("agent.mcp_servers", ValueKind::Servers)
         .about("MCP servers whose tools the model may use")
         .note("a table for each, see [the runtime](agent.md#mcp-servers); at most 32"),

@@ -31,6 +31,7 @@ fn every_key_has_a_flag_but_those_that_hold_secrets() {
         "agent.roots" => "root".to_owned(),
         "agent.keep_history" => "no-history".to_owned(),
         "agent.project_instructions" => "no-project-instructions".to_owned(),
+        "agent.snapshots" => "no-snapshots".to_owned(),
         name => name.trim_start_matches("agent.").replace('_', "-"),
     };
     let has_flag = |key: &&SettingKey| {
@@ -310,6 +311,7 @@ fn with_nothing_set_the_built_in_engine_works_in_the_working_folder() {
     assert!(found.history.is_some_and(|history| history.ends_with("callgate/callgate.db")));
     assert!(found.resume == ResumedConversation::None && !found.all_folders);
     assert!(found.system_prompt_file.is_none() && found.project_instructions);
+    assert!(found.snapshots);
     assert_eq!((found.budget, found.prices), (Budget::default(), ModelPrices::default()));
     assert_eq!(found.log_level, LogLevel::Info);
 }

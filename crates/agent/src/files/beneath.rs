@@ -18,7 +18,7 @@ const MOST_TRIES: usize = 128;
 /// Follows links that stay inside, but not the magic links of `/proc`.
 pub(super) const INSIDE: ResolveFlags = ResolveFlags::BENEATH.union(ResolveFlags::NO_MAGICLINKS);
 /// Resolves one name in a folder that is already open.
-const NO_LINKS: ResolveFlags = INSIDE.union(ResolveFlags::NO_SYMLINKS);
+pub(super) const NO_LINKS: ResolveFlags = INSIDE.union(ResolveFlags::NO_SYMLINKS);
 
 pub(super) const LOOK: OFlags = OFlags::PATH.union(OFlags::CLOEXEC);
 pub(super) const FOLDER: OFlags = OFlags::DIRECTORY.union(OFlags::CLOEXEC);

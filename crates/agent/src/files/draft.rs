@@ -68,6 +68,11 @@ impl<'a> FileDraft<'a> {
         fchmod(&self.file, Mode::from_raw_mode(old.st_mode & 0o1777)).map_err(errno_text)
     }
 
+    /// Sets the permissions that the file will have.
+    pub(super) fn set_mode(&self, mode: u32) -> Result<(), String> {
+        fchmod(&self.file, Mode::from_raw_mode(mode & 0o1777)).map_err(errno_text)
+    }
+
     pub(super) fn write(&mut self, content: &[u8], stop: &CancelFlag) -> Result<(), String> {
         for piece in content.chunks(PIECE) {
             stop.check()?;

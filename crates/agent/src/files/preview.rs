@@ -56,6 +56,11 @@ impl PreviewedChange {
         Some(Self { path: path.to_owned(), old, new })
     }
 
+    /// Returns the change from one text to another.
+    pub(super) fn between(path: &str, old: &str, new: &str) -> Self {
+        Self { path: path.to_owned(), old: old.to_owned(), new: new.to_owned() }
+    }
+
     /// Returns the change as people see it, or `None` if it is too large.
     pub(super) fn shown(&self) -> Option<ChangePreview> {
         if self.new.len() > MOST_COMPARED || self.new.contains('\0') {

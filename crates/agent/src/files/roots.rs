@@ -11,7 +11,7 @@ use std::path::{Component, Path, PathBuf};
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, Stat, fstat, openat, openat2, readlinkat};
 use rustix::io::Errno;
 
-use super::beneath::{FOLDER, INSIDE, LOOK, READ, only_file, open};
+use super::beneath::{FOLDER, INSIDE, LOOK, NO_LINKS, READ, only_file, open};
 use super::error_text::{FileKind, errno_text};
 use super::name::shown;
 
@@ -206,6 +206,16 @@ impl<'a> FileLocation<'a> {
         let chased = self.chase()?;
         let root = chased.root.names.last().ok_or(Errno::NOENT)?;
         Ok(chased.missing.iter().fold(root.join(&chased.there), |path, name| path.join(name)))
+    }
+
+    /// Opens the folder of a path in which nothing is a link, and returns it with the last name.
+    /// Fails for an allowed folder itself.
+    pub(super) fn unlinked_parent(&self) -> Result<(OwnedFd, &OsStr), Errno> {
+        let (Some(folder), Some(name)) = (self.rest.parent(), self.rest.file_name()) else {
+            return Err(Errno::ISDIR);
+        };
+        let flags = LOOK | OFlags::DIRECTORY;
+        Ok((open(self.root.handle.as_fd(), folder, flags, NO_LINKS)?, name))
     }
 
     fn open(&self, flags: OFlags) -> Result<OwnedFd, Errno> {

@@ -55,6 +55,11 @@ impl WriteTarget {
         Ok(target)
     }
 
+    /// Returns the target for a file that replaces whatever has this name, by its metadata.
+    pub(super) fn of(folder: OwnedFd, name: &OsStr, old: Option<Stat>) -> Self {
+        Self { folder, name: name.to_owned(), old, made: Vec::new() }
+    }
+
     /// Creates a folder, unless it exists by now, and opens it.
     fn enter(&mut self, name: &OsStr) -> Result<(), Errno> {
         let is_new = match mkdirat(&self.folder, name, Mode::from_raw_mode(0o777)) {

@@ -16,7 +16,7 @@ use tokio::sync::watch;
 use tokio::time::timeout;
 
 use super::output::SessionOutput;
-use super::{AgentSession, ResumedConversation, SessionShared, questions};
+use super::{AgentSession, ResumedConversation, SessionShared, questions, turn_changes};
 use crate::engine_registry::CHOSEN;
 use crate::failure::RequestFailure;
 use crate::files::FilePicker;
@@ -212,7 +212,7 @@ pub(super) async fn run(
         } => {
             let page = events::page(history, &conversation_id, page(limit), before).await?;
             current.set(&conversation_id);
-            events::tell(shared, id, &page).await;
+            events::tell(shared, id, &conversation_id, &page).await;
             let HistoryPage { title, first, length, is_unfinished, .. } = page;
             Ok(SessionEvent::done(&ConversationEvents {
                 conversation_id,
@@ -271,6 +271,10 @@ pub(super) async fn run(
         SessionCommand::ReadFile(wanted) => {
             let text = picker(shared)?.read(wanted).await;
             Ok(SessionEvent::done(&text.map_err(file_failure)?))
+        }
+        SessionCommand::TurnDiff { conversation_id, turn } => {
+            let conversation = conversation_id.unwrap_or_else(|| current.name());
+            Ok(SessionEvent::done(&turn_changes::diff(shared, conversation, turn).await?))
         }
         SessionCommand::PermissionAnswer(answer) => permission_answer(shared, answer).await,
         SessionCommand::QuestionAnswer(answer) => {

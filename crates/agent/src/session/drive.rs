@@ -146,7 +146,7 @@ impl<'a> TurnDriver<'a> {
     ) -> Self {
         let PreparedTurn { held, user, answering, schema, replacing } = prepared;
         let (id, name): (Arc<str>, Arc<str>) = (id.into(), held.id().into());
-        let origin = CallOrigin::new(Arc::clone(&id), Arc::clone(&name));
+        let origin = CallOrigin::new(Arc::clone(&id), Arc::clone(&name), held.length());
         Self {
             shared,
             id,
@@ -199,6 +199,7 @@ impl<'a> TurnDriver<'a> {
                     }
                     self.show_last().await;
                     self.settle_rest().await;
+                    self.tell_changes().await;
                     self.shared.endings.note(&self.held);
                     return match end {
                         Ok(stop) => {
@@ -217,8 +218,7 @@ impl<'a> TurnDriver<'a> {
                 continue;
             }
             if has_answer {
-                // Not before: until then, the request or its first token is on its way.
-                self.shared.warm();
+                self.shared.warm(); // Not before: until then, the first token is on its way.
             }
             if std::mem::take(&mut self.is_steerable) {
                 self.steer_answer(&mut todo).await;

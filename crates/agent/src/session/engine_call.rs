@@ -43,7 +43,7 @@ fn word(kind: ToolKind) -> &'static str {
         ToolKind::Run(_) | ToolKind::Code => tool_kind::EXECUTE,
         ToolKind::Read | ToolKind::List => tool_kind::READ,
         ToolKind::Find | ToolKind::Search => tool_kind::SEARCH,
-        ToolKind::Write | ToolKind::Edit | ToolKind::Notebook | ToolKind::Patch => tool_kind::EDIT,
+        _ if kind.changes_files() => tool_kind::EDIT,
         ToolKind::Fetch | ToolKind::WebSearch => tool_kind::FETCH,
         _ => tool_kind::OTHER,
     }

@@ -12,7 +12,7 @@ use super::commands::events::LEFT_OUT;
 use super::drive::{self, PreparedTurn, TurnDriver};
 use super::lanes::{ConversationJob, JobKind, TurnControl};
 use super::output_schema::OutputSchema;
-use super::{HaltReason, SessionShared, attachments, tool_call};
+use super::{HaltReason, SessionShared, attachments, tool_call, undo};
 use crate::engine_registry::SelectedEngine;
 use crate::failure::RequestFailure;
 use crate::history::{HeldConversation, HistoryError};
@@ -171,6 +171,12 @@ async fn begin(
             let end = SessionEvent::done(&MessageLeftOut { conversation_id, message });
             Ok(PreparedJob::over(end))
         }
+        JobKind::UndoTurn { turn, partial } => {
+            // No turn of the conversation runs meanwhile, in any process.
+            let _held = hold(shared, id, conversation).await?;
+            let undone = undo::undo(shared, id, conversation, turn, partial).await?;
+            Ok(PreparedJob::over(SessionEvent::done(&undone)))
+        }
         JobKind::Delete => {
             shared.options.history.delete(conversation).await?;
             shared.modes.forget(conversation);
@@ -191,6 +197,7 @@ async fn turn(
     let answering = shared.options.engines.select(held.engine()).await?;
     if !user.content.is_empty() {
         shared.modes.tell(held.id(), held.messages(), &mut user);
+        user.content.extend(shared.undos.take(held.id()));
     }
     Ok(Box::new(PreparedTurn { held, user, answering, schema, replacing }))
 }

@@ -39,6 +39,13 @@ pub(super) enum JobKind {
     Compact,
     /// Have the model no longer read a message that was refused.
     LeaveOut,
+    /// Put back what a turn changed.
+    UndoTurn {
+        /// The turn; the last one that was not undone if `None`.
+        turn: Option<u64>,
+        /// Whether to put back the rest if some files cannot be put back.
+        partial: bool,
+    },
     /// Delete the conversation.
     Delete,
 }

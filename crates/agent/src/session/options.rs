@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::SessionLog;
 use crate::budget::Budget;
 use crate::engine_registry::EngineRegistry;
-use crate::files::{FilePicker, ProjectInstructions};
+use crate::files::{FilePicker, ProjectInstructions, TurnTracker};
 use crate::gate::PermissionGate;
 use crate::history::History;
 use crate::price::ModelPrices;
@@ -45,6 +45,8 @@ pub struct SessionOptions {
     pub instructions: Option<ProjectInstructions>,
     /// The files that the front end may offer to its user.
     pub picker: Option<FilePicker>,
+    /// Keeps track of what turns change; `None` if nothing does.
+    pub changes: Option<TurnTracker>,
     /// The model that answers if the chosen one is overloaded or unknown.
     pub fallback: Option<Arc<str>>,
     /// The longest answer, in tokens.

@@ -27,7 +27,7 @@ use tokio::sync::{Notify, watch};
 
 use super::order::{OpenItems, RequestDetails, RequestOrder, RequestRefusal};
 use super::{LogLevel, SessionLog};
-use line_fit::{too_long, without_extensions};
+use line_fit::{needed_capability, too_long, without_extensions};
 pub(crate) use question_form::QuestionForm;
 use replay_buffer::ReplayBuffer;
 
@@ -74,7 +74,7 @@ struct OutputState {
 type TakenExtensions = Vec<&'static str>;
 
 /// The optional kinds of events.
-const CHOICES: [&str; 7] = [
+const CHOICES: [&str; 8] = [
     capability::THINKING,
     capability::TOOL_PROGRESS,
     capability::TOOL_INPUT,
@@ -82,6 +82,7 @@ const CHOICES: [&str; 7] = [
     capability::PERMISSION,
     capability::QUESTION,
     capability::NOTICE,
+    capability::TURN_DIFF,
 ];
 
 /// The `ready` line that was written.
@@ -292,20 +293,7 @@ impl SessionOutput {
 impl OutputState {
     /// Returns true if the front end accepts the event.
     fn wants(&self, event: &SessionEvent) -> bool {
-        match event {
-            SessionEvent::Thinking(_) => self.takes(capability::THINKING),
-            SessionEvent::ToolProgress(_) => self.takes(capability::TOOL_PROGRESS),
-            SessionEvent::ToolInput(_) => self.takes(capability::TOOL_INPUT),
-            SessionEvent::Usage(_) => self.takes(capability::USAGE),
-            SessionEvent::PermissionRequest(_) | SessionEvent::PermissionResolved(_) => {
-                self.takes(capability::PERMISSION)
-            }
-            SessionEvent::Question(_) | SessionEvent::QuestionResolved(_) => {
-                self.takes(capability::QUESTION)
-            }
-            SessionEvent::Notice(_) => self.takes(capability::NOTICE),
-            _ => true,
-        }
+        needed_capability(event).is_none_or(|needed| self.takes(needed))
     }
 
     /// Writes the waiting lines, if that does not block.

@@ -6,17 +6,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use callgate_mask::call_card::call_card;
-use callgate_mask::text::shortened;
-use callgate_mask::{mask_json, mask_text};
-use callgate_store::{EntryDraft, now_ms};
-use callgate_wire::ledger::{LedgerEvent, RuntimeCall};
+use callgate_store::EntryDraft;
+use callgate_wire::ledger::LedgerEvent;
 use callgate_wire::session::{ConversationMode, SessionEvent, ToolLocation, ToolProgress, ToolUse};
 use callgate_wire::tool_act::{OWN_AGENT, ToolKind};
-use serde_json::value::RawValue;
 use tokio::time::timeout;
 
-use super::{SessionShared, ToolMap, engine_call, questions};
+use super::call_record::CallRecord;
+use super::{LogLevel, SessionShared, ToolMap, engine_call, questions, turn_changes};
 use crate::engine::EngineToolCall;
+use crate::files::TurnMark;
 use crate::gate::{FaultFn, GateQuestion, PreviewFn, QuestionMirror, RefusalFn, ToolPermit};
 use crate::question_content::is_question;
 use crate::tool::{
@@ -24,13 +23,6 @@ use crate::tool::{
     ToolInvocation,
 };
 use crate::turn::{FinishedCall, ToolCall};
-
-/// How much of a tool's arguments the ledger stores, in characters.
-const LONGEST_SUMMARY: usize = 500;
-
-/// How much of a tool's arguments is masked for the ledger, in bytes: enough that what is stored is
-/// far from its end.
-const LOOKED_AT: usize = 16 * 1024;
 
 /// How long finding the line of an edit may take.
 const LOCATED_WITHIN: Duration = Duration::from_secs(2);
@@ -64,13 +56,21 @@ impl CallReport {
 pub(super) struct CallOrigin {
     request: Arc<str>,
     conversation: Arc<str>,
+    /// The number of the message with which its turn begins.
+    message: u64,
     /// How many of its calls were denied.
     denied: Arc<AtomicU64>,
 }
 
 impl CallOrigin {
-    pub(super) fn new(request: Arc<str>, conversation: Arc<str>) -> Self {
-        Self { request, conversation, denied: Arc::default() }
+    pub(super) fn new(request: Arc<str>, conversation: Arc<str>, message: u64) -> Self {
+        Self { request, conversation, message, denied: Arc::default() }
+    }
+
+    /// Returns the name of its turn.
+    pub(super) fn mark(&self) -> TurnMark {
+        let (request, conversation) = (Arc::clone(&self.request), Arc::clone(&self.conversation));
+        TurnMark { request, conversation, message: self.message }
     }
 
     /// Returns how many calls were denied so far.
@@ -122,6 +122,14 @@ pub(super) async fn run(
             // Arguments that a person has changed are the ones that run and are recorded.
             let input = input.unwrap_or_else(|| wanted.input.clone());
             entry.input = input.clone();
+            turn_changes::note_call(
+                &shared,
+                origin.mark(),
+                &wanted.name,
+                &input,
+                Some(tool.spec()),
+            )
+            .await;
             let (progress, conversation) =
                 (progress(&shared, request, &wanted), Arc::clone(conversation));
             let address = CallAddress { request: Arc::clone(request), tool_id: wanted.id.clone() };
@@ -163,6 +171,49 @@ pub(super) async fn permit(
     origin: CallOrigin,
     call: EngineToolCall,
 ) -> ToolPermit {
+    let may_ask = shared.modes.of(&origin.conversation) != ConversationMode::Auto;
+    let (name, is_read_only) = (call.tool.clone(), call.is_read_only);
+    let input = call.input.clone();
+    let permit = decide(Arc::clone(&shared), origin.clone(), call, may_ask).await;
+    if matches!(permit, ToolPermit::Allowed { .. }) && !is_read_only {
+        turn_changes::note_call(&shared, origin.mark(), &name, &input, None).await;
+    }
+    permit
+}
+
+/// Asks the gate about something that a person wants done, in every mode.
+pub(super) async fn permit_for_person(
+    shared: Arc<SessionShared>,
+    origin: CallOrigin,
+    call: EngineToolCall,
+) -> ToolPermit {
+    decide(shared, origin, call, true).await
+}
+
+/// Records that something that was permitted has run, whether it succeeded, and how long it took.
+pub(super) async fn record_run(
+    shared: &SessionShared,
+    origin: &CallOrigin,
+    call: &EngineToolCall,
+    because: &str,
+    (is_ok, took): (bool, Duration),
+) {
+    let EngineToolCall { id, tool, input, .. } = call.clone();
+    let wanted = ToolCall { index: 0, id, name: tool, input: input.clone() };
+    let entry = CallRecord { shared, conversation: &origin.conversation, wanted: &wanted, input };
+    let draft = entry.draft(because, |call| CallRecord::ran(call, is_ok, took));
+    if let Err(error) = shared.options.ledger.record(vec![draft]).await {
+        shared.options.log.say(LogLevel::Warn, &format!("cannot write down an undo: {error}"));
+    }
+}
+
+/// Asks the gate, and records the decision.
+async fn decide(
+    shared: Arc<SessionShared>,
+    origin: CallOrigin,
+    call: EngineToolCall,
+    may_ask: bool,
+) -> ToolPermit {
     let EngineToolCall { id, tool, input, is_read_only } = call;
     let wanted = ToolCall { index: 0, id, name: tool, input };
     let CallOrigin { request, conversation, .. } = &origin;
@@ -172,7 +223,7 @@ pub(super) async fn permit(
         tool: wanted.name.clone().into(),
         input: wanted.input.clone(),
         conversation: conversation.to_string(),
-        may_ask: mode != ConversationMode::Auto,
+        may_ask,
         mirror: questions::mirror(&shared, request, conversation, kind),
         refusal: None,
         fault: None,
@@ -291,15 +342,6 @@ fn progress(shared: &Arc<SessionShared>, request: &Arc<str>, wanted: &ToolCall) 
     })
 }
 
-/// The ledger entries of one call.
-struct CallRecord<'a> {
-    shared: &'a SessionShared,
-    conversation: &'a str,
-    wanted: &'a ToolCall,
-    /// The arguments with which it runs.
-    input: Box<RawValue>,
-}
-
 impl CallRecord<'_> {
     /// Runs the tool. A tool that changes something is recorded before it runs, and not run if that
     /// fails. The outcome is recorded with the result.
@@ -317,67 +359,9 @@ impl CallRecord<'_> {
         }
         let started = Instant::now();
         let outcome = tool.run(invocation).await;
-        let ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
-        let (ok, ms) = (Some(!outcome.is_error), Some(ms));
-        let ran = |call| LedgerEvent::RuntimeRan(RuntimeCall { ok, ms, ..call });
+        let elapsed = started.elapsed();
+        let ran = |call| Self::ran(call, !outcome.is_error, elapsed);
         let draft = Some(self.draft(because, ran));
         CallReport { draft, ran: FinishedCall { outcome, interrupt: false } }
-    }
-
-    fn draft(&self, because: &str, event: impl FnOnce(RuntimeCall) -> LedgerEvent) -> EntryDraft {
-        let call = RuntimeCall {
-            tool: self.wanted.name.clone(),
-            session: self.conversation.to_owned(),
-            cwd: self.shared.options.folder.display().to_string(),
-            agent: Some("callgate".to_owned()),
-            call: self.wanted.id.clone(),
-            summary: summary(self.input.get()),
-            because: shown(because),
-            ..RuntimeCall::default()
-        };
-        EntryDraft::new(now_ms(), None, &event(call))
-    }
-}
-
-/// Returns a tool's arguments, masked and shortened for the ledger.
-fn summary(input: &str) -> String {
-    let masked = mask_json(beginning(input)).into_shown();
-    shortened(&masked, LONGEST_SUMMARY)
-}
-
-/// Returns the part of long arguments that is masked, up to the end of a word, because half a
-/// secret is not recognised.
-fn beginning(input: &str) -> &str {
-    if input.len() <= LOOKED_AT {
-        return input;
-    }
-    let head = &input[..input.floor_char_boundary(LOOKED_AT)];
-    let is_gap = |c: char| c.is_whitespace() || matches!(c, '"' | ',' | '\\');
-    head.rfind(is_gap).map_or("", |end| &head[..end])
-}
-
-fn shown(words: &str) -> String {
-    mask_text(words).into_shown()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Masking 3 MB takes seconds, and the ledger stores 500 characters.
-    #[test]
-    fn only_the_beginning_of_long_arguments_is_masked() {
-        let secret = "ghp_Zk8qN2vLx7RtYw4BcDf6GhJm9PsQeUaVoXi3";
-        let words = |count: usize| format!("{{\"content\": \"{}", "one two ".repeat(count));
-        let short = format!("{{\"key\": \"{secret}\"}}");
-        assert_eq!(beginning(&short), short);
-        assert!(!summary(&short).contains(secret));
-        let long = format!("{} {secret}\"}}", words(400_000));
-        assert!(beginning(&long).len() <= LOOKED_AT && beginning(&long).ends_with(" two"));
-        assert_eq!(summary(&long), shortened(&mask_json(&words(80)).into_shown(), LONGEST_SUMMARY));
-        // A secret at the cut is left out as a whole.
-        let at_cut = format!("{}{}\"}}", words(2044), "x".repeat(3000));
-        assert!(!beginning(&at_cut).contains('x'));
-        assert_eq!(beginning(&"x".repeat(20_000)), "");
     }
 }

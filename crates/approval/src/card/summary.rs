@@ -25,6 +25,7 @@ fn verb(kind: ToolKind, act: &ToolAct<'_>) -> &'static str {
         ToolAct::Edit(_, EditChange::Cell { .. }) => "",
         ToolAct::Edit(..) => "edit ",
         ToolAct::Run(run) if run.patch().is_some() => "patch ",
+        ToolAct::Patch(_) if kind == ToolKind::Undo => "put back ",
         ToolAct::Patch(_) => "patch ",
         ToolAct::Fetch { .. } => "fetch ",
         _ => "",

@@ -54,6 +54,9 @@ pub(super) fn fill(act: &mut Act, json: &str) {
             }
             let project = act.project.clone();
             patched(act, &patch, &project);
+            if patch.is_odd && act.kind == ToolKind::Undo {
+                act.strings = strings(&input);
+            }
         }
         ToolAct::Read(file)
         | ToolAct::Search(file)

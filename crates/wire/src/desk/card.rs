@@ -217,9 +217,10 @@ impl PatchedFile {
             FileOperation::Update => "Update",
             FileOperation::Delete => "Delete",
         };
+        let note = self.note.as_ref().map(|note| format!(" ({note})")).unwrap_or_default();
         match moved_to {
-            Some(target) => format!("{does} {path} and move it to {target}"),
-            None => format!("{does} {path}"),
+            Some(target) => format!("{does} {path} and move it to {target}{note}"),
+            None => format!("{does} {path}{note}"),
         }
     }
 
@@ -288,7 +289,10 @@ pub struct PatchedFile {
     /// Its new path, if it is moved.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub moved_to: Option<String>,
-    /// The changes, in order. Their lines have no numbers.
+    /// What else happens to it, or why its lines are not shown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+    /// The changes, in order. The lines of a patch have no numbers.
     pub changes: Vec<ContentChange>,
 }
 

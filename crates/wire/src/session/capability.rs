@@ -80,6 +80,9 @@ pub const USAGE: &str = "usage";
 /// In `hello`: the front end accepts `tool_input`.
 pub const TOOL_INPUT: &str = "tool_input";
 
+/// `turn_diff` and `undo_turn` are understood. In `hello`: the front end accepts `turn_changes`.
+pub const TURN_DIFF: &str = "turn_diff";
+
 /// `find_files` and `read_file` are understood.
 pub const FILES: &str = "files";
 

@@ -6,12 +6,12 @@ use serde_json::value::RawValue;
 use super::conversation::{
     conversation_id, metadata, of_metadata, optional_conversation_id, title,
 };
+use super::engine::{engine_name, optional_engine, optional_model};
 use super::file::query;
 use super::front_tool::{capabilities, tools};
 use super::{
-    Attachment, ConversationMode, FrontTool, FrontToolAnswer, LONGEST_ENGINE, LONGEST_ID,
-    LONGEST_MODEL, PermissionAnswer, QuestionAnswer, UnreadableReason, UserMessage, WHOLE_NUMBER,
-    WantedFile, bounded, capability,
+    Attachment, ConversationMode, FrontTool, FrontToolAnswer, LONGEST_ID, PermissionAnswer,
+    QuestionAnswer, UnreadableReason, UserMessage, WHOLE_NUMBER, WantedFile, bounded, capability,
 };
 use crate::fields::{Malformed, optional, required, text};
 use crate::raw::Members;
@@ -171,6 +171,27 @@ pub enum SessionCommand {
     },
     /// Reads a file for the front end.
     ReadFile(WantedFile),
+    /// Asks what a turn has changed.
+    TurnDiff {
+        /// The conversation; the current one if `None`.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        conversation_id: Option<String>,
+        /// The turn; the last one that was not undone if `None`.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        turn: Option<u64>,
+    },
+    /// Puts back what a turn has changed.
+    UndoTurn {
+        /// The conversation; the current one if `None`.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        conversation_id: Option<String>,
+        /// The turn; the last one that was not undone if `None`.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        turn: Option<u64>,
+        /// Whether to put back the rest if some files cannot be put back.
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        partial: bool,
+    },
     /// Sends responses again.
     Replay {
         /// The number of the first response.
@@ -225,6 +246,8 @@ impl SessionCommand {
             Self::SetEngine { .. } => "set_engine",
             Self::FindFiles { .. } => "find_files",
             Self::ReadFile(_) => "read_file",
+            Self::TurnDiff { .. } => "turn_diff",
+            Self::UndoTurn { .. } => "undo_turn",
             Self::Replay { .. } => "replay",
         }
     }
@@ -263,6 +286,7 @@ impl SessionCommand {
             Self::LeaveOut { .. } => Some(capability::LEAVE_OUT),
             Self::SetMode { .. } => Some(capability::MODES),
             Self::FindFiles { .. } | Self::ReadFile(_) => Some(capability::FILES),
+            Self::TurnDiff { .. } | Self::UndoTurn { .. } => Some(capability::TURN_DIFF),
             _ => None,
         }
     }
@@ -279,6 +303,8 @@ impl SessionCommand {
             | Self::Rewind { conversation_id, .. }
             | Self::Compact { conversation_id }
             | Self::LeaveOut { conversation_id }
+            | Self::TurnDiff { conversation_id, .. }
+            | Self::UndoTurn { conversation_id, .. }
             | Self::SetMode { conversation_id, .. } => conversation_id.clone(),
             Self::SetEngine { conversation_id, metadata, .. } => {
                 conversation_id.clone().or_else(|| of_metadata(metadata.as_deref()).ok().flatten())
@@ -343,12 +369,21 @@ impl SessionCommand {
             "list_models" => Self::ListModels { engine: optional_engine(members)? },
             "set_engine" => Self::SetEngine {
                 conversation_id: optional_conversation_id(members)?,
-                engine: name(members, "engine", LONGEST_ENGINE, ENGINE)?,
+                engine: engine_name(members)?,
                 model: optional_model(members)?,
                 metadata: metadata(members)?,
             },
             "find_files" => Self::FindFiles { query: query(members)?, limit: limit(members)? },
             "read_file" => Self::ReadFile(WantedFile::read(members)?),
+            "turn_diff" => Self::TurnDiff {
+                conversation_id: optional_conversation_id(members)?,
+                turn: optional(members, "turn", WHOLE_NUMBER)?,
+            },
+            "undo_turn" => Self::UndoTurn {
+                conversation_id: optional_conversation_id(members)?,
+                turn: optional(members, "turn", WHOLE_NUMBER)?,
+                partial: optional(members, "partial", "true or false")?.unwrap_or_default(),
+            },
             "replay" => Self::Replay { from_seq: required(members, "fromSeq", WHOLE_NUMBER)? },
             _ => return Err(UnreadableReason::unknown(&kind)),
         })
@@ -357,31 +392,6 @@ impl SessionCommand {
 
 fn limit(members: &Members) -> Result<Option<u32>, Malformed> {
     optional(members, "limit", "a whole number of at most 4294967295")
-}
-
-const ENGINE: &str = "a string of 1 to 64 bytes without control characters";
-const MODEL: &str = "a string of 1 to 256 bytes without control characters";
-
-fn optional_engine(members: &Members) -> Result<Option<String>, Malformed> {
-    let read = |_| name(members, "engine", LONGEST_ENGINE, ENGINE);
-    members.some("engine").map(read).transpose()
-}
-
-fn optional_model(members: &Members) -> Result<Option<String>, Malformed> {
-    let read = |_| name(members, "model", LONGEST_MODEL, MODEL);
-    members.some("model").map(read).transpose()
-}
-
-/// Returns the name of an engine or a model, which is not empty.
-fn name(
-    members: &Members,
-    field: &'static str,
-    limit: usize,
-    expected: &'static str,
-) -> Result<String, Malformed> {
-    let name: String = required(members, field, expected)?;
-    let is_good = (1..=limit).contains(&name.len()) && !name.contains(char::is_control);
-    if is_good { Ok(name) } else { Err(Malformed::wrong(field, expected)) }
 }
 
 fn optional_title(members: &Members) -> Result<Option<String>, Malformed> {

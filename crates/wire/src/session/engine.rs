@@ -2,6 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::{LONGEST_ENGINE, LONGEST_MODEL};
+use crate::fields::{Malformed, required};
+use crate::raw::Members;
+
 /// The data of the `done` of `list_models`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ModelList {
@@ -53,4 +57,32 @@ pub struct ConversationEngine {
     pub engine: String,
     /// The model that answers in it from now on.
     pub model: String,
+}
+
+const ENGINE: &str = "a string of 1 to 64 bytes without control characters";
+const MODEL: &str = "a string of 1 to 256 bytes without control characters";
+
+pub(super) fn engine_name(members: &Members) -> Result<String, Malformed> {
+    name(members, "engine", LONGEST_ENGINE, ENGINE)
+}
+
+pub(super) fn optional_engine(members: &Members) -> Result<Option<String>, Malformed> {
+    members.some("engine").map(|_| engine_name(members)).transpose()
+}
+
+pub(super) fn optional_model(members: &Members) -> Result<Option<String>, Malformed> {
+    let read = |_| name(members, "model", LONGEST_MODEL, MODEL);
+    members.some("model").map(read).transpose()
+}
+
+/// Returns the name of an engine or a model, which is not empty.
+fn name(
+    members: &Members,
+    field: &'static str,
+    limit: usize,
+    expected: &'static str,
+) -> Result<String, Malformed> {
+    let name: String = required(members, field, expected)?;
+    let is_good = (1..=limit).contains(&name.len()) && !name.contains(char::is_control);
+    if is_good { Ok(name) } else { Err(Malformed::wrong(field, expected)) }
 }

@@ -8,7 +8,7 @@ use serde_json::value::{RawValue, to_raw_value};
 use super::{
     AgentQuestion, ErrorData, FrontToolCall, PastUserMessage, PermissionRequest,
     PermissionResolved, QuestionResolved, RuntimeStatus, ToolInput, ToolProgress, ToolResult,
-    ToolUse, UnreadableReason, UsageReport,
+    ToolUse, TurnChanges, UnreadableReason, UsageReport,
 };
 use crate::fields::{Malformed, optional_object, required, write_optional};
 use crate::raw::{Members, from_object, quoted};
@@ -43,6 +43,8 @@ pub enum SessionEvent {
     Question(AgentQuestion),
     /// Such a question was answered or withdrawn.
     QuestionResolved(QuestionResolved),
+    /// How many files the turn has changed.
+    TurnChanges(TurnChanges),
     /// Something that the user may want to know.
     Notice(Notice),
     /// The request is finished. The object holds its result.
@@ -138,6 +140,7 @@ impl SessionEvent {
             Self::PermissionResolved(_) => "permission_resolved",
             Self::Question(_) => "question",
             Self::QuestionResolved(_) => "question_resolved",
+            Self::TurnChanges(_) => "turn_changes",
             Self::Notice(_) => "notice",
             Self::Done(_) => "done",
             Self::Error { .. } => "error",
@@ -160,6 +163,7 @@ impl SessionEvent {
             "permission_resolved" => Self::PermissionResolved(data(members, RESOLVED)?),
             "question" => Self::Question(data(members, QUESTION)?),
             "question_resolved" => Self::QuestionResolved(data(members, ANSWERED)?),
+            "turn_changes" => Self::TurnChanges(data(members, CHANGES)?),
             "notice" => Self::Notice(data(members, NOTICE)?),
             "done" => Self::Done(optional_object(members, "data")?),
             "error" => Self::Error {
@@ -186,6 +190,7 @@ impl SessionEvent {
             Self::PermissionResolved(data) => map.serialize_entry("data", data),
             Self::Question(data) => map.serialize_entry("data", data),
             Self::QuestionResolved(data) => map.serialize_entry("data", data),
+            Self::TurnChanges(data) => map.serialize_entry("data", data),
             Self::Notice(data) => map.serialize_entry("data", data),
             Self::Done(data) => write_optional(map, "data", data.as_ref()),
             Self::Error { error, data } => {
@@ -208,6 +213,7 @@ const REQUEST: &str = "an object with question, toolId, toolName, input and titl
 const RESOLVED: &str = "an object with question, decision and text";
 const QUESTION: &str = "an object with question, toolId, text and fields";
 const ANSWERED: &str = "an object with question, outcome and text";
+const CHANGES: &str = "an object with a number of files";
 const NOTICE: &str = "an object with kind and text";
 const ERROR: &str = "an object with kind, status and retryable";
 const STATUS: &str = "an object with state, conversationLength and uptime";

@@ -1,4 +1,7 @@
-//! Patches in the format of Codex.
+//! Changes of several files: patches in the format of Codex, and lists of files.
+
+use serde::Deserialize as _;
+use serde_json::{Map, Value};
 
 use crate::desk::{ChangedLine, ContentChange, FileOperation, LineOperation, PatchedFile};
 
@@ -21,8 +24,10 @@ pub struct PatchAct<'a> {
     pub texts: Vec<&'a str>,
     /// All files that a program could find in it.
     pub paths: Vec<&'a str>,
-    /// Whether it has a line that is nearly one that names a file.
+    /// Whether it has a line that is nearly one that names a file, or is a list that cannot be read.
     pub is_odd: bool,
+    /// The changes, if the input lists them instead of giving a patch.
+    pub listed: Option<Vec<PatchedFile>>,
 }
 
 impl<'a> PatchAct<'a> {
@@ -45,10 +50,25 @@ impl<'a> PatchAct<'a> {
         patch
     }
 
+    /// Reads a list of changes. A list with anything that is not known here is odd.
+    #[must_use]
+    pub fn of_list(input: &'a Map<String, Value>) -> Self {
+        let given = input.get("files").and_then(Value::as_array);
+        let named = |file: &'a Value| ["path", "moved_to"].map(|name| file.get(name)?.as_str());
+        let paths = given.into_iter().flatten().flat_map(named).flatten().collect();
+        let read = |file: &Value| PatchedFile::deserialize(file).ok();
+        let listed = given.and_then(|files| files.iter().map(read).collect());
+        let is_known = input.keys().all(|name| matches!(name.as_str(), "turn" | "files"));
+        Self { texts: Vec::new(), paths, is_odd: listed.is_none() || !is_known, listed }
+    }
+
     /// Returns the change of each file, line by line, or `None` if a program could read the patch
     /// differently.
     #[must_use]
     pub fn files(&self) -> Option<Vec<PatchedFile>> {
+        if let Some(listed) = &self.listed {
+            return (!self.is_odd && !listed.is_empty()).then(|| listed.clone());
+        }
         let [text] = self.texts[..] else { return None };
         let mut lines = text.trim().lines();
         let is_whole = lines.next()? == BEGIN && lines.next_back()? == END;
@@ -61,6 +81,7 @@ impl<'a> PatchAct<'a> {
                         operation,
                         path,
                         moved_to: None,
+                        note: None,
                         changes: Vec::new(),
                     });
                 }

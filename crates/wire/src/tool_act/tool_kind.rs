@@ -2,7 +2,7 @@
 
 use ToolKind::{
     Agent, AskUser, Code, Edit, Elicit, Fetch, Find, List, Note, Notebook, Patch, Plan, Read, Run,
-    Script, Search, Todo, WebSearch, Write,
+    Script, Search, Todo, Undo, WebSearch, Write,
 };
 use ToolShell::{Bare, Folder, Foreign, Program, Typed, Usual};
 
@@ -33,6 +33,8 @@ pub enum ToolKind {
     Notebook,
     /// Applies a patch in the format of Codex.
     Patch,
+    /// Puts back the files that a turn has changed.
+    Undo,
     /// Fetches a page.
     Fetch,
     /// Searches the web.
@@ -116,6 +118,7 @@ const COMMON: &[(&str, &str, ToolKind)] = &[
     (OWN_AGENT, "search_text", Search),
     (OWN_AGENT, "write_file", Write),
     (OWN_AGENT, "edit_file", Edit),
+    (OWN_AGENT, "undo_turn", Undo),
     (OWN_AGENT, "get_system_info", Note),
     (OWN_AGENT, "todo_write", Note),
     (OWN_AGENT, "ask_user", AskUser),
@@ -171,7 +174,7 @@ impl ToolKind {
     /// Returns true if it changes files.
     #[must_use]
     pub fn changes_files(self) -> bool {
-        matches!(self, Write | Edit | Notebook | Patch)
+        matches!(self, Write | Edit | Notebook | Patch | Undo)
     }
 
     /// Returns true if it reads or changes files, or looks through folders.
@@ -211,6 +214,7 @@ impl ToolKind {
             Edit => ("Change a file", "Changed a file"),
             Notebook => ("Change a notebook", "Changed a notebook"),
             Patch => ("Change files", "Changed files"),
+            Undo => ("Undo the changes of a turn", "Undid the changes of a turn"),
             Fetch => ("Fetch a page", "Fetched a page"),
             WebSearch => ("Search the web", "Searched the web"),
             Plan => ("Approve a plan", "Proposed a plan"),

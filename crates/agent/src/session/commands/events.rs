@@ -3,10 +3,11 @@
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::path::Path;
 use std::sync::Arc;
 
+use callgate_store::StoredTurn;
 use callgate_wire::session::{PastAttachment, PastUserMessage, SessionEvent, ToolResult, ToolUse};
 use serde_json::json;
 use serde_json::value::RawValue;
@@ -16,6 +17,8 @@ use crate::message::{Block, ChatMessage, MediaSource, Role, StoredToolResult};
 use crate::session::attachments::attached_text;
 use crate::session::modes::is_mode_note;
 use crate::session::tool_call::announced;
+use crate::session::turn_changes::{changed_turns, told};
+use crate::session::undo::is_undo_note;
 use crate::session::{SessionShared, ToolMap};
 use crate::tool::{error_json, raw_json};
 
@@ -55,15 +58,32 @@ pub(super) async fn page(
 }
 
 /// Sends the page as events of the request, as fast as the front end reads.
-pub(super) async fn tell(shared: &Arc<SessionShared>, id: &str, page: &HistoryPage) {
+pub(super) async fn tell(
+    shared: &Arc<SessionShared>,
+    id: &str,
+    conversation: &str,
+    page: &HistoryPage,
+) {
     let tools = shared.tools.current();
     let folder = &shared.options.folder;
+    let mut turns: VecDeque<StoredTurn> = changed_turns(shared, conversation).await.into();
+    turns.retain(|turn| turn.message >= page.first);
+    let mut number = page.first;
     let mut retelling = EventRetelling { tools: &tools.by_name, folder, calls: HashMap::new() };
     for (message, results) in page.messages.iter().zip(&page.results) {
         shared.output.room().await;
-        shared.output.say_all(id, retelling.message(message, results));
+        let mut events = retelling.message(message, results);
+        // What a turn changed is told at its end: before the next message of the user's.
+        if matches!(events[..], [SessionEvent::UserMessage(_), ..]) {
+            while let Some(turn) = turns.pop_front_if(|turn| turn.message < number) {
+                events.insert(0, told(&turn));
+            }
+        }
+        shared.output.say_all(id, events);
+        number += 1;
     }
     shared.output.say_all(id, retelling.end());
+    shared.output.say_all(id, turns.iter().filter(|turn| turn.message < number).map(told));
 }
 
 /// The state of the conversion of a page into events.
@@ -105,7 +125,7 @@ impl EventRetelling<'_> {
                     events.push(SessionEvent::notice("interrupted", CUT_OFF));
                 }
                 (_, Block::LeftOut) => is_left_out = true,
-                (Role::User, block) if is_mode_note(block) => {}
+                (Role::User, block) if is_mode_note(block) || is_undo_note(block) => {}
                 (Role::Assistant, Block::Text { text }) => {
                     events.push(SessionEvent::Token(text.clone()));
                 }

@@ -9,6 +9,7 @@ use crate::history::{HistoryStep, MessageFragments};
 use crate::message::Block;
 use crate::session::commands::events::{CAN_LEAVE_OUT, LEFT_OUT};
 use crate::session::tool_call::announced_now;
+use crate::session::turn_changes;
 use crate::turn::TurnAction;
 
 impl TurnDriver<'_> {
@@ -109,6 +110,13 @@ impl TurnDriver<'_> {
         }
         self.stored = StoredExtent::Answer;
         Ok(())
+    }
+
+    /// Tells what the turn changed in files.
+    pub(super) async fn tell_changes(&mut self) {
+        if let Some(changes) = turn_changes::finish(self.shared, &self.origin.mark()).await {
+            self.shared.output.say(&self.id, changes);
+        }
     }
 
     fn send(&mut self) {

@@ -3,6 +3,7 @@
 use callgate_mask::text::shortened;
 use callgate_wire::session::{
     MAX_LINE, PastUserMessage, PermissionRequest, RuntimeStatus, SessionEvent, ToolResult, ToolUse,
+    capability,
 };
 
 use crate::tool::error_json;
@@ -11,6 +12,23 @@ use crate::tool::error_json;
 const LONGEST_TEXT: usize = 1000;
 /// The longest input of a question in such a line, in bytes.
 const LONGEST_INPUT: usize = 64 * 1024;
+
+/// Returns the capability without which a front end does not get an event.
+pub(super) fn needed_capability(event: &SessionEvent) -> Option<&'static str> {
+    Some(match event {
+        SessionEvent::Thinking(_) => capability::THINKING,
+        SessionEvent::ToolProgress(_) => capability::TOOL_PROGRESS,
+        SessionEvent::ToolInput(_) => capability::TOOL_INPUT,
+        SessionEvent::Usage(_) => capability::USAGE,
+        SessionEvent::PermissionRequest(_) | SessionEvent::PermissionResolved(_) => {
+            capability::PERMISSION
+        }
+        SessionEvent::Question(_) | SessionEvent::QuestionResolved(_) => capability::QUESTION,
+        SessionEvent::Notice(_) => capability::NOTICE,
+        SessionEvent::TurnChanges(_) => capability::TURN_DIFF,
+        _ => return None,
+    })
+}
 
 /// Returns the event for a front end without extensions.
 pub(super) fn without_extensions(event: SessionEvent) -> SessionEvent {

@@ -27,6 +27,7 @@ fn bodies() -> impl Strategy<Value = CardContent> {
     let file = (words(), changes()).prop_map(|(path, changes)| PatchedFile {
         operation: FileOperation::Update,
         moved_to: Some(path.clone()),
+        note: None,
         path,
         changes,
     });

@@ -34,6 +34,7 @@ fn a_patch_is_a_diff_of_each_file() {
         operation,
         path: path.into(),
         moved_to: None,
+        note: None,
         changes,
     };
     let mut changes = vec![change("old", "new", false)];
