@@ -24,7 +24,7 @@ use rustix::process::{DumpableBehavior, Signal, set_dumpable_behavior};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 
-use crate::config::{AgentFlags, AgentSettings, Config};
+use crate::config::{AgentFlags, AgentSettings, Config, SignInFiles};
 use crate::failure::{Failure, complain};
 use crate::text::read_limited;
 use gate::Gatekeeper;
@@ -163,7 +163,7 @@ fn options(config: &Config, parts: RuntimeParts) -> session::SessionOptions {
     session::SessionOptions {
         engines: parts.engines,
         tools: parts.tools,
-        sources: tools::sources(settings, &ledger),
+        sources: tools::sources(settings, &ledger, SignInFiles::beside(database)),
         gate: Arc::new(parts.gate),
         history,
         ledger,

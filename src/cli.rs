@@ -17,6 +17,7 @@ use crate::hook;
 use crate::install::InstallArgs;
 use crate::log::LogArgs;
 use crate::man::ManArgs;
+use crate::mcp::McpArgs;
 use crate::open::OpenArgs;
 use crate::pair::PairArgs;
 use crate::rules::RulesArgs;
@@ -64,6 +65,7 @@ enum CliCommand {
     Ask(AskArgs),
     Chat(ChatArgs),
     Agent(AgentArgs),
+    Mcp(McpArgs),
     Completions(CompletionsArgs),
     Man(ManArgs),
 }
@@ -157,6 +159,7 @@ impl Cli {
             Some(CliCommand::Install(args)) => args.run(file),
             Some(CliCommand::Log(args)) => args.run(file),
             Some(CliCommand::Man(args)) => args.run(commands()),
+            Some(CliCommand::Mcp(args)) => args.run(file),
             Some(CliCommand::Open(args)) => args.run(file),
             Some(CliCommand::Pair(args)) => args.run(file),
             Some(CliCommand::Rules(args)) => args.run(file),

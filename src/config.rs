@@ -18,6 +18,7 @@ mod raw;
 mod report;
 mod secret;
 mod shortcut;
+mod sign_in_files;
 mod surroundings;
 mod token;
 mod value;
@@ -44,6 +45,7 @@ pub(crate) use keys::{KEYS, SettingKey};
 pub(crate) use problem::{ConfigProblems, Setting, SettingOrigin};
 use raw::{RawConfig, VariableScope};
 pub(crate) use report::{ConfigReport, ReportedSetting};
+pub(crate) use sign_in_files::SignInFiles;
 pub(crate) use surroundings::{Surroundings, check_private};
 pub(crate) use token::TokenSource;
 

@@ -29,6 +29,7 @@ mod key_reader;
 mod left_open;
 mod log;
 mod man;
+mod mcp;
 mod open;
 mod pair;
 mod policy;

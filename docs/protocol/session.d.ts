@@ -678,7 +678,7 @@ export interface InstructionFile {
 
 export interface McpServerStatus {
   name: string;
-  state: Word<'unused' | 'connecting' | 'ready' | 'failed'>;
+  state: Word<'unused' | 'connecting' | 'needs_sign_in' | 'ready' | 'failed'>;
   /** The state in words for a person, and the reason if it failed. */
   text: string;
   /** How many tools it has. */

@@ -11,7 +11,7 @@ use callgate_agent::session::LogLevel;
 use callgate_agent::tool::{AgentTool, ToolSource};
 use callgate_agent::{ask_user, desktop, run, system, todo};
 
-use crate::config::{AgentSettings, Config};
+use crate::config::{AgentSettings, Config, SignInFiles};
 use crate::failure::Failure;
 
 /// What follows the name of the file with the conversations in the name of the folder beside it.
@@ -77,7 +77,11 @@ pub(super) fn built_in(
 }
 
 /// Returns the sources of further tools. Nothing is read or started yet.
-pub(super) fn sources(settings: &AgentSettings, ledger: &History) -> Vec<Arc<dyn ToolSource>> {
+pub(super) fn sources(
+    settings: &AgentSettings,
+    ledger: &History,
+    sign_ins: SignInFiles,
+) -> Vec<Arc<dyn ToolSource>> {
     let log = super::log(settings.log_level);
     let warn: Warning = Arc::new(move |what: &str| log.say(LogLevel::Warn, what));
     let around = McpSurroundings {
@@ -85,6 +89,7 @@ pub(super) fn sources(settings: &AgentSettings, ledger: &History) -> Vec<Arc<dyn
         env: std::env::vars_os().collect(),
         proxy: settings.proxy.as_ref().map(|proxy| proxy.reveal().to_owned()),
         ledger: ledger.clone(),
+        sign_ins: Arc::new(sign_ins),
         patience: settings.mcp_wait,
         warn: Arc::clone(&warn),
     };

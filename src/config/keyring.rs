@@ -14,8 +14,10 @@ const PROGRAM: &str = "secret-tool";
 /// The program that reaches the keychain.
 #[cfg(target_os = "macos")]
 const PROGRAM: &str = "security";
-/// The most that the program prints.
-const LONGEST_OUTPUT: usize = LONGEST_TOKEN + 4096;
+/// The most that the program prints beside a secret.
+const LONGEST_OUTPUT: usize = 4096;
+/// The longest sign-in, in bytes: it has to fit into a pipe.
+pub(super) const LONGEST_SIGN_IN: usize = 60 * 1024;
 
 /// A secret that callgate keeps in the keyring.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,7 +56,7 @@ pub(crate) enum KeyringError {
     #[error(
         "the keychain takes a secret only by hand: security add-generic-password -U -s callgate -a {0} -w"
     )]
-    ByHand(&'static str),
+    ByHand(String),
 }
 
 impl KeyringEntry {
@@ -95,7 +97,7 @@ impl KeyringEntry {
 
     /// Reads the secret. The keyring may ask its user for a password meanwhile.
     pub(super) fn look_up(self) -> Result<String, KeyringError> {
-        let ended = self.run("lookup", "")?;
+        let ended = run(self.name(), "lookup", "", LONGEST_TOKEN)?;
         match ended.complaint() {
             _ if ended.status.success() => Ok(ended.stdout),
             Some(complaint) => Err(refusal(&complaint)),
@@ -107,7 +109,7 @@ impl KeyringEntry {
     /// Checks that the secret is there, without asking anybody for a password.
     #[cfg(not(target_os = "macos"))]
     pub(crate) fn find(self) -> Result<(), KeyringError> {
-        let ended = self.run("search", "")?;
+        let ended = run(self.name(), "search", "", LONGEST_TOKEN)?;
         // The program prints what it finds, even if that is locked; the secret itself is not needed.
         if !ended.stdout.trim().is_empty() {
             return Ok(());
@@ -120,42 +122,69 @@ impl KeyringEntry {
     #[cfg(target_os = "macos")]
     pub(crate) fn find(self) -> Result<(), KeyringError> {
         let absent = KeyringError::Absent { what: self.purpose().name, key: self.key() };
-        self.run("lookup", "")?.status.success().then_some(()).ok_or(absent)
+        run(self.name(), "lookup", "", LONGEST_TOKEN)?.status.success().then_some(()).ok_or(absent)
     }
 
     /// Stores the secret in place of an older one.
-    #[cfg(not(target_os = "macos"))]
     pub(super) fn store(self, secret: &HiddenText) -> Result<(), KeyringError> {
-        let ended = self.run("store", secret.reveal())?;
-        match ended.complaint() {
-            _ if ended.status.success() => Ok(()),
-            Some(complaint) => Err(refusal(&complaint)),
-            None => Err(KeyringError::Program(format!("failed ({})", ended.status))),
-        }
+        store_secret(self.name(), secret)
     }
+}
 
-    /// Says how to store the secret: the keychain's program reads it from a terminal only.
-    #[cfg(target_os = "macos")]
-    pub(super) fn store(self, _secret: &HiddenText) -> Result<(), KeyringError> {
-        Err(KeyringError::ByHand(self.name()))
+/// Reads the secret of this name, or says why it is not there: a locked one and a missing one look
+/// the same. The keyring may ask its user for a password meanwhile.
+pub(super) fn look_up_sign_in(name: &str) -> Result<HiddenText, KeyringError> {
+    let ended = run(name, "lookup", "", LONGEST_SIGN_IN)?;
+    match ended.complaint() {
+        _ if ended.status.success() => Ok(HiddenText::new(ended.stdout)),
+        complaint => Err(complaint.map_or(KeyringError::Locked, |complaint| refusal(&complaint))),
     }
+}
 
-    /// Runs the keyring's program. A secret passes through a pipe, never through an argument.
-    fn run(self, verb: &str, input: &str) -> Result<EndedProgram, KeyringError> {
-        let mut command = Command::new(PROGRAM);
-        if cfg!(target_os = "macos") {
-            command.args(["find-generic-password", "-s", "callgate", "-a", self.name(), "-w"]);
-        } else {
-            let label = (verb == "store").then_some("--label=callgate");
-            command.arg(verb).args(label).args(["service", "callgate", "key", self.name()]);
-        }
-        program::run(command, input, PATIENCE, LONGEST_OUTPUT).map_err(|error| match error {
-            ProgramError::NotStarted(why) if why.kind() == ErrorKind::NotFound => {
-                KeyringError::NotInstalled
-            }
-            other => KeyringError::Program(other.to_string()),
-        })
+/// Stores a secret under this name, in place of an older one.
+#[cfg(not(target_os = "macos"))]
+pub(super) fn store_secret(name: &str, secret: &HiddenText) -> Result<(), KeyringError> {
+    let ended = run(name, "store", secret.reveal(), LONGEST_TOKEN)?;
+    match ended.complaint() {
+        _ if ended.status.success() => Ok(()),
+        Some(complaint) => Err(refusal(&complaint)),
+        None => Err(KeyringError::Program(format!("failed ({})", ended.status))),
     }
+}
+
+/// Says how to store the secret: the keychain's program reads it from a terminal only.
+#[cfg(target_os = "macos")]
+pub(super) fn store_secret(name: &str, _secret: &HiddenText) -> Result<(), KeyringError> {
+    Err(KeyringError::ByHand(name.to_owned()))
+}
+
+/// Removes the secret of this name. One that is not there is removed.
+pub(super) fn clear_secret(name: &str) -> Result<(), KeyringError> {
+    let ended = run(name, "clear", "", LONGEST_TOKEN)?;
+    match ended.complaint() {
+        Some(complaint) if !ended.status.success() => Err(refusal(&complaint)),
+        _ => Ok(()),
+    }
+}
+
+/// Runs the keyring's program about the secret of this name, of at most so many bytes. A secret
+/// passes through a pipe, never through an argument.
+fn run(name: &str, verb: &str, input: &str, longest: usize) -> Result<EndedProgram, KeyringError> {
+    let mut command = Command::new(PROGRAM);
+    if cfg!(target_os = "macos") {
+        let verb = if verb == "clear" { "delete" } else { "find" };
+        command.arg(format!("{verb}-generic-password")).args(["-s", "callgate", "-a", name]);
+        command.args((verb == "find").then_some("-w"));
+    } else {
+        let label = (verb == "store").then_some("--label=callgate");
+        command.arg(verb).args(label).args(["service", "callgate", "key", name]);
+    }
+    program::run(command, input, PATIENCE, longest + LONGEST_OUTPUT).map_err(|error| match error {
+        ProgramError::NotStarted(why) if why.kind() == ErrorKind::NotFound => {
+            KeyringError::NotInstalled
+        }
+        other => KeyringError::Program(other.to_string()),
+    })
 }
 
 /// Returns what a complaint of the program means.

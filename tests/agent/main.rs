@@ -29,6 +29,7 @@ mod limits;
 mod mcp;
 mod mcp_flood;
 mod mcp_hostile;
+mod mcp_oauth;
 mod mcp_peers;
 mod mcp_status;
 mod one_message;

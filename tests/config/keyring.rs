@@ -4,7 +4,7 @@ use std::fs;
 use std::process::Command;
 use std::time::Duration;
 
-use callgate_testkit::process::{Finished, run};
+use callgate_testkit::process::{Finished, Piped, run};
 use callgate_testkit::tools;
 
 use crate::command::Home;
@@ -111,4 +111,37 @@ fn without_a_keyring_it_is_said_what_is_missing() {
     let missing = ["`secret-tool`, which is not installed", "apt install libsecret-tools"];
     check("/nowhere", "sk-1", 1, &missing);
     check(PATH, "two words", 78, &["the API key has characters that no API key has"]);
+}
+
+/// The tokens of an MCP server go to the keyring, and no file has them.
+#[test]
+fn the_tokens_of_a_sign_in_are_in_the_keyring() {
+    let home = Home::new();
+    let mut server = Command::new("/usr/bin/python3");
+    server.arg(tools::repo_root().join("tests/data/oauth_mcp_server.py"));
+    let mut server = Piped::spawn(server);
+    let url = server.recv()["url"].as_str().unwrap().to_owned();
+    let config = home.folder.path().join(".config/callgate");
+    fs::create_dir_all(&config).unwrap();
+    let servers = format!("[agent.mcp_servers.far]\nurl = {url:?}\n");
+    fs::write(config.join("config.toml"), servers).unwrap();
+    let script = format!(
+        "{UNLOCK}
+        $CALLGATE mcp login far >login &
+        until grep -q authorize login; do sleep 0.02; done
+        python3 -c 'import sys, urllib.request; urllib.request.urlopen(sys.argv[1].strip())' \
+            \"$(grep authorize login)\"
+        wait $!; echo \"login $?\"
+        $CALLGATE mcp list
+        grep -l at- -r .local; echo \"files $?\"
+        name=$(ls .local/share/callgate/sign-ins | sed 's/.json//')
+        secret-tool lookup service callgate key mcp-$name | grep -c access_token
+        $CALLGATE mcp logout far
+        secret-tool lookup service callgate key mcp-$name; echo \"gone $?\""
+    );
+    let Some(done) = session(&home, &script) else { return };
+    let said = done.stdout;
+    assert!(said.contains("login 0\n"), "{said}");
+    assert!(said.contains(", kept in the keyring\nfiles 1\n1\nYou are signed out"), "{said}");
+    assert!(said.contains("gone 1\n"), "{said}");
 }

@@ -4,14 +4,18 @@
 //! of the project's `.mcp.json` only after a person has agreed to exactly that file. Each call of a
 //! server's tool passes the gate under the name `mcp__SERVER__TOOL`.
 
+mod address;
 mod connection;
 mod elicitation;
 mod event_filter;
 mod http;
+mod http_client;
 mod listing;
+mod oauth;
 mod project_file;
 mod result;
 mod server;
+mod server_login;
 mod server_state;
 mod server_tool;
 mod settings;
@@ -31,9 +35,12 @@ use crate::BoxFuture;
 use crate::history::History;
 use crate::run::scrub;
 use crate::tool::{AgentTool, NoticeSink, ToolSource, TurnContext};
+pub use address::normal_address;
+pub use oauth::{FinishedSignIn, PendingSignIn, ServerSignIn, SignInStore};
 use project_file::ProjectFile;
 use server::ToolServer;
-pub use settings::{McpServerSettings, McpTransport};
+pub use server_login::ServerLogin;
+pub use settings::{McpServerSettings, McpTransport, OauthSettings};
 
 /// The most servers of the settings, or of a project.
 pub const MOST_SERVERS: usize = 32;
@@ -56,6 +63,8 @@ pub struct McpSurroundings {
     pub proxy: Option<String>,
     /// Stores which `.mcp.json` may be used.
     pub ledger: History,
+    /// Keeps the sign-ins to servers.
+    pub sign_ins: Arc<dyn SignInStore>,
     /// How long a message waits for servers that start with it. The tools of a server that takes
     /// longer are there from a later round on.
     pub patience: Duration,
@@ -71,6 +80,17 @@ pub struct McpServers {
     patience: Duration,
 }
 
+/// A server that the settings or the project name.
+#[derive(Debug)]
+pub struct NamedServer {
+    /// Its description.
+    pub settings: McpServerSettings,
+    /// Whether the project's `.mcp.json` names it.
+    pub is_project: bool,
+    /// Whether it may be used: a person has agreed to that file, or the settings name the server.
+    pub is_agreed: bool,
+}
+
 /// What the servers know about the process in which they live.
 struct ServerContext {
     folder: PathBuf,
@@ -79,6 +99,7 @@ struct ServerContext {
     /// The environment without secrets, once it was needed.
     scrubbed: OnceLock<Vec<(OsString, OsString)>>,
     proxy: Option<String>,
+    sign_ins: Arc<dyn SignInStore>,
     warn: Warning,
     /// Tells the front end of the latest turn what happens to servers.
     notices: Mutex<Option<NoticeSink>>,
@@ -111,12 +132,13 @@ impl McpServers {
     /// Creates the source. Nothing is read or started yet.
     #[must_use]
     pub fn new(settings: Vec<McpServerSettings>, around: McpSurroundings) -> Self {
-        let McpSurroundings { folder, env, proxy, ledger, patience, warn } = around;
+        let McpSurroundings { folder, env, proxy, ledger, sign_ins, patience, warn } = around;
         let context = Arc::new(ServerContext {
             env,
             scrubbed: OnceLock::new(),
             folder,
             proxy,
+            sign_ins,
             warn,
             notices: Mutex::default(),
             revision: AtomicU64::new(0),
@@ -126,6 +148,23 @@ impl McpServers {
         let servers = settings.into_iter().map(start).collect();
         let project = ProjectFile::new(Arc::clone(&context), taken, ledger);
         Self { servers, project, context, patience }
+    }
+
+    /// Returns the servers of the settings and of the project. Nothing is started, and nobody is
+    /// asked.
+    pub async fn named(&self) -> Vec<NamedServer> {
+        let own = self.servers.iter().map(|server| NamedServer {
+            settings: server.settings.clone(),
+            is_project: false,
+            is_agreed: true,
+        });
+        let (project, is_agreed) = self.project.named().await;
+        let project = project.into_iter().map(|settings| NamedServer {
+            settings,
+            is_project: true,
+            is_agreed,
+        });
+        own.chain(project).collect()
     }
 
     fn all(&self) -> Vec<Arc<ToolServer>> {
@@ -139,7 +178,7 @@ impl ToolSource for McpServers {
             *lock(&self.context.notices) = Some(Arc::clone(&turn.notices));
             // The servers of the settings start while a person is asked about the project's.
             let early: Vec<_> = self.servers.iter().map(server::start_in_background).collect();
-            self.project.check(turn).await;
+            self.project.check(turn.clone()).await;
             let late: Vec<_> =
                 self.project.servers().iter().map(server::start_in_background).collect();
             let all = async {
@@ -148,9 +187,13 @@ impl ToolSource for McpServers {
                     starting.await.ok();
                 }
             };
+            let servers = self.all();
             // The turn does not wait for slower servers.
             tokio::time::timeout(self.patience, all).await.ok();
-            self.all().iter().for_each(|server| server.tell_if_connecting());
+            for server in &servers {
+                server.ask_to_sign_in(&turn);
+                server.tell_if_connecting();
+            }
         })
     }
 

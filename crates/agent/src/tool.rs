@@ -9,6 +9,7 @@ use callgate_wire::session::{McpServerStatus, ToolLocation, ToolStream};
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value, json};
+use tokio::sync::{mpsc, watch};
 
 use crate::BoxFuture;
 use crate::gate::{ChangePreview, PermissionGate, QuestionMirror};
@@ -101,6 +102,53 @@ pub struct TurnContext<'a> {
     pub mirror: Option<QuestionMirror>,
     /// Tells the front end something in words, during the turn.
     pub notices: NoticeSink,
+    /// Asks the person something that is no permission.
+    pub asker: PersonAsker,
+    /// Lets a question stay open beside the answer.
+    pub stay: TurnStay,
+}
+
+/// A share in a turn. The turn ends when its answer is complete and no share is left, or when it is
+/// cancelled, which its shares learn. The default is a share in no turn.
+#[derive(Clone)]
+pub struct TurnStay {
+    /// Dropped with the share.
+    _share: mpsc::Sender<()>,
+    gone: watch::Receiver<()>,
+}
+
+/// The turn in which there are shares.
+pub(crate) struct SharedTurn {
+    shares: mpsc::Receiver<()>,
+    /// Dropped with the turn.
+    _gone: watch::Sender<()>,
+}
+
+impl TurnStay {
+    pub(crate) fn new() -> (Self, SharedTurn) {
+        let ((share, shares), (end, gone)) = (mpsc::channel(1), watch::channel(()));
+        (Self { _share: share, gone }, SharedTurn { shares, _gone: end })
+    }
+
+    /// Waits until the turn has ended.
+    pub async fn ended(&mut self) {
+        // Nothing is ever sent.
+        while self.gone.changed().await.is_ok() {}
+    }
+}
+
+impl Default for TurnStay {
+    fn default() -> Self {
+        Self::new().0
+    }
+}
+
+impl SharedTurn {
+    /// Waits until no share is left.
+    pub(crate) async fn alone(&mut self) {
+        // Nothing is ever sent.
+        while self.shares.recv().await.is_some() {}
+    }
 }
 
 /// Tells the front end something in words. It never blocks, and does nothing after the turn.

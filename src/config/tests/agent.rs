@@ -1,7 +1,7 @@
 //! The settings of the agent runtime.
 
 use callgate_agent::budget::Budget;
-use callgate_agent::mcp::McpTransport;
+use callgate_agent::mcp::{McpTransport, OauthSettings};
 use callgate_agent::price::{ModelPrices, TokenPrices};
 use callgate_agent::session::{LogLevel, ResumedConversation};
 use callgate_wire::HiddenText;
@@ -68,7 +68,10 @@ fn each_server_has_a_table_of_its_own() {
     let servers = agent(&Home::with(text).variable("WHERE", "mcp")).mcp_servers;
     let [far, files] = &servers[..] else { panic!("{servers:?}") };
     let url = "https://example.org/mcp".to_owned();
-    assert_eq!(far.transport, McpTransport::Http { url, headers: Vec::new() });
+    assert_eq!(
+        far.transport,
+        McpTransport::Http { url, headers: Vec::new(), oauth: OauthSettings::default() }
+    );
     let env = vec![("K".to_owned(), "v".to_owned())];
     let args = vec!["a b".to_owned()];
     assert_eq!(files.transport, McpTransport::Command { command: "npx".to_owned(), args, env });

@@ -209,6 +209,8 @@ async fn they_are_read_before_a_turn() {
             may_ask: true,
             mirror: None,
             notices: Arc::new(|_| {}),
+            asker: crate::tool::PersonAsker::default(),
+            stay: crate::tool::TurnStay::default(),
         })
         .await;
     assert_eq!(bench.tools.tools().len(), 1);

@@ -4,8 +4,6 @@
 //! be asked in fields is declined, and so is an address to which a person should not be sent.
 //! Nothing is opened here.
 
-use std::net::IpAddr;
-
 use callgate_mask::text::shortened;
 use callgate_wire::tool_act::ToolKind;
 use reqwest::Url;
@@ -13,6 +11,7 @@ use rmcp::model::{ElicitRequestParams, ElicitResult, ElicitationAction};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
+use super::address::{has_login, is_private};
 use crate::question_content::read_question;
 use crate::tool::{PersonAsker, PersonReply, raw_json};
 
@@ -70,11 +69,7 @@ fn input(server: &str, params: ElicitRequestParams) -> Option<Value> {
 
 /// Returns true for an address that nobody can read along, without a name that hides its host.
 fn may_be_visited(url: &Url) -> bool {
-    let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
-    let is_here =
-        host == "localhost" || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
-    let is_private = url.scheme() == "https" || url.scheme() == "http" && is_here;
-    is_private && url.username().is_empty() && url.password().is_none()
+    is_private(url) && !has_login(url)
 }
 
 /// Returns the acceptance of an answer that fits. Another one, which may come from a phone, is not

@@ -8,7 +8,6 @@ use std::future::ready;
 use std::io;
 use std::sync::Arc;
 
-use callgate_http::client_builder;
 use futures_util::StreamExt;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderName, HeaderValue};
 use reqwest::{Client, RequestBuilder, Response, StatusCode};
@@ -19,12 +18,14 @@ use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::common::client_side_sse::BoxedSseResponse;
 use rmcp::transport::common::http_header::{EVENT_STREAM_MIME_TYPE, JSON_MIME_TYPE};
 use rmcp::transport::streamable_http_client::{
-    SseError, StreamableHttpClient, StreamableHttpClientTransportConfig, StreamableHttpError,
-    StreamableHttpPostResponse,
+    AuthRequiredError, SseError, StreamableHttpClient, StreamableHttpClientTransportConfig,
+    StreamableHttpError, StreamableHttpPostResponse,
 };
 use sse_stream::{Sse, SseStream};
 
 use super::event_filter::EventFilter;
+use super::http_client::http_client;
+use super::oauth::ServerAccess;
 use super::{LONGEST_MESSAGE, ServerContext, TOO_LONG, Warning};
 
 /// The name of the header that names the session, as names are compared.
@@ -42,17 +43,10 @@ pub(super) fn http_transport(
     context: &ServerContext,
     url: &str,
     headers: &[(String, String)],
+    access: Option<Arc<ServerAccess>>,
 ) -> Result<StreamableHttpClientTransport<BoundedHttpClient>, String> {
-    let mut builder = client_builder();
-    if url.starts_with("http://") {
-        // Nothing will be verified, so no root certificate is read.
-        builder = builder.tls_certs_only([]);
-    } else if let Some(proxy) = &context.proxy {
-        let proxy = reqwest::Proxy::all(proxy).map_err(|_| "the proxy is not a valid address")?;
-        builder = builder.proxy(proxy);
-    }
-    let client = builder.build().map_err(|error| error.to_string())?;
-    let client = BoundedHttpClient { client, warn: Arc::clone(&context.warn) };
+    let client = http_client(context.proxy.as_deref(), url.starts_with("http://"))?;
+    let client = BoundedHttpClient { client, warn: Arc::clone(&context.warn), access };
     let mut custom = CustomHeaders::new();
     for (name, value) in headers {
         let wrong = || format!("the header {name:?} is not one that can be sent");
@@ -75,6 +69,8 @@ pub(super) fn http_transport(
 pub(super) struct BoundedHttpClient {
     client: Client,
     warn: Warning,
+    /// The way into the server, unless its settings have one.
+    access: Option<Arc<ServerAccess>>,
 }
 
 impl StreamableHttpClient for BoundedHttpClient {
@@ -85,14 +81,11 @@ impl StreamableHttpClient for BoundedHttpClient {
         uri: Arc<str>,
         message: ClientJsonRpcMessage,
         session_id: Option<Arc<str>>,
-        auth_token: Option<String>,
+        _: Option<String>,
         custom_headers: CustomHeaders,
     ) -> HttpResult<StreamableHttpPostResponse> {
         let accepted = [EVENT_STREAM_MIME_TYPE, JSON_MIME_TYPE].join(", ");
-        let mut request = self.client.post(&*uri).header(ACCEPT, accepted);
-        if let Some(token) = auth_token {
-            request = request.bearer_auth(token);
-        }
+        let mut request = self.client.post(&*uri).header(ACCEPT, accepted).json(&message);
         request = custom_headers
             .into_iter()
             .fold(request, |request, (name, value)| request.header(name, value));
@@ -100,17 +93,21 @@ impl StreamableHttpClient for BoundedHttpClient {
             request = request.header(SESSION_HEADER, &**session);
         }
         let post = Posted { message, has_session: session_id.is_some() };
-        post.send(request).await
+        post.read(self.send(request).await?).await
     }
 
     async fn delete_session(
         &self,
         uri: Arc<str>,
         session: Arc<str>,
-        auth_token: Option<String>,
+        _: Option<String>,
         custom_headers: CustomHeaders,
     ) -> HttpResult<()> {
-        self.client.delete_session(uri, session, auth_token, custom_headers).await
+        let token = match &self.access {
+            Some(access) => access.token().await.map(|token| token.reveal().to_owned()),
+            None => None,
+        };
+        self.client.delete_session(uri, session, token, custom_headers).await
     }
 
     async fn get_stream(
@@ -118,7 +115,7 @@ impl StreamableHttpClient for BoundedHttpClient {
         uri: Arc<str>,
         session_id: Option<Arc<str>>,
         last_event_id: Option<String>,
-        auth_token: Option<String>,
+        _: Option<String>,
         custom_headers: CustomHeaders,
     ) -> HttpResult<BoxedSseResponse> {
         let mut request = self.client.get(&*uri).header(ACCEPT, EVENT_STREAM_MIME_TYPE);
@@ -127,13 +124,10 @@ impl StreamableHttpClient for BoundedHttpClient {
         for (name, value) in session.into_iter().chain(last) {
             request = request.header(name, value);
         }
-        if let Some(token) = auth_token {
-            request = request.bearer_auth(token);
-        }
         request = custom_headers
             .into_iter()
             .fold(request, |request, (name, value)| request.header(name, value));
-        let response = request.send().await?;
+        let response = self.send(request).await?;
         if response.status() == StatusCode::METHOD_NOT_ALLOWED {
             return Err(StreamableHttpError::ServerDoesNotSupportSse);
         }
@@ -147,6 +141,35 @@ impl StreamableHttpClient for BoundedHttpClient {
 }
 
 impl BoundedHttpClient {
+    /// Sends a request with the token of the sign-in, and once more if that was renewed because the
+    /// server has refused it.
+    async fn send(&self, request: RequestBuilder) -> HttpResult<Response> {
+        let Some(access) = &self.access else { return Ok(request.send().await?) };
+        let (mut request, mut again) = (request.try_clone(), Some(request));
+        if request.is_none() {
+            request = again.take();
+        }
+        while let Some(sent) = request {
+            let token = access.token().await;
+            let sent = match &token {
+                Some(token) => sent.bearer_auth(token.reveal()),
+                None => sent,
+            };
+            let response = sent.send().await?;
+            let (status, headers) = (response.status(), response.headers());
+            if !matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
+                return Ok(response);
+            }
+            request = again.take();
+            let renewed = token.as_ref().filter(|_| request.is_some());
+            if !access.refused(renewed, status, headers).await {
+                let is_wanted = access.is_refused();
+                return if is_wanted { Err(sign_in_wanted()) } else { Ok(response) };
+            }
+        }
+        Err(sign_in_wanted())
+    }
+
     /// Returns the events that a server sends by itself. One that is too long is left out, and the
     /// stream goes on.
     fn passing_events(&self, response: Response) -> BoxedSseResponse {
@@ -169,8 +192,8 @@ struct Posted {
 }
 
 impl Posted {
-    async fn send(&self, request: RequestBuilder) -> HttpResult<StreamableHttpPostResponse> {
-        let response = request.json(&self.message).send().await?;
+    /// Reads the answer.
+    async fn read(&self, response: Response) -> HttpResult<StreamableHttpPostResponse> {
         let status = response.status();
         if matches!(status, StatusCode::ACCEPTED | StatusCode::NO_CONTENT) {
             return Ok(StreamableHttpPostResponse::Accepted);
@@ -285,6 +308,10 @@ fn failed_answer(error: ErrorData, id: RequestId) -> ServerJsonRpcMessage {
 
 fn unexpected(words: String) -> StreamableHttpError<reqwest::Error> {
     StreamableHttpError::UnexpectedServerResponse(words.into())
+}
+
+fn sign_in_wanted() -> StreamableHttpError<reqwest::Error> {
+    StreamableHttpError::AuthRequired(AuthRequiredError::new("it wants a sign-in".to_owned()))
 }
 
 fn is_too_long(error: &(dyn std::error::Error + 'static)) -> bool {

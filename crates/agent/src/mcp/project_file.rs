@@ -114,7 +114,7 @@ impl ProjectFile {
         if servers.is_empty() {
             return servers;
         }
-        let key = format!("{KEPT}{}", Sha256Hash::of(self.path.as_os_str().as_encoded_bytes()));
+        let key = self.key();
         match self.ledger.kept(&key).await {
             Ok(Some(kept)) if kept == digest => return servers,
             Ok(_) => {}
@@ -131,6 +131,27 @@ impl ProjectFile {
             self.warn(&format!("it will be asked about again: {error}"));
         }
         servers
+    }
+
+    /// Returns the key under which the agreement to the file is kept.
+    fn key(&self) -> String {
+        format!("{KEPT}{}", Sha256Hash::of(self.path.as_os_str().as_encoded_bytes()))
+    }
+
+    /// Returns the servers that the file names, and whether a person has agreed to it. Nobody is
+    /// asked.
+    pub(super) async fn named(&self) -> (Vec<McpServerSettings>, bool) {
+        let Ok(Some(content)) = read(&self.path) else { return (Vec::new(), false) };
+        let servers = self.parse(&content).map_or_else(
+            |why| {
+                self.warn(&why);
+                Vec::new()
+            },
+            |(_, servers)| servers,
+        );
+        let digest = Sha256Hash::of(&content).to_string();
+        let kept = self.ledger.kept(&self.key()).await;
+        (servers, kept.ok().flatten() == Some(digest))
     }
 
     /// Asks a person. Returns why the file may not be used.

@@ -1,5 +1,8 @@
 //! One server: started when it is first needed, and again after it has ended.
 
+mod calls;
+mod sign_in;
+
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 use std::time::{Duration, Instant};
@@ -8,28 +11,24 @@ use callgate_link::sync::lock;
 use callgate_mask::SecretVariables;
 use callgate_mask::text::{one_line, shortened};
 use callgate_wire::session::McpServerStatus;
-use rmcp::model::{
-    CallToolRequest, CallToolRequestParams, CallToolResult, ClientRequest, JsonObject, ServerResult,
-};
-use rmcp::service::{ClientInitializeError, Peer, PeerRequestOptions, RunningService};
+use rmcp::service::{ClientInitializeError, Peer, RunningService};
 use rmcp::{RoleClient, serve_client};
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 
-use super::connection::{CallRoute, CallRoutes, ChangeFunction, ServerListener};
+use super::connection::{CallRoutes, ChangeFunction, ServerListener};
 use super::http::http_transport;
 use super::listing::{self, ToolListing};
-use super::server_state::{ServerState, counted};
+use super::oauth::ServerAccess;
+use super::server_state::{ServerState, counted, how_to_sign_in};
 use super::server_tool::{CallFunction, ServerTool};
 use super::stdio::{SignsOfLife, StdioTransport};
-use super::unanswered_call::UnansweredCall;
 use super::{McpServerSettings, McpTransport, ServerContext};
 use crate::tool::AgentTool;
+use sign_in::SignInProgress;
 
 /// How long a server may take to start and to list its tools.
 const START_WITHIN: Duration = Duration::from_mins(1);
-/// How long a call may take.
-const CALL_WITHIN: Duration = Duration::from_mins(10);
 /// A server that has run for this long has not failed when it ends.
 const STEADY: Duration = Duration::from_mins(1);
 /// The longest time between two attempts to start a server.
@@ -43,7 +42,7 @@ const LONGEST_REASON: usize = 300;
 
 /// A server, whether it runs or not.
 pub(super) struct ToolServer {
-    settings: McpServerSettings,
+    pub(super) settings: McpServerSettings,
     /// Whether the user's own settings name it, so that its hints are believed.
     is_own: bool,
     context: Arc<ServerContext>,
@@ -56,6 +55,9 @@ pub(super) struct ToolServer {
     /// How many changes of the tools were reported since the listing in progress began.
     changes: AtomicU64,
     state: Mutex<ServerState>,
+    /// The way in, for a server on the network whose settings have none.
+    access: Option<Arc<ServerAccess>>,
+    sign_in: SignInProgress,
     /// Whether the front end knows that it is connecting, so that it hears of the end of that.
     is_awaited: AtomicBool,
 }
@@ -92,6 +94,8 @@ impl ToolServer {
         context: Arc<ServerContext>,
     ) -> Arc<Self> {
         let secrets = SecretVariables::new(settings.transport.variables());
+        let (proxy, store) = (context.proxy.clone(), Arc::clone(&context.sign_ins));
+        let access = ServerAccess::new(&settings, proxy, store, Arc::clone(&context.warn));
         Arc::new_cyclic(|this| Self {
             settings,
             is_own,
@@ -102,6 +106,8 @@ impl ToolServer {
             secrets,
             changes: AtomicU64::new(0),
             state: Mutex::default(),
+            access,
+            sign_in: SignInProgress::default(),
             is_awaited: AtomicBool::new(false),
         })
     }
@@ -118,7 +124,7 @@ impl ToolServer {
     }
 
     fn is_connecting(&self) -> bool {
-        *lock(&self.state) == ServerState::Connecting
+        self.has_state(&ServerState::Connecting)
     }
 
     /// Tells the front end that a message is not answered with its tools.
@@ -131,6 +137,10 @@ impl ToolServer {
             );
             self.context.tell(text);
         }
+    }
+
+    fn has_state(&self, state: &ServerState) -> bool {
+        *lock(&self.state) == *state
     }
 
     fn set_state(&self, state: ServerState) {
@@ -146,30 +156,9 @@ impl ToolServer {
         }
     }
 
-    /// Calls a tool. Dropping the future cancels the call.
-    async fn call(
-        &self,
-        tool: &str,
-        arguments: JsonObject,
-        route: CallRoute,
-    ) -> Result<CallToolResult, String> {
-        let (peer, calls) = self.connect().await?;
-        let params = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
-        let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
-        let options = PeerRequestOptions::no_options();
-        let handle = peer.send_cancellable_request(request, options).await;
-        let handle = handle.map_err(|error| self.failed(&error))?;
-        let mut call = UnansweredCall::new(handle, calls, route);
-        match timeout(CALL_WITHIN, call.answer()).await {
-            Ok(Ok(ServerResult::CallToolResult(result))) => Ok(result),
-            Ok(Ok(_)) => Err(self.failed(&"it gave another answer than the result of a tool")),
-            Ok(Err(error)) => Err(self.failed(&error)),
-            Err(_) => Err(self.failed(&"it has not answered within ten minutes")),
-        }
-    }
-
     fn failed(&self, why: &dyn std::fmt::Display) -> String {
         let why = self.secrets.mask(&why.to_string());
+        let why = self.access.as_ref().map_or(why.clone(), |access| access.mask(&why));
         let why = shortened(&one_line(&why), LONGEST_REASON);
         format!("the MCP server `{}` failed: {why}", self.settings.name)
     }
@@ -204,6 +193,13 @@ impl ToolServer {
                 self.is_ready();
                 Ok(reached)
             }
+            // It is asked again at once when somebody has signed in.
+            _ if self.wants_sign_in() => {
+                self.is_awaited.store(false, Ordering::Relaxed);
+                self.set_state(ServerState::NeedsSignIn);
+                let name = &self.settings.name;
+                Err(format!("the MCP server `{name}` {}", how_to_sign_in(name)))
+            }
             failed => {
                 let why = match failed {
                     Ok(Err(why)) => why,
@@ -235,9 +231,12 @@ impl ToolServer {
                 let start = move || StdioTransport::start(&context, &command, &args, &env, signs);
                 serve_client(client, in_runtime(start).await?).await
             }
-            McpTransport::Http { url, headers } => {
-                let context = Arc::clone(&self.context);
-                let connect = move || http_transport(&context, &url, &headers);
+            McpTransport::Http { url, headers, .. } => {
+                let (context, access) = (Arc::clone(&self.context), self.access.clone());
+                if let Some(access) = &access {
+                    access.reload().await;
+                }
+                let connect = move || http_transport(&context, &url, &headers, access);
                 serve_client(client, in_runtime(connect).await?).await
             }
         };
@@ -316,6 +315,7 @@ impl ToolServer {
 
     /// Ends the server for good.
     pub(super) async fn close(&self) {
+        self.sign_in.end();
         let mut link = self.link.lock().await;
         link.is_closed = true;
         if let Some(running) = link.running.take() {

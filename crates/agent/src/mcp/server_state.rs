@@ -10,6 +10,8 @@ pub(super) enum ServerState {
     Unused,
     /// It is being started or reached.
     Connecting,
+    /// It waits until a person has signed in to it.
+    NeedsSignIn,
     /// Its tools can be used.
     Ready,
     /// It could not be started or reached, or has ended, for this reason.
@@ -22,12 +24,18 @@ impl ServerState {
         let (state, text) = match self {
             Self::Unused => (mcp_server_state::UNUSED, "starts with the next message".to_owned()),
             Self::Connecting => (mcp_server_state::CONNECTING, "is connecting".to_owned()),
+            Self::NeedsSignIn => (mcp_server_state::NEEDS_SIGN_IN, how_to_sign_in(name)),
             Self::Ready => (mcp_server_state::READY, format!("is ready: {}", counted(tools))),
             Self::Failed(why) => (mcp_server_state::FAILED, why.clone()),
         };
         let (name, state) = (name.to_owned(), state.to_owned());
         McpServerStatus { name, state, text, tools: tools as u64, is_project }
     }
+}
+
+/// Returns what a person can do to sign in.
+pub(super) fn how_to_sign_in(name: &str) -> String {
+    format!("wants you to sign in; to do so in a terminal: callgate mcp login {name}")
 }
 
 /// Returns a number of tools in words.

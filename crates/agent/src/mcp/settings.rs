@@ -8,10 +8,12 @@ use reqwest::Url;
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::address::{has_login, is_private};
+
 /// The longest name of a server.
 const LONGEST_NAME: usize = 32;
 /// The members of a description.
-const MEMBERS: [&str; 6] = ["type", "command", "args", "env", "url", "headers"];
+const MEMBERS: [&str; 7] = ["type", "command", "args", "env", "url", "headers", "oauth"];
 
 /// A server that offers tools.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,7 +42,27 @@ pub enum McpTransport {
         url: String,
         /// Headers that are sent with every request.
         headers: Vec<(String, String)>,
+        /// How a person signs in to it.
+        oauth: OauthSettings,
     },
+}
+
+/// What a sign-in to a server needs that the server does not say.
+#[derive(Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OauthSettings {
+    /// The name of callgate at an authorization server that registers nobody by itself.
+    #[serde(alias = "clientId")]
+    pub client_id: Option<String>,
+    /// The secret that goes with it, if there is one.
+    #[serde(alias = "clientSecret")]
+    pub client_secret: Option<String>,
+    /// The port to which the browser is sent, if that was registered; otherwise a free one.
+    #[serde(alias = "callbackPort")]
+    pub callback_port: Option<u16>,
+    /// What the sign-in is to permit, besides what the server asks for.
+    #[serde(default)]
+    pub scopes: Vec<String>,
 }
 
 impl McpTransport {
@@ -63,9 +85,11 @@ impl fmt::Debug for McpTransport {
                 .field("command", command)
                 .field("env", &names(env))
                 .finish_non_exhaustive(),
-            Self::Http { url, headers } => {
-                f.debug_struct("Http").field("url", url).field("headers", &names(headers)).finish()
-            }
+            Self::Http { url, headers, .. } => f
+                .debug_struct("Http")
+                .field("url", url)
+                .field("headers", &names(headers))
+                .finish_non_exhaustive(),
         }
     }
 }
@@ -82,6 +106,8 @@ struct ServerForm {
     url: Option<String>,
     #[serde(default)]
     headers: BTreeMap<String, String>,
+    #[serde(default)]
+    oauth: OauthSettings,
 }
 
 impl McpServerSettings {
@@ -96,7 +122,7 @@ impl McpServerSettings {
         let form: ServerForm = serde_json::from_value(form.clone()).map_err(|_| {
             format!(
                 "the server `{name}` must have `command` with `args` and `env`, or `url` with \
-                 `headers`, all of them text"
+                 `headers`, all of them text, and `oauth`"
             )
         })?;
         let text = |text: &str| expanded(name, text, variable);
@@ -114,6 +140,11 @@ impl McpServerSettings {
             (None, Some(url), None | Some("http" | "streamable-http")) => McpTransport::Http {
                 url: checked_url(name, text(&url)?)?,
                 headers: pairs(form.headers)?,
+                oauth: OauthSettings {
+                    client_id: form.oauth.client_id.as_deref().map(text).transpose()?,
+                    client_secret: form.oauth.client_secret.as_deref().map(text).transpose()?,
+                    ..form.oauth
+                },
             },
             (_, _, Some("sse")) => {
                 return Err(format!(
@@ -159,17 +190,13 @@ fn check_name(name: &str) -> Result<(), String> {
 fn checked_url(name: &str, url: String) -> Result<String, String> {
     let failed = |why: &str| Err(format!("the address of the server `{name}` {why}"));
     let Ok(parsed) = Url::parse(&url) else { return failed("is not a URL") };
-    let host = parsed.host_str().unwrap_or_default().trim_matches(['[', ']']);
-    let address = host.parse::<std::net::IpAddr>();
-    let is_local = host == "localhost" || address.is_ok_and(|address| address.is_loopback());
-    match parsed.scheme() {
-        _ if !parsed.username().is_empty() || parsed.password().is_some() => {
-            failed("must not hold a password: use a header")
-        }
-        "https" => Ok(url),
-        "http" if is_local => Ok(url),
-        _ => failed("must begin with https://, or with http:// for this machine"),
+    if has_login(&parsed) {
+        return failed("must not hold a password: use a header");
     }
+    if !is_private(&parsed) {
+        return failed("must begin with https://, or with http:// for this machine");
+    }
+    Ok(url)
 }
 
 /// Replaces `${NAME}` and `${NAME:-DEFAULT}` by the values of variables.
@@ -212,7 +239,9 @@ mod tests {
             }) => {
                 format!("{command} {args:?} {env:?}")
             }
-            Ok(McpServerSettings { transport: McpTransport::Http { url, headers }, .. }) => {
+            Ok(McpServerSettings {
+                transport: McpTransport::Http { url, headers, .. }, ..
+            }) => {
                 format!("{url} {headers:?}")
             }
             Err(why) => why,
@@ -277,7 +306,7 @@ mod tests {
             "a",
             &json!({"command": "x", "args": [1]}),
             &expect![
-                "the server `a` must have `command` with `args` and `env`, or `url` with `headers`, all of them text"
+                "the server `a` must have `command` with `args` and `env`, or `url` with `headers`, all of them text, and `oauth`"
             ],
         );
         check(

@@ -38,7 +38,7 @@ use tool_tasks::ended;
 
 /// After so long without an event, the front end is notified that the turn is still running. Front
 /// ends give up after 60 seconds.
-const QUIET: Duration = Duration::from_secs(20);
+pub(super) const QUIET: Duration = Duration::from_secs(20);
 /// How long a turn waits for a model that cannot be reached, if the front end takes no notices.
 const UNTOLD: Duration = Duration::from_secs(30);
 

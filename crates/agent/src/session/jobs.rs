@@ -6,19 +6,25 @@ use callgate_wire::session::{
     ConversationEngine, ConversationMode, ConversationTrimmed, MessageLeftOut, SessionEvent,
     TokenUsage,
 };
+use tokio::sync::watch;
+use tokio::time::sleep;
 
 use super::commands::CurrentConversation;
 use super::commands::events::LEFT_OUT;
-use super::drive::{self, PreparedTurn, TurnDriver};
-use super::lanes::{ConversationJob, JobKind, TurnControl};
+use super::drive::{self, PreparedTurn, QUIET, TurnDriver};
+use super::lanes::{ConversationJob, JobKind, TurnControl, WaitingJobs};
 use super::output_schema::OutputSchema;
-use super::{HaltReason, SessionShared, attachments, tool_call, undo};
+use super::tool_call::{self, CallOrigin};
+use super::{HaltReason, SessionShared, attachments, undo};
 use crate::engine_registry::SelectedEngine;
 use crate::failure::RequestFailure;
 use crate::history::{HeldConversation, HistoryError};
 use crate::message::{Block, ChatMessage};
-use crate::tool::{NoticeSink, TurnContext};
+use crate::tool::{NoticeSink, SharedTurn, TurnContext, TurnStay};
 use crate::turn::StopReason;
+
+/// The id under which a tool server asks the user to sign in, where calls have theirs.
+const SIGN_IN: &str = "sign_in";
 
 /// Returns the end of a request that was cancelled before its turn began.
 pub(super) fn cancelled() -> SessionEvent {
@@ -39,15 +45,21 @@ pub(super) async fn run(
     mut control: TurnControl,
 ) {
     let ConversationJob { id, work } = job;
+    let (stay, shared_turn) = TurnStay::new();
+    let (halt, waiting) = (control.halt.clone(), control.waiting.clone());
     let done = tokio::select! {
         biased;
         // A turn notices by itself that it is to stop; before it there is nothing to lose.
-        begun = prepare(shared, &id, conversation, work) => begun,
+        begun = prepare(shared, &id, conversation, work, stay) => begun,
         halted = drive::halted(&mut control.halt) => Err(halted),
     };
     let event = match done {
         Ok(PreparedJob::Over(event)) => *event,
-        Ok(PreparedJob::Turn(turn)) => TurnDriver::new(shared, &id, *turn, control).run().await,
+        Ok(PreparedJob::Turn(turn)) => {
+            let event = TurnDriver::new(shared, &id, *turn, control).run().await;
+            await_questions(shared, &id, shared_turn, halt, &waiting).await;
+            event
+        }
         Ok(PreparedJob::Compaction(turn)) => {
             TurnDriver::new(shared, &id, *turn, control).compact().await
         }
@@ -56,6 +68,29 @@ pub(super) async fn run(
     };
     current.forget_length(conversation);
     shared.output.say(&id, event);
+}
+
+/// Waits for the questions that were asked beside the answer: until they are settled, the turn is
+/// cancelled, or the user goes on to something else, which withdraws them.
+async fn await_questions(
+    shared: &SessionShared,
+    id: &str,
+    mut turn: SharedTurn,
+    mut halt: watch::Receiver<Option<HaltReason>>,
+    waiting: &WaitingJobs,
+) {
+    loop {
+        tokio::select! {
+            biased;
+            () = turn.alone() => return,
+            _ = drive::halted(&mut halt) => return,
+            () = waiting.any() => return,
+            () = sleep(QUIET) => {
+                let text = "waits for the answer to a question";
+                shared.output.say(id, SessionEvent::notice("working", text));
+            }
+        }
+    }
 }
 
 /// A job after its preparation.
@@ -87,6 +122,7 @@ async fn prepare(
     id: &str,
     conversation: &str,
     work: JobKind,
+    stay: TurnStay,
 ) -> Result<PreparedJob, HaltReason> {
     let begun = begin(shared, id, conversation, work).await?;
     if !matches!(begun, PreparedJob::Over { .. }) {
@@ -97,7 +133,10 @@ async fn prepare(
         let (output, request) = (shared.output.clone(), id.to_owned());
         let notices: NoticeSink =
             Arc::new(move |text| output.say(&request, SessionEvent::notice("server", text)));
-        shared.tools.prepare(TurnContext { gate, conversation, may_ask, mirror, notices }).await;
+        let origin = CallOrigin::new(id.into(), conversation.into());
+        let asker = tool_call::asker(shared, &origin, SIGN_IN);
+        let turn = TurnContext { gate, conversation, may_ask, mirror, notices, asker, stay };
+        shared.tools.prepare(turn).await;
     }
     Ok(begun)
 }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use callgate_link::sync::lock;
 use callgate_wire::session::UserMessage;
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 
 use super::HaltReason;
 use crate::history::EngineSelection;
@@ -60,13 +60,27 @@ pub(super) struct TurnControl {
 
 /// The jobs that wait in a lane. Clones share the same jobs.
 #[derive(Debug, Clone, Default)]
-pub(super) struct WaitingJobs(Arc<Mutex<VecDeque<ConversationJob>>>);
+pub(super) struct WaitingJobs(Arc<JobQueue>);
+
+#[derive(Debug, Default)]
+struct JobQueue {
+    jobs: Mutex<VecDeque<ConversationJob>>,
+    /// Notified when a job has come.
+    has_come: Notify,
+}
 
 impl WaitingJobs {
+    /// Waits until a job waits.
+    pub(super) async fn any(&self) {
+        while lock(&self.0.jobs).is_empty() {
+            self.0.has_come.notified().await;
+        }
+    }
+
     /// Removes and returns the messages that are meant for the running turn, with the ids of their
     /// requests.
     pub(super) fn take_steering(&self) -> Vec<(String, UserMessage)> {
-        let mut waiting = lock(&self.0);
+        let mut waiting = lock(&self.0.jobs);
         let is_steering =
             |job: &ConversationJob| matches!(&job.work, JobKind::Say(said) if said.steer);
         let (taken, left): (VecDeque<_>, VecDeque<_>) = waiting.drain(..).partition(is_steering);
@@ -89,7 +103,9 @@ impl ConversationLanes {
     /// Puts a job into its lane. Returns it if it can start at once.
     pub(super) fn add(&mut self, lane: &str, job: ConversationJob) -> Option<ConversationJob> {
         if let Some(waiting) = self.lanes.get(lane) {
-            lock(&waiting.0).push_back(job);
+            lock(&waiting.0.jobs).push_back(job);
+            // Of those who ask, one waits at a time; it finds the job if it asks later.
+            waiting.0.has_come.notify_one();
             return None;
         }
         self.lanes.insert(lane.to_owned(), WaitingJobs::default());
@@ -103,7 +119,7 @@ impl ConversationLanes {
 
     /// Ends the running job of a lane and returns the next.
     pub(super) fn ended(&mut self, lane: &str) -> Option<ConversationJob> {
-        let next = lock(&self.lanes.get(lane)?.0).pop_front();
+        let next = lock(&self.lanes.get(lane)?.0.jobs).pop_front();
         if next.is_none() {
             self.lanes.remove(lane);
         }
@@ -113,7 +129,7 @@ impl ConversationLanes {
     /// Removes a waiting job. Returns false if no job with this id waits.
     pub(super) fn remove(&mut self, id: &str) -> bool {
         self.lanes.values().any(|waiting| {
-            let mut waiting = lock(&waiting.0);
+            let mut waiting = lock(&waiting.0.jobs);
             let at = waiting.iter().position(|job| job.id == id);
             at.and_then(|at| waiting.remove(at)).is_some()
         })
@@ -121,6 +137,6 @@ impl ConversationLanes {
 
     /// Removes all waiting jobs.
     pub(super) fn clear(&mut self) {
-        self.lanes.values().for_each(|waiting| lock(&waiting.0).clear());
+        self.lanes.values().for_each(|waiting| lock(&waiting.0.jobs).clear());
     }
 }

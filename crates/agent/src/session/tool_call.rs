@@ -146,8 +146,12 @@ pub(super) async fn run(
     }
 }
 
-/// Returns what asks the person on behalf of a running call.
-fn asker(shared: &Arc<SessionShared>, origin: &CallOrigin, tool_id: &str) -> PersonAsker {
+/// Returns what asks the person on behalf of a call, or of something else under the id of one.
+pub(super) fn asker(
+    shared: &Arc<SessionShared>,
+    origin: &CallOrigin,
+    tool_id: &str,
+) -> PersonAsker {
     let (shared, origin, id) = (Arc::clone(shared), origin.clone(), tool_id.to_owned());
     PersonAsker::new(Arc::new(move |input| {
         let (shared, origin, id) = (Arc::clone(&shared), origin.clone(), id.clone());

@@ -63,6 +63,8 @@ pub mod mcp_server_state {
     pub const UNUSED: &str = "unused";
     /// It is being started or reached.
     pub const CONNECTING: &str = "connecting";
+    /// It waits until a person has signed in to it.
+    pub const NEEDS_SIGN_IN: &str = "needs_sign_in";
     /// Its tools can be used.
     pub const READY: &str = "ready";
     /// It could not be started or reached, or has ended.

@@ -91,6 +91,8 @@ async fn the_tools_of_a_source_are_there_once_it_is_prepared() {
         may_ask: true,
         mirror: None,
         notices: Arc::new(|_| {}),
+        asker: crate::tool::PersonAsker::default(),
+        stay: crate::tool::TurnStay::default(),
     };
     tools.prepare(turn()).await;
     assert_eq!(names(&tools), ["read", "look1", "look0"]);

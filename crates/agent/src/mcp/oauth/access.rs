@@ -1,0 +1,222 @@
+//! What a server is shown with each request, and what it takes to be let in again.
+
+use std::sync::{Arc, Mutex};
+
+use callgate_link::sync::lock;
+use callgate_mask::SecretVariables;
+use callgate_wire::HiddenText;
+use reqwest::header::{ACCEPT, AUTHORIZATION, HeaderMap, WWW_AUTHENTICATE};
+use reqwest::{StatusCode, Url};
+use serde_json::json;
+use tokio::time::timeout;
+
+use super::challenge::AccessChallenge;
+use super::fetch::{ANSWER_WITHIN, SignInClient};
+use super::sign_in::{FinishedSignIn, PendingSignIn};
+use super::sign_in_record::{ServerSignIn, SignInStore};
+use super::tokens;
+use crate::mcp::{McpServerSettings, McpTransport, OauthSettings, Warning};
+
+/// A token that expires within this time, in milliseconds, is renewed before it is used.
+const SOON: u64 = 30_000;
+
+/// The most tokens that are remembered, so that no text shows them.
+const MOST_REMEMBERED: usize = 16;
+
+/// The way into a server on the network: the sign-in to it, and its last refusal.
+pub(in crate::mcp) struct ServerAccess {
+    url: Url,
+    settings: OauthSettings,
+    http: SignInClient,
+    store: Arc<dyn SignInStore>,
+    warn: Warning,
+    /// The sign-in. It is held while a token is renewed, so that this happens once.
+    sign_in: tokio::sync::Mutex<Option<ServerSignIn>>,
+    /// The refusal that nobody has dealt with.
+    challenge: Mutex<Option<AccessChallenge>>,
+    /// The latest tokens.
+    used: Mutex<Vec<String>>,
+}
+
+impl ServerAccess {
+    /// Returns the way into a server, or `None` if nobody signs in to it: it is a program, or its
+    /// settings have a header that lets us in.
+    pub(in crate::mcp) fn new(
+        server: &McpServerSettings,
+        proxy: Option<String>,
+        store: Arc<dyn SignInStore>,
+        warn: Warning,
+    ) -> Option<Arc<Self>> {
+        let McpTransport::Http { url, headers, oauth } = &server.transport else { return None };
+        let lets_in = |name: &str| name.eq_ignore_ascii_case(AUTHORIZATION.as_str());
+        if headers.iter().any(|(name, _)| lets_in(name)) {
+            return None;
+        }
+        Some(Arc::new(Self {
+            url: Url::parse(url).ok()?,
+            settings: oauth.clone(),
+            http: SignInClient::new(proxy),
+            store,
+            warn,
+            sign_in: tokio::sync::Mutex::default(),
+            challenge: Mutex::default(),
+            used: Mutex::default(),
+        }))
+    }
+
+    /// Forgets earlier refusals and reads the sign-in, which another process may have renewed.
+    pub(in crate::mcp) async fn reload(&self) {
+        *lock(&self.challenge) = None;
+        let stored = self.stored().await;
+        *self.sign_in.lock().await = stored;
+    }
+
+    async fn stored(&self) -> Option<ServerSignIn> {
+        let (store, url) = (Arc::clone(&self.store), self.url.to_string());
+        let loaded = tokio::task::spawn_blocking(move || store.load(&url)).await;
+        let loaded = loaded.map_err(|error| error.to_string()).flatten();
+        let stored = loaded.unwrap_or_else(|why| {
+            (self.warn)(&format!("cannot read a sign-in: {why}"));
+            None
+        });
+        let stored = stored.filter(|stored| stored.url == self.url.as_str());
+        if let Some(stored) = &stored {
+            self.note_secrets(stored);
+        }
+        stored
+    }
+
+    fn note_secrets(&self, sign_in: &ServerSignIn) {
+        let mut used = lock(&self.used);
+        for secret in sign_in.secrets() {
+            if !used.iter().any(|known| known == secret) {
+                used.push(secret.to_owned());
+            }
+        }
+        let old = used.len().saturating_sub(MOST_REMEMBERED);
+        used.drain(..old);
+    }
+
+    /// Keeps a sign-in, and uses it from now on.
+    pub(in crate::mcp) async fn accept(&self, finished: &FinishedSignIn) {
+        *lock(&self.challenge) = None;
+        let mut held = self.sign_in.lock().await;
+        self.keep(&mut held, finished.sign_in.clone()).await;
+    }
+
+    async fn keep(&self, held: &mut Option<ServerSignIn>, sign_in: ServerSignIn) {
+        self.note_secrets(&sign_in);
+        let (store, kept) = (Arc::clone(&self.store), sign_in.clone());
+        let saved = tokio::task::spawn_blocking(move || store.save(&kept)).await;
+        if let Err(why) = saved.map_err(|error| error.to_string()).flatten() {
+            (self.warn)(&format!("a sign-in is forgotten when callgate ends: {why}"));
+        }
+        *held = Some(sign_in);
+    }
+
+    /// Returns the token for the next request, if there is a sign-in.
+    pub(in crate::mcp) async fn token(&self) -> Option<HiddenText> {
+        let mut held = self.sign_in.lock().await;
+        let is_old = |sign_in: &ServerSignIn| {
+            sign_in.expires_at.is_some_and(|end| end <= tokens::now().saturating_add(SOON))
+        };
+        if held.as_ref().is_some_and(|sign_in| is_old(sign_in) && sign_in.refresh_token.is_some()) {
+            // If this fails, the server refuses the old token and says what it wants.
+            self.renew(&mut held).await;
+        }
+        held.as_ref().map(|sign_in| HiddenText::new(sign_in.access_token.as_str()))
+    }
+
+    /// Renews the sign-in, unless another process has done so.
+    async fn renew(&self, held: &mut Option<ServerSignIn>) -> bool {
+        let Some(old) = held.take() else { return false };
+        let stored = self.stored().await;
+        if let Some(newer) = stored.filter(|stored| stored.access_token != old.access_token) {
+            *held = Some(newer);
+            return true;
+        }
+        match tokens::refresh(&self.http, &old).await {
+            Ok(renewed) => {
+                self.keep(held, renewed).await;
+                true
+            }
+            Err(why) => {
+                (self.warn)(&format!("the sign-in at {} is not renewed: {why}", old.issuer));
+                *held = Some(old);
+                false
+            }
+        }
+    }
+
+    /// Handles a refusal. Returns true if the request is to be sent again, because there is another
+    /// token than the one that was `used`; `None` means that another would not help.
+    pub(in crate::mcp) async fn refused(
+        &self,
+        used: Option<&HiddenText>,
+        status: StatusCode,
+        headers: &HeaderMap,
+    ) -> bool {
+        if status == StatusCode::UNAUTHORIZED
+            && let Some(used) = used
+        {
+            let mut held = self.sign_in.lock().await;
+            let is_other = |held: &ServerSignIn| held.access_token != used.reveal();
+            if held.as_ref().is_some_and(is_other) || self.renew(&mut held).await {
+                return true;
+            }
+        }
+        let all = headers.get_all(WWW_AUTHENTICATE).iter();
+        let challenge = AccessChallenge::read(all.filter_map(|value| value.to_str().ok()));
+        if status == StatusCode::UNAUTHORIZED || challenge.is_about_scope() {
+            *lock(&self.challenge) = Some(challenge);
+        }
+        false
+    }
+
+    /// Returns true if the server has refused a request, and a sign-in could help.
+    pub(in crate::mcp) fn is_refused(&self) -> bool {
+        lock(&self.challenge).is_some()
+    }
+
+    /// Asks the server for nothing in particular, without a token and with these headers. Returns
+    /// true if it wants a sign-in.
+    pub(in crate::mcp) async fn knock(&self, headers: &[(String, String)]) -> Result<bool, String> {
+        *lock(&self.challenge) = None;
+        let mut request = self.http.client(&self.url).await?.post(self.url.clone());
+        for (name, value) in headers {
+            request = request.header(name, value);
+        }
+        let about = json!({"name": "callgate", "version": env!("CARGO_PKG_VERSION")});
+        let params = json!({
+            "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": about,
+        });
+        let hello = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params});
+        let accepted = "application/json, text/event-stream";
+        let sent = request.header(ACCEPT, accepted).json(&hello).send();
+        match timeout(ANSWER_WITHIN, sent).await {
+            Ok(Ok(response)) => {
+                self.refused(None, response.status(), response.headers()).await;
+                Ok(self.is_refused())
+            }
+            Ok(Err(_)) => Err("it cannot be reached".to_owned()),
+            Err(_) => Err("it has not answered within 10 s".to_owned()),
+        }
+    }
+
+    /// Prepares a sign-in that answers the last refusal.
+    pub(in crate::mcp) async fn begin_sign_in(&self) -> Result<PendingSignIn, String> {
+        let challenge = lock(&self.challenge).clone().unwrap_or_default();
+        let held = self.sign_in.lock().await.clone();
+        let held = held.filter(|_| challenge.is_about_scope()).map(|held| held.scopes);
+        let (http, url) = (self.http.clone(), self.url.clone());
+        let held = held.unwrap_or_default();
+        PendingSignIn::begin(http, url, &self.settings, &challenge, &held).await
+    }
+
+    /// Returns a text in which no token is shown.
+    pub(in crate::mcp) fn mask(&self, text: &str) -> String {
+        let used = lock(&self.used).clone();
+        let named = used.into_iter().map(|token| ("TOKEN".into(), token.into()));
+        SecretVariables::new(named).mask(text)
+    }
+}

@@ -1,0 +1,125 @@
+//! The HTTP requests of a sign-in: short answers, in a short time, and no redirect.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use reqwest::header::{ACCEPT, CONTENT_TYPE};
+use reqwest::{Client, RequestBuilder, StatusCode, Url};
+use serde_json::Value;
+use tokio::sync::OnceCell;
+use tokio::time::timeout;
+
+use crate::mcp::http_client::http_client;
+
+/// The longest answer, in bytes.
+const LONGEST_ANSWER: usize = 64 * 1024;
+/// How long a request may take, with its answer.
+pub(super) const ANSWER_WITHIN: Duration = Duration::from_secs(10);
+
+/// The HTTP client of sign-ins. Clones share their connections.
+#[derive(Clone)]
+pub(super) struct SignInClient(Arc<ClientParts>);
+
+struct ClientParts {
+    proxy: Option<String>,
+    /// The client without encryption, for this machine.
+    plain: OnceCell<Client>,
+    encrypted: OnceCell<Client>,
+}
+
+/// An answer.
+pub(super) struct SignInReply {
+    pub(super) status: StatusCode,
+    /// Its body, or null if it is not JSON.
+    pub(super) body: Value,
+}
+
+impl SignInClient {
+    pub(super) fn new(proxy: Option<String>) -> Self {
+        let (plain, encrypted) = (OnceCell::new(), OnceCell::new());
+        Self(Arc::new(ClientParts { proxy, plain, encrypted }))
+    }
+
+    /// Returns the client for an address. Making it reads root certificates.
+    pub(super) async fn client(&self, url: &Url) -> Result<Client, String> {
+        let is_plain = url.scheme() == "http";
+        let cell = if is_plain { &self.0.plain } else { &self.0.encrypted };
+        let proxy = self.0.proxy.clone();
+        let make = || async move {
+            let make = move || http_client(proxy.as_deref(), is_plain);
+            tokio::task::spawn_blocking(make).await.map_err(|error| error.to_string())?
+        };
+        cell.get_or_try_init(make).await.cloned()
+    }
+
+    /// Gets a document.
+    pub(super) async fn get(&self, url: &Url) -> Result<SignInReply, String> {
+        let request = self.client(url).await?.get(url.clone());
+        send(url, request).await
+    }
+
+    /// Posts JSON.
+    pub(super) async fn post_json(&self, url: &Url, body: &Value) -> Result<SignInReply, String> {
+        let request = self.client(url).await?.post(url.clone()).json(body);
+        send(url, request).await
+    }
+
+    /// Posts a form, with the name and the secret of a client if it has to show them.
+    pub(super) async fn post_form(
+        &self,
+        url: &Url,
+        fields: &[(&str, &str)],
+        basic: Option<(&str, &str)>,
+    ) -> Result<SignInReply, String> {
+        let mut request = self.client(url).await?.post(url.clone());
+        if let Some((name, secret)) = basic {
+            request = request.basic_auth(encoded(&[("", name)]), Some(encoded(&[("", secret)])));
+        }
+        let request =
+            request.header(CONTENT_TYPE, "application/x-www-form-urlencoded").body(encoded(fields));
+        send(url, request).await
+    }
+}
+
+/// Returns fields as a form sends them; one without a name as its value alone.
+fn encoded(fields: &[(&str, &str)]) -> String {
+    let Ok(mut url) = Url::parse("http://localhost/") else { return String::new() };
+    url.query_pairs_mut().extend_pairs(fields);
+    url.query().unwrap_or_default().trim_start_matches('=').to_owned()
+}
+
+/// Sends a request. The error names the host and nothing that was sent.
+async fn send(url: &Url, request: RequestBuilder) -> Result<SignInReply, String> {
+    let host = url.host_str().unwrap_or_default();
+    let answer = async {
+        let request = request.header(ACCEPT, "application/json");
+        let mut response = request.send().await.map_err(|_| format!("{host} cannot be reached"))?;
+        let status = response.status();
+        if status.is_redirection() {
+            return Err(format!("{host} answers with a redirect, which is not followed"));
+        }
+        let mut body = Vec::new();
+        while let Some(chunk) =
+            response.chunk().await.map_err(|_| format!("{host} has broken off its answer"))?
+        {
+            if body.len() + chunk.len() > LONGEST_ANSWER {
+                return Err(format!("the answer of {host} is longer than 64 KiB"));
+            }
+            body.extend_from_slice(&chunk);
+        }
+        Ok(SignInReply { status, body: serde_json::from_slice(&body).unwrap_or_default() })
+    };
+    let late = |_| Err(format!("{host} has not answered within 10 s"));
+    timeout(ANSWER_WITHIN, answer).await.unwrap_or_else(late)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn forms_are_encoded() {
+        assert_eq!(encoded(&[("a", "b c&d"), ("e", "=")]), "a=b+c%26d&e=%3D");
+        assert_eq!(encoded(&[("", "a:b/=")]), "a%3Ab%2F%3D");
+    }
+}

@@ -1,0 +1,144 @@
+//! The sign-ins to MCP servers: their tokens are in the keyring, or in a private file where there is
+//! no keyring.
+//!
+//! There is a file for each server in any case, which says where its tokens are, so that the keyring
+//! is not asked about servers to which nobody has signed in.
+
+use std::fs::{self, DirBuilder, OpenOptions};
+use std::io::{self, ErrorKind, Read};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+use callgate_agent::mcp::{ServerSignIn, SignInStore};
+use callgate_link::file::{create_private, open_own};
+use callgate_store::Sha256Hash;
+use callgate_wire::HiddenText;
+use serde::{Deserialize, Serialize};
+
+use super::keyring::{LONGEST_SIGN_IN, clear_secret, look_up_sign_in, store_secret};
+
+/// The folder of the files, beside the database.
+const FOLDER: &str = "sign-ins";
+/// The largest file that is read, in bytes.
+const LARGEST: u64 = 256 * 1024;
+
+/// The folder with the sign-ins.
+#[derive(Debug, Clone)]
+pub(crate) struct SignInFiles {
+    folder: PathBuf,
+}
+
+/// A file about a sign-in.
+#[derive(Serialize, Deserialize)]
+struct SignInFile {
+    /// The address of the server.
+    url: String,
+    issuer: String,
+    /// The sign-in, or nothing if it is in the keyring.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sign_in: Option<ServerSignIn>,
+}
+
+/// What is known of a sign-in without its tokens.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct KnownSignIn {
+    /// Who has issued its tokens.
+    pub(crate) issuer: String,
+    /// Whether they are in the keyring.
+    pub(crate) is_in_keyring: bool,
+}
+
+impl SignInFiles {
+    /// Returns those that belong to a database.
+    pub(crate) fn beside(database: &Path) -> Self {
+        Self { folder: database.with_file_name(FOLDER) }
+    }
+
+    fn digest(url: &str) -> String {
+        Sha256Hash::of(url.as_bytes()).to_string()
+    }
+
+    fn path(&self, url: &str) -> PathBuf {
+        self.folder.join(format!("{}.json", Self::digest(url)))
+    }
+
+    /// Returns the name of the sign-in in the keyring.
+    fn name(url: &str) -> String {
+        format!("mcp-{}", Self::digest(url))
+    }
+
+    fn read(&self, url: &str) -> Result<Option<SignInFile>, String> {
+        let path = self.path(url);
+        let failed = |why: &dyn std::fmt::Display| format!("{}: {why}", path.display());
+        let file = match open_own(OpenOptions::new().read(true), &path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            opened => opened.map_err(|error| failed(&error))?,
+        };
+        let metadata = file.metadata().map_err(|error| failed(&error))?;
+        if metadata.mode() & 0o077 != 0 {
+            return Err(failed(&"others can read it; sign in again after: chmod 600 on it"));
+        }
+        let mut content = Vec::new();
+        file.take(LARGEST).read_to_end(&mut content).map_err(|error| failed(&error))?;
+        // What is wrong with it could show a part of it.
+        let read: SignInFile =
+            serde_json::from_slice(&content).map_err(|_| failed(&"it cannot be understood"))?;
+        Ok(Some(read).filter(|read| read.url == url))
+    }
+
+    /// Writes a file in one step, so that no reader finds half of it.
+    fn write(&self, url: &str, content: &SignInFile) -> io::Result<()> {
+        DirBuilder::new().recursive(true).mode(0o700).create(&self.folder)?;
+        let path = self.path(url);
+        let beside = path.with_extension(format!("{}.new", std::process::id()));
+        // One that a killed process has left.
+        fs::remove_file(&beside).ok();
+        create_private(&beside, &serde_json::to_vec(content)?)?;
+        fs::rename(&beside, &path)
+    }
+
+    /// Returns what is known of the sign-in to the server at this address.
+    pub(crate) fn known(&self, url: &str) -> Result<Option<KnownSignIn>, String> {
+        let known = |file: SignInFile| KnownSignIn {
+            issuer: file.issuer,
+            is_in_keyring: file.sign_in.is_none(),
+        };
+        Ok(self.read(url)?.map(known))
+    }
+
+    /// Removes the sign-in to the server at this address. Returns false if there is none.
+    pub(crate) fn remove(&self, url: &str) -> Result<bool, String> {
+        let Some(known) = self.known(url)? else { return Ok(false) };
+        if known.is_in_keyring {
+            clear_secret(&Self::name(url)).map_err(|error| error.to_string())?;
+        }
+        fs::remove_file(self.path(url)).map_err(|error| error.to_string())?;
+        Ok(true)
+    }
+}
+
+impl SignInStore for SignInFiles {
+    fn load(&self, url: &str) -> Result<Option<ServerSignIn>, String> {
+        let Some(file) = self.read(url)? else { return Ok(None) };
+        if file.sign_in.is_some() {
+            return Ok(file.sign_in);
+        }
+        let secret = look_up_sign_in(&Self::name(url)).map_err(|error| error.to_string())?;
+        let sign_in = serde_json::from_str(secret.reveal());
+        sign_in.map(Some).map_err(|_| "what the keyring has cannot be understood".to_owned())
+    }
+
+    fn save(&self, sign_in: &ServerSignIn) -> Result<(), String> {
+        let url = &sign_in.url;
+        let secret = serde_json::to_string(sign_in).map_err(|error| error.to_string())?;
+        let fits = secret.len() <= LONGEST_SIGN_IN;
+        let is_in_keyring =
+            fits && store_secret(&Self::name(url), &HiddenText::new(secret)).is_ok();
+        let file = SignInFile {
+            url: url.clone(),
+            issuer: sign_in.issuer.clone(),
+            sign_in: (!is_in_keyring).then(|| sign_in.clone()),
+        };
+        self.write(url, &file).map_err(|error| format!("{}: {error}", self.folder.display()))
+    }
+}
