@@ -58,7 +58,7 @@ pub struct RulesView {
     /// The rules in it.
     pub rules: Vec<RuleView>,
     /// The text of a file to start with, while the user has no rules.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub recommended: Option<String>,
     /// The files of projects.
     pub projects: Vec<ProjectRules>,
@@ -76,12 +76,10 @@ pub struct RuleView {
     /// The rule as it is written.
     pub text: String,
     /// When it ends, as it is written.
-    #[serde(default)]
     pub until: Option<String>,
     /// Whether it has ended.
     pub is_over: bool,
     /// Its reason.
-    #[serde(default)]
     pub reason: Option<String>,
     /// The file that contains it.
     pub source: String,
@@ -148,7 +146,6 @@ pub struct RuleExplanation {
     /// The rules that were considered, in order.
     pub considered: Vec<RuleMatch>,
     /// The command in pieces, if it is one.
-    #[serde(default)]
     pub segments: Option<Vec<CommandSegment>>,
 }
 
