@@ -8,33 +8,18 @@ use serde_json::value::RawValue;
 use super::CommandSegment;
 use crate::approval::RequestId;
 
-/// What a rule decides about a call. A later variant overrides an earlier one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum RuleDecision {
-    /// It may run.
-    Allow,
-    /// Somebody has to be asked.
-    Ask,
-    /// Somebody has to be asked, and to type a word of what they allow.
-    Confirm,
-    /// It may not run.
-    Deny,
-}
-
-impl RuleDecision {
-    /// All decisions.
-    pub const ALL: [Self; 4] = [Self::Allow, Self::Ask, Self::Confirm, Self::Deny];
-
-    /// Returns the decision's name in rules.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Allow => "allow",
-            Self::Ask => "ask",
-            Self::Confirm => "confirm",
-            Self::Deny => "deny",
-        }
+words! {
+    /// What a rule decides about a call. A later variant overrides an earlier one.
+    #[derive(PartialOrd, Ord)]
+    pub enum RuleDecision {
+        /// It may run.
+        Allow "allow",
+        /// Somebody has to be asked.
+        Ask "ask",
+        /// Somebody has to be asked, and to type a word of what they allow.
+        Confirm "confirm",
+        /// It may not run.
+        Deny "deny",
     }
 }
 

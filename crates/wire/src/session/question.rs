@@ -152,16 +152,16 @@ pub struct QuestionAnswer {
     pub values: Map<String, Value>,
 }
 
-/// What a person does with a question.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum AnswerOutcome {
-    /// Answers it.
-    Answered,
-    /// Does not want to answer it.
-    Declined,
-    /// Leaves it without a choice.
-    Cancelled,
+words! {
+    /// What a person does with a question.
+    pub enum AnswerOutcome {
+        /// Answers it.
+        Answered "answered",
+        /// Does not want to answer it.
+        Declined "declined",
+        /// Leaves it without a choice.
+        Cancelled "cancelled",
+    }
 }
 
 /// A question was answered or withdrawn.
@@ -191,16 +191,4 @@ impl QuestionAnswer {
 impl QuestionResolved {
     /// The outcome of a question that nobody answered, or that was withdrawn.
     pub const UNANSWERED: &str = "unanswered";
-}
-
-impl AnswerOutcome {
-    /// Returns its name in the protocol.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Answered => "answered",
-            Self::Declined => "declined",
-            Self::Cancelled => "cancelled",
-        }
-    }
 }
