@@ -11,7 +11,7 @@ use callgate_agent::session::{LogLevel, ResumedConversation};
 use callgate_wire::HiddenText;
 
 use super::check::ConfigCheck;
-use super::choices::{CACHE_LIVES, EFFORTS, ENGINES, EngineSetting, LOG_LEVELS};
+use super::choices::{EngineSetting, parse_effort, parse_log_level};
 use super::problem::{Setting, SettingOrigin};
 use super::raw::GivenSetting;
 use super::token::TokenSource;
@@ -111,7 +111,7 @@ impl ConfigCheck<'_> {
             api_key: api_key.map(|key| key.value),
             fallback_model: Some(self.text("agent.fallback_model"))
                 .filter(|model| !model.is_empty()),
-            effort: self.word("agent.effort", EFFORTS, None),
+            effort: self.word("agent.effort", parse_effort, None),
             openai_model: Some(self.text("agent.openai_model")).filter(|model| !model.is_empty()),
             openai_url: self.is_set("agent.openai_url").then(|| self.url("agent.openai_url")),
             openai_key: openai_key.map(|key| key.value),
@@ -119,7 +119,7 @@ impl ConfigCheck<'_> {
             claude_cli: self.path("agent.claude_cli"),
             max_tokens: self.count("agent.max_tokens").unwrap_or_default(),
             thinking_tokens: self.count("agent.thinking_tokens").filter(|tokens| *tokens > 0),
-            cache_life: self.word("agent.cache_life", CACHE_LIVES, CacheLife::default()),
+            cache_life: self.word("agent.cache_life", CacheLife::parse, CacheLife::default()),
             context_tokens: self.whole("agent.context_tokens").unwrap_or_default(),
             max_rounds: self.count("agent.max_rounds").unwrap_or_default(),
             retry: self.seconds("agent.retry_seconds"),
@@ -146,7 +146,7 @@ impl ConfigCheck<'_> {
                 requests_per_minute: self.count("agent.requests_per_minute"),
             },
             prices: self.prices(),
-            log_level: self.word("agent.log_level", LOG_LEVELS, LogLevel::Info),
+            log_level: self.word("agent.log_level", parse_log_level, LogLevel::Info),
         };
         self.check_tokens(&settings);
         settings
@@ -158,7 +158,7 @@ impl ConfigCheck<'_> {
         key: Option<&Setting<TokenSource>>,
         openai_key: Option<&Setting<TokenSource>>,
     ) -> ChosenEngine {
-        let setting = self.word("agent.engine", ENGINES, EngineSetting::Auto);
+        let setting = self.word("agent.engine", EngineSetting::parse, EngineSetting::Auto);
         let has_key = |origin: &SettingOrigin| format!("because there is an API key ({origin})");
         let (setting, because) = match (setting, key, openai_key) {
             (EngineSetting::Auto, Some(key), _) => (EngineSetting::Anthropic, has_key(&key.origin)),

@@ -9,7 +9,7 @@ use callgate_approval::desk::Unattended;
 use callgate_rules::UnclearCommands;
 use callgate_wire::approval::LEGACY_SOCKET;
 
-use super::choices::{UNATTENDED, UNCLEAR, WHEN_ABSENT, WhenAbsent, meaning_of};
+use super::choices::WhenAbsent;
 use super::keyring::KeyringEntry;
 use super::keys;
 use super::problem::{ConfigProblem, ProblemScope, Setting, SettingOrigin};
@@ -17,7 +17,7 @@ use super::raw::{GivenSetting, RawConfig};
 use super::surroundings::Surroundings;
 use super::token::TokenSource;
 use super::value::SettingValue;
-use super::{Config, GateSettings, PageSettings, ShellSettings, TelegramSettings};
+use super::{Config, GateSettings, PageSettings, TelegramSettings};
 
 /// The longest path that a Unix socket can have, in bytes.
 const LONGEST_SOCKET_PATH: usize = 107;
@@ -45,6 +45,10 @@ impl<'a> ConfigCheck<'a> {
         let database = self.database();
         let agent = self.agent(&database);
         let socket = self.socket("socket", ASK_SOCKET, &database);
+        // The desktop shell reads these, by `callgate config show --json`.
+        for key in ["shell.shortcut", "shell.theme"] {
+            self.value(key);
+        }
         let config = Config {
             file: self.raw.file.clone(),
             timeout: self.seconds("timeout_seconds"),
@@ -70,10 +74,6 @@ impl<'a> ConfigCheck<'a> {
                 allowed_users: self.ids("telegram.allowed_users"),
             },
             agent,
-            shell: ShellSettings {
-                shortcut: self.text("shell.shortcut"),
-                theme: self.text("shell.theme"),
-            },
         };
         if config.phone_after > Duration::ZERO && config.phone_after >= config.timeout {
             let text = "`phone_after_seconds` must be less than `timeout_seconds`, \
@@ -160,12 +160,12 @@ impl<'a> ConfigCheck<'a> {
     /// Checks the section `[gate]`. A user who wants to be asked about everything does not want
     /// everything to run while nobody can be asked.
     fn gate(&mut self) -> GateSettings {
-        let unattended = self.word("gate.unattended", UNATTENDED, Unattended::Rules);
+        let unattended = self.word("gate.unattended", Unattended::parse, Unattended::Rules);
         let when_absent = match unattended {
             Unattended::Ask if self.raw.get("gate.when_absent").is_none() => WhenAbsent::Deny,
-            _ => self.word("gate.when_absent", WHEN_ABSENT, WhenAbsent::Agent),
+            _ => self.word("gate.when_absent", WhenAbsent::parse, WhenAbsent::Agent),
         };
-        let unclear = self.word("gate.unclear", UNCLEAR, UnclearCommands::Ask);
+        let unclear = self.word("gate.unclear", UnclearCommands::parse, UnclearCommands::Ask);
         GateSettings { unattended, when_absent, unclear }
     }
 
@@ -228,15 +228,14 @@ impl<'a> ConfigCheck<'a> {
         self.text(name).trim_end_matches('/').to_owned()
     }
 
-    /// Returns the meaning of one of these words. A word that is wrong is reported, and `otherwise`
-    /// is returned.
-    pub(super) fn word<T: Copy>(
+    /// Returns the meaning of a word. A word that is wrong is reported, and `otherwise` is returned.
+    pub(super) fn word<T>(
         &mut self,
         name: &'static str,
-        words: &[(&str, T)],
+        parse: fn(&str) -> Option<T>,
         otherwise: T,
     ) -> T {
-        meaning_of(words, &self.text(name)).unwrap_or(otherwise)
+        parse(&self.text(name)).unwrap_or(otherwise)
     }
 
     pub(super) fn whole(&mut self, name: &'static str) -> Option<u64> {

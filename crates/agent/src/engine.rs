@@ -65,14 +65,16 @@ pub trait Engine: Send + Sync {
     fn answer(&self, call: EngineCall) -> Box<dyn AnswerStream>;
 }
 
-/// How long a provider keeps what it was asked to cache.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum CacheLife {
-    /// Five minutes after its last use.
-    #[default]
-    FiveMinutes,
-    /// An hour after its last use. Writing to the cache costs more.
-    OneHour,
+callgate_wire::words! {
+    /// How long a provider keeps what it was asked to cache.
+    #[derive(Default)]
+    pub enum CacheLife {
+        /// Five minutes after its last use.
+        #[default]
+        FiveMinutes "5m",
+        /// An hour after its last use. Writing to the cache costs more.
+        OneHour "1h",
+    }
 }
 
 /// What the runtime does for an engine that runs tools itself.

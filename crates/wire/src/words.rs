@@ -19,6 +19,9 @@ macro_rules! words {
             /// All of them, in order.
             $visibility const ALL: [Self; [$($name),*].len()] = [$(Self::$word),*];
 
+            /// Their words, in order.
+            $visibility const NAMES: [&'static str; Self::ALL.len()] = [$($name),*];
+
             /// Returns its word.
             #[must_use]
             $visibility const fn name(self) -> &'static str {
