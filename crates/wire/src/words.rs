@@ -46,7 +46,8 @@ macro_rules! words {
         impl<'de> $crate::serde::Deserialize<'de> for $words {
             fn deserialize<D: $crate::serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
                 let name = <::std::borrow::Cow<'de, str>>::deserialize(from)?;
-                Self::parse(&name).ok_or_else(|| $crate::serde::de::Error::custom("unknown word"))
+                let unknown = || $crate::serde::de::Error::unknown_variant(&name, &Self::NAMES);
+                Self::parse(&name).ok_or_else(unknown)
             }
         }
     )*};
