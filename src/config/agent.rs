@@ -17,16 +17,6 @@ use super::raw::GivenSetting;
 use super::token::TokenSource;
 use super::value::SettingValue;
 
-/// Only one of these may say where the key is.
-const API_KEYS: &[&str] =
-    &["agent.api_key", "agent.api_key_file", "agent.api_key_command", "agent.api_key_keyring"];
-/// The keys of which one may say where the key of Chat Completions is.
-const OPENAI_KEYS: &[&str] = &[
-    "agent.openai_key",
-    "agent.openai_key_file",
-    "agent.openai_key_command",
-    "agent.openai_key_keyring",
-];
 /// The largest number of folders for tools.
 const MOST_ROOTS: usize = 64;
 /// The fewest thinking tokens that the API accepts.
@@ -101,8 +91,8 @@ pub(crate) struct ChosenEngine {
 impl ConfigCheck<'_> {
     /// Checks the section `[agent]`.
     pub(super) fn agent(&mut self, database: &Path) -> AgentSettings {
-        let (api_key, roots) = (self.token(API_KEYS), self.roots());
-        let openai_key = self.token(OPENAI_KEYS);
+        let (api_key, roots) = (self.token("agent.api_key"), self.roots());
+        let openai_key = self.token("agent.openai_key");
         let settings = AgentSettings {
             engine: self.engine(api_key.as_ref(), openai_key.as_ref()),
             model: self.text("agent.model"),

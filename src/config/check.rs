@@ -23,9 +23,8 @@ use super::{Config, GateSettings, PageSettings, TelegramSettings};
 const LONGEST_SOCKET_PATH: usize = 107;
 /// The name of the socket at which hooks ask, in the folder of all our sockets.
 const ASK_SOCKET: &str = "ask.sock";
-/// Only one of these may say where the token is.
-const TOKEN_KEYS: &[&str] =
-    &["telegram.token", "telegram.token_file", "telegram.token_command", "telegram.token_keyring"];
+/// The ends of the keys of a secret. Only one of these may say where it is.
+const SECRET_KEYS: [&str; 4] = ["", "_file", "_command", "_keyring"];
 
 /// The checks, which collect all problems.
 pub(crate) struct ConfigCheck<'a> {
@@ -68,7 +67,7 @@ impl<'a> ConfigCheck<'a> {
                 port: self.whole("page.port").unwrap_or_default().try_into().unwrap_or_default(),
             },
             telegram: TelegramSettings {
-                token: self.token(TOKEN_KEYS).map(|token| token.value),
+                token: self.token("telegram.token").map(|token| token.value),
                 api_url: self.url("telegram.api_url"),
                 allowed_chats: self.ids("telegram.allowed_chats"),
                 allowed_users: self.ids("telegram.allowed_users"),
@@ -169,10 +168,12 @@ impl<'a> ConfigCheck<'a> {
         GateSettings { unattended, when_absent, unclear }
     }
 
-    /// Returns where a secret is kept, by one of these keys.
-    pub(super) fn token(&mut self, keys: &[&str]) -> Option<Setting<TokenSource>> {
+    /// Returns where a secret is kept, by the keys that begin with this one.
+    pub(super) fn token(&mut self, key: &str) -> Option<Setting<TokenSource>> {
         let is_set = |given: &&GivenSetting| {
-            keys.contains(&given.name) && given.value != SettingValue::Switch(false)
+            let end = given.name.strip_prefix(key);
+            end.is_some_and(|end| SECRET_KEYS.contains(&end))
+                && given.value != SettingValue::Switch(false)
         };
         let set: Vec<&GivenSetting> = self.raw.given.iter().filter(is_set).collect();
         let last = *set.last()?;

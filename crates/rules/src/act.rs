@@ -8,7 +8,6 @@ pub(crate) mod url;
 mod written;
 
 use std::collections::BTreeMap;
-use std::fmt;
 
 use callgate_wire::raw::{MOST_LEVELS, check_exact};
 use callgate_wire::tool_act::ToolKind;
@@ -46,12 +45,6 @@ callgate_wire::words! {
         /// Everything else; its effect is unknown.
         #[default]
         Other "other",
-    }
-}
-
-impl fmt::Display for Class {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
     }
 }
 

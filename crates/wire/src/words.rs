@@ -37,6 +37,12 @@ macro_rules! words {
             }
         }
 
+        impl ::std::fmt::Display for $words {
+            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
+                f.write_str(self.name())
+            }
+        }
+
         impl $crate::serde::Serialize for $words {
             fn serialize<S: $crate::serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
                 to.serialize_str(self.name())

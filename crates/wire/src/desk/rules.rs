@@ -1,7 +1,5 @@
 //! The rules as a viewer sees them, and what they would decide.
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -20,12 +18,6 @@ words! {
         Confirm "confirm",
         /// It may not run.
         Deny "deny",
-    }
-}
-
-impl fmt::Display for RuleDecision {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
     }
 }
 
