@@ -26,7 +26,7 @@ mod wanted_conversation;
 
 use std::env;
 use std::ffi::OsString;
-use std::io::{self, IsTerminal};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -34,7 +34,7 @@ use callgate_client::{Client, ClientSettings, RestartBackOff};
 
 use crate::config::{AgentFlags, Config, Surroundings};
 use crate::failure::Failure;
-use crate::terminal_modes::is_in_foreground;
+use crate::terminal_modes::has_terminal;
 use attached_files::attachments;
 use input_history::InputHistoryFile;
 use line_chat::LineChat;
@@ -156,11 +156,6 @@ impl ChatArgs {
             RestartBackOff { most_restarts: Some(restarts), ..RestartBackOff::default() };
         Ok(settings)
     }
-}
-
-/// Returns true if a person can read and type here.
-fn has_terminal() -> bool {
-    io::stdin().is_terminal() && io::stdout().is_terminal() && is_in_foreground()
 }
 
 /// Returns true if nothing can be drawn on the terminal.

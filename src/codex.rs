@@ -25,7 +25,6 @@ pub(crate) struct CodexHook {
     pub(crate) key: String,
     /// The event, in Codex's own spelling: `preToolUse`.
     pub(crate) event_name: String,
-    #[serde(default)]
     pub(crate) command: Option<String>,
     /// The file that contains it.
     #[serde(default)]

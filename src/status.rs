@@ -3,11 +3,11 @@
 use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use callgate_client::DeskError;
 use callgate_client::viewer::{PATIENCE, Viewer};
 use callgate_mask::text::one_line;
+use callgate_store::now_ms;
 use callgate_wire::desk::{
     DeskAnswer, DeskCommand, DeskInbox, DeskStatus, HistoryDecider, HistoryDecision, HistoryFilter,
     HistoryRow, InboxRow, NamedLink,
@@ -177,9 +177,4 @@ fn answer_line(row: &HistoryRow, now_ms: i64) -> String {
 
 fn seconds_between(from_ms: i64, to_ms: i64) -> u64 {
     u64::try_from(to_ms.saturating_sub(from_ms).max(0)).unwrap_or_default() / 1_000
-}
-
-fn now_ms() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }

@@ -1,6 +1,6 @@
 //! The modes of the terminal, while keys are read and while a shell has it.
 
-use std::io;
+use std::io::{self, IsTerminal};
 use std::os::fd::AsFd;
 use std::sync::Mutex;
 use std::time::Duration;
@@ -25,6 +25,12 @@ const NO_KEY: u8 = 0;
 /// modes from the background is stopped.
 pub(crate) fn is_in_foreground() -> bool {
     ProcessStat::own().is_some_and(ProcessStat::is_in_foreground)
+}
+
+/// Returns true if there is a terminal that we may read and write, because we are in its
+/// foreground.
+pub(crate) fn has_terminal() -> bool {
+    io::stdin().is_terminal() && io::stdout().is_terminal() && is_in_foreground()
 }
 
 /// Who has the terminal.

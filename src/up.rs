@@ -32,6 +32,7 @@ use crate::left_open::left_open;
 use crate::policy::LiveRules;
 use crate::rules::ServedRules;
 use crate::served_settings::ServedSettings;
+use crate::terminal_modes::has_terminal;
 use crate::terminal_width::wrapped_for_terminal;
 use banner::Answerers;
 use keys::Keyboard;
@@ -83,7 +84,7 @@ impl UpArgs {
             Interruptions::listen().map_err(failed)?
         };
         let config = Config::load(file, &self.flags)?;
-        let has_terminal = !self.no_terminal && keys::has_terminal();
+        let has_terminal = !self.no_terminal && has_terminal();
         runtime.block_on(serve(&config, has_terminal, interruptions))?;
         // The desk's threads end with the process; they have nothing left to write.
         Ok(ExitCode::SUCCESS)

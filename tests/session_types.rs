@@ -13,7 +13,7 @@ use std::time::Duration;
 use callgate_testkit::process::{Piped, run};
 use callgate_testkit::tools::{node22, repo_root, tsc};
 use callgate_wire::raw::Members;
-use callgate_wire::session::{CAPABILITIES, SessionRequest, SessionResponse};
+use callgate_wire::session::{SessionRequest, SessionResponse, capability};
 use serde_json::value::RawValue;
 use tempfile::TempDir;
 
@@ -380,7 +380,7 @@ fn source() -> String {
     }
     lines.push(words(&good, "AgentRequest", "kind"));
     lines.push(words(&good, "AgentResponse", "type"));
-    lines.push(format!("export const all: Capability[] = {CAPABILITIES:?};"));
+    lines.push(format!("export const all: Capability[] = {:?};", capability::ALL));
     lines.extend([FIRST_VERSION.to_owned(), FRONT_END.to_owned()]);
     lines.join("\n")
 }

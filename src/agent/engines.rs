@@ -48,10 +48,7 @@ fn default_engine(config: &Config) -> DefaultEngine {
                 advice: advice(claude_code_settings(config).is_installed()).to_owned(),
             };
         }
-        EngineSetting::Anthropic => "anthropic",
-        EngineSetting::OpenAi => "openai",
-        EngineSetting::ClaudeCode => "claude-code",
-        EngineSetting::Offline => "offline",
+        engine => engine.name(),
     };
     DefaultEngine::Fixed { name, because }
 }

@@ -11,22 +11,12 @@ use callgate_agent::session::{LogLevel, ResumedConversation};
 use callgate_wire::HiddenText;
 
 use super::check::ConfigCheck;
-use super::choices::{CACHE_LIVES, EFFORTS, ENGINES, EngineSetting, LOG_LEVELS};
+use super::choices::{EngineSetting, parse_effort, parse_log_level};
 use super::problem::{Setting, SettingOrigin};
 use super::raw::GivenSetting;
 use super::token::TokenSource;
 use super::value::SettingValue;
 
-/// Only one of these may say where the key is.
-const API_KEYS: &[&str] =
-    &["agent.api_key", "agent.api_key_file", "agent.api_key_command", "agent.api_key_keyring"];
-/// The keys of which one may say where the key of Chat Completions is.
-const OPENAI_KEYS: &[&str] = &[
-    "agent.openai_key",
-    "agent.openai_key_file",
-    "agent.openai_key_command",
-    "agent.openai_key_keyring",
-];
 /// The largest number of folders for tools.
 const MOST_ROOTS: usize = 64;
 /// The fewest thinking tokens that the API accepts.
@@ -103,8 +93,8 @@ pub(crate) struct ChosenEngine {
 impl ConfigCheck<'_> {
     /// Checks the section `[agent]`.
     pub(super) fn agent(&mut self, database: &Path) -> AgentSettings {
-        let (api_key, roots) = (self.token(API_KEYS), self.roots());
-        let openai_key = self.token(OPENAI_KEYS);
+        let (api_key, roots) = (self.token("agent.api_key"), self.roots());
+        let openai_key = self.token("agent.openai_key");
         let settings = AgentSettings {
             engine: self.engine(api_key.as_ref(), openai_key.as_ref()),
             model: self.text("agent.model"),
@@ -113,7 +103,7 @@ impl ConfigCheck<'_> {
             api_key: api_key.map(|key| key.value),
             fallback_model: Some(self.text("agent.fallback_model"))
                 .filter(|model| !model.is_empty()),
-            effort: self.word("agent.effort", EFFORTS, None),
+            effort: self.word("agent.effort", parse_effort, None),
             openai_model: Some(self.text("agent.openai_model")).filter(|model| !model.is_empty()),
             openai_url: self.is_set("agent.openai_url").then(|| self.url("agent.openai_url")),
             openai_key: openai_key.map(|key| key.value),
@@ -121,7 +111,7 @@ impl ConfigCheck<'_> {
             claude_cli: self.path("agent.claude_cli"),
             max_tokens: self.count("agent.max_tokens").unwrap_or_default(),
             thinking_tokens: self.count("agent.thinking_tokens").filter(|tokens| *tokens > 0),
-            cache_life: self.word("agent.cache_life", CACHE_LIVES, CacheLife::default()),
+            cache_life: self.word("agent.cache_life", CacheLife::parse, CacheLife::default()),
             context_tokens: self.whole("agent.context_tokens").unwrap_or_default(),
             max_rounds: self.count("agent.max_rounds").unwrap_or_default(),
             retry: self.seconds("agent.retry_seconds"),
@@ -149,7 +139,7 @@ impl ConfigCheck<'_> {
                 requests_per_minute: self.count("agent.requests_per_minute"),
             },
             prices: self.prices(),
-            log_level: self.word("agent.log_level", LOG_LEVELS, LogLevel::Info),
+            log_level: self.word("agent.log_level", parse_log_level, LogLevel::Info),
         };
         self.check_tokens(&settings);
         settings
@@ -161,7 +151,7 @@ impl ConfigCheck<'_> {
         key: Option<&Setting<TokenSource>>,
         openai_key: Option<&Setting<TokenSource>>,
     ) -> ChosenEngine {
-        let setting = self.word("agent.engine", ENGINES, EngineSetting::Auto);
+        let setting = self.word("agent.engine", EngineSetting::parse, EngineSetting::Auto);
         let has_key = |origin: &SettingOrigin| format!("because there is an API key ({origin})");
         let (setting, because) = match (setting, key, openai_key) {
             (EngineSetting::Auto, Some(key), _) => (EngineSetting::Anthropic, has_key(&key.origin)),

@@ -9,7 +9,7 @@ use callgate_approval::desk::Unattended;
 use callgate_rules::UnclearCommands;
 use callgate_wire::approval::LEGACY_SOCKET;
 
-use super::choices::{UNATTENDED, UNCLEAR, WHEN_ABSENT, WhenAbsent, meaning_of};
+use super::choices::WhenAbsent;
 use super::keyring::KeyringEntry;
 use super::keys;
 use super::problem::{ConfigProblem, ProblemScope, Setting, SettingOrigin};
@@ -17,15 +17,14 @@ use super::raw::{GivenSetting, RawConfig};
 use super::surroundings::Surroundings;
 use super::token::TokenSource;
 use super::value::SettingValue;
-use super::{Config, GateSettings, PageSettings, ShellSettings, TelegramSettings};
+use super::{Config, GateSettings, PageSettings, TelegramSettings};
 
 /// The longest path that a Unix socket can have, in bytes.
 const LONGEST_SOCKET_PATH: usize = 107;
 /// The name of the socket at which hooks ask, in the folder of all our sockets.
 const ASK_SOCKET: &str = "ask.sock";
-/// Only one of these may say where the token is.
-const TOKEN_KEYS: &[&str] =
-    &["telegram.token", "telegram.token_file", "telegram.token_command", "telegram.token_keyring"];
+/// The ends of the keys of a secret. Only one of these may say where it is.
+const SECRET_KEYS: [&str; 4] = ["", "_file", "_command", "_keyring"];
 
 /// The checks, which collect all problems.
 pub(crate) struct ConfigCheck<'a> {
@@ -45,6 +44,10 @@ impl<'a> ConfigCheck<'a> {
         let database = self.database();
         let agent = self.agent(&database);
         let socket = self.socket("socket", ASK_SOCKET, &database);
+        // The desktop shell reads these, by `callgate config show --json`.
+        for key in ["shell.shortcut", "shell.theme"] {
+            self.value(key);
+        }
         let config = Config {
             file: self.raw.file.clone(),
             timeout: self.seconds("timeout_seconds"),
@@ -64,16 +67,12 @@ impl<'a> ConfigCheck<'a> {
                 port: self.whole("page.port").unwrap_or_default().try_into().unwrap_or_default(),
             },
             telegram: TelegramSettings {
-                token: self.token(TOKEN_KEYS).map(|token| token.value),
+                token: self.token("telegram.token").map(|token| token.value),
                 api_url: self.url("telegram.api_url"),
                 allowed_chats: self.ids("telegram.allowed_chats"),
                 allowed_users: self.ids("telegram.allowed_users"),
             },
             agent,
-            shell: ShellSettings {
-                shortcut: self.text("shell.shortcut"),
-                theme: self.text("shell.theme"),
-            },
         };
         if config.phone_after > Duration::ZERO && config.phone_after >= config.timeout {
             let text = "`phone_after_seconds` must be less than `timeout_seconds`, \
@@ -160,19 +159,21 @@ impl<'a> ConfigCheck<'a> {
     /// Checks the section `[gate]`. A user who wants to be asked about everything does not want
     /// everything to run while nobody can be asked.
     fn gate(&mut self) -> GateSettings {
-        let unattended = self.word("gate.unattended", UNATTENDED, Unattended::Rules);
+        let unattended = self.word("gate.unattended", Unattended::parse, Unattended::Rules);
         let when_absent = match unattended {
             Unattended::Ask if self.raw.get("gate.when_absent").is_none() => WhenAbsent::Deny,
-            _ => self.word("gate.when_absent", WHEN_ABSENT, WhenAbsent::Agent),
+            _ => self.word("gate.when_absent", WhenAbsent::parse, WhenAbsent::Agent),
         };
-        let unclear = self.word("gate.unclear", UNCLEAR, UnclearCommands::Ask);
+        let unclear = self.word("gate.unclear", UnclearCommands::parse, UnclearCommands::Ask);
         GateSettings { unattended, when_absent, unclear }
     }
 
-    /// Returns where a secret is kept, by one of these keys.
-    pub(super) fn token(&mut self, keys: &[&str]) -> Option<Setting<TokenSource>> {
+    /// Returns where a secret is kept, by the keys that begin with this one.
+    pub(super) fn token(&mut self, key: &str) -> Option<Setting<TokenSource>> {
         let is_set = |given: &&GivenSetting| {
-            keys.contains(&given.name) && given.value != SettingValue::Switch(false)
+            let end = given.name.strip_prefix(key);
+            end.is_some_and(|end| SECRET_KEYS.contains(&end))
+                && given.value != SettingValue::Switch(false)
         };
         let set: Vec<&GivenSetting> = self.raw.given.iter().filter(is_set).collect();
         let last = *set.last()?;
@@ -228,15 +229,14 @@ impl<'a> ConfigCheck<'a> {
         self.text(name).trim_end_matches('/').to_owned()
     }
 
-    /// Returns the meaning of one of these words. A word that is wrong is reported, and `otherwise`
-    /// is returned.
-    pub(super) fn word<T: Copy>(
+    /// Returns the meaning of a word. A word that is wrong is reported, and `otherwise` is returned.
+    pub(super) fn word<T>(
         &mut self,
         name: &'static str,
-        words: &[(&str, T)],
+        parse: fn(&str) -> Option<T>,
         otherwise: T,
     ) -> T {
-        meaning_of(words, &self.text(name)).unwrap_or(otherwise)
+        parse(&self.text(name)).unwrap_or(otherwise)
     }
 
     pub(super) fn whole(&mut self, name: &'static str) -> Option<u64> {

@@ -19,15 +19,16 @@ const LONGEST_OUTPUT: usize = 4096;
 /// The longest sign-in, in bytes: it has to fit into a pipe.
 pub(super) const LONGEST_SIGN_IN: usize = 60 * 1024;
 
-/// A secret that callgate keeps in the keyring.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum KeyringEntry {
-    /// The token of the Telegram bot.
-    BotToken,
-    /// The key of the Messages API.
-    ApiKey,
-    /// The key of a server with Chat Completions.
-    OpenAiKey,
+callgate_wire::words! {
+    /// A secret that callgate keeps in the keyring, under this name.
+    pub(crate) enum KeyringEntry {
+        /// The token of the Telegram bot.
+        BotToken "telegram-token",
+        /// The key of the Messages API.
+        ApiKey "agent-api-key",
+        /// The key of a server with Chat Completions.
+        OpenAiKey "agent-openai-key",
+    }
 }
 
 /// Why the keyring could not be used. No text contains any part of a secret.
@@ -62,7 +63,7 @@ pub(crate) enum KeyringError {
 impl KeyringEntry {
     /// Returns the entry whose secret the setting `key` looks up in the keyring.
     pub(super) fn of_key(key: &str) -> Option<Self> {
-        [Self::BotToken, Self::ApiKey, Self::OpenAiKey].into_iter().find(|it| it.key() == key)
+        Self::ALL.into_iter().find(|it| it.key() == key)
     }
 
     /// Returns the setting that says that the secret is in the keyring.
@@ -71,15 +72,6 @@ impl KeyringEntry {
             Self::BotToken => "telegram.token_keyring",
             Self::ApiKey => "agent.api_key_keyring",
             Self::OpenAiKey => "agent.openai_key_keyring",
-        }
-    }
-
-    /// Returns the name of the secret in the keyring.
-    fn name(self) -> &'static str {
-        match self {
-            Self::BotToken => "telegram-token",
-            Self::ApiKey => "agent-api-key",
-            Self::OpenAiKey => "agent-openai-key",
         }
     }
 

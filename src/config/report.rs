@@ -10,7 +10,6 @@ use serde_json::{Value, json};
 
 use super::Config;
 use super::check::ConfigCheck;
-use super::choices::WHEN_ABSENT;
 use super::flags::EveryFlag;
 use super::keys::{KEYS, SettingKey};
 use super::problem::{ConfigProblem, ConfigProblems, ProblemScope, Setting};
@@ -138,10 +137,7 @@ fn value_in_effect(
         "legacy_socket" => path(config.legacy_socket.as_deref().unwrap_or(Path::new(""))),
         "agent.history" => path(config.agent.history.as_ref()?),
         "agent.roots" => Some(config.agent.roots.iter().filter_map(|root| path(root)).collect()),
-        "gate.when_absent" => {
-            let (word, _) = WHEN_ABSENT.iter().find(|(_, it)| *it == config.gate.when_absent)?;
-            Some((*word).into())
-        }
+        "gate.when_absent" => Some(config.gate.when_absent.name().into()),
         _ if matches!(key.kind, ValueKind::File | ValueKind::Socket) => {
             path(&check.path(key.name)?)
         }

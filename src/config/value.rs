@@ -34,7 +34,7 @@ pub(crate) enum ValueKind {
         placeholder: &'static str,
         /// The words that the help names.
         words: &'static [&'static str],
-        /// Returns true if a word is one of them or means the same.
+        /// Returns true if a word in lower case is one of them or means the same.
         is_valid: fn(&str) -> bool,
     },
     /// The address of a server to which this secret is sent.
@@ -135,9 +135,9 @@ impl ValueKind {
         let string = || text.to_str();
         match self {
             Self::File | Self::Socket => Some(SettingValue::Path(text.into())),
-            Self::Text { .. } | Self::Choice { .. } | Self::Url { .. } => {
-                Some(SettingValue::Text(string()?.to_owned()))
-            }
+            Self::Text { .. } | Self::Url { .. } => Some(SettingValue::Text(string()?.to_owned())),
+            // A word may be written in upper case.
+            Self::Choice { .. } => Some(SettingValue::Text(string()?.to_ascii_lowercase())),
             Self::Secret => Some(SettingValue::Secret(HiddenText::new(string()?))),
             Self::Whole { .. } => Some(SettingValue::Whole(string()?.trim().parse().ok()?)),
             Self::Dollars => Some(SettingValue::Dollars(millionths(string()?.trim())?)),

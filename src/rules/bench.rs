@@ -38,9 +38,7 @@ pub(super) enum TaskKind {
 pub(super) struct BenchCall {
     pub(super) tool: String,
     pub(super) input: Box<RawValue>,
-    #[serde(default)]
     pub(super) cwd: Option<String>,
-    #[serde(default)]
     pub(super) agent: Option<String>,
 }
 

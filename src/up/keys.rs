@@ -1,7 +1,7 @@
 //! The terminal of `callgate up`: prints what the channel orders, and reads single keys.
 
 use std::env;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread;
@@ -18,18 +18,12 @@ use tokio::sync::mpsc;
 use super::page::PageLinks;
 use crate::key_decoder::KeyStroke;
 use crate::key_reader::read_keys;
-use crate::terminal_modes::{JobControl, KeyModes, TerminalHolder, is_in_foreground};
+use crate::terminal_modes::{JobControl, KeyModes, TerminalHolder};
 
 /// The key that prints a link to the page.
 const PAGE_KEY: TerminalKey = TerminalKey::Char('o');
 /// The shortest time between two links.
 const ONE_LINK_PER: Duration = Duration::from_secs(1);
-
-/// Returns true if there is a terminal that we may read and write, because we are in its
-/// foreground.
-pub(super) fn has_terminal() -> bool {
-    io::stdin().is_terminal() && io::stdout().is_terminal() && is_in_foreground()
-}
 
 /// A terminal that delivers single keys; restored when this is dropped.
 #[derive(Debug)]

@@ -50,55 +50,45 @@ function buttons(place, question, card, isCompact) {
   const isPicking = card.pickers.length > 0;
   const noWord = isPlain(card) ? "Deny" : isPicking ? "Dismiss" : "No";
   const yesWord = card.body.type === "plan" ? "Approve the plan" : isPlain(card) ? "Allow once" : "Yes";
+  const [deny, done] = ["deny", "done"].map((action) => () => place.press(question, { action }));
+  const allow = () => place.allow(question);
+  const [yes, no] = [html`${yesWord} <kbd>a</kbd>`, html`${noWord} <kbd>d</kbd>`];
   return html` ${card.needs === "confirm" ? confirmField(place, card) : nothing}
     <div class="bar-line">
       ${isCompact ? nothing : moreAnswers(place, question, card)}
       <div class="bar-buttons">
-        <div class="bar-button">
-          <button
-            class="button deny"
-            type="button"
-            data-press="deny"
-            aria-disabled=${blocked}
-            aria-describedby="grants-deny"
-            @click=${() => place.press(question, { action: "deny" })}
-          >
-            ${noWord} <kbd>d</kbd>
-          </button>
-          <span class="tiny muted" id="grants-deny">${card.grants.deny}</span>
-        </div>
+        ${main("deny", "deny", no, card.grants.deny, blocked, deny)}
         ${
           isPicking
             ? card.pickers.some((picker) => picker.many) || card.pickers.length > 1
-              ? html`<div class="bar-button">
-                  <button
-                    class="button primary"
-                    type="button"
-                    data-press="done"
-                    aria-disabled=${blocked}
-                    @click=${() => place.press(question, { action: "done" })}
-                  >
-                    Done</button
-                  ><span class="tiny muted">Sends what you chose.</span>
-                </div>`
+              ? main("done", "primary", "Done", "Sends what you chose.", blocked, done)
               : nothing
-            : html`<div class="bar-button">
-                <button
-                  class="button primary allow"
-                  type="button"
-                  data-press="allow"
-                  aria-disabled=${blocked}
-                  aria-describedby="grants-allow"
-                  ?disabled=${card.is_cut}
-                  @click=${() => place.allow(question)}
-                >
-                  ${yesWord} <kbd>a</kbd>
-                </button>
-                <span class="tiny muted" id="grants-allow">${card.grants.allow}</span>
-              </div>`
+            : main("allow", "primary allow", yes, card.grants.allow, blocked, allow, card.is_cut)
         }
       </div>
     </div>`;
+}
+
+/**
+ * A button for an answer, above what the answer does.
+ * @param {string} name of its press @param {string} look @param {unknown} title @param {string} grants
+ * @param {string} blocked @param {() => void} press @param {boolean} [isDisabled]
+ */
+function main(name, look, title, grants, blocked, press, isDisabled = false) {
+  return html`<div class="bar-button">
+    <button
+      class="button ${look}"
+      type="button"
+      data-press=${name}
+      aria-disabled=${blocked}
+      aria-describedby="grants-${name}"
+      ?disabled=${isDisabled}
+      @click=${press}
+    >
+      ${title}
+    </button>
+    <span class="tiny muted" id="grants-${name}">${grants}</span>
+  </div>`;
 }
 
 /**

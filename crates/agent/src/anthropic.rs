@@ -118,7 +118,7 @@ impl MessagesServer {
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
         let mut body = request::body(call, self.settings.cache_life, &mut written)?;
         if let Some(effort) = self.settings.effort {
-            let effort = effort.as_str();
+            let effort = effort.name();
             body = with_member(&body, &format!(r#""output_config":{{"effort":"{effort}"}}"#));
         }
         Ok(ApiRequest { address: self.address.clone(), headers, body })

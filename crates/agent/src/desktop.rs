@@ -174,11 +174,11 @@ struct ScreenshotInput {
     mode: ScreenshotMode,
 }
 
-#[derive(Deserialize, Clone, Copy)]
-#[serde(rename_all = "lowercase")]
-enum ScreenshotMode {
-    Screen,
-    Window,
+callgate_wire::words! {
+    enum ScreenshotMode {
+        Screen "screen",
+        Window "window",
+    }
 }
 
 fn input<'a, T: Deserialize<'a>>(json: &'a str) -> Result<T, String> {
@@ -252,13 +252,7 @@ fn capture_screenshot(
     };
     let bytes = env.output(helpers, package, LARGEST_PICTURE)?;
     let image = picture(&bytes)?;
-    let text = format!(
-        "The picture of the {} follows.",
-        match mode {
-            ScreenshotMode::Screen => "screen",
-            ScreenshotMode::Window => "window",
-        }
-    );
+    let text = format!("The picture of the {} follows.", mode.name());
     Ok(CallOutcome {
         images: vec![image.clone()],
         ..CallOutcome::done(&json!({ "image": image }), text)

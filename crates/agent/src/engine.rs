@@ -65,14 +65,16 @@ pub trait Engine: Send + Sync {
     fn answer(&self, call: EngineCall) -> Box<dyn AnswerStream>;
 }
 
-/// How long a provider keeps what it was asked to cache.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum CacheLife {
-    /// Five minutes after its last use.
-    #[default]
-    FiveMinutes,
-    /// An hour after its last use. Writing to the cache costs more.
-    OneHour,
+callgate_wire::words! {
+    /// How long a provider keeps what it was asked to cache.
+    #[derive(Default)]
+    pub enum CacheLife {
+        /// Five minutes after its last use.
+        #[default]
+        FiveMinutes "5m",
+        /// An hour after its last use. Writing to the cache costs more.
+        OneHour "1h",
+    }
 }
 
 /// What the runtime does for an engine that runs tools itself.
@@ -260,29 +262,30 @@ pub struct EngineError {
     pub text: String,
 }
 
-/// The kinds of errors of an engine.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum EngineErrorKind {
-    /// The key is missing or wrong (401, 403).
-    Auth,
-    /// The provider refused the request (400, 404 and the like).
-    Refused,
-    /// The conversation is larger than the model can read or a request may be (400, 413).
-    TooLong,
-    /// Too many requests (429).
-    RateLimit,
-    /// The provider is overloaded (529).
-    Overloaded,
-    /// The provider failed (other 5xx).
-    Server,
-    /// The provider could not be reached.
-    Network,
-    /// The connection ended before the answer was complete.
-    Cut,
-    /// Nothing arrived for too long.
-    Stalled,
-    /// The response could not be understood.
-    Nonsense,
+callgate_wire::words! {
+    /// The kinds of errors of an engine, with their names in `error.data.kind`.
+    pub enum EngineErrorKind {
+        /// The key is missing or wrong (401, 403).
+        Auth "auth",
+        /// The provider refused the request (400, 404 and the like).
+        Refused "refused",
+        /// The conversation is larger than the model can read or a request may be (400, 413).
+        TooLong "too_long",
+        /// Too many requests (429).
+        RateLimit "rate_limit",
+        /// The provider is overloaded (529).
+        Overloaded "overloaded",
+        /// The provider failed (other 5xx).
+        Server "server",
+        /// The provider could not be reached.
+        Network "network",
+        /// The connection ended before the answer was complete.
+        Cut "cut",
+        /// Nothing arrived for too long.
+        Stalled "stalled",
+        /// The response could not be understood.
+        Nonsense "nonsense",
+    }
 }
 
 impl EngineErrorKind {
@@ -290,22 +293,5 @@ impl EngineErrorKind {
     #[must_use]
     pub fn is_passing(self) -> bool {
         !matches!(self, Self::Auth | Self::Refused | Self::TooLong | Self::Nonsense)
-    }
-
-    /// Returns its name in `error.data.kind`.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Auth => "auth",
-            Self::Refused => "refused",
-            Self::TooLong => "too_long",
-            Self::RateLimit => "rate_limit",
-            Self::Overloaded => "overloaded",
-            Self::Server => "server",
-            Self::Network => "network",
-            Self::Cut => "cut",
-            Self::Stalled => "stalled",
-            Self::Nonsense => "nonsense",
-        }
     }
 }

@@ -241,7 +241,7 @@ impl History {
     pub async fn mode(&self, id: &str) -> Result<Option<ConversationMode>, HistoryError> {
         let id = checked_id(id)?;
         let known = self.ask(move |stores| Ok(stores.store.conversation(&id)?)).await?;
-        Ok(known.and_then(|known| ConversationMode::named(known.mode.as_deref()?)))
+        Ok(known.and_then(|known| ConversationMode::parse(known.mode.as_deref()?)))
     }
 
     /// Chooses the mode of a conversation.

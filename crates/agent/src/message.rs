@@ -15,24 +15,13 @@ pub struct ChatMessage {
     pub content: Vec<Block>,
 }
 
-/// Who a message is from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Role {
-    /// The user, or the results of tools.
-    User,
-    /// The model.
-    Assistant,
-}
-
-impl Role {
-    /// Returns its name in the Messages API.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::User => "user",
-            Self::Assistant => "assistant",
-        }
+callgate_wire::words! {
+    /// Who a message is from, as the Messages API names it.
+    pub enum Role {
+        /// The user, or the results of tools.
+        User "user",
+        /// The model.
+        Assistant "assistant",
     }
 }
 

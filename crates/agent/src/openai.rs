@@ -320,7 +320,7 @@ impl Engine for OpenAi {
 
 /// Returns the API's name of a level.
 fn level(effort: Effort) -> &'static str {
-    if effort == Effort::Max { Effort::ExtraHigh.as_str() } else { effort.as_str() }
+    if effort == Effort::Max { Effort::ExtraHigh.name() } else { effort.name() }
 }
 
 fn refused(text: String) -> EngineError {

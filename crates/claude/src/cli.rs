@@ -74,9 +74,9 @@ pub(crate) fn command(
     command.args(["-p", "--input-format", "stream-json", "--output-format", "stream-json"]);
     command.args(["--verbose", "--permission-prompt-tool", "stdio", "--strict-mcp-config"]);
     // The user's own mode and rules would answer before anybody is asked.
-    let sources: Vec<&str> = settings.sources.iter().map(|source| source.as_str()).collect();
+    let sources: Vec<&str> = settings.sources.iter().map(|source| source.name()).collect();
     command.arg(format!("--setting-sources={}", sources.join(",")));
-    command.args(["--permission-mode", settings.permission_mode.as_str()]);
+    command.args(["--permission-mode", settings.permission_mode.name()]);
     let allowed: Vec<String> = settings.allowed.iter().cloned().chain(own).collect();
     let schema = launch.output_schema.as_ref().map(ToString::to_string);
     let options: [(&str, Option<OsString>); 13] = [
@@ -85,7 +85,7 @@ pub(crate) fn command(
         ("--disallowedTools", joined(&settings.denied)),
         ("--model", settings.model.as_ref().map(Into::into)),
         ("--fallback-model", settings.fallback_model.as_ref().map(Into::into)),
-        ("--effort", settings.effort.map(|effort| effort.as_str().into())),
+        ("--effort", settings.effort.map(|effort| effort.name().into())),
         ("--betas", joined(&settings.betas)),
         ("--system-prompt", settings.system_prompt.as_ref().map(Into::into)),
         ("--append-system-prompt", settings.append_system_prompt.as_ref().map(Into::into)),

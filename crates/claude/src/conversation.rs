@@ -126,5 +126,5 @@ async fn set_permission_mode(
     driver: &mut CliDriver,
     mode: PermissionMode,
 ) -> Result<(), ClaudeError> {
-    driver.change(json!({"subtype": "set_permission_mode", "mode": mode.as_str()})).await
+    driver.change(json!({"subtype": "set_permission_mode", "mode": mode.name()})).await
 }

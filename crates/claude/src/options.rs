@@ -2,90 +2,49 @@
 
 use serde_json::{Map, Value};
 
-/// How the CLI handles a tool call that no rule decides.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
-#[non_exhaustive]
-pub enum PermissionMode {
-    /// Asks [`ClaudeSettings::permission`](crate::ClaudeSettings::permission).
-    #[default]
-    Default,
-    /// Allows edits of files in the folder, and asks for everything else.
-    AcceptEdits,
-    /// Plans, and changes nothing.
-    Plan,
-    /// Lets the CLI's own classifier decide. Nobody is asked.
-    Auto,
-    /// Denies whatever would have to be asked. Nobody is asked.
-    DontAsk,
-    /// Allows everything. Nobody is asked.
-    BypassPermissions,
-}
-
-impl PermissionMode {
-    /// Returns the CLI's name of the mode.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Default => "default",
-            Self::AcceptEdits => "acceptEdits",
-            Self::Plan => "plan",
-            Self::Auto => "auto",
-            Self::DontAsk => "dontAsk",
-            Self::BypassPermissions => "bypassPermissions",
-        }
+callgate_wire::words! {
+    /// How the CLI handles a tool call that no rule decides.
+    #[derive(Default)]
+    #[non_exhaustive]
+    pub enum PermissionMode {
+        /// Asks [`ClaudeSettings::permission`](crate::ClaudeSettings::permission).
+        #[default]
+        Default "default",
+        /// Allows edits of files in the folder, and asks for everything else.
+        AcceptEdits "acceptEdits",
+        /// Plans, and changes nothing.
+        Plan "plan",
+        /// Lets the CLI's own classifier decide. Nobody is asked.
+        Auto "auto",
+        /// Denies whatever would have to be asked. Nobody is asked.
+        DontAsk "dontAsk",
+        /// Allows everything. Nobody is asked.
+        BypassPermissions "bypassPermissions",
     }
-}
 
-/// How much effort the model puts into an answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Effort {
-    /// The least.
-    Low,
-    /// Less than usual.
-    Medium,
-    /// Much.
-    High,
-    /// Very much.
-    ExtraHigh,
-    /// As much as the model allows.
-    Max,
-}
-
-impl Effort {
-    /// Returns the CLI's name of the level.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Low => "low",
-            Self::Medium => "medium",
-            Self::High => "high",
-            Self::ExtraHigh => "xhigh",
-            Self::Max => "max",
-        }
+    /// How much effort the model puts into an answer.
+    #[non_exhaustive]
+    pub enum Effort {
+        /// The least.
+        Low "low",
+        /// Less than usual.
+        Medium "medium",
+        /// Much.
+        High "high",
+        /// Very much.
+        ExtraHigh "xhigh",
+        /// As much as the model allows.
+        Max "max",
     }
-}
 
-/// A source from which the CLI loads settings: permission rules, hooks, instructions, skills.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum SettingSource {
-    /// The user's own settings.
-    User,
-    /// The shared settings of the project's folder.
-    Project,
-    /// The user's settings for the project's folder.
-    Local,
-}
-
-impl SettingSource {
-    /// Returns the CLI's name of the source.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::User => "user",
-            Self::Project => "project",
-            Self::Local => "local",
-        }
+    /// A source from which the CLI loads settings: permission rules, hooks, instructions, skills.
+    pub enum SettingSource {
+        /// The user's own settings.
+        User "user",
+        /// The shared settings of the project's folder.
+        Project "project",
+        /// The user's settings for the project's folder.
+        Local "local",
     }
 }
 

@@ -22,27 +22,17 @@ pub struct Prompt {
     is_expanded: bool,
 }
 
-/// The format of an image in a [`Prompt`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum ImageFormat {
-    /// PNG.
-    Png,
-    /// JPEG.
-    Jpeg,
-    /// GIF.
-    Gif,
-    /// WebP.
-    Webp,
-}
-
-impl ImageFormat {
-    fn media_type(self) -> &'static str {
-        match self {
-            Self::Png => "image/png",
-            Self::Jpeg => "image/jpeg",
-            Self::Gif => "image/gif",
-            Self::Webp => "image/webp",
-        }
+callgate_wire::words! {
+    /// The format of an image in a [`Prompt`], named by its media type.
+    pub enum ImageFormat {
+        /// PNG.
+        Png "image/png",
+        /// JPEG.
+        Jpeg "image/jpeg",
+        /// GIF.
+        Gif "image/gif",
+        /// WebP.
+        Webp "image/webp",
     }
 }
 
@@ -61,7 +51,7 @@ impl Prompt {
     /// Adds an image.
     #[must_use]
     pub fn image(self, format: ImageFormat, bytes: &[u8]) -> Self {
-        self.block(json!({"type": "image", "source": source(format.media_type(), bytes)}))
+        self.block(json!({"type": "image", "source": source(format.name(), bytes)}))
     }
 
     /// Adds a PDF document.

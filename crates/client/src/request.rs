@@ -11,10 +11,9 @@ use crate::{ClientError, RequestEvent};
 
 /// A request that was sent. It yields its events up to exactly one end.
 ///
-/// Dropping it cancels the request, unless it has ended; see
-/// [`cancel_on_drop`](Self::cancel_on_drop). Its events have to be read: a request whose events are
-/// not read is given up before it delays the others for long. [Detach](Self::detach) it if its
-/// events are not needed.
+/// Dropping it cancels the request, unless it has ended. Its events have to be read: a request
+/// whose events are not read is given up before it delays the others for long.
+/// [Detach](Self::detach) it if its events are not needed.
 #[derive(Debug)]
 pub struct SentRequest {
     id: Arc<str>,
@@ -63,11 +62,6 @@ impl SentRequest {
     /// reason is `cancelled`.
     pub fn cancel(&self) {
         self.handle.shared.ask(CoreInput::Cancel { id: &self.id });
-    }
-
-    /// Sets whether dropping this cancels the request, which is the default.
-    pub fn cancel_on_drop(&mut self, cancels: bool) {
-        self.cancels = cancels;
     }
 
     /// Lets the request continue by itself; a [`SessionWatch`](crate::SessionWatch) yields its

@@ -8,7 +8,6 @@ pub(crate) mod url;
 mod written;
 
 use std::collections::BTreeMap;
-use std::fmt;
 
 use callgate_wire::raw::{MOST_LEVELS, check_exact};
 use callgate_wire::tool_act::ToolKind;
@@ -31,42 +30,21 @@ pub const LARGEST_INPUT: usize = 256 * 1024;
 /// The longest tool or agent name that is compared with rules.
 const LONGEST_NAME: usize = 1_000;
 
-/// The class of an act.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
-pub enum Class {
-    /// It reads files.
-    Read,
-    /// It changes files.
-    Write,
-    /// It runs a command.
-    Run,
-    /// It connects to other machines.
-    Network,
-    /// Everything else; its effect is unknown.
-    #[default]
-    Other,
-}
-
-impl Class {
-    /// All classes.
-    pub const ALL: [Self; 5] = [Self::Read, Self::Write, Self::Run, Self::Network, Self::Other];
-
-    /// Returns the class's name in rules.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Read => "read",
-            Self::Write => "write",
-            Self::Run => "run",
-            Self::Network => "network",
-            Self::Other => "other",
-        }
-    }
-}
-
-impl fmt::Display for Class {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
+callgate_wire::words! {
+    /// The class of an act.
+    #[derive(Default)]
+    pub enum Class {
+        /// It reads files.
+        Read "read",
+        /// It changes files.
+        Write "write",
+        /// It runs a command.
+        Run "run",
+        /// It connects to other machines.
+        Network "network",
+        /// Everything else; its effect is unknown.
+        #[default]
+        Other "other",
     }
 }
 

@@ -69,16 +69,18 @@ pub struct Verdict {
     pub is_unclear: bool,
 }
 
-/// What is done about a command that a rule that denies or asks could concern, if it is not
-/// understood well enough to tell.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum UnclearCommands {
-    /// A person is asked, as by a rule.
-    #[default]
-    Ask,
-    /// It is treated like a command that no rule names. What could be guarded is asked about all
-    /// the same.
-    Mode,
+callgate_wire::words! {
+    /// What is done about a command that a rule that denies or asks could concern, if it is not
+    /// understood well enough to tell.
+    #[derive(Default)]
+    pub enum UnclearCommands {
+        /// A person is asked, as by a rule.
+        #[default]
+        Ask "ask",
+        /// It is treated like a command that no rule names. What could be guarded is asked about
+        /// all the same.
+        Mode "mode",
+    }
 }
 
 /// The rules of all files, what they may not decide, and what applies without them.

@@ -12,12 +12,10 @@ mod request_id;
 #[cfg(test)]
 mod tests;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::value::RawValue;
 
-use crate::fields::{
-    list, members_of, one_line, optional, optional_object, optional_word, required,
-};
+use crate::fields::{list, members_of, one_line, optional, optional_object, required};
 use crate::raw::Members;
 
 pub use crate::fields::Malformed;
@@ -89,34 +87,20 @@ pub struct ApprovalResponse {
     pub unreachable: bool,
 }
 
-/// What was decided about a question.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Decision {
-    /// The tool may run.
-    Allow,
-    /// The tool may not run.
-    Deny,
-    /// Nobody decided: the agent asks in its own way.
-    Timeout,
-    /// A person has to decide, and the agent asks them; answers [`RequestKind::Check`] only.
-    Ask,
-    /// No rule decides: the agent continues as if nobody had been asked; answers
-    /// [`RequestKind::Check`] only.
-    None,
-}
-
-impl Decision {
-    /// Returns the decision's name in a response.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Allow => "allow",
-            Self::Deny => "deny",
-            Self::Timeout => "timeout",
-            Self::Ask => "ask",
-            Self::None => "none",
-        }
+words! {
+    /// What was decided about a question.
+    pub enum Decision {
+        /// The tool may run.
+        Allow "allow",
+        /// The tool may not run.
+        Deny "deny",
+        /// Nobody decided: the agent asks in its own way.
+        Timeout "timeout",
+        /// A person has to decide, and the agent asks them; answers [`RequestKind::Check`] only.
+        Ask "ask",
+        /// No rule decides: the agent continues as if nobody had been asked; answers
+        /// [`RequestKind::Check`] only.
+        None "none",
     }
 }
 
@@ -158,8 +142,7 @@ impl ApprovalRequest {
             cwd: required(&members, "cwd", "a string")?,
             session_id: required(&members, "session_id", "a string")?,
             permission_suggestions: suggestions.unwrap_or_default(),
-            kind: optional_word(&members, "kind", "ask, settle, notify or check")?
-                .unwrap_or_default(),
+            kind: optional(&members, "kind", "ask, settle, notify or check")?.unwrap_or_default(),
             agent: optional(&members, "agent", "a string")?,
             context: context(&members)?,
         })
@@ -194,8 +177,7 @@ impl ApprovalResponse {
         let members = members_of(line)?;
         Ok(Self {
             request_id: RequestId::read(&members, "request_id")?,
-            decision: optional_word(&members, "decision", DECISION)?
-                .ok_or(Malformed::wrong("decision", DECISION))?,
+            decision: required(&members, "decision", DECISION)?,
             message: optional(&members, "message", "a string")?,
             always_allow_suggestion: optional_object(&members, "always_allow_suggestion")?,
             updated_permissions: list(&members, "updated_permissions")?.unwrap_or_default(),

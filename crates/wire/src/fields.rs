@@ -80,18 +80,6 @@ pub(crate) fn optional<T: DeserializeOwned>(
     members.some(field).map(|_| required(members, field, expected)).transpose()
 }
 
-/// Like [`optional`], for one of the words that name the values of `T`. A derived enum would also
-/// accept an object, which no protocol here allows.
-pub(crate) fn optional_word<T: DeserializeOwned>(
-    members: &Members,
-    field: &'static str,
-    expected: &'static str,
-) -> Result<Option<T>, Malformed> {
-    let word: Option<String> = optional(members, field, expected)?;
-    let value = word.map(|word| serde_json::from_value(word.into()));
-    value.transpose().map_err(|_| Malformed::wrong(field, expected))
-}
-
 /// Like [`required`], for an object. An array of its values in order is not accepted.
 pub(crate) fn required_object<T: DeserializeOwned>(
     members: &Members,
@@ -140,7 +128,6 @@ pub(crate) fn one_line(message: &impl Serialize) -> Vec<u8> {
     line
 }
 
-/// Returns a message and the line it is written as, for tests of the line protocols.
 /// Reads a text of at most `limit` bytes.
 pub(crate) fn bounded(
     members: &Members,
@@ -152,6 +139,7 @@ pub(crate) fn bounded(
     if text.len() <= limit { Ok(text) } else { Err(Malformed::wrong(field, expected)) }
 }
 
+/// Returns a message and the line it is written as, for tests of the line protocols.
 #[cfg(test)]
 pub(crate) fn shown(message: &impl fmt::Debug, line: &[u8]) -> String {
     let message = format!("{message:?}").replace('\r', "␍").replace('\n', "␊");

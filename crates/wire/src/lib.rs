@@ -6,6 +6,9 @@
 //! Nothing here does I/O, reads a clock or starts a task, and every decoder knows its limit before
 //! it allocates.
 
+#[macro_use]
+mod words;
+
 pub mod approval;
 pub mod control;
 pub mod desk;
@@ -23,3 +26,5 @@ pub mod tools;
 mod unreadable;
 
 pub use hidden_text::HiddenText;
+#[doc(hidden)]
+pub use serde;

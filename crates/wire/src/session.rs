@@ -63,40 +63,6 @@ pub use turn_changes::{TurnChanges, TurnDiff, TurnUndone, UntouchedFile};
 /// The protocol version that [`RuntimeReady`] announces.
 pub const VERSION: &str = "1.0.0";
 
-/// The capabilities of this version of the protocol, as [`RuntimeReady`] announces them.
-pub const CAPABILITIES: [&str; 30] = [
-    capability::STREAMING,
-    capability::TOOLS,
-    capability::ATTACHMENTS,
-    capability::INLINE_ATTACHMENTS,
-    capability::ENGINE,
-    capability::HELLO,
-    capability::CANCEL,
-    capability::PERMISSION,
-    capability::CONVERSATIONS,
-    capability::LOAD_EVENTS,
-    capability::EDIT,
-    capability::THINKING,
-    capability::TOOL_PROGRESS,
-    capability::NOTICE,
-    capability::REPLAY,
-    capability::SET_ENGINE,
-    capability::LIST_MODELS,
-    capability::MODES,
-    capability::STEER,
-    capability::FORK,
-    capability::REWIND,
-    capability::USAGE,
-    capability::TOOL_INPUT,
-    capability::FILES,
-    capability::FRONT_TOOLS,
-    capability::OUTPUT_SCHEMA,
-    capability::COMPACT,
-    capability::LEAVE_OUT,
-    capability::QUESTION,
-    capability::TURN_DIFF,
-];
-
 /// The longest line, without its newline, that either side may send.
 pub const MAX_LINE: usize = 10 * 1024 * 1024;
 

@@ -104,10 +104,10 @@ pub struct CallProgress<'a> {
     /// Must grow from one report to the next.
     pub progress: f64,
     /// The final value, if it is known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub total: Option<f64>,
     /// What is being done.
-    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    #[serde(borrow, skip_serializing_if = "Option::is_none")]
     pub message: Option<Cow<'a, str>>,
 }
 

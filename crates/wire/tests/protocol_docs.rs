@@ -143,8 +143,8 @@ fn value_of(member: &LedgerMember) -> String {
     }
 }
 
-fn words<T: Copy>(all: &[T], name: fn(T) -> &'static str) -> Vec<&'static str> {
-    all.iter().copied().map(name).collect()
+fn words<T: Copy, const N: usize>(all: [T; N], name: fn(T) -> &'static str) -> Vec<&'static str> {
+    all.map(name).to_vec()
 }
 
 /// The channels of people: what a rule decides is recorded with the rule.

@@ -24,7 +24,7 @@ impl ChatCore {
     /// Shows the current mode, or sets one.
     pub(super) fn mode_command(&mut self, name: &str) {
         let names = ConversationMode::ALL.map(ConversationMode::name).join(", ");
-        match (name, ConversationMode::named(name)) {
+        match (name, ConversationMode::parse(name)) {
             ("", _) => {
                 let now = self.status.mode().unwrap_or_default().name();
                 self.note(&format!("The mode is {now}. There are {names}: /mode NAME chooses."));

@@ -1,20 +1,21 @@
 //! The table itself: all keys, in the order of the help and the guide.
 
+use callgate_agent::engine::CacheLife;
 use callgate_agent::price::ModelPrices;
+use callgate_agent::session::LogLevel;
+use callgate_approval::desk::Unattended;
+use callgate_rules::UnclearCommands;
 use callgate_wire::approval::LEGACY_SOCKET;
 
 use super::{KeyFlag, SettingKey, UNLIMITED, key};
 use crate::config::choices::{
-    EFFORTS, ENGINES, LOG_LEVELS, UNATTENDED, UNCLEAR, WHEN_ABSENT, is_model_name, meaning_of,
+    EngineSetting, WhenAbsent, is_model_name, parse_effort, parse_log_level,
 };
 use crate::config::shortcut::is_shortcut;
 use crate::config::value::ValueKind;
 
 const COUNT: (i64, i64) = (1, UNLIMITED);
-const CACHE_WORDS: &[&str] = &["5m", "1h"];
-const ENGINE_WORDS: &[&str] = &["auto", "anthropic", "openai", "claude-code", "offline"];
 const EFFORT_WORDS: &[&str] = &["default", "low", "medium", "high", "xhigh", "max"];
-const LEVEL_WORDS: &[&str] = &["error", "warn", "info", "debug"];
 const PRICES: &str = "MODEL=INPUT/OUTPUT or MODEL=INPUT/OUTPUT/CACHED, separated by commas";
 const RESUME: &str = "true, false or the id of a conversation in quotes";
 const THEMES: &[&str] = &["system", "light", "dark"];
@@ -95,19 +96,15 @@ pub(crate) const KEYS: &[SettingKey] = &[
         .about("Whether you hear when an agent waits in a dialog that the desk did not ask about")
         .default("true")
         .note("to the same places; what the desk asks itself is not repeated"),
-    choice("gate.unattended", "WORD", &["rules", "ask"], |text| {
-        meaning_of(UNATTENDED, text).is_some()
-    })
-    .set_by_viewers()
-    .about("What decides without a rule in modes where the agent asks nobody")
-    .default("rules")
-    .note(
+    choice("gate.unattended", "WORD", &Unattended::NAMES, |text| Unattended::parse(text).is_some())
+        .set_by_viewers()
+        .about("What decides without a rule in modes where the agent asks nobody")
+        .default("rules")
+        .note(
         "these modes are `auto`, `dontAsk`, `bypassPermissions` and `codex exec`; `rules` leaves \
          the call to the mode, `ask` brings it to the desk, where no answer is a deny",
     ),
-    choice("gate.when_absent", "WORD", &["agent", "deny"], |text| {
-        meaning_of(WHEN_ABSENT, text).is_some()
-    })
+    choice("gate.when_absent", "WORD", &WhenAbsent::NAMES, |text| WhenAbsent::parse(text).is_some())
     .set_by_viewers()
     .about("What the hook does where no rule decides and no desk runs")
     .default("agent")
@@ -115,7 +112,9 @@ pub(crate) const KEYS: &[SettingKey] = &[
         "`agent` leaves the call to the agent, `deny` denies what no rule allows; deny rules hold \
          in either case; if `gate.unattended` is `ask`, the default is `deny`",
     ),
-    choice("gate.unclear", "WORD", &["ask", "mode"], |text| meaning_of(UNCLEAR, text).is_some())
+    choice("gate.unclear", "WORD", &UnclearCommands::NAMES, |text| {
+        UnclearCommands::parse(text).is_some()
+    })
         .set_by_viewers()
         .about("What decides on a command that is not understood and that a rule could name")
         .default("ask")
@@ -150,7 +149,9 @@ pub(crate) const KEYS: &[SettingKey] = &[
     key("telegram.allowed_users", ValueKind::Ids { least: 1 })
         .about("The ids of the users who may answer in a group")
         .note("empty means nobody"),
-    choice("agent.engine", "ENGINE", ENGINE_WORDS, |text| meaning_of(ENGINES, text).is_some())
+    choice("agent.engine", "ENGINE", &EngineSetting::NAMES, |text| {
+        EngineSetting::parse(text).is_some()
+    })
         .set_by_viewers()
         .about("The engine that answers")
         .default("auto")
@@ -185,7 +186,7 @@ pub(crate) const KEYS: &[SettingKey] = &[
     text("agent.fallback_model", "NAME", "the name of a model", is_model_name)
         .set_by_viewers()
         .about("The model that answers if the chosen one is overloaded or unknown"),
-    choice("agent.effort", "LEVEL", EFFORT_WORDS, |text| meaning_of(EFFORTS, text).is_some())
+    choice("agent.effort", "LEVEL", EFFORT_WORDS, |text| parse_effort(text).is_some())
         .set_by_viewers()
         .about("How much effort the model puts into an answer")
         .default("default")
@@ -229,7 +230,7 @@ pub(crate) const KEYS: &[SettingKey] = &[
         .about("How much the model may think before it answers; 0 turns thinking off")
         .default("0")
         .note("at least 1024 otherwise, and less than `agent.max_tokens`"),
-    choice("agent.cache_life", "TIME", CACHE_WORDS, |text| CACHE_WORDS.contains(&text))
+    choice("agent.cache_life", "TIME", &CacheLife::NAMES, |text| CacheLife::parse(text).is_some())
         .set_by_viewers()
         .about("How long the provider of `anthropic` keeps a conversation in its cache")
         .default("5m")
@@ -346,7 +347,7 @@ pub(crate) const KEYS: &[SettingKey] = &[
             "input, output and optionally cached input, as in `gpt-5=1.25/10/0.125, m=0.2/0.8`; \
              for other models `agent.price_input` and `agent.price_output` hold",
         ),
-    choice("agent.log_level", "LEVEL", LEVEL_WORDS, |text| meaning_of(LOG_LEVELS, text).is_some())
+    choice("agent.log_level", "LEVEL", &LogLevel::NAMES, |text| parse_log_level(text).is_some())
         .set_by_viewers()
         .about("How much is logged")
         .default("info")

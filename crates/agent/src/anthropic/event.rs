@@ -115,7 +115,6 @@ pub(super) struct MessageDelta<'a> {
 /// The end of a message.
 #[derive(Deserialize)]
 pub(super) struct MessageEnd {
-    #[serde(default)]
     pub(super) stop_reason: Option<String>,
 }
 

@@ -4,14 +4,13 @@ mod leaving_out;
 
 use std::sync::Arc;
 
-use callgate_store::{ConversationState, EngineSelection, now_ms};
+use callgate_store::{EngineSelection, now_ms};
 use tokio::sync::oneshot::Receiver;
 
 use super::error::HistoryError;
 use super::fragments::MessageFragments;
 use super::history_step::{HistoryStep, StepEffect, WrittenStep};
 use super::lock::ConversationLock;
-use super::mender::Mender;
 use super::store::{HistoryStore, LoadedConversation, RememberedConversation};
 use super::{History, stored_message};
 use crate::message::{Block, ChatMessage, Role};
@@ -25,33 +24,20 @@ pub struct HeldConversation {
     history: History,
     id: Arc<str>,
     token: ConversationLock,
-    mender: Mender,
-    length: u64,
-    is_titled: bool,
-    engine: Option<EngineSelection>,
-    engine_state: Option<String>,
-    /// The state of the conversation in the file, or `None` if it is not there.
-    state: Option<ConversationState>,
+    loaded: LoadedConversation,
     /// The number of the first message that the next step replaces.
     replaces: Option<u64>,
     /// A change under way that its caller did not wait for.
     pending: Option<Receiver<Result<ConversationChange, HistoryError>>>,
 }
 
-/// The effect of a change to a conversation.
-struct ConversationChange {
-    /// All of its messages, if they were read again.
-    whole: Option<Mender>,
-    /// The messages that were added.
-    added: Vec<ChatMessage>,
-    length: u64,
-    is_titled: bool,
-    /// The engine, if all was read again.
-    engine: Option<EngineSelection>,
-    engine_state: Option<String>,
-    state: Option<ConversationState>,
-    /// The number of the first message that the next step replaces.
-    replaces: Option<u64>,
+/// The effect of a change to a conversation, and the number of the first message that the next step
+/// replaces.
+enum ConversationChange {
+    /// All of it was read again.
+    Whole(LoadedConversation, Option<u64>),
+    /// A step was added.
+    Added { step: WrittenStep, effect: StepEffect, is_titled: bool, replaces: Option<u64> },
 }
 
 impl Drop for HeldConversation {
@@ -60,14 +46,9 @@ impl Drop for HeldConversation {
         if self.pending.is_some() || self.replaces.is_some() {
             return self.token.set_passing(false);
         }
-        self.token.set_passing(self.length == 0);
-        let state = self.state.take();
-        if state.is_some() {
-            let (mender, engine) = (std::mem::take(&mut self.mender), self.engine.take());
-            let engine_state = self.engine_state.take();
-            let Self { length, is_titled, .. } = *self;
-            let loaded =
-                LoadedConversation { mender, length, is_titled, engine, engine_state, state };
+        self.token.set_passing(self.loaded.length == 0);
+        if self.loaded.state.is_some() {
+            let loaded = std::mem::take(&mut self.loaded);
             self.history.0.remember(RememberedConversation { id: Arc::clone(&self.id), loaded });
         }
     }
@@ -80,20 +61,7 @@ impl HeldConversation {
         token: ConversationLock,
         loaded: LoadedConversation,
     ) -> Self {
-        let LoadedConversation { mender, length, is_titled, engine, engine_state, state } = loaded;
-        Self {
-            history,
-            id,
-            token,
-            mender,
-            length,
-            is_titled,
-            engine,
-            engine_state,
-            state,
-            replaces: None,
-            pending: None,
-        }
+        Self { history, id, token, loaded, replaces: None, pending: None }
     }
 
     /// Returns the id of the conversation.
@@ -105,12 +73,12 @@ impl HeldConversation {
     /// Returns the engine that was chosen for it.
     #[must_use]
     pub fn engine(&self) -> Option<&EngineSelection> {
-        self.engine.as_ref()
+        self.loaded.engine.as_ref()
     }
 
     /// Returns what the engine has to remember of it.
     pub(crate) fn engine_state(&self) -> Option<&str> {
-        self.engine_state.as_deref()
+        self.loaded.engine_state.as_deref()
     }
 
     /// Has this engine answer from now on.
@@ -127,13 +95,13 @@ impl HeldConversation {
     /// Returns the messages for the model: a list that the API accepts, whatever is in the file.
     #[must_use]
     pub fn messages(&self) -> &[Arc<ChatMessage>] {
-        self.mender.messages()
+        self.loaded.mender.messages()
     }
 
     /// Estimates the number of tokens of [`messages`](Self::messages). What was estimated before is
     /// not looked at again.
     pub fn tokens(&mut self) -> u64 {
-        self.mender.tokens()
+        self.loaded.mender.tokens()
     }
 
     /// Returns true if its last turn was interrupted: the model never finished its answer.
@@ -145,7 +113,7 @@ impl HeldConversation {
     /// Returns how many messages it has, including those that a summary replaces.
     #[must_use]
     pub fn length(&self) -> u64 {
-        self.length
+        self.loaded.length
     }
 
     /// Stores a step. When it returns, all of it is committed; if it fails, nothing is. If the
@@ -167,14 +135,14 @@ impl HeldConversation {
         most_at_once: usize,
     ) -> Result<(), HistoryError> {
         self.settle().await;
-        let (id, is_titled) = (Arc::clone(&self.id), self.is_titled);
+        let (id, is_titled) = (Arc::clone(&self.id), self.loaded.is_titled);
         // A step without messages replaces nothing.
         let (instead_of, replaces) =
             if step.messages.is_empty() { (None, self.replaces) } else { (self.replaces, None) };
         let change = move |mut step: WrittenStep, effect: StepEffect| {
             step.settle();
             let is_titled = is_titled || step.has_title();
-            ConversationChange::added(step, effect, is_titled, replaces)
+            ConversationChange::Added { step, effect, is_titled, replaces }
         };
         // Serialising something large takes a while too.
         if step.size() > most_at_once {
@@ -239,8 +207,7 @@ impl HeldConversation {
         };
         let Some((first, message, loaded)) = self.history.ask(work).await? else { return Ok(None) };
         self.replaces = Some(first);
-        self.mender = loaded.mender;
-        self.length = loaded.length;
+        (self.loaded.mender, self.loaded.length) = (loaded.mender, loaded.length);
         Ok(Some(message))
     }
 
@@ -274,7 +241,7 @@ impl HeldConversation {
     /// because a model may refuse them without the messages they are about.
     pub async fn compact(&mut self, upto: usize, summary: ChatMessage) -> Result<(), HistoryError> {
         self.settle().await;
-        let messages = self.mender.messages();
+        let messages = self.loaded.mender.messages();
         let is_possible = (1..=messages.len()).contains(&upto)
             && summary.role == Role::User
             && messages.get(upto).is_none_or(|next| {
@@ -284,7 +251,7 @@ impl HeldConversation {
         if !is_possible {
             return Err(HistoryError::BadCut);
         }
-        let (id, upto) = (Arc::clone(&self.id), self.mender.end_of(upto));
+        let (id, upto) = (Arc::clone(&self.id), self.loaded.mender.end_of(upto));
         let replaces = self.replaces;
         self.change(move |stores| {
             let summary = stored_message::written(&summary, &[]);
@@ -322,48 +289,28 @@ impl HeldConversation {
     }
 
     fn apply(&mut self, change: ConversationChange) {
-        let ConversationChange {
-            whole,
-            added,
-            length,
-            is_titled,
-            engine,
-            engine_state,
-            state,
-            replaces,
-        } = change;
-        (self.is_titled, self.state, self.replaces) = (is_titled, state, replaces);
-        self.engine_state = engine_state;
-        if let Some(mender) = whole {
-            (self.mender, self.engine) = (mender, engine);
+        match change {
+            ConversationChange::Whole(loaded, replaces) => {
+                (self.loaded, self.replaces) = (loaded, replaces);
+            }
+            ConversationChange::Added { step, effect, is_titled, replaces } => {
+                let loaded = &mut self.loaded;
+                loaded.length = replaces.unwrap_or(effect.length);
+                let first = loaded.length.saturating_sub(step.messages.len() as u64);
+                for (number, message) in (first..).zip(step.messages) {
+                    loaded.mender.push(number, message, false);
+                }
+                (loaded.is_titled, loaded.state) = (is_titled, effect.state);
+                loaded.engine_state = step.engine_state;
+                self.replaces = replaces;
+            }
         }
-        let first = length.saturating_sub(added.len() as u64);
-        for (number, message) in (first..).zip(added) {
-            self.mender.push(number, message, false);
-        }
-        self.mender.close();
-        self.length = length;
+        self.loaded.mender.close();
     }
 }
 
 impl ConversationChange {
     fn whole(stores: &HistoryStore, id: &str, replaces: Option<u64>) -> Result<Self, HistoryError> {
-        let LoadedConversation { mender, length, is_titled, engine, engine_state, state } =
-            stores.load(id, replaces)?;
-        let (whole, added) = (Some(mender), Vec::new());
-        Ok(Self { whole, added, length, is_titled, engine, engine_state, state, replaces })
-    }
-
-    fn added(
-        step: WrittenStep,
-        effect: StepEffect,
-        is_titled: bool,
-        replaces: Option<u64>,
-    ) -> Self {
-        let WrittenStep { messages, engine_state, .. } = step;
-        let StepEffect { length, state } = effect;
-        let (whole, added, engine) = (None, messages, None);
-        let length = replaces.unwrap_or(length);
-        Self { whole, added, length, is_titled, engine, engine_state, state, replaces }
+        Ok(Self::Whole(stores.load(id, replaces)?, replaces))
     }
 }

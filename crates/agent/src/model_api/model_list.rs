@@ -29,16 +29,11 @@ struct ServerModels {
 pub(crate) struct ListedModel {
     /// Its name.
     pub(crate) id: String,
-    #[serde(default)]
     display_name: Option<String>,
     /// The context window, as different servers name it.
-    #[serde(default)]
     max_model_len: Option<u64>,
-    #[serde(default)]
     context_length: Option<u64>,
-    #[serde(default)]
     max_input_tokens: Option<u64>,
-    #[serde(default)]
     meta: Option<Value>,
 }
 

@@ -26,7 +26,7 @@ pub(super) struct ChunkChoice<'a> {
     #[serde(default)]
     pub(super) index: u64,
     /// What is new. Some servers send a whole message at once.
-    #[serde(borrow, default, alias = "message")]
+    #[serde(borrow, alias = "message")]
     pub(super) delta: Option<ChunkDelta<'a>>,
     #[serde(borrow, default)]
     pub(super) finish_reason: Option<Cow<'a, str>>,
@@ -50,7 +50,6 @@ pub(super) struct ChunkDelta<'a> {
 /// A piece of a tool call.
 #[derive(Deserialize)]
 pub(super) struct CallPiece<'a> {
-    #[serde(default)]
     pub(super) index: Option<u64>,
     #[serde(borrow, default)]
     pub(super) id: Option<Cow<'a, str>>,
@@ -107,17 +106,13 @@ pub(super) fn plain_chunk(data: &[u8]) -> Option<String> {
 /// The tokens of a whole answer.
 #[derive(Deserialize)]
 struct ChunkUsage {
-    #[serde(default)]
     prompt_tokens: Option<u64>,
-    #[serde(default)]
     completion_tokens: Option<u64>,
-    #[serde(default)]
     prompt_tokens_details: Option<PromptDetails>,
 }
 
 #[derive(Deserialize)]
 struct PromptDetails {
-    #[serde(default)]
     cached_tokens: Option<u64>,
 }
 

@@ -3,17 +3,19 @@
 use std::fmt;
 use std::sync::Arc;
 
-/// The level of a log line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum LogLevel {
-    /// Something prevents the runtime from working.
-    Error,
-    /// Something is wrong, and the runtime continues.
-    Warn,
-    /// Something happened.
-    Info,
-    /// The type and id of each message.
-    Debug,
+callgate_wire::words! {
+    /// The level of a log line.
+    #[derive(PartialOrd, Ord)]
+    pub enum LogLevel {
+        /// Something prevents the runtime from working.
+        Error "error",
+        /// Something is wrong, and the runtime continues.
+        Warn "warn",
+        /// Something happened.
+        Info "info",
+        /// The type and id of each message.
+        Debug "debug",
+    }
 }
 
 type Sink = dyn Fn(LogLevel, &str) + Send + Sync;

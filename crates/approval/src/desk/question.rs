@@ -50,14 +50,16 @@ impl Ruling {
     }
 }
 
-/// What happens to calls that no rule matches, in modes in which the agent asks nobody.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum Unattended {
-    /// The agent's mode decides.
-    #[default]
-    Rules,
-    /// A person is asked at the desk, and no answer is a deny.
-    Ask,
+callgate_wire::words! {
+    /// What happens to calls that no rule matches, in modes in which the agent asks nobody.
+    #[derive(Default)]
+    pub enum Unattended {
+        /// The agent's mode decides.
+        #[default]
+        Rules "rules",
+        /// A person is asked at the desk, and no answer is a deny.
+        Ask "ask",
+    }
 }
 
 /// The occasion of a request about a tool call.

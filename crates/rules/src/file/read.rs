@@ -258,7 +258,7 @@ fn paths(
 fn classes(fields: &TableFields<'_>, source: &mut FileSource<'_>) -> Option<Vec<Class>> {
     patterns(fields, "class", source, |text| {
         let known = Class::ALL.map(Class::name);
-        let class = Class::ALL.into_iter().find(|class| class.name() == text);
+        let class = Class::parse(text);
         class.ok_or_else(|| format!("there is no class `{text}`{}", hint(text, &known)))
     })
 }

@@ -276,7 +276,7 @@ impl<'s> SchemaReader<'s> {
 fn values(keywords: &SchemaKeywords<'_>, rules: &mut Vec<SchemaRule>) {
     if let Some(types) = keywords.get("type") {
         let names = types.as_array().map_or(std::slice::from_ref(types), Vec::as_slice);
-        let types = names.iter().filter_map(Value::as_str).filter_map(JsonType::named);
+        let types = names.iter().filter_map(Value::as_str).filter_map(JsonType::parse);
         let is_plain = keywords.place.draft == SchemaDraft::V4;
         let types = types.map(|kind| match kind {
             JsonType::Integer if is_plain => JsonType::PlainInteger,

@@ -140,46 +140,22 @@ impl NumberLimit {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum JsonType {
-    Null,
-    Boolean,
-    /// A whole number, however it is written.
-    Integer,
-    /// A number that is written without fraction: the integer of draft 4.
-    PlainInteger,
-    Number,
-    String,
-    Array,
-    Object,
+callgate_wire::words! {
+    pub(super) enum JsonType {
+        Null "null",
+        Boolean "boolean",
+        /// A whole number, however it is written.
+        Integer "integer",
+        /// A number that is written without fraction: the integer of draft 4.
+        PlainInteger "integer",
+        Number "number",
+        String "string",
+        Array "array",
+        Object "object",
+    }
 }
 
 impl JsonType {
-    pub(super) fn named(name: &str) -> Option<Self> {
-        Some(match name {
-            "null" => Self::Null,
-            "boolean" => Self::Boolean,
-            "integer" => Self::Integer,
-            "number" => Self::Number,
-            "string" => Self::String,
-            "array" => Self::Array,
-            "object" => Self::Object,
-            _ => return None,
-        })
-    }
-
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::Null => "null",
-            Self::Boolean => "boolean",
-            Self::Integer | Self::PlainInteger => "integer",
-            Self::Number => "number",
-            Self::String => "string",
-            Self::Array => "array",
-            Self::Object => "object",
-        }
-    }
-
     pub(super) fn holds(self, value: &Value) -> bool {
         match (self, value) {
             (Self::Integer, Value::Number(number)) => number::whole(number).is_some(),

@@ -1,24 +1,47 @@
 //! What an asker adds to the question: the protocol's optional extensions.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::Malformed;
-use crate::fields::{list, optional, optional_word};
+use crate::fields::{list, optional};
 use crate::raw::{Json, Members};
 
-/// What a request is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum RequestKind {
-    /// A question: may this tool be run?
-    #[default]
-    Ask,
-    /// Something has happened that may have settled open questions; gets no answer.
-    Settle,
-    /// Something worth telling a person; gets no answer.
-    Notify,
-    /// A tool is about to run in any mode of the agent: what do the rules say?
-    Check,
+words! {
+    /// What a request is for.
+    #[derive(Default)]
+    pub enum RequestKind {
+        /// A question: may this tool be run?
+        #[default]
+        Ask "ask",
+        /// Something has happened that may have settled open questions; gets no answer.
+        Settle "settle",
+        /// Something worth telling a person; gets no answer.
+        Notify "notify",
+        /// A tool is about to run in any mode of the agent: what do the rules say?
+        Check "check",
+    }
+
+    /// Something that an answer may carry beyond allow and deny, and that not every asker accepts.
+    pub enum AnswerExtra {
+        /// A suggestion to apply from now on.
+        Always "always",
+        /// The input as a person has changed it.
+        Edit "edit",
+        /// A deny that ends the agent's turn.
+        Interrupt "interrupt",
+        /// Who decided, or that nobody could be reached.
+        Outcome "outcome",
+    }
+
+    /// Who puts the question to a person when a [`RequestKind::Check`] needs one.
+    #[derive(Default)]
+    pub enum Prompter {
+        /// The agent can show a dialog of its own: the desk answers at once.
+        Agent "agent",
+        /// The asker waits until somebody has answered at the desk.
+        #[default]
+        Desk "desk",
+    }
 }
 
 impl RequestKind {
@@ -32,31 +55,6 @@ impl RequestKind {
     pub fn is_answered(self) -> bool {
         matches!(self, Self::Ask | Self::Check)
     }
-}
-
-/// Something that an answer may carry beyond allow and deny, and that not every asker accepts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum AnswerExtra {
-    /// A suggestion to apply from now on.
-    Always,
-    /// The input as a person has changed it.
-    Edit,
-    /// A deny that ends the agent's turn.
-    Interrupt,
-    /// Who decided, or that nobody could be reached.
-    Outcome,
-}
-
-/// Who puts the question to a person when a [`RequestKind::Check`] needs one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Prompter {
-    /// The agent can show a dialog of its own: the desk answers at once.
-    Agent,
-    /// The asker waits until somebody has answered at the desk.
-    #[default]
-    Desk,
 }
 
 /// What an asker adds to the question; every field is optional.
@@ -133,7 +131,7 @@ impl RequestContext {
             mode: text("mode")?,
             tool_use_id: text("tool_use_id")?,
             reason: text("reason")?,
-            asks: optional_word(&members, "asks", "agent or desk")?,
+            asks: optional(&members, "asks", "agent or desk")?,
             answers: optional(&members, "answers", "true or false")?,
             gated: text("gated")?,
             settings_folder: text("settings_folder")?,

@@ -18,7 +18,6 @@ pub struct QuestionCard {
     /// The whole input as JSON: what a person may edit.
     pub input: String,
     /// The agent's last words before the question.
-    #[serde(default)]
     pub last_words: Option<String>,
     /// What can be allowed from now on.
     pub offers: Vec<CardOffer>,
@@ -35,10 +34,8 @@ pub struct QuestionCard {
     /// Whether something hidden could be executed: it would be allowed unseen.
     pub hides_what_runs: bool,
     /// What blocked the call, in words, if the question is whether it may try again.
-    #[serde(default)]
     pub blocked: Option<String>,
     /// Which word has to be typed, in words, if the question needs that.
-    #[serde(default)]
     pub confirm_word_of: Option<String>,
     /// What each answer grants.
     pub grants: CardGrants,
@@ -55,7 +52,6 @@ pub enum CardContent {
         /// The command line in pieces.
         segments: Vec<CommandSegment>,
         /// What the agent says it is for.
-        #[serde(default)]
         description: Option<String>,
     },
     /// Read a file, or look through a folder.
@@ -63,7 +59,6 @@ pub enum CardContent {
         /// The file or folder.
         path: String,
         /// What of it: the other arguments, by their names.
-        #[serde(default)]
         what: Option<String>,
     },
     /// Write a whole file.
@@ -101,7 +96,6 @@ pub enum CardContent {
         /// Its address.
         url: String,
         /// What the agent wants to know about it.
-        #[serde(default)]
         what: Option<String>,
     },
     /// Begin to carry out a plan.
@@ -119,7 +113,6 @@ pub enum CardContent {
         /// The question.
         question: String,
         /// More about it.
-        #[serde(default)]
         detail: Option<String>,
     },
     /// Call a tool of an MCP server.
@@ -273,7 +266,7 @@ pub struct ContentChange {
     /// Whether every occurrence is replaced.
     pub everywhere: bool,
     /// After which line of the file a patch makes it, if it says so.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub place: Option<String>,
     /// The lines of the old and of the new text.
     pub lines: Vec<ChangedLine>,
@@ -287,7 +280,7 @@ pub struct PatchedFile {
     /// The file.
     pub path: String,
     /// Its new path, if it is moved.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub moved_to: Option<String>,
     /// What else happens to it, or why its lines are not shown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -314,10 +307,8 @@ pub struct ChangedLine {
     /// What happens to the line.
     pub op: LineOperation,
     /// Its number in the old text.
-    #[serde(default)]
     pub old: Option<u64>,
     /// Its number in the new text.
-    #[serde(default)]
     pub new: Option<u64>,
     /// The line without its end.
     pub text: String,
@@ -367,7 +358,6 @@ pub struct CardChoice {
     /// The answer.
     pub label: String,
     /// What it means.
-    #[serde(default)]
     pub description: Option<String>,
     /// The action of its button.
     pub action: String,

@@ -40,17 +40,14 @@ pub struct InboxRow {
     /// What led to the question.
     pub ruling: AskedRuling,
     /// Why a person is asked, if a rule says so.
-    #[serde(default)]
     pub because: Option<String>,
     /// What it takes to allow it.
     pub needs: AnswerNeeds,
     /// The agent's permission mode, if it is known.
-    #[serde(default)]
     pub mode: Option<String>,
     /// What is unusual about it.
     pub risks: Vec<RiskNote>,
     /// Equal for questions that may be answered together; `None` if it has to be answered alone.
-    #[serde(default)]
     pub alike: Option<String>,
 }
 

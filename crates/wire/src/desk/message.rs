@@ -63,7 +63,6 @@ pub struct WatchedEntry {
     /// What happened.
     pub kind: String,
     /// The question that it belongs to.
-    #[serde(default)]
     pub question: Option<String>,
     /// Its hash, in hex.
     pub hash: String,

@@ -4,7 +4,7 @@ use super::{
     DeskCommand, ExplainQuery, HistoryFilter, MOST_HISTORY_ROWS, ProposalSource, UnreadableReason,
 };
 use crate::approval::RequestId;
-use crate::fields::{Malformed, optional, optional_object, optional_word, required};
+use crate::fields::{Malformed, optional, optional_object, required};
 use crate::raw::{Members, from_object};
 
 const DECISION: &str = "allow, deny, ask or confirm";
@@ -40,8 +40,7 @@ impl DeskCommand {
             }
             "propose" => Self::Propose {
                 of: source(members)?,
-                decide: optional_word(members, "decide", DECISION)?
-                    .ok_or(Malformed::wrong("decide", DECISION))?,
+                decide: required(members, "decide", DECISION)?,
                 seconds: optional(members, "seconds", "a whole number")?,
             },
             "suggest" => Self::Suggest,

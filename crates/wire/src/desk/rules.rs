@@ -1,46 +1,23 @@
 //! The rules as a viewer sees them, and what they would decide.
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::CommandSegment;
 use crate::approval::RequestId;
 
-/// What a rule decides about a call. A later variant overrides an earlier one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum RuleDecision {
-    /// It may run.
-    Allow,
-    /// Somebody has to be asked.
-    Ask,
-    /// Somebody has to be asked, and to type a word of what they allow.
-    Confirm,
-    /// It may not run.
-    Deny,
-}
-
-impl RuleDecision {
-    /// All decisions.
-    pub const ALL: [Self; 4] = [Self::Allow, Self::Ask, Self::Confirm, Self::Deny];
-
-    /// Returns the decision's name in rules.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Allow => "allow",
-            Self::Ask => "ask",
-            Self::Confirm => "confirm",
-            Self::Deny => "deny",
-        }
-    }
-}
-
-impl fmt::Display for RuleDecision {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
+words! {
+    /// What a rule decides about a call. A later variant overrides an earlier one.
+    #[derive(PartialOrd, Ord)]
+    pub enum RuleDecision {
+        /// It may run.
+        Allow "allow",
+        /// Somebody has to be asked.
+        Ask "ask",
+        /// Somebody has to be asked, and to type a word of what they allow.
+        Confirm "confirm",
+        /// It may not run.
+        Deny "deny",
     }
 }
 
@@ -58,7 +35,7 @@ pub struct RulesView {
     /// The rules in it.
     pub rules: Vec<RuleView>,
     /// The text of a file to start with, while the user has no rules.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub recommended: Option<String>,
     /// The files of projects.
     pub projects: Vec<ProjectRules>,
@@ -76,12 +53,10 @@ pub struct RuleView {
     /// The rule as it is written.
     pub text: String,
     /// When it ends, as it is written.
-    #[serde(default)]
     pub until: Option<String>,
     /// Whether it has ended.
     pub is_over: bool,
     /// Its reason.
-    #[serde(default)]
     pub reason: Option<String>,
     /// The file that contains it.
     pub source: String,
@@ -148,7 +123,6 @@ pub struct RuleExplanation {
     /// The rules that were considered, in order.
     pub considered: Vec<RuleMatch>,
     /// The command in pieces, if it is one.
-    #[serde(default)]
     pub segments: Option<Vec<CommandSegment>>,
 }
 

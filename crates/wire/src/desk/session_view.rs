@@ -12,16 +12,14 @@ pub struct SessionView {
     /// The folder it works in.
     pub project: String,
     /// The branch that is checked out there, if it is a git repository.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub branch: Option<String>,
     /// The oldest of its open questions.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub question: Option<String>,
     /// Its permission mode, if it is known.
-    #[serde(default)]
     pub mode: Option<String>,
     /// Its last words before its last question.
-    #[serde(default)]
     pub last_words: Option<String>,
     /// When it was last active, in milliseconds since 1970.
     pub last_ms: i64,
@@ -34,6 +32,5 @@ pub struct SessionView {
     /// How many of its calls rules decided today.
     pub by_rule_today: u64,
     /// What is wrong with its mode, if nobody is asked in it.
-    #[serde(default)]
     pub warning: Option<String>,
 }

@@ -24,7 +24,7 @@ pub struct SettingView {
     /// What it is.
     pub help: String,
     /// The words that the value may be, if there are only a few.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub choices: Option<Vec<String>>,
     /// What a viewer may do with it.
     pub access: SettingAccess,

@@ -29,7 +29,6 @@ pub struct Reach {
     /// Whether the daemon shows questions in a terminal of its own.
     pub terminal: bool,
     /// The phones; `None` if no bot is configured.
-    #[serde(default)]
     pub telegram: Option<PhoneStatus>,
     /// The viewers.
     pub viewers: ViewerCount,
@@ -39,10 +38,8 @@ pub struct Reach {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct PhoneStatus {
     /// The bot's name without the `@`, once Telegram has reported it.
-    #[serde(default)]
     pub bot: Option<String>,
     /// What is wrong, if anything is.
-    #[serde(default)]
     pub trouble: Option<String>,
 }
 

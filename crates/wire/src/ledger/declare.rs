@@ -1,5 +1,4 @@
-//! The macros that declare the words, the bodies and the kinds of entries, and how a body is read
-//! and written.
+//! The macros that declare the bodies and the kinds of entries, and how a body is read and written.
 //!
 //! `docs/protocol/ledger.md` says what each word and each member means; a test holds it against
 //! what is declared.
@@ -49,37 +48,6 @@ pub(super) fn object(
     format!("{{{}}}", known.chain(rest).collect::<Vec<_>>().join(","))
 }
 
-/// Declares words that members have as values, each with its name in the ledger.
-macro_rules! ledger_words {
-    ($($(#[$about:meta])+ $words:ident { $($(#[$mark:meta])* $word:ident $name:literal,)* })*) => {$(
-        $(#[$about])+
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-        #[allow(missing_docs, reason = "docs/protocol/ledger.md says what each means")]
-        pub enum $words {
-            $($(#[$mark])* #[serde(rename = $name)] $word,)*
-        }
-
-        impl $words {
-            /// All of them, in the order of the documentation.
-            pub const ALL: &'static [Self] = &[$(Self::$word,)*];
-
-            /// Returns the name in the ledger.
-            #[must_use]
-            pub const fn name(self) -> &'static str {
-                match self {
-                    $(Self::$word => $name,)*
-                }
-            }
-
-            /// Returns the one with this name.
-            #[must_use]
-            pub fn parse(name: &str) -> Option<Self> {
-                Self::ALL.iter().copied().find(|word| word.name() == name)
-            }
-        }
-    )*};
-}
-
 /// Declares bodies. Their members are written in the order of the fields. A field marked `optional`
 /// is left out where it has no value; others are `null` then.
 macro_rules! ledger_bodies {
@@ -114,9 +82,10 @@ macro_rules! ledger_bodies {
 /// them apart.
 macro_rules! ledger_kinds {
     ($($kind:ident $name:literal: $($event:ident($body:ident) $(with $mark:ident)?),+;)*) => {
-        ledger_words! {
+        words! {
             /// The kind of an entry. Those of a question come first, in the order of its life.
-            LedgerKind { $($kind $name,)* }
+            #[allow(missing_docs, reason = "docs/protocol/ledger.md says what each means")]
+            pub enum LedgerKind { $($kind $name,)* }
         }
 
         /// What an entry of the ledger records.

@@ -1,6 +1,5 @@
 //! The kinds of entries and their bodies.
 
-use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::ChainedLinks;
@@ -162,10 +161,11 @@ ledger_bodies! {
     }
 }
 
-ledger_words! {
+words! {
     /// What the rules said about a question.
     #[derive(Default)]
-    LedgerRuling {
+    #[allow(missing_docs, reason = "docs/protocol/ledger.md says what each means")]
+    pub enum LedgerRuling {
         #[default]
         Ask "ask",
         Guard "guard",
@@ -174,14 +174,16 @@ ledger_words! {
         Deny "deny",
     }
     /// The channel through which a decision came.
-    AnswerChannel {
+    #[allow(missing_docs, reason = "docs/protocol/ledger.md says what each means")]
+    pub enum AnswerChannel {
         Terminal "terminal",
         Telegram "telegram",
         Viewer "viewer",
         Rule "rule",
     }
     /// What came of a press or a command.
-    PressOutcome {
+    #[allow(missing_docs, reason = "docs/protocol/ledger.md says what each means")]
+    pub enum PressOutcome {
         Decided "decided",
         Picked "picked",
         Paired "paired",
@@ -194,7 +196,8 @@ ledger_words! {
         Forged "forged",
     }
     /// How a question ended.
-    ClosedHow {
+    #[allow(missing_docs, reason = "docs/protocol/ledger.md says what each means")]
+    pub enum ClosedHow {
         Answered "answered",
         Settled "settled",
         Gone "gone",

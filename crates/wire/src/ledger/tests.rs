@@ -62,8 +62,8 @@ fn a_decision_that_is_not_known_is_none() {
 #[test]
 fn every_kind_has_a_name_and_members_that_differ() {
     for kind in LedgerKind::ALL {
-        assert_eq!(LedgerKind::parse(kind.name()), Some(*kind));
-        assert!(LedgerEvent::MEMBERS.iter().any(|(of, _)| of == kind), "{kind:?}");
+        assert_eq!(LedgerKind::parse(kind.name()), Some(kind));
+        assert!(LedgerEvent::MEMBERS.iter().any(|(of, _)| *of == kind), "{kind:?}");
     }
     for (kind, members) in LedgerEvent::MEMBERS {
         let mut names: Vec<&str> = members.iter().map(|member| member.name).collect();

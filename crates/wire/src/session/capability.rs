@@ -1,93 +1,76 @@
 //! The names of what a runtime can do and a front end can accept.
 
-/// The answer is sent in pieces.
-pub const STREAMING: &str = "streaming";
+macro_rules! capabilities {
+    ($($(#[$about:meta])+ $name:ident $word:literal,)*) => {
+        $($(#[$about])+ pub const $name: &str = $word;)*
 
-/// The model has tools.
-pub const TOOLS: &str = "tools";
+        /// The capabilities of this version of the protocol, as
+        /// [`RuntimeReady`](super::RuntimeReady) announces them.
+        pub const ALL: [&str; [$($word),*].len()] = [$($name),*];
+    };
+}
 
-/// Messages may have attachments.
-pub const ATTACHMENTS: &str = "attachments";
-
-/// Attachments may be inline.
-pub const INLINE_ATTACHMENTS: &str = "inline_attachments";
-
-/// `status` names the engine.
-pub const ENGINE: &str = "engine";
-
-/// `hello` is understood, which enables the extensions.
-pub const HELLO: &str = "hello";
-
-/// `cancel` is understood.
-pub const CANCEL: &str = "cancel";
-
-/// `permission_answer` is understood. In `hello`: the front end accepts `permission_request` and
-/// `permission_resolved`.
-pub const PERMISSION: &str = "permission";
-
-/// `question_answer` is understood. In `hello`: the front end accepts `question` and
-/// `question_resolved`.
-pub const QUESTION: &str = "question";
-
-/// Conversations can be created, listed, loaded, renamed and deleted.
-pub const CONVERSATIONS: &str = "conversations";
-
-/// `load_conversation` can send the conversation as events.
-pub const LOAD_EVENTS: &str = "load_events";
-
-/// `regenerate` and `edit_last` are understood.
-pub const EDIT: &str = "edit";
-
-/// In `hello`: the front end accepts `thinking`.
-pub const THINKING: &str = "thinking";
-
-/// In `hello`: the front end accepts `tool_progress`.
-pub const TOOL_PROGRESS: &str = "tool_progress";
-
-/// In `hello`: the front end accepts `notice`.
-pub const NOTICE: &str = "notice";
-
-/// `replay` is understood.
-pub const REPLAY: &str = "replay";
-
-/// `set_engine` is understood.
-pub const SET_ENGINE: &str = "set_engine";
-
-/// `list_models` is understood.
-pub const LIST_MODELS: &str = "list_models";
-
-/// `set_mode` is understood.
-pub const MODES: &str = "modes";
-
-/// A message may steer a running turn.
-pub const STEER: &str = "steer";
-
-/// `fork_conversation` is understood.
-pub const FORK: &str = "fork";
-
-/// `rewind` is understood.
-pub const REWIND: &str = "rewind";
-
-/// `compact` is understood.
-pub const COMPACT: &str = "compact";
-
-/// `leave_out` is understood.
-pub const LEAVE_OUT: &str = "leave_out";
-
-/// In `hello`: the front end accepts `usage`.
-pub const USAGE: &str = "usage";
-
-/// In `hello`: the front end accepts `tool_input`.
-pub const TOOL_INPUT: &str = "tool_input";
-
-/// `turn_diff` and `undo_turn` are understood. In `hello`: the front end accepts `turn_changes`.
-pub const TURN_DIFF: &str = "turn_diff";
-
-/// `find_files` and `read_file` are understood.
-pub const FILES: &str = "files";
-
-/// `tools` in `hello` and `tool_answer` are understood.
-pub const FRONT_TOOLS: &str = "front_tools";
-
-/// `outputSchema` in `user_message` is understood.
-pub const OUTPUT_SCHEMA: &str = "output_schema";
+capabilities! {
+    /// The answer is sent in pieces.
+    STREAMING "streaming",
+    /// The model has tools.
+    TOOLS "tools",
+    /// Messages may have attachments.
+    ATTACHMENTS "attachments",
+    /// Attachments may be inline.
+    INLINE_ATTACHMENTS "inline_attachments",
+    /// `status` names the engine.
+    ENGINE "engine",
+    /// `hello` is understood, which enables the extensions.
+    HELLO "hello",
+    /// `cancel` is understood.
+    CANCEL "cancel",
+    /// `permission_answer` is understood. In `hello`: the front end accepts `permission_request` and
+    /// `permission_resolved`.
+    PERMISSION "permission",
+    /// Conversations can be created, listed, loaded, renamed and deleted.
+    CONVERSATIONS "conversations",
+    /// `load_conversation` can send the conversation as events.
+    LOAD_EVENTS "load_events",
+    /// `regenerate` and `edit_last` are understood.
+    EDIT "edit",
+    /// In `hello`: the front end accepts `thinking`.
+    THINKING "thinking",
+    /// In `hello`: the front end accepts `tool_progress`.
+    TOOL_PROGRESS "tool_progress",
+    /// In `hello`: the front end accepts `notice`.
+    NOTICE "notice",
+    /// `replay` is understood.
+    REPLAY "replay",
+    /// `set_engine` is understood.
+    SET_ENGINE "set_engine",
+    /// `list_models` is understood.
+    LIST_MODELS "list_models",
+    /// `set_mode` is understood.
+    MODES "modes",
+    /// A message may steer a running turn.
+    STEER "steer",
+    /// `fork_conversation` is understood.
+    FORK "fork",
+    /// `rewind` is understood.
+    REWIND "rewind",
+    /// In `hello`: the front end accepts `usage`.
+    USAGE "usage",
+    /// In `hello`: the front end accepts `tool_input`.
+    TOOL_INPUT "tool_input",
+    /// `find_files` and `read_file` are understood.
+    FILES "files",
+    /// `tools` in `hello` and `tool_answer` are understood.
+    FRONT_TOOLS "front_tools",
+    /// `outputSchema` in `user_message` is understood.
+    OUTPUT_SCHEMA "output_schema",
+    /// `compact` is understood.
+    COMPACT "compact",
+    /// `leave_out` is understood.
+    LEAVE_OUT "leave_out",
+    /// `question_answer` is understood. In `hello`: the front end accepts `question` and
+    /// `question_resolved`.
+    QUESTION "question",
+    /// `turn_diff` and `undo_turn` are understood. In `hello`: the front end accepts `turn_changes`.
+    TURN_DIFF "turn_diff",
+}

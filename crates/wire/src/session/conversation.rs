@@ -14,7 +14,7 @@ pub struct ConversationSummary {
     /// Its id.
     pub conversation_id: String,
     /// Its title, if it has one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// How many messages it has.
     pub length: u64,
@@ -23,7 +23,7 @@ pub struct ConversationSummary {
     /// When it was last changed, in milliseconds since the Unix epoch.
     pub updated_at: u64,
     /// The folder in which it began, if that is known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub folder: Option<String>,
 }
 
@@ -81,7 +81,7 @@ pub struct ConversationMessages {
     /// The id of the conversation, which is now the current one.
     pub conversation_id: String,
     /// Its title, if it has one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// The messages, in order.
     pub messages: Vec<PastMessage>,
@@ -101,7 +101,7 @@ pub struct ConversationEvents {
     /// The id of the conversation, which is now the current one.
     pub conversation_id: String,
     /// Its title, if it has one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// The number of the first message whose events were sent. The first message of a conversation
     /// has the number 0.

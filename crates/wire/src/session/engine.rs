@@ -26,7 +26,7 @@ pub struct EngineListing {
     /// Whether it can answer now.
     pub is_available: bool,
     /// Where it was found, or why it cannot answer and what to do.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// Its models, as far as they are known.
     #[serde(default)]
@@ -40,10 +40,10 @@ pub struct ModelListing {
     /// Its name, as the provider has it.
     pub id: String,
     /// Its name for people.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// Its context window, in tokens.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub context_window: Option<u64>,
 }
 

@@ -10,55 +10,113 @@ use super::{
     PermissionResolved, QuestionResolved, RuntimeStatus, ToolInput, ToolProgress, ToolResult,
     ToolUse, TurnChanges, UnreadableReason, UsageReport,
 };
-use crate::fields::{Malformed, optional_object, required, write_optional};
+use crate::fields::{optional_object, required, required_object, write_optional};
 use crate::raw::{Members, from_object, quoted};
 
-/// The kinds of [`SessionReply`](super::SessionReply).
-#[derive(Debug, Clone)]
-pub enum SessionEvent {
+/// Declares the events. Most have one object as their data: its type, the kind of the event, and
+/// what the object must be follow their name.
+macro_rules! session_events {
+    ($($(#[$about:meta])+ $event:ident($data:ty) $kind:literal $expected:literal,)*) => {
+        /// The kinds of [`SessionReply`](super::SessionReply).
+        #[derive(Debug, Clone)]
+        pub enum SessionEvent {
+            /// A piece of the model's text, to be appended.
+            Token(String),
+            /// A piece of the model's thoughts, to be appended.
+            Thinking(String),
+            $($(#[$about])+ $event($data),)*
+            /// The request is finished. The object holds its result.
+            Done(Option<Box<RawValue>>),
+            /// The request could not be finished.
+            Error {
+                /// What could not be done, for a person.
+                error: String,
+                /// The error in a form for programs.
+                data: Option<ErrorData>,
+            },
+        }
+
+        impl SessionEvent {
+            /// Returns its name in the protocol.
+            #[must_use]
+            pub fn kind(&self) -> &'static str {
+                match self {
+                    Self::Token(_) => "token",
+                    Self::Thinking(_) => "thinking",
+                    $(Self::$event(_) => $kind,)*
+                    Self::Done(_) => "done",
+                    Self::Error { .. } => "error",
+                }
+            }
+
+            pub(super) fn read(kind: &str, members: &Members) -> Result<Self, UnreadableReason> {
+                Ok(match kind {
+                    "token" => Self::Token(required(members, "token", "a string")?),
+                    "thinking" => Self::Thinking(required(members, "thinking", "a string")?),
+                    $($kind => Self::$event(required_object(members, "data", $expected)?),)*
+                    "done" => Self::Done(optional_object(members, "data")?),
+                    "error" => {
+                        let data = |_| required_object(members, "data", ERROR);
+                        let data = members.some("data").map(data).transpose()?;
+                        Self::Error { error: required(members, "error", "a string")?, data }
+                    }
+                    _ => return Err(UnreadableReason::unknown(kind)),
+                })
+            }
+
+            pub(super) fn write<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
+                match self {
+                    Self::Token(text) | Self::Thinking(text) => {
+                        map.serialize_entry(self.kind(), text)
+                    }
+                    $(Self::$event(data) => map.serialize_entry("data", data),)*
+                    Self::Done(data) => write_optional(map, "data", data.as_ref()),
+                    Self::Error { error, data } => {
+                        map.serialize_entry("error", error)?;
+                        write_optional(map, "data", data.as_ref())
+                    }
+                }
+            }
+        }
+    };
+}
+
+session_events! {
     /// A message of the user's, in a conversation that is loaded as events, or one that steers the
     /// turn.
-    UserMessage(PastUserMessage),
-    /// A piece of the model's text, to be appended.
-    Token(String),
-    /// A piece of the model's thoughts, to be appended.
-    Thinking(String),
+    UserMessage(PastUserMessage) "user_message" "an object with message and attachments",
     /// A tool is about to run.
-    ToolUse(ToolUse),
+    ToolUse(ToolUse) "tool_use" "an object with toolId, toolName and input",
     /// A tool has succeeded, failed, or was not run.
-    ToolResult(ToolResult),
+    ToolResult(ToolResult) "tool_result" "an object with toolId, toolName and result",
     /// The front end is to run a tool that it supplies.
-    ToolCall(FrontToolCall),
+    ToolCall(FrontToolCall) "tool_call" "an object with call, toolId, toolName and input",
     /// A running tool has written output.
-    ToolProgress(ToolProgress),
+    ToolProgress(ToolProgress) "tool_progress" "an object with toolId, stream and text",
     /// A piece of a tool's input, while the model writes it.
-    ToolInput(ToolInput),
+    ToolInput(ToolInput) "tool_input" "an object with toolId, toolName and text",
     /// What the turn has taken so far.
-    Usage(UsageReport),
+    Usage(UsageReport) "usage" "an object with numbers of tokens",
     /// A person is asked whether a tool may run.
-    PermissionRequest(PermissionRequest),
+    PermissionRequest(PermissionRequest) "permission_request"
+        "an object with question, toolId, toolName, input and title",
     /// A question was answered or withdrawn.
-    PermissionResolved(PermissionResolved),
+    PermissionResolved(PermissionResolved) "permission_resolved"
+        "an object with question, decision and text",
     /// A person is asked something by the model or by a tool server.
-    Question(AgentQuestion),
+    Question(AgentQuestion) "question" "an object with question, toolId, text and fields",
     /// Such a question was answered or withdrawn.
-    QuestionResolved(QuestionResolved),
+    QuestionResolved(QuestionResolved) "question_resolved"
+        "an object with question, outcome and text",
     /// How many files the turn has changed.
-    TurnChanges(TurnChanges),
+    TurnChanges(TurnChanges) "turn_changes" "an object with files",
     /// Something that the user may want to know.
-    Notice(Notice),
-    /// The request is finished. The object holds its result.
-    Done(Option<Box<RawValue>>),
-    /// The request could not be finished.
-    Error {
-        /// What could not be done, for a person.
-        error: String,
-        /// The error in a form for programs.
-        data: Option<ErrorData>,
-    },
+    Notice(Notice) "notice" "an object with kind and text",
     /// The answer to `get_status`.
-    Status(Box<RuntimeStatus>),
+    Status(Box<RuntimeStatus>) "status" "an object with state, conversationLength and uptime",
 }
+
+const ERROR: &str = "an object with kind, status and retryable";
 
 /// Something that the user may want to know.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -122,103 +180,4 @@ impl SessionEvent {
     pub fn is_end(&self) -> bool {
         matches!(self, Self::Done(_) | Self::Error { .. } | Self::Status(_))
     }
-
-    /// Returns its name in the protocol.
-    #[must_use]
-    pub fn kind(&self) -> &'static str {
-        match self {
-            Self::UserMessage(_) => "user_message",
-            Self::Token(_) => "token",
-            Self::Thinking(_) => "thinking",
-            Self::ToolUse(_) => "tool_use",
-            Self::ToolResult(_) => "tool_result",
-            Self::ToolCall(_) => "tool_call",
-            Self::ToolProgress(_) => "tool_progress",
-            Self::ToolInput(_) => "tool_input",
-            Self::Usage(_) => "usage",
-            Self::PermissionRequest(_) => "permission_request",
-            Self::PermissionResolved(_) => "permission_resolved",
-            Self::Question(_) => "question",
-            Self::QuestionResolved(_) => "question_resolved",
-            Self::TurnChanges(_) => "turn_changes",
-            Self::Notice(_) => "notice",
-            Self::Done(_) => "done",
-            Self::Error { .. } => "error",
-            Self::Status(_) => "status",
-        }
-    }
-
-    pub(super) fn read(kind: &str, members: &Members) -> Result<Self, UnreadableReason> {
-        Ok(match kind {
-            "user_message" => Self::UserMessage(data(members, USER_MESSAGE)?),
-            "token" => Self::Token(required(members, "token", "a string")?),
-            "thinking" => Self::Thinking(required(members, "thinking", "a string")?),
-            "tool_use" => Self::ToolUse(data(members, TOOL_USE)?),
-            "tool_result" => Self::ToolResult(data(members, TOOL_RESULT)?),
-            "tool_call" => Self::ToolCall(data(members, TOOL_CALL)?),
-            "tool_progress" => Self::ToolProgress(data(members, TOOL_PROGRESS)?),
-            "tool_input" => Self::ToolInput(data(members, TOOL_INPUT)?),
-            "usage" => Self::Usage(data(members, USAGE)?),
-            "permission_request" => Self::PermissionRequest(data(members, REQUEST)?),
-            "permission_resolved" => Self::PermissionResolved(data(members, RESOLVED)?),
-            "question" => Self::Question(data(members, QUESTION)?),
-            "question_resolved" => Self::QuestionResolved(data(members, ANSWERED)?),
-            "turn_changes" => Self::TurnChanges(data(members, CHANGES)?),
-            "notice" => Self::Notice(data(members, NOTICE)?),
-            "done" => Self::Done(optional_object(members, "data")?),
-            "error" => Self::Error {
-                error: required(members, "error", "a string")?,
-                data: members.some("data").map(|_| data(members, ERROR)).transpose()?,
-            },
-            "status" => Self::Status(Box::new(data(members, STATUS)?)),
-            _ => return Err(UnreadableReason::unknown(kind)),
-        })
-    }
-
-    pub(super) fn write<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
-        match self {
-            Self::UserMessage(data) => map.serialize_entry("data", data),
-            Self::Token(token) => map.serialize_entry("token", token),
-            Self::Thinking(thinking) => map.serialize_entry("thinking", thinking),
-            Self::ToolUse(data) => map.serialize_entry("data", data),
-            Self::ToolResult(data) => map.serialize_entry("data", data),
-            Self::ToolCall(data) => map.serialize_entry("data", data),
-            Self::ToolProgress(data) => map.serialize_entry("data", data),
-            Self::ToolInput(data) => map.serialize_entry("data", data),
-            Self::Usage(data) => map.serialize_entry("data", data),
-            Self::PermissionRequest(data) => map.serialize_entry("data", data),
-            Self::PermissionResolved(data) => map.serialize_entry("data", data),
-            Self::Question(data) => map.serialize_entry("data", data),
-            Self::QuestionResolved(data) => map.serialize_entry("data", data),
-            Self::TurnChanges(data) => map.serialize_entry("data", data),
-            Self::Notice(data) => map.serialize_entry("data", data),
-            Self::Done(data) => write_optional(map, "data", data.as_ref()),
-            Self::Error { error, data } => {
-                map.serialize_entry("error", error)?;
-                write_optional(map, "data", data.as_ref())
-            }
-            Self::Status(data) => map.serialize_entry("data", data),
-        }
-    }
-}
-
-const USER_MESSAGE: &str = "an object with message and attachments";
-const TOOL_USE: &str = "an object with toolId, toolName and input";
-const TOOL_RESULT: &str = "an object with toolId, toolName and result";
-const TOOL_CALL: &str = "an object with call, toolId, toolName and input";
-const TOOL_PROGRESS: &str = "an object with toolId, stream and text";
-const TOOL_INPUT: &str = "an object with toolId, toolName and text";
-const USAGE: &str = "an object with numbers of tokens";
-const REQUEST: &str = "an object with question, toolId, toolName, input and title";
-const RESOLVED: &str = "an object with question, decision and text";
-const QUESTION: &str = "an object with question, toolId, text and fields";
-const ANSWERED: &str = "an object with question, outcome and text";
-const CHANGES: &str = "an object with a number of files";
-const NOTICE: &str = "an object with kind and text";
-const ERROR: &str = "an object with kind, status and retryable";
-const STATUS: &str = "an object with state, conversationLength and uptime";
-
-fn data<T: DeserializeOwned>(members: &Members, expected: &'static str) -> Result<T, Malformed> {
-    let data = members.get("data").and_then(|data| from_object(data.get()).ok());
-    data.ok_or(Malformed::wrong("data", expected))
 }

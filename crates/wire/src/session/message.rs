@@ -45,12 +45,12 @@ pub struct PastAttachment {
     /// Its media type.
     pub mime: String,
     /// Its name, if it has one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// How many bytes it has.
     pub size: u64,
     /// The content in base64, if it is a picture or document that fits into a line.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub data: Option<String>,
 }
 

@@ -36,16 +36,16 @@ pub struct PermissionRequest {
     /// What is about to happen, in one line.
     pub title: String,
     /// Why a person is asked.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// Whether "always" is on offer. Where it is not, an "always" counts as an allow.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub can_allow_always: Option<bool>,
     /// The time until which an answer is accepted, in milliseconds since the Unix epoch.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub deadline: Option<u64>,
     /// What would change in a file: a unified diff with secrets masked.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub diff: Option<String>,
     /// The question as every face draws it. A card that this version cannot read counts as none.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "known_card")]

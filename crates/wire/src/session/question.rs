@@ -23,17 +23,17 @@ pub struct AgentQuestion {
     /// The tool call that waits for the answer.
     pub tool_id: String,
     /// The tool server that asks; `None` if the model asks.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub server: Option<String>,
     /// What is asked, for a person.
     pub text: String,
     /// An address that the person is asked to visit. Nobody opens it unasked.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
     /// What an answer consists of. There are none if consent is all that is asked for.
     pub fields: Vec<QuestionField>,
     /// The time until which an answer is accepted, in milliseconds since the Unix epoch.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub deadline: Option<u64>,
 }
 
@@ -46,7 +46,7 @@ pub struct QuestionField {
     /// Its title, for a person.
     pub title: String,
     /// More about it, for a person.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// Whether an answer has to have it.
     pub required: bool,
@@ -62,16 +62,16 @@ pub enum FieldKind {
     /// A string.
     Text {
         /// Its least length, in characters.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         min_length: Option<u64>,
         /// Its greatest length, in characters.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         max_length: Option<u64>,
         /// Its format: `email`, `uri`, `date` or `date-time`.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         format: Option<String>,
         /// What stands in the field at first.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         default: Option<String>,
     },
     /// A number.
@@ -81,7 +81,7 @@ pub enum FieldKind {
     /// True or false.
     Boolean {
         /// What is chosen at first.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         default: Option<bool>,
     },
     /// One of several strings.
@@ -92,7 +92,7 @@ pub enum FieldKind {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         free_text: bool,
         /// What is chosen at first.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         default: Option<String>,
     },
     /// An array of some of several strings.
@@ -103,13 +103,13 @@ pub enum FieldKind {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         free_text: bool,
         /// The least number of them.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         min_items: Option<u64>,
         /// The greatest number of them.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         max_items: Option<u64>,
         /// What is chosen at first.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         default: Option<Vec<String>>,
     },
 }
@@ -118,13 +118,13 @@ pub enum FieldKind {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct NumberBounds {
     /// The least number.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub minimum: Option<Number>,
     /// The greatest number.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub maximum: Option<Number>,
     /// What stands in the field at first.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub default: Option<Number>,
 }
 
@@ -136,7 +136,7 @@ pub struct FieldOption {
     /// The value, for a person.
     pub title: String,
     /// More about it, for a person.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
 }
 
@@ -152,16 +152,16 @@ pub struct QuestionAnswer {
     pub values: Map<String, Value>,
 }
 
-/// What a person does with a question.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum AnswerOutcome {
-    /// Answers it.
-    Answered,
-    /// Does not want to answer it.
-    Declined,
-    /// Leaves it without a choice.
-    Cancelled,
+words! {
+    /// What a person does with a question.
+    pub enum AnswerOutcome {
+        /// Answers it.
+        Answered "answered",
+        /// Does not want to answer it.
+        Declined "declined",
+        /// Leaves it without a choice.
+        Cancelled "cancelled",
+    }
 }
 
 /// A question was answered or withdrawn.
@@ -191,16 +191,4 @@ impl QuestionAnswer {
 impl QuestionResolved {
     /// The outcome of a question that nobody answered, or that was withdrawn.
     pub const UNANSWERED: &str = "unanswered";
-}
-
-impl AnswerOutcome {
-    /// Returns its name in the protocol.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Answered => "answered",
-            Self::Declined => "declined",
-            Self::Cancelled => "cancelled",
-        }
-    }
 }

@@ -3,7 +3,7 @@
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
-use super::{CAPABILITIES, SessionEvent, Unreadable, UnreadableReason, VERSION, WHOLE_NUMBER};
+use super::{SessionEvent, Unreadable, UnreadableReason, VERSION, WHOLE_NUMBER, capability};
 use crate::fields::{Malformed, members_of, one_line, optional, required, text, write_optional};
 use crate::raw::{Json, Members, flatten};
 
@@ -88,7 +88,7 @@ impl RuntimeReady {
     /// Creates the greeting of this version of the protocol.
     #[must_use]
     pub fn at(timestamp: u64) -> Self {
-        let capabilities = CAPABILITIES.map(str::to_owned).to_vec();
+        let capabilities = capability::ALL.map(str::to_owned).to_vec();
         Self { version: Some(VERSION.to_owned()), capabilities, timestamp, seq: None }
     }
 

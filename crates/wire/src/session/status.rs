@@ -23,37 +23,37 @@ pub struct RuntimeStatus {
     /// Milliseconds since the runtime started.
     pub uptime: u64,
     /// The name of the engine.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub engine: Option<String>,
     /// Why this engine was chosen.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub engine_reason: Option<String>,
     /// The model, as its provider names it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// The current conversation.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub conversation_id: Option<String>,
     /// The mode of the current conversation. Not sent before `hello`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub mode: Option<ConversationMode>,
     /// The files of the project whose instructions the model reads in the current conversation. Not
     /// sent before `hello`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub instructions: Option<Vec<InstructionFile>>,
     /// The open requests, in the order in which they arrived. Not sent before `hello`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub requests: Option<Vec<OpenRequest>>,
     /// The questions that wait for an answer, in the order in which they were asked. Not sent
     /// before `hello`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub questions: Option<Vec<OpenQuestion>>,
     /// The questions of the model and of tool servers that wait for an answer, in the order in which
     /// they were asked. Not sent before `hello`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub agent_questions: Option<Vec<OpenAgentQuestion>>,
     /// The MCP servers. Not sent before `hello`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub servers: Option<Vec<McpServerStatus>>,
 }
 
@@ -114,10 +114,10 @@ pub struct OpenRequest {
     /// The lowest number that a response to it can have: `replay` from here returns all of them.
     pub from_seq: u64,
     /// The conversation in which it runs.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub conversation_id: Option<String>,
     /// The user's message, shortened if it is long.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
 }
 

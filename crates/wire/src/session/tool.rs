@@ -37,10 +37,10 @@ pub struct ToolUse {
     /// The arguments of the call, unchanged.
     pub input: Box<RawValue>,
     /// What the tool does, see [`tool_kind`]. Not sent before `hello`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
     /// The files and folders that the call is about. Not sent before `hello`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub locations: Option<Vec<ToolLocation>>,
     /// The call as faces draw it. Not sent before `hello`. A card that this version cannot read
     /// counts as none.
@@ -84,7 +84,7 @@ pub struct ToolLocation {
     /// Its absolute path.
     pub path: String,
     /// The first line that the call is about, counted from 1.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<u64>,
 }
 
@@ -99,7 +99,7 @@ pub struct ToolResult {
     /// The result of the tool, unchanged: any JSON.
     pub result: Box<RawValue>,
     /// Whether the tool failed or did not run. Not sent before `hello`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub is_error: Option<bool>,
 }
 

@@ -15,7 +15,6 @@ pub struct TurnEnd {
     #[serde(default)]
     pub usage: TokenUsage,
     /// Its price in US dollars, if known.
-    #[serde(default)]
     pub cost: Option<f64>,
     /// How many tool calls were denied: by a rule, a person or the mode, or because they led out
     /// of the folders.
@@ -85,17 +84,14 @@ pub struct UsageReport {
     #[serde(flatten)]
     pub usage: TokenUsage,
     /// Their price in US dollars, if known.
-    #[serde(default)]
     pub cost: Option<f64>,
     /// The share of the input tokens that were read from the provider's cache, from 0 to 1; absent
     /// if none was read.
-    #[serde(default)]
     pub cached_share: Option<f64>,
     /// How many tokens the conversation has, as far as the model has reported it.
     #[serde(default)]
     pub context_tokens: u64,
     /// How many tokens the model can read, if known.
-    #[serde(default)]
     pub context_window: Option<u64>,
 }
 
@@ -105,7 +101,6 @@ pub struct ErrorData {
     /// The kind of error, in one word.
     pub kind: String,
     /// The status of the provider's HTTP response, if there was one.
-    #[serde(default)]
     pub status: Option<u16>,
     /// Whether the same request may succeed later.
     pub retryable: bool,

@@ -17,7 +17,7 @@ impl HeldConversation {
         let Some(mut message) = self.take_back().await? else { return Ok(()) };
         message.content.push(Block::LeftOut);
         let begins_turn = true;
-        let engine_state = self.engine_state.clone();
+        let engine_state = self.loaded.engine_state.clone();
         let messages = vec![message];
         self.commit(HistoryStep { messages, begins_turn, engine_state, ..HistoryStep::default() })
             .await
@@ -26,7 +26,7 @@ impl HeldConversation {
     /// Returns the number of the stored message that the model reads at `index` of
     /// [`messages`](Self::messages).
     pub(crate) fn number_of(&self, index: usize) -> Option<u64> {
-        self.mender.number_of(index)
+        self.loaded.mender.number_of(index)
     }
 
     /// Has the model no longer read the message with this number, or else the last one of the

@@ -11,41 +11,15 @@ const FLAGS: &str = "gpiIm0123456789";
 /// Returns true if every command of the script is known, and none reads or writes a file (`r`,
 /// `w`) or runs a command (`e`, or the flag of a substitution).
 pub(super) fn is_harmless(script: &str) -> bool {
-    are_all(script, command)
+    are_all(script, false)
 }
 
 /// Returns true if every command of the script is known, and none runs a command.
 pub(super) fn runs_nothing(script: &str) -> bool {
-    are_all(script, |chars| {
-        let mut ahead = chars.clone();
-        if command(&mut ahead).is_some() {
-            *chars = ahead;
-            return Some(());
-        }
-        other_command(chars)
-    })
+    are_all(script, true)
 }
 
-/// Parses a command that uses files, a label or a text, but runs nothing.
-fn other_command(chars: &mut Peekable<Chars<'_>>) -> Option<()> {
-    match letter(chars)? {
-        // A text or the name of a file ends with the line.
-        'a' | 'i' | 'c' | 'r' | 'w' | 'R' | 'W' => skip(chars, |c| c != '\n'),
-        ':' | 'b' | 't' | 'T' => skip(chars, |c| !matches!(c, ';' | '}' | '\n')),
-        '#' => skip(chars, |c| c != '\n'),
-        's' => {
-            two_texts(chars)?;
-            skip(chars, |c| FLAGS.contains(c));
-            if chars.next_if_eq(&'w').is_some() {
-                skip(chars, |c| c != '\n');
-            }
-        }
-        _ => return None,
-    }
-    Some(())
-}
-
-fn are_all(script: &str, command: impl Fn(&mut Peekable<Chars<'_>>) -> Option<()>) -> bool {
+fn are_all(script: &str, may_use_files: bool) -> bool {
     let mut chars = script.chars().peekable();
     if script.is_empty() || script.contains('\0') {
         return false;
@@ -55,7 +29,7 @@ fn are_all(script: &str, command: impl Fn(&mut Peekable<Chars<'_>>) -> Option<()
         if chars.peek().is_none() {
             return true;
         }
-        if command(&mut chars).is_none() {
+        if command(&mut chars, may_use_files).is_none() {
             return false;
         }
     }
@@ -65,13 +39,24 @@ fn skip(chars: &mut Peekable<Chars<'_>>, while_it_is: impl Fn(char) -> bool) {
     while chars.next_if(|c| while_it_is(*c)).is_some() {}
 }
 
-/// Parses one command with its addresses; `None` if it is not known to be harmless.
-fn command(chars: &mut Peekable<Chars<'_>>) -> Option<()> {
+/// Parses one command with its addresses; `None` if it is not known to run nothing, or uses a file,
+/// a label or a text and may not.
+fn command(chars: &mut Peekable<Chars<'_>>, may_use_files: bool) -> Option<()> {
     match letter(chars)? {
         '{' => return Some(()),
         's' => {
             two_texts(chars)?;
             skip(chars, |c| FLAGS.contains(c));
+            if may_use_files && chars.next_if_eq(&'w').is_some() {
+                skip(chars, |c| c != '\n');
+            }
+        }
+        // A text or the name of a file ends with the line.
+        'a' | 'i' | 'c' | 'r' | 'w' | 'R' | 'W' | '#' if may_use_files => {
+            skip(chars, |c| c != '\n');
+        }
+        ':' | 'b' | 't' | 'T' if may_use_files => {
+            skip(chars, |c| !matches!(c, ';' | '}' | '\n'));
         }
         'y' => two_texts(chars)?,
         c if PLAIN.contains(c) => skip(chars, |c| c == ' ' || c.is_ascii_digit()),
