@@ -133,7 +133,8 @@ async fn prepare(
         let (output, request) = (shared.output.clone(), id.to_owned());
         let notices: NoticeSink =
             Arc::new(move |text| output.say(&request, SessionEvent::notice("server", text)));
-        let origin = CallOrigin::new(id.into(), conversation.into());
+        // A sign-in is no call: it changes no file of the turn, whose number does not matter.
+        let origin = CallOrigin::new(id.into(), conversation.into(), 0);
         let asker = tool_call::asker(shared, &origin, SIGN_IN);
         let turn = TurnContext { gate, conversation, may_ask, mirror, notices, asker, stay };
         shared.tools.prepare(turn).await;
