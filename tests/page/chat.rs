@@ -382,6 +382,24 @@ fn steer(browser: &Browser, words: &str) {
     browser.wait_for_text(".chat-inner", words);
 }
 
+/// Allows a command that fails, and looks at its card.
+fn a_command_that_failed_is_no_success(browser: &Browser) {
+    say(browser, "Run it");
+    browser.wait_for_text(".chat-question .card", "exit 3");
+    browser.wait_for(
+        "presses count",
+        "return document.querySelector('.chat-question [data-press=allow][aria-disabled=false]')",
+    );
+    browser.click(".chat-question [data-press=allow]");
+    wait_for_answer(browser, "It has failed.");
+    let card = "[data-tool=run_shell_command]";
+    assert_eq!(browser.text(&format!("{card} summary .failed")), "exit code 3");
+    assert_eq!(browser.count(&format!("{card} .is-good")), 0);
+    browser.click(&format!("{card} summary"));
+    browser.wait_for_text(&format!("{card} .terminal"), "oops");
+    browser.wait_for_text(&format!("{card} .terminal .exit"), "exit code 3");
+}
+
 fn choose_mode(browser: &Browser, mode: &str) {
     browser.click(&format!(".chat-pane [data-choice={mode}]"));
     browser.wait_for(
@@ -400,6 +418,11 @@ fn a_turn_shows_its_plan_and_context_and_is_steered_and_obeys_the_mode() {
         Turn::tool_use("todo_write", json!({"items": items})),
         write(),
         Turn::text("As you wish."),
+        Turn::tool_use(
+            "run_shell_command",
+            json!({"command": "sh", "args": ["-c", "echo oops; exit 3"]}),
+        ),
+        Turn::text("It has failed."),
         write(),
         Turn::text("This is only a plan."),
     ]);
@@ -427,6 +450,10 @@ fn a_turn_shows_its_plan_and_context_and_is_steered_and_obeys_the_mode() {
     assert_eq!(browser.count("[data-turn]"), 1, "the message is part of the turn");
     assert!(model.last().body["messages"].to_string().contains("In small steps"));
     assert!(stage.path("work/a.txt").exists());
+
+    browser.click("[data-tool=write_file] summary");
+    browser.wait_for_text("[data-tool=write_file] .tool-body", "x");
+    a_command_that_failed_is_no_success(&browser);
 
     fs::remove_file(stage.path("work/a.txt")).unwrap();
     choose_mode(&browser, "plan");

@@ -145,17 +145,7 @@ fn of_the_readme() {
     let Some(gallery) = Gallery::open("docs/pictures") else { return };
     let stage = Stage::without_phone_unstarted();
     fs::write(stage.path(".config/callgate/rules.toml"), RULES).unwrap();
-    let items = json!([{ "text": "Find out why", "status": "done" }, { "text": "Mend it", "status": "active" }, { "text": "Run the tests", "status": "pending" }]);
-    let mend = json!({ "path": "src/parser.rs", "oldText": "    let end = self.buffer.find('\\n');\n    self.buffer.get(..end?)\n", "newText": "    let end = self.buffer.find('\\n')?;\n    // What was read is not read again.\n    Some(self.buffer.drain(..=end).as_str())\n" });
-    let model = Messages::start([
-        Turn::new()
-            .thinking("First the parser.")
-            .and_text("I look at how lines are read.")
-            .tool("read_file", json!({ "path": "src/parser.rs" })),
-        Turn::text("`next` returns a line and **leaves it in the buffer**, so the next call returns it again.")
-            .tool("todo_write", json!({ "items": items }))
-            .tool("edit_file", mend),
-    ]);
+    let model = Messages::start(mending());
     let mut command = stage.callgate(&["up"]);
     command.env("ANTHROPIC_API_KEY", "sk-test").env("ANTHROPIC_BASE_URL", model.url());
     let _terminal = Terminal::spawn(&command);
@@ -215,7 +205,14 @@ fn of_the_readme() {
     let _ = browser.run("location.hash = '#/history'", &json!([]));
     browser.wait_for_text(".history-list", "make deploy");
     gallery.write("history");
-    open_chat(&stage, browser);
+    chat_of_the_readme(&stage, &gallery);
+    drop((hooks, ruled, decided));
+}
+
+/// A change in the chat that waits for an answer.
+fn chat_of_the_readme(stage: &Stage, gallery: &Gallery) {
+    let browser = &gallery.browser;
+    open_chat(stage, browser);
     say(browser, "The parser counts lines twice. Find out why, and mend it.");
     browser.wait_for_text(".chat-question .card", "parser.rs");
     browser.wait_for(
@@ -228,7 +225,21 @@ fn of_the_readme() {
         &json!([]),
     );
     gallery.write("chat");
-    drop((hooks, ruled, decided));
+}
+
+/// The answers of the model in the README.
+fn mending() -> [Turn; 2] {
+    let items = json!([{ "text": "Find out why", "status": "done" }, { "text": "Mend it", "status": "active" }, { "text": "Run the tests", "status": "pending" }]);
+    let mend = json!({ "path": "src/parser.rs", "oldText": "    let end = self.buffer.find('\\n');\n    self.buffer.get(..end?)\n", "newText": "    let end = self.buffer.find('\\n')?;\n    // What was read is not read again.\n    Some(self.buffer.drain(..=end).as_str())\n" });
+    [
+        Turn::new()
+            .thinking("First the parser.")
+            .and_text("I look at how lines are read.")
+            .tool("read_file", json!({ "path": "src/parser.rs" })),
+        Turn::text("`next` returns a line and **leaves it in the buffer**, so the next call returns it again.")
+            .tool("todo_write", json!({ "items": items }))
+            .tool("edit_file", mend),
+    ]
 }
 
 /// A change of a file.
@@ -250,7 +261,7 @@ fn questions(stage: &Stage, gallery: &Gallery) {
         "old_string": "fn next(&mut self) -> Option<&str> {\n    let end = self.buffer.find('\\n');\n    self.buffer.get(..end?)\n}\n",
         "new_string": "fn next_line(&mut self) -> Option<&str> {\n    // The rest is kept.\n    let end = self.buffer.find('\\n')?;\n    Some(&self.buffer[..end])\n}\n" });
     let patch = "*** Begin Patch\n*** Update File: src/patched.rs\n-old words\n+new words\n*** Delete File: src/gone.rs\n*** End Patch";
-    let long = (1..=90).map(|at| format!("    \"line {at}\": \"a value\",\n")).collect::<String>();
+    let long = "    \"a name\": \"a value\",\n".repeat(90);
     let kinds: Vec<(&str, &str, Value)> = vec![
         (
             "command",
