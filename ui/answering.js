@@ -13,7 +13,7 @@ import { editDialog } from "./parts/edit.js";
 
 /** An input of more characters is shown whole before it can be allowed. */
 const LONG_INPUT = 64 * 1024;
-const TOO_SOON = "This question has just appeared. Read it, then press again.";
+export const TOO_SOON = "This question has just appeared. Read it, then press again.";
 
 /** The place of one card. What it is part of decides where its answers go and what comes next. */
 export class Answering {

@@ -111,12 +111,11 @@ export class App {
   }
 
   async start() {
-    const code = pairingCode(location.hash);
-    if (code) history.replaceState(null, "", location.pathname);
+    const code = takeCode();
     await this.desktop?.start();
     if (this.desktop && !location.hash) history.replaceState(null, "", formatRoute({ view: "chat" }));
     this.#routed();
-    window.addEventListener("hashchange", () => this.#routed());
+    window.addEventListener("hashchange", () => this.#moved());
     window.addEventListener("resize", () => this.update());
     window.addEventListener("online", () => this.#watch?.retry());
     document.addEventListener("visibilitychange", () => this.#seen());
@@ -241,13 +240,13 @@ export class App {
 
   /** Takes over what the runtime of the chat asks. */
   questionsChanged() {
-    for (const { row } of this.questions.refresh()) this.notices.arrived(row);
+    for (const asked of this.questions.refresh()) this.notices.arrived(asked);
     this.#changed();
   }
 
   /** How many questions wait for an answer, of the desk and of the runtime. */
   waiting() {
-    const own = this.questions.all().filter(({ row }) => !this.store.questions.has(row.question));
+    const own = this.questions.waiting().filter((id) => !this.store.questions.has(id));
     return this.store.waiting() + own.length;
   }
 
@@ -315,6 +314,13 @@ export class App {
     const address = formatRoute(route);
     if (replaces) history.replaceState(null, "", address);
     else history.pushState(null, "", address);
+    this.#routed();
+  }
+
+  /** Follows the address. Somebody may have followed the link with a code in this very tab. */
+  #moved() {
+    const code = takeCode();
+    if (code && !this.isPaired) this.pair.pair(code);
     this.#routed();
   }
 
@@ -401,6 +407,13 @@ export class App {
       return;
     this.toast(errorText(error));
   }
+}
+
+/** Takes the code that links this browser out of the address. */
+function takeCode() {
+  const code = pairingCode(location.hash);
+  if (code) history.replaceState(null, "", location.pathname);
+  return code;
 }
 
 const tauri = window.__TAURI__;

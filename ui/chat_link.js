@@ -5,7 +5,7 @@ import { RequestError, backOff } from "./transport.js";
 /** @typedef {import("./transport.js").Transport} Transport */
 /** @typedef {import("./chat_store.js").ChatStore} ChatStore */
 
-/** How long an answer may take that is not a turn. */
+/** How long an answer may take that no model writes. */
 const PATIENCE_MS = 30_000;
 
 export class ChatLink {
@@ -103,8 +103,8 @@ export class ChatLink {
     return this.ended(await this.send(kind, fields));
   }
 
-  /** Waits for the end of a request. @param {string} id @returns {Promise<any>} */
-  async ended(id) {
+  /** Waits for the end of a request. @param {string} id @param {number} [patience] @returns {Promise<any>} */
+  async ended(id, patience = PATIENCE_MS) {
     const end =
       this.#store.takeEnd(id) ??
       (await new Promise((resolve, reject) => {
@@ -112,7 +112,7 @@ export class ChatLink {
         setTimeout(() => {
           this.#waiting.delete(id);
           reject(new RequestError("The runtime does not answer.", 503));
-        }, PATIENCE_MS);
+        }, patience);
       }));
     if (end.type === "error") throw new RequestError(end.error, 400);
     return end.data ?? {};

@@ -4,6 +4,7 @@ import { ChatLink } from "./chat_link.js";
 import { ChatStore } from "./chat_store.js";
 import { keep, kept } from "./kept.js";
 import { RequestError, ask, errorText } from "./transport.js";
+import { counted } from "./words.js";
 
 /** @typedef {import("./app.js").App} App */
 /** @typedef {import("./chat_store.js").Conversation} Conversation */
@@ -11,6 +12,8 @@ import { RequestError, ask, errorText } from "./transport.js";
 /** @typedef {{text: string, files: {data: string, mime: string, name?: string}[], isEditing: boolean}} Message */
 
 const FOLDER = "callgate.chat-folder";
+/** How long a model may take to write a summary. */
+const SUMMARY_MS = 600_000;
 
 export class ChatSession {
   store = new ChatStore();
@@ -21,6 +24,8 @@ export class ChatSession {
   conversation = "";
   /** The folder of the runtime that was joined last. */
   #workedIn = "";
+  /** The turn for which the conversations were listed before its end. */
+  #listedFor = "";
   /** The answer to `get_status`. */
   status = /** @type {any} */ (null);
   engines = /** @type {EngineChoice[]} */ ([]);
@@ -28,6 +33,8 @@ export class ChatSession {
   projects = /** @type {string[]} */ ([]);
   /** Why the runtime could not be started in the folder that was chosen. */
   folderProblem = "";
+  /** Whether the model writes a summary of the conversation. */
+  isSummarising = false;
   /** Called when another conversation is shown. */
   opened = () => {};
 
@@ -101,10 +108,19 @@ export class ChatSession {
     // An answer of which something was missed is only whole in the history.
     if (ended.some((turn) => turn.hasGap && turn.conversation === this.conversation))
       this.open(this.conversation);
-    if (ended.length) this.app.attempt(() => this.#list());
+    if (ended.length || this.#isUnlisted()) this.app.attempt(() => this.#list());
     for (const turn of ended) this.app.notices.answered(turn, this.store.folder);
     this.app.questionsChanged();
     this.app.update();
+  }
+
+  /** Whether the first answer of a new conversation has begun, so that the conversation can be listed. */
+  #isUnlisted() {
+    const turn = this.store.working(this.conversation);
+    const isListed = this.conversations.some(({ conversationId }) => conversationId === this.conversation);
+    if (isListed || !turn?.parts.length || turn.id === this.#listedFor) return false;
+    this.#listedFor = turn.id;
+    return true;
   }
 
   #entered() {
@@ -209,20 +225,37 @@ export class ChatSession {
     });
   }
 
-  /** @param {Message} message @param {() => void} sent */
-  async say({ text, files, isEditing }, sent) {
+  /** Has the model go on from a summary of the conversation, which people still see whole. */
+  async summarise() {
+    if (this.isSummarising || !this.store.capabilities.has("compact")) return;
+    this.isSummarising = true;
+    await this.app.attempt(async () => {
+      const request = await this.#link.send("compact", { conversationId: this.conversation });
+      const { replaced } = await this.#link.ended(request, SUMMARY_MS);
+      this.app.toast(`The model goes on from a summary of ${counted(replaced, "message")}. You still see all of them.`);
+    });
+    this.isSummarising = false;
+    this.app.update();
+  }
+
+  /** Sends a message. Returns false if that failed. @param {Message} message */
+  async say({ text, files, isEditing }) {
     const attachments = files.map(({ data, mime, name }) => ({ data, mime, name }));
     const isWorking = this.store.working(this.conversation) !== null;
     const steer = isWorking && this.store.capabilities.has("steer") ? { steer: true } : {};
-    await this.app.attempt(async () => {
+    try {
       await this.#link.send(isEditing ? "edit_last" : "user_message", {
         message: text,
         ...(attachments.length ? { attachments } : {}),
         ...this.#metadata(),
         ...steer,
       });
-      sent();
-    });
+      return true;
+    } catch (error) {
+      // Also where a desk is away: the message comes back, and somebody wonders why.
+      this.app.toast(errorText(error));
+      return false;
+    }
   }
 
   /** Names the conversation of a request. A runtime without extensions has one without a name. */

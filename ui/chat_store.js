@@ -1,6 +1,6 @@
 // What chat pages know of the runtime's session, put together from its events.
 
-/** @typedef {{data: import("../docs/protocol/session.js").QuestionResponse["data"], request: string, conversation: string}} AgentQuestion */
+/** @typedef {{data: import("../docs/protocol/session.js").QuestionResponse["data"], request: string, conversation: string, at: number}} AgentQuestion */
 /** @typedef {import("../docs/protocol/session.js").AgentResponse} AgentResponse */
 /** @typedef {import("../docs/protocol/session.js").Conversation} Conversation */
 /** @typedef {{mime: string, name?: string, data?: string, size?: number}} ChatFile */
@@ -132,7 +132,7 @@ export class ChatStore {
     if (reply.type === "permission_request") this.#asked(reply, turn?.conversation ?? "");
     if (reply.type === "permission_resolved") this.questions.delete(reply.data.question);
     if (reply.type === "question")
-      this.asked.set(reply.data.question, { data: reply.data, request: reply.id, conversation: turn?.conversation ?? "" });
+      this.asked.set(reply.data.question, agentQuestion(reply, turn?.conversation ?? ""));
     if (reply.type === "question_resolved") this.asked.delete(reply.data.question);
     if (turn) {
       turn.heardAt = Date.now();
@@ -162,9 +162,7 @@ export class ChatStore {
   statusLoaded({ questions, agentQuestions, requests }) {
     const conversationOf = (/** @type {string} */ of) => requests?.find(({ id }) => id === of)?.conversationId ?? "";
     if (agentQuestions)
-      this.asked = new Map(
-        agentQuestions.map(({ id, data }) => [data.question, { data, request: id, conversation: conversationOf(id) }]),
-      );
+      this.asked = new Map(agentQuestions.map((one) => [one.data.question, agentQuestion(one, conversationOf(one.id))]));
     if (!questions) return;
     const open = new Set(questions.map(({ data }) => data.question));
     for (const id of this.questions.keys()) if (!open.has(id)) this.questions.delete(id);
@@ -354,6 +352,11 @@ function noticed(turn, { kind, text }) {
   }
   if (kind === "retry") turn.parts = turn.parts.filter((part) => part.type !== "notice" || part.kind !== kind);
   turn.parts.push({ type: "notice", kind, text });
+}
+
+/** @param {any} reply @param {string} conversation @returns {AgentQuestion} */
+function agentQuestion({ id, data, timestamp }, conversation) {
+  return { data, request: id, conversation, at: timestamp };
 }
 
 /** The card of a call of a runtime that sends none. @param {any} data @returns {CallCard} */

@@ -56,7 +56,7 @@ function connectionWords(app) {
 
 /** @param {App} app @param {import("./router.js").ViewName} name @param {string} title */
 function item(app, name, title) {
-  const waiting = { inbox: app.store.waiting(), chat: app.questions.all().length }[/** @type {"inbox" | "chat"} */ (name)] ?? 0;
+  const waiting = { inbox: app.store.waiting(), chat: app.questions.waiting().length }[/** @type {"inbox" | "chat"} */ (name)] ?? 0;
   const number = waiting > 999 ? "999+" : waiting;
   const badge = html`<span class="count num">${number}<span class="only-read"> open</span></span>`;
   return html`<a

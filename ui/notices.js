@@ -7,7 +7,10 @@ import { agentName, folderName } from "./words.js";
 import { keep, kept } from "./kept.js";
 
 /** @typedef {import("./app.js").App} App */
-/** @typedef {import("./types/desk.js").Row} Row */
+/**
+ * What is told of a question.
+ * @typedef {Pick<import("./types/desk.js").Row, "question" | "agent" | "project" | "deed" | "asked_ms">} NoticedQuestion
+ */
 
 const ASKED = "callgate.notify-asked";
 /** A question that is older is one that people have seen already, before the page was loaded again. */
@@ -36,7 +39,7 @@ export class Notices {
     this.#app.desktop?.waiting(count);
   }
 
-  /** @param {Row} row a question that has just arrived */
+  /** @param {NoticedQuestion} row a question that has just arrived */
   arrived(row) {
     if (this.permission() !== "granted" || document.hasFocus() || this.#notified.has(row.question)) return;
     if (Date.now() - row.asked_ms > NEW_MS) return;
@@ -49,7 +52,7 @@ export class Notices {
     });
     note.onclick = () => {
       window.focus();
-      this.#app.go({ view: "inbox", item: row.question });
+      this.#app.questions.open(row.question);
       note.close();
     };
   }
@@ -106,7 +109,7 @@ export class Notices {
   }
 }
 
-/** @param {Row} row */
+/** @param {NoticedQuestion} row */
 function noticeOf({ question, agent, project, deed }) {
   return { id: question, agent: agentName(agent), project: folderName(project), kind: deed };
 }

@@ -6,17 +6,35 @@ const DAY = 24 * HOUR;
 
 /** @type {Record<string, string>} */
 const AGENTS = {
-  claude: "Claude Code",
   "claude-code": "Claude Code",
-  codex: "Codex",
+  amp: "Amp",
   callgate: "callgate",
-  gemini: "Gemini",
+  claude: "Claude Code",
+  cline: "Cline",
+  codex: "Codex",
+  copilot: "Copilot CLI",
+  droid: "Factory droid",
+  gemini: "Gemini CLI",
+  goose: "goose",
+  grok: "Grok",
+  kilo: "Kilo",
+  kimi: "Kimi Code",
+  opencode: "opencode",
+  openhands: "OpenHands",
+  pi: "Pi",
+  qwen: "Qwen Code",
   script: "A script",
 };
 
 /** @param {string | null} agent */
 export function agentName(agent) {
   return AGENTS[agent ?? ""] ?? (agent || "An agent");
+}
+
+/** Returns the name that an agent has for programs, by either of its names. @param {string | null} agent */
+export function agentId(agent) {
+  const known = Object.entries(AGENTS).find(([id, name]) => id === agent || name === agent);
+  return known ? Object.keys(AGENTS).find((id) => AGENTS[id] === known[1]) ?? "" : (agent ?? "");
 }
 
 /** @param {string} path @returns {string} the last folder of a path */
@@ -127,6 +145,9 @@ export function decisionWords(decision) {
 
 /** @param {import("./store.js").Outcome} outcome */
 export function outcomeWords({ decision, by, channel, text }) {
+  // The history has where the rule is, and why it holds.
+  const rule = /^(Allowed|Denied) by (?:(?:allowed|denied) by )?rule `([^`]+)`/.exec(text ?? "");
+  if (rule) return `${rule[1]} by rule “${rule[2]}”.`;
   // "You" in a viewer are at the front end of the program that asks, which is no page.
   const where = by && !(by === "you" && channel === "viewer") ? channelWords(channel) : "";
   if (text) return /[.!?]$/.test(text) ? text : `${text}${text.includes(where) ? "" : ` ${where}`}.`;

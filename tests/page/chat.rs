@@ -28,7 +28,7 @@ fn begin(desk: &Stage, browser: &Browser) {
 }
 
 /// Sends a message, and waits until it is the last one on the page.
-fn say(browser: &Browser, words: &str) {
+pub(crate) fn say(browser: &Browser, words: &str) {
     browser.fill("[data-message]", words);
     browser.click("[data-send]");
     browser.wait_for(
@@ -42,7 +42,7 @@ fn say(browser: &Browser, words: &str) {
 }
 
 /// Waits until the last answer is whole and has this in its text.
-fn wait_for_answer(browser: &Browser, text: &str) {
+pub(crate) fn wait_for_answer(browser: &Browser, text: &str) {
     browser.wait_for(
         text,
         &format!(
@@ -73,7 +73,7 @@ fn a_conversation_is_held_in_the_page() {
     wait_for_answer(&browser, "write");
     assert_eq!(browser.count("[data-turn]"), 2, "a reload loses nothing and repeats nothing");
     the_last_message_is_edited_and_answered_again(&browser);
-    files_are_attached_by_dropping_them(&browser);
+    files_are_attached_by_dropping_and_pasting_them(&desk, &browser);
     conversations_are_listed_and_searched(&browser);
     a_conversation_is_renamed_copied_and_deleted(&browser);
     the_state_is_shown_and_the_runtime_restarted(&browser);
@@ -129,28 +129,34 @@ fn last_turn(browser: &Browser) -> Value {
         .run("return [...document.querySelectorAll('[data-turn]')].at(-1).dataset.turn", &json!([]))
 }
 
-fn files_are_attached_by_dropping_them(browser: &Browser) {
-    let _ = browser.run(
-        "const dropped = new DataTransfer();
-        dropped.items.add(new File(['of the engine'], 'plan.txt', { type: 'text/plain' }));
-        document.querySelector('.chat').dispatchEvent(
-            new DragEvent('drop', { bubbles: true, cancelable: true, dataTransfer: dropped }));
-        const pasted = new DataTransfer();
-        const dot = Uint8Array.from(atob(arguments[0]), one => one.charCodeAt(0));
-        pasted.items.add(new File([dot], 'screen.png', { type: 'image/png' }));
-        document.querySelector('[data-message]').dispatchEvent(
-            new ClipboardEvent('paste', { bubbles: true, cancelable: true, clipboardData: pasted }));",
+/// Files are dropped and a picture is pasted as people do it: by the browser's own events.
+fn files_are_attached_by_dropping_and_pasting_them(desk: &Stage, browser: &Browser) {
+    fs::write(desk.path("work/plan.txt"), "of the engine").unwrap();
+    browser.drop_files(".chat-scroll", &[&desk.path("work/plan.txt")]);
+    browser.wait_for("the file", "return document.querySelector('[data-file=\"plan.txt\"]')");
+    assert_eq!(browser.count(".is-dragging"), 0);
+    let permissions = json!({ "permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"] });
+    browser.cdp("Browser.grantPermissions", &permissions);
+    let copied = browser.run_async(
+        "const [picture, done] = arguments;
+        const dot = Uint8Array.from(atob(picture), one => one.charCodeAt(0));
+        const item = new ClipboardItem({ 'image/png': new Blob([dot], { type: 'image/png' }) });
+        navigator.clipboard.write([item]).then(() => done(true), (error) => done(`${error}`));",
         &json!([DOT]),
     );
-    browser.wait_for("the file", "return document.querySelector('[data-file=\"plan.txt\"]')");
-    browser
-        .wait_for("the picture", "return document.querySelector('[data-file=\"screen.png\"] img')");
+    assert_eq!(copied, true);
+    browser.click("[data-message]");
+    browser.press_together(PASTE);
+    browser.wait_for("the picture", "return document.querySelector('[data-file$=\".png\"] img')");
     say(browser, "help");
     wait_for_answer(browser, "list files");
     browser.wait_for_text("[data-turn]:last-of-type .bubble", "plan.txt");
-    browser.wait_for_text("[data-turn]:last-of-type .bubble", "screen.png");
+    browser.wait_for_text("[data-turn]:last-of-type .bubble", ".png");
     assert_eq!(browser.count("[data-file]"), 0);
 }
+
+/// Ctrl and V as `WebDriver` names them.
+const PASTE: &str = "\u{e009}v";
 
 /// A picture of one point.
 const DOT: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
@@ -207,6 +213,10 @@ fn a_conversation_is_renamed_copied_and_deleted(browser: &Browser) {
 }
 
 fn the_state_is_shown_and_the_runtime_restarted(browser: &Browser) {
+    // The history says what the tools did, and not with which arguments they were called.
+    let _ = browser.run("location.hash = '#/history'", &json!([]));
+    browser.wait_for_text(".history-list", "read notes.txt");
+    assert!(!browser.text(".history-list").contains("{\"path\""));
     let _ = browser.run("location.hash = '#/status'", &json!([]));
     browser.wait_for_text("[data-fact=engine]", "offline");
     browser.wait_for_text("[data-fact=state]", "Ready");
@@ -282,6 +292,7 @@ fn an_answer_of_a_model_is_streamed_shown_and_stopped() {
     let is_same =
         "return [document.contains(window.first), window.first.innerText.includes('word3999')]";
     assert_eq!(browser.run(is_same, &json!([])), json!([true, true]), "it was drawn anew");
+    a_reader_stays_and_jumps_to_the_latest(&browser);
 
     say(&browser, "Go on");
     browser.wait_for_text("[data-turn]:last-of-type .answer", "It");
@@ -308,11 +319,46 @@ fn a_question_is_answered_in_a_form(browser: &Browser, model: &Messages) {
     assert!(told.contains("rather green"), "{told}");
 }
 
+/// Somebody who has scrolled up stays there, with a way back to the end.
+fn a_reader_stays_and_jumps_to_the_latest(browser: &Browser) {
+    let is_at_end = "const box = document.getElementById('chat-scroll');
+        return box.scrollHeight - box.scrollTop - box.clientHeight < 60";
+    browser.wait_for("the end", is_at_end);
+    assert_eq!(browser.count("[data-latest]"), 0);
+    browser.scroll("#chat-scroll", -600);
+    browser.wait_for(
+        "a way back",
+        "return document.querySelector('[data-latest]')?.checkVisibility()",
+    );
+    assert_open_to_all(browser);
+    browser.click("[data-latest]");
+    browser.wait_for("the end", is_at_end);
+    browser.wait_until_gone("[data-latest]");
+}
+
 /// Sends a message while the model waits, and waits until it is on the page.
 fn steer(browser: &Browser, words: &str) {
     browser.fill("[data-message]", words);
     browser.click("[data-send]");
     browser.wait_for_text(".chat-inner", words);
+}
+
+/// Allows a command that fails, and looks at its card.
+fn a_command_that_failed_is_no_success(browser: &Browser) {
+    say(browser, "Run it");
+    browser.wait_for_text(".chat-question .card", "exit 3");
+    browser.wait_for(
+        "presses count",
+        "return document.querySelector('.chat-question [data-press=allow][aria-disabled=false]')",
+    );
+    browser.click(".chat-question [data-press=allow]");
+    wait_for_answer(browser, "It has failed.");
+    let card = "[data-tool=run_shell_command]";
+    assert_eq!(browser.text(&format!("{card} summary .failed")), "exit code 3");
+    assert_eq!(browser.count(&format!("{card} .is-good")), 0);
+    browser.click(&format!("{card} summary"));
+    browser.wait_for_text(&format!("{card} .terminal"), "oops");
+    browser.wait_for_text(&format!("{card} .terminal .exit"), "exit code 3");
 }
 
 fn choose_mode(browser: &Browser, mode: &str) {
@@ -333,6 +379,11 @@ fn a_turn_shows_its_plan_and_context_and_is_steered_and_obeys_the_mode() {
         Turn::tool_use("todo_write", json!({"items": items})),
         write(),
         Turn::text("As you wish."),
+        Turn::tool_use(
+            "run_shell_command",
+            json!({"command": "sh", "args": ["-c", "echo oops; exit 3"]}),
+        ),
+        Turn::text("It has failed."),
         write(),
         Turn::text("This is only a plan."),
     ]);
@@ -360,6 +411,10 @@ fn a_turn_shows_its_plan_and_context_and_is_steered_and_obeys_the_mode() {
     assert_eq!(browser.count("[data-turn]"), 1, "the message is part of the turn");
     assert!(model.last().body["messages"].to_string().contains("In small steps"));
     assert!(stage.path("work/a.txt").exists());
+
+    browser.click("[data-tool=write_file] summary");
+    browser.wait_for_text("[data-tool=write_file] .tool-body", "x");
+    a_command_that_failed_is_no_success(&browser);
 
     fs::remove_file(stage.path("work/a.txt")).unwrap();
     choose_mode(&browser, "plan");

@@ -10,16 +10,16 @@ use crate::desktop::{ESCAPE, answers, shell, tell, wait_for_card, wait_until_rea
 /// Keys as `WebDriver` names them.
 pub(crate) const ARROW_UP: &str = "\u{e013}";
 pub(crate) const BACKSPACE: &str = "\u{e003}";
-const ENTER: &str = "\u{e007}";
+pub(crate) const ENTER: &str = "\u{e007}";
 
-fn assert_focused(browser: &Browser, css: &str) {
+pub(crate) fn assert_focused(browser: &Browser, css: &str) {
     browser.wait_for(
         &format!("the focus in {css}"),
         &format!("return document.activeElement.closest({})", json!(css)),
     );
 }
 
-fn message(browser: &Browser) -> Value {
+pub(crate) fn message(browser: &Browser) -> Value {
     browser.run("return document.querySelector('[data-message]').value", &json!([]))
 }
 

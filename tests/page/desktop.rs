@@ -52,7 +52,7 @@ pub(crate) fn wait_for_card(browser: &Browser, text: &str) {
 }
 
 /// Returns the arguments of the calls of a command.
-fn calls(browser: &Browser, command: &str) -> Vec<Value> {
+pub(crate) fn calls(browser: &Browser, command: &str) -> Vec<Value> {
     let script =
         "return __TAURI__.fake.calls.filter(([name]) => name === arguments[0]).map(it => it[1])";
     let calls = browser.run(script, &json!([command]));
@@ -60,7 +60,7 @@ fn calls(browser: &Browser, command: &str) -> Vec<Value> {
 }
 
 /// Waits until a command was called with this.
-fn wait_for_call(browser: &Browser, command: &str, arguments: &Value) {
+pub(crate) fn wait_for_call(browser: &Browser, command: &str, arguments: &Value) {
     browser.wait_for(
         command,
         &format!(
@@ -153,9 +153,14 @@ fn questions_of_the_runtime_are_answered_in_the_chat() {
 
 /// The answers that the page has sent to questions of the runtime.
 pub(crate) fn answers(browser: &Browser) -> Vec<Value> {
+    sent(browser, "permission_answer")
+}
+
+/// The requests of a kind that the page has sent to the runtime.
+pub(crate) fn sent(browser: &Browser, kind: &str) -> Vec<Value> {
     let sent = calls(browser, "chat_send").into_iter();
     let lines = sent.map(|call| serde_json::from_str(call["line"].as_str().unwrap()).unwrap());
-    lines.filter(|line: &Value| line["kind"] == "permission_answer").collect()
+    lines.filter(|line: &Value| line["kind"] == kind).collect()
 }
 
 /// Waits until presses on the open form count.

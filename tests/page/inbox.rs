@@ -66,6 +66,21 @@ fn a_reload_and_a_killed_desk_lose_nothing() {
     );
 }
 
+/// The link is followed in the tab that asks for a code: the browser does not load the page again.
+#[test]
+fn a_code_is_taken_from_the_address_of_a_page_that_is_open() {
+    let Some(browser) = callgate_testkit::browser::Browser::start(800, 600) else { return };
+    let desk = crate::fixture::Stage::without_phone();
+    let link = link(&desk);
+    browser.open(link.split('#').next().unwrap());
+    browser.wait_for("it asks for a code", "return document.querySelector('[data-view=pair]')");
+    let _ = browser.run("window.isSame = true", &json!([]));
+    browser.open(&link);
+    wait_until_live(&browser);
+    assert_eq!(browser.run("return window.isSame", &json!([])), true);
+    assert!(!browser.run("return location.href", &json!([])).to_string().contains("code="));
+}
+
 #[test]
 fn a_code_that_is_used_twice_opens_nothing() {
     let Some((desk, browser)) = desk_with_page() else { return };

@@ -12,8 +12,10 @@ mod desktop;
 #[path = "../approval/fixture.rs"]
 #[allow(dead_code, reason = "the tests of the approval line use more of it")]
 mod fixture;
+mod forms;
 mod history;
 mod inbox;
 mod markdown;
+mod pictures;
 mod rules;
 mod stage;

@@ -173,7 +173,7 @@ function steps(place, question) {
   const { answer, outcome } = question;
   const level = ["pressed", "recorded", "read"].indexOf(answer);
   const denies = (outcome?.decision ?? decisionOf(question)) === "deny";
-  const names = ["Pressed", "Recorded in the ledger", "Read by the agent"];
+  const names = ["Pressed", "Recorded", "Read by the agent"];
   return html`<div class="steps ${denies ? "denies" : ""}" role="status">
     <strong class="steps-title"
       >${outcome ? decisionWords(outcome.decision) : denies ? "Denying" : "Answering"}</strong

@@ -50,7 +50,7 @@ export function questionCard(place, question, isCompact = false) {
     <div class="card-scroll" id="card-scroll" tabindex="-1">
       <div class="card-inner">
         ${title(question, isCompact ? timeLeft(place, question) : nothing)}
-        ${risks(row)} ${card ? content(place, question, card, isCompact) : loading}
+        ${card && isLongCommand(card) ? drawnBody(place, card) : nothing} ${risks(row)} ${card ? content(place, question, card, isCompact) : loading}
       </div>
     </div>
     ${answerBar(place, question, isCompact)}
@@ -61,15 +61,24 @@ export function questionCard(place, question, isCompact = false) {
 function title({ row, card }, more) {
   const words = (/** @type {string} */ text) =>
     html`<header class="card-title"><h1 id="card-title" class="grow">${text}</h1>${more}</header>`;
+  const below = (/** @type {string} */ deed, /** @type {unknown} */ headline) =>
+    html`<header class="card-title"><div class="grow"><p class="deed">${deed}</p>${headline}</div>${more}</header>`;
   if (card?.body.type === "plan") return words("Approve a plan");
-  if (card?.body.type === "ask" || card?.pickers.length) return words(`${agentName(row.agent)} asks you`);
-  return html`<header class="card-title">
-    <div class="grow">
-      <p class="deed">${row.deed}</p>
-      <h1 id="card-title" class="subject ${isHeadline(card) ? "" : "cut"}"><code>${subject(row, card)}</code></h1>
-    </div>
-    ${more}
-  </header>`;
+  const asks = `${agentName(row.agent)} asks you`;
+  if (card?.pickers.length === 1) return below(asks, html`<h1 id="card-title">${shown(card.pickers[0].question)}</h1>`);
+  if (card?.body.type === "ask" || card?.pickers.length) return words(asks);
+  const look = isLongCommand(card) ? "only-read" : isHeadline(card) ? "" : "cut";
+  return below(row.deed, html`<h1 id="card-title" class="subject ${look}"><code>${subject(row, card)}</code></h1>`);
+}
+
+/** Whether a question is about a command that is too long for a headline, and stands there as a whole. @param {Card | null} card */
+function isLongCommand(card) {
+  return card?.body.type === "command" && !isHeadline(card);
+}
+
+/** What a question is about, as far as its headline does not say it. @param {Answering} place @param {Card} card */
+function drawnBody({ app }, card) {
+  return html`<div class="card-body">${body(app, card.body, `body-${card.question}`, card.project, isHeadline(card))}</div>`;
 }
 
 /** Whether the headline is a whole command or path. @param {Card | null} card */
@@ -175,7 +184,7 @@ function content(place, question, card, isCompact) {
   const asked = whyAsked(card);
   const toggle = (/** @type {Event} */ event) =>
     app.setUnfolded(key, /** @type {HTMLDetailsElement} */ (event.target).open);
-  const drawn = body(app, card.body, `body-${card.question}`, card.project, isHeadline(card));
+  const isDrawn = isAsked || isLongCommand(card);
   const further = html`${risksInFull(question.row)}
     ${
       card.last_words
@@ -204,7 +213,7 @@ function content(place, question, card, isCompact) {
       ${isWhole ? numbered(app, `whole-${card.question}`, prettyJson(card.input)) : nothing}
     </details>
     ${place.makesRules ? makeRule(app, card) : nothing}`;
-  return html`${warnings(card)} ${isAsked ? nothing : html`<div class="card-body">${drawn}</div>`}
+  return html`${warnings(card)} ${isDrawn ? nothing : drawnBody(place, card)}
     ${pickers(place, question, card)} ${isCompact ? folded(place, question, card, further) : further}`;
 }
 
@@ -217,7 +226,7 @@ function folded(place, question, card, further) {
     app.setUnfolded(key, /** @type {HTMLDetailsElement} */ (event.target).open);
   return html`<details class="whole further" data-further ?open=${isOpen} @toggle=${toggle}>
     <summary>More answers and details</summary>
-    ${isOpen ? html`${moreAnswers(place, question, card)} ${further}` : nothing}
+    ${isOpen ? html`<div class="stack">${moreAnswers(place, question, card)} ${further}</div>` : nothing}
   </details>`;
 }
 
@@ -292,7 +301,7 @@ function pickers(place, question, card) {
     ${card.pickers.map(
       (picker) =>
         html`<section class="picker">
-          <h2>${shown(picker.question)}</h2>
+          ${card.pickers.length > 1 ? html`<h2>${shown(picker.question)}</h2>` : nothing}
           ${picker.many ? html`<p class="small muted">Choose as many as you like, then press Done.</p>` : nothing}
           ${picker.choices.map(
             (choice) =>

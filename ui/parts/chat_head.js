@@ -24,7 +24,7 @@ export function chatHead(chat, toggleList) {
       ${icon("back", "icon-l")}
     </button>
     <div class="grow">
-      <div class="who cut"><strong>${shown(title)}</strong></div>
+      <h1 class="who cut">${shown(title)}</h1>
       <button
         class="tiny muted cut folder"
         type="button"
@@ -128,8 +128,8 @@ function clearButton(chat, look, words) {
   </button>`;
 }
 
-/** @param {ChatSession} chat */
-function confirmClear(chat) {
+/** Asks before everything in a conversation is forgotten. @param {ChatSession} chat */
+export function confirmClear(chat) {
   const { app } = chat;
   const clear = () => {
     app.closeDialog();

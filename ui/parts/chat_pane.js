@@ -46,14 +46,18 @@ export function chatPane(chat, search, type) {
         ({ conversationId }) => conversationId,
         (one) => row(chat, one),
       )}
-      ${found.length ? nothing : html`<p class="small muted end-note">No conversation yet</p>`}
+      ${
+        found.length
+          ? nothing
+          : html`<p class="small muted end-note">${words ? "No title has these words" : "No conversation yet"}</p>`
+      }
     </nav>
   </section>`;
 }
 
 /** @param {ChatSession} chat @param {import("../chat_store.js").Conversation} one */
 function row(chat, { conversationId, title, updatedAt }) {
-  const asks = chat.app.questions.all().some(({ row }) => row.session === conversationId);
+  const asks = chat.app.questions.waitsIn(conversationId);
   return html`<a
     class="conversation"
     href="#/chat/${encodeURIComponent(conversationId)}"

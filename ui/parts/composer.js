@@ -38,6 +38,21 @@ export class Composer {
     this.app.update();
   }
 
+  /** Returns what is written and attached, and is empty from now on, so that the next message can begin. */
+  take() {
+    const { text, files, isEditing } = this;
+    this.clear();
+    return { text, files, isEditing };
+  }
+
+  /** Puts a message back that could not be sent, before what was written since. @param {ReturnType<Composer["take"]>} message */
+  restore({ text, files, isEditing }) {
+    this.text = [text, this.text].filter(Boolean).join("\n");
+    this.files = [...files, ...this.files];
+    this.isEditing ||= isEditing;
+    this.app.update();
+  }
+
   /** Puts the focus into the field. Returns false if there is none now. */
   focus() {
     const field = document.getElementById("chat-words");

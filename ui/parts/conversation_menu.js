@@ -28,6 +28,11 @@ export function conversationItems(chat, title) {
     }}>${icon(picture)}${words}</button>`;
   return html`${isKept ? item("rename", "edit", "Rename…", () => renameDialog(chat, title)) : nothing}
     ${turns.length ? item("export", "download", "Export as Markdown", () => exportTurns(turns, title)) : nothing}
+    ${
+      turns.length && chat.store.capabilities.has("compact")
+        ? item("compact", "fold", "Go on from a summary", () => void chat.summarise())
+        : nothing
+    }
     ${isKept ? item("delete", "deletes", "Delete…", () => deleteDialog(chat, title)) : nothing}
     <a class="menu-item" href="#/status">${icon("status")}State of the runtime</a>`;
 }

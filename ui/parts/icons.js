@@ -1,6 +1,7 @@
 // Icons, drawn by hand on a grid of 20.
 
 import { html, svg } from "../vendor/lit-html/lit-html.js";
+import { agentId } from "../words.js";
 
 /** @type {Record<string, string>} */
 const PATHS = {
@@ -42,6 +43,7 @@ const PATHS = {
   plus: "M10 4.5v11M4.5 10h11",
   keyboard: "M3 5.5h14v9H3zM6 8.5v.1M9 8.5v.1M12 8.5v.1M14.5 8.5v.1M6.5 11.8h7",
   copy: "M7.5 7.5h9v9h-9zM12.5 7.5v-4h-9v9h4",
+  fold: "M10 2.5v5M7.5 5.5 10 8l2.5-2.5M10 17.5v-5M7.5 14.5 10 12l2.5 2.5M3.5 10h13",
   down: "M10 4v11M5.5 10.5 10 15l4.5-4.5",
   branch: "M6 4.5v11M6 6a1.5 1.5 0 1 0 0-3 1.5 1.5 0 0 0 0 3M6 17a1.5 1.5 0 1 0 0-3 1.5 1.5 0 0 0 0 3M14 8a1.5 1.5 0 1 0 0-3 1.5 1.5 0 0 0 0 3M14 8c0 4-8 2-8 6",
   file: "M5.5 3h6l3.5 3.5V17h-9.5zM11.5 3v3.5H15",
@@ -59,6 +61,18 @@ export function icon(name, more = "") {
  */
 const AGENTS = {
   "claude-code": "M4.5 6.5 8 10l-3.5 3.5M9.5 14h6M14 4.5v4M12 6.5h4",
+  amp: "M11 3.5 5.5 11H10l-1 5.5L14.5 9H10z",
+  cline: "M14.5 6.5a5.5 5.5 0 1 0 0 7M10 9v2",
+  copilot: "M4 11a3 3 0 0 1 6 0 3 3 0 0 1 6 0M4 11v2.5c3.5 3 8.5 3 12 0V11M7 7.5 8.5 5h3L13 7.5",
+  droid: "M5 9h10v6.5H5zM8 12v.1M12 12v.1M10 9V6M8.5 5h3",
+  goose: "M6 16c-2-4 1-6 4-6s2.5-6 5-6l2 1.5M6 16h7c2-1 2-4 0-5",
+  grok: "M5 15 15 5M5 9a5.5 5.5 0 0 1 7-4M15 11a5.5 5.5 0 0 1-7 4",
+  kilo: "M6 4v12M14 4 6.5 10 14 16",
+  kimi: "M14.5 12.5A6 6 0 1 1 8 5a5 5 0 0 0 6.5 7.5z",
+  opencode: "M4.5 4.5h11v11h-11zM8 8h4v4H8z",
+  openhands: "M6 11V6.5M9 10V4.5M12 10V5M15 11.5v-4M6 11c0 4 2 6 4.5 6s4.5-2 4.5-5.5",
+  pi: "M4.5 6.5h11M8 6.5V15M12.5 6.5V13a2 2 0 0 0 2 2",
+  qwen: "M10 4a6 6 0 1 0 0 12 6 6 0 0 0 0-12M12 12l4 4",
   codex: "M7.5 5 3.5 10l4 5M12.5 5l4 5-4 5M11 8v4M9 8v4",
   callgate: "M5 16V9a5 5 0 0 1 10 0v7M10 9v7",
   gemini: "M7 4.5a5.5 5.5 0 0 0 0 11M13 4.5a5.5 5.5 0 0 1 0 11M10 7v6",
@@ -67,8 +81,7 @@ const AGENTS = {
 
 /** The picture of an agent, or its first letter. @param {string | null} agent */
 export function agentIcon(agent) {
-  const known = { claude: "claude-code", "Claude Code": "claude-code", Codex: "codex", "A script": "script" };
-  const path = AGENTS[known[/** @type {keyof known} */ (agent)] ?? agent ?? ""];
+  const path = AGENTS[agentId(agent)];
   return html`<span class="avatar" aria-hidden="true"
     >${path ? html`<svg class="icon" viewBox="0 0 20 20">${svg`<path d=${path}></path>`}</svg>` : (agent || "?").charAt(0)}</span
   >`;

@@ -87,9 +87,9 @@ export function hoursPlot(app, figures) {
     app.update();
   };
   const sum = bars.reduce((sum, bar) => sum + total(bar), 0);
-  const ends = [bars[0], bars[bars.length - 1]].map(
-    (bar) => html`<span>${bar ? time(bar.at, span) : ""}</span>`,
-  );
+  const ends = bars
+    .filter((_, at) => at === 0 || at === bars.length - 1)
+    .map((bar) => html`<span>${time(bar.at, span)}</span>`);
   return html`<figure class="plot panel wide">
     <figcaption>
       <h2 class="sub">Calls per hour</h2>

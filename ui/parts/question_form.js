@@ -12,15 +12,18 @@ import { shown } from "./text.js";
 
 /**
  * Draws the form.
- * @param {AgentQuestion} asked @param {string} problem why the last answer was refused
+ * @param {AgentQuestion} asked
+ * @param {{problem: string, isSettling: boolean}} state why the last answer was refused, and whether the
+ *   form has just appeared, so that no press on it counts yet
  * @param {(outcome: "answered" | "declined", values?: AnswerValues) => void} answer
  */
-export function questionForm(asked, problem, answer) {
+export function questionForm(asked, { problem, isSettling }, answer) {
   const submit = (/** @type {SubmitEvent} */ event) => {
     event.preventDefault();
     answer("answered", formValues(asked.fields, new FormData(/** @type {HTMLFormElement} */ (event.target))));
   };
-  return html`<form class="question-form" data-question=${asked.question} @submit=${submit}>
+  const blocked = isSettling ? "true" : "false";
+  return html`<form class="question-form" data-question=${asked.question} ?data-settling=${isSettling} @submit=${submit}>
     ${asked.server ? html`<p class="small muted">The MCP server <b>${shown(asked.server)}</b> asks you</p>` : nothing}
     <h1>${shown(asked.text)}</h1>
     ${
@@ -34,8 +37,8 @@ export function questionForm(asked, problem, answer) {
     ${asked.fields.map((one) => field(one, one.title === asked.text))}
     ${problem ? html`<p class="note red" role="alert">${icon("warning")}<span>${shown(problem)}</span></p>` : nothing}
     <div class="question-buttons">
-      <button class="button" type="button" data-decline @click=${() => answer("declined")}>Decline</button>
-      <button class="button primary" type="submit" data-answer>${asked.fields.length ? "Answer" : "Agree"}</button>
+      <button class="button" type="button" data-decline aria-disabled=${blocked} @click=${() => answer("declined")}>Decline</button>
+      <button class="button primary" type="submit" data-answer aria-disabled=${blocked}>${asked.fields.length ? "Answer" : "Agree"}</button>
     </div>
   </form>`;
 }
@@ -86,7 +89,7 @@ function choices(one) {
       html`<label class="question-choice"
         ><input type=${kind} name=${one.name} .value=${value} ?checked=${isChosen(value)} ?required=${must} /><span
           class="grow"
-          >${shown(title)}<span class="small muted"> ${shown(description ?? "")}</span></span
+          >${shown(title)}${description ? html`<span class="about">${shown(description)}</span>` : nothing}</span
         ></label
       >`,
   )}

@@ -31,6 +31,10 @@ export function runtimeNote(chat) {
       ${restartButton(chat)}
     </div>`;
   }
+  if (chat.isSummarising)
+    return html`<div class="note runtime-note" role="status" data-summarising>
+      <span class="spinner"></span><span>The model summarises the conversation…</span>
+    </div>`;
   const turn = chat.store.working(chat.conversation);
   const silence = chat.store.silence(chat.conversation, chat.app.now);
   if (!turn || !silence) return nothing;

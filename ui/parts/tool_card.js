@@ -2,7 +2,9 @@
 
 import { html, nothing } from "../vendor/lit-html/lit-html.js";
 import { counted, cutMiddle, relativePath } from "../words.js";
+import { readUnifiedDiff } from "../unified_diff.js";
 import { body, steps } from "./bodies.js";
+import { diff } from "./diff.js";
 import { icon } from "./icons.js";
 import { numbered, shown } from "./text.js";
 
@@ -15,6 +17,10 @@ import { numbered, shown } from "./text.js";
 const MOST_OUTPUT = 6_000;
 /** How much is shown of what a running tool has printed. */
 const MOST_LIVE = 1_200;
+/** A longer text is not read as a diff. */
+const LONGEST_DIFF = 200_000;
+/** How many diffs are kept. */
+const MOST_DIFFS = 50;
 /** How much of a path or command is shown on the line of a card, in characters. */
 const LONGEST_SUBJECT = 96;
 /** The colours that a program prints for a terminal. */
@@ -27,8 +33,8 @@ export function toolCard(app, turn, part) {
   const isOpen = app.isUnfolded(key);
   const toggle = (/** @type {Event} */ event) =>
     app.setUnfolded(key, /** @type {HTMLDetailsElement} */ (event.target).open);
-  const failed = part.isOver ? failure(part.result) : "";
-  const isBad = part.isError || failed !== "";
+  const failed = part.isOver ? failure(part.result) || (part.isError ? wentWrong(part.result) : "") : "";
+  const isBad = failed !== "";
   const state = !part.isOver
     ? html`<span class="spinner"></span>`
     : icon(isBad ? "cross" : "check", isBad ? "is-bad" : "is-good");
@@ -69,14 +75,14 @@ function content(app, key, part, isBad) {
     case "edit":
     case "notebook":
     case "patch":
-      if (isBad) return [drawn(), plainOutput(output)];
-      return typeof result?.diff === "string" && result.diff ? diffText(result.diff) : drawn();
+      if (isBad) return [drawn(), plainOutput(app, key, output)];
+      return (typeof result?.diff === "string" && changesIn(app, key, result.diff)) || drawn();
     case "read":
       return html`<div class="tool-body output">${
         output ? numbered(app, key, output.slice(0, MOST_OUTPUT), result?.firstLine) : body(app, card.body, key, folder)
       }</div>${rest(output)}`;
     default:
-      return [drawn(), output ? plainOutput(output) : nothing];
+      return [drawn(), output ? plainOutput(app, key, output) : nothing];
   }
 }
 
@@ -89,6 +95,11 @@ function failure(result) {
   if (result.timedOut === true) return "time limit";
   if (typeof result.signal === "string") return result.signal;
   return Number.isInteger(result.exitCode) && result.exitCode !== 0 ? `exit code ${result.exitCode}` : "";
+}
+
+/** Returns what became of a call that did nothing. @param {any} result */
+function wentWrong(result) {
+  return result?.denied === true ? "denied" : result?.interrupted === true ? "interrupted" : "failed";
 }
 
 /** Returns how a command ended. @param {any} result */
@@ -113,25 +124,30 @@ function lastPart(line) {
   return line.replace(/\r+$/, "").split("\r").pop() ?? "";
 }
 
-/** @param {string} text */
-function plainOutput(text) {
-  const isDiff = /^(---|\+\+\+|@@) /m.test(text);
-  return isDiff
-    ? diffText(text)
-    : html`<pre class="tool-text output" tabindex="0" role="region" aria-label="Output">${shown(
-        text.slice(0, MOST_OUTPUT),
-      )}</pre>${rest(text)}`;
+/** @param {App} app @param {string} key @param {string} text */
+function plainOutput(app, key, text) {
+  return changesIn(app, key, text) ?? html`<pre class="tool-text output" tabindex="0" role="region" aria-label="Output">${shown(
+    text.slice(0, MOST_OUTPUT),
+  )}</pre>${rest(text)}`;
 }
 
-/** @param {string} text */
-function diffText(text) {
-  const lines = text.slice(0, MOST_OUTPUT).split("\n");
-  return html`<pre class="tool-text output" tabindex="0" role="region" aria-label="Changes">${lines.map(
-    (line) => {
-      const tone = line.startsWith("+") ? "added" : line.startsWith("-") ? "removed" : "";
-      return html`<span class="diff-line ${tone}">${shown(line)}${"\n"}</span>`;
-    },
-  )}</pre>${rest(text)}`;
+/** The diffs that were read last. @type {Map<string, {text: string, files: ReturnType<typeof readUnifiedDiff>}>} */
+const readDiffs = new Map();
+
+/** Shows the changes that a diff names, or returns null if the text is none. @param {App} app @param {string} key @param {string} text */
+function changesIn(app, key, text) {
+  let known = readDiffs.get(key);
+  if (known?.text !== text) {
+    if (readDiffs.size > MOST_DIFFS) readDiffs.clear();
+    known = { text, files: text.length > LONGEST_DIFF ? [] : readUnifiedDiff(text) };
+    readDiffs.set(key, known);
+  }
+  const { files } = known;
+  if (!files.length) return null;
+  return html`<div class="tool-body output" role="group" aria-label="Changes">${files.map(({ path, changes }, at) => [
+    files.length > 1 ? html`<p class="path">${icon("file")}<code>${shown(path)}</code></p>` : nothing,
+    diff(app, `${key}.${at}`, changes),
+  ])}</div>`;
 }
 
 /** @param {string} text */

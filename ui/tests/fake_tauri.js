@@ -6,7 +6,7 @@
  *   a bare runtime knows no extensions; a desk has locked its inbox, unless the key is "good"
  */
 export function fakeTauri({ folder = "/home/ada/engine", theme = "system", desk = "none", isBare = false } = {}) {
-  const known = ["hello", "permission", "modes", "edit", "list_models", "conversations", "load_events", "cancel"];
+  const known = ["hello", "permission", "modes", "edit", "list_models", "conversations", "load_events", "cancel", "compact"];
   const capabilities = isBare ? ["streaming", "tools"] : known;
   const session = "5e551000";
   const conversation = "c1";
@@ -49,6 +49,13 @@ export function fakeTauri({ folder = "/home/ada/engine", theme = "system", desk 
     if (desk === "locked") askAtDesk(card);
     reply(id, "tool_use", { data: { toolId: data.toolId, toolName: data.toolName, input: data.input } });
     reply(id, "permission_request", { data: { ...data, card } });
+  };
+  const askForm = (id) => {
+    const question = `f-${id}`;
+    questions.set(question, { turn: id, toolId: "t4" });
+    const options = ["bash", "fish"].map((value) => ({ value, title: value }));
+    const field = { name: "1", title: "Which shells?", required: true, type: "several_of", options, freeText: true };
+    reply(id, "question", { data: { question, toolId: "t4", text: "Which shells?", fields: [field] } });
   };
   /** The card that the runtime sends with a question. */
   const cardFor = ({ question, toolName, title, input, deadline, canAllowAlways }, deed, body) => {
@@ -118,6 +125,8 @@ export function fakeTauri({ folder = "/home/ada/engine", theme = "system", desk 
         canAllowAlways: false,
         deadline: deadline(),
       }, "Run a command", { type: "command", segments: [{ text: "make test 'a b'", style: "word", break: false }], description: null }),
+    form: (id) => askForm(id),
+    both: (id) => [turns.run(id), askForm(id)],
     stall: (id) => say(id, "One moment "),
     die: (id) => {
       emit("failed", { id, error: "the runtime has ended" });
@@ -162,9 +171,21 @@ export function fakeTauri({ folder = "/home/ada/engine", theme = "system", desk 
       reply(turn, "permission_resolved", { data: { question, decision, text: "Answered here" } });
       reply(id, "done", {});
       reply(turn, "tool_result", { data: { toolId, toolName: "", result, isError: !isAllowed } });
+      if ([...questions.values()].some((other) => other.turn === turn)) return;
       say(turn, isAllowed ? `It was allowed: ${decision.replace("_", " ")}.` : `It was denied: ${message ?? "without words"}.`);
       endTurn(turn);
     },
+    question_answer: (id, { question, outcome, values }) => {
+      const { turn } = questions.get(question) ?? {};
+      if (!turn) return reply(id, "error", { error: "no question with this id waits" });
+      questions.delete(question);
+      reply(turn, "question_resolved", { data: { question, outcome, text: "Answered here" } });
+      reply(id, "done", {});
+      if ([...questions.values()].some((other) => other.turn === turn)) return;
+      say(turn, outcome === "answered" ? `Your answer: ${Object.values(values).flat().join(" and ")}.` : "You declined.");
+      endTurn(turn);
+    },
+    compact: (id) => reply(id, "done", { data: { kind: "compact", conversationId: conversation, replaced: state.length } }),
     cancel: (id, { target }) => {
       reply(id, "done", {});
       endTurn(target, "cancelled");

@@ -2,11 +2,12 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { readUnifiedDiff } from "../unified_diff.js";
 import { codePieces } from "../parts/code_colours.js";
 import { editProblem, memberSpan, textOf, withText } from "../json_edit.js";
 import { PressGuard, SETTLE_MS } from "../press_guard.js";
 import { filterOf, formatRoute, pairingCode, parseRoute } from "../router.js";
-import { duration, outcomeWords, remaining, visibleParts, whyAsked } from "../words.js";
+import { agentId, agentName, duration, outcomeWords, remaining, visibleParts, whyAsked } from "../words.js";
 
 test("why somebody is asked, and what happens without an answer, by kind of question", () => {
   const card = {
@@ -118,6 +119,8 @@ test("an outcome says who, and where", () => {
   const you = { ...outcome, by: "you", text: "Allowed by you" };
   assert.equal(outcomeWords({ ...you, channel: "terminal" }), "Allowed by you in the terminal.");
   assert.equal(outcomeWords({ ...you, channel: "viewer" }), "Allowed by you.");
+  const ruled = { decision: "allow", by: "rule", channel: "rule", text: "Allowed by rule `tests` (rules.toml:2): it is `make`" };
+  assert.equal(outcomeWords(ruled), "Allowed by rule “tests”.");
   assert.equal(outcomeWords({ decision: "timeout", by: null, channel: null, text: null }), "No answer.");
 });
 
@@ -132,4 +135,47 @@ test("code is coloured, and nothing of it changes", () => {
     const code = 'let "a\\"b\n/* x\n\'y` # -- <!-- select 0x1F 1.5\n+z\u{1f600}\r\n"""';
     assert.equal(codePieces(info, code).map(({ text }) => text).join(""), code, info);
   }
+});
+
+test("a unified diff is read with the numbers of its lines, and other text is none", () => {
+  const text = [
+    "--- a/src/a.rs\t2026-01-01",
+    "+++ b/src/a.rs",
+    "@@ -3,3 +3,3 @@ fn main() {",
+    " kept",
+    "--- old",
+    "+new",
+    "",
+    "\\ No newline at end of file",
+    "@@ -9 +9 @@",
+    "-x",
+    "+y",
+    "--- /dev/null",
+    "+++ b/b.rs",
+    "@@ -0,0 +1 @@",
+    "+first",
+  ].join("\n");
+  const files = readUnifiedDiff(text);
+  assert.deepEqual(
+    files.map(({ path, changes }) => [path, changes.map(({ lines }) => lines.map((one) => [one.op, one.old, one.new, one.text]))]),
+    [
+      [
+        "src/a.rs",
+        [
+          [[" ", 3, 3, "kept"], ["-", 4, null, "-- old"], ["+", null, 4, "new"], [" ", 5, 5, ""]],
+          [["-", 9, null, "x"], ["+", null, 9, "y"]],
+        ],
+      ],
+      ["b.rs", [[["+", null, 1, "first"]]]],
+    ],
+  );
+  assert.deepEqual(readUnifiedDiff("--- a\n+++ b\nno hunk"), []);
+  assert.deepEqual(readUnifiedDiff("1 + 1\n- a list"), []);
+});
+
+test("an agent is known by the name that it has for programs and by the one for people", () => {
+  const pairs = [["claude", "claude-code"], ["Claude Code", "claude-code"], ["Codex", "codex"], ["gemini", "gemini"]];
+  for (const [agent, id] of pairs) assert.equal(agentId(agent), id);
+  assert.deepEqual(["qwen", "Qwen Code", "another", null].map(agentName), ["Qwen Code", "Qwen Code", "another", "An agent"]);
+  assert.equal(agentId("another"), "another");
 });

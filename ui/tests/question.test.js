@@ -45,8 +45,8 @@ test("a question is open until it is resolved or its turn is over", () => {
   store.entered({ session: "s", folder: "/w" });
   store.requested({ id: "1", kind: "user_message", message: "Go", metadata: { conversationId: "c" } }, 1);
   const data = { question: "q", toolId: "t", text: "Which?", fields: [] };
-  store.replied({ type: "question", id: "1", data }, 2);
-  assert.deepEqual([...store.asked.values()], [{ data, request: "1", conversation: "c" }]);
+  store.replied({ type: "question", id: "1", data, timestamp: 2 }, 2);
+  assert.deepEqual([...store.asked.values()], [{ data, request: "1", conversation: "c", at: 2 }]);
   assert.equal(store.isAsking(store.turns("c")[0]), true);
   store.replied({ type: "question_resolved", id: "1", data: { question: "q" } }, 3);
   assert.equal(store.asked.size, 0);

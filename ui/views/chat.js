@@ -2,12 +2,14 @@
 
 import { html, nothing } from "../vendor/lit-html/lit-html.js";
 import { repeat } from "../vendor/lit-html/directives/repeat.js";
-import { chatHead } from "../parts/chat_head.js";
+import { chatHead, confirmClear } from "../parts/chat_head.js";
 import { chatPane } from "../parts/chat_pane.js";
 import { chatTurn } from "../parts/chat_turn.js";
 import { Composer } from "../parts/composer.js";
 import { folderChoice } from "../parts/folder_choice.js";
 import { icon, openGate } from "../parts/icons.js";
+import { PressGuard } from "../press_guard.js";
+import { TOO_SOON } from "../answering.js";
 import { questionForm } from "../parts/question_form.js";
 import { runtimeNote } from "../parts/runtime_note.js";
 import { shown } from "../parts/text.js";
@@ -20,6 +22,13 @@ const MOST_TURNS = 30;
 const BEGINS = /^[\p{L}\p{N}/]$/u;
 /** A device without a mouse covers half of the page with its keyboard once a field has the focus. */
 const TOUCHED = matchMedia("(pointer: coarse)");
+
+/** What can be typed in place of a message. */
+const COMMANDS = /** @type {Record<string, (chat: import("../chat_session.js").ChatSession) => void>} */ ({
+  "/clear": (chat) => confirmClear(chat),
+  "/compact": (chat) => void chat.summarise(),
+  "/new": (chat) => void chat.createConversation(),
+});
 
 export class ChatView {
   #chat;
@@ -41,6 +50,8 @@ export class ChatView {
   #wasCardFocused = false;
   /** Why an answer to a question was refused. */
   #refused = { question: "", why: "" };
+  /** Since when a form has been shown. */
+  #formGuard = new PressGuard();
 
   /** @param {App} app */
   constructor(app) {
@@ -102,9 +113,19 @@ export class ChatView {
   }
 
   #say() {
+    const command = COMMANDS[this.#composer.text.trim()];
+    if (command && !this.#composer.files.length) {
+      this.#composer.clear();
+      return command(this.#chat);
+    }
     this.#isAtEnd = true;
     this.#follow();
-    this.#chat.say(this.#composer, () => this.#composer.clear());
+    this.#send(this.#composer.take());
+  }
+
+  /** @param {ReturnType<Composer["take"]>} message */
+  async #send(message) {
+    if (!(await this.#chat.say(message))) this.#composer.restore(message);
   }
 
   /** @param {string} key @param {number} at when it was pressed @returns {boolean} whether it means something here */
@@ -278,7 +299,7 @@ export class ChatView {
 
   /** The first open question of this conversation, answered as in the inbox. */
   #question() {
-    const asked = [...this.#chat.store.asked.values()].find((one) => one.conversation === this.#chat.conversation);
+    const asked = this.app.questions.formIn(this.#chat.conversation);
     if (asked) return this.#form(asked.data);
     const found = this.app.questions.shownIn(this.#chat.conversation);
     if (!found) return nothing;
@@ -293,11 +314,17 @@ export class ChatView {
 
   /** A question of the model or of a tool server. @param {import("../chat_store.js").AgentQuestion["data"]} asked */
   #form(asked) {
+    const { app } = this;
     const problem = this.#refused.question === asked.question ? this.#refused.why : "";
-    const form = questionForm(asked, problem, async (outcome, values) => {
+    const key = `${asked.question} ${app.appearances}`;
+    this.#formGuard.show(key, performance.now());
+    const settling = this.#formGuard.remaining(key, performance.now());
+    if (settling > 0) setTimeout(() => app.update(), settling + 5);
+    const form = questionForm(asked, { problem, isSettling: settling > 0 }, async (outcome, values) => {
+      if (this.#formGuard.remaining(key, performance.now()) > 0) return app.toast(TOO_SOON);
       const why = await this.#chat.answerQuestion(asked.question, outcome, values);
       this.#refused = { question: asked.question, why };
-      this.app.update();
+      app.update();
     });
     return html`${repeat(
       [asked],

@@ -4,6 +4,7 @@
 //! Clicks and keys go through the browser's own input handling, so a test does what a person does:
 //! it cannot press what is covered or outside the window.
 
+mod gestures;
 mod webdriver;
 
 use std::fmt;
@@ -230,16 +231,6 @@ impl Browser {
             self.session.try_post(&format!("{path}/clear"), &json!({}))?;
             self.session.try_post(&format!("{path}/value"), &json!({ "text": text })).map(drop)
         });
-    }
-
-    /// Presses keys one after the other, wherever the focus is.
-    pub fn press_keys(&self, keys: &str) {
-        let actions: Vec<Value> = keys
-            .chars()
-            .flat_map(|key| ["keyDown", "keyUp"].map(|kind| json!({ "type": kind, "value": key })))
-            .collect();
-        let source = json!({ "type": "key", "id": "keyboard", "actions": actions });
-        self.session.post("actions", &json!({ "actions": [source] }));
     }
 
     /// Returns a picture of what is seen, as a PNG file in base64.

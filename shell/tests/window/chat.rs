@@ -303,3 +303,54 @@ fn large_messages_arrive_in_order() {
     let large = |event: &&Value| event[0] == "request" && event[2].as_u64() > Some(40_000);
     assert_eq!(events.as_array().unwrap().iter().filter(large).count(), 2);
 }
+
+/// Writes a picture of the window for the guide to `docs/pictures`.
+#[test]
+#[ignore = "takes a picture for people to look at"]
+fn picture_of_the_window() {
+    let edit = json!({
+        "path": "src/week.rs",
+        "oldText": "    date.days_from_sunday()\n",
+        "newText": "    // The report's weeks are ISO weeks.\n    date.days_from_monday()\n",
+    });
+    let model = Messages::start([
+        Turn::text("I look at how the week is counted.")
+            .tool("read_file", json!({ "path": "src/week.rs" })),
+        Turn::text(
+            "`week_start` counts from Sunday, but the report asks for the ISO week, which begins on \
+             **Monday**. So on a Monday the first day is lost.",
+        )
+        .tool("edit_file", edit),
+    ]);
+    let Some(stage) = with_model(&model) else { return };
+    fs::create_dir(stage.path("work/src")).unwrap();
+    let code = "/// Returns how many days of the week have passed.\n\
+        fn week_start(date: Date) -> u8 {\n    date.days_from_sunday()\n}\n";
+    fs::write(stage.path("work/src/week.rs"), code).unwrap();
+    stage.begin_chat();
+    stage.say("Why does the report lose its Mondays? Mend it.");
+    stage.page.wait_for_text(".chat-question .card", "week.rs");
+    stage.page.wait_for(
+        "presses count",
+        "return document.querySelector('.chat-question [data-press=allow][aria-disabled=false]')",
+    );
+    let folder = "document.querySelector('.folder').textContent = 'report · /home/ada/report'";
+    let _ = stage.page.run(folder, &json!([]));
+    let file = tools::repo_root().join("docs/pictures/shell.png");
+    let picture = base64(&stage.page.picture());
+    fs::write(file, picture).unwrap();
+}
+
+/// Decodes a text of base64.
+fn base64(text: &str) -> Vec<u8> {
+    let mut program = Command::new("base64");
+    program.arg("-d").stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = program.spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    let text = text.to_owned();
+    let writing =
+        std::thread::spawn(move || std::io::Write::write_all(&mut input, text.as_bytes()));
+    let output = child.wait_with_output().unwrap();
+    writing.join().unwrap().unwrap();
+    output.stdout
+}

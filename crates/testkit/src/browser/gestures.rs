@@ -1,0 +1,55 @@
+//! What hands do at a keyboard and with a mouse, by the browser's own input handling.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::{Browser, ELEMENT};
+
+impl Browser {
+    /// Presses keys one after the other, wherever the focus is.
+    pub fn press_keys(&self, keys: &str) {
+        let presses = keys.chars().flat_map(|key| [("keyDown", key), ("keyUp", key)]);
+        self.act_on_keys(presses);
+    }
+
+    /// Presses keys together, such as Ctrl and V, wherever the focus is.
+    pub fn press_together(&self, keys: &str) {
+        let down = keys.chars().map(|key| ("keyDown", key));
+        self.act_on_keys(down.chain(keys.chars().rev().map(|key| ("keyUp", key))));
+    }
+
+    fn act_on_keys(&self, presses: impl Iterator<Item = (&'static str, char)>) {
+        let actions: Vec<Value> =
+            presses.map(|(kind, key)| json!({ "type": kind, "value": key })).collect();
+        let source = json!({ "type": "key", "id": "keyboard", "actions": actions });
+        self.session.post("actions", &json!({ "actions": [source] }));
+    }
+
+    /// Turns the wheel of the mouse over an element. Down is positive.
+    pub fn scroll(&self, css: &str, pixels: i32) {
+        let element = self.find(css).unwrap_or_else(|| panic!("{css} is not there"));
+        let action = json!({
+            "type": "scroll", "x": 0, "y": 0, "deltaX": 0, "deltaY": pixels,
+            "origin": { ELEMENT: element },
+        });
+        let source = json!({ "type": "wheel", "id": "wheel", "actions": [action] });
+        self.session.post("actions", &json!({ "actions": [source] }));
+    }
+
+    /// Drops files of this machine onto the middle of an element, as from a file manager.
+    pub fn drop_files(&self, css: &str, files: &[&Path]) {
+        let place = self.run(
+            "const { x, y, width, height } = document.querySelector(arguments[0]).getBoundingClientRect();
+            return [x + width / 2, y + height / 2]",
+            &json!([css]),
+        );
+        let data = json!({ "items": [], "files": files, "dragOperationsMask": 1 });
+        for kind in ["dragEnter", "dragOver", "drop"] {
+            let event = json!({ "type": kind, "x": place[0], "y": place[1], "data": data });
+            self.cdp("Input.dispatchDragEvent", &event);
+            // The page has taken it once it answers: only then can something be dropped.
+            let _ = self.run("return document.body.offsetWidth", &json!([]));
+        }
+    }
+}
