@@ -65,7 +65,7 @@ fn drawn(files: &Value) -> String {
     out
 }
 
-fn undo(agent: &mut Runtime, more: Value) -> Value {
+fn undo(agent: &mut Runtime, more: &Value) -> Value {
     let mut request = json!({"id": "undo", "kind": "undo_turn"});
     request.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
     agent.send(&request);
@@ -73,7 +73,7 @@ fn undo(agent: &mut Runtime, more: Value) -> Value {
 }
 
 fn undone(agent: &mut Runtime) -> usize {
-    let end = undo(agent, json!({}));
+    let end = undo(agent, &json!({}));
     assert_eq!(end["type"], "done", "{end}");
     end["data"]["restored"].as_array().unwrap().len()
 }
@@ -132,8 +132,8 @@ fn what_file_tools_changed_is_shown_and_put_back() {
     let entries: Vec<&str> = log.lines().filter(|line| line.contains("undo_turn")).collect();
     assert!(entries.iter().any(|entry| entry.contains("\"running\"")), "{log}");
     assert!(entries.iter().any(|entry| entry.contains("\"ran\"")), "{log}");
-    assert_eq!(undo(&mut agent, json!({}))["data"]["kind"], "not_found");
-    assert_eq!(undo(&mut agent, json!({"turn": told["turn"]}))["data"]["kind"], "not_found");
+    assert_eq!(undo(&mut agent, &json!({}))["data"]["kind"], "not_found");
+    assert_eq!(undo(&mut agent, &json!({"turn": told["turn"]}))["data"]["kind"], "not_found");
     agent.answer("2", "What now?");
     let last = fake.last().body.to_string();
     assert!(last.contains("The user has undone") && last.contains("new/b.txt"), "{last}");
@@ -203,7 +203,7 @@ fn a_rule_denies_an_undo_by_any_of_its_paths() {
     let mut agent = start(&setup);
     changes(&mut agent, "1");
     let setup = setup.rules(&deny);
-    let end = undo(&mut agent, json!({}));
+    let end = undo(&mut agent, &json!({}));
     assert_eq!(end["data"]["kind"], "denied", "{end}");
     assert!(setup.work().join("a.txt").exists() && setup.work().join("b.txt").exists());
 }
@@ -216,11 +216,11 @@ fn nothing_is_put_back_if_a_file_has_changed_since_unless_the_rest_is_wanted() {
     changes(&mut agent, "1");
     let read = |name: &str| fs::read_to_string(setup.work().join(name)).unwrap();
     fs::write(setup.work().join("b.txt"), "mine\n").unwrap();
-    let end = undo(&mut agent, json!({}));
+    let end = undo(&mut agent, &json!({}));
     assert_eq!(end["data"]["kind"], "changed", "{end}");
     assert!(end["error"].as_str().unwrap().contains("b.txt (it has changed since"), "{end}");
     assert_eq!((read("a.txt"), read("b.txt")), ("1\n".into(), "mine\n".into()));
-    let end = undo(&mut agent, json!({"partial": true}));
+    let end = undo(&mut agent, &json!({"partial": true}));
     assert_eq!(end["data"]["restored"].as_array().unwrap().len(), 1, "{end}");
     assert!(end["data"]["left"][0]["path"].as_str().unwrap().ends_with("b.txt"), "{end}");
     assert_eq!((read("a.txt"), read("b.txt")), ("0\n".into(), "mine\n".into()));
@@ -243,7 +243,7 @@ fn two_turns_are_undone_one_after_the_other() {
     changes(&mut agent, "3");
     assert_eq!(drawn(&diff(&mut agent)["files"]), "update a.txt\n  -1\n  +2\n  +3\n");
     // The earlier turn has to wait for the later one.
-    assert_eq!(undo(&mut agent, json!({"turn": first["turn"]}))["data"]["kind"], "changed");
+    assert_eq!(undo(&mut agent, &json!({"turn": first["turn"]}))["data"]["kind"], "changed");
     assert_eq!(undone(&mut agent), 1);
     assert_eq!(fs::read_to_string(setup.work().join("a.txt")).unwrap(), "1\n");
     assert_eq!(undone(&mut agent), 1);

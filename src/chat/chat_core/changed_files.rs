@@ -15,10 +15,8 @@ impl ChatCore {
         let TurnChanges { files, undone, unknown, .. } = changes;
         self.transcript.end(&self.page);
         if *files > 0 {
-            let next = match undone {
-                true => "which was undone",
-                false => "/diff shows it, /undo puts it back",
-            };
+            let next =
+                if *undone { "which was undone" } else { "/diff shows it, /undo puts it back" };
             self.note(&format!("Changed {}: {next}.", counted(*files, "file")));
         }
         if let Some(unknown) = unknown {
