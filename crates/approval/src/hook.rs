@@ -6,19 +6,20 @@
 //! thread: its start-up time is time that somebody waits.
 
 mod last_words;
+mod outcome;
 mod slow_desk;
 mod stdio;
 #[cfg(test)]
 mod tests;
 
-use std::io::{self, IsTerminal, Write};
-use std::os::fd::{AsFd, BorrowedFd};
+use std::io::{self, IsTerminal};
+use std::os::fd::AsFd;
 use std::panic::{self, AssertUnwindSafe};
 use std::process::ExitCode;
 use std::time::Duration;
 
 use callgate_wire::approval::{ApprovalRequest, ApprovalResponse, Decision, RequestKind};
-use callgate_wire::hook::agents::{AgentEvent, CLAUDE, CallFate, InputForm};
+use callgate_wire::hook::agents::{CLAUDE, CallFate, InputForm};
 use callgate_wire::hook::{
     self, AgentHookEvent, AgentHookInput, AgentProfile, HookReply, NotHookInput, bare_input,
 };
@@ -28,12 +29,11 @@ use rustix::process::{getcwd, getppid};
 use crate::asker::{self, Asker, AskerSettings, NoAnswer, UnreadAlarm, Unwanted, WordsLook};
 use crate::edit_lines::note_edit_lines;
 use last_words::TranscriptWatch;
+use outcome::{cannot_check, complain, denied, unusable};
 use slow_desk::SlowDesk;
 
+pub use outcome::HookOutcome;
 pub use slow_desk::RulesOnly;
-
-/// The exit code that agents take as a deny of a tool call, whatever was printed.
-const EXIT_DENY: u8 = 2;
 
 /// How long a desk may take to read a check before the hook reads the rules itself.
 const SLOW: Duration = Duration::from_secs(1);
@@ -63,19 +63,6 @@ pub struct HookCommand<'a> {
     pub without_desk: &'a dyn Fn(&ApprovalRequest) -> Result<ApprovalResponse, String>,
     /// Returns what decides about a check by the rules alone, while a desk does not read it.
     pub by_rules: &'a dyn Fn(&ApprovalRequest) -> RulesOnly,
-}
-
-/// What the hook does about one input.
-#[derive(Debug, PartialEq, Eq)]
-pub enum HookOutcome {
-    /// The decision, to be printed.
-    Decided(Vec<u8>),
-    /// Nothing is printed.
-    Silent,
-    /// Nobody could be asked, or nobody decided, for this reason: the agent asks in its own way.
-    Fallback(String),
-    /// The event is unknown, for this reason; at some events silence would be a yes.
-    Refused(String),
 }
 
 /// Serves an agent whose hook has an invalid command line: a tool call is denied, and every other
@@ -144,6 +131,10 @@ impl HookCommand<'_> {
         match read.event().kind() {
             None => HookOutcome::Silent,
             Some(RequestKind::Check) => match self.check(&read, unwanted) {
+                // A failed hook is a yes for most agents.
+                Ok(HookReply::Undecided) if read.agent().failures.exit != CallFate::Asked => {
+                    denied(read.known(), read.agent(), "nobody decided")
+                }
                 Ok(reply) => HookOutcome::of(reply, read.agent()),
                 Err(reason) => denied(read.known(), read.agent(), &reason),
             },
@@ -316,87 +307,14 @@ impl HookCommand<'_> {
         if let Some(context) = &mut request.context {
             context.settings_folder.clone_from(&self.settings_folder);
             context.gated.clone_from(&self.gated);
+            let other = self.agent.filter(|agent| *agent != input.agent());
+            context.hook_of = other.map(|agent| agent.word.to_owned());
         }
         if matches!(request.kind, RequestKind::Ask | RequestKind::Check) {
             note_edit_lines(&mut request);
         }
         Ok(request)
     }
-}
-
-impl HookOutcome {
-    /// Returns what is done with a reply to an agent.
-    fn of(reply: HookReply, agent: &AgentProfile) -> Self {
-        match reply {
-            HookReply::Line(line) => Self::Decided(line),
-            HookReply::Nothing => Self::Silent,
-            HookReply::Refusal(reason) => Self::Refused(reason),
-            HookReply::Undecided => {
-                Self::fallback("nobody decided: answer where the agent asks".to_owned(), agent)
-            }
-        }
-    }
-
-    /// Returns the outcome that has the agent ask in its own way. Most do so after a hook that
-    /// failed; the others do if it says nothing.
-    fn fallback(reason: String, agent: &AgentProfile) -> Self {
-        match agent.failures.exit {
-            CallFate::Denied => Self::Silent,
-            CallFate::GoesOn | CallFate::Asked => Self::Fallback(reason),
-        }
-    }
-
-    /// Prints the outcome and returns the exit code.
-    fn end(self, output: BorrowedFd<'_>) -> ExitCode {
-        match self {
-            Self::Silent => ExitCode::SUCCESS,
-            Self::Fallback(reason) => complain(&reason, 1),
-            Self::Refused(reason) => complain(&reason, EXIT_DENY),
-            Self::Decided(line) => match stdio::write_all(output, &line) {
-                Ok(()) => ExitCode::SUCCESS,
-                // Half a decision is none, and at some events none would be a yes.
-                Err(error) => complain(&format!("cannot print the decision: {error}"), EXIT_DENY),
-            },
-        }
-    }
-}
-
-/// Returns the outcome of an input that cannot be used: it denies a tool call, falls back where the
-/// agent would ask, and ignores a mere report.
-fn unusable(
-    agent: &'static AgentProfile,
-    reason: &str,
-    event: Option<&'static AgentEvent>,
-) -> HookOutcome {
-    let Some(event) = event else {
-        return match agent.failures.exit_two {
-            CallFate::Denied => HookOutcome::Refused(reason.to_owned()),
-            CallFate::GoesOn | CallFate::Asked => denied(agent.check(), agent, reason),
-        };
-    };
-    match (event.event, event.event.kind()) {
-        (_, Some(RequestKind::Check)) => denied(event, agent, reason),
-        (AgentHookEvent::PermissionDenied, _) => HookOutcome::Silent,
-        // A change of settings that could not be looked at might open the gate.
-        (AgentHookEvent::ConfigChange, _) => HookOutcome::of(hook::settings_refusal(reason), agent),
-        (_, Some(RequestKind::Ask)) => HookOutcome::fallback(reason.to_owned(), agent),
-        _ => HookOutcome::Silent,
-    }
-}
-
-/// Denies a tool call that could not be checked.
-fn denied(event: &AgentEvent, agent: &AgentProfile, reason: &str) -> HookOutcome {
-    HookOutcome::of(hook::refusal(event, &cannot_check(reason)), agent)
-}
-
-fn cannot_check(reason: &str) -> String {
-    format!("callgate cannot check this call, so it was not run: {reason}")
-}
-
-fn complain(reason: &str, code: u8) -> ExitCode {
-    // With standard error closed, nobody can be told.
-    writeln!(io::stderr(), "callgate hook: {reason}").ok();
-    ExitCode::from(code)
 }
 
 /// Returns the working folder of this process.

@@ -111,6 +111,8 @@ impl AgentHookEvent {
 /// The member of Claude Code's input that names the event.
 const EVENT: &str = "hook_event_name";
 
+/// The members on which a decision depends.
+const DECISIVE: [&str; 5] = [EVENT, "tool_name", "tool_input", "cwd", "session_id"];
 /// Grok's mark of a tool input of which it gives only a part.
 const TRUNCATED: &str = "toolInputTruncated";
 
@@ -182,6 +184,11 @@ impl<'a> AgentHookInput<'a> {
     /// Checks that the agent cannot mean anything else by this input than what is read here. Only
     /// an event that [decides](AgentHookEvent::decides) needs it.
     pub fn check_exact(&self) -> Result<(), InexactJson> {
+        // Two members may be the same one under different names.
+        let is_twice = |name: &&str| self.members.0.iter().filter(|(it, _)| it == name).count() > 1;
+        if DECISIVE.iter().any(is_twice) {
+            return Err(InexactJson::RepeatedKey);
+        }
         check_exact(self.text, MOST_LEVELS)
     }
 

@@ -32,6 +32,7 @@ pub fn answer(
         AgentHookEvent::PermissionDenied => {
             (event.form)(&decided(event, request, response).unwrap_or(HookAnswer::NoDecision))
         }
+        event if !event.decides() => HookReply::Undecided,
         _ => match decided(event, request, response) {
             Some(answer) => (event.form)(&answer),
             None => HookReply::Undecided,

@@ -1,6 +1,6 @@
 //! Codex.
 
-use std::time::Duration;
+use core::time::Duration;
 
 use super::claude::{deny_form, permission_form};
 use super::{
