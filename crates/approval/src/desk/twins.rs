@@ -130,12 +130,11 @@ impl Desk {
         let (reported, hook_of) = (&mut self.twins.reported, hook_of(request));
         reported.retain(|(until, ..)| *until > step.now.mono);
         let first = reported.iter().position(|(_, ran, by)| *ran == call && *by != hook_of);
-        match first {
-            Some(at) => drop(reported.swap_remove(at)),
-            None => {
-                reported.truncate(MOST - 1);
-                reported.insert(0, (step.now.mono + SOON, call, hook_of));
-            }
+        if let Some(at) = first {
+            reported.swap_remove(at);
+        } else {
+            reported.truncate(MOST - 1);
+            reported.insert(0, (step.now.mono + SOON, call, hook_of));
         }
         first.is_some()
     }

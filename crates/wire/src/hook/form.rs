@@ -82,6 +82,7 @@ pub(super) fn json(value: &RawValue) -> String {
 }
 
 /// Returns a text as a member's value.
+#[allow(clippy::unnecessary_wraps, reason = "the value of a member may be missing")]
 pub(super) fn word(text: &str) -> Option<String> {
     Some(quoted(text))
 }

@@ -1,4 +1,4 @@
-//! OpenHands.
+//! `OpenHands`.
 
 use super::super::form::{HookAnswer, HookReply, line, word};
 use super::{
@@ -8,7 +8,7 @@ use super::{
 use crate::hook::AgentHookEvent;
 use crate::raw::Members;
 
-/// OpenHands. The hooks of a project replace the user's.
+/// `OpenHands`. The hooks of a project replace the user's.
 pub static OPENHANDS: AgentProfile = AgentProfile {
     word: "openhands",
     id: "openhands",
