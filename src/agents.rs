@@ -10,33 +10,26 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
+use callgate_wire::hook::AgentProfile;
+use callgate_wire::hook::agents::{AgentSettingsPlace, CLAUDE, CODEX};
+
 use crate::config::Surroundings;
 use crate::program;
 
-/// How long an agent waits for a hook that may ask a person. It is longer than any question may
-/// take (`timeout_seconds` and `grace_seconds` at their largest), so that it is always the hook
-/// that gives up first: several agents take a hook that ran out of time for a yes.
-const ANSWER_LIMIT: Duration = Duration::from_mins(60 + 10 + 1);
-/// How long an agent waits for a hook that only notifies us. It never takes long, and if it did,
-/// the agent would hang.
-const SHORT: Duration = Duration::from_secs(10);
-/// Codex lets a hook at the end of a session take this long, and warns of any longer limit.
-const CODEX_SESSION_END: Duration = Duration::from_secs(3);
 /// How long `claude --version` may take.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// The first Claude Code whose `-p` runs ask `PermissionRequest` hooks. It also knows
 /// `PermissionDenied` and `ConfigChange`, and starts hooks without a shell; an older one may refuse
 /// a settings file with an event that it does not know.
 const FIRST_THAT_ASKS: [u32; 3] = [2, 1, 268];
+/// The events that an older one does not know.
+const NOT_IN_OLD_CLAUDE: [&str; 2] = ["PermissionDenied", "ConfigChange"];
 
 /// An agent with hooks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum CodingAgent {
-    /// Claude Code
-    Claude,
-    /// Codex
-    Codex,
-}
+pub(crate) type CodingAgent = &'static AgentProfile;
+
+/// The agents whose settings are changed here.
+pub(crate) const INSTALLABLE: [CodingAgent; 2] = [&CLAUDE, &CODEX];
 
 /// Whose settings: those of the user, or those of the project in the working folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,91 +38,51 @@ pub(crate) enum SettingsScope {
     Project,
 }
 
-impl CodingAgent {
-    /// Every agent that is known here.
-    pub(crate) const ALL: [Self; 2] = [Self::Claude, Self::Codex];
-
-    /// Returns its name for people.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Claude => "Claude Code",
-            Self::Codex => "Codex",
-        }
-    }
-
-    /// Returns the folder with its settings; `None` without a home folder.
-    pub(crate) fn folder(self, scope: SettingsScope, around: &Surroundings) -> Option<PathBuf> {
-        let (name, variable) = match self {
-            Self::Claude => (".claude", "CLAUDE_CONFIG_DIR"),
-            Self::Codex => (".codex", "CODEX_HOME"),
-        };
-        match (scope, around.variable(variable)) {
-            (SettingsScope::Project, _) => Some(around.absolute(name.as_ref())),
-            (SettingsScope::User, Some(folder)) => Some(around.absolute(folder.as_ref())),
-            (SettingsScope::User, None) => Some(around.home()?.join(name)),
-        }
-    }
-
-    /// Returns the files in that folder that can hold hooks; ours go into the first. Ours name
-    /// files of this user, so in a project they belong into the file that is not shared.
-    pub(crate) fn files(self, scope: SettingsScope) -> &'static [&'static str] {
-        match (self, scope) {
-            (Self::Claude, SettingsScope::User) => &["settings.json"],
-            (Self::Claude, SettingsScope::Project) => &["settings.local.json", "settings.json"],
-            (Self::Codex, _) => &["hooks.json"],
-        }
-    }
-
-    /// Returns its name on the hook's command line.
-    pub(crate) fn word(self) -> &'static str {
-        match self {
-            Self::Claude => "claude",
-            Self::Codex => "codex",
-        }
-    }
-
+/// An agent on this machine: its settings files, and what its version accepts.
+pub(crate) trait AgentOnDisk {
+    /// Returns the folder with its settings; `None` without a home folder, or if it has none.
+    fn folder(&self, scope: SettingsScope, around: &Surroundings) -> Option<PathBuf>;
+    /// Returns the files in that folder that can hold hooks; ours go into the first.
+    fn files(&self, scope: SettingsScope) -> &'static [&'static str];
     /// Returns true if the agent on PATH is a Claude Code that does not know everything that we
     /// install.
-    pub(crate) fn is_old_here(self) -> bool {
-        self == Self::Claude && claude_version().is_some_and(|it| is_old_claude(&it))
-    }
-
+    fn is_old_here(&self) -> bool;
     /// Returns true if the agent can start the program of a hook itself, without a shell.
-    pub(crate) fn starts_directly(self, is_old: bool) -> bool {
-        self == Self::Claude && !is_old
-    }
-
+    fn starts_directly(&self, is_old: bool) -> bool;
     /// Returns the events to install, and how long the agent is to wait for each. `is_old` is true
     /// for a Claude Code that does not know all of them.
-    pub(crate) fn events(self, is_old: bool) -> Vec<(&'static str, Duration)> {
-        let mut events = vec![
-            ("PreToolUse", ANSWER_LIMIT),
-            ("PermissionRequest", ANSWER_LIMIT),
-            ("PostToolUse", SHORT),
-            ("Stop", SHORT),
-        ];
-        match self {
-            Self::Claude => {
-                let of_new = [("PermissionDenied", ANSWER_LIMIT), ("ConfigChange", SHORT)];
-                events.extend(of_new.into_iter().filter(|_| !is_old));
-                events.extend([
-                    ("PostToolUseFailure", SHORT),
-                    ("SessionEnd", SHORT),
-                    ("Notification", SHORT),
-                    ("Elicitation", ANSWER_LIMIT),
-                ]);
-            }
-            Self::Codex => events.push(("SessionEnd", CODEX_SESSION_END)),
+    fn wanted_events(&self, is_old: bool) -> Vec<(&'static str, Duration)>;
+}
+
+impl AgentOnDisk for AgentProfile {
+    fn folder(&self, scope: SettingsScope, around: &Surroundings) -> Option<PathBuf> {
+        let AgentSettingsPlace { folder, variable, project_folder, .. } = self.settings;
+        match (scope, variable.and_then(|variable| around.variable(variable))) {
+            (SettingsScope::Project, _) => Some(around.absolute(project_folder?.as_ref())),
+            (SettingsScope::User, Some(folder)) => Some(around.absolute(folder.as_ref())),
+            (SettingsScope::User, None) => Some(around.home()?.join(folder)),
         }
-        events
     }
 
-    /// Returns what its user has to do next.
-    pub(crate) fn next(self) -> &'static str {
-        match self {
-            Self::Claude => "Claude Code sessions that are open now may have to be restarted.",
-            Self::Codex => "Codex sessions that are open now have to be restarted.",
+    fn files(&self, scope: SettingsScope) -> &'static [&'static str] {
+        match scope {
+            SettingsScope::User => self.settings.files,
+            SettingsScope::Project => self.settings.project_files,
         }
+    }
+
+    fn is_old_here(&self) -> bool {
+        *self == CLAUDE && claude_version().is_some_and(|it| is_old_claude(&it))
+    }
+
+    fn starts_directly(&self, is_old: bool) -> bool {
+        *self == CLAUDE && !is_old
+    }
+
+    fn wanted_events(&self, is_old: bool) -> Vec<(&'static str, Duration)> {
+        let is_known = |name: &str| !is_old || !NOT_IN_OLD_CLAUDE.contains(&name);
+        let events = self.events.iter().filter(|event| is_known(event.name));
+        events.filter_map(|event| Some((event.name, event.limit?))).collect()
     }
 }
 
@@ -166,8 +119,8 @@ mod tests {
 
     #[test]
     fn every_event_is_one_that_uninstall_knows() {
-        for agent in CodingAgent::ALL {
-            for (event, _) in agent.events(false) {
+        for agent in INSTALLABLE {
+            for (event, _) in agent.wanted_events(false) {
                 assert!(super::hooks::EVENTS.contains(&event), "{event}");
             }
         }

@@ -30,6 +30,7 @@ use std::time::Duration;
 use callgate_approval::asker::AskerSettings;
 use callgate_approval::desk::Unattended;
 use callgate_rules::UnclearCommands;
+use callgate_wire::hook::AgentProfile;
 
 pub(crate) use agent::AgentSettings;
 pub(crate) use change::{
@@ -75,7 +76,18 @@ pub(crate) struct Config {
 pub(crate) struct GateSettings {
     pub(crate) unattended: Unattended,
     pub(crate) when_absent: WhenAbsent,
+    /// What holds for an agent instead.
+    pub(crate) agents: Vec<(&'static AgentProfile, WhenAbsent)>,
     pub(crate) unclear: UnclearCommands,
+}
+
+impl GateSettings {
+    /// Returns what becomes of a call of this agent that no rule denies while no desk can be asked.
+    pub(crate) fn when_absent_of(&self, agent: Option<&str>) -> WhenAbsent {
+        let agent = agent.and_then(AgentProfile::find);
+        let own = self.agents.iter().find(|(of, _)| Some(*of) == agent);
+        own.map_or(self.when_absent, |(_, when_absent)| *when_absent)
+    }
 }
 
 /// The section `[page]`.

@@ -17,7 +17,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
-use crate::agents::CodingAgent;
+use crate::agents::INSTALLABLE;
 use crate::config::{Config, ConfigProblems, DeskFlags, Surroundings};
 use crate::failure::Failure;
 use finding::{FindingLevel, Findings};
@@ -73,7 +73,7 @@ impl DoctorArgs {
 fn look_at_agents(config: &Config, around: &Surroundings, findings: &mut Findings) {
     let is_managed = hazards::look_at_managed(findings);
     let mut has_any = is_managed;
-    for agent in CodingAgent::ALL {
+    for agent in INSTALLABLE {
         let hooks = installed_hooks(agent, around, findings);
         if !hooks.is_empty() {
             has_any = true;

@@ -14,14 +14,15 @@ use std::process::ExitCode;
 use callgate_approval::asker::AskerSettings;
 use callgate_approval::hook::{HookCommand, misused};
 use callgate_wire::desk::LONGEST_SECRET;
-use callgate_wire::hook::HookAgent;
+use callgate_wire::hook::AgentProfile;
+use callgate_wire::hook::agents::{AGENTS, CLAUDE};
 
 use crate::config::{HookConfig, HookFlags};
 
 /// The exit code for a wrong command line, as sysexits has it.
 const USAGE_ERROR: u8 = 64;
-const USAGE: &str = "usage: callgate hook [--agent claude|codex] [--config FILE] [--socket PATH] \
-                     [--rules FILE]";
+const USAGE: &str =
+    "usage: callgate hook [--agent NAME] [--config FILE] [--socket PATH] [--rules FILE]";
 /// What the hook is for, in one line.
 pub(crate) const ABOUT: &str = "Answer one event of a coding agent";
 /// What the hook is for, in a few sentences.
@@ -31,7 +32,7 @@ applies your rules, asks you where they or the agent want it, and prints the dec
 one, on standard output. `callgate install` writes its command into the settings of your agents.";
 /// The options of the hook: flag, name of the value, and what it does.
 pub(crate) const OPTIONS: [(&str, &str, &str); 4] = [
-    ("--agent", "AGENT", "The agent that starts the hook: claude or codex"),
+    ("--agent", "AGENT", "The agent in whose settings the hook is: claude, codex, gemini, …"),
     ("--config", "FILE", "Read the settings from FILE instead of ~/.config/callgate/config.toml"),
     ("--socket", "PATH", "The socket of the desk that is asked"),
     ("--rules", "FILE", "The file with your rules, for when no desk runs"),
@@ -50,11 +51,12 @@ pub(crate) fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Ok(HookInvocation::Version) => {
             return print(concat!("callgate-hook ", env!("CARGO_PKG_VERSION"), "\n"));
         }
-        Err(usage) => return misused(&usage, USAGE_ERROR),
+        Err((agent, usage)) => return misused(agent, &usage, USAGE_ERROR),
     };
     let config = LazyCell::new(|| HookConfig::read(&options.settings));
     let hook = HookCommand {
         agent: options.agent,
+        variable: &|name| env::var(name).ok(),
         is_attended: env::var_os(ATTENDED).is_some_and(|value| value == "1"),
         settings_folder: settings_folder(options.agent),
         desk: &|| desk(&config),
@@ -69,11 +71,8 @@ pub(crate) fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 
 /// Returns the folder of the agent's settings, if the environment names one. The desk may have been
 /// started with another environment.
-fn settings_folder(agent: Option<HookAgent>) -> Option<String> {
-    let variable = match agent {
-        Some(HookAgent::Codex) => "CODEX_HOME",
-        _ => "CLAUDE_CONFIG_DIR",
-    };
+fn settings_folder(agent: Option<&AgentProfile>) -> Option<String> {
+    let variable = agent.unwrap_or(&CLAUDE).settings.variable?;
     let folder = env::var_os(variable).filter(|folder| !folder.is_empty())?;
     Some(std::path::absolute(folder).ok()?.to_str()?.to_owned())
 }
@@ -117,32 +116,44 @@ enum HookInvocation {
 
 #[derive(Debug, Default, PartialEq, Eq)]
 struct HookOptions {
-    agent: Option<HookAgent>,
+    agent: Option<&'static AgentProfile>,
     settings: HookFlags,
 }
 
+/// What is wrong with a command line, and for which agent it is, if it says so.
+type Misuse = (Option<&'static AgentProfile>, String);
+
 impl HookInvocation {
-    fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Self, String> {
+    fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Self, Misuse> {
         let mut options = HookOptions::default();
         let mut arguments = arguments.into_iter();
         while let Some(flag) = arguments.next() {
             let mut value = || arguments.next();
-            match flag.to_str() {
+            let done = match flag.to_str() {
                 Some("--help" | "-h") => return Ok(Self::Help),
                 Some("--version" | "-V") => return Ok(Self::Version),
-                Some("--agent") => {
-                    let agent = value().as_ref().and_then(|name| HookAgent::parse(name.to_str()?));
-                    options.agent =
-                        Some(agent.ok_or_else(|| format!("there is no such agent; {USAGE}"))?);
+                Some("--agent") => agent(value()).map(|agent| options.agent = Some(agent)),
+                Some("--config") => {
+                    path(&flag, value()).map(|path| options.settings.config = Some(path))
                 }
-                Some("--config") => options.settings.config = Some(path(&flag, value())?),
-                Some("--socket") => options.settings.socket = Some(path(&flag, value())?),
-                Some("--rules") => options.settings.rules = Some(path(&flag, value())?),
-                _ => return Err(unknown(&flag.to_string_lossy())),
-            }
+                Some("--socket") => {
+                    path(&flag, value()).map(|path| options.settings.socket = Some(path))
+                }
+                Some("--rules") => {
+                    path(&flag, value()).map(|path| options.settings.rules = Some(path))
+                }
+                _ => Err(unknown(&flag.to_string_lossy())),
+            };
+            done.map_err(|usage| (options.agent, usage))?;
         }
         Ok(Self::Serve(options))
     }
+}
+
+fn agent(value: Option<OsString>) -> Result<&'static AgentProfile, String> {
+    let found = value.as_ref().and_then(|name| AgentProfile::find(name.to_str()?));
+    let known = || AGENTS.map(|agent| agent.word).join(", ");
+    found.ok_or_else(|| format!("there is no such agent, only {}; {USAGE}", known()))
 }
 
 fn path(flag: &OsStr, value: Option<OsString>) -> Result<PathBuf, String> {

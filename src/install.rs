@@ -17,6 +17,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use callgate_link::socket::server_process;
+use callgate_wire::hook::agents::{CLAUDE, CODEX};
 use clap::ValueEnum;
 use edit::{InstalledSettings, WantedHook};
 pub(crate) use edit::{composed, uninstall};
@@ -25,7 +26,7 @@ pub(crate) use removed_hooks::RemovedHooks;
 use crate::agents::hooks::{EditRefusal, FoundHooks};
 use crate::agents::settings_file::{BackupChoice, SettingsFile, SettingsFileError};
 use crate::agents::starting_mode::StartingMode;
-use crate::agents::{CodingAgent, SettingsScope};
+use crate::agents::{AgentOnDisk, CodingAgent, INSTALLABLE, SettingsScope};
 use crate::config::{Config, DeskFlags, Surroundings};
 use crate::failure::Failure;
 use crate::hook_command::{self, LARGE, SMALL, quoted};
@@ -72,9 +73,9 @@ impl AgentChoice {
         let is_here =
             |agent: &CodingAgent| agent.folder(scope, around).is_some_and(|folder| folder.is_dir());
         match self {
-            Self::Claude => vec![CodingAgent::Claude],
-            Self::Codex => vec![CodingAgent::Codex],
-            Self::All => CodingAgent::ALL.into_iter().filter(is_here).collect(),
+            Self::Claude => vec![&CLAUDE],
+            Self::Codex => vec![&CODEX],
+            Self::All => INSTALLABLE.into_iter().filter(is_here).collect(),
         }
     }
 }
@@ -144,8 +145,8 @@ impl InstallArgs {
         place: &SettingsFile,
         around: &Surroundings,
     ) -> Result<Option<String>, String> {
-        match agent {
-            CodingAgent::Codex if !self.dry_run => codex::trust(place, around).map(Some),
+        match agent.word {
+            "codex" if !self.dry_run => codex::trust(place, around).map(Some),
             _ => Ok(None),
         }
     }
@@ -162,9 +163,9 @@ impl InstallArgs {
         let path = place.path().display();
         let InstallOutcome { installed, is_changed, has_backup } = done;
         match (is_changed, self.dry_run) {
-            (false, _) => writeln!(out, "{}: {path} is up to date", agent.name())?,
-            (true, false) => writeln!(out, "{}: changed {path}", agent.name())?,
-            (true, true) => writeln!(out, "{}: would change {path}", agent.name())?,
+            (false, _) => writeln!(out, "{}: {path} is up to date", agent.name)?,
+            (true, false) => writeln!(out, "{}: changed {path}", agent.name)?,
+            (true, true) => writeln!(out, "{}: would change {path}", agent.name)?,
         }
         for (what, events) in [
             ("added", &installed.added),
@@ -195,10 +196,10 @@ impl InstallArgs {
         if server_process(&config.socket.value).is_none() {
             write!(out, "Next: run `{me} up`, which answers the hooks. ")?;
         }
-        writeln!(out, "{}", agent.next())?;
+        writeln!(out, "{}", agent.next)?;
         let project = if self.project { " --project" } else { "" };
         let program = invocation::program();
-        let undo = format!("{program} uninstall{project} --agent {}", agent.word());
+        let undo = format!("{program} uninstall{project} --agent {}", agent.word);
         writeln!(out, "To remove the hooks: `{undo}`")?;
         out.flush()
     }
@@ -242,7 +243,7 @@ fn fleeting(program: &Path, config: &Config) -> Option<String> {
 /// that nothing in the environment, which a project may set, leads them elsewhere.
 fn wanted(agent: CodingAgent, program: &Path, config: &Config) -> Result<Vec<WantedHook>, Failure> {
     let text = |path| hook_command::path_text(path).map_err(Failure::Failed);
-    let mut options = vec![("--agent", agent.word())];
+    let mut options = vec![("--agent", agent.word)];
     if let Some(file) = &config.file {
         options.push(("--config", text(&file.value)?));
     }
@@ -262,7 +263,7 @@ fn wanted_at_events(agent: CodingAgent, command: &str) -> Vec<WantedHook> {
         is_direct: is_small && agent.starts_directly(is_old),
         timeout: limit.as_secs(),
     };
-    agent.events(is_old).into_iter().map(hook).collect()
+    agent.wanted_events(is_old).into_iter().map(hook).collect()
 }
 
 /// Returns success if no file failed.

@@ -4,6 +4,8 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use crate::agents::settings_file::SettingsFile;
+use callgate_wire::hook::agents::CODEX;
+
 use crate::agents::{CodingAgent, SettingsScope};
 use crate::config::Surroundings;
 use crate::failure::Failure;
@@ -55,13 +57,13 @@ impl UninstallArgs {
                     continue;
                 }
                 match install::change(place, || remove(agent, place, self.dry_run)) {
-                    Ok(said) => writeln!(io::stdout(), "{}: {said}", agent.name())?,
+                    Ok(said) => writeln!(io::stdout(), "{}: {said}", agent.name)?,
                     Err(text) => {
                         failures.push(text);
                         continue;
                     }
                 }
-                if let (CodingAgent::Codex, Some(text), false) = (agent, before, self.dry_run) {
+                if let (true, Some(text), false) = (*agent == CODEX, before, self.dry_run) {
                     failures.extend(install::codex::distrust(place, &text, &around).err());
                 }
             }
@@ -81,8 +83,8 @@ fn remove(agent: CodingAgent, place: &SettingsFile, is_dry: bool) -> Result<Stri
             "{said}\n  note     {event} has a command of yours that runs callgate's hook; it stays"
         );
     }
-    if let (CodingAgent::Codex, RemovedHooks::AsBefore(after) | RemovedHooks::Ours(after)) =
-        (agent, &removed)
+    if let (true, RemovedHooks::AsBefore(after) | RemovedHooks::Ours(after)) =
+        (*agent == CODEX, &removed)
     {
         said += &moved(install::codex::moved(&seen.text, after));
     }

@@ -39,6 +39,7 @@ export function cardOf({ data, conversation, at }, folder) {
     can_edit: false,
     can_stop: true,
     no_answer_denies: true,
+    fails_open: null,
     hides_what_runs: false,
     blocked: null,
     confirm_word_of: null,

@@ -3,10 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use callgate_approval::desk::Unattended;
+use callgate_wire::hook::agents::{CLAUDE, CODEX};
 
 use super::hooks::FoundHooks;
 use super::settings_file::SettingsFile;
-use super::{CodingAgent, SettingsScope};
+use super::{AgentOnDisk, CodingAgent, INSTALLABLE, SettingsScope};
 use crate::claude_settings::{self, HazardLevel, MANAGED_FOLDER, SettingsHazard, SettingsOwner};
 use crate::config::{Config, Surroundings};
 use crate::hook_command::{CommandOwner, option};
@@ -24,17 +25,19 @@ pub(crate) struct StartingMode {
 impl StartingMode {
     /// Returns the mode in which `agent` starts in the working folder.
     pub(crate) fn of(agent: CodingAgent, around: &Surroundings) -> Self {
-        match agent {
-            CodingAgent::Claude => of_claude(around),
-            CodingAgent::Codex => of_codex(around),
-        }
+        if *agent == CODEX { of_codex(around) } else { of_claude(around) }
+    }
+
+    fn is_codex(&self) -> bool {
+        *self.agent == CODEX
     }
 
     /// Returns true if the agent asks its user in this mode.
     fn asks(&self) -> bool {
-        match self.agent {
-            CodingAgent::Claude => matches!(self.name.as_str(), "default" | "acceptEdits" | "plan"),
-            CodingAgent::Codex => self.name != "never",
+        if self.is_codex() {
+            self.name != "never"
+        } else {
+            matches!(self.name.as_str(), "default" | "acceptEdits" | "plan")
         }
     }
 
@@ -44,10 +47,11 @@ impl StartingMode {
             Some(file) => format!("by {}", file.display()),
             None => "its default".to_owned(),
         };
-        let (agent, name) = (self.agent.name(), &self.name);
-        let mode = match self.agent {
-            CodingAgent::Claude => format!("{agent} starts in {name} mode ({origin})"),
-            CodingAgent::Codex => format!("{agent} starts with approval policy {name} ({origin})"),
+        let (agent, name) = (self.agent.name, &self.name);
+        let mode = if self.is_codex() {
+            format!("{agent} starts with approval policy {name} ({origin})")
+        } else {
+            format!("{agent} starts in {name} mode ({origin})")
         };
         let nobody = match unattended {
             Unattended::Rules => "your rules apply, and what no rule covers is left to it",
@@ -55,14 +59,14 @@ impl StartingMode {
                 "your rules apply, what no rule allows comes to you, and no answer means no"
             }
         };
-        match (self.agent, self.asks()) {
-            (CodingAgent::Claude, true) => {
+        match (self.is_codex(), self.asks()) {
+            (false, true) => {
                 format!("{mode}: your rules apply, and what it would ask you comes here, too")
             }
-            (CodingAgent::Claude, false) if self.name == "auto" => {
+            (false, false) if self.name == "auto" => {
                 format!("{mode}, which asks nobody: {nobody}; what it blocks comes to you")
             }
-            (CodingAgent::Codex, true) => format!(
+            (true, true) => format!(
                 "{mode}: your rules apply, and what it would ask you comes here first; \
                  `codex exec` asks nobody: {nobody}"
             ),
@@ -91,10 +95,10 @@ pub(crate) fn gated_agents(config: &Config, around: &Surroundings) -> Vec<GatedA
         let other_socket =
             sockets.into_iter().find(|socket| Path::new(socket) != config.socket.value);
         let line = StartingMode::of(agent, around).text(config.gate.unattended);
-        let opening = if agent == CodingAgent::Claude { opening(around) } else { None };
+        let opening = if *agent == CLAUDE { opening(around) } else { None };
         (!commands.is_empty()).then_some(GatedAgent { agent, line, other_socket, opening })
     };
-    CodingAgent::ALL.into_iter().filter_map(gated).collect()
+    INSTALLABLE.into_iter().filter_map(gated).collect()
 }
 
 /// Returns the first thing in the settings of Claude Code that opens the gate. With hooks of the
@@ -121,10 +125,7 @@ fn hook_commands(agent: CodingAgent, around: &Surroundings) -> Vec<String> {
         agent.files(scope).iter().filter_map(file).collect::<Vec<_>>()
     };
     let mut commands = Vec::new();
-    let managed = match agent {
-        CodingAgent::Claude => claude_settings::managed_files(),
-        CodingAgent::Codex => Vec::new(),
-    };
+    let managed = if *agent == CLAUDE { claude_settings::managed_files() } else { Vec::new() };
     let own = [SettingsScope::User, SettingsScope::Project].into_iter().flat_map(files);
     for file in managed.into_iter().chain(own) {
         let Some(Ok(found)) = read(&file).map(|text| FoundHooks::read(&text)) else { continue };
@@ -136,8 +137,8 @@ fn hook_commands(agent: CodingAgent, around: &Surroundings) -> Vec<String> {
 
 /// Returns Claude Code's settings files; the first one that sets a value wins.
 pub(crate) fn claude_files(around: &Surroundings) -> Vec<PathBuf> {
-    let project = CodingAgent::Claude.folder(SettingsScope::Project, around);
-    let user = CodingAgent::Claude.folder(SettingsScope::User, around);
+    let project = CLAUDE.folder(SettingsScope::Project, around);
+    let user = CLAUDE.folder(SettingsScope::User, around);
     let local = project.as_ref().map(|folder| folder.join("settings.local.json"));
     let project = project.map(|folder| folder.join("settings.json"));
     let user = user.map(|folder| folder.join("settings.json"));
@@ -155,7 +156,7 @@ pub(crate) struct HazardousFile {
 /// Returns what works against the gate in the settings of the project in the working folder and in
 /// the user's.
 pub(crate) fn claude_hazards(around: &Surroundings) -> Vec<HazardousFile> {
-    let user = CodingAgent::Claude.folder(SettingsScope::User, around);
+    let user = CLAUDE.folder(SettingsScope::User, around);
     let hazards = |path: PathBuf| {
         // In the home folder the user's settings are the project's, too.
         let is_own = path.parent() == user.as_deref();
@@ -188,12 +189,12 @@ fn of_claude(around: &Surroundings) -> StartingMode {
         None if has_auto => ("auto".to_owned(), None),
         None => ("default".to_owned(), None),
     };
-    StartingMode { agent: CodingAgent::Claude, name, file }
+    StartingMode { agent: &CLAUDE, name, file }
 }
 
 fn of_codex(around: &Surroundings) -> StartingMode {
-    let user = CodingAgent::Codex.folder(SettingsScope::User, around);
-    let project = CodingAgent::Codex.folder(SettingsScope::Project, around);
+    let user = CODEX.folder(SettingsScope::User, around);
+    let project = CODEX.folder(SettingsScope::Project, around);
     let named = |folder: PathBuf| {
         let file = folder.join("config.toml");
         let settings: toml::Table = toml::from_str(&read(&file)?).ok()?;
@@ -204,7 +205,7 @@ fn of_codex(around: &Surroundings) -> StartingMode {
     let found = [project, user].into_iter().flatten().find_map(named);
     let (name, file) =
         found.map_or(("on-request".to_owned(), None), |(name, file)| (name, Some(file)));
-    StartingMode { agent: CodingAgent::Codex, name, file }
+    StartingMode { agent: &CODEX, name, file }
 }
 
 #[cfg(test)]

@@ -204,7 +204,7 @@ impl ConfigCheck<'_> {
         if !self.raw.is_for_agent {
             return Vec::new();
         }
-        let Some(GivenSetting { value: SettingValue::Servers(servers), origin, .. }) =
+        let Some(GivenSetting { value: SettingValue::Tables(servers), origin, .. }) =
             self.raw.get(NAME)
         else {
             return Vec::new();

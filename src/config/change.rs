@@ -102,7 +102,7 @@ impl SettingChange {
 
     fn of_text(key: &'static SettingKey, text: &str) -> Result<Self, ChangeRefusal> {
         let name = key.name;
-        if matches!(key.kind, ValueKind::Servers) {
+        if matches!(key.kind, ValueKind::Tables { .. }) {
             return Err(ChangeRefusal::TooLarge(name));
         }
         let is_list =

@@ -8,6 +8,9 @@ use callgate_approval::asker::AskerSettings;
 use callgate_approval::desk::Unattended;
 use callgate_rules::UnclearCommands;
 use callgate_wire::approval::LEGACY_SOCKET;
+use callgate_wire::hook::AgentProfile;
+use callgate_wire::hook::agents::AGENTS;
+use serde_json::Value;
 
 use super::choices::WhenAbsent;
 use super::keyring::KeyringEntry;
@@ -165,7 +168,40 @@ impl<'a> ConfigCheck<'a> {
             _ => self.word("gate.when_absent", WhenAbsent::parse, WhenAbsent::Agent),
         };
         let unclear = self.word("gate.unclear", UnclearCommands::parse, UnclearCommands::Ask);
-        GateSettings { unattended, when_absent, unclear }
+        GateSettings { unattended, when_absent, agents: self.gate_agents(), unclear }
+    }
+
+    /// Checks the tables `[gate.agents.NAME]`.
+    fn gate_agents(&mut self) -> Vec<(&'static AgentProfile, WhenAbsent)> {
+        const NAME: &str = "gate.agents";
+        let Some(GivenSetting { value: SettingValue::Tables(tables), origin, .. }) =
+            self.raw.get(NAME)
+        else {
+            return Vec::new();
+        };
+        let read = |(name, table): (&String, &Value)| {
+            let agent = AgentProfile::find(name).ok_or_else(|| {
+                let known = AGENTS.map(|agent| agent.word).join(", ");
+                format!("`{NAME}`: there is no agent `{name}`, only {known}")
+            })?;
+            let word = table["when_absent"].as_str().unwrap_or_default();
+            let is_alone = table.as_object().is_some_and(|table| table.len() == 1);
+            let meaning = WhenAbsent::parse(word).filter(|_| is_alone);
+            let wrong = || format!("`{NAME}.{name}` must have `when_absent`, agent or deny, alone");
+            Ok((agent, meaning.ok_or_else(wrong)?))
+        };
+        let (origin, read) = (origin.clone(), tables.each().map(read).collect::<Vec<_>>());
+        let mut agents = Vec::new();
+        for one in read {
+            match one {
+                Ok(agent) => agents.push(agent),
+                Err(text) => {
+                    let text: String = text;
+                    self.wrong(NAME, origin.clone(), &text);
+                }
+            }
+        }
+        agents
     }
 
     /// Returns where a secret is kept, by the keys that begin with this one.

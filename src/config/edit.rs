@@ -61,7 +61,7 @@ pub(super) fn toml_value(value: &SettingValue) -> Option<Value> {
         }
         SettingValue::Switch(is_on) => Some((*is_on).into()),
         SettingValue::Ids(ids) => Some(Value::from(ids.iter().copied().collect::<Array>())),
-        SettingValue::Servers(_) => None,
+        SettingValue::Tables(_) => None,
     }
 }
 

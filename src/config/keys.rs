@@ -52,7 +52,7 @@ pub(crate) enum KeyFlag {
 
 const fn key(name: &'static str, kind: ValueKind) -> SettingKey {
     let flag = match kind {
-        ValueKind::Secret | ValueKind::Command | ValueKind::Servers => KeyFlag::None,
+        ValueKind::Secret | ValueKind::Command | ValueKind::Tables { .. } => KeyFlag::None,
         _ => KeyFlag::Value,
     };
     let access = SettingAccess::See;
@@ -91,10 +91,10 @@ impl SettingKey {
     }
 
     /// Returns the environment variable that sets the key. There is no one way to split a
-    /// variable into the words of a command, so a command has none, and neither have servers.
+    /// variable into the words of a command, so a command has none, and neither have tables.
     pub(crate) fn variable(&self) -> Option<String> {
         let name = || format!("CALLGATE_{}", self.name.replace('.', "_").to_uppercase());
-        (!matches!(self.kind, ValueKind::Command | ValueKind::Servers)).then(name)
+        (!matches!(self.kind, ValueKind::Command | ValueKind::Tables { .. })).then(name)
     }
 
     /// Returns the flag that sets the key, without its dashes.
@@ -247,7 +247,7 @@ mod tests {
                 | ValueKind::Url { .. }
                 | ValueKind::Secret
                 | ValueKind::Command
-                | ValueKind::Servers
+                | ValueKind::Tables { .. }
                 | ValueKind::Ids { .. } => false,
             };
             match key.access {

@@ -170,8 +170,6 @@ fn shown(value: &SettingValue) -> Option<Value> {
         SettingValue::Dollars(millionths) => Some(price::dollars(*millionths).into()),
         SettingValue::Switch(is_on) => Some((*is_on).into()),
         SettingValue::Ids(ids) => Some(ids.iter().copied().collect()),
-        SettingValue::Servers(servers) => {
-            Some(servers.each().map(|(name, _)| name.clone()).collect())
-        }
+        SettingValue::Tables(tables) => Some(tables.each().map(|(name, _)| name.clone()).collect()),
     }
 }

@@ -64,8 +64,11 @@ pub(crate) enum ValueKind {
         /// What the value must be.
         must_be: &'static str,
     },
-    /// Servers by their names, each with a table of its own.
-    Servers,
+    /// A table for each of several names.
+    Tables {
+        /// What the value must be.
+        must_be: &'static str,
+    },
     /// A list of whole numbers, none of them 0.
     Ids {
         /// The lowest that is allowed.
@@ -86,8 +89,8 @@ pub(crate) enum SettingValue {
     Dollars(u64),
     Switch(bool),
     Ids(Vec<i64>),
-    /// The descriptions of servers, by name.
-    Servers(HiddenServers),
+    /// The tables, by name.
+    Tables(HiddenTables),
 }
 
 impl ValueKind {
@@ -106,8 +109,8 @@ impl ValueKind {
                 let paths = list.iter().map(|path| path.get_ref().as_str().map(PathBuf::from));
                 return Some(SettingValue::Paths(paths.collect::<Option<_>>()?));
             }
-            (Self::Servers, DeValue::Table(_)) => {
-                return Some(SettingValue::Servers(HiddenServers(json(value)?)));
+            (Self::Tables { .. }, DeValue::Table(_)) => {
+                return Some(SettingValue::Tables(HiddenTables(json(value)?)));
             }
             (Self::Whole { .. } | Self::Dollars, DeValue::Integer(_)) => whole(value)?.to_string(),
             (Self::Dollars, DeValue::Float(number)) => number.as_str().to_owned(),
@@ -158,7 +161,7 @@ impl ValueKind {
                 let ids = string()?.split(',').map(|id| id.trim().parse().ok());
                 Some(SettingValue::Ids(ids.collect::<Option<_>>()?))
             }
-            Self::Command | Self::Servers => None,
+            Self::Command | Self::Tables { .. } => None,
         }
     }
 
@@ -172,11 +175,10 @@ impl ValueKind {
             Self::Whole { .. } => "a whole number",
             Self::Dollars => "a number such as 2.50, with at most six decimals",
             Self::Switch => "true or false",
-            Self::SwitchOrId { must_be } => must_be,
+            Self::SwitchOrId { must_be } | Self::Tables { must_be } => must_be,
             Self::Ids { .. } => "a list of whole numbers, such as [1, 2]",
             Self::Command => "a list of words, such as [\"pass\", \"show\", \"callgate\"]",
             Self::Folders => "a list of paths, such as [\"~/engine\"]",
-            Self::Servers => "a table for each server, such as [agent.mcp_servers.files]",
         }
     }
 
@@ -202,23 +204,23 @@ impl ValueKind {
             Self::Switch => "SWITCH",
             Self::SwitchOrId { .. } => "ID",
             Self::Ids { .. } => "IDS",
-            Self::Secret | Self::Command | Self::Servers => "SECRET",
+            Self::Secret | Self::Command | Self::Tables { .. } => "SECRET",
         }
     }
 }
 
-/// The descriptions of servers. Their variables and headers may be secret.
+/// Tables by name. Those of servers may hold secrets in their variables and headers.
 #[derive(Clone, PartialEq, Eq)]
-pub(crate) struct HiddenServers(Value);
+pub(crate) struct HiddenTables(Value);
 
-impl HiddenServers {
-    /// Returns the descriptions by name.
+impl HiddenTables {
+    /// Returns the tables by name.
     pub(crate) fn each(&self) -> impl Iterator<Item = (&String, &Value)> {
         self.0.as_object().into_iter().flatten()
     }
 }
 
-impl fmt::Debug for HiddenServers {
+impl fmt::Debug for HiddenTables {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_set().entries(self.each().map(|(name, _)| name)).finish()
     }

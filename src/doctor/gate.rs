@@ -7,11 +7,12 @@ use std::process::Command;
 use std::time::Duration;
 
 use callgate_approval::asker::fresh_id;
+use callgate_wire::hook::agents::CODEX;
 use serde_json::{Value, json};
 
 use super::finding::Findings;
 use super::installed_hook::InstalledHook;
-use crate::agents::CodingAgent;
+use crate::agents::{AgentOnDisk, CodingAgent};
 use crate::codex;
 use crate::config::Surroundings;
 use crate::hook_command::{is_small, option};
@@ -35,7 +36,7 @@ pub(super) fn look(
 ) {
     redirectable(agent, hooks, findings);
     wrappable(agent, hooks, findings);
-    if agent == CodingAgent::Codex {
+    if *agent == CODEX {
         trusted(hooks, around, findings);
     }
     let before = hooks.iter().filter(|hook| hook.event == "PreToolUse");
@@ -57,8 +58,7 @@ fn redirectable(agent: CodingAgent, hooks: &[InstalledHook], findings: &mut Find
         let text = format!(
             "{} starts our hook without --config, --socket and --rules, so a project's \
              environment can lead it elsewhere: {}",
-            agent.name(),
-            hook.command
+            agent.name, hook.command
         );
         findings.warning(ABOUT, text, hook.install.clone());
     }
@@ -71,8 +71,7 @@ fn wrappable(agent: CodingAgent, hooks: &[InstalledHook], findings: &mut Finding
     if agent.starts_directly(agent.is_old_here()) {
         let text = format!(
             "{} starts our hook with a shell, which a project's settings can wrap: {}",
-            agent.name(),
-            hook.command
+            agent.name, hook.command
         );
         findings.warning(ABOUT, text, hook.install.clone());
     }
@@ -124,22 +123,20 @@ fn self_test(agent: CodingAgent, hook: &InstalledHook, findings: &mut Findings) 
     let advice = format!("{}; if that does not help, please report it", hook.install);
     match denies(agent, &hook.command) {
         Ok(None) => {
-            let text = format!("{}: the hook denies what a rule denies", agent.name());
+            let text = format!("{}: the hook denies what a rule denies", agent.name);
             findings.ok(ABOUT, text);
         }
         Ok(Some(said)) => {
             let text = format!(
                 "{}: the hook does not deny what a rule denies; it says {said:?}: {}",
-                agent.name(),
-                hook.command
+                agent.name, hook.command
             );
             findings.problem(ABOUT, text, advice);
         }
         Err(why) => {
             let text = format!(
                 "{}: the hook {why}; the agent takes that for a yes: {}",
-                agent.name(),
-                hook.command
+                agent.name, hook.command
             );
             findings.problem(ABOUT, text, advice);
         }
@@ -182,6 +179,6 @@ fn run(agent: CodingAgent, command: &str, folder: &Path) -> Result<String, Strin
     let socket = folder.join("nobody.sock");
     let line =
         format!("exec {command} --agent \"$1\" --config \"$2\" --socket \"$3\" --rules \"$4\"");
-    shell.args(["-c", &line, "sh", agent.word()]).arg(&config).arg(socket).arg(&rules);
+    shell.args(["-c", &line, "sh", agent.word]).arg(&config).arg(socket).arg(&rules);
     program::feed(shell, &input.to_string(), PATIENCE, MOST).map_err(|error| error.to_string())
 }

@@ -2,11 +2,11 @@
 //! hooks that an administrator has installed for everybody.
 
 use super::finding::Findings;
-use crate::agents::CodingAgent;
 use crate::agents::starting_mode::{HazardousFile, claude_hazards};
 use crate::claude_settings::{self, HazardLevel, MANAGED_FOLDER};
 use crate::config::Surroundings;
 use crate::install::managed;
+use callgate_wire::hook::agents::CODEX;
 
 const ABOUT: &str = "settings";
 
@@ -28,8 +28,8 @@ pub(super) fn look_at_managed(findings: &mut Findings) -> bool {
             }
         }
     }
-    if managed::has_ours(CodingAgent::Codex) {
-        let path = managed::place(CodingAgent::Codex).path().display().to_string();
+    if managed::has_ours(&CODEX) {
+        let path = managed::place(&CODEX).path().display().to_string();
         findings.ok("hooks", format!("Codex has our hook for all users in {path}"));
     }
     for file in &files {

@@ -5,10 +5,11 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use callgate_link::file::is_program;
+use callgate_wire::hook::agents::CLAUDE;
 
 use super::finding::Findings;
 use super::installed_hook::InstalledHook;
-use crate::agents::{CodingAgent, claude_version, is_old_claude};
+use crate::agents::{AgentOnDisk, CodingAgent, claude_version, is_old_claude};
 use crate::config::{Config, Surroundings};
 use crate::hook_command::{option, program};
 use crate::install::small_hook;
@@ -27,13 +28,13 @@ pub(super) fn look(
 ) {
     let mut files: Vec<String> = hooks.iter().map(|hook| hook.file.display().to_string()).collect();
     files.dedup();
-    findings.ok(ABOUT, format!("{} has our hook in {}", agent.name(), files.join(" and ")));
+    findings.ok(ABOUT, format!("{} has our hook in {}", agent.name, files.join(" and ")));
     commands(agent, hooks, around, findings);
     sockets(agent, hooks, config, findings);
     limits(agent, hooks, config, findings);
     twice(agent, hooks, findings);
     events(agent, hooks, findings);
-    if agent == CodingAgent::Claude {
+    if *agent == CLAUDE {
         version(findings);
     }
 }
@@ -56,13 +57,13 @@ fn commands(
         let path = around.expand(Path::new(&program));
         let shown = path.display();
         if !path.is_absolute() {
-            let text = format!("{} starts {shown}, wherever its PATH has that", agent.name());
+            let text = format!("{} starts {shown}, wherever its PATH has that", agent.name);
             findings.warning(ABOUT, text, format!("use the full path: {install}"));
         } else if !is_program(&path) {
-            let text = format!("{} starts {shown}, and there is no such program", agent.name());
+            let text = format!("{} starts {shown}, and there is no such program", agent.name);
             findings.problem(ABOUT, text, install.clone());
         } else if is_another(&path) {
-            let text = format!("{} starts another callgate than this: {shown}", agent.name());
+            let text = format!("{} starts another callgate than this: {shown}", agent.name);
             findings.warning(ABOUT, text, format!("if that is not meant so: {install}"));
         }
     }
@@ -78,7 +79,7 @@ fn sockets(agent: CodingAgent, hooks: &[InstalledHook], config: &Config, finding
         let socket = option(&hook.command, "--socket").unwrap_or_default();
         let text = format!(
             "{} asks at {socket}, but `callgate up` serves {} now",
-            agent.name(),
+            agent.name,
             ours.display()
         );
         findings.problem(ABOUT, text, hook.install.clone());
@@ -103,7 +104,7 @@ fn limits(agent: CodingAgent, hooks: &[InstalledHook], config: &Config, findings
         if is_asking(event) && *limit < needed {
             let text = format!(
                 "{} ends our hook at {event} after {limit} s, but a question may take {needed} s",
-                agent.name()
+                agent.name
             );
             findings.problem(ABOUT, text, install.clone());
         }
@@ -129,7 +130,7 @@ fn twice(agent: CodingAgent, hooks: &[InstalledHook], findings: &mut Findings) {
             let (event, file) = (&hook.event, hook.file.display());
             let text = format!(
                 "{} asks twice: at {} in {}, and at {event} in {file}",
-                agent.name(),
+                agent.name,
                 other.event,
                 other.file.display()
             );
@@ -147,7 +148,7 @@ fn twice(agent: CodingAgent, hooks: &[InstalledHook], findings: &mut Findings) {
 fn events(agent: CodingAgent, hooks: &[InstalledHook], findings: &mut Findings) {
     let install = hooks.first().map_or("", |hook| hook.install.as_str());
     let has = |event: &str| hooks.iter().any(|hook| hook.event == event);
-    let wanted = agent.events(agent.is_old_here());
+    let wanted = agent.wanted_events(agent.is_old_here());
     let missing = wanted.iter().map(|(event, _)| *event).filter(|event| !has(event));
     let (asking, telling): (Vec<&str>, Vec<&str>) = missing.partition(|event| is_asking(event));
     for event in asking {
@@ -157,11 +158,11 @@ fn events(agent: CodingAgent, hooks: &[InstalledHook], findings: &mut Findings) 
             "PermissionDenied" => "what auto mode blocks does not come here",
             _ => "what MCP servers ask does not come here",
         };
-        let text = format!("{} does not run our hook at {event}: {so}", agent.name());
+        let text = format!("{} does not run our hook at {event}: {so}", agent.name);
         findings.problem(ABOUT, text, install);
     }
     if !telling.is_empty() {
-        let text = format!("{} does not notify us of {}", agent.name(), telling.join(", "));
+        let text = format!("{} does not notify us of {}", agent.name, telling.join(", "));
         findings.warning(ABOUT, text, install);
     }
 }

@@ -2,10 +2,12 @@
 
 use std::path::PathBuf;
 
+use callgate_wire::hook::agents::CODEX;
+
 use super::finding::Findings;
 use crate::agents::hooks::{EventHooks, FoundHooks, HookHandler};
 use crate::agents::settings_file::SettingsFile;
-use crate::agents::{CodingAgent, SettingsScope};
+use crate::agents::{AgentOnDisk, CodingAgent, SettingsScope};
 use crate::config::Surroundings;
 use crate::hook_command::CommandOwner;
 
@@ -99,7 +101,7 @@ fn of_file(
 }
 
 fn install(agent: CodingAgent, scope: SettingsScope) -> String {
-    let agent = if agent == CodingAgent::Codex { " --agent codex" } else { "" };
+    let agent = if *agent == CODEX { " --agent codex" } else { "" };
     let scope = if scope == SettingsScope::Project { " --project" } else { "" };
     format!("callgate install{agent}{scope}")
 }

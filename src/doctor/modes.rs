@@ -1,6 +1,8 @@
 //! Reports the mode in which each agent starts, and what callgate does in it.
 
 use super::finding::Findings;
+use callgate_wire::hook::agents::CODEX;
+
 use crate::agents::CodingAgent;
 use crate::agents::starting_mode::StartingMode;
 use crate::config::{Config, Surroundings};
@@ -16,14 +18,14 @@ pub(super) fn look(
     findings: &mut Findings,
 ) {
     findings.ok(ABOUT, StartingMode::of(agent, around).text(config.gate.unattended));
-    let open = match agent {
-        CodingAgent::Claude => {
-            "Claude Code takes a hook that is missing, killed or out of time for \"go on\""
-        }
-        CodingAgent::Codex => {
-            "Codex takes a hook that is missing, killed or out of time for \"go on\", and does not \
-             ask before it types into a running program"
-        }
+    let also = if *agent == CODEX {
+        ", and does not ask before it types into a running program"
+    } else {
+        ""
     };
+    let open = format!(
+        "{} takes a hook that is missing, killed or out of time for \"go on\"{also}",
+        agent.name
+    );
     findings.ok(ABOUT, format!("{open}: in a mode that asks nobody the call then runs"));
 }

@@ -26,7 +26,7 @@ pub(super) fn answer(
     let when_absent = match ToolKind::of("", &request.tool_name) {
         // A question of the agent to its user is not an act that somebody has to allow.
         ToolKind::AskUser => WhenAbsent::Agent,
-        _ => config.gate.when_absent,
+        _ => config.gate.when_absent_of(request.agent.as_deref()),
     };
     let (decision, message) = decide(ruling, asks, when_absent);
     let response = ApprovalResponse::new(request.request_id.clone(), decision);

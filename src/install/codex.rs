@@ -2,11 +2,13 @@
 
 use std::path::Path;
 
+use callgate_wire::hook::agents::CODEX;
+
 use super::trust::{self, TrustedHook};
 use super::{InstallError, change};
 use crate::agents::hooks::EditRefusal;
 use crate::agents::settings_file::{BackupChoice, SettingsFile};
-use crate::agents::{CodingAgent, SettingsScope};
+use crate::agents::{AgentOnDisk, SettingsScope};
 use crate::codex::{self, CodexError, CodexHook};
 use crate::config::Surroundings;
 use crate::hook_command::{CommandOwner, owner};
@@ -92,7 +94,7 @@ pub(crate) fn ours<'a>(
 }
 
 fn config(around: &Surroundings) -> Result<SettingsFile, String> {
-    let folder = CodingAgent::Codex.folder(SettingsScope::User, around);
+    let folder = CODEX.folder(SettingsScope::User, around);
     let folder = folder.ok_or("there is no home folder; set HOME")?;
     Ok(SettingsFile::new(folder.join(FILE)))
 }

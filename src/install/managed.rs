@@ -9,13 +9,14 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use callgate_wire::hook::agents::{CLAUDE, CODEX};
 use rustix::process::geteuid;
 
 use super::edit::{InstalledSettings, WantedHook};
 use super::{AgentChoice, InstallError, RemovedHooks, all_done, change};
-use crate::agents::CodingAgent;
 use crate::agents::hooks::EditRefusal;
 use crate::agents::settings_file::{BackupChoice, SettingsFile};
+use crate::agents::{CodingAgent, INSTALLABLE};
 use crate::claude_settings::{DROP_INS, MANAGED_FOLDER};
 use crate::failure::Failure;
 use crate::hook_command::{self, path_text};
@@ -37,7 +38,7 @@ pub(super) fn install(
         let place = place(agent);
         let wanted = wanted(agent, program)?;
         match change(&place, || put(agent, &place, &wanted, is_dry)) {
-            Ok(said) => writeln!(io::stdout(), "{}: {said}", agent.name())?,
+            Ok(said) => writeln!(io::stdout(), "{}: {said}", agent.name)?,
             Err(text) => failures.push(text),
         }
     }
@@ -60,7 +61,7 @@ pub(crate) fn uninstall(choice: AgentChoice, is_dry: bool) -> Result<ExitCode, F
     for agent in agents(Some(choice)) {
         let place = place(agent);
         match change(&place, || remove(agent, &place, is_dry)) {
-            Ok(said) => writeln!(io::stdout(), "{}: {said}", agent.name())?,
+            Ok(said) => writeln!(io::stdout(), "{}: {said}", agent.name)?,
             Err(text) => failures.push(text),
         }
     }
@@ -70,26 +71,26 @@ pub(crate) fn uninstall(choice: AgentChoice, is_dry: bool) -> Result<ExitCode, F
 /// Returns true if the settings for all users have our hook for this agent.
 pub(crate) fn has_ours(agent: CodingAgent) -> bool {
     let Ok(Some(seen)) = place(agent).read() else { return false };
-    match agent {
-        CodingAgent::Claude => super::has_ours(&seen.text),
-        CodingAgent::Codex => codex::has_ours(&seen.text),
+    match agent.word {
+        "claude" => super::has_ours(&seen.text),
+        _ => codex::has_ours(&seen.text),
     }
 }
 
 fn agents(choice: Option<AgentChoice>) -> Vec<CodingAgent> {
     match choice {
-        Some(AgentChoice::Claude) => vec![CodingAgent::Claude],
-        Some(AgentChoice::Codex) => vec![CodingAgent::Codex],
+        Some(AgentChoice::Claude) => vec![&CLAUDE],
+        Some(AgentChoice::Codex) => vec![&CODEX],
         // Which agents the users have is not known here.
-        Some(AgentChoice::All) | None => CodingAgent::ALL.to_vec(),
+        Some(AgentChoice::All) | None => INSTALLABLE.to_vec(),
     }
 }
 
 /// Returns the file of the agent's settings for all users that has our hooks.
 pub(crate) fn place(agent: CodingAgent) -> SettingsFile {
-    SettingsFile::for_everybody(match agent {
-        CodingAgent::Claude => Path::new(MANAGED_FOLDER).join(DROP_INS).join(CLAUDE_FILE),
-        CodingAgent::Codex => PathBuf::from(CODEX_FILE),
+    SettingsFile::for_everybody(match agent.word {
+        "claude" => Path::new(MANAGED_FOLDER).join(DROP_INS).join(CLAUDE_FILE),
+        _ => PathBuf::from(CODEX_FILE),
     })
 }
 
@@ -105,7 +106,7 @@ fn check_root(is_dry: bool) -> Result<(), Failure> {
 /// the environment of these hooks.
 fn wanted(agent: CodingAgent, program: &Path) -> Result<Vec<WantedHook>, Failure> {
     let program = path_text(program).map_err(Failure::Failed)?;
-    let command = hook_command::hook(program, &[("--agent", agent.word())]);
+    let command = hook_command::hook(program, &[("--agent", agent.word)]);
     Ok(super::wanted_at_events(agent, &command))
 }
 
@@ -114,9 +115,9 @@ fn with_hooks(
     text: &str,
     wanted: &[WantedHook],
 ) -> Result<InstalledSettings, EditRefusal> {
-    match agent {
-        CodingAgent::Claude => claude::install(text, wanted),
-        CodingAgent::Codex => codex::install(text, wanted),
+    match agent.word {
+        "claude" => claude::install(text, wanted),
+        _ => codex::install(text, wanted),
     }
 }
 
@@ -133,9 +134,9 @@ fn put(
     if seen.is_some() && installed.text == before {
         return Ok(format!("{path} is up to date"));
     }
-    let had_ours = match agent {
-        CodingAgent::Claude => super::has_ours(before),
-        CodingAgent::Codex => codex::has_ours(before),
+    let had_ours = match agent.word {
+        "claude" => super::has_ours(before),
+        _ => codex::has_ours(before),
     };
     let backup =
         if seen.is_some() && !had_ours { BackupChoice::Write } else { BackupChoice::Leave };
@@ -152,9 +153,9 @@ fn remove(agent: CodingAgent, place: &SettingsFile, is_dry: bool) -> Result<Stri
         return Ok(RemovedHooks::Nothing.sentence(place, is_dry));
     };
     let backup = place.backup();
-    let removed = match agent {
-        CodingAgent::Claude => claude::uninstall(&seen.text, backup.as_deref())?,
-        CodingAgent::Codex => codex::uninstall(&seen.text, backup.as_deref())?,
+    let removed = match agent.word {
+        "claude" => claude::uninstall(&seen.text, backup.as_deref())?,
+        _ => codex::uninstall(&seen.text, backup.as_deref())?,
     };
     let said = removed.sentence(place, is_dry);
     if is_dry {

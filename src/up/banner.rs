@@ -104,7 +104,7 @@ fn next(who: Answerers, agents: &[GatedAgent], me: &str) -> Vec<String> {
     }
     for agent in agents {
         if let Some(socket) = &agent.other_socket {
-            let (name, word) = (agent.agent.name(), agent.agent.word());
+            let (name, word) = (agent.agent.name, agent.agent.word);
             next.push(format!("`{me} install --agent {word}`, because {name} asks at {socket}"));
         }
     }
@@ -134,7 +134,7 @@ mod tests {
     use expect_test::{Expect, expect};
 
     use super::*;
-    use crate::agents::CodingAgent;
+    use callgate_wire::hook::agents::CLAUDE;
 
     fn check(who: Answerers, agents: &[GatedAgent], expected: &Expect) {
         expected.assert_eq(&text("/s", who, None, agents, "callgate"));
@@ -142,7 +142,7 @@ mod tests {
 
     fn claude(other_socket: Option<&str>) -> GatedAgent {
         GatedAgent {
-            agent: CodingAgent::Claude,
+            agent: &CLAUDE,
             line: "Claude Code starts in auto mode".to_owned(),
             other_socket: other_socket.map(str::to_owned),
             opening: None,

@@ -63,12 +63,12 @@ fn an_endless_input_is_not_read_to_its_end() {
 #[test]
 fn a_wrong_command_line_is_told() {
     let stage = Stage::new();
-    let ended = stage.start(stage.command(&["hook", "--agent", "gemini"]), bash()).end();
+    let ended = stage.start(stage.command(&["hook", "--agent", "cursor"]), bash()).end();
     assert_eq!((ended.code, ended.stdout.as_str()), (Some(64), ""));
     assert!(ended.stderr.contains("usage: callgate hook"), "{}", ended.stderr);
-    let ended = stage.start(stage.command(&["hook", "--agent", "gemini"]), call().to_string());
+    let ended = stage.start(stage.command(&["hook", "--agent", "cursor"]), call().to_string());
     ended.end().denied("usage: callgate hook");
-    let ended = stage.start(stage.command(&["hook", "--agent", "gemini"]), "s3cret").end();
+    let ended = stage.start(stage.command(&["hook", "--agent", "cursor"]), "s3cret").end();
     ended.refused("usage: callgate hook");
 }
 

@@ -9,6 +9,7 @@
 )]
 
 mod absent;
+mod agents;
 mod ask;
 mod checking;
 mod claude;

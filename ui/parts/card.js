@@ -258,6 +258,7 @@ function warnings(card) {
       "hidden",
       "Something that is hidden here could be executed. Allow it only if you know what it stands for.",
     ]);
+  if (card.fails_open) notes.push(["amber", "warning", card.fails_open]);
   if (card.is_cut)
     notes.push([
       "amber",

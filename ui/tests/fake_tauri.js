@@ -62,7 +62,7 @@ export function fakeTauri({ folder = "/home/ada/engine", theme = "system", desk 
     const row = { question, seq: rows.length + 1, agent: "callgate", project: "/home/ada/engine", session: conversation };
     const more = { tool: toolName, deed, summary: title, asked_ms: Date.now(), until_ms: deadline, ruling: "ask" };
     const rest = { because: null, needs: "press", mode: null, risks: [], alike: null };
-    const can = { takes_words: false, can_edit: true, can_stop: true, no_answer_denies: true, hides_what_runs: false };
+    const can = { takes_words: false, can_edit: true, can_stop: true, no_answer_denies: true, fails_open: null, hides_what_runs: false };
     const always = { action: "always", meaning: "Do not ask again", lasts: "for this session", changes_mode: false };
     const card = { body, input: JSON.stringify(input), last_words: null, pickers: [], blocked: null };
     const grants = { allow: "Lets this tool run once.", deny: "It does not run." };

@@ -83,6 +83,7 @@ export interface Card extends Row {
   can_edit: boolean;
   can_stop: boolean;
   no_answer_denies: boolean;
+  fails_open: string | null;
   hides_what_runs: boolean;
   blocked: string | null;
   confirm_word_of: string | null;

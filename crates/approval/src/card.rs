@@ -17,6 +17,8 @@ use callgate_mask::text::{self, Measure};
 use callgate_mask::{MaskedText, mask_json};
 use callgate_wire::approval::{AnswerExtra, ApprovalRequest, RequestId, RequestKind};
 use callgate_wire::desk::{AnswerNeeds, AskedRuling, CardPicker, InboxRow, QuestionCard};
+use callgate_wire::hook::AgentProfile;
+use callgate_wire::hook::agents::CallFate;
 use callgate_wire::tool_act::{ToolAct, ToolKind};
 use serde_json::{Map, Value};
 
@@ -110,6 +112,7 @@ impl Card {
             can_edit,
             can_stop: takes(AnswerExtra::Interrupt),
             no_answer_denies: request.kind == RequestKind::Check,
+            fails_open: fails_open(request),
             hides_what_runs: MaskedText::is_hiding(input) && mask_json(input).could_run(),
             blocked: blocked.as_ref().map(|blocked| blocked.question(&row.summary)),
             confirm_word_of: None,
@@ -175,12 +178,26 @@ impl Card {
     }
 }
 
+/// Returns the warning about an agent that runs a call if its hook gives no answer.
+fn fails_open(request: &ApprovalRequest) -> Option<String> {
+    let agent = AgentProfile::find(request.agent.as_deref()?)?;
+    let is_open = request.kind == RequestKind::Check
+        && agent.failures.timeout == CallFate::GoesOn
+        && !asks_by_itself(request.mode());
+    is_open.then(|| format!("{} runs this if callgate is killed before it answers.", agent.name))
+}
+
+/// Returns true if the agent asks its user by itself in this mode. In unknown modes it is taken not
+/// to.
+pub(crate) fn asks_by_itself(mode: Option<&str>) -> bool {
+    matches!(mode, Some("default" | "acceptEdits" | "plan"))
+}
+
 /// Returns the name by which people know an agent.
 pub(crate) fn agent_name(agent: &str) -> &str {
-    match agent {
-        "claude-code" => "Claude Code",
-        "codex" => "Codex",
-        "script" => "A script",
-        other => other,
+    match (AgentProfile::find(agent), agent) {
+        (Some(agent), _) => agent.name,
+        (None, "script") => "A script",
+        (None, other) => other,
     }
 }

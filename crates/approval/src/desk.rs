@@ -39,6 +39,7 @@ mod said;
 mod settled;
 #[cfg(test)]
 mod tests;
+mod twins;
 mod waits;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -51,7 +52,6 @@ use crate::channel::News;
 
 pub(crate) use asked::patience;
 pub use authority::Authority;
-pub(crate) use checked::asks_by_itself;
 pub use checked::asks_of;
 pub(crate) use input::DeskInput;
 pub(crate) use output::{DeskOutput, DeskStep};
@@ -70,6 +70,7 @@ use past::ClosedQuestions;
 use question::PendingQuestion;
 use quiet::QuietLines;
 use replies::ExpectedReplies;
+use twins::TwinCalls;
 use waits::LateSessions;
 
 /// The most questions that may be open at once; further ones are answered `timeout`.
@@ -157,6 +158,8 @@ pub(crate) struct Desk {
     lately: LateSessions,
     /// What was decided lately about calls, for later requests about the same calls.
     calls: CallMemory,
+    /// The second hooks of calls.
+    twins: TwinCalls,
     /// Limits the lines that the terminal shows about calls that ran without a question.
     quiet: QuietLines,
     viewers: usize,
@@ -198,6 +201,7 @@ impl Desk {
             past: ClosedQuestions::default(),
             lately: LateSessions::default(),
             calls: CallMemory::default(),
+            twins: TwinCalls::default(),
             quiet: QuietLines::default(),
             viewers: 0,
             viewers_back_by: None,

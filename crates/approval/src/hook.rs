@@ -6,39 +6,47 @@
 //! thread: its start-up time is time that somebody waits.
 
 mod last_words;
+mod outcome;
 mod slow_desk;
 mod stdio;
 #[cfg(test)]
 mod tests;
 
-use std::io::{self, IsTerminal, Write};
-use std::os::fd::{AsFd, BorrowedFd};
+use std::io::{self, IsTerminal};
+use std::os::fd::AsFd;
 use std::panic::{self, AssertUnwindSafe};
 use std::process::ExitCode;
 use std::time::Duration;
 
 use callgate_wire::approval::{ApprovalRequest, ApprovalResponse, Decision, RequestKind};
-use callgate_wire::hook::{self, AgentHookEvent, AgentHookInput, HookAgent, HookReply};
+use callgate_wire::hook::agents::{CLAUDE, CallFate, InputForm};
+use callgate_wire::hook::{
+    self, AgentHookEvent, AgentHookInput, AgentProfile, HookReply, NotHookInput, bare_input,
+};
 use callgate_wire::raw::InexactJson;
 use rustix::process::{getcwd, getppid};
 
 use crate::asker::{self, Asker, AskerSettings, NoAnswer, UnreadAlarm, Unwanted, WordsLook};
 use crate::edit_lines::note_edit_lines;
 use last_words::TranscriptWatch;
+use outcome::{cannot_check, complain, denied, unusable};
 use slow_desk::SlowDesk;
 
+pub use outcome::HookOutcome;
 pub use slow_desk::RulesOnly;
-
-/// The exit code that agents take as a deny of a tool call, whatever was printed.
-const EXIT_DENY: u8 = 2;
 
 /// How long a desk may take to read a check before the hook reads the rules itself.
 const SLOW: Duration = Duration::from_secs(1);
 
+/// How long before the agent's own limit the hook gives up.
+const BEFORE_LIMIT: Duration = Duration::from_secs(10);
+
 /// A hook with its settings.
 pub struct HookCommand<'a> {
-    /// The agent that runs the hook; `None` if the input says which.
-    pub agent: Option<HookAgent>,
+    /// The agent in whose settings the hook is; `None` if the input says which.
+    pub agent: Option<&'static AgentProfile>,
+    /// Returns a variable of the environment.
+    pub variable: &'a dyn Fn(&str) -> Option<String>,
     /// Whether somebody sits at the agent's own terminal and can answer its dialogs.
     pub is_attended: bool,
     /// The folder of the agent's settings, if the environment names one.
@@ -57,32 +65,19 @@ pub struct HookCommand<'a> {
     pub by_rules: &'a dyn Fn(&ApprovalRequest) -> RulesOnly,
 }
 
-/// What the hook does about one input.
-#[derive(Debug, PartialEq, Eq)]
-pub enum HookOutcome {
-    /// The decision, to be printed.
-    Decided(Vec<u8>),
-    /// Nothing is printed.
-    Silent,
-    /// Nobody could be asked, or nobody decided, for this reason: the agent asks in its own way.
-    Fallback(String),
-    /// The event is unknown, for this reason; at some events silence would be a yes.
-    Refused(String),
-}
-
 /// Serves an agent whose hook has an invalid command line: a tool call is denied, and every other
 /// event ends with `code`.
 #[must_use]
-pub fn misused(reason: &str, code: u8) -> ExitCode {
+pub fn misused(agent: Option<&'static AgentProfile>, reason: &str, code: u8) -> ExitCode {
     if io::stdin().is_terminal() {
         // A person typed it: no agent sends an event through a terminal.
         return complain(reason, code);
     }
     let input = stdio::read_input(io::stdin().as_fd()).unwrap_or_else(|(_, read)| read);
-    match AgentHookEvent::glimpse(&input) {
-        Some(AgentHookEvent::PreToolUse) => denied(reason).end(io::stdout().as_fd()),
-        Some(_) => complain(reason, code),
-        None => complain(reason, EXIT_DENY),
+    let agent = agent.unwrap_or(&CLAUDE);
+    match agent.glimpse(&input) {
+        Some(event) if event.event != AgentHookEvent::PreToolUse => complain(reason, code),
+        event => unusable(agent, reason, event).end(io::stdout().as_fd()),
     }
 }
 
@@ -100,7 +95,7 @@ impl HookCommand<'_> {
         panic::set_hook(Box::new(|_| ()));
         let outcome = match stdio::read_input(io::stdin().as_fd()) {
             Ok(input) => self.serve_or_deny(&input, &unwanted),
-            Err((reason, read)) => unusable(&reason, AgentHookEvent::glimpse(&read)),
+            Err((reason, read)) => self.unusable(&reason, &read),
         };
         outcome.end(output.as_fd())
     }
@@ -111,18 +106,21 @@ impl HookCommand<'_> {
         served.unwrap_or_else(|_| {
             let reason =
                 "the hook failed because of a bug: please report it, with what the agent did";
-            unusable(reason, AgentHookEvent::glimpse(input))
+            self.unusable(reason, input)
         })
     }
 
     /// Handles the input.
     #[must_use]
     pub fn serve(&self, input: &[u8], unwanted: &Unwanted<'_>) -> HookOutcome {
-        let read = match AgentHookInput::read(input) {
+        let whole = match self.agent.map(|agent| &agent.input) {
+            Some(InputForm::Bare { tool }) => bare_input((self.variable)(tool), input),
+            _ => None,
+        };
+        let read = match self.read(whole.as_deref().unwrap_or(input)) {
             Ok(read) => read,
             Err(error) => {
-                let reason = format!("cannot use the agent's input: {error}");
-                return unusable(&reason, AgentHookEvent::glimpse(input));
+                return self.unusable(&format!("cannot use the agent's input: {error}"), input);
             }
         };
         if read.event().decides()
@@ -133,20 +131,22 @@ impl HookCommand<'_> {
         match read.event().kind() {
             None => HookOutcome::Silent,
             Some(RequestKind::Check) => match self.check(&read, unwanted) {
-                Ok(HookReply::Line(line)) => HookOutcome::Decided(line),
-                Ok(HookReply::Nothing) => HookOutcome::Silent,
-                Ok(HookReply::Undecided) => denied("nobody decided"),
-                Err(reason) => denied(&reason),
+                // A failed hook is a yes for most agents.
+                Ok(HookReply::Undecided) if read.agent().failures.exit != CallFate::Asked => {
+                    denied(read.known(), read.agent(), "nobody decided")
+                }
+                Ok(reply) => HookOutcome::of(reply, read.agent()),
+                Err(reason) => denied(read.known(), read.agent(), &reason),
             },
             Some(RequestKind::Ask) => match self.ask(&read, unwanted) {
-                Ok(HookReply::Line(line)) => HookOutcome::Decided(line),
                 // The call is blocked already, and stays blocked.
-                _ if read.event() == AgentHookEvent::PermissionDenied => HookOutcome::Silent,
-                Ok(HookReply::Nothing) => HookOutcome::Silent,
-                Ok(HookReply::Undecided) => {
-                    HookOutcome::Fallback("nobody decided: answer where the agent asks".to_owned())
+                Ok(HookReply::Undecided) | Err(_)
+                    if read.event() == AgentHookEvent::PermissionDenied =>
+                {
+                    HookOutcome::Silent
                 }
-                Err(reason) => HookOutcome::Fallback(reason),
+                Ok(reply) => HookOutcome::of(reply, read.agent()),
+                Err(reason) => HookOutcome::fallback(reason, read.agent()),
             },
             Some(_) if read.event() == AgentHookEvent::ConfigChange => self.settings_changed(&read),
             Some(RequestKind::Settle | RequestKind::Notify) => {
@@ -156,6 +156,30 @@ impl HookCommand<'_> {
         }
     }
 
+    /// Reads the input as that of the agent that gave it. That may be another one than the one in
+    /// whose settings the hook is.
+    fn read<'t>(&self, text: &'t [u8]) -> Result<AgentHookInput<'t>, NotHookInput> {
+        if let Some(other) = self.runner()
+            && let Ok(read) = AgentHookInput::read(text, Some(other))
+            && read.event() != AgentHookEvent::Other
+        {
+            return Ok(read);
+        }
+        AgentHookInput::read(text, self.agent)
+    }
+
+    /// Returns the agent that runs this hook although it is in the settings of another one.
+    fn runner(&self) -> Option<&'static AgentProfile> {
+        let marked = AgentProfile::marked(|name| (self.variable)(name).is_some())?;
+        self.agent.is_none_or(|agent| marked.reads_settings_of(agent)).then_some(marked)
+    }
+
+    /// Returns the outcome of an input that cannot be used.
+    fn unusable(&self, reason: &str, input: &[u8]) -> HookOutcome {
+        let agent = self.agent.or_else(|| self.runner()).unwrap_or(&CLAUDE);
+        unusable(agent, reason, agent.glimpse(input))
+    }
+
     /// Refuses input that the agent may read differently than we do.
     fn refuse(&self, input: &AgentHookInput<'_>, error: &InexactJson) -> HookOutcome {
         if input.has_inexact_tool_input() {
@@ -163,7 +187,7 @@ impl HookCommand<'_> {
             self.tell(input);
         }
         let reason = cannot_check(&format!("its JSON is ambiguous: {error}"));
-        hook::refusal(input.event(), &reason).map_or(HookOutcome::Silent, HookOutcome::Decided)
+        HookOutcome::of(hook::refusal(input.known(), &reason), input.agent())
     }
 
     /// Has a tool call checked before it runs.
@@ -173,16 +197,16 @@ impl HookCommand<'_> {
         unwanted: &Unwanted<'_>,
     ) -> Result<HookReply, String> {
         let mut request = self.request(input)?;
-        let (agent, desk) = (self.agent(input), (self.desk)()?);
+        let desk = self.desk(input)?;
         if let Some(context) = &mut request.context {
-            context.asks = Some(input.asks(agent, self.is_attended));
+            context.asks = Some(input.asks(self.is_attended));
             context.timeout_seconds = Some(desk.timeout.as_secs());
         }
         let response = match self.ask_or_decide(&desk, &request, unwanted) {
             Err(NoAnswer::NoDesk(_)) => (self.without_desk)(&request)?,
             answered => answered.map_err(|error| error.to_string())?,
         };
-        Ok(hook::answer(input.event(), agent, &request, &response))
+        Ok(hook::answer(input.known(), &request, &response))
     }
 
     /// Asks the desk about a call. A desk that does not read the question may have been stopped: then
@@ -215,7 +239,7 @@ impl HookCommand<'_> {
             // Whether the desk hears of it is not the agent's business.
             asker::tell(&desk, &request).ok();
         }
-        HookOutcome::Decided(hook::settings_refusal(&why))
+        HookOutcome::of(hook::settings_refusal(&why), input.agent())
     }
 
     /// Reports an event to the desk. Whether that worked is not the agent's business.
@@ -231,13 +255,13 @@ impl HookCommand<'_> {
         unwanted: &Unwanted<'_>,
     ) -> Result<HookReply, String> {
         let mut request = self.request(input)?;
-        let desk = (self.desk)()?;
+        let desk = self.desk(input)?;
         // Without a desk nothing more has to be read.
         let asker = Asker::dial(&desk, unwanted).map_err(|error| error.to_string())?;
         let mut watch = None;
         if let Some(context) = &mut request.context {
             context.timeout_seconds = Some(desk.timeout.as_secs());
-            if self.agent(input) == HookAgent::Claude && context.last_words.is_none() {
+            if *input.agent() == CLAUDE && context.last_words.is_none() {
                 watch = TranscriptWatch::of(input, &request.tool_name);
             }
             // Words that are not written yet must not delay the question.
@@ -257,17 +281,22 @@ impl HookCommand<'_> {
             // The agent's host asks.
             return Ok(HookReply::Nothing);
         }
-        Ok(hook::answer(input.event(), self.agent(input), &request, &response))
+        Ok(hook::answer(input.known(), &request, &response))
     }
 
-    fn agent(&self, input: &AgentHookInput<'_>) -> HookAgent {
-        self.agent.unwrap_or_else(|| input.agent())
+    /// Returns the desk's settings. The hook gives up before the agent does.
+    fn desk(&self, input: &AgentHookInput<'_>) -> Result<AskerSettings, String> {
+        let mut desk = (self.desk)()?;
+        if let Some(limit) = input.known().limit {
+            desk.timeout = desk.timeout.min(limit.saturating_sub(BEFORE_LIMIT));
+        }
+        Ok(desk)
     }
 
     /// Makes the request, and fills in what the agent left out.
     fn request(&self, input: &AgentHookInput<'_>) -> Result<ApprovalRequest, String> {
         let mut request = input
-            .request(asker::fresh_id(), self.agent(input))
+            .request(asker::fresh_id())
             .map_err(|error| format!("cannot use the agent's input: {error}"))?;
         if request.cwd.is_empty() {
             request.cwd = working_folder();
@@ -278,59 +307,14 @@ impl HookCommand<'_> {
         if let Some(context) = &mut request.context {
             context.settings_folder.clone_from(&self.settings_folder);
             context.gated.clone_from(&self.gated);
+            let other = self.agent.filter(|agent| *agent != input.agent());
+            context.hook_of = other.map(|agent| agent.word.to_owned());
         }
         if matches!(request.kind, RequestKind::Ask | RequestKind::Check) {
             note_edit_lines(&mut request);
         }
         Ok(request)
     }
-}
-
-impl HookOutcome {
-    /// Prints the outcome and returns the exit code.
-    fn end(self, output: BorrowedFd<'_>) -> ExitCode {
-        match self {
-            Self::Silent => ExitCode::SUCCESS,
-            Self::Fallback(reason) => complain(&reason, 1),
-            Self::Refused(reason) => complain(&reason, EXIT_DENY),
-            Self::Decided(line) => match stdio::write_all(output, &line) {
-                Ok(()) => ExitCode::SUCCESS,
-                // Half a decision is none, and at some events none would be a yes.
-                Err(error) => complain(&format!("cannot print the decision: {error}"), EXIT_DENY),
-            },
-        }
-    }
-}
-
-/// Returns the outcome of an input that cannot be used: it denies a tool call, falls back where the
-/// agent would ask, and ignores a mere report.
-fn unusable(reason: &str, event: Option<AgentHookEvent>) -> HookOutcome {
-    match event.map(|event| (event, event.kind())) {
-        None => HookOutcome::Refused(reason.to_owned()),
-        Some((_, Some(RequestKind::Check))) => denied(reason),
-        Some((AgentHookEvent::PermissionDenied, _)) => HookOutcome::Silent,
-        // A change of settings that could not be looked at might open the gate.
-        Some((AgentHookEvent::ConfigChange, _)) => {
-            HookOutcome::Decided(hook::settings_refusal(reason))
-        }
-        Some((_, Some(RequestKind::Ask))) => HookOutcome::Fallback(reason.to_owned()),
-        Some(_) => HookOutcome::Silent,
-    }
-}
-
-/// Denies a tool call that could not be checked.
-fn denied(reason: &str) -> HookOutcome {
-    HookOutcome::Decided(hook::denial(&cannot_check(reason)))
-}
-
-fn cannot_check(reason: &str) -> String {
-    format!("callgate cannot check this call, so it was not run: {reason}")
-}
-
-fn complain(reason: &str, code: u8) -> ExitCode {
-    // With standard error closed, nobody can be told.
-    writeln!(io::stderr(), "callgate hook: {reason}").ok();
-    ExitCode::from(code)
 }
 
 /// Returns the working folder of this process.

@@ -110,7 +110,7 @@ fn command(run: &RunAct<'_>) -> Option<String> {
     }
     let command = typed(&run.words()?);
     match run.folders.first().and_then(|folder| folder.as_str()) {
-        Some(folder) if run.shell == ToolShell::Program => {
+        Some(folder) if matches!(run.shell, ToolShell::Program | ToolShell::Bare) => {
             Some(format!("{} (in {})", command.trim(), quoted(folder)))
         }
         _ => Some(command),

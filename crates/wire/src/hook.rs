@@ -1,10 +1,12 @@
 //! The hook JSON of agent CLIs: a hook's standard input, and its answer.
 //!
-//! Claude Code and Codex share the format and differ in which answers they accept. Fields come and
-//! go with their versions, so every field but the event's name may be missing or of another type;
-//! what is passed on keeps its bytes.
+//! Most agents use the format of Claude Code, or one much like it, and differ in which answers they
+//! accept: [`agents`] has what is known of each. Fields come and go with their versions, so every
+//! field but the event's name may be missing or of another type; what is passed on keeps its bytes.
 
+pub mod agents;
 mod answer;
+mod form;
 #[cfg(test)]
 mod tests;
 mod transcript;
@@ -12,7 +14,6 @@ mod transcript;
 use std::borrow::Cow;
 use std::fmt;
 
-use memchr::memmem;
 use serde_json::value::RawValue;
 
 use crate::approval::{
@@ -21,38 +22,12 @@ use crate::approval::{
 use crate::raw::{InexactJson, Json, MOST_LEVELS, Members, NotJson, check_exact, quoted};
 use crate::tool_act::ToolKind;
 
-pub use answer::{HookReply, answer, denial, refusal, settings_refusal};
+use agents::{AgentEvent, AnswerAbilities, EditAbility, InputForm};
+
+pub use agents::AgentProfile;
+pub use answer::{answer, refusal, settings_refusal};
+pub use form::HookReply;
 pub use transcript::{LastWords, MAX_WORDS, cut, words};
-
-/// The agent whose hook it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum HookAgent {
-    /// Claude Code.
-    Claude,
-    /// Codex, which refuses an answer with more than allow or deny.
-    Codex,
-}
-
-impl HookAgent {
-    /// Returns the agent's name in a request.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Claude => "claude-code",
-            Self::Codex => "codex",
-        }
-    }
-
-    /// Returns the agent with this name.
-    #[must_use]
-    pub fn parse(name: &str) -> Option<Self> {
-        match name {
-            "claude" | "claude-code" => Some(Self::Claude),
-            "codex" => Some(Self::Codex),
-            _ => None,
-        }
-    }
-}
 
 /// The event that a hook is called for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -95,22 +70,7 @@ const EVENTS: [(&str, AgentHookEvent); 10] = [
 ];
 
 impl AgentHookEvent {
-    fn parse(name: &str) -> Self {
-        EVENTS.iter().find(|(known, _)| *known == name).map_or(Self::Other, |(_, event)| *event)
-    }
-
-    /// Guesses the event of input that is too long or too broken to be read.
-    #[must_use]
-    pub fn glimpse(input: &[u8]) -> Option<Self> {
-        const KEY: &[u8] = b"\"hook_event_name\"";
-        let rest = &input[memmem::find(input, KEY)? + KEY.len()..];
-        let mut parts = rest.split(|byte| *byte == b'"');
-        let colon = parts.next()?.trim_ascii();
-        let name = std::str::from_utf8(parts.next()?).ok()?;
-        (colon == b":").then(|| Self::parse(name))
-    }
-
-    /// Returns the event's name, as the agents spell it.
+    /// Returns the event's name in requests, which is that of Claude Code.
     #[must_use]
     pub fn name(self) -> &'static str {
         EVENTS.iter().find(|(_, event)| *event == self).map_or("", |(name, _)| name)
@@ -148,6 +108,14 @@ impl AgentHookEvent {
     }
 }
 
+/// The member of Claude Code's input that names the event.
+const EVENT: &str = "hook_event_name";
+
+/// The members on which a decision depends.
+const DECISIVE: [&str; 5] = [EVENT, "tool_name", "tool_input", "cwd", "session_id"];
+/// Grok's mark of a tool input of which it gives only a part.
+const TRUNCATED: &str = "toolInputTruncated";
+
 /// The modes of Claude Code in which it shows a dialog if a hook asks for one.
 const MODES_WITH_DIALOG: [&str; 4] = ["default", "acceptEdits", "plan", "auto"];
 
@@ -155,7 +123,10 @@ const MODES_WITH_DIALOG: [&str; 4] = ["default", "acceptEdits", "plan", "auto"];
 #[derive(Debug, Clone)]
 pub struct AgentHookInput<'a> {
     text: &'a str,
-    event: AgentHookEvent,
+    agent: &'static AgentProfile,
+    /// What the agent accepts at the event, and how it is answered.
+    known: &'static AgentEvent,
+    /// The members, under the names of Claude Code.
     members: Members<'a>,
 }
 
@@ -166,6 +137,8 @@ pub enum NotHookInput {
     NotJson(NotJson),
     /// A required field is missing or not a string.
     Missing(&'static str),
+    /// The agent has left out a part of the tool's input.
+    Cut,
 }
 
 impl fmt::Display for NotHookInput {
@@ -173,6 +146,7 @@ impl fmt::Display for NotHookInput {
         match self {
             Self::NotJson(error) => write!(f, "{error}"),
             Self::Missing(field) => write!(f, "it has no `{field}`"),
+            Self::Cut => f.write_str("it has only a part of the tool's input"),
         }
     }
 }
@@ -180,23 +154,41 @@ impl fmt::Display for NotHookInput {
 impl std::error::Error for NotHookInput {}
 
 impl<'a> AgentHookInput<'a> {
-    /// Parses what was read from standard input.
-    pub fn read(text: &'a [u8]) -> Result<Self, NotHookInput> {
+    /// Parses what `agent` has written to standard input. Without an agent it is guessed: only Codex
+    /// counts turns by a `turn_id`.
+    pub fn read(
+        text: &'a [u8],
+        agent: Option<&'static AgentProfile>,
+    ) -> Result<Self, NotHookInput> {
         let text = std::str::from_utf8(text)
             .map_err(|error| NotHookInput::NotJson(NotJson { bytes_read: error.valid_up_to() }))?;
         let members = Members::read(text).map_err(NotHookInput::NotJson)?;
-        let named = members.0.iter().filter(|(key, _)| key == "hook_event_name");
-        let mut events = named.filter_map(|(_, name)| Some(AgentHookEvent::parse(&name.string()?)));
-        let first = events.next().ok_or(NotHookInput::Missing("hook_event_name"))?;
+        let agent = agent.unwrap_or(if members.some("turn_id").is_some() {
+            &agents::CODEX
+        } else {
+            &agents::CLAUDE
+        });
+        let (members, event) = match agent.input {
+            InputForm::Object { event, decode } => (decode(members), event),
+            InputForm::Bare { .. } => (members, EVENT),
+        };
+        let named = members.0.iter().filter(|(key, _)| key == EVENT);
+        let mut events = named.filter_map(|(_, name)| Some(agent.event(&name.string()?)));
+        let first = events.next().ok_or(NotHookInput::Missing(event))?;
         // Of two names, the one counts at which the agent waits for an answer.
-        let event =
-            if first.decides() { first } else { events.find(|e| e.decides()).unwrap_or(first) };
-        Ok(Self { text, event, members })
+        let decides = |known: &&AgentEvent| known.event.decides();
+        let known = if decides(&first) { first } else { events.find(decides).unwrap_or(first) };
+        Ok(Self { text, agent, known, members })
     }
 
     /// Checks that the agent cannot mean anything else by this input than what is read here. Only
     /// an event that [decides](AgentHookEvent::decides) needs it.
     pub fn check_exact(&self) -> Result<(), InexactJson> {
+        // Two members may be the same one under different names.
+        let is_twice = |name: &&str| self.members.0.iter().filter(|(it, _)| it == name).count() > 1;
+        if DECISIVE.iter().any(is_twice) {
+            return Err(InexactJson::RepeatedKey);
+        }
         check_exact(self.text, MOST_LEVELS)
     }
 
@@ -210,26 +202,29 @@ impl<'a> AgentHookInput<'a> {
     /// Returns the event.
     #[must_use]
     pub fn event(&self) -> AgentHookEvent {
-        self.event
+        self.known.event
     }
 
-    /// Guesses the agent from the input: only Codex counts turns by a `turn_id`.
+    /// Returns the agent.
     #[must_use]
-    pub fn agent(&self) -> HookAgent {
-        match self.members.some("turn_id") {
-            Some(_) => HookAgent::Codex,
-            None => HookAgent::Claude,
-        }
+    pub fn agent(&self) -> &'static AgentProfile {
+        self.agent
+    }
+
+    /// Returns what the agent accepts at this event, and how it is answered.
+    #[must_use]
+    pub fn known(&self) -> &'static AgentEvent {
+        self.known
     }
 
     /// Returns who can put a question about this tool call to a person. The desk always can; the
     /// agent only where it is known to show its own dialog to somebody who is there.
     #[must_use]
-    pub fn asks(&self, agent: HookAgent, is_attended: bool) -> Prompter {
+    pub fn asks(&self, is_attended: bool) -> Prompter {
         let is_one_of = |field, names: &[&str]| {
             self.text(field).is_some_and(|name| names.contains(&name.as_ref()))
         };
-        let has_dialog = agent == HookAgent::Claude
+        let has_dialog = *self.agent == agents::CLAUDE
             && is_attended
             && is_one_of("permission_mode", &MODES_WITH_DIALOG)
             // For these it checks permissions itself, and ignores a hook's `ask` in some modes.
@@ -259,23 +254,22 @@ impl<'a> AgentHookInput<'a> {
 
     /// Returns the request to the desk, except for the agent's last words. What the agent left out
     /// of `cwd` and `session_id` is empty, for the hook to fill in, as is who asks.
-    pub fn request(
-        &self,
-        request_id: RequestId,
-        agent: HookAgent,
-    ) -> Result<ApprovalRequest, NotHookInput> {
+    pub fn request(&self, request_id: RequestId) -> Result<ApprovalRequest, NotHookInput> {
         let text = |field| self.text(field).map(Cow::into_owned);
+        if self.members.get(TRUNCATED).is_some_and(|cut| cut.get() == "true") {
+            return Err(NotHookInput::Cut);
+        }
         let context = RequestContext {
-            event: text("hook_event_name"),
+            event: Some(self.event().name().to_owned()),
             prompt_id: text("prompt_id").or_else(|| text("turn_id")),
             agent_id: text("agent_id"),
             last_words: self.text("last_assistant_message").map(|words| cut(&words)),
-            ok: self.event.ok(),
-            takes: self.takes(agent),
+            ok: self.event().ok(),
+            takes: self.takes(),
             mode: text("permission_mode"),
             tool_use_id: text("tool_use_id"),
             // Other events have a `reason`, too.
-            reason: text("reason").filter(|_| self.event == AgentHookEvent::PermissionDenied),
+            reason: text("reason").filter(|_| self.event() == AgentHookEvent::PermissionDenied),
             ..RequestContext::default()
         };
         Ok(ApprovalRequest {
@@ -285,8 +279,8 @@ impl<'a> AgentHookInput<'a> {
             cwd: text("cwd").unwrap_or_default(),
             session_id: text("session_id").unwrap_or_default(),
             permission_suggestions: self.suggestions(),
-            kind: self.event.kind().unwrap_or_default(),
-            agent: Some(agent.name().to_owned()),
+            kind: self.event().kind().unwrap_or_default(),
+            agent: Some(self.agent.id.to_owned()),
             context: Some(context),
         })
     }
@@ -299,18 +293,18 @@ impl<'a> AgentHookInput<'a> {
     /// Returns the tool's name; for an event that is about no tool, the event's.
     fn tool_name(&self) -> Result<String, NotHookInput> {
         let name = self.text("tool_name").map(Cow::into_owned);
-        match self.event {
+        match self.event() {
             AgentHookEvent::Elicitation
             | AgentHookEvent::Notification
             | AgentHookEvent::ConfigChange
             | AgentHookEvent::Stop
-            | AgentHookEvent::SessionEnd => Ok(self.event.name().to_owned()),
+            | AgentHookEvent::SessionEnd => Ok(self.event().name().to_owned()),
             _ => name.ok_or(NotHookInput::Missing("tool_name")),
         }
     }
 
     fn tool_input(&self) -> Box<RawValue> {
-        match self.event {
+        match self.event() {
             AgentHookEvent::Elicitation => {
                 self.some_of(&["message", "requested_schema", "mcp_server_name", "mode", "url"])
             }
@@ -339,23 +333,33 @@ impl<'a> AgentHookInput<'a> {
     }
 
     /// Returns what the agent accepts in an answer to this event.
-    fn takes(&self, agent: HookAgent) -> Option<Vec<AnswerExtra>> {
-        Some(match (self.event, agent) {
-            (AgentHookEvent::PermissionRequest, HookAgent::Claude) => {
-                vec![AnswerExtra::Always, AnswerExtra::Edit, AnswerExtra::Interrupt]
-            }
-            (AgentHookEvent::Elicitation, HookAgent::Claude) => {
-                vec![AnswerExtra::Edit, AnswerExtra::Interrupt]
-            }
-            // The first versions ignore a changed input and run the old one. Those that name the
-            // prompt are known to accept it.
-            (AgentHookEvent::PreToolUse, HookAgent::Claude) if self.text("prompt_id").is_some() => {
-                vec![AnswerExtra::Edit]
-            }
-            (event, _) if event.kind().is_some_and(RequestKind::is_answered) => Vec::new(),
-            _ => return None,
-        })
+    fn takes(&self) -> Option<Vec<AnswerExtra>> {
+        if !self.event().decides() {
+            return None;
+        }
+        let AnswerAbilities { always, edit, interrupt, .. } = self.known.takes;
+        let edits = match edit {
+            EditAbility::None => false,
+            EditAbility::Whole | EditAbility::Merged => true,
+            EditAbility::WholeSince(member) => self.text(member).is_some(),
+        };
+        let extras = [
+            (always, AnswerExtra::Always),
+            (edits, AnswerExtra::Edit),
+            (interrupt, AnswerExtra::Interrupt),
+        ];
+        Some(extras.into_iter().filter(|(takes, _)| *takes).map(|(_, extra)| extra).collect())
     }
+}
+
+/// Returns the input of an agent that gives the tool's input alone, in the form of Claude Code;
+/// `None` if it is not an object, or if the tool's name is not known.
+#[must_use]
+pub fn bare_input(tool: Option<String>, input: &[u8]) -> Option<Vec<u8>> {
+    let input = std::str::from_utf8(input).ok()?;
+    let input = Json::read(input).ok().filter(|input| input.is_object())?;
+    let (event, tool) = (quoted(agents::AMP.check().name), quoted(&tool?));
+    Some(format!(r#"{{"{EVENT}":{event},"tool_name":{tool},"tool_input":{input}}}"#).into_bytes())
 }
 
 fn object(members: &[(&str, Json<'_>)]) -> Box<RawValue> {

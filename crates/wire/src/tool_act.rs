@@ -22,8 +22,23 @@ const COMMANDS: [&str; 3] = ["command", "cmd", "script"];
 const TYPED: [&str; 1] = ["line"];
 /// The members that name the folder of a command.
 pub const FOLDERS: [&str; 4] = ["workdir", "cwd", "working_directory", "directory"];
+/// The member that has a list of commands, to be run one after the other.
+const COMMAND_LIST: &str = "commands";
+/// The members that say something about a command and do not change what it does.
+const REMARKS: [&str; 7] =
+    ["description", "timeout", "summary", "riskLevel", "riskLevelReason", "security_risk", "kind"];
 /// The members that name a file or a folder.
-const PATHS: [&str; 5] = ["file_path", "path", "notebook_path", "filePath", "dir_path"];
+const PATHS: [&str; 9] = [
+    "file_path",
+    "path",
+    "notebook_path",
+    "filePath",
+    "dir_path",
+    "target_file",
+    "absolute_path",
+    "target_directory",
+    "directory_path",
+];
 /// The one member that is a path for our own tools, which refuse unknown members.
 const OWN_PATHS: [&str; 1] = ["path"];
 
@@ -140,18 +155,23 @@ impl<'a> ToolAct<'a> {
     #[must_use]
     pub fn of(agent: &str, tool: &'a str, input: &'a Map<String, Value>) -> Self {
         let text = |name| text(input, name);
-        let file = || FileAct::of(tool, input);
+        let file = || FileAct::of(agent, tool, input);
         let asks =
             |question, details| Self::Ask(text(question).into_iter().collect(), text(details));
         match ToolKind::of(agent, tool) {
             ToolKind::Run(shell) => Self::Run(RunAct::of(shell, input)),
             ToolKind::Read => Self::Read(file()),
             ToolKind::List | ToolKind::Find | ToolKind::Search => Self::Search(file()),
-            ToolKind::Write => Self::Write(file(), text("content")),
-            ToolKind::Edit => Self::Edit(file(), EditChange::of_texts(input)),
+            ToolKind::Write => Self::Write(file(), text("content").or_else(|| text("file_text"))),
+            // Some agents have one tool that reads, writes and changes files, by its `command`.
+            ToolKind::Edit => match text("command") {
+                Some("view") => Self::Read(file()),
+                Some("create" | "write") => Self::Write(file(), text("file_text")),
+                _ => Self::Edit(file(), EditChange::of_texts(input)),
+            },
             ToolKind::Notebook => Self::Edit(file(), EditChange::of_cell(input)),
             ToolKind::Patch => {
-                let texts = ["input", "patch", "command"].into_iter().filter_map(text);
+                let texts = ["input", "patch", "command", "patchText"].into_iter().filter_map(text);
                 Self::Patch(PatchAct::of(texts.collect()))
             }
             ToolKind::Undo => Self::Patch(PatchAct::of_list(input)),
@@ -180,13 +200,19 @@ impl<'a> RunAct<'a> {
         let set = |name: &str| input.get(name).filter(|value| !value.is_null());
         let commands: &[&str] = if shell == ToolShell::Typed { &TYPED } else { &COMMANDS };
         let others = input.iter().filter(|(name, value)| {
-            let is_read = commands.contains(&name.as_str())
-                || matches!(name.as_str(), "description" | "timeout" | "args");
+            let name = name.as_str();
+            let is_read = commands.contains(&name) || REMARKS.contains(&name);
+            let is_read = is_read || matches!(name, "args" | COMMAND_LIST);
             !is_read && !matches!(value, Value::Null | Value::Bool(false))
         });
+        let list = set(COMMAND_LIST).map(|list| match list {
+            Value::Array(commands) => commands.iter().collect(),
+            other => vec![other],
+        });
+        let named = commands.iter().copied().filter_map(set);
         Self {
             shell,
-            commands: commands.iter().copied().filter_map(set).collect(),
+            commands: named.chain(list.into_iter().flatten()).collect(),
             args: set("args"),
             folders: FOLDERS.into_iter().filter_map(set).collect(),
             description: text(input, "description"),
@@ -225,14 +251,15 @@ impl<'a> RunAct<'a> {
 }
 
 impl<'a> FileAct<'a> {
-    fn of(tool: &str, input: &'a Map<String, Value>) -> Self {
-        let is_own = ToolKind::is_tool_of(OWN_AGENT, tool);
+    fn of(agent: &str, tool: &str, input: &'a Map<String, Value>) -> Self {
+        let is_own =
+            (agent.is_empty() || agent == OWN_AGENT) && ToolKind::is_tool_of(OWN_AGENT, tool);
         let members: &[&str] = if is_own { &OWN_PATHS } else { &PATHS };
         let is_odd =
             |name: &&str| input.get(*name).is_some_and(|path| !path.is_string() && !path.is_null());
         let says = |name: &str| {
             let name = name.to_lowercase();
-            name.contains("path") || name.contains("file")
+            name != "file_text" && (name.contains("path") || name.contains("file"))
         };
         let others =
             input.iter().filter(|(name, _)| says(name) && !members.contains(&name.as_str()));
@@ -297,9 +324,11 @@ impl<'a> EditChange<'a> {
 }
 
 impl<'a> TextChange<'a> {
-    /// Reads a change by the names of its texts at Claude Code, our own runtime, goose or droid.
+    /// Reads a change by the names that agents have for its texts.
     fn of(input: &'a Map<String, Value>) -> Option<Self> {
-        const NAMES: [(&str, &str); 4] = [
+        const NAMES: [(&str, &str); 6] = [
+            ("oldString", "newString"),
+            ("old_text", "new_text"),
             ("old_string", "new_string"),
             ("oldText", "newText"),
             ("before", "after"),

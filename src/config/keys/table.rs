@@ -18,6 +18,8 @@ const COUNT: (i64, i64) = (1, UNLIMITED);
 const EFFORT_WORDS: &[&str] = &["default", "low", "medium", "high", "xhigh", "max"];
 const PRICES: &str = "MODEL=INPUT/OUTPUT or MODEL=INPUT/OUTPUT/CACHED, separated by commas";
 const RESUME: &str = "true, false or the id of a conversation in quotes";
+const SERVERS: &str = "a table for each server, such as [agent.mcp_servers.files]";
+const AGENT_TABLES: &str = "a table for each agent, such as [gate.agents.gemini]";
 const THEMES: &[&str] = &["system", "light", "dark"];
 
 const fn whole(name: &'static str, (least, most): (i64, i64), unit: &'static str) -> SettingKey {
@@ -112,6 +114,9 @@ pub(crate) const KEYS: &[SettingKey] = &[
         "`agent` leaves the call to the agent, `deny` denies what no rule allows; deny rules hold \
          in either case; if `gate.unattended` is `ask`, the default is `deny`",
     ),
+    key("gate.agents", ValueKind::Tables { must_be: AGENT_TABLES })
+        .about("What holds for one agent in place of `gate.when_absent`")
+        .note("a table for each, such as `[gate.agents.gemini]` with `when_absent = \"deny\"`"),
     choice("gate.unclear", "WORD", &UnclearCommands::NAMES, |text| {
         UnclearCommands::parse(text).is_some()
     })
@@ -288,7 +293,7 @@ pub(crate) const KEYS: &[SettingKey] = &[
             "false",
             "Do not find out what commands change; turn it off where looking at all files is slow",
         )),
-    key("agent.mcp_servers", ValueKind::Servers)
+    key("agent.mcp_servers", ValueKind::Tables { must_be: SERVERS })
         .about("MCP servers whose tools the model may use")
         .note("a table for each, see [the runtime](agent.md#mcp-servers); at most 32"),
     whole("agent.mcp_wait_seconds", (0, 60), "SECONDS")

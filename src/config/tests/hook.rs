@@ -75,6 +75,19 @@ fn what_holds_without_a_desk_follows_what_holds_in_modes_that_ask_nobody() {
     check("gate.when_absent = \"deny\"", Unattended::Rules, WhenAbsent::Deny);
     let both = "[gate]\nunattended = \"ask\"\nwhen_absent = \"agent\"";
     check(both, Unattended::Ask, WhenAbsent::Agent);
+    let of = |text: &str, agent| Home::with(text).config().gate.when_absent_of(agent);
+    let gemini = "gate.agents.gemini.when_absent = \"deny\"\n[gate.agents.claude-code]\nwhen_absent = \"agent\"";
+    assert_eq!(of(gemini, Some("gemini")), WhenAbsent::Deny);
+    assert_eq!(of(gemini, Some("claude-code")), WhenAbsent::Agent);
+    assert_eq!(of(gemini, Some("kimi")), WhenAbsent::Agent);
+    assert_eq!(of("gate.when_absent = \"deny\"", Some("kimi")), WhenAbsent::Deny);
+    assert_eq!(of("gate.when_absent = \"deny\"", None), WhenAbsent::Deny);
+    let alone = "`gate.agents.kimi` must have `when_absent`, agent or deny, alone";
+    check_wrong("gate.agents.kimi.when_absent = \"no\"", &[&format!("1:6: {alone}")]);
+    check_wrong(
+        "gate.agents.kimi = { when_absent = \"deny\", x = \"y\" }",
+        &[&format!("1:6: {alone}")],
+    );
     let unclear = |text: &str| Home::with(text).config().gate.unclear;
     assert_eq!(unclear(""), UnclearCommands::Ask);
     assert_eq!(unclear("gate.unclear = \"mode\""), UnclearCommands::Mode);

@@ -14,15 +14,15 @@ fn without_hooks(
     text: &str,
     backup: Option<&str>,
 ) -> Result<RemovedHooks, EditRefusal> {
-    match agent {
-        CodingAgent::Claude => claude::uninstall(text, backup),
-        CodingAgent::Codex => codex::uninstall(text, backup),
+    match agent.word {
+        "claude" => claude::uninstall(text, backup),
+        _ => codex::uninstall(text, backup),
     }
 }
 
 /// Installs, checks that a second time changes nothing and that all goes back, and returns the text.
 fn round_trip(agent: CodingAgent, before: &str) -> String {
-    let wanted = ["PreToolUse", "Stop"].map(|event| hook(event, agent == CodingAgent::Claude));
+    let wanted = ["PreToolUse", "Stop"].map(|event| hook(event, *agent == CLAUDE));
     let text = with_hooks(agent, before, &wanted).unwrap().text;
     assert_eq!(with_hooks(agent, &text, &wanted).unwrap().text, text, "{before}");
     let newer =
@@ -36,7 +36,7 @@ fn round_trip(agent: CodingAgent, before: &str) -> String {
 
 #[test]
 fn claude_code_gets_hooks_that_nobody_switches_off() {
-    let text = round_trip(CodingAgent::Claude, "");
+    let text = round_trip(&CLAUDE, "");
     expect![[r#"
         {
           "hooks": {
@@ -84,7 +84,7 @@ fn claude_code_gets_hooks_that_nobody_switches_off() {
 
 #[test]
 fn other_settings_of_claude_code_stay() {
-    let agent = CodingAgent::Claude;
+    let agent = &CLAUDE;
     round_trip(agent, r#"{"model":"x","env":{"A":"1"},"disableAllHooks":true}"#);
     round_trip(agent, "{\n  \"env\": {\n    \"CLAUDE_CODE_SHELL_PREFIX\": \"/x\"\n  }\n}\n");
     let text = round_trip(agent, r#"{"allowManagedHooksOnly":true,"env":{}}"#);
@@ -101,7 +101,7 @@ fn other_settings_of_claude_code_stay() {
 
 #[test]
 fn codex_gets_requirements() {
-    let text = round_trip(CodingAgent::Codex, "");
+    let text = round_trip(&CODEX, "");
     expect![[r#"
         allow_managed_hooks_only = true
 
@@ -131,7 +131,7 @@ fn other_requirements_of_codex_stay() {
     let before = "# ours\nallowed_approval_policies = [\"never\"] # why\n\n[features]\nweb = false\n\n\
                   [hooks]\nmanaged_dir = \"/opt\"\n\n[[hooks.Stop]]\n[[hooks.Stop.hooks]]\n\
                   type = \"command\"\ncommand = \"beep\"\n";
-    let text = round_trip(CodingAgent::Codex, before);
+    let text = round_trip(&CODEX, before);
     assert!(text.starts_with("# ours\nallowed_approval_policies = [\"never\"] # why\n"), "{text}");
     let text = text.replace("beep", "bell");
     let RemovedHooks::Ours(text) = codex::uninstall(&text, Some(before)).unwrap() else {

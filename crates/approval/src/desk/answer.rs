@@ -63,7 +63,8 @@ impl Desk {
             decided.decision = Decision::Timeout;
             ApprovalResponse::new(id.clone(), Decision::Timeout)
         });
-        step.outputs.push(DeskOutput::Answer(asker, response));
+        step.outputs.push(DeskOutput::Answer(asker, response.clone()));
+        self.answer_twins(step, id, &response);
         self.remember(step.now, id);
     }
 
@@ -109,6 +110,7 @@ impl Desk {
         let awaits = self.awaited_run(&open, &mark);
         let copies = open.copies;
         self.lately.closed(step.now, &open.card.row.session);
+        self.release_twins(step, id);
         self.past.add(id.clone(), ClosedQuestion { text: mark.text, awaits, copies });
     }
 
@@ -141,6 +143,7 @@ impl Desk {
             );
         }
         self.drop_all_changes(step);
+        self.drop_twins(step);
         // What is remembered may never have been recorded.
         self.calls = CallMemory::default();
         self.alarms.clear();

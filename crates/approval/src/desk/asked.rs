@@ -272,6 +272,7 @@ impl Desk {
     }
 
     pub(super) fn gone(&mut self, step: &mut DeskStep, asker: AskerId) {
+        self.forget_twin(asker);
         if let Some(id) = self.askers.get(&asker).cloned() {
             self.close(step, &id, ClosedHow::Gone);
         }

@@ -10,6 +10,7 @@ use super::question::{
     DecisionDetails, DeskDecision, Occasion, PendingQuestion, Ruling, Unattended,
 };
 use super::{AskerId, Desk, DeskOutput, DeskStep, Now, record};
+use crate::card::asks_by_itself;
 
 /// The outcome of a check.
 enum CheckOutcome {
@@ -40,6 +41,9 @@ impl Desk {
         let mut response = ApprovalResponse::new(request.request_id.clone(), Decision::None);
         match self.outcome_of_check(step.now, &request, ruling) {
             CheckOutcome::Person(ruling) => {
+                if self.follows_twin(step, asker, &request, &ruling) {
+                    return;
+                }
                 return self.asked(step, asker, request, ruling, is_replay);
             }
             CheckOutcome::Decided { decision, by, grant } => {
@@ -226,12 +230,6 @@ pub fn asks_of(request: &ApprovalRequest, is_guarded: bool) -> Prompter {
 /// Returns the agent's id of the call that a request is about.
 pub(super) fn tool_use_id(request: &ApprovalRequest) -> Option<String> {
     request.context.as_ref()?.tool_use_id.clone()
-}
-
-/// Returns true if the agent asks its user by itself in this mode. In unknown modes it is taken not
-/// to.
-pub(crate) fn asks_by_itself(mode: Option<&str>) -> bool {
-    matches!(mode, Some("default" | "acceptEdits" | "plan"))
 }
 
 /// Returns why a person is asked about a call that no rule matches.

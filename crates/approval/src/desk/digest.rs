@@ -5,6 +5,7 @@ use std::fmt;
 use callgate_store::Sha256Hash;
 use callgate_wire::approval::ApprovalRequest;
 use callgate_wire::raw::Members;
+use callgate_wire::tool_act::ToolKind;
 use hmac::{Hmac, KeyInit, Mac};
 use serde_json::Value;
 use sha2::Sha256;
@@ -58,6 +59,15 @@ impl CallDigest {
         Self::over(key, &parts)
     }
 
+    /// Returns the digest of a call that two hooks of one agent ask about. They may name its tool in
+    /// the words of two agents.
+    pub(super) fn of_twin(key: &[u8; 32], request: &ApprovalRequest) -> Self {
+        let tool = request.tool_name.to_lowercase();
+        let run = Self::of_run(key, &request.session_id, &tool, request.tool_input.get());
+        let agent = request.agent.as_deref().unwrap_or_default();
+        Self::over(key, &["twin", agent, &request.cwd, &run.to_string()])
+    }
+
     /// Returns the digest of a run of a tool: the same for the question and for the report of the
     /// run.
     pub(super) fn of_run(key: &[u8; 32], session: &str, tool: &str, input: &str) -> Self {
@@ -91,10 +101,10 @@ impl CallDigest {
 }
 
 /// Returns true for a member that says what a call is for and does not change what it does. Codex
-/// sends it in some events about a call and not in others, and a model words it differently each
+/// and Copilot send it in some events about a call and not in others, and a model words it differently each
 /// time.
 pub(super) fn is_only_said(tool: &str, member: &str) -> bool {
-    tool == "Bash" && member == "description"
+    member == "description" && matches!(ToolKind::of("", tool), ToolKind::Run(_))
 }
 
 fn sorted(value: Value) -> Value {

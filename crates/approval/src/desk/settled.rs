@@ -6,12 +6,12 @@ use callgate_wire::approval::{
 use callgate_wire::ledger::{ClosedHow, LedgerEvent};
 use serde_json::Value;
 
-use super::checked::{asks_by_itself, tool_use_id};
+use super::checked::tool_use_id;
 use super::digest::{CallDigest, is_only_said};
 use super::question::PendingQuestion;
 use super::waits::is_dialog;
 use super::{Desk, DeskOutput, DeskStep, record};
-use crate::card::agent_name;
+use crate::card::{agent_name, asks_by_itself};
 use crate::channel::ChannelOrder;
 use crate::plain;
 
@@ -21,6 +21,8 @@ const LAST_WORDS: usize = 600;
 impl Desk {
     pub(super) fn told(&mut self, step: &mut DeskStep, request: &ApprovalRequest) {
         match (request.kind, request.event().unwrap_or_default()) {
+            (RequestKind::Settle, "PostToolUse" | "PostToolUseFailure")
+                if self.is_second_report(step, request) => {}
             (RequestKind::Settle, "PostToolUse" | "PostToolUseFailure") => self.ran(step, request),
             (RequestKind::Settle, "SessionEnd") => self.ended(step, request, |_| true),
             (RequestKind::Settle, "Stop") => self.stopped(step, request),

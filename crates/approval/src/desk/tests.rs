@@ -13,6 +13,7 @@ mod pressing;
 mod reaching;
 mod said;
 mod settling;
+mod twins;
 
 use std::collections::BTreeMap;
 use std::time::Duration;

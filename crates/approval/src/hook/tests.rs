@@ -7,6 +7,7 @@ fn crashed(input: &str) -> HookOutcome {
     let hook = HookCommand {
         gated: None,
         agent: None,
+        variable: &|_| None,
         is_attended: true,
         settings_folder: None,
         desk: &|| panic!("on purpose"),

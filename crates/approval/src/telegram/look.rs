@@ -126,6 +126,10 @@ fn question(card: &Card, picks: &[Vec<u8>], mark: Option<&QuestionMark>) -> (Str
     } else {
         html
     };
+    let html = match &card.fails_open {
+        Some(fails_open) => html.text("\n⚠️ ").content(HtmlStyle::Italic, fails_open).text("\n"),
+        None => html,
+    };
     let html = match &card.row.because {
         Some(because) => html.text("\n").content(HtmlStyle::Italic, because).text("\n"),
         None => html,

@@ -87,6 +87,9 @@ impl TerminalPage {
         if card.hides_what_runs {
             line(&mut page, &self.bold(&self.wrapped(HIDDEN_COULD_RUN)));
         }
+        if let Some(fails_open) = &card.fails_open {
+            line(&mut page, &self.wrapped(fails_open));
+        }
         let mut body = body(card);
         if let CardContent::Ask { .. } = card.body {
             body = text::wrap(&body, self.width.saturating_sub(2), 0);

@@ -7,7 +7,7 @@
 /// Folders that may be in any folder, including the user's home. Each may contain worktrees.
 pub(super) const AGENT_FOLDERS: &str = "\
     .claude .codex .gemini .qwen .copilot .opencode .cline .clinerules .kimi-code .kimi .factory \
-    .goose .cursor .amp .kiro .amazonq .grok .pi .openhands .callgate";
+    .goose .cursor .amp .kiro .amazonq .grok .pi .kilo .openhands .callgate";
 
 /// Those of them that not even a read-only command may name: they contain credentials, or
 /// callgate's own rules.

@@ -105,6 +105,9 @@ pub struct RequestContext {
     /// The value that a host has registered at the desk for the agent that it drives.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gated: Option<String>,
+    /// The agent in whose settings the hook is, if that is another one than the agent that asks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hook_of: Option<String>,
     /// The folder of the agent's settings, where its environment names one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub settings_folder: Option<String>,
@@ -134,6 +137,7 @@ impl RequestContext {
             asks: optional(&members, "asks", "agent or desk")?,
             answers: optional(&members, "answers", "true or false")?,
             gated: text("gated")?,
+            hook_of: text("hook_of")?,
             settings_folder: text("settings_folder")?,
             edit_lines: optional(&members, "edit_lines", "whole numbers")?,
         })

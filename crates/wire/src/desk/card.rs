@@ -31,6 +31,9 @@ pub struct QuestionCard {
     pub can_stop: bool,
     /// Whether the call is denied if nobody answers.
     pub no_answer_denies: bool,
+    /// What the agent does if callgate gives no answer at all, in words, if it runs the call then.
+    #[serde(default)]
+    pub fails_open: Option<String>,
     /// Whether something hidden could be executed: it would be allowed unseen.
     pub hides_what_runs: bool,
     /// What blocked the call, in words, if the question is whether it may try again.

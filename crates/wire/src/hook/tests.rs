@@ -22,11 +22,11 @@ fn id() -> RequestId {
 
 /// Returns the request line that comes of a hook's input, or why there is none.
 fn asked(input: &str) -> String {
-    let input = match AgentHookInput::read(input.as_bytes()) {
+    let input = match AgentHookInput::read(input.as_bytes(), None) {
         Ok(input) => input,
         Err(error) => return error.to_string(),
     };
-    match input.request(id(), input.agent()) {
+    match input.request(id()) {
         Ok(request) => String::from_utf8(request.to_line()).unwrap(),
         Err(error) => error.to_string(),
     }
@@ -41,12 +41,12 @@ fn recorded_inputs_become_requests() {
     let mut told = String::new();
     for line in RECORDED.iter().flat_map(|file| file.lines()) {
         let stdin = Members::read(line).unwrap().get("stdin").unwrap().get();
-        let input = AgentHookInput::read(stdin.as_bytes()).unwrap();
+        let input = AgentHookInput::read(stdin.as_bytes(), None).unwrap();
         let Some(kind) = input.event().kind() else {
             told += "nothing\n";
             continue;
         };
-        let request = input.request(id(), input.agent()).unwrap();
+        let request = input.request(id()).unwrap();
         let members = input.members.clone();
         if members.get("tool_name").is_some() {
             assert_eq!(request.tool_input.get(), members.get("tool_input").unwrap().get());
@@ -200,7 +200,7 @@ fn codex_is_known_by_its_turn() {
 
 #[test]
 fn an_event_is_glimpsed_in_what_cannot_be_read() {
-    let glimpse = |text: &str| AgentHookEvent::glimpse(text.as_bytes());
+    let glimpse = |text: &str| agents::CLAUDE.glimpse(text.as_bytes()).map(|event| event.event);
     assert_eq!(glimpse(r#"{"hook_event_name":"Stop","x":"#), Some(AgentHookEvent::Stop));
     assert_eq!(
         glimpse(r#"{"a":1, "hook_event_name" : "PostToolUse""#),

@@ -15,22 +15,79 @@ fn each_tool_of_an_agent_has_one_line() {
         assert_eq!(ToolKind::of(agent, tool), kind, "{agent} {tool}");
         assert!(!kind.deed(tool).is_empty());
     }
-    let mut common = HashSet::new();
-    for (tool, kind) in ToolKind::common() {
-        assert!(common.insert(tool), "{tool} would mean two things for an unknown agent");
-        assert_eq!(ToolKind::of("", tool), kind, "{tool}");
+}
+
+/// A name must not mean two things for an agent that is not in the table with it: then the reading
+/// for the first agent that has the name would be a guess.
+#[test]
+fn a_name_is_the_same_act_for_every_agent() {
+    let act = |kind| match kind {
+        ToolKind::Run(ToolShell::Foreign | ToolShell::Typed) => kind,
+        ToolKind::Run(_) => ToolKind::Run(ToolShell::Usual),
+        kind => kind,
+    };
+    for (agent, tool, kind) in ToolKind::table() {
+        assert_eq!(act(ToolKind::of("", tool)), act(kind), "{agent} {tool}");
     }
 }
 
 #[test]
-fn an_agent_has_its_own_names_and_the_common_ones() {
-    assert_eq!(ToolKind::of("claude-code", "run_terminal_command"), ToolKind::Other);
-    assert_eq!(ToolKind::of("grok", "run_terminal_command"), ToolKind::Run(ToolShell::Bare));
-    assert_eq!(ToolKind::of("gemini", "run_shell_command"), ToolKind::Run(ToolShell::Bare));
-    assert_eq!(ToolKind::of("other", "run_shell_command"), ToolKind::Run(ToolShell::Program));
+fn a_name_of_any_agent_is_understood() {
+    let line = ToolKind::Run(ToolShell::Bare);
+    for agent in ["claude-code", "", "other", "grok"] {
+        assert_eq!(ToolKind::of(agent, "run_terminal_command"), line, "{agent}");
+    }
+    assert_eq!(ToolKind::of("gemini", "run_shell_command"), line);
+    // Without a shell the command would be the name of a program.
+    assert_eq!(ToolKind::of("claude-code", "run_shell_command"), line);
+    assert_eq!(ToolKind::of("callgate", "run_shell_command"), ToolKind::Run(ToolShell::Program));
     assert_eq!(ToolKind::of("grok", "Bash"), ToolKind::Run(ToolShell::Usual));
     assert_eq!(ToolKind::of("codex", "mcp__files__read"), ToolKind::Mcp);
     assert_eq!(ToolKind::of("codex", "mcp__files"), ToolKind::Other);
+}
+
+#[test]
+fn inputs_of_agents_are_acts() {
+    let check = |agent: &str, tool: &str, input: Value, expected: &str| {
+        let act = ToolAct::of(agent, tool, input.as_object().unwrap());
+        let said = match &act {
+            ToolAct::Run(run) => format!("run {:?} {}", run.words(), run.others.len()),
+            ToolAct::Read(file) => format!("read {:?}", file.path()),
+            ToolAct::Write(file, content) => format!("write {:?} {content:?}", file.path()),
+            ToolAct::Edit(file, EditChange::Texts(texts)) => {
+                format!("edit {:?} {} {}", file.path(), texts[0].old, texts[0].new)
+            }
+            other => format!("{other:?}"),
+        };
+        assert_eq!(said, expected, "{agent} {tool}");
+    };
+    let made = r#"run Some(Line("touch made")) 0"#;
+    check("cline", "run_commands", json!({ "commands": ["touch made"] }), made);
+    check("cline", "run_commands", json!({ "commands": ["a", "b"] }), "run None 0");
+    let droid = json!({ "command": "touch made", "summary": "s", "riskLevelReason": "r", "riskLevel": "low" });
+    check("droid", "Execute", droid, made);
+    let terminal = json!({ "command": "touch made", "is_input": false, "timeout": null, "reset": false, "kind": "TerminalAction" });
+    check("openhands", "terminal", terminal, made);
+    let typed = json!({ "command": "y", "is_input": true });
+    check("openhands", "terminal", typed, r#"run Some(Line("y")) 1"#);
+    check("amp", "Bash", json!({ "cmd": "touch made" }), made);
+    check("grok", "read_file", json!({ "target_file": "/a" }), r#"read Some("/a")"#);
+    check("gemini", "read_file", json!({ "absolute_path": "/a" }), r#"read Some("/a")"#);
+    check("opencode", "read", json!({ "filePath": "/a" }), r#"read Some("/a")"#);
+    let editor = |command: &str| json!({ "command": command, "path": "/a", "file_text": "x", "old_str": "o", "new_str": "n" });
+    check("openhands", "file_editor", editor("view"), r#"read Some("/a")"#);
+    check("openhands", "file_editor", editor("create"), r#"write Some("/a") Some("x")"#);
+    check("openhands", "file_editor", editor("str_replace"), r#"edit Some("/a") o n"#);
+    check(
+        "goose",
+        "edit",
+        json!({ "path": "/a", "before": "o", "after": "n" }),
+        r#"edit Some("/a") o n"#,
+    );
+    let opencode = json!({ "filePath": "/a", "oldString": "o", "newString": "n" });
+    check("opencode", "edit", opencode, r#"edit Some("/a") o n"#);
+    let pi = json!({ "path": "/a", "edits": [{ "oldText": "o", "newText": "n" }] });
+    check("pi", "edit", pi, r#"edit Some("/a") o n"#);
 }
 
 fn files(patch: &str) -> Option<String> {
@@ -108,9 +165,9 @@ fn a_command_is_a_line_or_words() {
     check("exec_command", json!({ "cmd": "a" }), line("a"));
     check("shell", json!({ "command": ["a", "b c"] }), words(&["a", "b c"]));
     check("Bash", json!({ "command": "a", "args": ["b"] }), words(&["a", "b"]));
-    check("run_shell_command", json!({ "command": "a" }), words(&["a"]));
-    check("run_shell_command", json!({ "command": ["a"] }), None);
-    check("run_shell_command", json!({ "command": "a", "args": [1] }), None);
+    check("start_command", json!({ "command": "a" }), words(&["a"]));
+    check("start_command", json!({ "command": ["a"] }), None);
+    check("start_command", json!({ "command": "a", "args": [1] }), None);
     check("shell", json!({ "command": ["a", 1] }), None);
     check("shell", json!({ "command": "a", "cmd": "b" }), None);
 }

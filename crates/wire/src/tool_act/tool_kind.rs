@@ -78,8 +78,7 @@ pub enum ToolShell {
     Bare,
 }
 
-/// The tools of each agent. The first part applies to every agent: not every request names one, and
-/// some agents use the hooks and the tool names of others.
+/// The tools of Claude Code and Codex, whose names other agents use, too.
 const COMMON: &[(&str, &str, ToolKind)] = &[
     (CLAUDE, "Bash", Run(Usual)),
     (CLAUDE, "Monitor", Run(Usual)),
@@ -107,6 +106,106 @@ const COMMON: &[(&str, &str, ToolKind)] = &[
     ("codex", "shell_command", Run(Folder)),
     ("codex", "exec_command", Run(Folder)),
     ("codex", "apply_patch", Patch),
+    ("script", "Ask", Script),
+];
+
+/// The tools of the other agents. A name stands for the same thing for an agent that is not in the
+/// table, or not with this tool: some agents run the hooks of others.
+const SPECIAL: &[(&str, &str, ToolKind)] = &[
+    ("amp", "Bash", Run(Bare)),
+    ("amp", "create_file", Write),
+    ("amp", "edit_file", Edit),
+    ("amp", "read_web_page", Fetch),
+    ("cline", "run_commands", Run(Bare)),
+    ("cline", "execute_command", Run(Bare)),
+    ("cline", "write_to_file", Write),
+    ("cline", "replace_in_file", Edit),
+    ("copilot", "bash", Run(Bare)),
+    ("copilot", "powershell", Run(Foreign)),
+    ("copilot", "write_bash", Run(Typed)),
+    ("copilot", "view", Read),
+    ("copilot", "create", Write),
+    ("copilot", "edit", Edit),
+    ("copilot", "str_replace_editor", Edit),
+    ("copilot", "glob", Find),
+    ("copilot", "grep", Search),
+    ("copilot", "web_fetch", Fetch),
+    ("droid", "Execute", Run(Bare)),
+    ("droid", "Create", Write),
+    ("droid", "ApplyPatch", Patch),
+    ("droid", "FetchUrl", Fetch),
+    ("gemini", "run_shell_command", Run(Bare)),
+    ("gemini", "read_file", Read),
+    ("gemini", "write_file", Write),
+    ("gemini", "replace", Edit),
+    ("gemini", "list_directory", Search),
+    ("gemini", "glob", Find),
+    ("gemini", "search_file_content", Search),
+    ("gemini", "grep_search", Search),
+    ("gemini", "web_fetch", Fetch),
+    ("gemini", "google_web_search", WebSearch),
+    ("goose", "shell", Run(Bare)),
+    ("goose", "developer__shell", Run(Bare)),
+    ("goose", "write", Write),
+    ("goose", "edit", Edit),
+    ("goose", "developer__text_editor", Edit),
+    ("goose", "tree", Search),
+    ("grok", "run_terminal_command", Run(Bare)),
+    ("grok", "read_file", Read),
+    ("grok", "write", Write),
+    ("grok", "search_replace", Edit),
+    ("grok", "list_dir", Search),
+    ("grok", "grep", Search),
+    ("kilo", "bash", Run(Bare)),
+    ("kilo", "read", Read),
+    ("kilo", "write", Write),
+    ("kilo", "edit", Edit),
+    ("kilo", "multiedit", Edit),
+    ("kilo", "apply_patch", Patch),
+    ("kilo", "glob", Find),
+    ("kilo", "grep", Search),
+    ("kilo", "list", Search),
+    ("kilo", "webfetch", Fetch),
+    ("kimi", "Shell", Run(Bare)),
+    ("kimi", "ReadFile", Read),
+    ("kimi", "WriteFile", Write),
+    ("kimi", "StrReplaceFile", Edit),
+    ("kimi", "FetchURL", Fetch),
+    ("openhands", "terminal", Run(Bare)),
+    ("openhands", "execute_bash", Run(Bare)),
+    ("openhands", "file_editor", Edit),
+    ("openhands", "str_replace_editor", Edit),
+    ("opencode", "bash", Run(Bare)),
+    ("opencode", "read", Read),
+    ("opencode", "write", Write),
+    ("opencode", "edit", Edit),
+    ("opencode", "multiedit", Edit),
+    ("opencode", "apply_patch", Patch),
+    ("opencode", "patch", Patch),
+    ("opencode", "glob", Find),
+    ("opencode", "grep", Search),
+    ("opencode", "list", Search),
+    ("opencode", "webfetch", Fetch),
+    ("pi", "bash", Run(Bare)),
+    ("pi", "read", Read),
+    ("pi", "write", Write),
+    ("pi", "edit", Edit),
+    ("pi", "grep", Search),
+    ("pi", "find", Find),
+    ("pi", "ls", Search),
+    ("qwen", "run_shell_command", Run(Bare)),
+    ("qwen", "read_file", Read),
+    ("qwen", "write_file", Write),
+    ("qwen", "edit", Edit),
+    ("qwen", "list_directory", Search),
+    ("qwen", "glob", Find),
+    ("qwen", "grep_search", Search),
+    ("qwen", "web_fetch", Fetch),
+];
+
+/// The tools of our own runtime. They come last: its commands run without a shell, and where another
+/// agent has the same name, that would be the wrong reading.
+const OWN: &[(&str, &str, ToolKind)] = &[
     (OWN_AGENT, "run_shell_command", Run(Program)),
     (OWN_AGENT, "start_command", Run(Program)),
     (OWN_AGENT, "write_to_command", Run(Typed)),
@@ -122,47 +221,27 @@ const COMMON: &[(&str, &str, ToolKind)] = &[
     (OWN_AGENT, "get_system_info", Note),
     (OWN_AGENT, "todo_write", Note),
     (OWN_AGENT, "ask_user", AskUser),
-    ("script", "Ask", Script),
-];
-
-/// The tools that only an agent of this name has.
-const SPECIAL: &[(&str, &str, ToolKind)] = &[
-    ("copilot", "bash", Run(Bare)),
-    ("droid", "Execute", Run(Bare)),
-    ("droid", "Create", Write),
-    ("gemini", "run_shell_command", Run(Bare)),
-    ("goose", "shell", Run(Bare)),
-    ("goose", "write", Write),
-    ("goose", "edit", Edit),
-    ("grok", "run_terminal_command", Run(Bare)),
-    ("grok", "write", Write),
-    ("grok", "search_replace", Edit),
-    ("kilo", "bash", Run(Bare)),
-    ("opencode", "bash", Run(Bare)),
-    ("pi", "bash", Run(Bare)),
-    ("pi", "read", Read),
-    ("pi", "write", Write),
-    ("qwen", "run_shell_command", Run(Bare)),
 ];
 
 impl ToolKind {
-    /// Returns what a tool of an agent does. A missing or unknown agent has the common tools.
+    /// Returns what a tool of an agent does. A name that this agent does not have, or whose agent is
+    /// missing, means what it means for the first agent that has it.
     #[must_use]
     pub fn of(agent: &str, tool: &str) -> Self {
-        let special = SPECIAL.iter().find(|line| (line.0, line.1) == (agent, tool));
-        let known = special.or_else(|| COMMON.iter().find(|line| line.1 == tool));
+        let exact = Self::table().find(|line| (line.0, line.1) == (agent, tool));
+        let known = exact.or_else(|| Self::table().find(|line| line.1 == tool));
         let unknown = || if server_and_tool(tool).is_some() { Self::Mcp } else { Self::Other };
         known.map_or_else(unknown, |line| line.2)
     }
 
     /// Returns all lines of the table: an agent, the name of one of its tools, and what it does.
     pub fn table() -> impl Iterator<Item = (&'static str, &'static str, Self)> {
-        COMMON.iter().chain(SPECIAL).copied()
+        COMMON.iter().chain(SPECIAL).chain(OWN).copied()
     }
 
-    /// Returns the names of the tools that every agent may have.
+    /// Returns the names of the tools of Claude Code, Codex and our own runtime.
     pub fn common() -> impl Iterator<Item = (&'static str, Self)> {
-        COMMON.iter().map(|&(_, name, kind)| (name, kind))
+        COMMON.iter().chain(OWN).map(|&(_, name, kind)| (name, kind))
     }
 
     /// Returns true if it asks a person something, which is answered with more than yes or no.

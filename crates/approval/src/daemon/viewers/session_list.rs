@@ -10,7 +10,8 @@ use callgate_wire::desk::{HistoryDecider, HistoryDecision, HistoryFilter, Sessio
 
 use super::past_calls::{PastCall, each_past_call};
 use crate::card::agent_name;
-use crate::desk::{Unattended, asks_by_itself};
+use crate::card::asks_by_itself;
+use crate::desk::Unattended;
 use crate::rule_desk::WorkMonitor;
 
 const DAY_MS: i64 = 24 * 3_600_000;

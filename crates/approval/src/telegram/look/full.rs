@@ -76,6 +76,7 @@ fn everything(card: &Card) -> String {
         add(&picker.question, &choices.collect::<Vec<_>>().join("\n"));
     }
     add("Hidden", if card.hides_what_runs { HIDDEN_COULD_RUN } else { "" });
+    add("Without an answer", card.fails_open.as_deref().unwrap_or_default());
     add("Because", card.row.because.as_deref().unwrap_or_default());
     for (at, offer) in card.offers.iter().enumerate() {
         add(&format!("Always {}", at + 1), &format!("{}\n{}", offer.meaning, offer.lasts));

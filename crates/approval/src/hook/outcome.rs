@@ -1,0 +1,102 @@
+//! What comes of an input: an answer in the agent's form, silence, or an exit code.
+
+use std::io::{self, Write};
+use std::os::fd::BorrowedFd;
+use std::process::ExitCode;
+
+use callgate_wire::approval::RequestKind;
+use callgate_wire::hook::agents::{AgentEvent, CallFate};
+use callgate_wire::hook::{self, AgentHookEvent, AgentProfile, HookReply};
+
+use super::stdio;
+
+/// The exit code that agents take as a deny of a tool call, whatever was printed.
+const EXIT_DENY: u8 = 2;
+
+/// What the hook does about one input.
+#[derive(Debug, PartialEq, Eq)]
+pub enum HookOutcome {
+    /// The decision, to be printed.
+    Decided(Vec<u8>),
+    /// Nothing is printed.
+    Silent,
+    /// Nobody could be asked, or nobody decided, for this reason: the agent asks in its own way.
+    Fallback(String),
+    /// The event is unknown, for this reason; at some events silence would be a yes.
+    Refused(String),
+}
+
+impl HookOutcome {
+    /// Returns what is done with a reply to an agent.
+    pub(super) fn of(reply: HookReply, agent: &AgentProfile) -> Self {
+        match reply {
+            HookReply::Line(line) => Self::Decided(line),
+            HookReply::Nothing => Self::Silent,
+            HookReply::Refusal(reason) => Self::Refused(reason),
+            HookReply::Undecided => {
+                Self::fallback("nobody decided: answer where the agent asks".to_owned(), agent)
+            }
+        }
+    }
+
+    /// Returns the outcome that has the agent ask in its own way. Most do so after a hook that
+    /// failed; the others do if it says nothing.
+    pub(super) fn fallback(reason: String, agent: &AgentProfile) -> Self {
+        match agent.failures.exit {
+            CallFate::Denied => Self::Silent,
+            CallFate::GoesOn | CallFate::Asked => Self::Fallback(reason),
+        }
+    }
+
+    /// Prints the outcome and returns the exit code.
+    pub(super) fn end(self, output: BorrowedFd<'_>) -> ExitCode {
+        match self {
+            Self::Silent => ExitCode::SUCCESS,
+            Self::Fallback(reason) => complain(&reason, 1),
+            Self::Refused(reason) => complain(&reason, EXIT_DENY),
+            Self::Decided(line) => match stdio::write_all(output, &line) {
+                Ok(()) => ExitCode::SUCCESS,
+                // Half a decision is none, and at some events none would be a yes.
+                Err(error) => complain(&format!("cannot print the decision: {error}"), EXIT_DENY),
+            },
+        }
+    }
+}
+
+/// Returns the outcome of an input that cannot be used: it denies a tool call, falls back where the
+/// agent would ask, and ignores a mere report.
+pub(super) fn unusable(
+    agent: &'static AgentProfile,
+    reason: &str,
+    event: Option<&'static AgentEvent>,
+) -> HookOutcome {
+    let Some(event) = event else {
+        return match agent.failures.exit_two {
+            CallFate::Denied => HookOutcome::Refused(reason.to_owned()),
+            CallFate::GoesOn | CallFate::Asked => denied(agent.check(), agent, reason),
+        };
+    };
+    match (event.event, event.event.kind()) {
+        (_, Some(RequestKind::Check)) => denied(event, agent, reason),
+        (AgentHookEvent::PermissionDenied, _) => HookOutcome::Silent,
+        // A change of settings that could not be looked at might open the gate.
+        (AgentHookEvent::ConfigChange, _) => HookOutcome::of(hook::settings_refusal(reason), agent),
+        (_, Some(RequestKind::Ask)) => HookOutcome::fallback(reason.to_owned(), agent),
+        _ => HookOutcome::Silent,
+    }
+}
+
+/// Denies a tool call that could not be checked.
+pub(super) fn denied(event: &AgentEvent, agent: &AgentProfile, reason: &str) -> HookOutcome {
+    HookOutcome::of(hook::refusal(event, &cannot_check(reason)), agent)
+}
+
+pub(super) fn cannot_check(reason: &str) -> String {
+    format!("callgate cannot check this call, so it was not run: {reason}")
+}
+
+pub(super) fn complain(reason: &str, code: u8) -> ExitCode {
+    // With standard error closed, nobody can be told.
+    writeln!(io::stderr(), "callgate hook: {reason}").ok();
+    ExitCode::from(code)
+}

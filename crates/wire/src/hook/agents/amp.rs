@@ -1,0 +1,50 @@
+//! Amp.
+
+use super::super::form::{HookAnswer, HookReply};
+use super::{
+    ANSWER_LIMIT, AgentEvent, AgentProfile, AgentSettingsPlace, AnswerAbilities, CallFate,
+    HookFailures, InputForm, LimitUnit, SettingsFormat,
+};
+use crate::hook::AgentHookEvent;
+
+/// Amp. A permission rule delegates each call to the hook, whose exit code is the answer: 0 allows,
+/// 1 has Amp ask its user, and 2 denies with the words on standard error.
+pub static AMP: AgentProfile = AgentProfile {
+    word: "amp",
+    id: "amp",
+    name: "Amp",
+    programs: &["amp"],
+    mark: None,
+    reads: &[],
+    input: InputForm::Bare { tool: "AGENT_TOOL_NAME" },
+    events: &[AgentEvent {
+        name: "delegate",
+        event: AgentHookEvent::PreToolUse,
+        takes: AnswerAbilities { ask: true, ..AnswerAbilities::ALLOW },
+        form,
+        limit: Some(ANSWER_LIMIT),
+    }],
+    failures: HookFailures {
+        exit: CallFate::Asked,
+        garbage: CallFate::GoesOn,
+        ..HookFailures::CLOSED
+    },
+    settings: AgentSettingsPlace {
+        folder: ".config/amp",
+        variable: None,
+        files: &["settings.json"],
+        project_folder: None,
+        project_files: &[],
+        format: SettingsFormat::DelegateRule,
+        unit: LimitUnit::None,
+    },
+    next: "Amp threads that are open now have to be restarted.",
+};
+
+fn form(answer: &HookAnswer<'_>) -> HookReply {
+    match answer {
+        HookAnswer::Allow { .. } => HookReply::Nothing,
+        HookAnswer::Deny { reason, .. } => HookReply::Refusal((*reason).to_owned()),
+        HookAnswer::Ask { .. } | HookAnswer::NoDecision => HookReply::Undecided,
+    }
+}

@@ -1,0 +1,176 @@
+//! Claude Code.
+
+use super::super::form::{HookAnswer, HookReply, json, object, specific, word};
+use super::{
+    ANSWER_LIMIT, AgentEvent, AgentProfile, AgentSettingsPlace, AnswerAbilities, EditAbility,
+    HookFailures, InputForm, LimitUnit, SettingsFormat, as_it_is, told,
+};
+use crate::hook::AgentHookEvent;
+use crate::raw::{Json, Members};
+
+/// Claude Code.
+pub static CLAUDE: AgentProfile = AgentProfile {
+    word: "claude",
+    id: "claude-code",
+    name: "Claude Code",
+    programs: &["claude"],
+    mark: None,
+    reads: &[],
+    input: InputForm::Object { event: "hook_event_name", decode: as_it_is },
+    events: &[
+        AgentEvent {
+            name: "PreToolUse",
+            event: AgentHookEvent::PreToolUse,
+            takes: AnswerAbilities {
+                ask: true,
+                // The first versions ignore a changed input and run the old one. Those that name
+                // the prompt are known to accept it.
+                ..AnswerAbilities::ALLOW.with_edit(EditAbility::WholeSince("prompt_id"))
+            },
+            form: check_form,
+            limit: Some(ANSWER_LIMIT),
+        },
+        AgentEvent {
+            name: "PermissionRequest",
+            event: AgentHookEvent::PermissionRequest,
+            takes: AnswerAbilities {
+                interrupt: true,
+                always: true,
+                ..AnswerAbilities::ALLOW.with_edit(EditAbility::Whole)
+            },
+            form: permission_form,
+            limit: Some(ANSWER_LIMIT),
+        },
+        told("PostToolUse", AgentHookEvent::PostToolUse),
+        told("Stop", AgentHookEvent::Stop),
+        AgentEvent {
+            name: "PermissionDenied",
+            event: AgentHookEvent::PermissionDenied,
+            takes: AnswerAbilities { allow: true, ..AnswerAbilities::NONE },
+            form: retry_form,
+            limit: Some(ANSWER_LIMIT),
+        },
+        told("ConfigChange", AgentHookEvent::ConfigChange),
+        told("PostToolUseFailure", AgentHookEvent::PostToolUseFailure),
+        told("SessionEnd", AgentHookEvent::SessionEnd),
+        told("Notification", AgentHookEvent::Notification),
+        AgentEvent {
+            name: "Elicitation",
+            event: AgentHookEvent::Elicitation,
+            takes: AnswerAbilities {
+                interrupt: true,
+                ..AnswerAbilities::ALLOW.with_edit(EditAbility::Whole)
+            },
+            form: elicitation_form,
+            limit: Some(ANSWER_LIMIT),
+        },
+    ],
+    failures: HookFailures::OPEN,
+    settings: AgentSettingsPlace {
+        folder: ".claude",
+        variable: Some("CLAUDE_CONFIG_DIR"),
+        files: &["settings.json"],
+        project_folder: Some(".claude"),
+        project_files: &["settings.local.json", "settings.json"],
+        format: SettingsFormat::ClaudeHooks { matcher: None, more: "" },
+        unit: LimitUnit::Seconds,
+    },
+    next: "Claude Code sessions that are open now may have to be restarted.",
+};
+
+/// Writes the answer to a call that is about to run.
+pub(super) fn check_form(answer: &HookAnswer<'_>) -> HookReply {
+    match answer {
+        HookAnswer::Allow { input, .. } => checked("allow", None, input.map(json)),
+        HookAnswer::Deny { reason, .. } => checked("deny", Some(reason), None),
+        HookAnswer::Ask { reason } => checked("ask", Some(reason), None),
+        HookAnswer::NoDecision => HookReply::Nothing,
+    }
+}
+
+/// Writes the answer to a call that is about to run, for an agent that takes a deny and nothing
+/// else.
+pub(super) fn deny_form(answer: &HookAnswer<'_>) -> HookReply {
+    match answer {
+        HookAnswer::Allow { input: None, .. } => HookReply::Nothing,
+        _ => check_form(answer),
+    }
+}
+
+/// Writes the decision about a call that is about to run.
+pub(super) fn checked(decision: &str, reason: Option<&str>, input: Option<String>) -> HookReply {
+    let members = [
+        ("permissionDecision", word(decision)),
+        ("permissionDecisionReason", reason.and_then(word)),
+        ("updatedInput", input),
+    ];
+    specific(AgentHookEvent::PreToolUse, members)
+}
+
+/// Writes the answer to a question that the agent is about to ask.
+pub(super) fn permission_form(answer: &HookAnswer<'_>) -> HookReply {
+    let decision = match answer {
+        HookAnswer::Allow { asked, input, permissions } => {
+            let is_claude = asked.agent.as_deref() == Some(CLAUDE.id);
+            // Claude Code ignores a bare allow of this tool and still asks its user.
+            let is_plan = is_claude && asked.tool_name == "ExitPlanMode";
+            let input = input.or_else(|| is_plan.then_some(&*asked.tool_input));
+            let permissions: Vec<&str> = permissions.iter().map(|one| one.get()).collect();
+            object([
+                ("behavior", word("allow")),
+                ("updatedInput", input.map(json)),
+                (
+                    "updatedPermissions",
+                    (!permissions.is_empty()).then(|| format!("[{}]", permissions.join(","))),
+                ),
+            ])
+        }
+        HookAnswer::Deny { reason, interrupt } => object([
+            ("behavior", word("deny")),
+            ("message", word(reason)),
+            ("interrupt", interrupt.then(|| "true".to_owned())),
+        ]),
+        HookAnswer::Ask { .. } | HookAnswer::NoDecision => return HookReply::Undecided,
+    };
+    specific(AgentHookEvent::PermissionRequest, [("decision", Some(decision))])
+}
+
+/// Writes the answer to a call that the agent has blocked by itself. It stays blocked in silence.
+fn retry_form(answer: &HookAnswer<'_>) -> HookReply {
+    match answer {
+        HookAnswer::Allow { .. } => {
+            specific(AgentHookEvent::PermissionDenied, [("retry", Some("true".to_owned()))])
+        }
+        _ => HookReply::Nothing,
+    }
+}
+
+/// Writes the answer to a question of a tool server.
+fn elicitation_form(answer: &HookAnswer<'_>) -> HookReply {
+    let (action, content) = match answer {
+        HookAnswer::Allow { asked, input: None, .. } => {
+            let asked = Json::from(&*asked.tool_input).members();
+            if wants_content(&asked) {
+                return HookReply::Undecided;
+            }
+            ("accept", bare_content(&asked))
+        }
+        HookAnswer::Allow { input, .. } => ("accept", input.map(json)),
+        HookAnswer::Deny { interrupt: true, .. } => ("cancel", None),
+        HookAnswer::Deny { .. } => ("decline", None),
+        HookAnswer::Ask { .. } | HookAnswer::NoDecision => return HookReply::Undecided,
+    };
+    specific(AgentHookEvent::Elicitation, [("action", word(action)), ("content", content)])
+}
+
+/// Returns true if a bare yes is not enough: the server's form has required fields.
+fn wants_content(asked: &Members<'_>) -> bool {
+    let schema = asked.some("requested_schema").map(Json::members).unwrap_or_default();
+    schema.some("required").is_some_and(|required| required.get() != "[]")
+}
+
+/// Returns the form content for a bare yes; `None` if a page is to be opened.
+fn bare_content(asked: &Members<'_>) -> Option<String> {
+    let is_page = asked.string("mode").as_deref() == Some("url");
+    (!is_page).then(|| "{}".to_owned())
+}

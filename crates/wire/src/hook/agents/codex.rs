@@ -1,0 +1,55 @@
+//! Codex.
+
+use core::time::Duration;
+
+use super::claude::{deny_form, permission_form};
+use super::{
+    ANSWER_LIMIT, AgentEvent, AgentProfile, AgentSettingsPlace, AnswerAbilities, HookFailures,
+    InputForm, LimitUnit, SettingsFormat, as_it_is, told,
+};
+use crate::hook::AgentHookEvent;
+
+/// Codex lets a hook at the end of a session take this long, and warns of any longer limit.
+const SESSION_END: Duration = Duration::from_secs(3);
+
+/// Codex. It refuses an answer with more than allow or deny.
+pub static CODEX: AgentProfile = AgentProfile {
+    word: "codex",
+    id: "codex",
+    name: "Codex",
+    programs: &["codex"],
+    mark: None,
+    reads: &[],
+    input: InputForm::Object { event: "hook_event_name", decode: as_it_is },
+    events: &[
+        AgentEvent {
+            name: "PreToolUse",
+            event: AgentHookEvent::PreToolUse,
+            // It has no `allow` here, and continues without one.
+            takes: AnswerAbilities::DENY,
+            form: deny_form,
+            limit: Some(ANSWER_LIMIT),
+        },
+        AgentEvent {
+            name: "PermissionRequest",
+            event: AgentHookEvent::PermissionRequest,
+            takes: AnswerAbilities::ALLOW,
+            form: permission_form,
+            limit: Some(ANSWER_LIMIT),
+        },
+        told("PostToolUse", AgentHookEvent::PostToolUse),
+        told("Stop", AgentHookEvent::Stop),
+        AgentEvent { limit: Some(SESSION_END), ..told("SessionEnd", AgentHookEvent::SessionEnd) },
+    ],
+    failures: HookFailures::OPEN,
+    settings: AgentSettingsPlace {
+        folder: ".codex",
+        variable: Some("CODEX_HOME"),
+        files: &["hooks.json"],
+        project_folder: Some(".codex"),
+        project_files: &["hooks.json"],
+        format: SettingsFormat::ClaudeHooks { matcher: None, more: "" },
+        unit: LimitUnit::Seconds,
+    },
+    next: "Codex sessions that are open now have to be restarted.",
+};

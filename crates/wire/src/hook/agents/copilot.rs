@@ -1,0 +1,133 @@
+//! GitHub Copilot CLI.
+
+use std::borrow::Cow;
+
+use super::super::form::{HookAnswer, HookReply, json, line, word};
+use super::claude::check_form;
+use super::{
+    ANSWER_LIMIT, AgentEvent, AgentProfile, AgentSettingsPlace, AnswerAbilities, CallFate,
+    EditAbility, HookFailures, InputForm, LimitUnit, SettingsFormat, renamed, told,
+};
+use crate::hook::AgentHookEvent;
+use crate::raw::{Json, Members};
+
+/// GitHub Copilot CLI. It also runs the hooks in `.claude/settings.json`, and gives them the input
+/// of Claude Code under the names of Claude Code's events.
+pub static COPILOT: AgentProfile = AgentProfile {
+    word: "copilot",
+    id: "copilot",
+    name: "Copilot CLI",
+    programs: &["copilot"],
+    mark: Some("COPILOT_CLI"),
+    reads: &["claude"],
+    input: InputForm::Object { event: EVENT, decode },
+    events: &[
+        AgentEvent {
+            name: "preToolUse",
+            event: AgentHookEvent::PreToolUse,
+            takes: AnswerAbilities::ALLOW.with_edit(EditAbility::Merged),
+            form: own_check_form,
+            limit: Some(ANSWER_LIMIT),
+        },
+        AgentEvent {
+            name: "permissionRequest",
+            event: AgentHookEvent::PermissionRequest,
+            takes: AnswerAbilities { interrupt: true, ..AnswerAbilities::ALLOW },
+            form: own_permission_form,
+            limit: Some(ANSWER_LIMIT),
+        },
+        told("postToolUse", AgentHookEvent::PostToolUse),
+        told("agentStop", AgentHookEvent::Stop),
+        told("sessionEnd", AgentHookEvent::SessionEnd),
+        told("notification", AgentHookEvent::Notification),
+        // In the settings of Claude Code.
+        AgentEvent {
+            name: "PreToolUse",
+            event: AgentHookEvent::PreToolUse,
+            takes: AnswerAbilities::ALLOW,
+            form: check_form,
+            limit: None,
+        },
+        AgentEvent { limit: None, ..told("PostToolUse", AgentHookEvent::PostToolUse) },
+        AgentEvent { limit: None, ..told("Stop", AgentHookEvent::Stop) },
+        AgentEvent { limit: None, ..told("SessionEnd", AgentHookEvent::SessionEnd) },
+        AgentEvent { limit: None, ..told("Notification", AgentHookEvent::Notification) },
+    ],
+    failures: HookFailures {
+        exit: CallFate::Denied,
+        exit_two: CallFate::Denied,
+        timeout: CallFate::GoesOn,
+        garbage: CallFate::GoesOn,
+        missing: CallFate::Denied,
+    },
+    settings: AgentSettingsPlace {
+        folder: ".copilot",
+        variable: Some("COPILOT_HOME"),
+        files: &["hooks/callgate.json"],
+        project_folder: Some(".github"),
+        project_files: &["hooks/callgate.json"],
+        format: SettingsFormat::CopilotHooks,
+        unit: LimitUnit::Seconds,
+    },
+    next: "Copilot CLI sessions that are open now have to be restarted.",
+};
+
+const EVENT: &str = "hook_event_name";
+
+/// Renames the members. At most events the input does not say which event it is: the members tell.
+fn decode(members: Members<'_>) -> Members<'_> {
+    let is_named = members.get(EVENT).is_some() && members.get("tool_name").is_some();
+    let has = |name: &str| members.get(name).is_some();
+    let event = match () {
+        () if is_named => None,
+        () if has("permissionSuggestions") || has("hookName") => Some(r#""permissionRequest""#),
+        () if has("toolResult") => Some(r#""postToolUse""#),
+        () if has("toolName") => Some(r#""preToolUse""#),
+        () if has("notification_type") => Some(r#""notification""#),
+        () if has("stopReason") => Some(r#""agentStop""#),
+        () if has("reason") && !has("error") => Some(r#""sessionEnd""#),
+        () => None,
+    };
+    let mut members = renamed(
+        members,
+        &[
+            ("sessionId", "session_id"),
+            ("toolName", "tool_name"),
+            ("toolArgs", "tool_input"),
+            ("toolInput", "tool_input"),
+            ("transcriptPath", "transcript_path"),
+        ],
+    );
+    if let Some(event) = event.and_then(|event| Json::read(event).ok()) {
+        members.0.retain(|(name, _)| name != EVENT);
+        members.0.push((Cow::Borrowed(EVENT), event));
+    }
+    members
+}
+
+fn own_check_form(answer: &HookAnswer<'_>) -> HookReply {
+    let (decision, reason, input) = match answer {
+        HookAnswer::Allow { input, .. } => ("allow", None, *input),
+        HookAnswer::Deny { reason, .. } => ("deny", Some(*reason), None),
+        HookAnswer::Ask { reason } => ("ask", Some(*reason), None),
+        HookAnswer::NoDecision => return HookReply::Nothing,
+    };
+    line([
+        ("permissionDecision", word(decision)),
+        ("permissionDecisionReason", reason.and_then(word)),
+        ("modifiedArgs", input.map(json)),
+    ])
+}
+
+fn own_permission_form(answer: &HookAnswer<'_>) -> HookReply {
+    match answer {
+        HookAnswer::Allow { .. } => line([("behavior", word("allow"))]),
+        HookAnswer::Deny { reason, interrupt } => line([
+            ("behavior", word("deny")),
+            ("message", word(reason)),
+            ("interrupt", interrupt.then(|| "true".to_owned())),
+        ]),
+        // A hook that fails is a no; without an answer it asks its user, where there is one.
+        HookAnswer::Ask { .. } | HookAnswer::NoDecision => HookReply::Nothing,
+    }
+}

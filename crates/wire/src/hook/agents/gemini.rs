@@ -1,0 +1,66 @@
+//! Gemini CLI.
+
+use super::super::form::{HookAnswer, HookReply, json, line, object, word};
+use super::{
+    ANSWER_LIMIT, AgentEvent, AgentProfile, AgentSettingsPlace, AnswerAbilities, EditAbility,
+    HookFailures, InputForm, LimitUnit, SettingsFormat, as_it_is, told,
+};
+use crate::hook::AgentHookEvent;
+
+/// The name of the event before a tool runs.
+const BEFORE: &str = "BeforeTool";
+
+/// Gemini CLI. An allow does not skip its own policy, which is applied to the input as the hook
+/// has left it.
+pub static GEMINI: AgentProfile = AgentProfile {
+    word: "gemini",
+    id: "gemini",
+    name: "Gemini CLI",
+    programs: &["gemini"],
+    mark: Some("GEMINI_SESSION_ID"),
+    reads: &[],
+    input: InputForm::Object { event: "hook_event_name", decode: as_it_is },
+    events: &[
+        AgentEvent {
+            name: BEFORE,
+            event: AgentHookEvent::PreToolUse,
+            takes: AnswerAbilities {
+                ask: true,
+                ..AnswerAbilities::DENY.with_edit(EditAbility::Merged)
+            },
+            form,
+            limit: Some(ANSWER_LIMIT),
+        },
+        told("AfterTool", AgentHookEvent::PostToolUse),
+        told("AfterAgent", AgentHookEvent::Stop),
+        told("SessionEnd", AgentHookEvent::SessionEnd),
+        told("Notification", AgentHookEvent::Notification),
+    ],
+    failures: HookFailures::OPEN,
+    settings: AgentSettingsPlace {
+        folder: ".gemini",
+        variable: None,
+        files: &["settings.json"],
+        project_folder: Some(".gemini"),
+        project_files: &["settings.json"],
+        format: SettingsFormat::ClaudeHooks { matcher: Some("*"), more: r#","name":"callgate""# },
+        unit: LimitUnit::Milliseconds,
+    },
+    next: "Gemini CLI sessions that are open now have to be restarted.",
+};
+
+fn form(answer: &HookAnswer<'_>) -> HookReply {
+    let (decision, reason, input) = match answer {
+        HookAnswer::Allow { input, .. } => ("allow", None, *input),
+        HookAnswer::Deny { reason, .. } => ("deny", Some(*reason), None),
+        HookAnswer::Ask { reason } => ("ask", Some(*reason), None),
+        HookAnswer::NoDecision => return HookReply::Nothing,
+    };
+    let specific =
+        |input| object([("hookEventName", word(BEFORE)), ("tool_input", Some(json(input)))]);
+    line([
+        ("decision", word(decision)),
+        ("reason", reason.and_then(word)),
+        ("hookSpecificOutput", input.map(specific)),
+    ])
+}

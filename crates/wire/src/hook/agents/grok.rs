@@ -1,0 +1,45 @@
+//! Grok.
+
+use super::claude::check_form;
+use super::{
+    ANSWER_LIMIT, AgentEvent, AgentProfile, AgentSettingsPlace, AnswerAbilities, EditAbility,
+    HookFailures, InputForm, LimitUnit, SettingsFormat, as_it_is, told,
+};
+use crate::hook::AgentHookEvent;
+
+/// Grok. It also runs the hooks in `.claude/settings.json`. An allow does not skip its own
+/// question.
+pub static GROK: AgentProfile = AgentProfile {
+    word: "grok",
+    id: "grok",
+    name: "Grok",
+    programs: &["grok"],
+    mark: Some("GROK_HOOK_EVENT"),
+    reads: &["claude"],
+    input: InputForm::Object { event: "hook_event_name", decode: as_it_is },
+    events: &[
+        AgentEvent {
+            name: "PreToolUse",
+            event: AgentHookEvent::PreToolUse,
+            takes: AnswerAbilities::DENY.with_edit(EditAbility::Whole),
+            form: check_form,
+            limit: Some(ANSWER_LIMIT),
+        },
+        told("PostToolUse", AgentHookEvent::PostToolUse),
+        told("PostToolUseFailure", AgentHookEvent::PostToolUseFailure),
+        told("Stop", AgentHookEvent::Stop),
+        told("SessionEnd", AgentHookEvent::SessionEnd),
+        told("Notification", AgentHookEvent::Notification),
+    ],
+    failures: HookFailures::OPEN,
+    settings: AgentSettingsPlace {
+        folder: ".grok",
+        variable: Some("GROK_HOME"),
+        files: &["hooks/callgate.json"],
+        project_folder: Some(".grok"),
+        project_files: &["hooks/callgate.json"],
+        format: SettingsFormat::OwnClaudeHooks { matcher: None, more: "", beside: &[] },
+        unit: LimitUnit::Seconds,
+    },
+    next: "Grok sessions that are open now have to be restarted.",
+};

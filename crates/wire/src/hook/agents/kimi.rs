@@ -1,0 +1,48 @@
+//! Kimi Code.
+
+use super::claude::deny_form;
+use super::{
+    AgentEvent, AgentProfile, AgentSettingsPlace, AnswerAbilities, HookFailures, InputForm,
+    LimitUnit, SettingsFormat, TEN_MINUTES, renamed, told,
+};
+use crate::hook::AgentHookEvent;
+use crate::raw::Members;
+
+/// Kimi Code. Of an answer only a deny counts, and a hook may take ten minutes at most.
+pub static KIMI: AgentProfile = AgentProfile {
+    word: "kimi",
+    id: "kimi",
+    name: "Kimi Code",
+    programs: &["kimi"],
+    mark: None,
+    reads: &[],
+    input: InputForm::Object { event: "hook_event_name", decode },
+    events: &[
+        AgentEvent {
+            name: "PreToolUse",
+            event: AgentHookEvent::PreToolUse,
+            takes: AnswerAbilities::DENY,
+            form: deny_form,
+            limit: Some(TEN_MINUTES),
+        },
+        told("PostToolUse", AgentHookEvent::PostToolUse),
+        told("PostToolUseFailure", AgentHookEvent::PostToolUseFailure),
+        told("Stop", AgentHookEvent::Stop),
+        told("SessionEnd", AgentHookEvent::SessionEnd),
+    ],
+    failures: HookFailures::OPEN,
+    settings: AgentSettingsPlace {
+        folder: ".kimi-code",
+        variable: None,
+        files: &["config.toml"],
+        project_folder: None,
+        project_files: &[],
+        format: SettingsFormat::TomlHooks,
+        unit: LimitUnit::Seconds,
+    },
+    next: "Kimi Code sessions that are open now have to be restarted.",
+};
+
+fn decode(members: Members<'_>) -> Members<'_> {
+    renamed(members, &[("tool_call_id", "tool_use_id")])
+}

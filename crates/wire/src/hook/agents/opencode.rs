@@ -1,0 +1,39 @@
+//! opencode.
+
+use super::{
+    ANSWER_LIMIT, AgentEvent, AgentProfile, AgentSettingsPlace, AnswerAbilities, EditAbility,
+    HookFailures, InputForm, LimitUnit, SettingsFormat, as_it_is, plugin_form, told,
+};
+use crate::hook::AgentHookEvent;
+
+/// opencode, with a plugin of ours that throws whatever goes wrong with the hook.
+pub static OPENCODE: AgentProfile = AgentProfile {
+    word: "opencode",
+    id: "opencode",
+    name: "opencode",
+    programs: &["opencode"],
+    mark: None,
+    reads: &[],
+    input: InputForm::Object { event: "hook_event_name", decode: as_it_is },
+    events: &[
+        AgentEvent {
+            name: "PreToolUse",
+            event: AgentHookEvent::PreToolUse,
+            takes: AnswerAbilities::DENY.with_edit(EditAbility::Whole),
+            form: plugin_form,
+            limit: Some(ANSWER_LIMIT),
+        },
+        told("PostToolUse", AgentHookEvent::PostToolUse),
+    ],
+    failures: HookFailures::CLOSED,
+    settings: AgentSettingsPlace {
+        folder: ".config/opencode",
+        variable: None,
+        files: &["plugin/callgate.js"],
+        project_folder: Some(".opencode"),
+        project_files: &["plugin/callgate.js"],
+        format: SettingsFormat::Plugin(include_str!("opencode_plugin.js")),
+        unit: LimitUnit::None,
+    },
+    next: "opencode sessions that are open now have to be restarted.",
+};

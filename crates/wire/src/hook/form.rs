@@ -1,0 +1,88 @@
+//! What a hook says, in no agent's form, and the pieces of which the agents' forms are made.
+
+use serde_json::value::RawValue;
+
+use super::AgentHookEvent;
+use crate::approval::ApprovalRequest;
+use crate::raw::{flatten, quoted};
+
+/// What a hook says about a call.
+#[derive(Debug, Clone)]
+pub enum HookAnswer<'a> {
+    /// It may run.
+    Allow {
+        /// What was asked.
+        asked: &'a ApprovalRequest,
+        /// The input to run it with instead.
+        input: Option<&'a RawValue>,
+        /// The permissions to grant from now on.
+        permissions: Vec<&'a RawValue>,
+    },
+    /// It may not run.
+    Deny {
+        /// Why, in words for the model.
+        reason: &'a str,
+        /// Whether the turn ends.
+        interrupt: bool,
+    },
+    /// The agent asks its user.
+    Ask {
+        /// Why, in words for the user.
+        reason: &'a str,
+    },
+    /// Nobody decides: the agent goes on as without a hook.
+    NoDecision,
+}
+
+/// What a hook prints.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum HookReply {
+    /// The decision, as one line of JSON.
+    Line(Vec<u8>),
+    /// Nothing: the agent continues as without a hook.
+    Nothing,
+    /// Nobody decided, or the agent could not accept the decision: it has to ask in its own way.
+    Undecided,
+    /// A refusal by the exit code, with the reason on standard error.
+    Refusal(String),
+}
+
+/// Prints nothing.
+pub(super) fn nothing(_: &HookAnswer<'_>) -> HookReply {
+    HookReply::Nothing
+}
+
+/// Returns an object. Members without a value are left out; a value is JSON text.
+pub(super) fn object<'a>(members: impl IntoIterator<Item = (&'a str, Option<String>)>) -> String {
+    let member = |(key, value): (&str, Option<String>)| Some(format!("{}:{}", quoted(key), value?));
+    let members: Vec<String> = members.into_iter().filter_map(member).collect();
+    format!("{{{}}}", members.join(","))
+}
+
+/// Returns an object as the line that a hook prints.
+pub(super) fn line<'a>(members: impl IntoIterator<Item = (&'a str, Option<String>)>) -> HookReply {
+    let mut line = object(members).into_bytes();
+    flatten(&mut line);
+    line.push(b'\n');
+    HookReply::Line(line)
+}
+
+/// Returns an answer in the form of Claude Code as the line that a hook prints.
+pub(super) fn specific<const N: usize>(
+    event: AgentHookEvent,
+    members: [(&str, Option<String>); N],
+) -> HookReply {
+    let name = [("hookEventName", Some(quoted(event.name())))];
+    line([("hookSpecificOutput", Some(object(name.into_iter().chain(members))))])
+}
+
+/// Returns the text of a value.
+pub(super) fn json(value: &RawValue) -> String {
+    value.get().to_owned()
+}
+
+/// Returns a text as a member's value.
+#[allow(clippy::unnecessary_wraps, reason = "the value of a member may be missing")]
+pub(super) fn word(text: &str) -> Option<String> {
+    Some(quoted(text))
+}
