@@ -10,9 +10,23 @@ const AGENTS = {
   "claude-code": "Claude Code",
   codex: "Codex",
   callgate: "callgate",
-  gemini: "Gemini",
+  gemini: "Gemini CLI",
+  qwen: "Qwen Code",
+  copilot: "Copilot CLI",
+  cline: "Cline",
+  kimi: "Kimi Code",
+  droid: "Factory droid",
+  grok: "Grok",
+  kilo: "Kilo",
+  openhands: "OpenHands",
+  amp: "Amp",
   script: "A script",
 };
+
+/** @param {string | null} name @returns {string} the agent of this name, in the words of the protocol */
+export function agentOf(name) {
+  return Object.keys(AGENTS).findLast((agent) => AGENTS[agent] === name) ?? name ?? "";
+}
 
 /** @param {string | null} agent */
 export function agentName(agent) {

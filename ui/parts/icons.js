@@ -1,6 +1,7 @@
 // Icons, drawn by hand on a grid of 20.
 
 import { html, svg } from "../vendor/lit-html/lit-html.js";
+import { agentOf } from "../words.js";
 
 /** @type {Record<string, string>} */
 const PATHS = {
@@ -65,12 +66,31 @@ const AGENTS = {
   script: "M5 4.5h10M5 8.5h7M5 12.5h10M5 16h4",
 };
 
-/** The picture of an agent, or its first letter. @param {string | null} agent */
+/**
+ * The letters of agents without a picture, where the first one of the name is not enough.
+ * @type {Record<string, string>}
+ */
+const LETTERS = {
+  qwen: "Qw",
+  copilot: "Cp",
+  opencode: "oc",
+  cline: "Cl",
+  kimi: "Km",
+  droid: "Dr",
+  goose: "go",
+  grok: "Gk",
+  pi: "pi",
+  kilo: "Kl",
+  openhands: "OH",
+  amp: "Am",
+};
+
+/** The picture of an agent, or its letters. @param {string | null} agent */
 export function agentIcon(agent) {
-  const known = { claude: "claude-code", "Claude Code": "claude-code", Codex: "codex", "A script": "script" };
-  const path = AGENTS[known[/** @type {keyof known} */ (agent)] ?? agent ?? ""];
+  const known = agent === "claude" ? "claude-code" : agentOf(agent);
+  const path = AGENTS[known];
   return html`<span class="avatar" aria-hidden="true"
-    >${path ? html`<svg class="icon" viewBox="0 0 20 20">${svg`<path d=${path}></path>`}</svg>` : (agent || "?").charAt(0)}</span
+    >${path ? html`<svg class="icon" viewBox="0 0 20 20">${svg`<path d=${path}></path>`}</svg>` : (LETTERS[known] ?? (agent || "?").charAt(0))}</span
   >`;
 }
 
