@@ -6,12 +6,14 @@ pub(crate) mod json;
 pub(crate) mod settings_file;
 pub(crate) mod starting_mode;
 
+use std::env;
 use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
+use callgate_link::file::is_program;
 use callgate_wire::hook::AgentProfile;
-use callgate_wire::hook::agents::{AgentSettingsPlace, CLAUDE, CODEX};
+use callgate_wire::hook::agents::CLAUDE;
 
 use crate::config::Surroundings;
 use crate::program;
@@ -28,9 +30,6 @@ const NOT_IN_OLD_CLAUDE: [&str; 2] = ["PermissionDenied", "ConfigChange"];
 /// An agent with hooks.
 pub(crate) type CodingAgent = &'static AgentProfile;
 
-/// The agents whose settings are changed here.
-pub(crate) const INSTALLABLE: [CodingAgent; 2] = [&CLAUDE, &CODEX];
-
 /// Whose settings: those of the user, or those of the project in the working folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SettingsScope {
@@ -40,9 +39,13 @@ pub(crate) enum SettingsScope {
 
 /// An agent on this machine: its settings files, and what its version accepts.
 pub(crate) trait AgentOnDisk {
+    /// Returns true if it is on this machine: its program is on PATH, or it has settings.
+    fn is_here(&self, around: &Surroundings) -> bool;
+    /// Returns true if it has a folder with settings.
+    fn has_folder(&self, scope: SettingsScope, around: &Surroundings) -> bool;
     /// Returns the folder with its settings; `None` without a home folder, or if it has none.
     fn folder(&self, scope: SettingsScope, around: &Surroundings) -> Option<PathBuf>;
-    /// Returns the files in that folder that can hold hooks; ours go into the first.
+    /// Returns the files in that folder that have something of ours.
     fn files(&self, scope: SettingsScope) -> &'static [&'static str];
     /// Returns true if the agent on PATH is a Claude Code that does not know everything that we
     /// install.
@@ -55,12 +58,21 @@ pub(crate) trait AgentOnDisk {
 }
 
 impl AgentOnDisk for AgentProfile {
+    fn is_here(&self, around: &Surroundings) -> bool {
+        let path = around.variable("PATH").unwrap_or_default();
+        let folders = || env::split_paths(&path).filter(|folder| folder.is_absolute());
+        let is_on_path = |name: &&str| folders().any(|folder| is_program(&folder.join(name)));
+        self.programs.iter().any(is_on_path) || self.has_folder(SettingsScope::User, around)
+    }
+
+    fn has_folder(&self, scope: SettingsScope, around: &Surroundings) -> bool {
+        self.folder(scope, around).is_some_and(|folder| folder.is_dir())
+    }
+
     fn folder(&self, scope: SettingsScope, around: &Surroundings) -> Option<PathBuf> {
-        let AgentSettingsPlace { folder, variable, project_folder, .. } = self.settings;
-        match (scope, variable.and_then(|variable| around.variable(variable))) {
-            (SettingsScope::Project, _) => Some(around.absolute(project_folder?.as_ref())),
-            (SettingsScope::User, Some(folder)) => Some(around.absolute(folder.as_ref())),
-            (SettingsScope::User, None) => Some(around.home()?.join(folder)),
+        match scope {
+            SettingsScope::Project => Some(around.absolute(self.settings.project_folder?.as_ref())),
+            SettingsScope::User => around.agent_folder(&self.settings),
         }
     }
 
@@ -114,15 +126,6 @@ mod tests {
         }
         for new in ["2.1.325", "2.1.268", "2.2.0", "3.0.0", "2.1", "unknown"] {
             assert!(!is_old_claude(new), "{new}");
-        }
-    }
-
-    #[test]
-    fn every_event_is_one_that_uninstall_knows() {
-        for agent in INSTALLABLE {
-            for (event, _) in agent.wanted_events(false) {
-                assert!(super::hooks::EVENTS.contains(&event), "{event}");
-            }
         }
     }
 }

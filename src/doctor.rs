@@ -17,11 +17,15 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
-use crate::agents::INSTALLABLE;
+use callgate_wire::hook::agents::AGENTS;
+
+use crate::agents::{AgentOnDisk, SettingsScope};
 use crate::config::{Config, ConfigProblems, DeskFlags, Surroundings};
 use crate::failure::Failure;
 use finding::{FindingLevel, Findings};
 use installed_hook::installed_hooks;
+
+use crate::install::managed;
 
 /// Find out what is wrong, and what to do
 ///
@@ -73,9 +77,12 @@ impl DoctorArgs {
 fn look_at_agents(config: &Config, around: &Surroundings, findings: &mut Findings) {
     let is_managed = hazards::look_at_managed(findings);
     let mut has_any = is_managed;
-    for agent in INSTALLABLE {
+    let mut without = Vec::new();
+    for agent in AGENTS {
         let hooks = installed_hooks(agent, around, findings);
-        if !hooks.is_empty() {
+        if hooks.is_empty() {
+            without.extend(agent.is_here(around).then_some(agent));
+        } else {
             has_any = true;
             hooks::look(agent, &hooks, config, around, findings);
             gate::look(agent, &hooks, around, findings);
@@ -85,7 +92,12 @@ fn look_at_agents(config: &Config, around: &Surroundings, findings: &mut Finding
     hazards::look(is_managed, around, findings);
     if !has_any {
         let text = "no agent has our hook in its settings, so nobody asks";
-        findings.problem("hooks", text, "callgate install");
+        return findings.problem("hooks", text, "callgate install");
+    }
+    for agent in without.into_iter().filter(|agent| !managed::has_ours(agent)) {
+        let text =
+            format!("{} is here and does not have our hook: it asks nobody here", agent.name);
+        findings.warning("hooks", text, installed_hook::install(agent, SettingsScope::User));
     }
 }
 

@@ -1,10 +1,15 @@
 //! `callgate install`: puts our hook into an agent's settings.
 
+pub(crate) mod agent_choice;
+pub(crate) mod agent_file;
 pub(crate) mod codex;
+mod delegate;
 mod edit;
 mod layout;
 pub(crate) mod managed;
+mod own_file;
 mod removed_hooks;
+mod toml_hooks;
 mod trust;
 
 use std::env;
@@ -17,17 +22,19 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use callgate_link::socket::server_process;
-use callgate_wire::hook::agents::{CLAUDE, CODEX};
-use clap::ValueEnum;
+use callgate_wire::hook::agents::{CODEX, CallFate, HookFailures, LimitUnit};
+pub(crate) use edit::composed;
 use edit::{InstalledSettings, WantedHook};
-pub(crate) use edit::{composed, uninstall};
 pub(crate) use removed_hooks::RemovedHooks;
+
+use agent_choice::AgentChoice;
+use agent_file::{AgentFile, FilePart, agent_files};
 
 use crate::agents::hooks::{EditRefusal, FoundHooks};
 use crate::agents::settings_file::{BackupChoice, SettingsFile, SettingsFileError};
 use crate::agents::starting_mode::StartingMode;
-use crate::agents::{AgentOnDisk, CodingAgent, INSTALLABLE, SettingsScope};
-use crate::config::{Config, DeskFlags, Surroundings};
+use crate::agents::{AgentOnDisk, CodingAgent, SettingsScope};
+use crate::config::{Config, DeskFlags, Surroundings, WhenAbsent};
 use crate::failure::Failure;
 use crate::hook_command::{self, LARGE, SMALL, quoted};
 use crate::invocation;
@@ -35,11 +42,12 @@ use crate::invocation;
 /// How often to try to change a file that somebody else changes at the same time.
 const ATTEMPTS: usize = 3;
 
-/// Put callgate's hook into your agent's settings
+/// Put callgate's hook into your agents' settings
 ///
-/// Other hooks, the order of keys and the layout stay as they are, and a backup of the file is
-/// kept beside it. Running it again brings an installed hook up to date, for instance after
-/// callgate has moved or a time limit has changed.
+/// Without --agent, into those of every agent that is found here. Other hooks, the order of keys
+/// and the layout stay as they are, and a backup of the file is kept beside it. Running it again
+/// brings an installed hook up to date, for instance after callgate has moved or a time limit has
+/// changed.
 #[derive(Debug, clap::Args)]
 pub(crate) struct InstallArgs {
     /// Change the settings of the project in this folder instead of your own
@@ -48,48 +56,12 @@ pub(crate) struct InstallArgs {
     /// Change the settings of all users, which nobody can override (as root)
     #[arg(long, conflicts_with = "project")]
     managed: bool,
-    /// The agents whose settings are changed [default: claude; all with --managed]
-    #[arg(long, value_enum)]
+    /// The agent whose settings are changed, or all that are found here [default: all]
+    #[arg(long, value_name = "NAME", value_parser = AgentChoice::parser())]
     agent: Option<AgentChoice>,
     /// Show what would be done, and do nothing
     #[arg(long)]
     dry_run: bool,
-}
-
-/// The agents that a command is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum AgentChoice {
-    /// Claude Code
-    Claude,
-    /// Codex
-    Codex,
-    /// Every agent that is here
-    All,
-}
-
-impl AgentChoice {
-    /// Returns the agents. `All` stands for those that have a folder here.
-    pub(crate) fn here(self, scope: SettingsScope, around: &Surroundings) -> Vec<CodingAgent> {
-        let is_here =
-            |agent: &CodingAgent| agent.folder(scope, around).is_some_and(|folder| folder.is_dir());
-        match self {
-            Self::Claude => vec![&CLAUDE],
-            Self::Codex => vec![&CODEX],
-            Self::All => INSTALLABLE.into_iter().filter(is_here).collect(),
-        }
-    }
-}
-
-/// Returns the settings files of an agent that can hold hooks; ours go into the first.
-pub(crate) fn places(
-    agent: CodingAgent,
-    scope: SettingsScope,
-    around: &Surroundings,
-) -> Result<Vec<SettingsFile>, Failure> {
-    let none = || Failure::Failed("there is no home folder; set HOME".to_owned());
-    let folder = agent.folder(scope, around).ok_or_else(none)?;
-    let files = agent.files(scope).iter();
-    Ok(files.map(|file| SettingsFile::new(folder.join(file))).collect())
 }
 
 impl InstallArgs {
@@ -101,63 +73,89 @@ impl InstallArgs {
         }
         let config = Config::load(file, &DeskFlags::default())?;
         let around = Surroundings::of_process();
-        let scope = if self.project { SettingsScope::Project } else { SettingsScope::User };
-        let agents = self.agent.unwrap_or(AgentChoice::Claude).here(scope, &around);
+        let agents = self.agent.unwrap_or(AgentChoice::All).to_install(self.scope(), &around);
         if agents.is_empty() {
-            let text =
-                "no agent was found: there is no .claude or .codex folder; name one with --agent";
-            return Err(Failure::Failed(text.to_owned()));
+            return Err(Failure::Failed(agent_choice::none_found()));
         }
         let program = starter(program().map_err(Failure::Failed)?);
         let mut failures = Vec::new();
-        for agent in agents {
-            let places = places(agent, scope, &around)?;
-            let [place, others @ ..] = &places[..] else { continue };
+        let mut changed: Vec<CodingAgent> = Vec::new();
+        for agent in &agents {
             let wanted = wanted(agent, &program, &config)?;
-            match change(place, || install(place, &wanted, self.dry_run)) {
-                Ok(mut done) => {
-                    done.installed.notes.extend(others.iter().filter_map(shared));
-                    done.installed.notes.extend(fleeting(&program, &config));
-                    let trust = self.trust(agent, place, &around);
-                    self.report(agent, place, &wanted, &done, trust.as_ref().ok())?;
-                    if done.is_changed && !self.dry_run {
-                        self.advise(agent, &config)?;
-                    }
-                    let mode = StartingMode::of(agent, &around).text(config.gate.unattended);
-                    writeln!(io::stdout(), "{mode}.")?;
-                    if !config.rules.exists() {
-                        let me = invocation::command(&config);
-                        let text = format!("`{me} rules init` writes some to start with");
-                        writeln!(io::stdout(), "You have no rules yet: {text}.")?;
-                    }
-                    failures.extend(trust.err());
-                }
-                Err(text) => failures.push(text),
-            }
+            let is_changed = self.install_agent(agent, &wanted, &config, &around, &mut failures)?;
+            changed.extend(is_changed.then_some(*agent));
         }
+        let mut out = io::stdout().lock();
+        if let Some(note) = fleeting(&program, &config) {
+            writeln!(out, "  note     {note}")?;
+        }
+        if !self.dry_run && !changed.is_empty() {
+            self.advise(&changed, &config, &mut out)?;
+        }
+        if !config.rules.exists() {
+            let text =
+                format!("`{} rules init` writes some to start with", invocation::command(&config));
+            writeln!(out, "You have no rules yet: {text}.")?;
+        }
+        out.flush()?;
         all_done(&failures)
     }
 
-    /// Makes Codex trust our hooks; returns what was done, if there was anything to do.
-    fn trust(
+    fn scope(&self) -> SettingsScope {
+        if self.project { SettingsScope::Project } else { SettingsScope::User }
+    }
+
+    /// Installs the hooks of one agent, and says what was done. Returns true if a file was changed.
+    fn install_agent(
         &self,
         agent: CodingAgent,
-        place: &SettingsFile,
+        wanted: &[WantedHook],
+        config: &Config,
         around: &Surroundings,
-    ) -> Result<Option<String>, String> {
-        match agent.word {
-            "codex" if !self.dry_run => codex::trust(place, around).map(Some),
-            _ => Ok(None),
+        failures: &mut Vec<String>,
+    ) -> Result<bool, Failure> {
+        let files = agent_files(agent, self.scope(), around).map_err(Failure::Failed)?;
+        let (targets, others): (Vec<_>, Vec<_>) = files.iter().partition(|file| file.is_target);
+        let mut is_changed = false;
+        // What the first file names has to be there before.
+        for file in targets.into_iter().rev() {
+            match change(&file.place, || install(file, wanted, self.dry_run)) {
+                Ok(mut done) => {
+                    is_changed |= done.is_changed;
+                    done.installed.notes.extend(others.iter().filter_map(|other| shared(other)));
+                    self.report(agent, &file.place, &done)?;
+                }
+                Err(text) => {
+                    failures.push(text);
+                    return Ok(is_changed);
+                }
+            }
         }
+        let mut out = io::stdout().lock();
+        if let Some(hook) = wanted.first().filter(|_| is_changed) {
+            writeln!(out, "  command  {}{}", hook.command, limit(agent, hook.timeout))?;
+        }
+        if *agent == CODEX && !self.dry_run {
+            match files.first().map(|file| codex::trust(&file.place, around)) {
+                Some(Ok(trust)) => writeln!(out, "  trust    {trust}")?,
+                Some(Err(text)) => failures.push(text),
+                None => {}
+            }
+        }
+        writeln!(out, "  absent   {}", absent(agent, config))?;
+        if let Some(note) = agent_choice::shared_settings(agent) {
+            writeln!(out, "  note     {note}")?;
+        }
+        let mode = StartingMode::of(agent, around).text(config.gate.unattended);
+        writeln!(out, "{mode}.")?;
+        Ok(is_changed)
     }
 
     fn report(
         &self,
         agent: CodingAgent,
         place: &SettingsFile,
-        wanted: &[WantedHook],
         done: &InstallOutcome,
-        trust: Option<&Option<String>>,
     ) -> io::Result<()> {
         let mut out = io::stdout().lock();
         let path = place.path().display();
@@ -176,46 +174,73 @@ impl InstallArgs {
                 writeln!(out, "  {what:8} {}", events.join(", "))?;
             }
         }
-        if let Some(hook) = wanted.first().filter(|_| *is_changed) {
-            writeln!(out, "  command  {} (up to {} s)", hook.command, hook.timeout)?;
-        }
         if *has_backup {
             writeln!(out, "  backup   {}", place.backup_path().display())?;
-        }
-        if let Some(Some(trust)) = trust {
-            writeln!(out, "  trust    {trust}")?;
         }
         installed.notes.iter().try_for_each(|note| writeln!(out, "  note     {note}"))?;
         out.flush()
     }
 
     /// Says what to do next, and how to undo the installation.
-    fn advise(&self, agent: CodingAgent, config: &Config) -> io::Result<()> {
-        let mut out = io::stdout().lock();
-        let me = invocation::command(config);
+    fn advise(
+        &self,
+        agents: &[CodingAgent],
+        config: &Config,
+        out: &mut impl Write,
+    ) -> io::Result<()> {
         if server_process(&config.socket.value).is_none() {
-            write!(out, "Next: run `{me} up`, which answers the hooks. ")?;
+            let me = invocation::command(config);
+            writeln!(out, "Next: run `{me} up`, which answers the hooks.")?;
         }
-        writeln!(out, "{}", agent.next)?;
+        agents.iter().try_for_each(|agent| writeln!(out, "{}", agent.next))?;
         let project = if self.project { " --project" } else { "" };
+        let agent = match agents {
+            [agent] => format!(" --agent {}", agent.word),
+            _ => String::new(),
+        };
         let program = invocation::program();
-        let undo = format!("{program} uninstall{project} --agent {}", agent.word);
-        writeln!(out, "To remove the hooks: `{undo}`")?;
-        out.flush()
+        writeln!(out, "To remove the hooks: `{program} uninstall{project}{agent}`")
     }
 }
 
-/// Returns true if the text of a settings file contains a hook of ours.
+/// Returns the time limit of a hook in words, if there is one.
+fn limit(agent: CodingAgent, timeout: u64) -> String {
+    match agent.settings.unit {
+        LimitUnit::Seconds => format!(" (up to {timeout} s)"),
+        LimitUnit::Milliseconds => format!(" (up to {} s)", timeout / 1000),
+        LimitUnit::None => String::new(),
+    }
+}
+
+/// Says what happens to a call that no rule covers while nobody can be asked.
+fn absent(agent: CodingAgent, config: &Config) -> String {
+    let (holds, so) = match config.gate.when_absent_of(Some(agent.word)) {
+        WhenAbsent::Deny => ("deny", "is denied"),
+        WhenAbsent::Agent => ("agent", "is left to the agent"),
+    };
+    let HookFailures { missing, exit, .. } = agent.failures;
+    let fails = if [missing, exit].contains(&CallFate::GoesOn) {
+        "a hook that is missing or killed counts as a yes in modes that ask nobody"
+    } else {
+        "a hook that is missing or killed counts as a no"
+    };
+    format!(
+        "when_absent = {holds}: without `callgate up`, what no rule covers {so}; with it, no answer \
+         is a no; {fails}"
+    )
+}
+
+/// Returns true if the text of a settings file of Claude Code contains a hook of ours.
 pub(crate) fn has_ours(text: &str) -> bool {
     FoundHooks::read(text).is_ok_and(|found| found.has_ours())
 }
 
 /// Returns a note if a file that is shared with the project has hooks of ours, which earlier
 /// versions put there.
-fn shared(place: &SettingsFile) -> Option<String> {
-    let seen = place.read().ok()??;
-    has_ours(&seen.text).then(|| {
-        let path = place.path().display();
+fn shared(file: &AgentFile) -> Option<String> {
+    let seen = file.place.read().ok()??;
+    file.part.has_ours(&seen.text).then(|| {
+        let path = file.place.path().display();
         format!("{path} also has callgate's hooks, from an earlier version: remove them there")
     })
 }
@@ -261,7 +286,7 @@ fn wanted_at_events(agent: CodingAgent, command: &str) -> Vec<WantedHook> {
         event: event.to_owned(),
         command: command.to_owned(),
         is_direct: is_small && agent.starts_directly(is_old),
-        timeout: limit.as_secs(),
+        timeout: agent.settings.unit.count(limit).unwrap_or_default(),
     };
     agent.wanted_events(is_old).into_iter().map(hook).collect()
 }
@@ -303,17 +328,19 @@ pub(crate) fn change<T>(
 }
 
 fn install(
-    place: &SettingsFile,
+    AgentFile { place, part, .. }: &AgentFile,
     wanted: &[WantedHook],
     is_dry: bool,
 ) -> Result<InstallOutcome, InstallError> {
     let seen = place.read()?;
     let before = seen.as_ref().map_or("", |seen| seen.text.as_str());
-    let installed = edit::install(before, wanted)?;
+    let installed = part.install(before, wanted)?;
     let is_changed = seen.is_none() || installed.text != before;
     // The backup is the file as it was before our first hook was added.
-    let is_first = place.backup().is_none() || !has_ours(before);
-    let backup = if seen.is_some() && is_first { BackupChoice::Write } else { BackupChoice::Leave };
+    let is_first = place.backup().is_none() || !part.has_ours(before);
+    let is_own = matches!(part, FilePart::Own(..));
+    let needs_backup = seen.is_some() && is_first && !is_own;
+    let backup = if needs_backup { BackupChoice::Write } else { BackupChoice::Leave };
     if is_changed && !is_dry {
         place.write(seen.as_ref(), &installed.text, backup)?;
     }

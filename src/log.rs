@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use callgate_store::{ChainHead, EntryFilter, MemberMatch, Store, StoreError};
+use callgate_wire::hook::AgentProfile;
 use callgate_wire::ledger::LedgerKind;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
@@ -97,6 +98,9 @@ struct EntryFilterArgs {
     /// Only this tool
     #[arg(long, value_name = "TOOL")]
     tool: Option<String>,
+    /// Only this agent: claude, codex, gemini and so on, as for `callgate install --agent`
+    #[arg(long, value_name = "NAME")]
+    agent: Option<String>,
     /// Only this session, by its id or the beginning of it
     #[arg(long, value_name = "ID")]
     session: Option<String>,
@@ -166,6 +170,7 @@ impl EntryFilterArgs {
         let members = [
             ("decision", self.decision.clone().map(MemberMatch::Is)),
             ("tool", self.tool.clone().map(MemberMatch::Is)),
+            ("agent", self.agent.as_deref().map(agent_id).map(MemberMatch::Is)),
             ("session", self.session.clone().map(MemberMatch::Begins)),
             ("cwd", self.project.clone().map(MemberMatch::Within)),
         ];
@@ -179,6 +184,11 @@ impl EntryFilterArgs {
             members: members.into_iter().filter_map(given).collect(),
         })
     }
+}
+
+/// Returns the name of an agent in the ledger. Programs of others have names of their own.
+fn agent_id(name: &str) -> String {
+    AgentProfile::find(name).map_or(name, |agent| agent.id).to_owned()
 }
 
 fn kinds() -> impl TypedValueParser<Value = LedgerKind> {

@@ -3,15 +3,16 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use crate::agents::settings_file::SettingsFile;
 use callgate_wire::hook::agents::CODEX;
 
 use crate::agents::{CodingAgent, SettingsScope};
 use crate::config::Surroundings;
 use crate::failure::Failure;
-use crate::install::{self, AgentChoice, InstallError, RemovedHooks};
+use crate::install::agent_choice::AgentChoice;
+use crate::install::agent_file::{AgentFile, FilePart, agent_files};
+use crate::install::{self, InstallError, RemovedHooks};
 
-/// Take callgate's hook out of your agent's settings
+/// Take callgate's hook out of your agents' settings
 ///
 /// Everything else stays. A file that has not changed since `callgate install` is restored byte
 /// for byte.
@@ -23,8 +24,8 @@ pub(crate) struct UninstallArgs {
     /// Change the settings of all users (as root)
     #[arg(long, conflicts_with = "project")]
     managed: bool,
-    /// The agents whose settings are changed
-    #[arg(long, value_enum, default_value = "all")]
+    /// The agent whose settings are changed, or all
+    #[arg(long, value_name = "NAME", value_parser = AgentChoice::parser(), default_value = "all")]
     agent: AgentChoice,
     /// Show what would be done, and do nothing
     #[arg(long)]
@@ -40,7 +41,7 @@ impl UninstallArgs {
         let around = Surroundings::of_process();
         let scope = if self.project { SettingsScope::Project } else { SettingsScope::User };
         let mut failures = Vec::new();
-        let agents = self.agent.here(scope, &around);
+        let agents = self.agent.to_uninstall(scope, &around);
         if agents.is_empty() {
             writeln!(
                 io::stdout(),
@@ -48,15 +49,15 @@ impl UninstallArgs {
             )?;
         }
         for agent in agents {
-            for (number, place) in install::places(agent, scope, &around)?.iter().enumerate() {
-                let before = place.read().ok().flatten().map(|seen| seen.text);
-                let has_ours = before.as_deref().is_some_and(install::has_ours);
-                // A file into which only earlier versions put hooks is mentioned only if it has
-                // some.
+            let files = agent_files(agent, scope, &around).map_err(Failure::Failed)?;
+            for (number, file) in files.iter().enumerate() {
+                let before = file.place.read().ok().flatten().map(|seen| seen.text);
+                let has_ours = before.as_deref().is_some_and(|text| file.part.has_ours(text));
+                // Of the other files only those are mentioned that have something of ours.
                 if number > 0 && !has_ours {
                     continue;
                 }
-                match install::change(place, || remove(agent, place, self.dry_run)) {
+                match install::change(&file.place, || remove(agent, file, self.dry_run)) {
                     Ok(said) => writeln!(io::stdout(), "{}: {said}", agent.name)?,
                     Err(text) => {
                         failures.push(text);
@@ -64,7 +65,7 @@ impl UninstallArgs {
                     }
                 }
                 if let (true, Some(text), false) = (*agent == CODEX, before, self.dry_run) {
-                    failures.extend(install::codex::distrust(place, &text, &around).err());
+                    failures.extend(install::codex::distrust(&file.place, &text, &around).err());
                 }
             }
         }
@@ -72,16 +73,18 @@ impl UninstallArgs {
     }
 }
 
-fn remove(agent: CodingAgent, place: &SettingsFile, is_dry: bool) -> Result<String, InstallError> {
+fn remove(agent: CodingAgent, file: &AgentFile, is_dry: bool) -> Result<String, InstallError> {
+    let AgentFile { place, part, .. } = file;
     let Some(seen) = place.read()?.filter(|seen| !seen.text.trim().is_empty()) else {
         return Ok(RemovedHooks::Nothing.sentence(place, is_dry));
     };
-    let removed = install::uninstall(&seen.text, place.backup().as_deref())?;
+    let removed = part.uninstall(&seen.text, place.backup().as_deref())?;
     let mut said = removed.sentence(place, is_dry);
-    for event in install::composed(&seen.text) {
-        said = format!(
-            "{said}\n  note     {event} has a command of yours that runs callgate's hook; it stays"
-        );
+    if let FilePart::Json(form) = part {
+        for event in install::composed(form, &seen.text) {
+            let note = "has a command of yours that runs callgate's hook; it stays";
+            said = format!("{said}\n  note     {event} {note}");
+        }
     }
     if let (true, RemovedHooks::AsBefore(after) | RemovedHooks::Ours(after)) =
         (*agent == CODEX, &removed)

@@ -47,7 +47,7 @@ fn check(agent: AgentProgram, mode: &str, is_attended: bool, proofs: &[&str]) {
 fn codex_without_a_terminal_is_held_by_a_rule() {
     let proofs = [
         "ok       gate      Codex says that it runs our 5 hooks\n",
-        "ok       gate      Codex: the hook denies what a rule denies\n",
+        "ok       gate      Codex: the hook denies what it has to deny\n",
     ];
     check(AgentProgram::Codex, "", false, &proofs);
 }
@@ -61,7 +61,7 @@ fn codex_at_a_terminal_is_held_by_a_rule() {
 #[test]
 fn claude_code_at_a_terminal_is_held_by_a_rule() {
     let proofs = [
-        "ok       gate      Claude Code: the hook denies what a rule denies\n",
+        "ok       gate      Claude Code: the hook denies what it has to deny\n",
         "ok       claude    Claude Code 2.1.",
         "ok       modes     Claude Code starts in auto mode (its default), which asks nobody",
     ];

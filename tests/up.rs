@@ -131,7 +131,7 @@ fn every_command_finds_the_desk_in_the_users_own_folder() {
         assert!(doctor.contains(line), "{line}: {doctor}");
     }
     assert!(home.run(&["pair", "--list"]).success().stdout.starts_with("Nobody is linked."));
-    let installed = home.run(&["install"]).success().stdout;
+    let installed = home.run(&["install", "--agent", "claude"]).success().stdout;
     assert!(installed.contains(&format!("--socket {}", socket.display())), "{installed}");
     ends(up);
     assert!(!socket.exists() && !home.path("legacy.sock").exists());
@@ -220,7 +220,7 @@ fn what_to_do_next_works_from_where_the_user_stands_and_ends_when_it_is_done() {
     let (up, said) = home.up(3);
     assert!(said[1].starts_with("Nobody can answer yet: "), "{said:?}");
     // It is not on the PATH.
-    let install = format!("Next: `{CALLGATE} install` lets Claude Code ask here; ");
+    let install = format!("Next: `{CALLGATE} install` lets your agents ask here; ");
     let pair = format!("`{CALLGATE} pair` says how to set up a phone");
     assert!(said[2].starts_with(&install) && said[2].contains(&pair), "{said:?}");
     for advised in [format!("{CALLGATE} install"), format!("{CALLGATE} pair")] {

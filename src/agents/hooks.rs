@@ -1,7 +1,10 @@
 //! The hooks in an agent's settings: which there are, where in the text, and which are ours.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::ops::Range;
+
+use callgate_wire::hook::agents::{AGENTS, JsonHooks};
 
 use super::json::{self, JsonMember};
 use crate::hook_command::{CommandOwner, line, owner};
@@ -12,22 +15,11 @@ use crate::text::line_and_column;
 #[error("{0}")]
 pub(crate) struct EditRefusal(pub(crate) String);
 
-/// The events for which we install a hook, for any agent and any version.
-pub(crate) const EVENTS: [&str; 10] = [
-    "PreToolUse",
-    "PermissionRequest",
-    "PermissionDenied",
-    "PostToolUse",
-    "PostToolUseFailure",
-    "Stop",
-    "SessionEnd",
-    "Notification",
-    "Elicitation",
-    "ConfigChange",
-];
-
-/// The members of a hook that we write.
-const HANDLER: [&str; 4] = ["type", "command", "args", "timeout"];
+/// Returns true if we install a hook for this event, for any agent and any version.
+pub(crate) fn is_installed(event: &str) -> bool {
+    let mut events = AGENTS.iter().flat_map(|agent| agent.events);
+    events.any(|known| known.name == event && known.limit.is_some())
+}
 
 /// The hooks in a settings file, and where in the text they are.
 #[derive(Debug)]
@@ -42,8 +34,8 @@ pub(crate) struct FoundHooks {
     pub(crate) hooks_value: Range<usize>,
     /// The events in it.
     pub(crate) events: Vec<EventHooks>,
-    /// Whether the file disables all hooks.
-    pub(crate) is_switched_off: bool,
+    /// What in the file disables all hooks.
+    pub(crate) switch: Option<&'static str>,
 }
 
 /// An event and its entries. An event that we do not install may have any shape; then it has no
@@ -88,8 +80,22 @@ pub(crate) struct HookHandler {
 }
 
 impl FoundHooks {
-    /// Reads a settings file.
+    /// Reads a settings file in the form of Claude Code.
     pub(crate) fn read(text: &str) -> Result<Self, EditRefusal> {
+        Self::read_as(&JsonHooks::CLAUDE, text)
+    }
+
+    /// Reads a settings file in this form.
+    pub(crate) fn read_as(form: &JsonHooks, text: &str) -> Result<Self, EditRefusal> {
+        let plain = if form.has_comments {
+            Cow::Owned(json::without_comments(text))
+        } else {
+            Cow::Borrowed(text)
+        };
+        Self::read_plain(form, &plain)
+    }
+
+    fn read_plain(form: &JsonHooks, text: &str) -> Result<Self, EditRefusal> {
         let root =
             json::check(text).map_err(|error| EditRefusal(format!("it is not JSON: {error}")))?;
         if !json::is(text, &root, '{') {
@@ -101,10 +107,9 @@ impl FoundHooks {
         if hooks.is_some() && !json::is(text, &hooks_value, '{') {
             return Err(refusal(text, &hooks_value, "`hooks` is not an object"));
         }
-        let off = members.iter().rfind(|member| is_called(member, "disableAllHooks"));
         Ok(Self {
-            is_switched_off: off.is_some_and(|off| &text[off.value.clone()] == "true"),
-            events: if hooks.is_some() { events(text, &hooks_value)? } else { Vec::new() },
+            switch: switch(text, &members),
+            events: if hooks.is_some() { events(form, text, &hooks_value)? } else { Vec::new() },
             members: members.into_iter().map(|member| member.whole).collect(),
             root,
             hooks,
@@ -134,15 +139,34 @@ impl FoundHooks {
     }
 }
 
-fn events(text: &str, hooks: &Range<usize>) -> Result<Vec<EventHooks>, EditRefusal> {
+/// Returns what in these settings disables all hooks.
+fn switch(text: &str, members: &[JsonMember]) -> Option<&'static str> {
+    let is = |members: &[JsonMember], name: &str, value: &str| {
+        let member = members.iter().rfind(|member| is_called(member, name));
+        member.is_some_and(|member| &text[member.value.clone()] == value)
+    };
+    let config = members.iter().rfind(|member| is_called(member, "hooksConfig"));
+    let config = config.map(|config| json::members(text, &config.value)).unwrap_or_default();
+    if is(members, "disableAllHooks", "true") {
+        Some("`disableAllHooks` is true")
+    } else {
+        is(&config, "enabled", "false").then_some("`hooksConfig.enabled` is false")
+    }
+}
+
+fn events(
+    form: &JsonHooks,
+    text: &str,
+    hooks: &Range<usize>,
+) -> Result<Vec<EventHooks>, EditRefusal> {
     let members = json::members(text, hooks);
-    for name in EVENTS {
-        only(text, &members, name)?;
+    for member in members.iter().filter(|member| is_installed(&member.name)) {
+        only(text, &members, &member.name)?;
     }
     let event = |member: JsonMember| {
         let JsonMember { name, whole, value } = member;
-        let entries = match entries(text, &name, &value) {
-            Err(refusal) if EVENTS.contains(&name.as_str()) => return Err(refusal),
+        let entries = match entries(form, text, &name, &value) {
+            Err(refusal) if is_installed(&name) => return Err(refusal),
             entries => entries.unwrap_or_default(),
         };
         Ok(EventHooks { name, whole, value, entries })
@@ -150,9 +174,21 @@ fn events(text: &str, hooks: &Range<usize>) -> Result<Vec<EventHooks>, EditRefus
     members.into_iter().map(event).collect()
 }
 
-fn entries(text: &str, event: &str, list: &Range<usize>) -> Result<Vec<HookEntry>, EditRefusal> {
+fn entries(
+    form: &JsonHooks,
+    text: &str,
+    event: &str,
+    list: &Range<usize>,
+) -> Result<Vec<HookEntry>, EditRefusal> {
     if !json::is(text, list, '[') {
         return Err(refusal(text, list, &format!("`hooks.{event}` is not a list")));
+    }
+    if form.is_flat {
+        let entry = |handler: HookHandler| {
+            let (whole, list) = (handler.whole.clone(), list.clone());
+            HookEntry { whole, matcher: None, is_simple: true, list, handlers: vec![handler] }
+        };
+        return Ok(handlers(form, text, event, list)?.into_iter().map(entry).collect());
     }
     let entry = |whole: Range<usize>| {
         let odd = |at: &Range<usize>| {
@@ -167,13 +203,20 @@ fn entries(text: &str, event: &str, list: &Range<usize>) -> Result<Vec<HookEntry
         let matcher = members.iter().rfind(|member| is_called(member, "matcher"));
         let matcher = matcher.map(|member| text[member.value.clone()].to_owned());
         let is_simple = members.iter().all(|m| is_called(m, "hooks") || is_called(m, "matcher"));
-        let handlers = handlers(text, event, &list)?;
+        let handlers = handlers(form, text, event, &list)?;
         Ok(HookEntry { whole, matcher, is_simple, list, handlers })
     };
     json::items(text, list).into_iter().map(entry).collect()
 }
 
-fn handlers(text: &str, event: &str, list: &Range<usize>) -> Result<Vec<HookHandler>, EditRefusal> {
+fn handlers(
+    form: &JsonHooks,
+    text: &str,
+    event: &str,
+    list: &Range<usize>,
+) -> Result<Vec<HookHandler>, EditRefusal> {
+    let more = form.more.iter().map(|(name, _)| *name);
+    let own: Vec<&str> = more.chain(["type", form.command, "args", form.timeout]).collect();
     let handler = |whole: Range<usize>| {
         if !json::is(text, &whole, '{') {
             let what = format!("a hook of `hooks.{event}` is not an object");
@@ -187,14 +230,14 @@ fn handlers(text: &str, event: &str, list: &Range<usize>) -> Result<Vec<HookHand
         };
         let args = members.iter().rposition(|member| is_called(member, "args"));
         let arguments = args.and_then(|at| json::strings(text, &members[at].value));
-        let command = value("command").and_then(|at| {
+        let command = value(form.command).and_then(|at| {
             let command = json::string(text, &at)?;
             let arguments = arguments.as_ref();
             Some((arguments.map_or(command.clone(), |arguments| line(&command, arguments)), at))
         });
         let owner = command.as_ref().map_or(CommandOwner::Foreign, |(command, _)| owner(command));
-        let timeout = value("timeout");
-        let is_simple = members.iter().all(|member| HANDLER.contains(&member.name.as_str()));
+        let timeout = value(form.timeout);
+        let is_simple = members.iter().all(|member| own.contains(&member.name.as_str()));
         let members = members.into_iter().map(|member| member.whole).collect();
         Ok(HookHandler { whole, members, owner, command, args, is_simple, timeout })
     };

@@ -27,6 +27,39 @@ pub(crate) fn check(text: &str) -> Result<Range<usize>, serde_json::Error> {
     Ok(place_in(text, text.trim_matches(is_blank)))
 }
 
+/// Returns the text with a blank in place of each byte of its comments.
+pub(crate) fn without_comments(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let end = match first {
+            '"' => string_end(rest),
+            '/' if rest.starts_with("//") => rest.find('\n').unwrap_or(rest.len()),
+            '/' if rest.starts_with("/*") => rest.find("*/").map_or(rest.len(), |at| at + 2),
+            first => first.len_utf8(),
+        };
+        let (part, after) = rest.split_at(end);
+        if first == '/' && part.len() > 1 {
+            plain.extend(part.bytes().map(|byte| if byte == b'\n' { '\n' } else { ' ' }));
+        } else {
+            plain.push_str(part);
+        }
+        rest = after;
+    }
+    plain
+}
+
+/// Returns where the string at the start of a text ends.
+fn string_end(text: &str) -> usize {
+    let mut is_escaped = false;
+    let mut is_end = |byte: u8| {
+        let ends = byte == b'"' && !is_escaped;
+        is_escaped = byte == b'\\' && !is_escaped;
+        ends
+    };
+    text.bytes().skip(1).position(&mut is_end).map_or(text.len(), |at| at + 2)
+}
+
 /// Returns the members of the object at `object`. Any other value has none.
 pub(crate) fn members(text: &str, object: &Range<usize>) -> Vec<JsonMember> {
     let Members(members) = Members::read(&text[object.clone()]).unwrap_or_default();

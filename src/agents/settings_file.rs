@@ -18,6 +18,10 @@ pub(crate) struct SettingsFile {
     path: PathBuf,
     /// Whether a file and folders that are made can be read by all users.
     is_for_everybody: bool,
+    /// Whether a file that is made is a program.
+    is_program: bool,
+    /// The folder below which empty folders go with the file.
+    base: Option<PathBuf>,
 }
 
 /// The state of a file when it was read.
@@ -65,12 +69,22 @@ impl SeenFile {
 
 impl SettingsFile {
     pub(crate) fn new(path: PathBuf) -> Self {
-        Self { path, is_for_everybody: false }
+        Self { path, is_for_everybody: false, is_program: false, base: None }
     }
 
     /// Creates a file that, once it is made, all users can read.
     pub(crate) fn for_everybody(path: PathBuf) -> Self {
-        Self { path, is_for_everybody: true }
+        Self { is_for_everybody: true, ..Self::new(path) }
+    }
+
+    /// Has the folders above the file, up to this one, go with the file if they are empty then.
+    pub(crate) fn below(self, base: Option<&Path>) -> Self {
+        Self { base: base.map(Path::to_owned), ..self }
+    }
+
+    /// Has the file be a program once it is made.
+    pub(crate) fn make_program(&mut self) {
+        self.is_program = true;
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -127,7 +141,10 @@ impl SettingsFile {
         self.make(folder).map_err(unwritten)?;
         let new = NewFile::create(target, seen, text).map_err(unwritten)?;
         if self.is_for_everybody && seen.is_none() {
-            new.open_to_readers().map_err(unwritten)?;
+            new.set_mode(0o644).map_err(unwritten)?;
+        }
+        if self.is_program && seen.is_none() {
+            new.set_mode(0o700).map_err(unwritten)?;
         }
         if let (BackupChoice::Write, Some(seen)) = (backup, seen) {
             self.back_up(seen)?;
@@ -149,7 +166,14 @@ impl SettingsFile {
     pub(crate) fn remove(&self, seen: &SeenFile) -> Result<(), SettingsFileError> {
         let unwritten = |error| SettingsFileError::Unwritten { path: self.path.clone(), error };
         self.check_unchanged(Some(seen))?;
-        fs::remove_file(&seen.target).map_err(unwritten)
+        fs::remove_file(&seen.target).map_err(unwritten)?;
+        let Some(base) = self.base.as_deref().filter(|base| self.path.starts_with(base)) else {
+            return Ok(());
+        };
+        let folders = self.path.ancestors().skip(1).take_while(|folder| *folder != base);
+        // A folder that is not empty stays, and so do those above it.
+        folders.map(fs::remove_dir).take_while(io::Result::is_ok).for_each(drop);
+        Ok(())
     }
 
     fn back_up(&self, seen: &SeenFile) -> Result<(), SettingsFileError> {
@@ -214,9 +238,8 @@ impl NewFile {
         Ok(new)
     }
 
-    /// Lets all users read it.
-    fn open_to_readers(&self) -> io::Result<()> {
-        fs::set_permissions(&self.path, PermissionsExt::from_mode(0o644))
+    fn set_mode(&self, mode: u32) -> io::Result<()> {
+        fs::set_permissions(&self.path, PermissionsExt::from_mode(mode))
     }
 
     fn put(mut self, target: &Path) -> io::Result<()> {

@@ -1,43 +1,39 @@
 //! The modes in which agents start, and what callgate does in each.
 
+mod known_modes;
+
 use std::path::{Path, PathBuf};
 
 use callgate_approval::desk::Unattended;
-use callgate_wire::hook::agents::{CLAUDE, CODEX};
+use callgate_wire::hook::AgentHookEvent;
+use callgate_wire::hook::agents::{AGENTS, AgentEvent, CLAUDE, CODEX, JsonHooks};
 
-use super::hooks::FoundHooks;
 use super::settings_file::SettingsFile;
-use super::{AgentOnDisk, CodingAgent, INSTALLABLE, SettingsScope};
+use super::{AgentOnDisk, CodingAgent, SettingsScope};
 use crate::claude_settings::{self, HazardLevel, MANAGED_FOLDER, SettingsHazard, SettingsOwner};
 use crate::config::{Config, Surroundings};
 use crate::hook_command::{CommandOwner, option};
+use crate::install::agent_file::{FilePart, agent_files};
 
 /// The mode in which an agent starts unless its command line says otherwise.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct StartingMode {
     pub(crate) agent: CodingAgent,
-    /// The mode in the agent's own words.
+    /// The mode in the agent's own words; empty if it is not known.
     pub(crate) name: String,
     /// The file that sets it; `None` for the agent's default.
     pub(crate) file: Option<PathBuf>,
+    /// Whether the agent asks its user in this mode; `None` if that is not known.
+    pub(crate) asks: Option<bool>,
 }
 
 impl StartingMode {
     /// Returns the mode in which `agent` starts in the working folder.
     pub(crate) fn of(agent: CodingAgent, around: &Surroundings) -> Self {
-        if *agent == CODEX { of_codex(around) } else { of_claude(around) }
-    }
-
-    fn is_codex(&self) -> bool {
-        *self.agent == CODEX
-    }
-
-    /// Returns true if the agent asks its user in this mode.
-    fn asks(&self) -> bool {
-        if self.is_codex() {
-            self.name != "never"
-        } else {
-            matches!(self.name.as_str(), "default" | "acceptEdits" | "plan")
+        match agent.word {
+            "codex" => of_codex(around),
+            "claude" => of_claude(around),
+            _ => known_modes::of_other(agent, around),
         }
     }
 
@@ -48,7 +44,8 @@ impl StartingMode {
             None => "its default".to_owned(),
         };
         let (agent, name) = (self.agent.name, &self.name);
-        let mode = if self.is_codex() {
+        let is_codex = *self.agent == CODEX;
+        let mode = if is_codex {
             format!("{agent} starts with approval policy {name} ({origin})")
         } else {
             format!("{agent} starts in {name} mode ({origin})")
@@ -59,18 +56,24 @@ impl StartingMode {
                 "your rules apply, what no rule allows comes to you, and no answer means no"
             }
         };
-        match (self.is_codex(), self.asks()) {
-            (false, true) => {
-                format!("{mode}: your rules apply, and what it would ask you comes here, too")
-            }
-            (false, false) if self.name == "auto" => {
-                format!("{mode}, which asks nobody: {nobody}; what it blocks comes to you")
-            }
-            (true, true) => format!(
+        let asks_here = |event: &AgentEvent| event.event == AgentHookEvent::PermissionRequest;
+        match self.asks {
+            None => format!(
+                "the mode in which {agent} starts is not known: your rules apply; in a mode that \
+                 asks nobody {nobody}"
+            ),
+            Some(true) if is_codex => format!(
                 "{mode}: your rules apply, and what it would ask you comes here first; \
                  `codex exec` asks nobody: {nobody}"
             ),
-            (_, false) => format!("{mode}, which asks nobody: {nobody}"),
+            Some(true) if self.agent.events.iter().any(asks_here) => {
+                format!("{mode}: your rules apply, and what it would ask you comes here, too")
+            }
+            Some(true) => format!("{mode}: your rules apply, and it asks you itself, too"),
+            Some(false) if *self.agent == CLAUDE && name == "auto" => {
+                format!("{mode}, which asks nobody: {nobody}; what it blocks comes to you")
+            }
+            Some(false) => format!("{mode}, which asks nobody: {nobody}"),
         }
     }
 }
@@ -98,7 +101,7 @@ pub(crate) fn gated_agents(config: &Config, around: &Surroundings) -> Vec<GatedA
         let opening = if *agent == CLAUDE { opening(around) } else { None };
         (!commands.is_empty()).then_some(GatedAgent { agent, line, other_socket, opening })
     };
-    INSTALLABLE.into_iter().filter_map(gated).collect()
+    AGENTS.into_iter().filter_map(gated).collect()
 }
 
 /// Returns the first thing in the settings of Claude Code that opens the gate. With hooks of the
@@ -119,20 +122,14 @@ fn opening(around: &Surroundings) -> Option<String> {
 
 /// Returns the commands of our hooks in the settings of an agent.
 fn hook_commands(agent: CodingAgent, around: &Surroundings) -> Vec<String> {
-    let files = |scope: SettingsScope| {
-        let folder = agent.folder(scope, around);
-        let file = move |file: &&str| Some(folder.as_ref()?.join(file));
-        agent.files(scope).iter().filter_map(file).collect::<Vec<_>>()
-    };
-    let mut commands = Vec::new();
+    let scopes = [SettingsScope::User, SettingsScope::Project].into_iter();
+    let own = scopes.filter_map(|scope| agent_files(agent, scope, around).ok()).flatten();
+    let own = own.map(|file| (file.place.path().to_owned(), file.part));
     let managed = if *agent == CLAUDE { claude_settings::managed_files() } else { Vec::new() };
-    let own = [SettingsScope::User, SettingsScope::Project].into_iter().flat_map(files);
-    for file in managed.into_iter().chain(own) {
-        let Some(Ok(found)) = read(&file).map(|text| FoundHooks::read(&text)) else { continue };
-        let ours = found.handlers().filter(|(_, _, handler)| handler.owner == CommandOwner::Ours);
-        commands.extend(ours.filter_map(|(_, _, handler)| Some(handler.command.clone()?.0)));
-    }
-    commands
+    let managed = managed.into_iter().map(|file| (file, FilePart::Json(&JsonHooks::CLAUDE)));
+    let hooks = managed.chain(own).filter_map(|(file, part)| part.hooks(&read(&file)?).ok());
+    let ours = hooks.flatten().filter(|hook| hook.owner == CommandOwner::Ours);
+    ours.map(|hook| hook.command).collect()
 }
 
 /// Returns Claude Code's settings files; the first one that sets a value wins.
@@ -189,7 +186,8 @@ fn of_claude(around: &Surroundings) -> StartingMode {
         None if has_auto => ("auto".to_owned(), None),
         None => ("default".to_owned(), None),
     };
-    StartingMode { agent: &CLAUDE, name, file }
+    let asks = matches!(name.as_str(), "default" | "acceptEdits" | "plan");
+    StartingMode { agent: &CLAUDE, name, file, asks: Some(asks) }
 }
 
 fn of_codex(around: &Surroundings) -> StartingMode {
@@ -205,7 +203,8 @@ fn of_codex(around: &Surroundings) -> StartingMode {
     let found = [project, user].into_iter().flatten().find_map(named);
     let (name, file) =
         found.map_or(("on-request".to_owned(), None), |(name, file)| (name, Some(file)));
-    StartingMode { agent: &CODEX, name, file }
+    let asks = Some(name != "never");
+    StartingMode { agent: &CODEX, name, file, asks }
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use callgate_wire::hook::agents::AgentSettingsPlace;
 use rustix::process::geteuid;
 
 /// Looks up an environment variable.
@@ -93,9 +94,23 @@ impl Surroundings {
         Some(self.runtime_folder()?.join(file))
     }
 
+    /// Returns the folder with the user's settings of an agent; `None` without a home folder.
+    pub(crate) fn agent_folder(&self, place: &AgentSettingsPlace) -> Option<PathBuf> {
+        if let Some(named) = place.variable.and_then(|variable| self.variable(variable)) {
+            return Some(self.absolute(named.as_ref()));
+        }
+        match place.folder.strip_prefix(".config/") {
+            Some(name) => Some(self.folder_or("XDG_CONFIG_HOME", ".config")?.join(name)),
+            None => Some(self.home()?.join(place.folder)),
+        }
+    }
+
     fn callgate_in(&self, variable: &str, below_home: &str) -> Option<PathBuf> {
-        let folder = self.folder(variable).or_else(|| Some(self.home()?.join(below_home)))?;
-        Some(folder.join("callgate"))
+        Some(self.folder_or(variable, below_home)?.join("callgate"))
+    }
+
+    fn folder_or(&self, variable: &str, below_home: &str) -> Option<PathBuf> {
+        self.folder(variable).or_else(|| Some(self.home()?.join(below_home)))
     }
 }
 

@@ -1,21 +1,19 @@
 //! Tests the gate: asks the agent whether it runs our hooks, and has the hook deny a command.
 
-use std::fs::{self, DirBuilder};
-use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use callgate_approval::asker::fresh_id;
-use callgate_wire::hook::agents::CODEX;
-use serde_json::{Value, json};
+use callgate_wire::hook::agents::{CODEX, CallFate, InputForm};
+use callgate_wire::hook::{self, HookReply};
+use serde_json::Value;
 
 use super::finding::Findings;
 use super::installed_hook::InstalledHook;
 use crate::agents::{AgentOnDisk, CodingAgent};
 use crate::codex;
 use crate::config::Surroundings;
-use crate::hook_command::{is_small, option};
+use crate::hook_command::{is_small, option, parts};
 use crate::install::codex as codex_trust;
 use crate::program;
 
@@ -24,8 +22,8 @@ const ABOUT: &str = "gate";
 const PATIENCE: Duration = Duration::from_secs(20);
 /// The most that the hook may print, in bytes.
 const MOST: usize = 64 * 1024;
-/// The command that the rule of the self-test denies.
-const FORBIDDEN: &str = "callgate-self-test";
+/// What stands for the reason of a deny.
+const WORDS: &str = "callgate-self-test";
 
 /// Tests that the agent runs our hooks and that they deny what a rule denies.
 pub(super) fn look(
@@ -39,12 +37,13 @@ pub(super) fn look(
     if *agent == CODEX {
         trusted(hooks, around, findings);
     }
-    let before = hooks.iter().filter(|hook| hook.event == "PreToolUse");
-    let mut tested: Vec<&str> = Vec::new();
+    let before = hooks.iter().filter(|hook| hook.event == agent.check().name);
+    let mut tested: Vec<(&str, Option<&Path>)> = Vec::new();
     for hook in before {
-        if !tested.contains(&hook.command.as_str()) {
-            tested.push(&hook.command);
-            self_test(agent, hook, findings);
+        let this = (hook.command.as_str(), hook.program.as_deref());
+        if !tested.contains(&this) {
+            tested.push(this);
+            self_test(agent, hook, around, findings);
         }
     }
 }
@@ -117,68 +116,90 @@ fn trusted(hooks: &[InstalledHook], around: &Surroundings, findings: &mut Findin
     }
 }
 
-/// Runs the installed command as the agent does, with rules that deny one command and without a
-/// desk. It must deny that command.
-fn self_test(agent: CodingAgent, hook: &InstalledHook, findings: &mut Findings) {
+/// Runs the installed command as the agent does, with a call that the hook denies whatever the
+/// rules are: its JSON is ambiguous.
+fn self_test(
+    agent: CodingAgent,
+    hook: &InstalledHook,
+    around: &Surroundings,
+    findings: &mut Findings,
+) {
     let advice = format!("{}; if that does not help, please report it", hook.install);
-    match denies(agent, &hook.command) {
+    let shown = hook.program.as_ref().map_or(hook.command.clone(), |it| it.display().to_string());
+    match denies(agent, hook, around) {
         Ok(None) => {
-            let text = format!("{}: the hook denies what a rule denies", agent.name);
+            let text = format!("{}: the hook denies what it has to deny", agent.name);
             findings.ok(ABOUT, text);
         }
         Ok(Some(said)) => {
             let text = format!(
-                "{}: the hook does not deny what a rule denies; it says {said:?}: {}",
-                agent.name, hook.command
+                "{}: the hook does not deny what it has to deny; it says {said:?}: {shown}",
+                agent.name
             );
             findings.problem(ABOUT, text, advice);
         }
         Err(why) => {
-            let text = format!(
-                "{}: the hook {why}; the agent takes that for a yes: {}",
-                agent.name, hook.command
-            );
+            let so = if agent.failures.exit == CallFate::GoesOn { "a yes" } else { "a no" };
+            let text =
+                format!("{}: the hook {why}; the agent takes that for {so}: {shown}", agent.name);
             findings.problem(ABOUT, text, advice);
         }
     }
 }
 
 /// Returns what the hook printed if it did not deny.
-fn denies(agent: CodingAgent, command: &str) -> Result<Option<String>, String> {
-    let folder = std::env::temp_dir().join(format!("callgate-self-test-{}", fresh_id()));
-    let unwritten = |error| format!("cannot be tested: {}: {error}", folder.display());
-    DirBuilder::new().mode(0o700).create(&folder).map_err(unwritten)?;
-    let said = run(agent, command, &folder);
-    // A folder that stays does no harm.
-    fs::remove_dir_all(&folder).ok();
-    let said = said?;
-    let answer: Value = serde_json::from_str(&said).unwrap_or_default();
-    let is_no = answer["hookSpecificOutput"]["permissionDecision"] == "deny";
-    Ok((!is_no).then_some(said))
+fn denies(
+    agent: CodingAgent,
+    hook: &InstalledHook,
+    around: &Surroundings,
+) -> Result<Option<String>, String> {
+    let check = agent.check();
+    let input = match agent.input {
+        InputForm::Object { event, .. } => {
+            let member = format!("{event:?}:{:?}", check.name);
+            format!("{{{member},{member}}}")
+        }
+        InputForm::Bare { .. } => r#"{"command":"","command":""}"#.to_owned(),
+    };
+    let mut command = started(hook);
+    if let InputForm::Bare { tool } = agent.input {
+        command.env(tool, "Bash");
+    }
+    command.current_dir(around.here().unwrap_or(Path::new("/")));
+    let ended = program::run(command, &input, PATIENCE, MOST).map_err(|error| error.to_string())?;
+    let is_no = match hook::refusal(check, WORDS) {
+        HookReply::Line(expected) if ended.status.success() => {
+            let said: Value = serde_json::from_str(&ended.stdout).unwrap_or_default();
+            let expected: Value = serde_json::from_slice(&expected).unwrap_or_default();
+            is_same_but_words(&expected, &said)
+        }
+        HookReply::Refusal(_) => ended.status.code() == Some(2) && !ended.stderr.is_empty(),
+        _ => return Err(format!("failed ({})", ended.status)),
+    };
+    Ok((!is_no).then_some(ended.stdout))
 }
 
-fn run(agent: CodingAgent, command: &str, folder: &Path) -> Result<String, String> {
-    let failed = |error: std::io::Error| format!("cannot be tested: {error}");
-    let (config, rules) = (folder.join("config.toml"), folder.join("rules.toml"));
-    let rule = format!(
-        "[[rule]]\nname = \"self-test\"\ndecide = \"deny\"\ncommand = \"{FORBIDDEN}\"\nreason = \"a test\"\n"
-    );
-    fs::write(&rules, rule).map_err(failed)?;
-    fs::write(&config, "").map_err(failed)?;
-    let input = json!({
-        "session_id": "00000000-0000-4000-8000-000000000000",
-        "transcript_path": null,
-        "cwd": folder,
-        "permission_mode": "bypassPermissions",
-        "hook_event_name": "PreToolUse",
-        "tool_name": "Bash",
-        "tool_input": { "command": FORBIDDEN },
-        "tool_use_id": "self-test",
-    });
-    let mut shell = Command::new("/bin/sh");
-    let socket = folder.join("nobody.sock");
-    let line =
-        format!("exec {command} --agent \"$1\" --config \"$2\" --socket \"$3\" --rules \"$4\"");
-    shell.args(["-c", &line, "sh", agent.word]).arg(&config).arg(socket).arg(&rules);
-    program::feed(shell, &input.to_string(), PATIENCE, MOST).map_err(|error| error.to_string())
+/// Returns the command as the agent starts it: a program, or a line of the shell.
+fn started(hook: &InstalledHook) -> Command {
+    let (program, arguments) = match &hook.program {
+        Some(program) => (program.display().to_string(), Vec::new()),
+        None if hook.is_direct => parts(&hook.command),
+        None => ("/bin/sh".to_owned(), vec!["-c".to_owned(), hook.command.clone()]),
+    };
+    let mut command = Command::new(program);
+    command.args(arguments);
+    command
+}
+
+/// Returns true if an answer is the expected one with any words in place of [`WORDS`].
+fn is_same_but_words(expected: &Value, said: &Value) -> bool {
+    match (expected, said) {
+        (Value::Object(expected), Value::Object(said)) => {
+            let is_same =
+                |(name, value)| said.get(name).is_some_and(|it| is_same_but_words(value, it));
+            expected.len() == said.len() && expected.iter().all(is_same)
+        }
+        (Value::String(expected), Value::String(said)) if expected == WORDS => !said.is_empty(),
+        (expected, said) => expected == said,
+    }
 }

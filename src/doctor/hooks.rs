@@ -5,6 +5,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use callgate_link::file::is_program;
+use callgate_wire::hook::AgentHookEvent;
 use callgate_wire::hook::agents::CLAUDE;
 
 use super::finding::Findings;
@@ -15,8 +16,6 @@ use crate::hook_command::{option, program};
 use crate::install::small_hook;
 
 const ABOUT: &str = "hooks";
-/// The events at which a person may be asked, so that the hook may take long.
-const ASKING: [&str; 4] = ["PreToolUse", "PermissionRequest", "PermissionDenied", "Elicitation"];
 
 /// Checks the hooks of one agent; there is at least one.
 pub(super) fn look(
@@ -99,9 +98,13 @@ fn is_another(path: &Path) -> bool {
 
 /// Checks whether the agent waits as long as a question may take.
 fn limits(agent: CodingAgent, hooks: &[InstalledHook], config: &Config, findings: &mut Findings) {
-    let needed = (config.timeout + config.grace).as_secs();
+    let needed = config.timeout + config.grace;
     for InstalledHook { event, limit, install, .. } in hooks {
-        if is_asking(event) && *limit < needed {
+        let Some(limit) = limit.filter(|_| is_asking(agent, event)) else { continue };
+        // The hook itself gives up before an agent that does not wait longer.
+        let most = agent.event(event).limit.unwrap_or(needed);
+        let needed = needed.min(most).as_secs();
+        if limit < needed {
             let text = format!(
                 "{} ends our hook at {event} after {limit} s, but a question may take {needed} s",
                 agent.name
@@ -111,14 +114,16 @@ fn limits(agent: CodingAgent, hooks: &[InstalledHook], config: &Config, findings
     }
 }
 
-fn is_asking(event: &str) -> bool {
-    ASKING.contains(&event)
+/// Returns true if a person may be asked at this event, so that the hook may take long.
+fn is_asking(agent: CodingAgent, event: &str) -> bool {
+    agent.event(event).event.decides()
 }
 
 /// Checks whether anybody would be asked twice about one call. A question at `PreToolUse` and
 /// another one at `PermissionRequest` do not count: the desk answers the second from memory.
 fn twice(agent: CodingAgent, hooks: &[InstalledHook], findings: &mut Findings) {
-    let asking: Vec<&InstalledHook> = hooks.iter().filter(|hook| is_asking(&hook.event)).collect();
+    let asking: Vec<&InstalledHook> =
+        hooks.iter().filter(|hook| is_asking(agent, &hook.event)).collect();
     for (at, hook) in asking.iter().enumerate() {
         // The agents run the same command only once, even if it is in two files.
         let is_other = |other: &&&InstalledHook| {
@@ -150,12 +155,13 @@ fn events(agent: CodingAgent, hooks: &[InstalledHook], findings: &mut Findings) 
     let has = |event: &str| hooks.iter().any(|hook| hook.event == event);
     let wanted = agent.wanted_events(agent.is_old_here());
     let missing = wanted.iter().map(|(event, _)| *event).filter(|event| !has(event));
-    let (asking, telling): (Vec<&str>, Vec<&str>) = missing.partition(|event| is_asking(event));
+    let (asking, telling): (Vec<&str>, Vec<&str>) =
+        missing.partition(|event| is_asking(agent, event));
     for event in asking {
-        let so = match event {
-            "PreToolUse" => "rules do not apply in modes that ask nobody",
-            "PermissionRequest" => "its own questions do not come here",
-            "PermissionDenied" => "what auto mode blocks does not come here",
+        let so = match agent.event(event).event {
+            AgentHookEvent::PreToolUse => "rules do not apply in modes that ask nobody",
+            AgentHookEvent::PermissionRequest => "its own questions do not come here",
+            AgentHookEvent::PermissionDenied => "what auto mode blocks does not come here",
             _ => "what MCP servers ask does not come here",
         };
         let text = format!("{} does not run our hook at {event}: {so}", agent.name);

@@ -1,15 +1,13 @@
 //! Finds our hooks in the agents' settings.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use callgate_wire::hook::agents::CODEX;
+use callgate_wire::hook::agents::{LimitUnit, OPENHANDS};
 
 use super::finding::Findings;
-use crate::agents::hooks::{EventHooks, FoundHooks, HookHandler};
-use crate::agents::settings_file::SettingsFile;
-use crate::agents::{AgentOnDisk, CodingAgent, SettingsScope};
+use crate::agents::{CodingAgent, SettingsScope};
 use crate::config::Surroundings;
-use crate::hook_command::CommandOwner;
+use crate::install::agent_file::{AgentFile, FilePart, FoundHook, OwnText, agent_files};
 
 const ABOUT: &str = "hooks";
 /// How long an agent lets a hook run that has no limit of its own.
@@ -22,8 +20,10 @@ pub(super) struct InstalledHook {
     pub(super) command: String,
     /// Whether the agent starts it without a shell.
     pub(super) is_direct: bool,
-    /// The seconds after which the agent ends it.
-    pub(super) limit: u64,
+    /// The program that the agent starts in place of the command, which is in it.
+    pub(super) program: Option<PathBuf>,
+    /// The seconds after which the agent ends it; `None` if it never does.
+    pub(super) limit: Option<u64>,
     pub(super) matcher: Option<String>,
     pub(super) file: PathBuf,
     /// The command that brings it up to date.
@@ -36,72 +36,95 @@ pub(super) fn installed_hooks(
     around: &Surroundings,
     findings: &mut Findings,
 ) -> Vec<InstalledHook> {
-    let mut hooks = Vec::new();
-    let mut seen = Vec::new();
-    for (scope, file) in files(agent) {
-        let Some(folder) = agent.folder(scope, around) else { continue };
-        let path = folder.join(file);
-        // In the home folder the user's settings are the project's, too.
-        let real = path.canonicalize().unwrap_or_else(|_| path.clone());
-        if seen.contains(&real) {
-            continue;
+    let mut hooks: Vec<InstalledHook> = Vec::new();
+    let mut seen: Vec<PathBuf> = Vec::new();
+    for scope in [SettingsScope::User, SettingsScope::Project] {
+        let files = agent_files(agent, scope, around).unwrap_or_default();
+        let mut faults = Vec::new();
+        let (mut has_ours, mut is_there) = (false, false);
+        for file in &files {
+            let path = file.place.path();
+            // In the home folder the user's settings are the project's, too.
+            let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+            if seen.contains(&real) {
+                continue;
+            }
+            seen.push(real);
+            let Some(text) = text_of(file, findings) else { continue };
+            is_there |= !text.is_empty();
+            has_ours |= file.part.has_ours(&text);
+            let shown = path.display();
+            faults.extend(file.part.fault(&text).map(|fault| format!("{shown}: {fault}")));
+            hooks.extend(of_file(agent, scope, file, &text, findings));
         }
-        seen.push(real);
-        hooks.extend(of_file(agent, scope, path, findings));
+        let is_ours = |hook: &InstalledHook| files.iter().any(|it| it.place.path() == hook.file);
+        if has_ours || hooks.iter().any(is_ours) {
+            for fault in faults {
+                findings.problem(ABOUT, fault, install(agent, scope));
+            }
+        } else if *agent == OPENHANDS && is_there && !hooks.is_empty() {
+            let path = files.first().map_or(Path::new(""), |file| file.place.path());
+            let text = format!(
+                "{} replaces your own hooks of {} in this folder, and does not ask callgate",
+                path.display(),
+                agent.name
+            );
+            findings.problem(ABOUT, text, install(agent, scope));
+        }
     }
     hooks
 }
 
-fn files(agent: CodingAgent) -> impl Iterator<Item = (SettingsScope, &'static str)> {
-    let of = move |scope: SettingsScope| agent.files(scope).iter().map(move |file| (scope, *file));
-    [SettingsScope::User, SettingsScope::Project].into_iter().flat_map(of)
+/// Returns the text of a file, empty if it is absent; `None` if it cannot be read.
+fn text_of(file: &AgentFile, findings: &mut Findings) -> Option<String> {
+    match file.place.read() {
+        Ok(seen) => Some(seen.map(|seen| seen.text).unwrap_or_default()),
+        Err(error) => {
+            findings.problem(ABOUT, error.to_string(), "let it be read");
+            None
+        }
+    }
 }
 
 fn of_file(
     agent: CodingAgent,
     scope: SettingsScope,
-    path: PathBuf,
+    AgentFile { place, part, .. }: &AgentFile,
+    text: &str,
     findings: &mut Findings,
 ) -> Vec<InstalledHook> {
-    let place = SettingsFile::new(path);
-    let text = match place.read() {
-        Ok(Some(seen)) => seen.text,
-        Ok(None) => return Vec::new(),
-        Err(error) => {
-            findings.problem(ABOUT, error.to_string(), "let it be read");
-            return Vec::new();
-        }
-    };
-    let found = match FoundHooks::read(&text) {
+    // An empty file has no hooks.
+    if text.trim().is_empty() {
+        return Vec::new();
+    }
+    let found = match part.hooks(text) {
         Ok(found) => found,
-        // An empty file has no hooks.
-        Err(_) if text.trim().is_empty() => return Vec::new(),
         Err(refusal) => {
             let text = format!("{}: {refusal}", place.path().display());
             findings.problem(ABOUT, text, "correct it");
             return Vec::new();
         }
     };
-    let install = install(agent, scope);
-    let ours = found.handlers().filter(|(_, _, handler)| handler.owner != CommandOwner::Foreign);
-    let hook = |(event, at, handler): (&EventHooks, [usize; 3], &HookHandler)| {
-        let (command, _) = handler.command.clone()?;
-        let limit = handler.timeout.clone().and_then(|at| text[at].parse().ok());
-        Some(InstalledHook {
-            event: event.name.clone(),
-            command,
-            is_direct: handler.args.is_some(),
-            limit: limit.unwrap_or(AGENTS_LIMIT),
-            matcher: event.entries[at[1]].matcher.clone(),
-            file: place.path().to_owned(),
-            install: install.clone(),
-        })
+    let is_program = matches!(part, FilePart::Own(OwnText::Program, _));
+    let hook = |hook: FoundHook| InstalledHook {
+        event: hook.event,
+        command: hook.command,
+        is_direct: hook.is_direct,
+        program: is_program.then(|| place.path().to_owned()),
+        limit: match agent.settings.unit {
+            LimitUnit::Seconds => Some(hook.limit.unwrap_or(AGENTS_LIMIT)),
+            LimitUnit::Milliseconds => Some(hook.limit.map_or(AGENTS_LIMIT, |it| it / 1000)),
+            LimitUnit::None => None,
+        },
+        matcher: hook.matcher,
+        file: place.path().to_owned(),
+        install: install(agent, scope),
     };
-    ours.filter_map(hook).collect()
+    found.into_iter().map(hook).collect()
 }
 
-fn install(agent: CodingAgent, scope: SettingsScope) -> String {
-    let agent = if *agent == CODEX { " --agent codex" } else { "" };
+/// Returns the command that brings the hooks of an agent up to date.
+pub(super) fn install(agent: CodingAgent, scope: SettingsScope) -> String {
     let scope = if scope == SettingsScope::Project { " --project" } else { "" };
-    format!("callgate install{agent}{scope}")
+    format!("callgate install{scope} --agent {}", agent.word)
 }

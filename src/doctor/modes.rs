@@ -1,7 +1,7 @@
 //! Reports the mode in which each agent starts, and what callgate does in it.
 
 use super::finding::Findings;
-use callgate_wire::hook::agents::CODEX;
+use callgate_wire::hook::agents::{CODEX, CallFate};
 
 use crate::agents::CodingAgent;
 use crate::agents::starting_mode::StartingMode;
@@ -23,9 +23,32 @@ pub(super) fn look(
     } else {
         ""
     };
-    let open = format!(
-        "{} takes a hook that is missing, killed or out of time for \"go on\"{also}",
-        agent.name
-    );
-    findings.ok(ABOUT, format!("{open}: in a mode that asks nobody the call then runs"));
+    let name = agent.name;
+    let text = if agent.failures.is_open() {
+        format!(
+            "{name} takes a hook that is {} for \"go on\"{also}: in a mode that asks nobody the call \
+             then runs",
+            open_failures(agent)
+        )
+    } else {
+        format!("{name} takes a hook that fails in any way for a no")
+    };
+    findings.ok(ABOUT, text);
+}
+
+/// Says which failures of a hook let the call run.
+fn open_failures(agent: CodingAgent) -> String {
+    let failures = [
+        (agent.failures.missing, "missing"),
+        (agent.failures.exit, "killed"),
+        (agent.failures.timeout, "out of time"),
+        (agent.failures.garbage, "garbled"),
+    ];
+    let open = failures.iter().filter(|(fate, _)| *fate == CallFate::GoesOn);
+    let open: Vec<&str> = open.map(|(_, what)| *what).collect();
+    match open.split_last() {
+        Some((last, [])) => (*last).to_owned(),
+        Some((last, others)) => format!("{} or {last}", others.join(", ")),
+        None => String::new(),
+    }
 }

@@ -96,7 +96,7 @@ pub(crate) fn ours<'a>(
 fn config(around: &Surroundings) -> Result<SettingsFile, String> {
     let folder = CODEX.folder(SettingsScope::User, around);
     let folder = folder.ok_or("there is no home folder; set HOME")?;
-    Ok(SettingsFile::new(folder.join(FILE)))
+    Ok(SettingsFile::new(folder.join(FILE)).below(around.home()))
 }
 
 /// Replaces the text of the file by what `edited` returns for it. A file that ends up empty is

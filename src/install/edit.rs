@@ -5,11 +5,12 @@
 
 use std::ops::Range;
 
-use serde_json::{Value, json};
+use callgate_wire::hook::agents::JsonHooks;
+use serde_json::{Map, Value, json};
 
 use super::layout::{self, JsonLayout};
 use super::removed_hooks::RemovedHooks;
-use crate::agents::hooks::{EVENTS, EditRefusal, EventHooks, FoundHooks, HookHandler};
+use crate::agents::hooks::{EditRefusal, EventHooks, FoundHooks, HookHandler, is_installed};
 use crate::hook_command::{CommandOwner, parts};
 
 /// A hook that the settings should have.
@@ -22,7 +23,7 @@ pub(crate) struct WantedHook {
     /// Whether the agent starts the program itself. A shell in between obeys variables that a
     /// project may set, and may be wrapped by one of them.
     pub(crate) is_direct: bool,
-    /// The seconds after which the agent ends it.
+    /// The time after which the agent ends it, in the unit of its settings.
     pub(crate) timeout: u64,
 }
 
@@ -45,20 +46,27 @@ pub(crate) struct InstalledSettings {
 const NOTHING: &str = "{}\n";
 
 /// Changes our hooks in `text` to exactly the wanted ones.
-pub(crate) fn install(text: &str, wanted: &[WantedHook]) -> Result<InstalledSettings, EditRefusal> {
+pub(crate) fn install(
+    form: &JsonHooks,
+    text: &str,
+    wanted: &[WantedHook],
+) -> Result<InstalledSettings, EditRefusal> {
     let text = if text.trim().is_empty() { NOTHING } else { text };
     let mut done = InstalledSettings { text: text.to_owned(), ..InstalledSettings::default() };
-    while let Some(place) = superfluous(&FoundHooks::read(&done.text)?, wanted) {
-        let found = FoundHooks::read(&done.text)?;
+    while let Some(place) = superfluous(&FoundHooks::read_as(form, &done.text)?, wanted) {
+        let found = FoundHooks::read_as(form, &done.text)?;
         done.removed.push(found.events[place[0]].name.clone());
         done.text = without(&done.text, &found, place, &KeptParts::default());
     }
+    for (name, value) in form.members {
+        done.text = with_member(form, &done.text, name, value)?;
+    }
     for hook in wanted {
-        let found = FoundHooks::read(&done.text)?;
+        let found = FoundHooks::read_as(form, &done.text)?;
         let event = found.event(&hook.event);
         let is_there = |whose| event.is_some_and(|event| has(event, whose));
         if is_there(CommandOwner::Ours) {
-            let updated = update(&done.text, &found, hook);
+            let updated = update(form, &done.text, &found, hook);
             if updated != done.text {
                 done.updated.push(hook.event.clone());
                 done.text = updated;
@@ -67,17 +75,37 @@ pub(crate) fn install(text: &str, wanted: &[WantedHook]) -> Result<InstalledSett
             let note = "has a command of yours that runs callgate's hook; it stays as it is";
             done.notes.push(format!("{} {note}", hook.event));
         } else {
-            done.text = add(&done.text, &found, event, hook);
+            done.text = add(form, &done.text, &found, event, hook);
             done.added.push(hook.event.clone());
         }
     }
-    done.notes.extend(notes(&FoundHooks::read(&done.text)?));
+    done.notes.extend(notes(&FoundHooks::read_as(form, &done.text)?));
     Ok(done)
+}
+
+/// Adds a member to the settings, unless there is one of this name.
+fn with_member(
+    form: &JsonHooks,
+    text: &str,
+    name: &str,
+    value: &str,
+) -> Result<String, EditRefusal> {
+    let found = FoundHooks::read_as(form, text)?;
+    if found.members.iter().any(|member| is_named(text, member, name)) {
+        return Ok(text.to_owned());
+    }
+    let value = serde_json::from_str(value).unwrap_or_default();
+    let layout = JsonLayout::of(text, &found);
+    Ok(layout.insert(text, &found.root, &found.members, Some(name), &value))
+}
+
+fn is_named(text: &str, member: &Range<usize>, name: &str) -> bool {
+    text[member.clone()].starts_with(&Value::from(name).to_string())
 }
 
 /// Returns notes on what keeps our hooks from running.
 fn notes(found: &FoundHooks) -> Vec<String> {
-    let off = found.is_switched_off.then(|| "`disableAllHooks` is true: no hook runs".to_owned());
+    let off = found.switch.map(|switch| format!("{switch}: no hook runs"));
     let narrow = ["PreToolUse", "PermissionRequest"].map(|name| narrow(found.event(name)?));
     off.into_iter().chain(narrow.into_iter().flatten()).collect()
 }
@@ -115,7 +143,7 @@ fn superfluous(found: &FoundHooks, wanted: &[WantedHook]) -> Option<[usize; 3]> 
         let this = (event.name.as_str(), event.entries[place[1]].matcher.as_deref());
         let is_wanted = wanted.iter().any(|hook| hook.event == event.name);
         // A hook at an event for which we never install one was put there by somebody else.
-        if EVENTS.contains(&this.0) && (seen.contains(&this) || !is_wanted) {
+        if is_installed(this.0) && (seen.contains(&this) || !is_wanted) {
             last = Some(place);
         }
         seen.push(this);
@@ -124,7 +152,7 @@ fn superfluous(found: &FoundHooks, wanted: &[WantedHook]) -> Option<[usize; 3]> 
 }
 
 /// Updates the command and the time limit of our hooks where they differ.
-fn update(text: &str, found: &FoundHooks, hook: &WantedHook) -> String {
+fn update(form: &JsonHooks, text: &str, found: &FoundHooks, hook: &WantedHook) -> String {
     let layout = JsonLayout::of(text, found);
     let mut new = text.to_owned();
     let ours = |(event, _, handler): &(&EventHooks, _, &HookHandler)| {
@@ -134,13 +162,14 @@ fn update(text: &str, found: &FoundHooks, hook: &WantedHook) -> String {
     // From the last to the first, so that the positions before a change stay valid.
     handlers.reverse();
     for handler in handlers {
-        new = updated(new, &layout, handler, hook);
+        new = updated(form, new, &layout, handler, hook);
     }
     new
 }
 
 /// Updates one of our hooks.
 fn updated(
+    form: &JsonHooks,
     mut new: String,
     layout: &JsonLayout<'_>,
     handler: &HookHandler,
@@ -151,7 +180,7 @@ fn updated(
     let is_same = |command: &str| command == hook.command && is_same_form;
     let command = handler.command.as_ref().filter(|(command, _)| !is_same(command));
     if command.is_some() && handler.is_simple && (hook.is_direct || !is_same_form) {
-        let fresh = layout.replacement(&new, whole, members, &fresh(hook));
+        let fresh = layout.replacement(&new, whole, members, &fresh(form, hook));
         new.replace_range(whole.clone(), &fresh);
         return new;
     }
@@ -160,7 +189,7 @@ fn updated(
         changes.push((at.clone(), hook.timeout.to_string()));
     } else {
         let timeout = Value::from(hook.timeout);
-        new = layout.insert(&new, whole, members, Some("timeout"), &timeout);
+        new = layout.insert(&new, whole, members, Some(form.timeout), &timeout);
     }
     if let Some((_, at)) = command {
         let (program, arguments) = written(hook);
@@ -193,18 +222,33 @@ fn written(hook: &WantedHook) -> (String, Option<Value>) {
 }
 
 /// Returns a hook as it is added.
-fn fresh(hook: &WantedHook) -> Value {
-    match written(hook) {
-        (program, Some(arguments)) => json!({
-            "type": "command", "command": program, "args": arguments, "timeout": hook.timeout
-        }),
-        (command, None) => json!({"type": "command", "command": command, "timeout": hook.timeout}),
+fn fresh(form: &JsonHooks, hook: &WantedHook) -> Value {
+    let (command, arguments) = written(hook);
+    let mut handler = Map::new();
+    for (name, value) in form.more {
+        handler.insert((*name).to_owned(), json!(value));
     }
+    handler.insert("type".to_owned(), json!("command"));
+    handler.insert(form.command.to_owned(), json!(command));
+    handler.extend(arguments.map(|arguments| ("args".to_owned(), arguments)));
+    handler.insert(form.timeout.to_owned(), json!(hook.timeout));
+    handler.into()
 }
 
-fn add(text: &str, found: &FoundHooks, event: Option<&EventHooks>, hook: &WantedHook) -> String {
+fn add(
+    form: &JsonHooks,
+    text: &str,
+    found: &FoundHooks,
+    event: Option<&EventHooks>,
+    hook: &WantedHook,
+) -> String {
     let layout = JsonLayout::of(text, found);
-    let entry = json!({"hooks": [fresh(hook)]});
+    let handler = fresh(form, hook);
+    let entry = match form.matcher {
+        _ if form.is_flat => handler,
+        Some(matcher) => json!({"matcher": matcher, "hooks": [handler]}),
+        None => json!({"hooks": [handler]}),
+    };
     if let Some(event) = event {
         let entries: Vec<_> = event.entries.iter().map(|entry| entry.whole.clone()).collect();
         return layout.insert(text, &event.value, &entries, None, &entry);
@@ -219,35 +263,66 @@ fn add(text: &str, found: &FoundHooks, event: Option<&EventHooks>, hook: &Wanted
 }
 
 /// Removes our hooks from `text`. `backup` is the text before the first of them was added.
-pub(crate) fn uninstall(text: &str, backup: Option<&str>) -> Result<RemovedHooks, EditRefusal> {
-    let found = FoundHooks::read(text)?;
+pub(crate) fn uninstall(
+    form: &JsonHooks,
+    text: &str,
+    backup: Option<&str>,
+) -> Result<RemovedHooks, EditRefusal> {
+    let found = FoundHooks::read_as(form, text)?;
     if !found.has_ours() {
         return Ok(RemovedHooks::Nothing);
     }
     let there = hooks_of_ours(text, &found);
     let is_this = |before: &str| {
         let is_clean = before.trim().is_empty()
-            || FoundHooks::read(before).is_ok_and(|found| !found.has_ours());
-        is_clean && install(before, &there).is_ok_and(|done| done.text == text)
+            || FoundHooks::read_as(form, before).is_ok_and(|found| !found.has_ours());
+        is_clean && install(form, before, &there).is_ok_and(|done| done.text == text)
     };
     match backup {
         Some(before) if is_this(before) => return Ok(RemovedHooks::AsBefore(before.to_owned())),
         _ if is_this(NOTHING) => return Ok(RemovedHooks::File),
         _ => {}
     }
-    let keep = KeptParts::of(backup);
+    let keep = KeptParts::of(form, backup);
     let mut text = text.to_owned();
     loop {
-        let found = FoundHooks::read(&text)?;
+        let found = FoundHooks::read_as(form, &text)?;
         let last = found.handlers().filter(|(_, _, handler)| is_ours(handler)).last();
-        let Some((_, place, _)) = last else { return Ok(RemovedHooks::Ours(text)) };
+        let Some((_, place, _)) = last else { break };
         text = without(&text, &found, place, &keep);
     }
+    for (name, value) in form.members {
+        text = without_member(form, &text, backup.unwrap_or_default(), name, value)?;
+    }
+    Ok(RemovedHooks::Ours(text))
+}
+
+/// Removes a member that we added to the settings `before`, unless there are still hooks.
+fn without_member(
+    form: &JsonHooks,
+    text: &str,
+    before: &str,
+    name: &str,
+    value: &str,
+) -> Result<String, EditRefusal> {
+    let place = |text: &str, found: &FoundHooks| {
+        found.members.iter().position(|member| is_named(text, member, name))
+    };
+    let had = FoundHooks::read_as(form, before).is_ok_and(|it| place(before, &it).is_some());
+    let found = FoundHooks::read_as(form, text)?;
+    let Some(at) = place(text, &found).filter(|_| !had && found.hooks.is_none()) else {
+        return Ok(text.to_owned());
+    };
+    let member = format!("{{{}}}", &text[found.members[at].clone()]);
+    let member: Value = serde_json::from_str(&member).unwrap_or_default();
+    let is_ours = member[name] == serde_json::from_str::<Value>(value).unwrap_or_default();
+    let removed = || layout::remove(text, &found.root, &found.members, at);
+    Ok(if is_ours { removed() } else { text.to_owned() })
 }
 
 /// Returns the events with a command that runs our hook and more, which is not ours to remove.
-pub(crate) fn composed(text: &str) -> Vec<String> {
-    let Ok(found) = FoundHooks::read(text) else { return Vec::new() };
+pub(crate) fn composed(form: &JsonHooks, text: &str) -> Vec<String> {
+    let Ok(found) = FoundHooks::read_as(form, text) else { return Vec::new() };
     let composed =
         found.handlers().filter(|(_, _, handler)| handler.owner == CommandOwner::Composed);
     composed.map(|(event, _, _)| event.name.clone()).collect()
@@ -277,8 +352,9 @@ struct KeptParts {
 }
 
 impl KeptParts {
-    fn of(backup: Option<&str>) -> Self {
-        let Some(Ok(found)) = backup.map(FoundHooks::read) else { return Self::default() };
+    fn of(form: &JsonHooks, backup: Option<&str>) -> Self {
+        let found = backup.map(|backup| FoundHooks::read_as(form, backup));
+        let Some(Ok(found)) = found else { return Self::default() };
         let events = found.events.into_iter().map(|event| event.name).collect();
         Self { hooks: found.hooks.is_some(), events }
     }

@@ -7,7 +7,7 @@ use serde_json::Value;
 use serde_json::ser::{PrettyFormatter, Serializer};
 
 use crate::agents::hooks::FoundHooks;
-use crate::agents::json::is_blank;
+use crate::agents::json::{is_blank, without_comments};
 
 /// The line ends and the indentation of a text.
 #[derive(Debug, PartialEq, Eq)]
@@ -47,6 +47,14 @@ impl<'a> JsonLayout<'a> {
                 };
                 (last.end..last.end, added)
             }
+            None if !is_empty(text, container) => {
+                // Comments stay before it.
+                let outer = indentation_of_line(text, container.start);
+                let inner = format!("{outer}{}", self.step);
+                let inside = inside(container);
+                let end = inside.start + text[inside].trim_end_matches(is_blank).len();
+                (end..end, format!("{}{inner}{}", self.newline, new(Some(&inner))))
+            }
             None if self.has_lines => {
                 let outer = indentation_of_line(text, container.start);
                 let inner = format!("{outer}{}", self.step);
@@ -57,6 +65,13 @@ impl<'a> JsonLayout<'a> {
             None => (inside(container), new(None)),
         };
         format!("{}{added}{}", &text[..at.start], &text[at.end..])
+    }
+
+    /// Inserts an item before the first of a list.
+    pub(crate) fn insert_before(&self, text: &str, first: &Range<usize>, value: &Value) -> String {
+        let (start, own) = (first.start, indentation_before(text, first.start));
+        let gap = own.map_or(" ".to_owned(), |own| format!("{}{own}", self.newline));
+        format!("{}{},{gap}{}", &text[..start], self.render(None, value, own), &text[start..])
     }
 
     /// Returns the text of an object that takes the place of the one at `at`, indented as its
@@ -87,7 +102,7 @@ impl<'a> JsonLayout<'a> {
     }
 }
 
-/// Removes a child from the object or list at `container`.
+/// Removes a child from the object or list at `container`. Comments around it stay.
 pub(crate) fn remove(
     text: &str,
     container: &Range<usize>,
@@ -95,7 +110,19 @@ pub(crate) fn remove(
     at: usize,
 ) -> String {
     let cut = removed(container, children, at);
-    format!("{}{}", &text[..cut.start], &text[cut.end..])
+    let kept = comments(&text[cut.start..children[at].start.max(cut.start)])
+        + &comments(&text[children[at].end.min(cut.end)..cut.end]);
+    format!("{}{kept}{}", &text[..cut.start], &text[cut.end..])
+}
+
+/// Returns the text between two children without its comma, if there is a comment in it.
+fn comments(between: &str) -> String {
+    let plain = without_comments(between);
+    if plain == between {
+        return String::new();
+    }
+    let comma = plain.find(',').map_or(0..0, |at| at..at + 1);
+    format!("{}{}", &between[..comma.start], &between[comma.end..])
 }
 
 /// Returns what has to be cut out to remove a child from the object or list at `container`.
@@ -109,6 +136,11 @@ pub(crate) fn removed(
         (Some(before), None) => before.end..children[at].end,
         (None, None) => inside(container),
     }
+}
+
+/// Returns true if there is nothing in the object or list, not even a comment.
+fn is_empty(text: &str, container: &Range<usize>) -> bool {
+    text[inside(container)].trim_matches(is_blank).is_empty()
 }
 
 fn inside(container: &Range<usize>) -> Range<usize> {

@@ -12,11 +12,12 @@ use std::process::ExitCode;
 use callgate_wire::hook::agents::{CLAUDE, CODEX};
 use rustix::process::geteuid;
 
+use super::agent_choice::AgentChoice;
 use super::edit::{InstalledSettings, WantedHook};
-use super::{AgentChoice, InstallError, RemovedHooks, all_done, change};
+use super::{InstallError, RemovedHooks, all_done, change};
+use crate::agents::CodingAgent;
 use crate::agents::hooks::EditRefusal;
 use crate::agents::settings_file::{BackupChoice, SettingsFile};
-use crate::agents::{CodingAgent, INSTALLABLE};
 use crate::claude_settings::{DROP_INS, MANAGED_FOLDER};
 use crate::failure::Failure;
 use crate::hook_command::{self, path_text};
@@ -34,7 +35,7 @@ pub(super) fn install(
 ) -> Result<ExitCode, Failure> {
     check_root(is_dry)?;
     let mut failures = Vec::new();
-    for agent in agents(choice) {
+    for agent in agents(choice)? {
         let place = place(agent);
         let wanted = wanted(agent, program)?;
         match change(&place, || put(agent, &place, &wanted, is_dry)) {
@@ -58,7 +59,7 @@ pub(super) fn install(
 pub(crate) fn uninstall(choice: AgentChoice, is_dry: bool) -> Result<ExitCode, Failure> {
     check_root(is_dry)?;
     let mut failures = Vec::new();
-    for agent in agents(Some(choice)) {
+    for agent in agents(Some(choice))? {
         let place = place(agent);
         match change(&place, || remove(agent, &place, is_dry)) {
             Ok(said) => writeln!(io::stdout(), "{}: {said}", agent.name)?,
@@ -73,16 +74,21 @@ pub(crate) fn has_ours(agent: CodingAgent) -> bool {
     let Ok(Some(seen)) = place(agent).read() else { return false };
     match agent.word {
         "claude" => super::has_ours(&seen.text),
-        _ => codex::has_ours(&seen.text),
+        "codex" => codex::has_ours(&seen.text),
+        _ => false,
     }
 }
 
-fn agents(choice: Option<AgentChoice>) -> Vec<CodingAgent> {
+fn agents(choice: Option<AgentChoice>) -> Result<Vec<CodingAgent>, Failure> {
+    let known: [CodingAgent; 2] = [&CLAUDE, &CODEX];
     match choice {
-        Some(AgentChoice::Claude) => vec![&CLAUDE],
-        Some(AgentChoice::Codex) => vec![&CODEX],
+        Some(AgentChoice::One(agent)) if !known.contains(&agent) => {
+            let text = "callgate knows no settings for all users of";
+            Err(Failure::Failed(format!("{text} {}; it does of Claude Code and Codex", agent.name)))
+        }
+        Some(AgentChoice::One(agent)) => Ok(vec![agent]),
         // Which agents the users have is not known here.
-        Some(AgentChoice::All) | None => INSTALLABLE.to_vec(),
+        Some(AgentChoice::All) | None => Ok(known.to_vec()),
     }
 }
 

@@ -1,13 +1,30 @@
 //! The editor of settings files: by example, and for any file at all.
 
+mod any_format;
 mod any_settings;
 
+use callgate_wire::hook::agents::JsonHooks;
 use expect_test::{Expect, expect};
 use serde_json::Value;
 
 use super::RemovedHooks;
-use super::edit::{InstalledSettings, WantedHook, composed, install, uninstall};
-use crate::agents::hooks::FoundHooks;
+use super::edit::{self, InstalledSettings, WantedHook};
+use crate::agents::hooks::{EditRefusal, FoundHooks};
+
+/// The form of most of these tests.
+const FORM: JsonHooks = JsonHooks::CLAUDE;
+
+fn install(text: &str, wanted: &[WantedHook]) -> Result<InstalledSettings, EditRefusal> {
+    edit::install(&FORM, text, wanted)
+}
+
+fn uninstall(text: &str, backup: Option<&str>) -> Result<RemovedHooks, EditRefusal> {
+    edit::uninstall(&FORM, text, backup)
+}
+
+fn composed(text: &str) -> Vec<String> {
+    edit::composed(&FORM, text)
+}
 
 fn hook(event: &str, timeout: u64) -> WantedHook {
     let command = "/bin/callgate hook".to_owned();

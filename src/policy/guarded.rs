@@ -5,39 +5,34 @@ use std::path::{Path, PathBuf};
 
 use callgate_rules::disk::PathFollower;
 use callgate_rules::{Guarded, GuardedKind};
+use callgate_wire::hook::agents::{AGENTS, CLAUDE, CODEX};
 
 use super::home;
 use crate::config::{Config, Surroundings};
 use crate::disk::RealDisk;
 
 /// The settings of agents and git in the user's home that may be links into another folder.
-const LINKED: [(GuardedKind, &str); 10] = [
+const LINKED: [(GuardedKind, &str); 7] = [
     (GuardedKind::Settings, ".claude/settings.json"),
     (GuardedKind::Settings, ".claude/settings.local.json"),
     (GuardedKind::Settings, ".claude.json"),
     (GuardedKind::Settings, ".codex"),
     (GuardedKind::Hooks, ".claude"),
-    (GuardedKind::Hooks, ".gemini"),
-    (GuardedKind::Hooks, ".copilot"),
     (GuardedKind::Hooks, ".cursor"),
-    (GuardedKind::Hooks, ".config/opencode"),
     (GuardedKind::Hooks, ".gitconfig"),
 ];
 /// The variables that tell agents and git where their settings are, and what of that folder is
 /// guarded.
-const AGENT_VARIABLES: [(GuardedKind, &str, &str); 14] = [
+const AGENT_VARIABLES: [(GuardedKind, &str, &str); 11] = [
     (GuardedKind::Settings, "CLAUDE_CONFIG_DIR", "settings.json"),
     (GuardedKind::Settings, "CLAUDE_CONFIG_DIR", ".claude.json"),
     (GuardedKind::Hooks, "CLAUDE_CONFIG_DIR", ""),
     (GuardedKind::Settings, "CODEX_HOME", ""),
-    (GuardedKind::Hooks, "COPILOT_HOME", ""),
     (GuardedKind::Hooks, "OPENCODE_CONFIG", ""),
     (GuardedKind::Hooks, "OPENCODE_CONFIG_DIR", ""),
     (GuardedKind::Hooks, "GEMINI_CLI_SYSTEM_SETTINGS_PATH", ""),
     (GuardedKind::Hooks, "GIT_CONFIG_GLOBAL", ""),
-    (GuardedKind::Hooks, "XDG_CONFIG_HOME", "opencode"),
     (GuardedKind::Hooks, "XDG_CONFIG_HOME", "goose"),
-    (GuardedKind::Hooks, "XDG_CONFIG_HOME", "amp"),
     (GuardedKind::Hooks, "XDG_CONFIG_HOME", "cursor"),
     (GuardedKind::Hooks, "XDG_CONFIG_HOME", "git"),
 ];
@@ -53,7 +48,10 @@ pub(super) fn guarded_in(config: &Config, around: &Surroundings) -> Guarded {
     let follower = PathFollower::new(&RealDisk);
     let mut add = |kind, path: &Path| guard(&mut guarded, &follower, kind, path);
     let folder = PathBuf::from(home());
-    for (kind, path) in LINKED {
+    // Those of Claude Code and Codex are in the lists, with what is stricter about them.
+    let others = || AGENTS.into_iter().filter(|agent| ![&CLAUDE, &CODEX].contains(agent));
+    let linked = others().map(|agent| (GuardedKind::Hooks, agent.settings.folder));
+    for (kind, path) in LINKED.into_iter().chain(linked) {
         // It is guarded by its own name already.
         let path = folder.join(path);
         let place = path.to_str().and_then(|path| follower.real(path)).map(PathBuf::from);
@@ -64,6 +62,13 @@ pub(super) fn guarded_in(config: &Config, around: &Surroundings) -> Guarded {
     for (kind, variable, below) in AGENT_VARIABLES {
         if let Some(folder) = around.variable(variable) {
             add(kind, &around.absolute(Path::new(&folder)).join(below));
+        }
+    }
+    for agent in others() {
+        let usual = folder.join(agent.settings.folder);
+        let named = around.agent_folder(&agent.settings).filter(|named| *named != usual);
+        if let Some(named) = named {
+            add(GuardedKind::Hooks, &named);
         }
     }
     for own in [".config/callgate", ".local/share/callgate"] {

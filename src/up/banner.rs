@@ -100,7 +100,7 @@ fn next(who: Answerers, agents: &[GatedAgent], me: &str) -> Vec<String> {
     let mut next = Vec::new();
     if agents.is_empty() {
         let place = if who.terminal { " in another terminal" } else { "" };
-        next.push(format!("`{me} install`{place} lets Claude Code ask here"));
+        next.push(format!("`{me} install`{place} lets your agents ask here"));
     }
     for agent in agents {
         if let Some(socket) = &agent.other_socket {
@@ -175,7 +175,7 @@ mod tests {
             &expect![[r"
                 callgate is up: agents ask at /s
                 Questions appear here, and a key answers them.
-                Next: `callgate install` in another terminal lets Claude Code ask here.
+                Next: `callgate install` in another terminal lets your agents ask here.
             "]],
         );
         check(
@@ -203,7 +203,7 @@ mod tests {
             &expect![[r"
                 callgate is up: agents ask at /s
                 Questions appear here, and a key answers them.
-                Next: `callgate install` in another terminal lets Claude Code ask here; `callgate pair` links your phone.
+                Next: `callgate install` in another terminal lets your agents ask here; `callgate pair` links your phone.
             "]],
         );
         check(

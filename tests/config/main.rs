@@ -15,7 +15,10 @@ use tempfile::TempDir;
 /// Runs a command that reads the settings and changes nothing.
 fn read_settings(home: &TempDir, variables: &[(&str, &str)], arguments: &[&str]) -> Finished {
     let mut command = Command::new(env!("CARGO_BIN_EXE_callgate"));
-    command.args(["install", "--dry-run"]).args(arguments).current_dir(home.path());
+    command
+        .args(["install", "--agent", "claude", "--dry-run"])
+        .args(arguments)
+        .current_dir(home.path());
     command.env_clear().env("HOME", home.path()).envs(variables.iter().copied());
     run(command, DEADLINE)
 }

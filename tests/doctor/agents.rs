@@ -51,7 +51,7 @@ fn hooks_that_are_not_as_they_should_be_are_found() {
     with(&format!("{} hook", home.path("work/callgate").display()));
     home.finds_among(
         "problem",
-        "the hook does not deny what a rule denies; it says \"\"",
+        "the hook does not deny what it has to deny; it says \"\"",
         "install",
     );
 
@@ -144,7 +144,7 @@ fn codex_says_itself_whether_it_runs_our_hooks() {
     for expected in [
         "Codex has our hook in ",
         "Codex says that it runs our 5 hooks",
-        "Codex: the hook denies what a rule denies",
+        "Codex: the hook denies what it has to deny",
         "Codex starts with approval policy on-request (its default)",
     ] {
         assert!(findings.iter().any(|it| text(it).starts_with(expected)), "{expected}");

@@ -193,9 +193,9 @@ fn when_all_is_well_it_says_so_and_ends_with_0() {
         "callgate.db is whole; entries: 1, head: 1:",
         "ok       hooks     Claude Code has our hook in ",
         "ok       claude    Claude Code 2.1.325\n",
-        "ok       gate      Claude Code: the hook denies what a rule denies\n",
+        "ok       gate      Claude Code: the hook denies what it has to deny\n",
         "ok       modes     Claude Code starts in auto mode (its default), which asks nobody: ",
-        "ok       modes     Claude Code takes a hook that is missing, killed or out of time for ",
+        "ok       modes     Claude Code takes a hook that is missing, killed, out of time or garbled for ",
     ] {
         assert!(said.contains(line), "{line}\n{said}");
     }

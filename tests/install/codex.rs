@@ -5,6 +5,7 @@ use super::*;
 #[test]
 fn codex_gets_its_own_events_in_its_own_file() {
     let home = Home::new();
+    fs::remove_dir_all(home.path("bin")).unwrap();
     home.refuses(&["install", "--agent", "all"], "no agent was found");
     assert!(home.does(&["uninstall"]).starts_with("no agent's settings were found here"));
     let said = home.does(&["install", "--agent", "codex"]);

@@ -6,6 +6,7 @@
 mod against;
 mod claude_code;
 mod codex;
+mod every_agent;
 mod managed;
 mod settings_files;
 
@@ -41,7 +42,9 @@ impl Home {
     fn new() -> Self {
         let folder = TempDir::with_prefix("install-").unwrap();
         fs::create_dir(folder.path().join("work")).unwrap();
-        Self { folder, program: CALLGATE.into(), variables: Vec::new(), user: None }
+        let home = Self { folder, program: CALLGATE.into(), variables: Vec::new(), user: None };
+        home.program("claude", "#!/bin/sh\nexit 1\n");
+        home
     }
 
     /// With `text` as the user's settings of Claude Code.
@@ -197,8 +200,9 @@ fn the_first_time_makes_file_and_folder_for_the_user_alone() {
     assert!(home.does(&["install"]).contains("is up to date"));
     assert_eq!(home.files(), before, "a second time changes nothing");
     assert!(home.does(&["uninstall"]).contains("removed"));
-    assert!(!home.settings().exists());
-    assert!(home.does(&["uninstall"]).contains("has no hook of callgate"));
+    assert!(!home.path(".claude").exists());
+    assert!(home.does(&["uninstall"]).contains("there is no hook to remove"));
+    assert!(home.does(&["uninstall", "--agent", "claude"]).contains("has no hook of callgate"));
 }
 
 #[test]
@@ -255,7 +259,6 @@ fn a_callgate_that_has_moved_is_updated_in_place() {
     let expected = format!("{} hook {}", quoted(moved.to_str().unwrap()), home.options("claude"));
     assert!(hooks(&home.settings()).iter().all(|hook| hook.1 == expected || hook.1 == "beep"));
     // A link on PATH, which outlives an update, is better than the file that it leads to.
-    fs::create_dir(home.path("bin")).unwrap();
     symlink(&moved, home.path("bin/callgate")).unwrap();
     home.does(&["install"]);
     let stable = format!("{} hook {}", home.path("bin/callgate").display(), home.options("claude"));
@@ -297,7 +300,6 @@ fn the_small_program_is_installed_where_it_stands_beside_this_one() {
     assert!(said.contains("updated") && !said.contains("added"), "{said}");
     // Links on PATH outlive an update; one that leads elsewhere is another program.
     let bin = home.path("bin");
-    fs::create_dir(&bin).unwrap();
     symlink(&large, bin.join("callgate")).unwrap();
     let linked = format!("{} hook", bin.join("callgate").display());
     installs(&linked);

@@ -99,6 +99,19 @@ fn json_is_what_the_ledgers_document_says() {
 }
 
 #[test]
+fn the_entries_of_one_agent_are_found_by_its_name() {
+    let mut ledger = Ledger::told();
+    ledger.tell("asked", Some("q1"), &json!({ "tool": "Bash", "agent": "claude-code" }));
+    ledger.tell("asked", Some("q2"), &json!({ "tool": "Bash", "agent": "kimi" }));
+    ledger.tell("closed", Some("q2"), &json!({ "how": "answered" }));
+    for name in ["claude", "claude-code"] {
+        assert_eq!(ledger.seqs(&["--agent", name]), [11], "{name}");
+    }
+    assert_eq!(ledger.seqs(&["--agent", "kimi"]), [12, 13]);
+    assert_eq!(ledger.seqs(&["--agent", "codex"]), [0_u64; 0]);
+}
+
+#[test]
 fn every_filter_narrows_it() {
     let ledger = Ledger::told();
     let check = |arguments: &[&str], expected: &[u64]| {

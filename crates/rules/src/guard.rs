@@ -18,6 +18,7 @@ use crate::shell::names::has;
 use crate::steps;
 use agents::{
     AGENT_FOLDERS, ANYWHERE, IN_APPLICATION_SUPPORT, IN_HOME, OF_MACHINE, STRICT_FOLDERS,
+    folders_in_home,
 };
 pub use places::GuardedKind;
 use places::GuardedPlace;
@@ -51,7 +52,7 @@ impl Guarded {
         for settings in [".claude/settings.json", ".claude/settings.local.json"] {
             guarded.places.push(GuardedPlace::anywhere(GuardedKind::Settings, settings));
         }
-        for folder in AGENT_FOLDERS.split_ascii_whitespace() {
+        for folder in AGENT_FOLDERS.iter().copied() {
             let is_strict = has(STRICT_FOLDERS, folder);
             let kind = if is_strict { GuardedKind::Settings } else { GuardedKind::Hooks };
             guarded.places.push(GuardedPlace::anywhere(kind, folder));
@@ -59,7 +60,7 @@ impl Guarded {
         for path in ANYWHERE.split_ascii_whitespace() {
             guarded.places.push(GuardedPlace::anywhere(GuardedKind::Hooks, path));
         }
-        for path in IN_HOME.split_ascii_whitespace() {
+        for path in IN_HOME.split_ascii_whitespace().chain(folders_in_home()) {
             guarded.add(GuardedKind::Hooks, &format!("{home}/{path}"));
         }
         for name in IN_APPLICATION_SUPPORT.split_ascii_whitespace() {

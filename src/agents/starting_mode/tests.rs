@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use callgate_wire::hook::AgentProfile;
+
 use super::*;
 
 fn mode(agent: CodingAgent, file: &str, text: &str) -> StartingMode {
@@ -18,21 +20,22 @@ fn mode(agent: CodingAgent, file: &str, text: &str) -> StartingMode {
 fn the_mode_is_the_one_that_the_settings_name() {
     let claude = |text: &str| mode(&CLAUDE, ".claude/settings.json", text);
     let plan = claude(r#"{"permissions":{"defaultMode":"plan"}}"#);
-    assert!(plan.name == "plan" && plan.file.is_some() && plan.asks());
+    assert!(plan.name == "plan" && plan.file.is_some() && plan.asks == Some(true));
     let free = claude(r#"{"permissions":{"defaultMode":"bypassPermissions"}}"#);
-    assert!(!free.asks());
+    assert_eq!(free.asks, Some(false));
     let off = claude(r#"{"permissions":{"disableAutoMode":"disable"}}"#);
     assert_eq!((off.name.as_str(), off.file), ("default", None));
     let codex = |text: &str| mode(&CODEX, ".codex/config.toml", text);
     assert_eq!(codex("model = \"x\"").name, "on-request");
-    assert!(!codex("approval_policy = \"never\"").asks());
-    assert!(codex("[approval_policy.granular]\nrules = true").asks());
+    assert_eq!(codex("approval_policy = \"never\"").asks, Some(false));
+    assert_eq!(codex("[approval_policy.granular]\nrules = true").asks, Some(true));
 }
 
 #[test]
 fn what_happens_is_told_for_each_mode() {
     let text = |agent, name: &str, unattended| {
-        StartingMode { agent, name: name.to_owned(), file: None }.text(unattended)
+        let asks = Some(name == "on-request");
+        StartingMode { agent, name: name.to_owned(), file: None, asks }.text(unattended)
     };
     let auto = text(&CLAUDE, "auto", Unattended::Rules);
     assert!(auto.starts_with("Claude Code starts in auto mode (its default), which asks nobody"));
@@ -41,4 +44,36 @@ fn what_happens_is_told_for_each_mode() {
     assert!(asks.ends_with("comes to you, and no answer means no"), "{asks}");
     let codex = text(&CODEX, "on-request", Unattended::Rules);
     assert!(codex.contains("`codex exec` asks nobody: your rules apply"), "{codex}");
+}
+
+#[test]
+fn the_modes_of_other_agents_are_read_where_they_are_set() {
+    let of = |word: &str, file: &str, text: &str| {
+        let found = mode(AgentProfile::find(word).unwrap(), file, text);
+        (found.name.clone(), found.asks, found.text(Unattended::Rules))
+    };
+    for (word, file, text, name, asks) in [
+        ("gemini", ".gemini/settings.json", "{}", "default", true),
+        ("qwen", ".qwen/settings.json", "{} // mine", "auto", false),
+        ("qwen", ".qwen/settings.json", r#"{"tools":{"approvalMode":"plan"}}"#, "plan", true),
+        ("qwen", ".qwen/settings.json", r#"{"tools":{"approvalMode":"yolo"}} // !"#, "yolo", false),
+        (
+            "droid",
+            ".factory/settings.json",
+            r#"{"sessionDefaultSettings":{"autonomyLevel":"high"}}"#,
+            "high",
+            false,
+        ),
+        ("kimi", ".kimi-code/config.toml", "default_permission_mode = \"yolo\"", "yolo", false),
+        ("goose", ".config/goose/config.yaml", "A: 1\nGOOSE_MODE: approve\n", "approve", true),
+        ("goose", ".config/goose/config.yaml", "A: 1\n", "auto", false),
+        ("pi", ".pi/x", "", "only", false),
+    ] {
+        let found = of(word, file, text);
+        assert_eq!((found.0.as_str(), found.1), (name, Some(asks)), "{word} {text}");
+        assert_eq!(found.2.contains("asks nobody"), !asks, "{}", found.2);
+    }
+    let (name, asks, text) = of("grok", ".grok/x", "");
+    assert_eq!((name.as_str(), asks), ("", None));
+    assert!(text.starts_with("the mode in which Grok starts is not known"), "{text}");
 }

@@ -2,6 +2,7 @@
 //!
 //! Pure: text in, text out.
 
+use callgate_wire::hook::agents::JsonHooks;
 use serde_json::{Value, json};
 
 use super::super::RemovedHooks;
@@ -22,7 +23,7 @@ fn switches() -> [(&'static str, Value); 2] {
 
 /// Changes `text` so that our hooks are exactly the wanted ones and nothing undoes them.
 pub(super) fn install(text: &str, wanted: &[WantedHook]) -> Result<InstalledSettings, EditRefusal> {
-    let mut done = edit::install(text, wanted)?;
+    let mut done = edit::install(&JsonHooks::CLAUDE, text, wanted)?;
     for (name, value) in switches() {
         done.text = with_member(&done.text, name, &value)?;
     }
@@ -57,7 +58,7 @@ pub(super) fn uninstall(text: &str, backup: Option<&str>) -> Result<RemovedHooks
         text = with_env(&text, None)?;
         text = if had[ENV].is_null() { without_member(&text, ENV, &json!({}))? } else { text };
     }
-    let removed = edit::uninstall(&text, None)?;
+    let removed = edit::uninstall(&JsonHooks::CLAUDE, &text, None)?;
     let is_empty = |text: &str| FoundHooks::read(text).is_ok_and(|found| found.members.is_empty());
     Ok(match removed {
         RemovedHooks::Ours(text) if is_empty(&text) && backup.is_none() => RemovedHooks::File,

@@ -73,7 +73,7 @@ fn entry() -> BoxedStrategy<String> {
 }
 
 /// A settings file of somebody who has never heard of us. `least` is how much any list has.
-fn settings(least: usize) -> BoxedStrategy<String> {
+pub(super) fn settings(least: usize) -> BoxedStrategy<String> {
     let events = prop::sample::subsequence(vec!["Stop", "PreToolUse", "Elicitation"], least..=3);
     let entries = || bracketed(('[', ']'), entry(), least..3);
     let event = (entries(), entries(), entries(), any_value(), blanks());
@@ -102,7 +102,7 @@ fn settings(least: usize) -> BoxedStrategy<String> {
 }
 
 /// The hooks as any callgate may have written them: with the large program or the small one.
-fn wanted() -> impl Strategy<Value = Vec<WantedHook>> {
+pub(super) fn wanted() -> impl Strategy<Value = Vec<WantedHook>> {
     let commands = vec![
         "/bin/callgate hook",
         "/bin/callgate-hook",

@@ -178,10 +178,7 @@ fn in_worktree(path: &[Tok]) -> &[Tok] {
             break;
         }
         names = after;
-        if !AGENT_FOLDERS
-            .split_ascii_whitespace()
-            .any(|folder| meets(name, &literal(folder), Lean::Generous))
-        {
+        if !AGENT_FOLDERS.iter().any(|folder| meets(name, &literal(folder), Lean::Generous)) {
             continue;
         }
         let Some((folder, after)) = first_name(names) else { break };

@@ -47,7 +47,9 @@ pub use opencode::OPENCODE;
 pub use openhands::OPENHANDS;
 pub use pi::PI;
 pub use qwen::QWEN;
-pub use settings_place::{AgentSettingsPlace, LimitUnit, PLUGIN_COMMAND, SettingsFormat};
+pub use settings_place::{
+    AgentSettingsPlace, JsonHooks, LimitUnit, PLUGIN_COMMAND, SettingsFormat,
+};
 
 /// Every agent that is known here.
 pub static AGENTS: [&AgentProfile; 15] = [

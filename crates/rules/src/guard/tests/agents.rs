@@ -2,6 +2,8 @@
 
 use serde_json::json;
 
+use callgate_wire::hook::agents::{AGENTS, SettingsFormat};
+
 use super::{asks, check};
 use crate::{Act, Guarded, Moment, Policy, RuleDecision, RuleFile, Trust};
 
@@ -255,4 +257,39 @@ fn a_worktree_in_an_agents_folder_is_a_project_of_its_own() {
     let codex = "/home/ada/.codex/worktrees/1a2b/engine";
     assert!(!asks("Write", &json!({"file_path": "src/a.rs"}), codex));
     assert!(asks("Write", &json!({"file_path": "/home/ada/.codex/config.toml"}), codex));
+}
+
+/// An agent must not take out its own hook, nor bring a file that replaces it.
+#[test]
+fn the_settings_of_every_agent_are_guarded() {
+    for agent in AGENTS {
+        let place = &agent.settings;
+        let of = |folder: &str, files: &[&str], base: &str| -> Vec<String> {
+            files.iter().map(|file| format!("{base}/{folder}/{file}")).collect()
+        };
+        let mut files = of(place.folder, place.files, "/home/ada");
+        if let Some(folder) = place.project_folder {
+            files.extend(of(folder, place.project_files, "/home/ada/engine/deep"));
+        }
+        if let SettingsFormat::Json(form) = place.format {
+            let beside: Vec<&str> = form.beside.iter().map(|(name, _)| *name).collect();
+            files.extend(of(place.folder, &beside, "/home/ada"));
+        }
+        for file in files {
+            for tool in ["Write", "write_file", "Edit"] {
+                let input = json!({ "file_path": file, "content": "{}" });
+                assert!(asks(tool, &input, "/home/ada/engine"), "{tool} {file}");
+            }
+            let folder = file.rsplit_once('/').unwrap().0;
+            check(
+                &[
+                    &format!("echo > {file}"),
+                    &format!("rm -rf {folder}"),
+                    &format!("mv {file} /tmp/x"),
+                    &format!("cd {folder} && sed -i s/callgate/true/ *"),
+                ],
+                true,
+            );
+        }
+    }
 }

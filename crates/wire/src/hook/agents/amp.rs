@@ -32,7 +32,7 @@ pub static AMP: AgentProfile = AgentProfile {
     settings: AgentSettingsPlace {
         folder: ".config/amp",
         variable: None,
-        files: &["settings.json"],
+        files: &["settings.json", "callgate-hook"],
         project_folder: None,
         project_files: &[],
         format: SettingsFormat::DelegateRule,

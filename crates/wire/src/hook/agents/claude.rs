@@ -3,7 +3,7 @@
 use super::super::form::{HookAnswer, HookReply, json, object, specific, word};
 use super::{
     ANSWER_LIMIT, AgentEvent, AgentProfile, AgentSettingsPlace, AnswerAbilities, EditAbility,
-    HookFailures, InputForm, LimitUnit, SettingsFormat, as_it_is, told,
+    HookFailures, InputForm, JsonHooks, LimitUnit, SettingsFormat, as_it_is, told,
 };
 use crate::hook::AgentHookEvent;
 use crate::raw::{Json, Members};
@@ -72,7 +72,7 @@ pub static CLAUDE: AgentProfile = AgentProfile {
         files: &["settings.json"],
         project_folder: Some(".claude"),
         project_files: &["settings.local.json", "settings.json"],
-        format: SettingsFormat::ClaudeHooks { matcher: None, more: "" },
+        format: SettingsFormat::Json(JsonHooks::CLAUDE),
         unit: LimitUnit::Seconds,
     },
     next: "Claude Code sessions that are open now may have to be restarted.",

@@ -31,9 +31,9 @@ pub static CLINE: AgentProfile = AgentProfile {
     ],
     failures: HookFailures { exit_two: CallFate::GoesOn, ..HookFailures::OPEN },
     settings: AgentSettingsPlace {
-        folder: ".cline/hooks",
+        folder: ".cline",
         variable: None,
-        files: &["PreToolUse", "PostToolUse"],
+        files: &["hooks/PreToolUse", "hooks/PostToolUse"],
         project_folder: None,
         project_files: &[],
         format: SettingsFormat::Executable,

@@ -5,7 +5,7 @@ use core::time::Duration;
 use super::claude::{deny_form, permission_form};
 use super::{
     ANSWER_LIMIT, AgentEvent, AgentProfile, AgentSettingsPlace, AnswerAbilities, HookFailures,
-    InputForm, LimitUnit, SettingsFormat, as_it_is, told,
+    InputForm, JsonHooks, LimitUnit, SettingsFormat, as_it_is, told,
 };
 use crate::hook::AgentHookEvent;
 
@@ -48,7 +48,7 @@ pub static CODEX: AgentProfile = AgentProfile {
         files: &["hooks.json"],
         project_folder: Some(".codex"),
         project_files: &["hooks.json"],
-        format: SettingsFormat::ClaudeHooks { matcher: None, more: "" },
+        format: SettingsFormat::Json(JsonHooks::CLAUDE),
         unit: LimitUnit::Seconds,
     },
     next: "Codex sessions that are open now have to be restarted.",

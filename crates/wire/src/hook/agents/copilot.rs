@@ -6,7 +6,7 @@ use super::super::form::{HookAnswer, HookReply, json, line, word};
 use super::claude::check_form;
 use super::{
     ANSWER_LIMIT, AgentEvent, AgentProfile, AgentSettingsPlace, AnswerAbilities, CallFate,
-    EditAbility, HookFailures, InputForm, LimitUnit, SettingsFormat, renamed, told,
+    EditAbility, HookFailures, InputForm, JsonHooks, LimitUnit, SettingsFormat, renamed, told,
 };
 use crate::hook::AgentHookEvent;
 use crate::raw::{Json, Members};
@@ -66,7 +66,13 @@ pub static COPILOT: AgentProfile = AgentProfile {
         files: &["hooks/callgate.json"],
         project_folder: Some(".github"),
         project_files: &["hooks/callgate.json"],
-        format: SettingsFormat::CopilotHooks,
+        format: SettingsFormat::Json(JsonHooks {
+            command: "bash",
+            timeout: "timeoutSec",
+            is_flat: true,
+            members: &[("version", "1")],
+            ..JsonHooks::CLAUDE
+        }),
         unit: LimitUnit::Seconds,
     },
     next: "Copilot CLI sessions that are open now have to be restarted.",

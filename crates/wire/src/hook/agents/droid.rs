@@ -3,7 +3,7 @@
 use super::claude::check_form;
 use super::{
     ANSWER_LIMIT, AgentEvent, AgentProfile, AgentSettingsPlace, AnswerAbilities, EditAbility,
-    HookFailures, InputForm, LimitUnit, SettingsFormat, as_it_is, told,
+    HookFailures, InputForm, JsonHooks, LimitUnit, SettingsFormat, as_it_is, told,
 };
 use crate::hook::AgentHookEvent;
 
@@ -36,7 +36,11 @@ pub static DROID: AgentProfile = AgentProfile {
         files: &["settings.json"],
         project_folder: Some(".factory"),
         project_files: &["hooks.json"],
-        format: SettingsFormat::ClaudeHooks { matcher: Some("*"), more: "" },
+        format: SettingsFormat::Json(JsonHooks {
+            matcher: Some("*"),
+            has_comments: true,
+            ..JsonHooks::CLAUDE
+        }),
         unit: LimitUnit::Seconds,
     },
     next: "Droid sessions that are open now have to be restarted.",

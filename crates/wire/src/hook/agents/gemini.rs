@@ -3,7 +3,7 @@
 use super::super::form::{HookAnswer, HookReply, json, line, object, word};
 use super::{
     ANSWER_LIMIT, AgentEvent, AgentProfile, AgentSettingsPlace, AnswerAbilities, EditAbility,
-    HookFailures, InputForm, LimitUnit, SettingsFormat, as_it_is, told,
+    HookFailures, InputForm, JsonHooks, LimitUnit, SettingsFormat, as_it_is, told,
 };
 use crate::hook::AgentHookEvent;
 
@@ -43,7 +43,13 @@ pub static GEMINI: AgentProfile = AgentProfile {
         files: &["settings.json"],
         project_folder: Some(".gemini"),
         project_files: &["settings.json"],
-        format: SettingsFormat::ClaudeHooks { matcher: Some("*"), more: r#","name":"callgate""# },
+        format: SettingsFormat::Json(JsonHooks {
+            more: &[("name", "callgate")],
+            matcher: Some("*"),
+            members: &[("hooksConfig", r#"{"enabled":true}"#)],
+            has_comments: true,
+            ..JsonHooks::CLAUDE
+        }),
         unit: LimitUnit::Milliseconds,
     },
     next: "Gemini CLI sessions that are open now have to be restarted.",

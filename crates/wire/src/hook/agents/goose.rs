@@ -3,7 +3,7 @@
 use super::super::form::{HookAnswer, HookReply, line, word};
 use super::{
     ANSWER_LIMIT, AgentEvent, AgentProfile, AgentSettingsPlace, AnswerAbilities, HookFailures,
-    InputForm, LimitUnit, SettingsFormat, renamed, told,
+    InputForm, JsonHooks, LimitUnit, SettingsFormat, renamed, told,
 };
 use crate::hook::AgentHookEvent;
 use crate::raw::Members;
@@ -37,14 +37,14 @@ pub static GOOSE: AgentProfile = AgentProfile {
         files: &["hooks/hooks.json"],
         project_folder: Some(".agents/plugins/callgate"),
         project_files: &["hooks/hooks.json"],
-        format: SettingsFormat::OwnClaudeHooks {
-            matcher: None,
-            more: r#","on_failure":"block""#,
+        format: SettingsFormat::Json(JsonHooks {
+            more: &[("on_failure", "block")],
             beside: &[(
                 "plugin.json",
                 "{\"name\":\"callgate\",\"version\":\"1.0.0\",\"description\":\"Asks callgate before tools run\"}\n",
             )],
-        },
+            ..JsonHooks::CLAUDE
+        }),
         unit: LimitUnit::Seconds,
     },
     next: "goose sessions that are open now have to be restarted.",

@@ -3,7 +3,7 @@
 use super::claude::check_form;
 use super::{
     ANSWER_LIMIT, AgentEvent, AgentProfile, AgentSettingsPlace, AnswerAbilities, EditAbility,
-    HookFailures, InputForm, LimitUnit, SettingsFormat, as_it_is, told,
+    HookFailures, InputForm, JsonHooks, LimitUnit, SettingsFormat, as_it_is, told,
 };
 use crate::hook::AgentHookEvent;
 
@@ -38,7 +38,7 @@ pub static GROK: AgentProfile = AgentProfile {
         files: &["hooks/callgate.json"],
         project_folder: Some(".grok"),
         project_files: &["hooks/callgate.json"],
-        format: SettingsFormat::OwnClaudeHooks { matcher: None, more: "", beside: &[] },
+        format: SettingsFormat::Json(JsonHooks::CLAUDE),
         unit: LimitUnit::Seconds,
     },
     next: "Grok sessions that are open now have to be restarted.",

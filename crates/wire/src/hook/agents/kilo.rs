@@ -35,5 +35,6 @@ pub static KILO: AgentProfile = AgentProfile {
         format: SettingsFormat::Plugin(include_str!("opencode_plugin.js")),
         unit: LimitUnit::None,
     },
-    next: "Kilo sessions that are open now have to be restarted.",
+    next: "Kilo has to be restarted. At its next start it installs `@kilocode/plugin` by itself, which \
+           needs the network once.",
 };

@@ -33,7 +33,7 @@ pub static KIMI: AgentProfile = AgentProfile {
     failures: HookFailures::OPEN,
     settings: AgentSettingsPlace {
         folder: ".kimi-code",
-        variable: None,
+        variable: Some("KIMI_CODE_HOME"),
         files: &["config.toml"],
         project_folder: None,
         project_files: &[],

@@ -35,5 +35,6 @@ pub static OPENCODE: AgentProfile = AgentProfile {
         format: SettingsFormat::Plugin(include_str!("opencode_plugin.js")),
         unit: LimitUnit::None,
     },
-    next: "opencode sessions that are open now have to be restarted.",
+    next: "opencode has to be restarted. At its next start it installs `@opencode-ai/plugin` by itself, \
+           which needs the network once.",
 };

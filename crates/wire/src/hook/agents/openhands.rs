@@ -3,7 +3,7 @@
 use super::super::form::{HookAnswer, HookReply, line, word};
 use super::{
     ANSWER_LIMIT, AgentEvent, AgentProfile, AgentSettingsPlace, AnswerAbilities, HookFailures,
-    InputForm, LimitUnit, SettingsFormat, renamed, told,
+    InputForm, JsonHooks, LimitUnit, SettingsFormat, renamed, told,
 };
 use crate::hook::AgentHookEvent;
 use crate::raw::Members;
@@ -36,7 +36,7 @@ pub static OPENHANDS: AgentProfile = AgentProfile {
         files: &["hooks.json"],
         project_folder: Some(".openhands"),
         project_files: &["hooks.json"],
-        format: SettingsFormat::ClaudeHooks { matcher: Some("*"), more: "" },
+        format: SettingsFormat::Json(JsonHooks { matcher: Some("*"), ..JsonHooks::CLAUDE }),
         unit: LimitUnit::Seconds,
     },
     next: "OpenHands conversations that are open now have to be restarted.",

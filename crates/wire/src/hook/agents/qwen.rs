@@ -4,7 +4,7 @@ use super::super::form::{HookAnswer, HookReply};
 use super::claude::{check_form, checked, permission_form};
 use super::{
     AgentEvent, AgentProfile, AgentSettingsPlace, AnswerAbilities, HookFailures, InputForm,
-    LimitUnit, SettingsFormat, TEN_MINUTES, as_it_is, told,
+    JsonHooks, LimitUnit, SettingsFormat, TEN_MINUTES, as_it_is, told,
 };
 use crate::hook::AgentHookEvent;
 
@@ -46,7 +46,13 @@ pub static QWEN: AgentProfile = AgentProfile {
         files: &["settings.json"],
         project_folder: Some(".qwen"),
         project_files: &["settings.json"],
-        format: SettingsFormat::ClaudeHooks { matcher: Some("*"), more: r#","name":"callgate""# },
+        format: SettingsFormat::Json(JsonHooks {
+            more: &[("name", "callgate")],
+            matcher: Some("*"),
+            members: &[("hooksConfig", r#"{"enabled":true}"#)],
+            has_comments: true,
+            ..JsonHooks::CLAUDE
+        }),
         unit: LimitUnit::Seconds,
     },
     next: "Qwen Code sessions that are open now have to be restarted.",

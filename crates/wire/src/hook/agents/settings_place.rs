@@ -25,35 +25,54 @@ pub struct AgentSettingsPlace {
 /// How a hook is written in an agent's settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SettingsFormat {
-    /// `{"hooks": {EVENT: [{"matcher": "*", "hooks": [{"type": "command", "command": …, "timeout":
-    /// …}]}]}}` in a file with other settings.
-    ClaudeHooks {
-        /// The matcher of an entry; `None` for none.
-        matcher: Option<&'static str>,
-        /// Other members of each handler, as JSON text that begins with a comma.
-        more: &'static str,
-    },
-    /// The same object in a file that has nothing but our hooks, with these files beside it: each
-    /// a path from the settings folder, and its text.
-    OwnClaudeHooks {
-        /// The matcher of an entry; `None` for none.
-        matcher: Option<&'static str>,
-        /// Other members of each handler, as JSON text that begins with a comma.
-        more: &'static str,
-        /// The other files.
-        beside: &'static [(&'static str, &'static str)],
-    },
-    /// `{"version": 1, "hooks": {EVENT: [{"type": "command", "bash": …, "timeoutSec": …}]}}` in a
-    /// file of our own.
-    CopilotHooks,
+    /// `{"hooks": {EVENT: [{"matcher": "*", "hooks": [HANDLER]}]}}` in a JSON file, which may have
+    /// other settings.
+    Json(JsonHooks),
     /// `[[hooks]]` with `event`, `matcher`, `command` and `timeout` in a TOML file.
     TomlHooks,
-    /// An executable file, named after its event, that starts the hook.
+    /// Executable files, each for the event at its place among the events, that start the hook.
     Executable,
     /// A plugin of our own: this text, in which [`PLUGIN_COMMAND`] stands for the command.
     Plugin(&'static str),
-    /// A rule in `amp.permissions` that delegates every tool to a program.
+    /// A rule in `amp.permissions`, the first file, that delegates every tool to a program without
+    /// arguments, the second file.
     DelegateRule,
+}
+
+/// How hooks are written in a JSON file. A handler is `{"type": "command", "command": …, "timeout":
+/// …}` with these names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct JsonHooks {
+    /// The member of a handler with the command.
+    pub command: &'static str,
+    /// The member of a handler with the time limit.
+    pub timeout: &'static str,
+    /// Other members of a handler, each with its value, a text.
+    pub more: &'static [(&'static str, &'static str)],
+    /// The matcher of an entry; `None` for none.
+    pub matcher: Option<&'static str>,
+    /// Whether an event's list has the handlers themselves and not entries with a list of them.
+    pub is_flat: bool,
+    /// Other members that the file needs, each with its value as JSON.
+    pub members: &'static [(&'static str, &'static str)],
+    /// Whether the agent reads a file with comments.
+    pub has_comments: bool,
+    /// Other files that have to be there: each a path from the settings folder, and its text.
+    pub beside: &'static [(&'static str, &'static str)],
+}
+
+impl JsonHooks {
+    /// The form of Claude Code.
+    pub const CLAUDE: Self = Self {
+        command: "command",
+        timeout: "timeout",
+        more: &[],
+        matcher: None,
+        is_flat: false,
+        members: &[],
+        has_comments: false,
+        beside: &[],
+    };
 }
 
 /// What stands in the text of a plugin for the hook's program and its arguments, a JSON list.
