@@ -69,6 +69,17 @@ pub(crate) struct Config {
     pub(crate) page: PageSettings,
     pub(crate) telegram: TelegramSettings,
     pub(crate) agent: AgentSettings,
+    #[allow(dead_code, reason = "the desktop shell reads it, by `callgate config show --json`")]
+    pub(crate) shell: ShellSettings,
+}
+
+/// The section `[shell]`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[allow(dead_code, reason = "the desktop shell reads it, by `callgate config show --json`")]
+pub(crate) struct ShellSettings {
+    /// Empty for none.
+    pub(crate) shortcut: String,
+    pub(crate) theme: String,
 }
 
 /// The section `[gate]`.

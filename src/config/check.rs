@@ -20,7 +20,7 @@ use super::raw::{GivenSetting, RawConfig};
 use super::surroundings::Surroundings;
 use super::token::TokenSource;
 use super::value::SettingValue;
-use super::{Config, GateSettings, PageSettings, TelegramSettings};
+use super::{Config, GateSettings, PageSettings, ShellSettings, TelegramSettings};
 
 /// The longest path that a Unix socket can have, in bytes.
 const LONGEST_SOCKET_PATH: usize = 107;
@@ -47,10 +47,6 @@ impl<'a> ConfigCheck<'a> {
         let database = self.database();
         let agent = self.agent(&database);
         let socket = self.socket("socket", ASK_SOCKET, &database);
-        // The desktop shell reads these, by `callgate config show --json`.
-        for key in ["shell.shortcut", "shell.theme"] {
-            self.value(key);
-        }
         let config = Config {
             file: self.raw.file.clone(),
             timeout: self.seconds("timeout_seconds"),
@@ -76,6 +72,10 @@ impl<'a> ConfigCheck<'a> {
                 allowed_users: self.ids("telegram.allowed_users"),
             },
             agent,
+            shell: ShellSettings {
+                shortcut: self.text("shell.shortcut"),
+                theme: self.text("shell.theme"),
+            },
         };
         if config.phone_after > Duration::ZERO && config.phone_after >= config.timeout {
             let text = "`phone_after_seconds` must be less than `timeout_seconds`, \
