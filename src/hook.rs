@@ -132,7 +132,9 @@ impl HookInvocation {
             let done = match flag.to_str() {
                 Some("--help" | "-h") => return Ok(Self::Help),
                 Some("--version" | "-V") => return Ok(Self::Version),
-                Some("--agent") => agent(value()).map(|agent| options.agent = Some(agent)),
+                Some("--agent") => {
+                    agent(value().as_deref()).map(|agent| options.agent = Some(agent))
+                }
                 Some("--config") => {
                     path(&flag, value()).map(|path| options.settings.config = Some(path))
                 }
@@ -150,8 +152,8 @@ impl HookInvocation {
     }
 }
 
-fn agent(value: Option<OsString>) -> Result<&'static AgentProfile, String> {
-    let found = value.as_ref().and_then(|name| AgentProfile::find(name.to_str()?));
+fn agent(value: Option<&OsStr>) -> Result<&'static AgentProfile, String> {
+    let found = value.and_then(|name| AgentProfile::find(name.to_str()?));
     let known = || AGENTS.map(|agent| agent.word).join(", ");
     found.ok_or_else(|| format!("there is no such agent, only {}; {USAGE}", known()))
 }

@@ -16,10 +16,10 @@ use crate::fixture::Setup;
 fn text_that_streams_survives_other_sizes() {
     let words: Vec<String> = (0..600).map(|number| format!("word{number:03}")).collect();
     let lines: Vec<String> = words.chunks(40).map(|line| line.join(" ")).collect();
-    let (go_on, paused) = mpsc::channel();
+    let (go_on, waits) = mpsc::channel();
     // Each event after the first two is one word.
     let pauses = [2 + 22, 2 + 202];
-    let answer = Turn::text(lines.join("\n")).pieces(8).pings(false).pause_after(&pauses, paused);
+    let answer = Turn::text(lines.join("\n")).pieces(8).pings(false).pause_after(&pauses, waits);
     let fake = Messages::start([answer]);
     let mut chat = Chat::start(&Setup::on(&fake), 100);
     chat.say("count");

@@ -54,11 +54,9 @@ fn drawn(files: &Value) -> String {
             file["changes"].as_array().unwrap().iter().flat_map(|c| c["lines"].as_array().unwrap())
         {
             if line["op"] != " " {
-                out.push_str(&format!(
-                    "  {}{}\n",
-                    line["op"].as_str().unwrap(),
-                    line["text"].as_str().unwrap()
-                ));
+                let parts = ["  ", line["op"].as_str().unwrap(), line["text"].as_str().unwrap()];
+                out.extend(parts);
+                out.push('\n');
             }
         }
     }

@@ -18,8 +18,11 @@ const INPUTS: &str = include_str!("../../crates/wire/tests/data/agents/inputs.nd
 const RULES: &str = "[[rule]]\nname = \"no-touching\"\ndecide = \"deny\"\n\
                      command = \"touch made\"\nreason = \"not on my watch\"\n";
 
+/// An agent, its recorded call, and the variables that it sets.
+type RecordedCall = (&'static AgentProfile, Value, Vec<(&'static str, &'static str)>);
+
 /// Returns the agents, each with the first recorded call of a shell, as the hook is given it.
-fn calls() -> Vec<(&'static AgentProfile, Value, Vec<(&'static str, &'static str)>)> {
+fn calls() -> Vec<RecordedCall> {
     let recorded: Vec<Value> =
         INPUTS.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let of = |agent: &'static AgentProfile| {
@@ -163,11 +166,11 @@ fn input_that_cannot_be_read_is_a_deny_for_every_agent() {
         for broken in [&text[..half], "{", "[]", ""] {
             let ended = stage.start(hook(&stage, agent, &variables), broken).end();
             let is_refused = ended.code == Some(2) && !ended.stderr.is_empty();
-            if !is_refused {
-                assert_denied(agent, &ended, "callgate cannot check this call");
-            } else {
+            if is_refused {
                 // Cline goes on after an exit code of 2.
                 assert_ne!(agent.word, "cline", "{ended:?}");
+            } else {
+                assert_denied(agent, &ended, "callgate cannot check this call");
             }
         }
         let wrong = stage.command(&["hook", "--agent", agent.word, "--fast"]);
@@ -306,7 +309,7 @@ fn a_plugin_throws_unless_the_hook_lets_the_call_run() {
             match (plugin(agent, &[&program, "--agent", word]), expected) {
                 (Ok(input), Ok(expected)) => assert_eq!(input, expected, "{word} {name}"),
                 (Err(why), Err(expected)) => {
-                    assert!(why.contains(expected), "{word} {name}: {why}")
+                    assert!(why.contains(expected), "{word} {name}: {why}");
                 }
                 (other, _) => panic!("{word} {name}: {other:?}"),
             }

@@ -191,7 +191,7 @@ fn a_program_or_plugin_of_somebody_else_is_left_as_it_is() {
     }
 }
 
-/// OpenHands runs the hooks of a project in place of the user's.
+/// `OpenHands` runs the hooks of a project in place of the user's.
 #[test]
 fn a_project_that_replaces_the_hooks_is_found() {
     let home = Home::new();

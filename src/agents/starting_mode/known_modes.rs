@@ -99,7 +99,7 @@ impl ModeSetting {
 
     /// Returns the mode that the text of a file sets.
     fn mode(&self, text: &str) -> Option<String> {
-        let pointer: String = self.keys.iter().map(|key| format!("/{key}")).collect();
+        let pointer = format!("/{}", self.keys.join("/"));
         match self.file.rsplit('.').next()? {
             "json" => {
                 let settings: serde_json::Value =

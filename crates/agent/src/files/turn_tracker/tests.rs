@@ -24,7 +24,7 @@ impl Desk {
 
     fn tracker(folder: &TempDir, limits: SnapshotLimits) -> TurnTracker {
         let root = folder.path().join("root");
-        let roots = AllowedFolders::open(&root, &[root.clone()]).unwrap();
+        let roots = AllowedFolders::open(&root, std::slice::from_ref(&root)).unwrap();
         let settings = TrackerSettings {
             folder: Some(folder.path().join("packs")),
             private: vec![root.join("own.db")],

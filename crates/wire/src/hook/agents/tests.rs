@@ -138,7 +138,7 @@ fn recorded_inputs_become_requests() {
 }
 
 /// Returns the answer of a hook that is asked about `input` by an agent, with what the desk says.
-fn answered(agent: &'static AgentProfile, input: Value, said: &str) -> HookReply {
+fn answered(agent: &'static AgentProfile, input: &Value, said: &str) -> HookReply {
     let event = agent.check();
     let text = json!({ "hook_event_name": event.name, "tool_name": "t", "tool_input": input, "prompt_id": "p" });
     let text = text.to_string();
@@ -185,7 +185,7 @@ fn every_form_was_obeyed() {
         assert_eq!(denied["command_ran"], "no", "{agent:?}");
         if agent.check().takes.edit == EditAbility::None {
             let said = r#""decision":"allow","updated_input":{"command":"x"}"#;
-            let reply = answered(agent, json!({ "command": "a" }), said);
+            let reply = answered(agent, &json!({ "command": "a" }), said);
             let HookReply::Line(line) = reply else { panic!("{agent:?} would run the original") };
             assert!(String::from_utf8(line).unwrap().contains("cannot take"), "{agent:?}");
             continue;
@@ -199,7 +199,7 @@ fn every_form_was_obeyed() {
         let is_ours = |line: &&Value| {
             let ours = |input: &Value| {
                 let said = format!(r#""decision":"allow","updated_input":{input}"#);
-                printed(answered(agent, input.clone(), &said))
+                printed(answered(agent, input, &said))
             };
             inputs.iter().any(|input| ours(input) == Some(line["stdout"].clone()))
         };
@@ -271,7 +271,7 @@ fn every_profile_is_complete() {
 fn nothing_unclear_is_allowed() {
     for agent in AGENTS {
         let is_denied = |said: &str| {
-            let reply = answered(agent, json!({ "command": "a", "description": "d" }), said);
+            let reply = answered(agent, &json!({ "command": "a", "description": "d" }), said);
             match &reply {
                 HookReply::Refusal(_) => true,
                 HookReply::Line(line) => {
