@@ -32,7 +32,11 @@ applies your rules, asks you where they or the agent want it, and prints the dec
 one, on standard output. `callgate install` writes its command into the settings of your agents.";
 /// The options of the hook: flag, name of the value, and what it does.
 pub(crate) const OPTIONS: [(&str, &str, &str); 4] = [
-    ("--agent", "AGENT", "The agent in whose settings the hook is: claude, codex, gemini, …"),
+    (
+        "--agent",
+        "AGENT",
+        "The agent in whose settings the hook is: claude, codex, gemini and others",
+    ),
     ("--config", "FILE", "Read the settings from FILE instead of ~/.config/callgate/config.toml"),
     ("--socket", "PATH", "The socket of the desk that is asked"),
     ("--rules", "FILE", "The file with your rules, for when no desk runs"),

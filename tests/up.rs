@@ -217,6 +217,8 @@ fn a_folder_that_others_can_enter_is_refused() {
 #[test]
 fn what_to_do_next_works_from_where_the_user_stands_and_ends_when_it_is_done() {
     let home = Home::new();
+    // What an agent leaves behind once it has run.
+    fs::create_dir(home.folder.path().join(".claude")).unwrap();
     let (up, said) = home.up(3);
     assert!(said[1].starts_with("Nobody can answer yet: "), "{said:?}");
     // It is not on the PATH.

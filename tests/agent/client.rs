@@ -81,7 +81,7 @@ async fn a_front_end_talks_answers_questions_and_cancels() {
     }
     let kinds: Vec<&str> = told.iter().map(SessionEvent::kind).collect();
     let (said, used) = ("user_message", ["tool_use", "tool_result"]);
-    assert_eq!(kinds, [said, "token", said, used[0], used[1], "token", "done"]);
+    assert_eq!(kinds, [said, "token", said, used[0], used[1], "token", "turn_changes", "done"]);
     let loaded: ConversationEvents = told.last().unwrap().done_data().unwrap();
     assert_eq!((loaded.conversation_id, loaded.first, loaded.length), (conversation, 0, 6));
 

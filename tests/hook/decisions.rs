@@ -164,12 +164,17 @@ fn the_small_program_prints_the_same_to_the_byte() {
     let suggested = r#""decision":"allow","always_allow_suggestion":{"type":"a", "n":1.50}"#;
     let edited = r#""decision":"allow","updated_input":{"command":"make  \u00e9"}"#;
     let denied = r#""decision":"deny","message":"No,\nü.","interrupt":true"#;
+    let codex = &["--agent", "codex"][..];
+    // Codex has no such event, and its hook asks nobody about it.
+    let refused = event("PermissionDenied").to_string();
+    let calls = [bash(), call().to_string()];
+    let mut cases: Vec<_> =
+        calls.iter().flat_map(|input| [(&[][..], input), (codex, input)]).collect();
+    cases.push((&[], &refused));
     for fields in [suggested, edited, denied, r#""decision":"timeout""#] {
-        for input in [bash(), call().to_string(), event("PermissionDenied").to_string()] {
-            for arguments in [&[][..], &["--agent", "codex"][..]] {
-                let expected = answered(arguments, &input, fields);
-                assert_eq!(small(arguments, &input, fields), expected, "{fields}");
-            }
+        for (arguments, input) in &cases {
+            let expected = answered(arguments, input, fields);
+            assert_eq!(small(arguments, input, fields), expected, "{fields}");
         }
     }
     small(&[], &bash(), denied).printed(

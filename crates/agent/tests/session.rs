@@ -63,11 +63,14 @@ impl AnswerStream for AtOnce {
         &'a mut self,
         into: &'a mut Vec<AnswerPiece>,
     ) -> BoxFuture<'a, Result<bool, EngineError>> {
-        into.extend([
-            AnswerPiece::Text("so it is".to_owned()),
-            AnswerPiece::End(ModelStop::EndTurn),
-        ]);
-        Box::pin(async { Ok(false) })
+        // Only when it is polled: a future that is dropped before has said nothing.
+        Box::pin(async {
+            into.extend([
+                AnswerPiece::Text("so it is".to_owned()),
+                AnswerPiece::End(ModelStop::EndTurn),
+            ]);
+            Ok(false)
+        })
     }
 }
 
@@ -126,7 +129,11 @@ impl Engine for Outage {
             return Box::new(Cut(None, EngineErrorKind::Network));
         }
         let [_, half, note] = &call.messages[..] else { panic!("{:?}", call.messages) };
-        assert!(matches!(&half.content[..], [Block::Text { text }] if text == "Half"));
+        assert!(
+            matches!(&half.content[..], [Block::Text { text }] if text == "Half"),
+            "{:?}",
+            call.messages
+        );
         assert!(matches!(&note.content[..], [Block::Text { text }] if text.contains("cut off")));
         Box::new(AtOnce)
     }
@@ -141,10 +148,12 @@ impl AnswerStream for Cut {
         into: &'a mut Vec<AnswerPiece>,
     ) -> BoxFuture<'a, Result<bool, EngineError>> {
         let Self(words, kind) = self;
-        into.extend(words.map(|words| AnswerPiece::Text(words.to_owned())));
         let text = "no way to the model".to_owned();
         let error = EngineError { kind: *kind, status: None, retry_after: None, text };
-        Box::pin(async { Err(error) })
+        Box::pin(async {
+            into.extend(words.map(|words| AnswerPiece::Text(words.to_owned())));
+            Err(error)
+        })
     }
 }
 

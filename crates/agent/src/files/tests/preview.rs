@@ -100,7 +100,10 @@ fn a_diff_is_bounded() {
     let diff = preview(&room, "write_file", &write("a.txt", &wide)).unwrap();
     assert!(diff.len() < 66_000, "{}", diff.len());
     assert!(diff.ends_with("\n[the diff was cut]\n"));
-    assert_eq!(previewed(&room, "write_file", &write("a.txt", &wide)).unwrap().change, None);
+    // A card shows more of it, up to a number of lines.
+    let card = |text: &str| previewed(&room, "write_file", &write("a.txt", text)).unwrap().change;
+    assert_eq!(card(&wide).unwrap().lines.len(), 500);
+    assert_eq!(card(&"x\n".repeat(60_001)), None);
     let many = "x\n".repeat(2000);
     let preview = previewed(&room, "write_file", &write("a.txt", &many)).unwrap();
     assert_eq!(preview.diff.matches("\n+x").count(), 2000);
