@@ -350,6 +350,10 @@ fn a_question_is_answered_in_a_form(browser: &Browser, model: &Messages) {
     browser.reload();
     wait_until_live(browser);
     browser.wait_for_text(".chat-question .question-form", "Which colour?");
+    browser.wait_for(
+        "presses count",
+        "return document.querySelector('.question-form:not([data-settling])')",
+    );
     browser.fill(".question-form input[type=text]", "rather green");
     browser.click(".question-form [data-answer]");
     wait_for_answer(browser, "So be it.");

@@ -1,8 +1,8 @@
 //! Pictures of the page for people to look at; nothing is asserted. `every_view` writes all views, in
-//! light and dark, on a screen and on a phone, to `target/pictures`, and `of_the_readme` those of the
-//! README to `docs/pictures`; `CALLGATE_PICTURES` names another folder:
+//! light and dark, on a screen and on a phone, and `of_the_readme` those of the
+//! README; `CALLGATE_PICTURES` names the folder, without which none are taken:
 //!
-//! `cargo test --test page pictures -- --ignored`
+//! `CALLGATE_PICTURES=target/pictures cargo test --test page pictures`
 
 use std::fs;
 use std::path::PathBuf;
@@ -59,11 +59,10 @@ struct Gallery {
 }
 
 impl Gallery {
-    /// Opens a folder for pictures and a browser; `None` where no browser is installed.
-    fn open(usual: &str) -> Option<Self> {
+    /// Opens the folder for pictures and a browser; `None` if nobody wants pictures.
+    fn open() -> Option<Self> {
+        let folder = repo_root().join(std::env::var_os("CALLGATE_PICTURES")?);
         let browser = Browser::start(1280, 800)?;
-        let named = std::env::var_os("CALLGATE_PICTURES").map(PathBuf::from);
-        let folder = named.unwrap_or_else(|| repo_root().join(usual));
         fs::create_dir_all(&folder).unwrap();
         Some(Self { browser, folder })
     }
@@ -102,9 +101,8 @@ impl Gallery {
 }
 
 #[test]
-#[ignore = "takes pictures for people to look at"]
 fn every_view() {
-    let Some(gallery) = Gallery::open("target/pictures") else { return };
+    let Some(gallery) = Gallery::open() else { return };
     let stage = Stage::without_phone_unstarted();
     fs::write(stage.path(".config/callgate/rules.toml"), RULES).unwrap();
     let model = Messages::start(turns());
@@ -140,9 +138,8 @@ fn every_view() {
 
 /// The pictures of the README and the guides.
 #[test]
-#[ignore = "takes pictures for people to look at"]
 fn of_the_readme() {
-    let Some(gallery) = Gallery::open("docs/pictures") else { return };
+    let Some(gallery) = Gallery::open() else { return };
     let stage = Stage::without_phone_unstarted();
     fs::write(stage.path(".config/callgate/rules.toml"), RULES).unwrap();
     let model = Messages::start(mending());
