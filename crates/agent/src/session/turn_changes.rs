@@ -50,7 +50,7 @@ struct WrittenPath {
     path: String,
 }
 
-/// Ends a turn: stores what it changed, and returns what the front end is told of it.
+/// Ends a turn: stores what it changed, and returns the event for the front end.
 pub(super) async fn finish(shared: &SessionShared, mark: &TurnMark) -> Option<SessionEvent> {
     let tracker = shared.options.changes.as_ref()?;
     match tracker.finish(mark).await {
@@ -99,7 +99,7 @@ pub(super) async fn changed_turns(shared: &SessionShared, conversation: &str) ->
     }
 }
 
-/// Returns what the front end is told of a stored turn.
+/// Returns the event for the front end about a stored turn.
 pub(super) fn told(turn: &StoredTurn) -> SessionEvent {
     SessionEvent::TurnChanges(TurnChanges {
         turn: Some(turn.turn),

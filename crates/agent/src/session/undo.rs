@@ -22,7 +22,7 @@ const UNDO: &str = "undo_turn";
 /// The beginning of what the model reads after an undo.
 const UNDONE: &str = "[The user has undone what you changed before in these files, which are as \
     they were before that: ";
-/// How many files the model is told of, and an error names.
+/// The most files that an error and the note to the model list.
 const MOST_NAMED: usize = 20;
 
 /// The undos that the model has not been told of, by conversation.
@@ -43,7 +43,7 @@ impl UntoldUndos {
     }
 }
 
-/// Returns true if a part of a message is what the model was told of an undo.
+/// Returns true if a part of a message is the note to the model about an undo.
 pub(super) fn is_undo_note(block: &Block) -> bool {
     matches!(block, Block::Text { text } if text.starts_with(UNDONE))
 }

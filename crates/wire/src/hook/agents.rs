@@ -320,6 +320,12 @@ fn renamed<'a>(mut members: Members<'a>, names: &[(&str, &'static str)]) -> Memb
     members
 }
 
+/// The event before a tool runs, at which the agent waits until a person has answered.
+const fn before_tool(name: &'static str, takes: AnswerAbilities, form: AnswerForm) -> AgentEvent {
+    let (event, limit) = (AgentHookEvent::PreToolUse, Some(ANSWER_LIMIT));
+    AgentEvent { name, event, takes, form, limit }
+}
+
 /// A report after which nothing is printed.
 const fn told(name: &'static str, event: AgentHookEvent) -> AgentEvent {
     let (takes, form) = (AnswerAbilities::NONE, nothing as AnswerForm);

@@ -73,7 +73,7 @@ pub(super) async fn tell(
     for (message, results) in page.messages.iter().zip(&page.results) {
         shared.output.room().await;
         let mut events = retelling.message(message, results);
-        // What a turn changed is told at its end: before the next message of the user's.
+        // The changes of a turn follow its last message, so they come before the next one of the user.
         if matches!(events[..], [SessionEvent::UserMessage(_), ..]) {
             while let Some(turn) = turns.pop_front_if(|turn| turn.message < number) {
                 events.insert(0, told(&turn));

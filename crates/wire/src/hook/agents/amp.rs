@@ -2,10 +2,9 @@
 
 use super::super::form::{HookAnswer, HookReply};
 use super::{
-    ANSWER_LIMIT, AgentEvent, AgentProfile, AgentSettingsPlace, AnswerAbilities, CallFate,
-    HookFailures, InputForm, LimitUnit, SettingsFormat,
+    AgentProfile, AgentSettingsPlace, AnswerAbilities, CallFate, HookFailures, InputForm,
+    LimitUnit, SettingsFormat, before_tool,
 };
-use crate::hook::AgentHookEvent;
 
 /// Amp. A permission rule delegates each call to the hook, whose exit code is the answer: 0 allows,
 /// 1 has Amp ask its user, and 2 denies with the words on standard error.
@@ -17,13 +16,11 @@ pub static AMP: AgentProfile = AgentProfile {
     mark: None,
     reads: &[],
     input: InputForm::Bare { tool: "AGENT_TOOL_NAME" },
-    events: &[AgentEvent {
-        name: "delegate",
-        event: AgentHookEvent::PreToolUse,
-        takes: AnswerAbilities { ask: true, ..AnswerAbilities::ALLOW },
+    events: &[before_tool(
+        "delegate",
+        AnswerAbilities { ask: true, ..AnswerAbilities::ALLOW },
         form,
-        limit: Some(ANSWER_LIMIT),
-    }],
+    )],
     failures: HookFailures {
         exit: CallFate::Asked,
         garbage: CallFate::GoesOn,

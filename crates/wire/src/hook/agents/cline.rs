@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use super::super::form::{HookAnswer, HookReply, json, line, word};
 use super::{
-    ANSWER_LIMIT, AgentEvent, AgentProfile, AgentSettingsPlace, AnswerAbilities, CallFate,
-    EditAbility, HookFailures, InputForm, LimitUnit, SettingsFormat, told,
+    AgentProfile, AgentSettingsPlace, AnswerAbilities, CallFate, EditAbility, HookFailures,
+    InputForm, LimitUnit, SettingsFormat, before_tool, told,
 };
 use crate::hook::AgentHookEvent;
 use crate::raw::{Json, Members};
@@ -20,13 +20,7 @@ pub static CLINE: AgentProfile = AgentProfile {
     reads: &[],
     input: InputForm::Object { event: "hookName", decode },
     events: &[
-        AgentEvent {
-            name: "tool_call",
-            event: AgentHookEvent::PreToolUse,
-            takes: AnswerAbilities::DENY.with_edit(EditAbility::Merged),
-            form,
-            limit: Some(ANSWER_LIMIT),
-        },
+        before_tool("tool_call", AnswerAbilities::DENY.with_edit(EditAbility::Merged), form),
         told("tool_result", AgentHookEvent::PostToolUse),
     ],
     failures: HookFailures { exit_two: CallFate::GoesOn, ..HookFailures::OPEN },

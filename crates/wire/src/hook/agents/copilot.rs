@@ -6,7 +6,8 @@ use super::super::form::{HookAnswer, HookReply, json, line, word};
 use super::claude::check_form;
 use super::{
     ANSWER_LIMIT, AgentEvent, AgentProfile, AgentSettingsPlace, AnswerAbilities, CallFate,
-    EditAbility, HookFailures, InputForm, JsonHooks, LimitUnit, SettingsFormat, renamed, told,
+    EditAbility, HookFailures, InputForm, JsonHooks, LimitUnit, SettingsFormat, before_tool,
+    renamed, told,
 };
 use crate::hook::AgentHookEvent;
 use crate::raw::{Json, Members};
@@ -22,13 +23,11 @@ pub static COPILOT: AgentProfile = AgentProfile {
     reads: &["claude"],
     input: InputForm::Object { event: EVENT, decode },
     events: &[
-        AgentEvent {
-            name: "preToolUse",
-            event: AgentHookEvent::PreToolUse,
-            takes: AnswerAbilities::ALLOW.with_edit(EditAbility::Merged),
-            form: own_check_form,
-            limit: Some(ANSWER_LIMIT),
-        },
+        before_tool(
+            "preToolUse",
+            AnswerAbilities::ALLOW.with_edit(EditAbility::Merged),
+            own_check_form,
+        ),
         AgentEvent {
             name: "permissionRequest",
             event: AgentHookEvent::PermissionRequest,

@@ -2,8 +2,8 @@
 
 use super::claude::check_form;
 use super::{
-    ANSWER_LIMIT, AgentEvent, AgentProfile, AgentSettingsPlace, AnswerAbilities, EditAbility,
-    HookFailures, InputForm, JsonHooks, LimitUnit, SettingsFormat, as_it_is, told,
+    AgentProfile, AgentSettingsPlace, AnswerAbilities, EditAbility, HookFailures, InputForm,
+    JsonHooks, LimitUnit, SettingsFormat, as_it_is, before_tool, told,
 };
 use crate::hook::AgentHookEvent;
 
@@ -17,13 +17,11 @@ pub static DROID: AgentProfile = AgentProfile {
     reads: &[],
     input: InputForm::Object { event: "hook_event_name", decode: as_it_is },
     events: &[
-        AgentEvent {
-            name: "PreToolUse",
-            event: AgentHookEvent::PreToolUse,
-            takes: AnswerAbilities::ALLOW.with_edit(EditAbility::Merged),
-            form: check_form,
-            limit: Some(ANSWER_LIMIT),
-        },
+        before_tool(
+            "PreToolUse",
+            AnswerAbilities::ALLOW.with_edit(EditAbility::Merged),
+            check_form,
+        ),
         told("PostToolUse", AgentHookEvent::PostToolUse),
         told("Stop", AgentHookEvent::Stop),
         told("SessionEnd", AgentHookEvent::SessionEnd),

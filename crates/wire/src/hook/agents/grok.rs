@@ -2,8 +2,8 @@
 
 use super::claude::check_form;
 use super::{
-    ANSWER_LIMIT, AgentEvent, AgentProfile, AgentSettingsPlace, AnswerAbilities, EditAbility,
-    HookFailures, InputForm, JsonHooks, LimitUnit, SettingsFormat, as_it_is, told,
+    AgentProfile, AgentSettingsPlace, AnswerAbilities, EditAbility, HookFailures, InputForm,
+    JsonHooks, LimitUnit, SettingsFormat, as_it_is, before_tool, told,
 };
 use crate::hook::AgentHookEvent;
 
@@ -18,13 +18,7 @@ pub static GROK: AgentProfile = AgentProfile {
     reads: &["claude"],
     input: InputForm::Object { event: "hook_event_name", decode: as_it_is },
     events: &[
-        AgentEvent {
-            name: "PreToolUse",
-            event: AgentHookEvent::PreToolUse,
-            takes: AnswerAbilities::DENY.with_edit(EditAbility::Whole),
-            form: check_form,
-            limit: Some(ANSWER_LIMIT),
-        },
+        before_tool("PreToolUse", AnswerAbilities::DENY.with_edit(EditAbility::Whole), check_form),
         told("PostToolUse", AgentHookEvent::PostToolUse),
         told("PostToolUseFailure", AgentHookEvent::PostToolUseFailure),
         told("Stop", AgentHookEvent::Stop),

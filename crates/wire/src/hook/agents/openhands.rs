@@ -2,8 +2,8 @@
 
 use super::super::form::{HookAnswer, HookReply, line, word};
 use super::{
-    ANSWER_LIMIT, AgentEvent, AgentProfile, AgentSettingsPlace, AnswerAbilities, HookFailures,
-    InputForm, JsonHooks, LimitUnit, SettingsFormat, renamed, told,
+    AgentProfile, AgentSettingsPlace, AnswerAbilities, HookFailures, InputForm, JsonHooks,
+    LimitUnit, SettingsFormat, before_tool, renamed, told,
 };
 use crate::hook::AgentHookEvent;
 use crate::raw::Members;
@@ -18,13 +18,7 @@ pub static OPENHANDS: AgentProfile = AgentProfile {
     reads: &[],
     input: InputForm::Object { event: "event_type", decode },
     events: &[
-        AgentEvent {
-            name: "PreToolUse",
-            event: AgentHookEvent::PreToolUse,
-            takes: AnswerAbilities::DENY,
-            form,
-            limit: Some(ANSWER_LIMIT),
-        },
+        before_tool("PreToolUse", AnswerAbilities::DENY, form),
         told("PostToolUse", AgentHookEvent::PostToolUse),
         told("Stop", AgentHookEvent::Stop),
         told("SessionEnd", AgentHookEvent::SessionEnd),

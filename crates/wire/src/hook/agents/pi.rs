@@ -1,8 +1,8 @@
 //! pi.
 
 use super::{
-    ANSWER_LIMIT, AgentEvent, AgentProfile, AgentSettingsPlace, AnswerAbilities, EditAbility,
-    HookFailures, InputForm, LimitUnit, SettingsFormat, as_it_is, plugin_form, told,
+    AgentProfile, AgentSettingsPlace, AnswerAbilities, EditAbility, HookFailures, InputForm,
+    LimitUnit, SettingsFormat, as_it_is, before_tool, plugin_form, told,
 };
 use crate::hook::AgentHookEvent;
 
@@ -16,13 +16,7 @@ pub static PI: AgentProfile = AgentProfile {
     reads: &[],
     input: InputForm::Object { event: "hook_event_name", decode: as_it_is },
     events: &[
-        AgentEvent {
-            name: "PreToolUse",
-            event: AgentHookEvent::PreToolUse,
-            takes: AnswerAbilities::DENY.with_edit(EditAbility::Whole),
-            form: plugin_form,
-            limit: Some(ANSWER_LIMIT),
-        },
+        before_tool("PreToolUse", AnswerAbilities::DENY.with_edit(EditAbility::Whole), plugin_form),
         told("PostToolUse", AgentHookEvent::PostToolUse),
         told("PostToolUseFailure", AgentHookEvent::PostToolUseFailure),
     ],
