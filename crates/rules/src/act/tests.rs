@@ -8,7 +8,8 @@ use callgate_wire::tool_act::ToolShell;
 use super::*;
 
 fn act(tool: &str, input: &str) -> Act {
-    Act::of(tool, input, "/home/ada/engine", "claude", "/home/ada")
+    let agent = if ToolKind::is_tool_of(OWN_AGENT, tool) { OWN_AGENT } else { "claude-code" };
+    Act::of(tool, input, "/home/ada/engine", agent, "/home/ada")
 }
 
 fn check(tool: &str, input: &str, expected: &Expect) {
@@ -75,10 +76,12 @@ fn claude_codes_tools_are_known() {
 fn every_line_of_the_table_of_tools_has_its_class() {
     let patch = "*** Begin Patch\\n*** Delete File: a\\n*** End Patch";
     let input = format!(r#"{{"path":"a","url":"https://docs.rs","input":"{patch}"}}"#);
+    let undone = r#"{"files":[{"operation":"delete","path":"a","changes":[]}]}"#;
     for (agent, tool, kind) in ToolKind::table() {
         let input = match kind {
             ToolKind::Run(ToolShell::Typed) => r#"{"line":"make"}"#,
             ToolKind::Run(_) => r#"{"command":"make"}"#,
+            ToolKind::Undo => undone,
             _ => &input,
         };
         let act = Act::of(tool, input, "/home/ada/engine", agent, "/home/ada");

@@ -3,6 +3,7 @@
 mod agents;
 mod terminals;
 
+use callgate_wire::tool_act::{OWN_AGENT, ToolKind};
 use serde_json::json;
 
 use super::*;
@@ -15,7 +16,8 @@ fn guarded() -> Guarded {
 }
 
 fn asks(tool: &str, input: &serde_json::Value, cwd: &str) -> bool {
-    guarded().touches(&Act::of(tool, &input.to_string(), cwd, "claude", "/home/ada")).is_some()
+    let agent = if ToolKind::is_tool_of(OWN_AGENT, tool) { OWN_AGENT } else { "claude" };
+    guarded().touches(&Act::of(tool, &input.to_string(), cwd, agent, "/home/ada")).is_some()
 }
 
 fn check(commands: &[&str], expected: bool) {

@@ -8,6 +8,8 @@ use expect_test::{Expect, expect};
 use proptest::prelude::*;
 use serde_json::json;
 
+use callgate_wire::tool_act::{OWN_AGENT, ToolKind};
+
 use super::*;
 use crate::act::Class;
 use crate::file::RuleProblemLevel;
@@ -40,7 +42,8 @@ fn rules(lines: &[&str]) -> String {
 }
 
 fn act(tool: &str, input: &serde_json::Value) -> Act {
-    Act::of(tool, &input.to_string(), PROJECT, "claude", HOME)
+    let agent = if ToolKind::is_tool_of(OWN_AGENT, tool) { OWN_AGENT } else { "claude" };
+    Act::of(tool, &input.to_string(), PROJECT, agent, HOME)
 }
 
 fn bash(command: &str) -> Act {
@@ -302,7 +305,7 @@ fn defaults_hold_where_no_rule_decides() {
     assert_eq!(
         decide(
             &policy(inside(), &["deny; path = \"src/x\""]),
-            &act("search_text", &json!({"path": "src"}))
+            &act("Grep", &json!({"path": "src"}))
         ),
         RuleDecision::Ask
     );

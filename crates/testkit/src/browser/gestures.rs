@@ -44,12 +44,28 @@ impl Browser {
             return [x + width / 2, y + height / 2]",
             &json!([css]),
         );
+        let _ = self.run(
+            "window.dragged = new Set();
+            for (const type of ['dragover', 'drop'])
+                addEventListener(type, () => window.dragged.add(type), { capture: true, once: true });",
+            &json!([]),
+        );
         let data = json!({ "items": [], "files": files, "dragOperationsMask": 1 });
-        for kind in ["dragEnter", "dragOver", "drop"] {
+        let send = |kind: &str| {
             let event = json!({ "type": kind, "x": place[0], "y": place[1], "data": data });
             self.cdp("Input.dispatchDragEvent", &event);
-            // The page has taken it once it answers: only then can something be dropped.
-            let _ = self.run("return document.body.offsetWidth", &json!([]));
-        }
+        };
+        // A browser drops only where the page has already taken what is dragged over it, and a busy
+        // page takes it late.
+        self.until("the page takes the drag", || {
+            send("dragEnter");
+            send("dragOver");
+            (self.run("return window.dragged.has('dragover')", &json!([])) == true).then_some(())
+        });
+        self.until("the page takes the drop", || {
+            send("dragOver");
+            send("drop");
+            (self.run("return window.dragged.has('drop')", &json!([])) == true).then_some(())
+        });
     }
 }

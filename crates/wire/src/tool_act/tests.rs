@@ -42,6 +42,9 @@ fn a_name_of_any_agent_is_understood() {
     assert_eq!(ToolKind::of("claude-code", "run_shell_command"), line);
     assert_eq!(ToolKind::of("callgate", "run_shell_command"), ToolKind::Run(ToolShell::Program));
     assert_eq!(ToolKind::of("grok", "Bash"), ToolKind::Run(ToolShell::Usual));
+    // A front end's tool, and one of another agent, which searches by contents.
+    assert_eq!(ToolKind::of("callgate", "list"), ToolKind::Other);
+    assert_eq!(ToolKind::of("cline", "search_files"), ToolKind::Other);
     assert_eq!(ToolKind::of("codex", "mcp__files__read"), ToolKind::Mcp);
     assert_eq!(ToolKind::of("codex", "mcp__files"), ToolKind::Other);
 }

@@ -109,8 +109,7 @@ const COMMON: &[(&str, &str, ToolKind)] = &[
     ("script", "Ask", Script),
 ];
 
-/// The tools of the other agents. A name stands for the same thing for an agent that is not in the
-/// table, or not with this tool: some agents run the hooks of others.
+/// The tools of the other agents.
 const SPECIAL: &[(&str, &str, ToolKind)] = &[
     ("amp", "Bash", Run(Bare)),
     ("amp", "create_file", Write),
@@ -203,8 +202,8 @@ const SPECIAL: &[(&str, &str, ToolKind)] = &[
     ("qwen", "web_fetch", Fetch),
 ];
 
-/// The tools of our own runtime. They come last: its commands run without a shell, and where another
-/// agent has the same name, that would be the wrong reading.
+/// The tools of our own runtime. Its commands run without a shell: where another agent has the same
+/// name, that would be the wrong reading.
 const OWN: &[(&str, &str, ToolKind)] = &[
     (OWN_AGENT, "run_shell_command", Run(Program)),
     (OWN_AGENT, "start_command", Run(Program)),
@@ -224,14 +223,21 @@ const OWN: &[(&str, &str, ToolKind)] = &[
 ];
 
 impl ToolKind {
-    /// Returns what a tool of an agent does. A name that this agent does not have, or whose agent is
-    /// missing, means what it means for the first agent that has it.
+    /// Returns what a tool of an agent does. A name that this agent does not have means what it means
+    /// for the first agent that has it, because some agents run the hooks of others. To our own
+    /// runtime a front end may bring tools of any name, so of others it shares the common ones only;
+    /// and nobody else has its tools. Where the agent is not known, all names are.
     #[must_use]
     pub fn of(agent: &str, tool: &str) -> Self {
-        let exact = Self::table().find(|line| (line.0, line.1) == (agent, tool));
-        let known = exact.or_else(|| Self::table().find(|line| line.1 == tool));
+        let known: &[&[(&str, &str, Self)]] = match agent {
+            OWN_AGENT => &[OWN, COMMON],
+            "" => &[COMMON, SPECIAL, OWN],
+            _ => &[COMMON, SPECIAL],
+        };
+        let lines = || known.iter().copied().flatten().filter(|line| line.1 == tool);
+        let line = lines().find(|line| line.0 == agent).or_else(|| lines().next());
         let unknown = || if server_and_tool(tool).is_some() { Self::Mcp } else { Self::Other };
-        known.map_or_else(unknown, |line| line.2)
+        line.map_or_else(unknown, |line| line.2)
     }
 
     /// Returns all lines of the table: an agent, the name of one of its tools, and what it does.

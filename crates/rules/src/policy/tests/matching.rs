@@ -153,7 +153,7 @@ fn a_search_is_not_allowed_where_it_may_find_what_a_rule_denies() {
         for kind in ["deny", "confirm", "ask"] {
             let rule = format!("{kind}; path = \"{pattern}\"");
             let expected = if asks { RuleDecision::Ask } else { RuleDecision::Allow };
-            for tool in ["Grep", "LS", "search_text", "search_files"] {
+            for tool in ["Grep", "LS", "list_directory"] {
                 let decided = searched(&rule, tool, path, "claude");
                 assert_eq!(decided, expected, "{tool} in {path}, {rule}");
             }

@@ -7,12 +7,12 @@ use super::*;
 /// The ways in which tools of other agents are given a command, here `touch made`.
 fn calls() -> Vec<(&'static str, Value)> {
     vec![
-        ("run_terminal_command", json!({"command": "touch made"})),
-        ("terminal", json!({"command": "touch made", "is_input": false})),
-        ("Execute", json!({"command": "touch made", "summary": "x", "riskLevel": "low"})),
-        ("bash", json!({"command": "touch made", "description": "x"})),
-        ("run_commands", json!({"commands": ["ls", "touch made"]})),
-        ("run_commands", json!({"commands": ["touch", "made"]})),
+        ("run_in_terminal", json!({"command": "touch made"})),
+        ("console", json!({"command": "touch made", "is_input": false})),
+        ("Exec", json!({"command": "touch made", "summary": "x", "riskLevel": "low"})),
+        ("sh", json!({"command": "touch made", "description": "x"})),
+        ("run_all", json!({"commands": ["ls", "touch made"]})),
+        ("run_all", json!({"commands": ["touch", "made"]})),
         ("run", json!({"cmd": ["touch", "made"]})),
         ("run", json!({"shell_command": "cd x && touch made"})),
         ("run", json!({"options": {"bashCommand": ["sh", "-c", "touch made"]}})),
@@ -53,9 +53,9 @@ fn a_rule_that_names_commands_allows_none_of_them() {
 fn other_commands_are_not_denied() {
     let deny = ["deny; command = \"touch made\""];
     for (tool, input) in [
-        ("run_terminal_command", json!({"command": "touch other"})),
-        ("run_terminal_command", json!({"command": "echo touch made"})),
-        ("run_commands", json!({"commands": ["touch x", "ls made"]})),
+        ("run_in_terminal", json!({"command": "touch other"})),
+        ("run_in_terminal", json!({"command": "echo touch made"})),
+        ("run_all", json!({"commands": ["touch x", "ls made"]})),
         ("mcp__notes__add", json!({"text": "touch made"})),
         ("mcp__post__send", json!({"zipcode": "touch made"})),
     ] {
@@ -73,7 +73,7 @@ fn rules_about_paths_see_where_a_command_runs() {
         json!({"command": "cat key", "cwd": "/secret"}),
         json!({"commands": ["cd /secret", "cat key"]}),
     ] {
-        assert_eq!(decide(&deny, &act("terminal", &input)), RuleDecision::Deny, "{input}");
+        assert_eq!(decide(&deny, &act("console", &input)), RuleDecision::Deny, "{input}");
     }
 }
 
@@ -89,8 +89,8 @@ fn the_guard_sees_their_commands() {
         json!({"command": "cd .claude; tee settings.json"}),
         json!({"command": "tmux send-keys -t 0 y"}),
     ] {
-        let verdict = policy(&rules(&["allow; tool = \"terminal\""]))
-            .decide(&act("terminal", &input), &now());
+        let verdict =
+            policy(&rules(&["allow; tool = \"console\""])).decide(&act("console", &input), &now());
         assert!(verdict.is_guarded, "{input}: {}", verdict.because);
     }
 }
@@ -136,9 +136,10 @@ fn code_that_uses_tools_is_not_allowed_by_a_rule_for_less() {
     assert_eq!(defaults.decide(&code), None);
 }
 
-/// The tools of an agent that has them are those that the table has for it.
+/// A tool means what the table says for its agent, or for the first agent that has it. A front end may
+/// bring tools of any name to our own runtime: those mean nothing by themselves.
 #[test]
-fn tools_of_other_agents_are_known_by_their_agent() {
+fn tools_of_other_agents_are_known_by_their_names() {
     let rules = ["allow; command = \"touch *\""];
     let of = |agent: &str, input: &Value| {
         let act = Act::of("run_terminal_command", &input.to_string(), "/w", agent, "/home/ada");
@@ -146,7 +147,8 @@ fn tools_of_other_agents_are_known_by_their_agent() {
     };
     let plain = json!({"command": "touch made", "description": "x"});
     assert_eq!(of("grok", &plain), (Class::Run, RuleDecision::Allow));
-    assert_eq!(of("claude", &plain), (Class::Other, RuleDecision::Ask));
+    assert_eq!(of("claude-code", &plain), (Class::Run, RuleDecision::Allow));
+    assert_eq!(of(OWN_AGENT, &plain), (Class::Other, RuleDecision::Ask));
     let more = json!({"command": "touch made", "place": "/elsewhere"});
     assert_eq!(of("grok", &more), (Class::Run, RuleDecision::Ask));
 }
