@@ -174,6 +174,8 @@ fn files_are_attached_by_dropping_and_pasting_them(desk: &Stage, browser: &Brows
     browser.drop_files(".chat-scroll", &[&desk.path("work/plan.txt")]);
     browser.wait_for("the file", "return document.querySelector('[data-file=\"plan.txt\"]')");
     assert_eq!(browser.count(".is-dragging"), 0);
+    browser.drop_files(".chat-scroll", &[&desk.path("work")]);
+    browser.wait_for_text(".toast", "work cannot be attached");
     let permissions = json!({ "permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"] });
     browser.cdp("Browser.grantPermissions", &permissions);
     let copied = browser.run_async(

@@ -1,6 +1,7 @@
 // Where messages are written: text, files that are chosen, dropped or pasted, and the way to stop.
 
 import { html, nothing } from "../vendor/lit-html/lit-html.js";
+import { errorText } from "../transport.js";
 import { icon } from "./icons.js";
 
 /** @typedef {import("../app.js").App} App */
@@ -72,11 +73,16 @@ export class Composer {
   async add(files) {
     for (const file of files) {
       if (!this.#hasRoom(file)) return;
-      const bytes = new Uint8Array(await file.arrayBuffer());
-      let binary = "";
-      for (const byte of bytes) binary += String.fromCharCode(byte);
-      const mime = file.type || "text/plain";
-      this.attach({ name: file.name, mime, data: btoa(binary), size: file.size });
+      try {
+        const bytes = new Uint8Array(await file.arrayBuffer());
+        let binary = "";
+        for (const byte of bytes) binary += String.fromCharCode(byte);
+        const mime = file.type || "text/plain";
+        this.attach({ name: file.name, mime, data: btoa(binary), size: file.size });
+      } catch (error) {
+        // A folder cannot be read, and neither can a file that has changed since it was chosen.
+        this.app.toast(`${file.name} cannot be attached: ${errorText(error)}`);
+      }
     }
   }
 

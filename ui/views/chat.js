@@ -199,7 +199,7 @@ export class ChatView {
     if (chat.runtime === "none") return this.#choose();
     const drag = (/** @type {DragEvent} */ event) => {
       event.preventDefault();
-      this.#isDragging = event.type === "dragover";
+      this.#isDragging = event.type === "dragenter" || event.type === "dragover";
       if (event.type === "drop") this.#composer.add([...(event.dataTransfer?.files ?? [])]);
       app.update();
     };
@@ -209,6 +209,7 @@ export class ChatView {
     };
     return html`<div
       class="chat ${this.#showsList ? "shows-list" : ""} ${this.#isDragging ? "is-dragging" : ""}"
+      @dragenter=${drag}
       @dragover=${drag}
       @dragleave=${drag}
       @drop=${drag}

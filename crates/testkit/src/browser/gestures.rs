@@ -45,9 +45,8 @@ impl Browser {
             &json!([css]),
         );
         let _ = self.run(
-            "window.dragged = new Set();
-            for (const type of ['dragover', 'drop'])
-                addEventListener(type, () => window.dragged.add(type), { capture: true, once: true });",
+            "window.isDragged = false;
+            addEventListener('dragover', () => { window.isDragged = true; }, { once: true });",
             &json!([]),
         );
         let data = json!({ "items": [], "files": files, "dragOperationsMask": 1 });
@@ -55,17 +54,22 @@ impl Browser {
             let event = json!({ "type": kind, "x": place[0], "y": place[1], "data": data });
             self.cdp("Input.dispatchDragEvent", &event);
         };
-        // A browser drops only where the page has already taken what is dragged over it, and a busy
-        // page takes it late.
+        // What is dropped before the page has said that it takes it is opened in a tab of its own.
+        send("dragEnter");
         self.until("the page takes the drag", || {
-            send("dragEnter");
             send("dragOver");
-            (self.run("return window.dragged.has('dragover')", &json!([])) == true).then_some(())
+            self.wait_for_frames();
+            (self.run("return window.isDragged", &json!([])) == true).then_some(())
         });
-        self.until("the page takes the drop", || {
-            send("dragOver");
-            send("drop");
-            (self.run("return window.dragged.has('drop')", &json!([])) == true).then_some(())
-        });
+        send("drop");
+    }
+
+    /// Waits until the page was drawn twice: then what it said of an event has reached the browser.
+    fn wait_for_frames(&self) {
+        let _ = self.run_async(
+            "const [done] = arguments;
+            requestAnimationFrame(() => requestAnimationFrame(() => done(true)));",
+            &json!([]),
+        );
     }
 }
