@@ -13,6 +13,7 @@ use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use callgate_link::random::random_bytes;
 use callgate_link::socket::{self, SocketError};
 use callgate_wire::approval::{ApprovalRequest, ApprovalResponse, MAX_LINE, Malformed, RequestId};
 use callgate_wire::frame::{DecodedLine, LineDecoder};
@@ -180,12 +181,9 @@ pub fn parent() -> Option<OwnedFd> {
 /// Returns a new question id.
 #[must_use]
 pub fn fresh_id() -> RequestId {
-    loop {
-        // The first attempt always succeeds.
-        if let Some(id) = RequestId::parse(&uuid::Uuid::new_v4().to_string()) {
-            return id;
-        }
-    }
+    // A hook starts for each call, so this is one system call, without a look for other sources.
+    let random = random_bytes().unwrap_or_else(|error| panic!("no random bytes: {error}"));
+    RequestId::from_random(random)
 }
 
 /// Asks, and waits for the answer.

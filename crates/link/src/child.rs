@@ -10,12 +10,12 @@ use std::sync::mpsc::{Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::random::random_bytes;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{
     Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, getpid, getppid, kill_process,
     kill_process_group, pidfd_open, pidfd_send_signal, set_parent_process_death_signal, waitid,
 };
-use rustix::rand::{GetRandomFlags, getrandom};
 
 /// The environment variable that marks a child's descendants.
 const MARK: &str = "CALLGATE_LEASH";
@@ -202,9 +202,7 @@ fn has_happened(polled: &PollFd<'_>) -> bool {
 }
 
 fn new_mark() -> io::Result<String> {
-    let mut random = [0; 16];
-    getrandom(&mut random, GetRandomFlags::empty())?;
-    Ok(format!("{:032x}", u128::from_ne_bytes(random)))
+    Ok(format!("{:032x}", u128::from_ne_bytes(random_bytes()?)))
 }
 
 /// Returns a pidfd of every living process with this mark, so that its id cannot be reused.

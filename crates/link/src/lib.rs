@@ -4,7 +4,7 @@
 //! `callgate-wire` from them, blocking ([`blocking`]) and on tokio ([`tokio`]), files that only
 //! their owner can read ([`mod@file`]), hang-ups of many sockets at once ([`hangup`]), child
 //! processes that do not outlive us ([`child`], [`group_guard`]), what the kernel reports about a process
-//! ([`process`]), and locks ([`sync`]).
+//! ([`process`]), random bytes ([`random`]), and locks ([`sync`]).
 
 pub mod blocking;
 pub mod child;
@@ -12,6 +12,7 @@ pub mod file;
 pub mod group_guard;
 pub mod hangup;
 pub mod process;
+pub mod random;
 pub mod socket;
 pub mod sync;
 pub mod tokio;

@@ -21,6 +21,8 @@ use rustix::net::{
 };
 use rustix::process::geteuid;
 
+use crate::random::random_bytes;
+
 /// The longest path of a Unix socket on Linux, without the final NUL.
 const LONGEST_PATH: usize = 107;
 /// The prefix, followed by sixteen hex digits, of a socket's temporary name.
@@ -152,9 +154,8 @@ fn listen_at(path: &Path) -> Result<UnixListener, SocketError> {
 }
 
 fn unfinished_name(path: &Path) -> Result<PathBuf, SocketError> {
-    let mut random = [0; 8];
-    rustix::rand::getrandom(&mut random, rustix::rand::GetRandomFlags::empty())
-        .map_err(|error| SocketError::io("cannot name the socket", path, error))?;
+    let random =
+        random_bytes().map_err(|error| SocketError::io("cannot name the socket", path, error))?;
     let mut name = OsString::from(UNFINISHED_PREFIX);
     name.push(format!("{:016x}", u64::from_ne_bytes(random)));
     Ok(path.with_file_name(name))

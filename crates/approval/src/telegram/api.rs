@@ -111,7 +111,7 @@ impl BotApi {
         limit: Duration,
     ) -> Result<Value, TelegramFault> {
         // The boundary is random, so it does not occur in the content.
-        let boundary = uuid::Uuid::new_v4().simple().to_string();
+        let boundary = crate::asker::fresh_id().to_string();
         let mut body = Vec::new();
         let mut part = |head: &str, content: &str| {
             let head = format!("--{boundary}\r\nContent-Disposition: form-data; {head}\r\n\r\n");

@@ -18,6 +18,15 @@ impl RequestId {
         is_uuid_v4(text.as_bytes()).then(|| Self(text.to_owned()))
     }
 
+    /// Makes an id of random bytes.
+    #[must_use]
+    pub fn from_random(bytes: [u8; 16]) -> Self {
+        let version_and_variant = 0xf000_c000_0000_0000_0000_u128;
+        let bits = u128::from_be_bytes(bytes) & !version_and_variant | 0x4000_8000_0000_0000_0000;
+        let hex = format!("{bits:032x}");
+        Self([&hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]].join("-"))
+    }
+
     /// Reads a field that holds an id.
     pub(crate) fn read(members: &Members, field: &'static str) -> Result<Self, Malformed> {
         const EXPECTED: &str = "a UUID of version 4";
@@ -46,4 +55,19 @@ fn is_uuid_v4(text: &[u8]) -> bool {
             19 => matches!(byte, b'8' | b'9' | b'a' | b'b' | b'A' | b'B'),
             _ => byte.is_ascii_hexdigit(),
         })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_random_id_is_one() {
+        for bytes in [[0; 16], [0xff; 16], *b"0123456789abcdef"] {
+            let id = RequestId::from_random(bytes);
+            assert_eq!(RequestId::parse(id.as_str()), Some(id));
+        }
+        let id = RequestId::from_random(*b"0123456789abcdef");
+        assert_eq!(id.as_str(), "30313233-3435-4637-b839-616263646566");
+    }
 }

@@ -1,7 +1,9 @@
 //! Random codes and tokens, and the hashes of tokens.
 
+use std::io;
+
+use callgate_link::random::random_bytes;
 use callgate_wire::desk::HiddenText;
-use rustix::rand::{GetRandomFlags, getrandom};
 use sha2::{Digest, Sha256};
 
 /// Letters and digits that are not mistaken for each other.
@@ -12,11 +14,11 @@ const CODE: usize = 8;
 const TOKEN: usize = 32;
 
 /// Returns a new pairing code.
-pub(in crate::daemon) fn code() -> rustix::io::Result<HiddenText> {
+pub(in crate::daemon) fn code() -> io::Result<HiddenText> {
     let mut code = String::new();
     while code.len() < CODE {
         // Bytes above the last whole multiple would make some characters likelier than others.
-        let fair = random::<CODE>()?.into_iter().filter(|byte| *byte < 240);
+        let fair = random_bytes::<CODE>()?.into_iter().filter(|byte| *byte < 240);
         code.extend(fair.map(|byte| char::from(ALPHABET[usize::from(byte) % ALPHABET.len()])));
     }
     code.truncate(CODE);
@@ -24,8 +26,8 @@ pub(in crate::daemon) fn code() -> rustix::io::Result<HiddenText> {
 }
 
 /// Returns a new token for a viewer.
-pub(super) fn token() -> rustix::io::Result<HiddenText> {
-    Ok(HiddenText::new(hex(&random::<TOKEN>()?)))
+pub(super) fn token() -> io::Result<HiddenText> {
+    Ok(HiddenText::new(hex(&random_bytes::<TOKEN>()?)))
 }
 
 /// Returns the hash of a token, in hex. A token is too random to be guessed from it.
@@ -47,15 +49,6 @@ pub(super) fn identity(token: &HiddenText, origin: Option<&str>) -> String {
 pub(super) fn hex(bytes: &[u8]) -> String {
     let digit = |half: u8| char::from_digit(u32::from(half), 16).unwrap_or('0');
     bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 0xf)]).collect()
-}
-
-fn random<const N: usize>() -> rustix::io::Result<[u8; N]> {
-    let mut bytes = [0; N];
-    let mut filled = 0;
-    while filled < N {
-        filled += getrandom(&mut bytes[filled..], GetRandomFlags::empty())?;
-    }
-    Ok(bytes)
 }
 
 #[cfg(test)]
