@@ -23,9 +23,7 @@ struct TokenRates {
 /// quarter more than other input, or twice as much if they are kept for an hour.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TokenPrices {
-    /// The price of input.
     pub input: f64,
-    /// The price of output.
     pub output: f64,
     /// The price of input that is read from the cache; a tenth of other input if it is not set.
     pub cached: Option<f64>,
@@ -34,9 +32,7 @@ pub struct TokenPrices {
 /// The configured prices of models.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ModelPrices {
-    /// The prices of these models.
     pub by_model: Vec<(String, TokenPrices)>,
-    /// The prices of all others.
     pub others: Option<TokenPrices>,
 }
 

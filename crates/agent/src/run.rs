@@ -222,7 +222,6 @@ fn run_fault(
 /// A program that a tool of another name runs, with all that the model does not choose.
 pub(crate) struct FixedProgram {
     pub(crate) program: PathBuf,
-    /// Its standard input.
     pub(crate) input: File,
     /// Its time limit, if it is not the default.
     pub(crate) limit: Option<Duration>,

@@ -98,7 +98,6 @@ impl Turn {
         self.calls.result(id)
     }
 
-    /// Begins the turn.
     pub fn begin(&mut self, todo: &mut Vec<TurnAction>) {
         if self.bounds.keeps_unanswered {
             self.keep(true, todo);

@@ -35,9 +35,7 @@ pub const HIDDEN_COULD_RUN: &str = "Part of what is hidden could run.";
 /// text in it is masked and safe to show.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Card {
-    /// The question's id.
     pub id: RequestId,
-    /// What is shown.
     pub shown: QuestionCard,
     /// The word that has to be typed to allow it, if a rule wants that.
     pub confirm: Option<ConfirmWord>,

@@ -52,7 +52,6 @@ pub trait RuleDesk: fmt::Debug + Send + Sync {
 pub struct SavedRules {
     /// How many rules there are now.
     pub count: usize,
-    /// The hash of their text.
     pub hash: String,
 }
 
@@ -75,7 +74,6 @@ pub struct RecordedCall {
     pub input: String,
     /// The folder the agent worked in.
     pub project: String,
-    /// The agent.
     pub agent: String,
 }
 

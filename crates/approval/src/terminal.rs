@@ -40,15 +40,11 @@ const NOWHERE: &str =
 /// A key that a person pressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TerminalKey {
-    /// A character.
     Char(char),
     /// A character of a pasted text: it may be part of a reply, but is not a key.
     Pasted(char),
-    /// Enter.
     Enter,
-    /// Backspace.
     Backspace,
-    /// Escape.
     Escape,
 }
 

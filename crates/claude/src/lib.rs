@@ -17,6 +17,8 @@
 //! }
 //! ```
 
+#![deny(missing_docs)]
+
 mod answer;
 mod ask;
 pub mod blocking;

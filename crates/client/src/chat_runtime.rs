@@ -25,7 +25,6 @@ pub enum ChatError {
     /// The runtime of another folder works on a message.
     #[error("the runtime works on a message in another folder: wait for it, or stop it")]
     Busy,
-    /// The runtime cannot be started.
     #[error("the runtime cannot be started: {0}")]
     NotStarted(ClientError),
     /// The request is not one of the session protocol.

@@ -8,7 +8,6 @@ use callgate_wire::session::{RuntimeReady, SessionReply, SessionRequest};
 
 use crate::ClientError;
 
-/// An event of a request.
 #[derive(Debug, Clone)]
 pub enum RequestEvent {
     /// A reply of the runtime.
@@ -33,7 +32,6 @@ impl RequestEvent {
 pub enum RuntimeState {
     /// It is being started.
     Starting,
-    /// It is ready.
     Ready(Arc<RuntimeReady>),
     /// It has died, could not be started, or had to be ended.
     Died {
@@ -63,7 +61,6 @@ pub struct WatchedEvent {
     /// The number of the item, which continues over all processes. Watching
     /// [after](crate::WatchStart::After) this number continues here.
     pub seq: u64,
-    /// The item.
     pub what: WatchedItem,
 }
 
@@ -75,12 +72,7 @@ pub enum WatchedItem {
     /// A request was sent.
     Asked(Arc<SessionRequest>),
     /// An event of a request.
-    Happened {
-        /// The request's id.
-        id: Arc<str>,
-        /// The event.
-        happened: RequestEvent,
-    },
+    Happened { id: Arc<str>, happened: RequestEvent },
     /// The items between these numbers are no longer kept. Load the conversation to see their
     /// effect.
     Missed {

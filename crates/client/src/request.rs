@@ -28,7 +28,6 @@ impl SentRequest {
         Self { id, queue, handle, cancels: true }
     }
 
-    /// Returns its id.
     #[must_use]
     pub fn id(&self) -> &str {
         &self.id

@@ -37,7 +37,6 @@ impl PrivateFile {
         Ok(held)
     }
 
-    /// Returns its path.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path

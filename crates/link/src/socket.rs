@@ -39,15 +39,12 @@ pub enum SocketError {
          at most: use a shorter folder"
     )]
     PathTooLong {
-        /// The path.
         path: PathBuf,
         /// Its length in bytes.
         length: usize,
     },
-    /// The path exists, and is not a socket.
     #[error("{0} is not a socket; it was left alone: move it away or use another path")]
     NotASocket(PathBuf),
-    /// Another process serves this socket.
     #[error("another process is serving {0}: stop it or use another path")]
     InUse(PathBuf),
     /// The process at the other end runs under another user.
@@ -65,9 +62,7 @@ pub enum SocketError {
     Io {
         /// What was tried, such as "cannot connect to".
         action: &'static str,
-        /// The path.
         path: PathBuf,
-        /// The system's reason.
         source: io::Error,
     },
 }
@@ -81,13 +76,11 @@ impl SocketError {
 /// What there is at a socket path.
 #[derive(Debug, PartialEq, Eq, Clone, Copy)]
 pub enum SocketState {
-    /// Nothing.
     Nothing,
     /// A socket that accepts connections.
     Live,
     /// A socket that nobody serves.
     Dead,
-    /// Something else.
     NotASocket,
 }
 

@@ -4,7 +4,6 @@
 
 use crate::word_list::contains_word;
 
-/// Shells.
 pub const SHELLS: &str = "\
     sh bash zsh dash ksh mksh ash fish csh tcsh rbash pwsh nu";
 

@@ -20,7 +20,6 @@ const OF_A_PROCESS: [&str; 4] = ["/dev/fd", "/dev/stdin", "/dev/stdout", "/dev/s
 /// What is found at a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DiskEntry {
-    /// Nothing.
     Missing,
     /// Something that is not a symbolic link, or that cannot be read.
     Present,

@@ -23,7 +23,6 @@ pub const LARGEST_FILE: usize = 256 * 1024;
 pub const MOST_RULES: usize = 1_000;
 /// The most patterns of one condition.
 pub const MOST_PATTERNS: usize = 256;
-/// The longest pattern.
 pub const LONGEST_PATTERN: usize = 1_024;
 
 /// An error or a warning about a file of rules.
@@ -31,7 +30,6 @@ pub const LONGEST_PATTERN: usize = 1_024;
 pub struct Problem {
     /// How bad it is.
     pub level: RuleProblemLevel,
-    /// The file.
     pub file: String,
     /// The line, from 1.
     pub line: usize,
@@ -59,7 +57,6 @@ pub enum Trust {
     Project,
 }
 
-/// A file of rules.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct RuleFile {
@@ -69,7 +66,6 @@ pub struct RuleFile {
     pub trust: Trust,
     /// The rules that could be read.
     pub rules: Vec<Arc<Rule>>,
-    /// The tests.
     pub tests: Vec<RuleTest>,
     /// What is wrong with it, in the order of the file.
     pub problems: Vec<Problem>,

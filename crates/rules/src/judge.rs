@@ -14,7 +14,6 @@ use crate::policy::{Explanation, Policy, Verdict};
 use crate::rule::RuleDecision;
 use crate::steps;
 
-/// Judges an act.
 #[must_use]
 pub fn judge(policy: &Policy, act: &Act, disk: &dyn Disk, now: &Moment) -> Verdict {
     let judged = || {

@@ -31,11 +31,8 @@ const MOST_SHOWN: usize = 4;
 /// The rule that decided.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RuleName {
-    /// Its name.
     pub name: String,
-    /// Its file.
     pub file: String,
-    /// Its line.
     pub line: usize,
     /// The reason that its author gave.
     pub reason: Option<String>,
@@ -53,7 +50,6 @@ impl RuleName {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Verdict {
-    /// The decision.
     pub decision: RuleDecision,
     /// The rule that decided, if one did.
     pub rule: Option<RuleName>,
@@ -153,7 +149,6 @@ impl Policy {
         self
     }
 
-    /// Returns the rules.
     #[must_use]
     pub fn rules(&self) -> &[Arc<Rule>] {
         &self.rules

@@ -49,9 +49,7 @@ impl NamePattern {
 pub struct Rule {
     /// Its name, unique in its file.
     pub name: String,
-    /// What it decides.
     pub decision: RuleDecision,
-    /// The file it is from.
     pub file: String,
     /// The line in which it begins.
     pub line: usize,

@@ -6,12 +6,9 @@ use crate::judge::judge;
 use crate::moment::Moment;
 use crate::policy::{Policy, Verdict};
 
-/// The result of one test.
 #[derive(Debug, Clone)]
 pub struct RuleTestResult<'a> {
-    /// The test.
     pub test: &'a RuleTest,
-    /// What was decided.
     pub verdict: Verdict,
 }
 

@@ -15,9 +15,7 @@ const FENCE: &str = "````````````````````````````````";
 pub struct CommonmarkCase {
     /// Its number in the specification.
     pub number: usize,
-    /// The text.
     pub markdown: String,
-    /// The text as HTML.
     pub html: String,
 }
 

@@ -47,7 +47,6 @@ impl PrivateEtc {
         self.folder.path().join(name)
     }
 
-    /// Returns the folder itself.
     #[must_use]
     pub fn folder(&self) -> &Path {
         self.folder.path()

@@ -5,11 +5,8 @@ use std::fs;
 /// One process as `/proc/PID/stat` shows it.
 #[derive(Clone, Debug)]
 pub struct ProcessEntry {
-    /// Its id.
     pub pid: u32,
-    /// Its parent.
     pub parent: u32,
-    /// Its process group.
     pub group: u32,
     /// `Z` is a zombie: ended, and nobody has waited for it.
     pub state: char,

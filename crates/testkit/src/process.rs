@@ -152,11 +152,8 @@ fn read_chunks(pipe: &mut impl Read, mut take: impl FnMut(&[u8])) {
 /// this value is dropped, so a leak check belongs before.
 #[derive(Debug)]
 pub struct Finished {
-    /// How it ended.
     pub status: ExitStatus,
-    /// All of its stdout.
     pub stdout: String,
-    /// All of its stderr.
     pub stderr: String,
     group: Group,
 }

@@ -53,19 +53,12 @@ pub enum ResponsesReply {
     /// A text, which ends the turn.
     Text(String),
     /// A call of one of its functions.
-    Call {
-        /// The function.
-        name: String,
-        /// Its arguments.
-        arguments: Value,
-    },
+    Call { name: String, arguments: Value },
     /// A call of a tool of an MCP server, which Codex offers in the server's namespace.
     Tool {
         /// The server's name in the settings.
         server: String,
-        /// The tool.
         name: String,
-        /// Its arguments.
         arguments: Value,
     },
 }

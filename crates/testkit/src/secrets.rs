@@ -8,7 +8,6 @@ use memchr::memmem;
 /// A made-up secret.
 #[derive(Debug, Clone, Copy)]
 pub struct Sample {
-    /// What it is.
     pub name: &'static str,
     /// The secret with what makes it one: `ghp_…`, `https://user:…@host`.
     pub text: &'static str,
@@ -28,7 +27,6 @@ pub fn leak_in(bytes: &[u8]) -> Option<&'static Sample> {
 
 macro_rules! samples {
     ($($known:literal $name:literal: $($before:literal)* [$($random:literal)*] $($after:literal)*;)*) => {
-        /// All samples.
         pub static SAMPLES: &[Sample] = &[$(Sample {
             name: $name,
             text: concat!($($before,)* $($random,)* $($after,)*),

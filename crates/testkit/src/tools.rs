@@ -107,7 +107,6 @@ pub fn tsc() -> Option<Command> {
 /// The TypeScript SDK of one major version: the addresses of its modules, and the Node to run them.
 #[derive(Debug)]
 pub struct TypescriptSdk {
-    /// Node.
     pub node: PathBuf,
     /// The module that has the client.
     pub client: String,

@@ -26,9 +26,7 @@ const LAST_WORDS: &str = "All is well";
 /// An agent that a trial can run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AgentProgram {
-    /// Claude Code.
     Claude,
-    /// Codex.
     Codex,
 }
 
@@ -94,7 +92,6 @@ impl AgentProgram {
 /// How an agent is run.
 #[derive(Clone, Copy, Debug)]
 pub struct TrialMode<'a> {
-    /// The agent.
     pub agent: AgentProgram,
     /// Claude Code's permission mode or Codex's approval policy; empty for its own default.
     /// `bypass` is Codex without approvals and sandbox.
@@ -248,7 +245,6 @@ impl Trial {
         }
     }
 
-    /// Starts the agent.
     #[must_use]
     pub fn start(self) -> RunningTrial {
         let command = match &self.agent {

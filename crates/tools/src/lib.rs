@@ -24,6 +24,8 @@
 //! }
 //! ```
 
+#![deny(missing_docs)]
+
 pub mod bridge;
 mod host;
 pub mod mcp;

@@ -43,12 +43,10 @@ pub struct ApprovalRequest {
     pub tool_input: Box<RawValue>,
     /// The folder the agent works in.
     pub cwd: String,
-    /// The agent's session.
     pub session_id: String,
     /// The permissions that the agent suggests for "always", each unchanged.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub permission_suggestions: Vec<Box<RawValue>>,
-    /// What the request is for.
     #[serde(skip_serializing_if = "RequestKind::is_ask")]
     pub kind: RequestKind,
     /// Which agent asks, such as `claude-code` or `codex`.
@@ -62,9 +60,7 @@ pub struct ApprovalRequest {
 /// The desk's answer to an [`ApprovalRequest`].
 #[derive(Debug, Clone, Serialize)]
 pub struct ApprovalResponse {
-    /// The question's id.
     pub request_id: RequestId,
-    /// What was decided.
     pub decision: Decision,
     /// Why, in words for the agent; used with [`Decision::Deny`] and [`Decision::Ask`].
     pub message: Option<String>,

@@ -10,35 +10,23 @@ use serde_json::{Value, json};
 
 use crate::raw::{Json, Members, NotJson, quoted};
 
-/// A message of the CLI.
 #[derive(Debug)]
 pub enum CliMessage<'a> {
     /// A control request, which waits for [`success`] or [`failure`] with this id.
     Request {
-        /// The id.
         id: Cow<'a, str>,
         /// What is requested, such as `can_use_tool`.
         subtype: Cow<'a, str>,
-        /// The members of the request.
         request: Members<'a>,
     },
     /// The answer to a control request of ours, or why there is none.
-    Answer {
-        /// The request's id.
-        id: Cow<'a, str>,
-        /// The outcome.
-        outcome: Result<Json<'a>, String>,
-    },
+    Answer { id: Cow<'a, str>, outcome: Result<Json<'a>, String> },
     /// The answer to one of the CLI's control requests is not wanted any more.
-    Cancel {
-        /// The request's id.
-        id: Cow<'a, str>,
-    },
+    Cancel { id: Cow<'a, str> },
     /// Anything else: the conversation.
     Message {
         /// The message's type, such as `assistant`.
         kind: Cow<'a, str>,
-        /// Its members.
         message: Members<'a>,
     },
 }

@@ -33,7 +33,6 @@ impl LedgerRuling {
 /// The request in a question's entry. Members that it does not have are empty.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
-#[allow(missing_docs, reason = "they are members of `ApprovalRequest`")]
 pub struct RecordedRequest {
     pub tool_name: String,
     pub tool_input: Option<Box<RawValue>>,

@@ -25,7 +25,6 @@ impl<'a> Json<'a> {
         cut::value(text)
     }
 
-    /// Returns the text.
     #[must_use]
     pub fn get(self) -> &'a str {
         self.0
@@ -119,7 +118,6 @@ impl std::error::Error for NotJson {}
 pub struct Members<'a>(pub Vec<(Cow<'a, str>, Json<'a>)>);
 
 impl<'a> Members<'a> {
-    /// Reads an object.
     pub fn read(text: &'a str) -> Result<Self, NotJson> {
         cut::members(text, None).map(|(members, _)| members)
     }

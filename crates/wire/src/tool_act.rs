@@ -45,21 +45,17 @@ const OWN_PATHS: [&str; 1] = ["path"];
 /// What an agent wants to do.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ToolAct<'a> {
-    /// Run a command.
     Run(RunAct<'a>),
-    /// Read a file.
     Read(FileAct<'a>),
     /// Look through a folder.
     Search(FileAct<'a>),
     /// Write a whole file with this content.
     Write(FileAct<'a>, Option<&'a str>),
-    /// Change a file.
     Edit(FileAct<'a>, EditChange<'a>),
     /// Change files by a patch.
     Patch(PatchAct<'a>),
     /// Fetch a page, or search the web.
     Fetch {
-        /// The address.
         url: Option<&'a str>,
         /// What the agent wants to know about it.
         what: Option<&'a str>,
@@ -72,7 +68,6 @@ pub enum ToolAct<'a> {
     Ask(Vec<&'a str>, Option<&'a str>),
     /// Call, of this MCP server, this tool.
     Mcp(&'a str, &'a str),
-    /// Start a subagent.
     Agent,
     /// Run code that uses tools. Each text in its input could be a command.
     Code(Option<&'a str>),
@@ -83,11 +78,9 @@ pub enum ToolAct<'a> {
 /// A command that an agent wants to run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunAct<'a> {
-    /// How it is run.
     pub shell: ToolShell,
     /// The members that are the command; one, unless the input is unclear.
     pub commands: Vec<&'a Value>,
-    /// The separate arguments.
     pub args: Option<&'a Value>,
     /// The members that are the folder in which it runs.
     pub folders: Vec<&'a Value>,
@@ -123,7 +116,6 @@ pub struct FileAct<'a> {
     pub glob: Option<&'a str>,
 }
 
-/// A change of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EditChange<'a> {
     /// Texts are replaced, in order.
@@ -142,9 +134,7 @@ pub enum EditChange<'a> {
 /// A text that replaces another one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TextChange<'a> {
-    /// The old text.
     pub old: &'a str,
-    /// The new text.
     pub new: &'a str,
     /// Whether every occurrence is replaced.
     pub everywhere: bool,
@@ -365,7 +355,6 @@ fn text<'a>(input: &'a Map<String, Value>, name: &str) -> Option<&'a str> {
     input.get(name)?.as_str()
 }
 
-/// Returns a list of texts.
 #[must_use]
 pub fn texts(list: &Value) -> Option<Vec<&str>> {
     list.as_array()?.iter().map(Value::as_str).collect()

@@ -12,7 +12,6 @@ use super::question::{
 use super::{AskerId, Desk, DeskOutput, DeskStep, Now, record};
 use crate::card::asks_by_itself;
 
-/// The outcome of a check.
 enum CheckOutcome {
     /// A rule or a grant decides.
     Decided { decision: Decision, by: String, grant: Option<Grant> },

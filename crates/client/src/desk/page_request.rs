@@ -5,7 +5,6 @@ use callgate_wire::desk::{DeskCommand, DeskMessage, DeskRequest, Unreadable};
 use super::{DeskClient, DeskReplies};
 use crate::DeskError;
 
-/// A request of a page.
 #[derive(Debug)]
 pub struct PageRequest(DeskRequest);
 
@@ -36,7 +35,6 @@ impl PageRequest {
         )
     }
 
-    /// Sends the request.
     pub async fn send(self, desk: &DeskClient) -> Result<PageReplies, DeskError> {
         let DeskRequest { id, command } = self.0;
         Ok(PageReplies { id, replies: desk.request(command).await? })

@@ -51,14 +51,12 @@ enum SecretsBelow {
     Nothing,
     /// In an object such as `"password": {…}`, only the member called `value` is the secret.
     Value(NameStrength),
-    /// All of them are secrets.
     All(NameStrength),
 }
 
 /// The name of the member whose value is next.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum MemberRole {
-    /// Anything else.
     #[default]
     Other,
     /// `value`

@@ -44,7 +44,6 @@ impl Act {
         self.paths.iter().map(|path| follower.real(path).unwrap_or_else(|| path.clone())).collect()
     }
 
-    /// Follows every path in it.
     pub(crate) fn followed(&self, follower: &PathFollower<'_>) -> FollowedAct {
         let leads = LinkTargets::of(self, follower);
         if follower.is_spent() {

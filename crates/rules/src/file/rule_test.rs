@@ -19,7 +19,6 @@ pub struct RuleTest {
     pub name: String,
     /// The line in which it begins.
     pub line: usize,
-    /// The expected decision.
     pub expect: RuleDecision,
     tool: String,
     input: Value,

@@ -20,7 +20,6 @@ pub(crate) const GAP: char = '\0';
 /// A part of a word.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WordPiece {
-    /// Literal text.
     Text(String),
     /// An unquoted `*`, `?` or `[`.
     Glob(char),

@@ -24,7 +24,6 @@ pub struct Recorded {
 /// What a request was answered from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// The main script.
     Main,
     /// The script of [`super::Messages::conversation`] with this marker.
     Marked(String),
@@ -42,7 +41,6 @@ pub struct ToolResult {
     pub tool_use_id: String,
     /// Whether the client says that the tool failed.
     pub is_error: bool,
-    /// All of its text.
     pub text: String,
 }
 

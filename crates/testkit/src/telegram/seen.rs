@@ -23,7 +23,6 @@ pub struct Seen {
 /// A message of the bot or of a person.
 #[derive(Clone, Debug)]
 pub struct Message {
-    /// The chat.
     pub chat: i64,
     /// Its number in the chat.
     pub id: i64,
@@ -35,7 +34,6 @@ pub struct Message {
     pub past: Vec<Shape>,
     /// Whether clients open the reply field for it.
     pub force_reply: bool,
-    /// The message it replies to.
     pub reply_to: Option<i64>,
     /// The file it carries.
     pub document: Option<Document>,
@@ -57,7 +55,6 @@ pub struct Shape {
 /// An answer to a press.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Toast {
-    /// The callback query.
     pub callback: String,
     /// What it says; may be empty.
     pub text: String,

@@ -7,7 +7,6 @@ use crate::fields::{list, optional};
 use crate::raw::{Json, Members};
 
 words! {
-    /// What a request is for.
     #[derive(Default)]
     pub enum RequestKind {
         /// A question: may this tool be run?

@@ -22,7 +22,6 @@ pub struct FrameDecoder {
 pub struct OversizedFrame {
     /// The size it announced.
     pub size: usize,
-    /// The size allowed.
     pub limit: usize,
 }
 

@@ -34,7 +34,6 @@ pub struct TokenUsage {
     /// Input tokens that were not in the provider's cache.
     #[serde(rename = "inputTokens")]
     pub input: u64,
-    /// Output tokens.
     #[serde(rename = "outputTokens")]
     pub output: u64,
     /// Input tokens read from the provider's cache.

@@ -10,14 +10,11 @@ use ToolShell::{Bare, Folder, Foreign, Program, Typed, Usual};
 pub const OWN_AGENT: &str = "callgate";
 const CLAUDE: &str = "claude-code";
 
-/// What a tool does.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum ToolKind {
-    /// Runs a command.
     Run(ToolShell),
     /// Runs code that can call all other tools of its agent.
     Code,
-    /// Reads a file.
     Read,
     /// Lists the names in a folder, and reads no file there.
     List,
@@ -35,24 +32,19 @@ pub enum ToolKind {
     Patch,
     /// Puts back the files that a turn has changed.
     Undo,
-    /// Fetches a page.
     Fetch,
-    /// Searches the web.
     WebSearch,
-    /// Proposes a plan.
     Plan,
     /// Keeps the agent's list of things to do.
     Todo,
     /// Describes the machine, keeps a list or looks after a command for our own runtime, and touches
     /// nothing else.
     Note,
-    /// Asks the user.
     AskUser,
     /// Asks for a script.
     Script,
     /// Asks for a tool server.
     Elicit,
-    /// Starts a subagent.
     Agent,
     /// Calls a tool of an MCP server.
     Mcp,
