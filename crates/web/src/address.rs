@@ -18,7 +18,6 @@ impl PageAddress {
         Self { port }
     }
 
-    /// Returns the port.
     #[must_use]
     pub fn port(self) -> u16 {
         self.port
