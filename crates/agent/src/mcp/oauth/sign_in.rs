@@ -115,7 +115,6 @@ pub struct FinishedSignIn {
 }
 
 impl FinishedSignIn {
-    /// Returns the sign-in.
     #[must_use]
     pub fn sign_in(&self) -> &ServerSignIn {
         &self.sign_in
