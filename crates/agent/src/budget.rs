@@ -147,7 +147,6 @@ impl Budget {
 
     /// Returns how many tokens an answer may have, given what was spent and reserved, and the price
     /// of a million of its tokens in dollars, if that is known.
-    #[must_use]
     pub fn output_left(&self, spent: &CostTotals, price: Option<f64>) -> u64 {
         let CostTotals { conversation, all, reserved_conversation, reserved_all } = spent;
         let (conversation, all) =
@@ -169,13 +168,11 @@ impl Budget {
     }
 
     /// Returns true if there is any budget in dollars.
-    #[must_use]
     pub fn is_in_dollars(&self) -> bool {
         self.conversation_usd.is_some() || self.day_usd.is_some()
     }
 
     /// Returns true if the spending has to be checked before the model is asked.
-    #[must_use]
     pub fn is_limited(&self) -> bool {
         self.is_in_dollars() || self.conversation_tokens.is_some() || self.day_tokens.is_some()
     }

@@ -278,7 +278,6 @@ callgate_wire::words! {
 
 impl EngineErrorKind {
     /// Returns true if the same request may succeed later.
-    #[must_use]
     pub fn is_passing(self) -> bool {
         !matches!(self, Self::Auth | Self::Refused | Self::TooLong | Self::Nonsense)
     }

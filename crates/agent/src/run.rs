@@ -97,7 +97,6 @@ impl RunSettings {
 }
 
 /// Returns the tool `run_shell_command`.
-#[must_use]
 pub fn tool(settings: RunSettings) -> Arc<dyn AgentTool> {
     let settings = settings.scrubbed();
     let spec = spec(settings.timeout.min(settings.max_timeout), settings.max_timeout);

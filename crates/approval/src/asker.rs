@@ -161,13 +161,11 @@ fn timespec(time: Duration) -> Timespec {
 
 /// Returns a pidfd of the process that started us. The kernel's death signal would not do: it is
 /// sent when the *thread* that started us ends.
-#[must_use]
 pub fn parent() -> Option<OwnedFd> {
     getppid().and_then(|parent| pidfd_open(parent, PidfdFlags::empty()).ok())
 }
 
 /// Returns a new question id.
-#[must_use]
 pub fn fresh_id() -> RequestId {
     loop {
         // The first attempt always succeeds.

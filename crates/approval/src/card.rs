@@ -135,7 +135,6 @@ impl Card {
 
     /// Returns how long the question waits and until when, in UTC, since the reader's time zone is
     /// unknown.
-    #[must_use]
     pub fn deadline(&self) -> String {
         let InboxRow { asked_ms, until_ms, .. } = self.row;
         let seconds = (until_ms - asked_ms).max(0) / 1000;
@@ -151,7 +150,6 @@ impl Card {
     }
 
     /// Returns the beginning of the session's name, by which people tell sessions apart.
-    #[must_use]
     pub fn short_session(&self) -> &str {
         text::cut(&self.row.session, SHORT_SESSION, Measure::Utf16)
     }

@@ -151,7 +151,6 @@ impl DeskHandle {
     /// Makes a code for a page, for the person of this name at the desk's own terminal. Returns it
     /// with its lifetime once it is recorded, or `None` if it cannot be made. For a thread without
     /// a runtime.
-    #[must_use]
     pub fn blocking_page_code(&self, name: &str) -> Option<(HiddenText, Duration)> {
         let secret = secrets::code().ok()?;
         let who = Person { place: PersonPlace::Terminal, name: name.to_owned() };

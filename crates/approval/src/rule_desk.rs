@@ -57,7 +57,6 @@ pub struct SavedRules {
 
 impl SavedRules {
     /// Returns what was done, in words for a person.
-    #[must_use]
     pub fn summary(&self) -> String {
         let (count, name) = (self.count, if self.count == 1 { "rule" } else { "rules" });
         let hash = self.hash.get(..8).unwrap_or(&self.hash);
@@ -92,7 +91,6 @@ impl<'a> WorkMonitor<'a> {
     }
 
     /// Returns true if nobody wants the result any more.
-    #[must_use]
     pub fn is_cancelled(&self) -> bool {
         self.cancelled.load(Ordering::Relaxed)
     }

@@ -237,7 +237,6 @@ impl Terminal {
 
     /// Returns true if the letter keys that answer no question may do something else: nobody types a
     /// reply or chooses among answers.
-    #[must_use]
     pub fn is_free(&self) -> bool {
         let has_pickers = |first: &WaitingCard| !first.card.pickers.is_empty();
         self.typing.is_none() && !self.waiting.front().is_some_and(has_pickers)

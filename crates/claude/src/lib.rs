@@ -18,6 +18,7 @@
 //! ```
 
 #![deny(missing_docs)]
+#![warn(clippy::must_use_candidate)]
 
 mod answer;
 mod ask;

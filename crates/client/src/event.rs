@@ -18,7 +18,6 @@ pub enum RequestEvent {
 
 impl RequestEvent {
     /// Returns true if this is the last event of its request.
-    #[must_use]
     pub fn is_end(&self) -> bool {
         match self {
             Self::Said(reply) => reply.event.is_end(),

@@ -37,7 +37,6 @@ impl ProcessStat {
     }
 
     /// Returns true if it may read from its terminal. A background process that does so is stopped.
-    #[must_use]
     pub fn is_in_foreground(self) -> bool {
         self.foreground == Some(self.group)
     }

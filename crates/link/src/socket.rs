@@ -125,7 +125,6 @@ pub fn serve(path: &Path) -> Result<UnixListener, SocketError> {
 
 /// Returns the id of the process that serves `path`; `None` if nobody does, or if it lives in
 /// another process namespace.
-#[must_use]
 pub fn server_process(path: &Path) -> Option<u32> {
     let server = socket_peercred(dial(path).ok()?).ok()?;
     u32::try_from(server.pid.as_raw_nonzero().get()).ok()
@@ -181,7 +180,6 @@ pub fn remove_if_dead(path: &Path) -> bool {
 }
 
 /// Returns true if `path` is a socket of ours that nobody serves.
-#[must_use]
 pub fn is_dead(path: &Path) -> bool {
     let is_ours = fs::symlink_metadata(path).is_ok_and(|metadata| {
         metadata.uid() == geteuid().as_raw() && metadata.file_type().is_socket()

@@ -181,7 +181,6 @@ impl Act {
     }
 
     /// Returns the simple commands, if the command line was fully understood.
-    #[must_use]
     pub fn commands(&self) -> Option<&[ShellCommand]> {
         let script = self.script.as_ref()?;
         (self.unsure.is_none() && script.is_clear()).then_some(script.commands.as_slice())
@@ -193,7 +192,6 @@ impl Act {
     }
 
     /// Returns why nothing may allow this by itself, if something forbids it.
-    #[must_use]
     pub fn doubts(&self) -> Option<String> {
         if let Some(reason) = self.unsure {
             return Some(reason.to_owned());

@@ -65,7 +65,6 @@ impl Disk for NoLinks {
 
 /// Follows an absolute path to its target: without `.`, `..` and symbolic links. The part that
 /// does not exist yet is taken as written. Returns `None` if its links form a loop.
-#[must_use]
 pub fn real(path: &str, disk: &dyn Disk) -> Option<String> {
     PathFollower::new(disk).real(path)
 }

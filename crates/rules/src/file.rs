@@ -98,13 +98,11 @@ impl RuleFile {
     }
 
     /// Returns true if the file has errors, so that its meaning is uncertain.
-    #[must_use]
     pub fn has_errors(&self) -> bool {
         self.problems.iter().any(|problem| problem.level == RuleProblemLevel::Error)
     }
 
     /// Returns all problems, including rules that have expired at this moment.
-    #[must_use]
     pub fn check(&self, moment: &Moment) -> Vec<Problem> {
         let expired = self.rules.iter().filter(|rule| rule.is_over(moment)).map(|rule| Problem {
             level: RuleProblemLevel::Warning,

@@ -40,7 +40,6 @@ pub struct RuleName {
 
 impl RuleName {
     /// Returns the rule as it is shown: `` `builds` (rules.toml:3) ``.
-    #[must_use]
     pub fn shown(&self) -> String {
         shown_rule(&self.name, &self.file, self.line)
     }
@@ -149,13 +148,11 @@ impl Policy {
         self
     }
 
-    #[must_use]
     pub fn rules(&self) -> &[Arc<Rule>] {
         &self.rules
     }
 
     /// Returns true if a rule applies only at some times.
-    #[must_use]
     pub fn depends_on_time(&self) -> bool {
         self.rules.iter().any(|rule| rule.depends_on_time())
     }

@@ -83,7 +83,6 @@ pub(crate) type RuleFit = Result<String, String>;
 
 impl Rule {
     /// Returns the rule as it is shown: `` `builds` (rules.toml:3) ``.
-    #[must_use]
     pub fn shown(&self) -> String {
         shown_rule(&self.name, &self.file, self.line)
     }
@@ -94,7 +93,6 @@ impl Rule {
     }
 
     /// Returns true if it has expired.
-    #[must_use]
     pub fn is_over(&self, moment: &Moment) -> bool {
         self.until.is_some_and(|until| until.is_over(moment))
     }

@@ -14,7 +14,6 @@ pub struct RuleTestResult<'a> {
 
 impl RuleTestResult<'_> {
     /// Returns true if the expected decision was made.
-    #[must_use]
     pub fn is_passed(&self) -> bool {
         self.verdict.decision == self.test.expect
     }
@@ -22,7 +21,6 @@ impl RuleTestResult<'_> {
 
 /// Runs tests for a user with this home who works in this project at this time. A test may name
 /// another project or time.
-#[must_use]
 pub fn run_tests<'a>(
     policy: &Policy,
     tests: &'a [RuleTest],

@@ -54,7 +54,6 @@ struct TriedRule {
 /// Suggests rules for calls that people allowed, to be added to a policy, the one that saves most
 /// first. `go_on` is called now and then with how much is done of how much; returns `None` if it
 /// returned false.
-#[must_use]
 pub fn suggest(
     policy: &Policy,
     guarded: &Guarded,

@@ -42,13 +42,11 @@ pub struct LedgerEntry {
 
 impl LedgerEntry {
     /// Returns what the entry records.
-    #[must_use]
     pub fn event(&self) -> LedgerEvent {
         LedgerEvent::read(&self.kind, &self.body).0
     }
 
     /// Returns true if the entry is of this kind, whether or not its body can be read.
-    #[must_use]
     pub fn is(&self, kind: LedgerKind) -> bool {
         self.kind == kind.name()
     }

@@ -133,7 +133,6 @@ pub enum ChainFault {
 impl StoreError {
     /// Returns true if the file cannot be made or written where it should be, as in a home that is
     /// read-only.
-    #[must_use]
     pub fn is_unwritable(&self) -> bool {
         match self {
             Self::ReadOnly(_) => true,

@@ -25,6 +25,7 @@
 //! ```
 
 #![deny(missing_docs)]
+#![warn(clippy::must_use_candidate)]
 
 pub mod bridge;
 mod host;

@@ -90,7 +90,6 @@ impl PageHost {
     }
 
     /// Returns the page's address.
-    #[must_use]
     pub fn address(&self) -> PageAddress {
         self.address
     }

@@ -102,25 +102,21 @@ words! {
 
 impl ApprovalRequest {
     /// Returns the agent's name of the event that led to this request, if it is known.
-    #[must_use]
     pub fn event(&self) -> Option<&str> {
         self.context.as_ref()?.event.as_deref()
     }
 
     /// Returns the permission mode in which the agent runs, if it is known.
-    #[must_use]
     pub fn mode(&self) -> Option<&str> {
         self.context.as_ref()?.mode.as_deref()
     }
 
     /// Returns true if the agent's last words may follow the request.
-    #[must_use]
     pub fn words_follow(&self) -> bool {
         self.context.as_ref().is_some_and(|context| context.words_follow == Some(true))
     }
 
     /// Returns true if an answer to this request may carry `extra`.
-    #[must_use]
     pub fn takes(&self, extra: AnswerExtra) -> bool {
         let takes = self.context.as_ref().and_then(|context| context.takes.as_ref());
         takes.map_or(extra == AnswerExtra::Always, |takes| takes.contains(&extra))
@@ -145,7 +141,6 @@ impl ApprovalRequest {
     }
 
     /// Returns the request as one line, its newline included.
-    #[must_use]
     pub fn to_line(&self) -> Vec<u8> {
         one_line(self)
     }
@@ -185,7 +180,6 @@ impl ApprovalResponse {
     }
 
     /// Returns the response as one line, its newline included.
-    #[must_use]
     pub fn to_line(&self) -> Vec<u8> {
         one_line(self)
     }

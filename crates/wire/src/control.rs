@@ -64,7 +64,6 @@ impl<'a> CliMessage<'a> {
 }
 
 /// Returns a control request as a line. `request` has a `subtype` and what belongs to it.
-#[must_use]
 pub fn request(id: &str, request: &Value) -> String {
     let line = json!({"type": "control_request", "request_id": id, "request": request});
     format!("{line}\n")
@@ -73,7 +72,6 @@ pub fn request(id: &str, request: &Value) -> String {
 /// Writes what the user says: a string, or a list of content blocks. A verbatim message reaches
 /// the model as it is (CLI 2.1.248 and later); in any other the CLI reads the files behind `@path`
 /// and runs what begins with a slash.
-#[must_use]
 pub fn user_message(content: &Value, id: &str, is_verbatim: bool) -> String {
     let mut line = json!({
         "type": "user",
@@ -89,7 +87,6 @@ pub fn user_message(content: &Value, id: &str, is_verbatim: bool) -> String {
 }
 
 /// Answers a control request of the CLI; `response` is JSON text on one line.
-#[must_use]
 pub fn success(id: &str, response: &str) -> String {
     let id = quoted(id);
     format!(
@@ -98,7 +95,6 @@ pub fn success(id: &str, response: &str) -> String {
 }
 
 /// Refuses a control request of the CLI.
-#[must_use]
 pub fn failure(id: &str, error: &str) -> String {
     let response = json!({"subtype": "error", "request_id": id, "error": error});
     format!("{}\n", json!({"type": "control_response", "response": response}))

@@ -211,7 +211,6 @@ impl<'a> RunAct<'a> {
     }
 
     /// Returns the command, or `None` if the input gives more or less than one.
-    #[must_use]
     pub fn words(&self) -> Option<GivenCommand<'a>> {
         let [command] = self.commands[..] else { return None };
         let is_program = self.shell == ToolShell::Program;
@@ -228,7 +227,6 @@ impl<'a> RunAct<'a> {
     }
 
     /// Returns the patch that words without a shell apply, if they do. Codex takes it from them.
-    #[must_use]
     pub fn patch(&self) -> Option<PatchAct<'a>> {
         let GivenCommand::Words(words) = self.words()? else { return None };
         match words[..] {
@@ -269,7 +267,6 @@ impl<'a> FileAct<'a> {
     }
 
     /// Returns the path, or `None` if the input names more or less than one.
-    #[must_use]
     pub fn path(&self) -> Option<&'a str> {
         match (&self.named[..], self.others.is_empty() && !self.is_odd) {
             ([path], true) => Some(path),
@@ -334,7 +331,6 @@ impl<'a> TextChange<'a> {
 
 /// Returns the steps of the plan that an agent keeps, if the input is one: of our own runtime, of
 /// Claude Code or of Codex. An input with more than that is not understood.
-#[must_use]
 pub fn todo_items(input: &Map<String, Value>) -> Option<Vec<TodoItem>> {
     const NAMES: [(&str, &str); 3] = [("items", "text"), ("todos", "content"), ("plan", "step")];
     let (list, name) = NAMES.into_iter().find(|(list, _)| has_only(input, &[*list]))?;
@@ -355,7 +351,6 @@ fn text<'a>(input: &'a Map<String, Value>, name: &str) -> Option<&'a str> {
     input.get(name)?.as_str()
 }
 
-#[must_use]
 pub fn texts(list: &Value) -> Option<Vec<&str>> {
     list.as_array()?.iter().map(Value::as_str).collect()
 }

@@ -155,7 +155,6 @@ impl<'a> HostResponse<'a> {
     }
 
     /// Returns the message as JSON text.
-    #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         match self {
             Self::Result(result) => format!(r#"{{"result":{result}}}"#).into_bytes(),
@@ -202,7 +201,6 @@ impl CallFrame {
     }
 
     /// Returns the size of the whole request with arguments of `arguments` bytes.
-    #[must_use]
     pub fn size(&self, arguments: usize) -> usize {
         self.head.len() + arguments + self.tail.len()
     }

@@ -160,7 +160,6 @@ impl McpServerSettings {
     }
 
     /// Returns the unknown member of a description, if there is one.
-    #[must_use]
     pub fn unknown_member(form: &Value) -> Option<&str> {
         let members = form.as_object()?.keys().map(String::as_str);
         members.into_iter().find(|member| !MEMBERS.contains(member))

@@ -217,7 +217,6 @@ impl Desk {
 
 /// Returns who can ask a person about a check. Claude Code guards its own settings itself, but in
 /// these two modes it leaves that to a classifier and shows no dialog.
-#[must_use]
 pub fn asks_of(request: &ApprovalRequest, is_guarded: bool) -> Prompter {
     let Some(context) = &request.context else { return Prompter::Desk };
     match context.mode.as_deref() {

@@ -37,7 +37,6 @@ pub enum Ruling {
 
 impl Ruling {
     /// Returns why, if a rule says so.
-    #[must_use]
     pub fn because(&self) -> Option<&str> {
         match self {
             Self::Ask { because, .. } => because.as_deref(),

@@ -23,7 +23,6 @@ impl PageRequest {
 
     /// Returns true for what a page may ask. Keys and codes are not made by pages, and entries have
     /// a stream of their own.
-    #[must_use]
     pub fn is_allowed(&self) -> bool {
         !matches!(
             self.0.command,

@@ -38,7 +38,6 @@ pub(crate) enum FollowedAct {
 impl Act {
     /// Returns where the paths that it names lead, in their order; not those of a command. A path
     /// whose links lead in circles leads nowhere and is left as it is.
-    #[must_use]
     pub fn places(&self, disk: &dyn Disk) -> Vec<String> {
         let follower = PathFollower::new(disk);
         self.paths.iter().map(|path| follower.real(path).unwrap_or_else(|| path.clone())).collect()

@@ -40,7 +40,6 @@ pub struct Backtest {
 
 impl Backtest {
     /// Returns how many acts would have got this decision.
-    #[must_use]
     pub fn count(&self, decision: RuleDecision) -> usize {
         self.would[decision as usize]
     }

@@ -60,7 +60,6 @@ pub struct ConversationState {
 
 impl ConversationState {
     /// Returns true if something was shown of a round that is not finished.
-    #[must_use]
     pub fn has_fragments(&self) -> bool {
         self.has_fragments
     }

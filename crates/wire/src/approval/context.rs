@@ -50,7 +50,6 @@ impl RequestKind {
     }
 
     /// Returns true if the desk answers a request of this kind.
-    #[must_use]
     pub fn is_answered(self) -> bool {
         matches!(self, Self::Ask | Self::Check)
     }

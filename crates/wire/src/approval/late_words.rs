@@ -27,7 +27,6 @@ impl LateWords {
     }
 
     /// Returns the words as one line, its newline included.
-    #[must_use]
     pub fn to_line(&self) -> Vec<u8> {
         one_line(self)
     }

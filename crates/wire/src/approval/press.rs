@@ -75,7 +75,6 @@ impl Callback {
     }
 
     /// Returns the callback data, which is never longer than [`MAX_CALLBACK`].
-    #[must_use]
     pub fn to_data(&self) -> String {
         format!("{}:{}", self.request_id, self.action)
     }

@@ -25,7 +25,6 @@ impl RequestId {
         Self::parse(&text).ok_or(Malformed::wrong(field, EXPECTED))
     }
 
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }

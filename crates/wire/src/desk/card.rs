@@ -118,7 +118,6 @@ pub enum CardContent {
 
 impl QuestionCard {
     /// Returns what the agent does, after its name, such as "wants to run a command".
-    #[must_use]
     pub fn wants(&self) -> String {
         let mut deed = self.row.deed.chars();
         match &self.body {
@@ -136,7 +135,6 @@ impl QuestionCard {
 
 impl CardContent {
     /// Returns the file, if it is about one.
-    #[must_use]
     pub fn path(&self) -> Option<&str> {
         match self {
             Self::Read { path, .. }
@@ -148,7 +146,6 @@ impl CardContent {
     }
 
     /// Returns the command, if it runs one.
-    #[must_use]
     pub fn command(&self) -> String {
         match self {
             Self::Command { segments, .. } => {
@@ -160,7 +157,6 @@ impl CardContent {
 
     /// Returns what the tool would do as plain text: changes as diffs, everything else as it is.
     /// The path of a single file is not in it.
-    #[must_use]
     pub fn text(&self) -> String {
         let with = |text: &str, note: &Option<String>| match note {
             Some(note) => format!("{text}\n# {}", note.lines().collect::<Vec<_>>().join(" ")),
@@ -187,7 +183,6 @@ impl CardContent {
 
 impl PatchedFile {
     /// Returns what happens to which file.
-    #[must_use]
     pub fn heading(&self) -> String {
         let Self { operation, path, moved_to, .. } = self;
         let does = match operation {

@@ -63,7 +63,6 @@ pub struct WatchedEntry {
 
 impl WatchedEntry {
     /// Returns what the entry records.
-    #[must_use]
     pub fn event(&self) -> LedgerEvent {
         LedgerEvent::read(&self.kind, self.body.get()).0
     }
@@ -107,7 +106,6 @@ impl DeskMessage {
     }
 
     /// Returns the message as one line, its newline included.
-    #[must_use]
     pub fn to_line(&self) -> Vec<u8> {
         one_line(self)
     }

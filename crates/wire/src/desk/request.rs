@@ -173,7 +173,6 @@ impl DeskRequest {
     }
 
     /// Returns the request as one line, its newline included.
-    #[must_use]
     pub fn to_line(&self) -> Vec<u8> {
         one_line(self)
     }

@@ -101,7 +101,6 @@ impl FrameDecoder {
     }
 
     /// Returns how many bytes have arrived and not been taken.
-    #[must_use]
     pub fn buffered(&self) -> usize {
         self.buffer.pending().len()
     }

@@ -112,7 +112,6 @@ macro_rules! ledger_kinds {
             }
 
             /// Returns the name of the kind.
-            #[must_use]
             pub fn kind(&self) -> &str {
                 match self {
                     $($(Self::$event(_))|+ => $name,)*
@@ -121,7 +120,6 @@ macro_rules! ledger_kinds {
             }
 
             /// Returns the body of the entry, one JSON object, with `rest` at its end.
-            #[must_use]
             pub fn body(&self, rest: &Members<'_>) -> String {
                 match self {
                     $($(Self::$event(body) => body.written(rest),)+)*

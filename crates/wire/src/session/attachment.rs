@@ -33,7 +33,6 @@ pub enum Attachment {
 
 impl Attachment {
     /// Returns true if the content of the file is part of the message.
-    #[must_use]
     pub fn is_inline(&self) -> bool {
         matches!(self, Self::Inline { .. })
     }

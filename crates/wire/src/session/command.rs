@@ -207,7 +207,6 @@ impl LoadAs {
 
 impl SessionCommand {
     /// Returns its name in the protocol.
-    #[must_use]
     pub fn kind(&self) -> &'static str {
         match self {
             Self::UserMessage(_) => "user_message",
@@ -241,7 +240,6 @@ impl SessionCommand {
     }
 
     /// Returns true if it is only served after `hello`. `hello` itself is not an extension.
-    #[must_use]
     pub fn is_extension(&self) -> bool {
         !matches!(
             self,
@@ -251,7 +249,6 @@ impl SessionCommand {
 
     /// Returns the capability that a runtime needs to understand it, in addition to
     /// [`hello`](capability::HELLO), which all [extensions](Self::is_extension) need.
-    #[must_use]
     pub fn capability(&self) -> Option<&'static str> {
         match self {
             Self::UserMessage(said) | Self::EditLast(said)
@@ -280,7 +277,6 @@ impl SessionCommand {
     }
 
     /// Returns the id of its conversation, from its own field or from `metadata.conversationId`.
-    #[must_use]
     pub fn conversation_id(&self) -> Option<String> {
         match self {
             Self::UserMessage(said) | Self::EditLast(said) => said.conversation_id(),

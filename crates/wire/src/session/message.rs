@@ -64,7 +64,6 @@ impl UserMessage {
     }
 
     /// Returns the conversation that the message belongs to, if it names one.
-    #[must_use]
     pub fn conversation_id(&self) -> Option<String> {
         of_metadata(self.metadata.as_deref()).ok().flatten()
     }

@@ -69,7 +69,6 @@ impl SessionResponse {
     }
 
     /// Returns the response as one line, its newline included.
-    #[must_use]
     pub fn to_line(&self) -> Vec<u8> {
         match self {
             Self::Ready(ready) => one_line(ready),

@@ -46,14 +46,12 @@ pub struct TokenUsage {
 
 impl TokenUsage {
     /// Returns the input tokens, cached or not.
-    #[must_use]
     pub fn all_input(self) -> u64 {
         self.input + self.cache_read + self.cache_write
     }
 
     /// Returns the share of the input tokens that were read from the cache, from 0 to 1; `None` if
     /// there are none.
-    #[must_use]
     #[allow(clippy::cast_precision_loss, reason = "a share needs no more than three digits")]
     pub fn cached_share(self) -> Option<f64> {
         let all = self.all_input();

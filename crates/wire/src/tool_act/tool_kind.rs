@@ -243,37 +243,31 @@ impl ToolKind {
     }
 
     /// Returns true if it asks a person something, which is answered with more than yes or no.
-    #[must_use]
     pub fn asks_a_person(self) -> bool {
         matches!(self, AskUser | Script | Elicit)
     }
 
     /// Returns true if it changes files.
-    #[must_use]
     pub fn changes_files(self) -> bool {
         matches!(self, Write | Edit | Notebook | Patch | Undo)
     }
 
     /// Returns true if it reads or changes files, or looks through folders.
-    #[must_use]
     pub fn is_about_files(self) -> bool {
         self.changes_files() || matches!(self, Read | List | Find | Search)
     }
 
     /// Returns true if the table has this tool for this agent.
-    #[must_use]
     pub fn is_tool_of(agent: &str, tool: &str) -> bool {
         Self::table().any(|line| (line.0, line.1) == (agent, tool))
     }
 
     /// Returns what a call of a tool of this name does, in words for a person.
-    #[must_use]
     pub fn deed(self, tool: &str) -> String {
         self.words().map_or_else(|| format!("Use {}", named(tool)), |(deed, _)| deed.to_owned())
     }
 
     /// Returns what a call of a tool of this name has done when it has succeeded.
-    #[must_use]
     pub fn did(self, tool: &str) -> String {
         self.words().map_or_else(|| format!("Used {}", named(tool)), |(_, did)| did.to_owned())
     }
@@ -310,7 +304,6 @@ fn named(tool: &str) -> &str {
 }
 
 /// Returns the MCP server and its tool that a name consists of.
-#[must_use]
 pub fn server_and_tool(name: &str) -> Option<(&str, &str)> {
     name.strip_prefix("mcp__")?.split_once("__")
 }
