@@ -43,7 +43,6 @@ impl Group {
     }
 
     /// Returns the process id, which is the group id too.
-    #[must_use]
     pub fn pid(&self) -> u32 {
         self.child.id()
     }
@@ -175,7 +174,6 @@ impl Finished {
 
 /// Runs `command` to its end with an empty stdin. After `limit` its whole group is killed and
 /// the test fails with what it wrote.
-#[must_use]
 pub fn run(mut command: Command, limit: Duration) -> Finished {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut group = Group::spawn(command);
@@ -233,7 +231,6 @@ impl Piped {
     }
 
     /// Returns the child's process id.
-    #[must_use]
     pub fn pid(&self) -> u32 {
         self.group.pid()
     }
@@ -305,7 +302,6 @@ impl Piped {
     }
 
     /// Returns what the process wrote to stderr so far; all of it after [`Piped::wait_exit`].
-    #[must_use]
     pub fn stderr(&self) -> String {
         self.stderr.text()
     }

@@ -121,13 +121,11 @@ impl Responses {
     }
 
     /// Returns the base address for a client's settings.
-    #[must_use]
     pub fn url(&self) -> String {
         format!("http://{}/v1", self.server.address())
     }
 
     /// Returns how many turns of the script were asked for.
-    #[must_use]
     pub fn played(&self) -> usize {
         self.state.inner.lock().unwrap().played
     }
@@ -145,7 +143,6 @@ impl Responses {
     }
 
     /// Returns what the model was told of each of its calls, in order.
-    #[must_use]
     pub fn outputs(&self) -> Vec<String> {
         let inner = self.state.inner.lock().unwrap();
         let items = inner.requests.last().and_then(|request| request["input"].as_array());

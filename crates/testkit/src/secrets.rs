@@ -18,7 +18,6 @@ pub struct Sample {
 }
 
 /// Returns the first sample of which eight bytes in a row of the random part are in `bytes`.
-#[must_use]
 pub fn leak_in(bytes: &[u8]) -> Option<&'static Sample> {
     SAMPLES.iter().find(|sample| {
         sample.random.as_bytes().windows(8).any(|window| memmem::find(bytes, window).is_some())

@@ -32,7 +32,6 @@ pub enum AgentProgram {
 
 impl AgentProgram {
     /// Its name on callgate's command lines.
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             Self::Claude => "claude",
@@ -42,7 +41,6 @@ impl AgentProgram {
 
     /// Returns the pinned program. Where it is absent the reason is printed; with `CI=true` that
     /// fails.
-    #[must_use]
     pub fn find(self) -> Option<PathBuf> {
         match self {
             Self::Claude => Claude::find(),
@@ -192,7 +190,6 @@ impl Trial {
 
     /// Returns the environment for `callgate install` and `callgate doctor`: the agent's home and
     /// settings, and the agent first on PATH.
-    #[must_use]
     pub fn environment(&self) -> Vec<(OsString, OsString)> {
         let (environment, wanted) = match &self.agent {
             Agent::Claude(claude, _) => (claude.environment(), "CLAUDE_CONFIG_DIR"),
@@ -226,7 +223,6 @@ impl Trial {
     }
 
     /// Returns the home folder of the agent.
-    #[must_use]
     pub fn home(&self) -> PathBuf {
         let environment = match &self.agent {
             Agent::Claude(claude, _) => claude.environment(),
@@ -237,7 +233,6 @@ impl Trial {
     }
 
     /// Returns the folder that the agent works in.
-    #[must_use]
     pub fn work(&self) -> PathBuf {
         match &self.agent {
             Agent::Claude(claude, _) => claude.work(),
@@ -245,7 +240,6 @@ impl Trial {
         }
     }
 
-    #[must_use]
     pub fn start(self) -> RunningTrial {
         let command = match &self.agent {
             Agent::Claude(claude, _) => claude.command(),

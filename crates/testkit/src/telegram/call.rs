@@ -13,7 +13,6 @@ pub struct BotCall {
 
 impl BotCall {
     /// Returns the chat that the call names.
-    #[must_use]
     pub fn chat(&self) -> Option<i64> {
         self.params.get("chat_id").and_then(Value::as_i64)
     }
