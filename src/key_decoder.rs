@@ -8,7 +8,6 @@ const LONGEST_SEQUENCE: usize = 8;
 /// A key that was pressed, or a character that was pasted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum KeyStroke {
-    /// A character.
     Char(char),
     /// A character of a pasted text: a line end, a tab, or one that is no control character.
     Pasted(char),
@@ -18,39 +17,28 @@ pub(crate) enum KeyStroke {
     Ctrl(char),
     /// A character together with Alt.
     Alt(char),
-    /// Enter.
     Enter,
     /// Ctrl-J, or Enter in a terminal that translates it.
     LineFeed,
     /// Enter together with Alt or Shift.
     ModifiedEnter,
-    /// Backspace.
     Backspace,
     /// Backspace together with Alt.
     AltBackspace,
-    /// Delete.
     Delete,
-    /// Tab.
     Tab,
     /// Tab together with Shift.
     BackTab,
-    /// Escape.
     Escape,
-    /// Up.
     Up,
-    /// Down.
     Down,
-    /// Left.
     Left,
-    /// Right.
     Right,
     /// Left together with Ctrl or Alt.
     WordLeft,
     /// Right together with Ctrl or Alt.
     WordRight,
-    /// Home.
     Home,
-    /// End.
     End,
 }
 

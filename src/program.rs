@@ -56,10 +56,8 @@ pub(crate) fn feed(
     printed(child.stdout.take(), most)
 }
 
-/// A program that has ended.
 #[derive(Debug)]
 pub(crate) struct EndedProgram {
-    /// How it ended.
     pub(crate) status: ExitStatus,
     /// What it printed.
     pub(crate) stdout: String,

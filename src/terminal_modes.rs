@@ -33,7 +33,6 @@ pub(crate) fn has_terminal() -> bool {
     io::stdin().is_terminal() && io::stdout().is_terminal() && is_in_foreground()
 }
 
-/// Who has the terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TerminalHolder {
     /// This program, which gets single keys.

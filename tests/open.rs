@@ -7,45 +7,43 @@ use std::io::{Read, Write};
 use std::net::{Ipv4Addr, TcpStream};
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use callgate_testkit::process::{DEADLINE, Finished, run};
+use callgate_testkit::script::write_program;
 use callgate_testkit::terminal::Terminal;
-use tempfile::TempDir;
+use callgate_testkit::test_home::TestHome;
+use callgate_testkit::until::until_or;
 
 const CALLGATE: &str = env!("CARGO_BIN_EXE_callgate");
 
 struct Home {
-    folder: TempDir,
+    home: TestHome,
 }
 
 impl Home {
     fn new() -> Self {
-        let home = Self { folder: tempfile::tempdir().unwrap() };
-        fs::create_dir(home.path("bin")).unwrap();
+        let home = TestHome::new();
         // It stands in for the desktop's: it notes what it is to open.
-        let opener = format!("#!/bin/sh\necho \"$@\" >> '{}'\n", home.path("opened").display());
-        fs::write(home.path("bin/xdg-open"), opener).unwrap();
-        fs::set_permissions(home.path("bin/xdg-open"), PermissionsExt::from_mode(0o755)).unwrap();
-        home
+        let opener = format!("#!/bin/sh\necho \"$@\" >> '{}'\n", home.text_path("opened"));
+        write_program(&home.path("bin/xdg-open"), &opener);
+        Self { home }
     }
 
     fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
+        self.home.path(name)
     }
 
     fn callgate(&self, arguments: &[&str], has_display: bool) -> Command {
-        let mut command = Command::new(CALLGATE);
-        command.args(arguments).env_clear().env("HOME", self.folder.path());
+        let mut command = self.home.command(CALLGATE, arguments);
         command.env("CALLGATE_SOCKET", self.path("ask.sock"));
         command.env("CALLGATE_DESK_SOCKET", self.path("desk.sock"));
         command.env("CALLGATE_PAGE_PORT", "0").env("PATH", self.path("bin"));
         if has_display {
             command.env("DISPLAY", ":99");
         }
-        command.current_dir(self.folder.path()).stdin(Stdio::null());
         command
     }
 
@@ -68,15 +66,11 @@ impl Home {
 
     /// The address that the browser was to open.
     fn opened(&self) -> String {
-        fs::read_to_string(self.path("opened")).unwrap_or_default()
+        self.home.text("opened")
     }
 
-    fn until(&self, what: &str, mut is_so: impl FnMut() -> bool) {
-        let end = Instant::now() + DEADLINE;
-        while !is_so() {
-            assert!(Instant::now() < end, "{what}: {:?}", self.opened());
-            thread::sleep(Duration::from_millis(20));
-        }
+    fn until(&self, what: &str, is_so: impl FnMut() -> bool) {
+        until_or(|| format!("{what}: {:?}", self.opened()), is_so);
     }
 }
 

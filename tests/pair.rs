@@ -4,25 +4,22 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::process::Command;
 
 use callgate_testkit::process::{DEADLINE, Finished, Group, Piped, run};
 use callgate_testkit::telegram::{BOT_NAME, Message, Telegram};
 use callgate_testkit::terminal::Terminal;
+use callgate_testkit::test_home::TestHome;
 use qrcodegen::{QrCode, QrCodeEcc};
 use rustix::process::Signal;
-use tempfile::TempDir;
 
 const ADA: i64 = 7;
 const TEAM: i64 = -100;
 
 /// A home with settings, and perhaps a daemon and a phone.
 struct Home {
-    folder: TempDir,
+    base: TestHome,
     phone: Telegram,
     daemon: Option<Group>,
 }
@@ -30,22 +27,18 @@ struct Home {
 impl Home {
     /// With these settings under `[telegram]`.
     fn new(telegram: &str) -> Self {
-        let folder = tempfile::tempdir().unwrap();
         let phone = Telegram::start();
         phone.add_private(ADA, "Ada");
         phone.add_group(TEAM, "Team");
-        let home = Self { folder, phone, daemon: None };
-        fs::write(home.path("token"), home.phone.token()).unwrap();
-        fs::set_permissions(home.path("token"), PermissionsExt::from_mode(0o600)).unwrap();
-        fs::create_dir_all(home.path(".config/callgate")).unwrap();
+        let home = Self { base: TestHome::new(), phone, daemon: None };
+        home.base.write_private("token", home.phone.token());
         home.set(telegram);
         home
     }
 
     fn set(&self, telegram: &str) {
         let socket = self.text_path("ask.sock");
-        let text = format!("socket = {socket:?}\n[telegram]\n{telegram}\n");
-        fs::write(self.path(".config/callgate/config.toml"), text).unwrap();
+        self.base.write_settings(&format!("socket = {socket:?}\n[telegram]\n{telegram}\n"));
     }
 
     /// With a bot, and a daemon that serves it.
@@ -61,31 +54,19 @@ impl Home {
     }
 
     fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
+        self.base.path(name)
     }
 
     fn text_path(&self, name: &str) -> String {
-        self.path(name).display().to_string()
+        self.base.text_path(name)
     }
 
     fn callgate(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_callgate"));
-        command.args(arguments).env_clear().env("HOME", self.folder.path());
-        command.current_dir(self.folder.path()).stdin(Stdio::null());
-        command
+        self.base.command(env!("CARGO_BIN_EXE_callgate"), arguments)
     }
 
     fn up(&mut self) {
-        let errors = fs::File::create(self.path("up.log")).unwrap();
-        let mut command = self.callgate(&["up", "--no-terminal"]);
-        command.stdout(errors.try_clone().unwrap()).stderr(errors);
-        self.daemon = Some(Group::spawn(command));
-        let end = Instant::now() + DEADLINE;
-        while UnixStream::connect(self.path("ask.sock")).is_err() {
-            let log = || fs::read_to_string(self.path("up.log")).unwrap();
-            assert!(Instant::now() < end, "the daemon does not serve: {}", log());
-            thread::sleep(Duration::from_millis(5));
-        }
+        self.daemon = Some(self.base.start_desk(self.callgate(&["up", "--no-terminal"])));
     }
 
     fn down(&mut self) {
@@ -290,7 +271,7 @@ fn without_a_bot_it_says_what_to_put_where() {
     let mut shell = Command::new("/bin/sh");
     let script = format!("printf '%s\\n' \"$TOKEN\" | {advised}");
     shell.args(["-c", &script]).env_clear().env("TOKEN", home.phone.token());
-    shell.env("HOME", home.folder.path());
+    shell.env("HOME", home.base.folder());
     assert!(run(shell, DEADLINE).status.success());
     let settings = fs::read_to_string(file).unwrap();
     assert!(settings.contains(home.phone.token()), "{settings}");

@@ -15,35 +15,34 @@ use callgate_testkit::proc;
 use callgate_testkit::process::{DEADLINE, Finished, Group, Piped, run};
 use callgate_testkit::script::write_program;
 use callgate_testkit::terminal::Terminal;
+use callgate_testkit::test_home::TestHome;
+use callgate_testkit::until::until_or;
 use rustix::process::Signal;
-use tempfile::TempDir;
 
 const CALLGATE: &str = env!("CARGO_BIN_EXE_callgate");
 
 /// A home in which nothing is configured, and a folder of the login.
 struct Home {
-    folder: TempDir,
+    home: TestHome,
 }
 
 impl Home {
     fn new() -> Self {
-        let home = Self { folder: tempfile::tempdir().unwrap() };
-        fs::create_dir(home.path("run")).unwrap();
-        fs::set_permissions(home.path("run"), PermissionsExt::from_mode(0o700)).unwrap();
-        home
+        let home = TestHome::new();
+        home.make_private_folder("run");
+        Self { home }
     }
 
     fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
+        self.home.path(name)
     }
 
     fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(CALLGATE);
-        command.args(arguments).env_clear().current_dir(self.folder.path());
-        command.env("HOME", self.folder.path()).env("XDG_RUNTIME_DIR", self.path("run"));
+        let mut command = self.home.command(CALLGATE, arguments);
+        command.env("XDG_RUNTIME_DIR", self.path("run"));
         // The real one is for the real desk on this machine.
         command.env("CALLGATE_LEGACY_SOCKET", self.path("legacy.sock"));
-        command.env("PATH", self.path("bin")).stdin(Stdio::null());
+        command.env("PATH", self.path("bin"));
         command
     }
 
@@ -64,7 +63,7 @@ impl Home {
     /// Every file and folder here, but for what the ledger's library keeps beside it.
     fn files(&self) -> Vec<PathBuf> {
         let mut found = Vec::new();
-        let mut folders = vec![self.folder.path().to_owned()];
+        let mut folders = vec![self.home.folder().to_owned()];
         while let Some(folder) = folders.pop() {
             for entry in fs::read_dir(folder).unwrap() {
                 let path = entry.unwrap().path();
@@ -163,7 +162,7 @@ fn clients_of_the_first_contract_need_no_setting() {
     let legacy = home.path("tmp/vibe-reachout.sock");
     let start = || {
         let mut command = with_own_mounts(WITH_OWN_TMP);
-        command.arg(CALLGATE).arg(home.folder.path()).stdin(Stdio::null());
+        command.arg(CALLGATE).arg(home.home.folder()).stdin(Stdio::null());
         let mut up = Piped::spawn(command);
         assert_eq!(up.recv_line(), "callgate is up: agents ask at /mnt/run/callgate/ask.sock");
         up
@@ -218,7 +217,7 @@ fn a_folder_that_others_can_enter_is_refused() {
 fn what_to_do_next_works_from_where_the_user_stands_and_ends_when_it_is_done() {
     let home = Home::new();
     // What an agent leaves behind once it has run.
-    fs::create_dir(home.folder.path().join(".claude")).unwrap();
+    fs::create_dir(home.home.folder().join(".claude")).unwrap();
     let (up, said) = home.up(3);
     assert!(said[1].starts_with("Nobody can answer yet: "), "{said:?}");
     // It is not on the PATH.
@@ -228,7 +227,7 @@ fn what_to_do_next_works_from_where_the_user_stands_and_ends_when_it_is_done() {
     for advised in [format!("{CALLGATE} install"), format!("{CALLGATE} pair")] {
         let mut command = Command::new("/bin/sh");
         command.args(["-c", &advised]).env_clear().current_dir("/");
-        command.env("HOME", home.folder.path()).env("XDG_RUNTIME_DIR", home.path("run"));
+        command.env("HOME", home.home.folder()).env("XDG_RUNTIME_DIR", home.path("run"));
         let done = run(command, DEADLINE);
         let text = format!("{}{}", done.stdout, done.stderr);
         assert!(text.contains("changed ") || text.contains("@BotFather"), "{advised}: {text}");
@@ -321,7 +320,7 @@ fn verify(home: &Home, unit: &Path) {
     }
     let mut command = Command::new(analyze);
     command.args(["--user", "verify"]).arg(unit).env_clear();
-    command.env("HOME", home.folder.path()).env("XDG_RUNTIME_DIR", home.path("run"));
+    command.env("HOME", home.home.folder()).env("XDG_RUNTIME_DIR", home.path("run"));
     let verified = run(command, DEADLINE);
     assert!(verified.status.success(), "{}", verified.stderr);
     assert!(!verified.stderr.contains("callgate.service"), "{}", verified.stderr);
@@ -337,12 +336,8 @@ fn a_service_that_does_not_answer_is_told() {
 }
 
 /// Waits until something is so.
-fn until(what: &str, terminal: &Terminal, mut is_so: impl FnMut() -> bool) {
-    let end = Instant::now() + 4 * DEADLINE;
-    while !is_so() {
-        assert!(Instant::now() < end, "never came: {what}\n{:?}", terminal.written());
-        thread::sleep(Duration::from_millis(5));
-    }
+fn until(what: &str, terminal: &Terminal, is_so: impl FnMut() -> bool) {
+    until_or(|| format!("{what}\n{:?}", terminal.written()), is_so);
 }
 
 /// The first letter of a process's state in /proc: T when it is stopped.
@@ -356,8 +351,8 @@ fn state(pid: u32) -> Option<char> {
 fn the_shell_has_the_terminal_while_the_desk_is_stopped() {
     let home = Home::new();
     let mut shell = Command::new("/bin/sh");
-    shell.arg("-i").current_dir(home.folder.path()).env("PATH", std::env::var_os("PATH").unwrap());
-    shell.env("HOME", home.folder.path()).env("XDG_RUNTIME_DIR", home.path("run"));
+    shell.arg("-i").current_dir(home.home.folder()).env("PATH", std::env::var_os("PATH").unwrap());
+    shell.env("HOME", home.home.folder()).env("XDG_RUNTIME_DIR", home.path("run"));
     shell.env("CALLGATE_LEGACY_SOCKET", "").env("PS1", "ready> ").env("ENV", "/dev/null");
     let mut terminal = Terminal::spawn(&shell);
     let socket = home.path("run/callgate/ask.sock");
@@ -412,7 +407,7 @@ fn the_shell_has_the_terminal_while_the_desk_is_stopped() {
     terminal.press("\u{3}");
     until("the shell has the terminal", &terminal, || given(&terminal) >= 2);
     terminal.wait_for("1 question is still open. Its agent waits 15 s for another `callgate up`:");
-    terminal.wait_for(&format!(" in {}: Publish?\r\n", home.folder.path().display()));
+    terminal.wait_for(&format!(" in {}: Publish?\r\n", home.home.folder().display()));
     until("the desk has ended", &terminal, || state(desk).is_none());
     terminal.press("exit 0\r");
     assert!(terminal.end().success());

@@ -39,11 +39,8 @@ pub(crate) struct ShellArguments {
 /// What the command line asks for.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum CommandLine {
-    /// The window.
     Start(ShellArguments),
-    /// The help.
     Help,
-    /// The version.
     Version,
     /// An invalid command line, and what is wrong with it.
     Wrong(String),

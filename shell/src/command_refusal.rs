@@ -8,7 +8,6 @@ use serde::Serialize;
 pub(crate) struct CommandRefusal {
     /// The status, as in `docs/protocol/page.md`; 0 if the other side was not reached.
     pub(crate) status: u16,
-    /// The words.
     pub(crate) text: String,
 }
 

@@ -17,7 +17,6 @@ use crate::window::{self, LABEL};
 /// What the user wants.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum DesktopWish {
-    /// The window.
     Show,
     /// The window, with the runtime in this folder.
     OpenFolder(String),
@@ -62,7 +61,6 @@ pub(crate) enum ShellEvent {
     Shown,
     /// Files are held over the window, or not any more.
     Dragging {
-        /// Whether they are.
         is_over: bool,
     },
     /// Files were dropped onto the window or pasted.

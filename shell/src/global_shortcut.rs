@@ -20,16 +20,12 @@ pub(crate) enum ShortcutError {
     /// The text names no keys.
     #[error(transparent)]
     Chord(#[from] KeyChordError),
-    /// There is no X11.
     #[error("there is no X11 display for a global shortcut: {0}")]
     NoDisplay(#[from] ConnectError),
-    /// The connection is gone.
     #[error("the display does not answer: {0}")]
     Connection(#[from] ConnectionError),
-    /// The display refuses it.
     #[error("another program has this shortcut, or the display refuses it")]
     Taken,
-    /// No key of the keyboard is this one.
     #[error("the keyboard has no such key")]
     NoSuchKey,
     /// The thread that waits for keys cannot be started.

@@ -14,13 +14,10 @@ pub(crate) struct KeyChord {
 /// Why a text names no keys.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum KeyChordError {
-    /// Ctrl, Alt or Super is missing.
     #[error("a shortcut needs Ctrl, Alt or Super, such as Ctrl+Shift+Space")]
     NoModifier,
-    /// The key is missing, or there are two.
     #[error("a shortcut is one key with its modifiers, such as Ctrl+Shift+Space")]
     NotOneKey,
-    /// There is no such key.
     #[error("there is no key `{0}`: use a letter, a digit, F1 to F24, or a name such as Space")]
     NoSuchKey(String),
 }

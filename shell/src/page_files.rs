@@ -11,7 +11,6 @@ type EmbeddedPageFile = (&'static str, &'static [u8]);
 
 const FILES: &[EmbeddedPageFile] = include!(concat!(env!("OUT_DIR"), "/page_files.rs"));
 
-/// The files of the page.
 pub(crate) struct PageFiles;
 
 impl<R: Runtime> Assets<R> for PageFiles {

@@ -47,7 +47,6 @@ impl Default for ShellSettings {
 }
 
 impl ShellSettings {
-    /// Returns the choices.
     pub(crate) fn choices(&self) -> DesktopChoices {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

@@ -103,7 +103,6 @@ fn download(event: DownloadEvent<'_>) -> bool {
     }
 }
 
-/// Returns the window.
 pub(crate) fn window(app: &AppHandle) -> Option<WebviewWindow> {
     app.get_webview_window(LABEL)
 }

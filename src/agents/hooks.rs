@@ -32,7 +32,6 @@ pub(crate) struct FoundHooks {
     pub(crate) hooks: Option<usize>,
     /// The value of `hooks`.
     pub(crate) hooks_value: Range<usize>,
-    /// The events in it.
     pub(crate) events: Vec<EventHooks>,
     /// What in the file disables all hooks.
     pub(crate) switch: Option<&'static str>,
@@ -52,7 +51,6 @@ pub(crate) struct EventHooks {
 #[derive(Debug)]
 pub(crate) struct HookEntry {
     pub(crate) whole: Range<usize>,
-    /// The text of the matcher.
     pub(crate) matcher: Option<String>,
     /// Whether it has nothing but handlers and a matcher.
     pub(crate) is_simple: bool,

@@ -17,7 +17,6 @@ pub(crate) struct JsonMember {
     pub(crate) name: String,
     /// From the name to the end of the value.
     pub(crate) whole: Range<usize>,
-    /// Its value.
     pub(crate) value: Range<usize>,
 }
 

@@ -188,7 +188,6 @@ impl SettingsFile {
         self.text(&self.backup_path()).ok().map(|text| without_mark(&text).to_owned())
     }
 
-    /// Removes the backup.
     pub(crate) fn remove_backup(&self) {
         // A backup that stays does no harm.
         fs::remove_file(self.backup_path()).ok();

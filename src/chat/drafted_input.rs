@@ -42,7 +42,6 @@ enum DraftPlace {
 /// What a character of a text means.
 enum TextStep {
     Char(char),
-    /// The text ends here.
     End,
     /// A part of an escape sequence.
     Open,

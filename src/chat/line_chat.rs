@@ -16,7 +16,6 @@ use crate::key_decoder::KeyStroke;
 /// The longest line that is read, in bytes. What is beyond it is another line.
 const LONGEST_LINE: usize = 1024 * 1024;
 
-/// The chat, line by line.
 pub(super) struct LineChat {
     pub(super) start: ChatParts,
 }

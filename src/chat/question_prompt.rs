@@ -28,7 +28,6 @@ pub(super) struct QuestionPrompt {
 /// What a key means to a question.
 #[derive(Debug)]
 pub(super) enum QuestionKey {
-    /// An answer.
     Answer(Press),
     /// The user wants to say why not.
     Words,

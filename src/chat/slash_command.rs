@@ -141,7 +141,6 @@ const fn entry(
     SlashEntry { command, name, arguments, about, needs }
 }
 
-/// A line that was typed.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum TypedLine<'a> {
     /// A message for the model.

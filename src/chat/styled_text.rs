@@ -64,9 +64,7 @@ impl BitOr for TextStyle {
 /// The size of the terminal, and whether it shows colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ChatPage {
-    /// Its columns.
     pub(super) width: usize,
-    /// Its rows.
     pub(super) height: usize,
     /// Whether styles are printed.
     pub(super) colours: bool,
@@ -114,7 +112,6 @@ impl StyledText {
         self
     }
 
-    /// Appends another line.
     pub(super) fn append(&mut self, other: Self) {
         for (text, style) in other.spans {
             match self.spans.last_mut() {

@@ -120,7 +120,6 @@ impl TerminalChat {
     }
 }
 
-/// A chat that is drawn.
 struct DrawnChat {
     chat: RunningChat,
     screen: InlineScreen,

@@ -11,7 +11,6 @@ const RESULT_ROWS: usize = 8;
 const DIFF_ROWS: usize = 40;
 /// The most rows of a result that is drawn in full.
 const FULL_ROWS: usize = 10_000;
-/// What shows the rest.
 const REST: &str = "Ctrl-O shows all";
 
 /// How much of a result is drawn.

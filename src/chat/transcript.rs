@@ -109,7 +109,6 @@ impl Transcript {
         self.styled_note(text, TextStyle::RED, page);
     }
 
-    /// Adds rows as they are.
     pub(super) fn add(&mut self, rows: Vec<String>) {
         if std::mem::take(&mut self.needs_gap) {
             self.rows.push(String::new());

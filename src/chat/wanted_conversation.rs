@@ -17,7 +17,6 @@ pub(super) struct WantedConversation {
     is_all: bool,
 }
 
-/// There is no such conversation.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum MissingConversation {
     /// None was ever used, here or anywhere. A new one begins.

@@ -33,7 +33,6 @@ const SECRET_KEYS: [&str; 4] = ["", "_file", "_command", "_keyring"];
 pub(crate) struct ConfigCheck<'a> {
     pub(super) raw: &'a RawConfig,
     pub(super) around: &'a Surroundings,
-    /// What is wrong.
     pub(crate) problems: Vec<ConfigProblem>,
 }
 

@@ -26,7 +26,6 @@ callgate_wire::words! {
         OpenAi "openai",
         /// The Claude Code CLI.
         ClaudeCode "claude-code",
-        /// The built-in engine.
         Offline "offline",
     }
 }

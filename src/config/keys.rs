@@ -11,7 +11,6 @@ use callgate_wire::desk::SettingAccess;
 use super::value::{SettingValue, ValueKind, check_url};
 pub(crate) use table::KEYS;
 
-/// One key of the settings.
 #[derive(Debug)]
 pub(crate) struct SettingKey {
     /// The name, with its table before a dot.
@@ -28,7 +27,6 @@ pub(crate) struct SettingKey {
     /// A variable that other programs use too. It ranks below our own, and only `callgate agent`
     /// reads it.
     pub(crate) common: Option<&'static str>,
-    /// Its flag.
     pub(crate) flag: KeyFlag,
     /// What a viewer of the desk, such as the page, may do with it.
     pub(crate) access: SettingAccess,

@@ -10,14 +10,12 @@ pub(crate) enum SettingOrigin {
     Default,
     /// A line of the settings file.
     File {
-        /// The file.
         path: PathBuf,
         /// Its line, from 1.
         line: usize,
         /// The character in the line, from 1.
         column: usize,
     },
-    /// An environment variable.
     Environment(String),
     /// A flag on the command line.
     Flag(String),
@@ -55,7 +53,6 @@ impl fmt::Display for SettingOrigin {
 /// A value whose origin somebody asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Setting<T> {
-    /// The value.
     pub(crate) value: T,
     /// Where it came from.
     pub(crate) origin: SettingOrigin,
@@ -66,9 +63,7 @@ pub(crate) struct Setting<T> {
 pub(crate) enum ProblemScope {
     /// The whole file: it cannot be read, or it is not TOML.
     File,
-    /// An unknown key.
     Unknown,
-    /// The value of this key.
     Key(&'static str),
 }
 

@@ -29,7 +29,6 @@ pub(crate) struct ConfigReport {
     pub(crate) settings: Vec<ReportedSetting>,
     /// Whether there is a key for the model's API, wherever it is.
     pub(crate) has_api_key: bool,
-    /// What is wrong.
     pub(crate) problems: Vec<ConfigProblem>,
 }
 

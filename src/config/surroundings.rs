@@ -22,7 +22,6 @@ pub(crate) struct Surroundings {
 }
 
 impl Surroundings {
-    /// Returns those of this process.
     pub(crate) fn of_process() -> Self {
         let home = env::home_dir().filter(|home| home.is_absolute());
         Self { variable: Box::new(|name| env::var_os(name)), home, here: env::current_dir().ok() }
@@ -50,7 +49,6 @@ impl Surroundings {
         self.variable(name).map(PathBuf::from).filter(|path| path.is_absolute())
     }
 
-    /// Returns the home folder.
     pub(crate) fn home(&self) -> Option<&Path> {
         self.home.as_deref()
     }

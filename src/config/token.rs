@@ -16,7 +16,6 @@ use crate::program;
 /// Where a secret is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum TokenSource {
-    /// In the environment.
     Environment(HiddenText),
     /// In the settings file at this path.
     Config(HiddenText, PathBuf),

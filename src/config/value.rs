@@ -19,11 +19,9 @@ pub(crate) enum ValueKind {
     Socket,
     /// A list of folders.
     Folders,
-    /// Text.
     Text {
         /// What stands for the value in the help.
         placeholder: &'static str,
-        /// What the text must be.
         must_be: &'static str,
         /// Returns true if it is.
         is_valid: fn(&str) -> bool,
@@ -46,7 +44,6 @@ pub(crate) enum ValueKind {
     Secret,
     /// A program and its arguments.
     Command,
-    /// A whole number.
     Whole {
         /// The lowest that is allowed.
         least: i64,
@@ -60,15 +57,9 @@ pub(crate) enum ValueKind {
     /// True or false.
     Switch,
     /// True, false, or the id of something.
-    SwitchOrId {
-        /// What the value must be.
-        must_be: &'static str,
-    },
+    SwitchOrId { must_be: &'static str },
     /// A table for each of several names.
-    Tables {
-        /// What the value must be.
-        must_be: &'static str,
-    },
+    Tables { must_be: &'static str },
     /// A list of whole numbers, none of them 0.
     Ids {
         /// The lowest that is allowed.
@@ -89,7 +80,6 @@ pub(crate) enum SettingValue {
     Dollars(u64),
     Switch(bool),
     Ids(Vec<i64>),
-    /// The tables, by name.
     Tables(HiddenTables),
 }
 
@@ -214,7 +204,6 @@ impl ValueKind {
 pub(crate) struct HiddenTables(Value);
 
 impl HiddenTables {
-    /// Returns the tables by name.
     pub(crate) fn each(&self) -> impl Iterator<Item = (&String, &Value)> {
         self.0.as_object().into_iter().flatten()
     }

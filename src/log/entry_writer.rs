@@ -28,9 +28,7 @@ const NARROW: usize = 60;
 /// What is known about the question that an entry belongs to.
 #[derive(Debug, Default)]
 pub(super) struct QuestionSummary {
-    /// What was asked.
     pub(super) asked: String,
-    /// Whether it was decided.
     pub(super) is_decided: bool,
 }
 
@@ -60,7 +58,6 @@ impl<W: Write> EntryWriter<W> {
         Self { out, style: EntryStyle::Table { zone, width, has_heading: false } }
     }
 
-    /// Writes one entry.
     pub(super) fn write(
         &mut self,
         entry: &LedgerEntry,

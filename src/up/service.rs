@@ -17,7 +17,6 @@ use crate::failure::Failure;
 use crate::invocation;
 use crate::program::{self, ProgramError};
 
-/// The name of the unit.
 const UNIT: &str = "callgate.service";
 /// The first line of our unit file. A file that begins differently belongs to somebody else.
 const MARK: &str = "# Written by `callgate up --service`";

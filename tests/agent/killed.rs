@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use callgate_store::{ChainReport, Store};
 use callgate_testkit::messages::{Messages, Turn};
 use callgate_testkit::process::DEADLINE;
+use callgate_testkit::until::until;
 use rusqlite::Connection;
 use rustix::fs::{CWD, Mode, OFlags, mkfifoat};
 use rustix::process::Signal;
@@ -192,7 +193,7 @@ fn killed(point: Point) -> Left {
             let moment = |agent: &mut Runtime, setup: &Setup| {
                 let lock = write_lock(&setup.database());
                 open_gate(&setup.work().join("gate"));
-                wait_for(|| setup.work().join("effect").exists());
+                until("the effect", || setup.work().join("effect").exists());
                 end(agent, Some(lock))
             };
             killed_in_tool(is_first, config, moment, |ledger| {
@@ -204,7 +205,7 @@ fn killed(point: Point) -> Left {
             let moment = |agent: &mut Runtime, setup: &Setup| {
                 let lock = write_lock(&setup.database().with_file_name("history.db"));
                 open_gate(&setup.work().join("gate"));
-                wait_for(|| kinds_of(setup, "job").contains("ran"));
+                until("the run", || kinds_of(setup, "job").contains("ran"));
                 end(agent, Some(lock))
             };
             killed_in_tool(is_first, &config, moment, |ledger| {
@@ -428,13 +429,7 @@ fn write_lock(file: &Path) -> Connection {
 /// Lets go whoever waits at the gate, once somebody does.
 fn open_gate(gate: &Path) {
     let flags = OFlags::NONBLOCK.bits().cast_signed();
-    wait_for(|| File::options().write(true).custom_flags(flags).open(gate).is_ok());
-}
-
-fn wait_for(mut is_so: impl FnMut() -> bool) {
-    let end = Instant::now() + DEADLINE;
-    while !is_so() {
-        assert!(Instant::now() < end, "it never came");
-        thread::sleep(Duration::from_millis(1));
-    }
+    until("somebody at the gate", || {
+        File::options().write(true).custom_flags(flags).open(gate).is_ok()
+    });
 }

@@ -3,12 +3,12 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
-use std::time::{Duration, Instant};
 
 use callgate_testkit::messages::{Messages, Recorded, Turn};
 use callgate_testkit::picture::SMALL_PNG_BASE64;
 use callgate_testkit::process::DEADLINE;
 use callgate_testkit::tools::repo_root;
+use callgate_testkit::until::until;
 use serde_json::{Value, json};
 
 use crate::fixture::{Runtime, Setup};
@@ -42,15 +42,6 @@ fn offered(fake: &Messages) -> usize {
 
 fn text(fake: &Messages) -> String {
     fake.last().tool_results()[0].text.clone()
-}
-
-/// Waits until something is so.
-fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
-    let end = Instant::now() + DEADLINE;
-    while !is_so() {
-        assert!(Instant::now() < end, "not in time: {what}");
-        std::thread::sleep(Duration::from_millis(5));
-    }
 }
 
 /// Ends the runtime, and gives what it has logged.
@@ -122,10 +113,10 @@ fn a_cancelled_call_is_cancelled_at_the_server() {
     let mut agent = setup.start();
     agent.hello();
     agent.say("1", "go");
-    eventually("the call has begun", || file.exists());
+    until("the call has begun", || file.exists());
     agent.send(&json!({"id": "c", "kind": "cancel", "target": "1"}));
     assert_eq!(agent.end("1")["data"]["stopReason"], "cancelled");
-    eventually("the server knows", || fs::read_to_string(&file).unwrap() == "begun\ncancelled\n");
+    until("the server knows", || fs::read_to_string(&file).unwrap() == "begun\ncancelled\n");
 }
 
 #[test]
@@ -200,7 +191,7 @@ fn servers_end_with_a_runtime_that_is_killed() {
     turn(&mut agent, "1");
     let process = Path::new("/proc").join(text(&fake));
     agent.kill();
-    eventually("the server is gone", || !process.exists());
+    until("the server is gone", || !process.exists());
 }
 
 #[test]

@@ -88,7 +88,7 @@ fn ask(stage: &Stage, history: &History, count: usize, mut random: Random) {
             return;
         }
         // Without a daemon a hook falls back at once; that is asked often enough by accident.
-        stage.wait_for_daemon();
+        stage.home.wait_for_desk();
         let mut hook = stage.hook(&bash(&command(number)));
         let end = if random.below(15) == 0 {
             thread::sleep(Duration::from_millis(random.below(200)));

@@ -76,7 +76,7 @@ impl Agent {
 
 /// A CLI in the home of a stage, whose settings have the hooks that `callgate install` wrote.
 pub(crate) fn claude(stage: &Stage, fake: &Messages) -> Claude {
-    let claude = Claude::new(fake).env("HOME", stage.folder.path());
+    let claude = Claude::new(fake).env("HOME", stage.home.folder());
     let mut install = stage.callgate(&["install", "--agent", "claude"]);
     install.env("CLAUDE_CONFIG_DIR", claude.folder().join("config"));
     // It looks which version is there.

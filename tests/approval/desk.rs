@@ -20,7 +20,7 @@ fn desk() -> (Stage, Terminal) {
     let rules = "[[rule]]\nname = \"builds\"\ndecide = \"allow\"\ncommand = \"make build\"\n";
     fs::write(stage.path(".config/callgate/rules.toml"), rules).unwrap();
     let terminal = Terminal::spawn(&stage.callgate(&["up"]));
-    stage.wait_for_daemon();
+    stage.home.wait_for_desk();
     (stage, terminal)
 }
 
@@ -111,7 +111,7 @@ fn what_was_started_to_outlive_its_terminal_does() {
     command.env_clear().envs(stage.environment()).stdin(std::process::Stdio::null());
     command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
     let mut group = Group::spawn(command);
-    stage.wait_for_daemon();
+    stage.home.wait_for_desk();
     group.signal(Signal::HUP);
     let hook = stage.hook(&bash("make build"));
     stage.press(&stage.question("make build"), "Allow");

@@ -1,6 +1,5 @@
 //! A home with settings, a daemon in it, a phone, and hooks.
 
-use std::fs;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -11,15 +10,16 @@ use std::time::{Duration, Instant};
 use callgate_store::{ChainReport, EntryFilter, LedgerEntry, Store};
 use callgate_testkit::process::{DEADLINE, Group};
 use callgate_testkit::telegram::{Message, Telegram, Toast};
+use callgate_testkit::test_home::TestHome;
+use callgate_testkit::until::{Sighting, until_or};
 use rustix::process::Signal;
 use serde_json::{Value, json};
-use tempfile::TempDir;
 
 /// The person who may answer, and the private chat with them.
 pub(crate) const ADA: i64 = 7;
 
 pub(crate) struct Stage {
-    pub(crate) folder: TempDir,
+    pub(crate) home: TestHome,
     pub(crate) phone: Telegram,
     daemon: Mutex<Option<Group>>,
 }
@@ -60,62 +60,45 @@ impl Stage {
     /// A home in which nobody has told of a phone, without a daemon.
     pub(crate) fn without_phone_unstarted() -> Self {
         let stage = Self::unstarted("");
-        let config = format!("socket = {:?}\n", stage.path("ask.sock").to_str().unwrap());
-        fs::write(stage.path(".config/callgate/config.toml"), config).unwrap();
+        stage.home.write_settings(&format!("socket = {:?}\n", stage.home.text_path("ask.sock")));
         stage
     }
 
     pub(crate) fn unstarted(settings: &str) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let phone = Telegram::start();
+        let (home, phone) = (TestHome::new(), Telegram::start());
         phone.add_private(ADA, "Ada");
-        let stage = Self { folder, phone, daemon: Mutex::new(None) };
-        fs::write(stage.path("token"), stage.phone.token()).unwrap();
-        let private = std::os::unix::fs::PermissionsExt::from_mode(0o600);
-        fs::set_permissions(stage.path("token"), private).unwrap();
-        fs::create_dir_all(stage.path(".config/callgate")).unwrap();
-        let config = format!(
+        home.write_private("token", phone.token());
+        home.write_settings(&format!(
             "socket = {:?}\n{settings}\n[telegram]\ntoken_file = {:?}\napi_url = {:?}\nallowed_chats = [{ADA}]\n",
-            stage.path("ask.sock").to_str().unwrap(),
-            stage.path("token").to_str().unwrap(),
-            stage.phone.url(),
-        );
-        fs::write(stage.path(".config/callgate/config.toml"), config).unwrap();
-        stage
+            home.text_path("ask.sock"),
+            home.text_path("token"),
+            phone.url(),
+        ));
+        Self { home, phone, daemon: Mutex::new(None) }
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
+        self.home.path(name)
     }
 
     /// callgate, in this home and with nothing else of ours in its environment.
     pub(crate) fn callgate(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_callgate"));
         command.args(arguments).env_clear().envs(self.environment());
-        command.current_dir(self.folder.path());
+        command.current_dir(self.home.folder());
         command
     }
 
     pub(crate) fn environment(&self) -> Vec<(String, String)> {
         let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
         let path = std::env::var("PATH").unwrap();
-        vec![pair("PATH", &path), pair("HOME", self.folder.path().to_str().unwrap())]
+        vec![pair("PATH", &path), pair("HOME", self.home.folder().to_str().unwrap())]
     }
 
     /// Starts the daemon and waits until it serves.
     pub(crate) fn up(&self) {
-        let mut appending = fs::OpenOptions::new();
-        let errors = appending.create(true).append(true).open(self.path("up.log")).unwrap();
-        let mut command = self.callgate(&["up", "--no-terminal"]);
-        command.stdin(Stdio::null()).stdout(errors.try_clone().unwrap()).stderr(errors);
-        *self.daemon.lock().unwrap() = Some(Group::spawn(command));
-        self.wait_for_daemon();
-    }
-
-    pub(crate) fn wait_for_daemon(&self) {
-        self.until("the daemon serves", || {
-            std::os::unix::net::UnixStream::connect(self.path("ask.sock")).is_ok().then_some(())
-        });
+        let desk = self.home.start_desk(self.callgate(&["up", "--no-terminal"]));
+        *self.daemon.lock().unwrap() = Some(desk);
     }
 
     /// Kills the daemon as the system would when memory is short.
@@ -140,16 +123,8 @@ impl Stage {
     }
 
     /// Waits for something to be so.
-    pub(crate) fn until<T>(&self, what: &str, mut look: impl FnMut() -> Option<T>) -> T {
-        let end = Instant::now() + DEADLINE * 4;
-        loop {
-            if let Some(found) = look() {
-                return found;
-            }
-            let log = || fs::read_to_string(self.path("up.log")).unwrap_or_default();
-            assert!(Instant::now() < end, "never came: {what}\n{}", log());
-            thread::sleep(Duration::from_millis(5));
-        }
+    pub(crate) fn until<S: Sighting>(&self, what: &str, look: impl FnMut() -> S) -> S::Found {
+        until_or(|| format!("{what}\n{}", self.home.text("up.log")), look)
     }
 
     /// Starts a hook with this input.

@@ -221,7 +221,7 @@ fn what_ran_unasked_is_in_the_ledger_and_in_one_line_of_the_terminal() {
     let config = format!("socket = {:?}\n", stage.path("ask.sock").to_str().unwrap());
     fs::write(stage.path(".config/callgate/config.toml"), config).unwrap();
     let terminal = Terminal::spawn(&stage.callgate(&["up"]));
-    stage.wait_for_daemon();
+    stage.home.wait_for_desk();
     terminal.wait_for("a key answers them");
     for (number, mode) in [(1, "default"), (2, "auto")] {
         let context = json!({ "event": "PostToolUse", "mode": mode, "ok": true });

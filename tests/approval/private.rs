@@ -44,7 +44,7 @@ fn the_daemons_memory_is_closed_to_its_own_user() {
     other.arg("600");
     let other = spawn(other);
     let mut up = Command::new(program);
-    up.args(["up", "--no-terminal"]).env_clear().env("HOME", stage.folder.path());
+    up.args(["up", "--no-terminal"]).env_clear().env("HOME", stage.home.folder());
     up.current_dir("/");
     let daemon = spawn(up);
     // The socket's name is there as soon as it is served; only its owner may dial it.

@@ -45,14 +45,14 @@ fn no_secret_is_in_any_message_log_or_file() {
     if let Some(sample) = leak_in(sent.as_bytes()) {
         panic!("a {} went to the phone", sample.name);
     }
-    for file in files(stage.folder.path()) {
+    for file in files(stage.home.folder()) {
         if let Some(sample) = leak_in(&fs::read(&file).unwrap()) {
             panic!("a {} is in {}", sample.name, file.display());
         }
     }
     // The token is in its own file and nowhere else.
     let token = stage.phone.token().as_bytes();
-    for file in files(stage.folder.path()).into_iter().filter(|file| !file.ends_with("token")) {
+    for file in files(stage.home.folder()).into_iter().filter(|file| !file.ends_with("token")) {
         let content = fs::read(&file).unwrap();
         assert!(!content.windows(token.len()).any(|window| window == token), "{}", file.display());
     }

@@ -7,28 +7,27 @@ use std::process::Command;
 use std::thread;
 
 use callgate_testkit::process::{DEADLINE, Finished, run};
+use callgate_testkit::test_home::TestHome;
 use serde_json::{Value, json};
-use tempfile::TempDir;
 
 /// A home with a settings file, or none.
 pub(crate) struct Home {
-    pub(crate) folder: TempDir,
+    pub(crate) home: TestHome,
 }
 
 impl Home {
     pub(crate) fn new() -> Self {
-        Self { folder: TempDir::new().unwrap() }
+        Self { home: TestHome::new() }
     }
 
     fn with(text: &str) -> Self {
         let home = Self::new();
-        fs::create_dir_all(home.file().parent().unwrap()).unwrap();
-        fs::write(home.file(), text).unwrap();
+        home.home.write_settings(text);
         home
     }
 
     pub(crate) fn file(&self) -> PathBuf {
-        self.folder.path().join(".config/callgate/config.toml")
+        self.home.settings_file()
     }
 
     pub(crate) fn text(&self) -> String {
@@ -36,9 +35,8 @@ impl Home {
     }
 
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_callgate"));
-        command.arg("config").args(arguments).current_dir(self.folder.path());
-        command.env_clear().env("HOME", self.folder.path());
+        let mut command = self.home.command(env!("CARGO_BIN_EXE_callgate"), &["config"]);
+        command.args(arguments);
         command
     }
 
@@ -48,11 +46,9 @@ impl Home {
 
     /// The command with something to read.
     pub(crate) fn fed_command(&self, arguments: &[&str], input: &str) -> Command {
-        fs::write(self.folder.path().join("input"), input).unwrap();
-        let mut command = Command::new("/bin/sh");
-        command.args(["-c", "exec \"$0\" config \"$@\" <input", env!("CARGO_BIN_EXE_callgate")]);
-        command.args(arguments).current_dir(self.folder.path());
-        command.env_clear().env("HOME", self.folder.path());
+        self.home.write("input", input);
+        let mut command = self.home.command("/bin/sh", &["-c", "exec \"$0\" config \"$@\" <input"]);
+        command.arg(env!("CARGO_BIN_EXE_callgate")).args(arguments);
         command
     }
 
@@ -68,7 +64,7 @@ impl Home {
     fn refused(&self, arguments: &[&str]) -> (i32, String) {
         let done = self.run(arguments);
         assert_eq!(done.stdout, "", "{arguments:?}");
-        let said = done.stderr.replace(self.folder.path().to_str().unwrap(), "~");
+        let said = done.stderr.replace(self.home.folder().to_str().unwrap(), "~");
         (done.status.code().unwrap(), said)
     }
 }
@@ -111,10 +107,10 @@ fn every_setting_is_shown_with_its_value_and_its_origin() {
     check("agent.mcp_servers", json!(["files"]), "~:8:8");
     check("agent.openai_model", Value::Null, "default");
     check("agent.local_ports", json!([11434, 1234, 8080, 8000]), "default");
-    check("agent.roots", json!([home.folder.path()]), "default");
+    check("agent.roots", json!([home.home.folder()]), "default");
     check("shell.shortcut", json!("Ctrl+Shift+Space"), "default");
     check("shell.theme", json!("system"), "default");
-    let database = home.folder.path().join(".local/share/callgate/callgate.db");
+    let database = home.home.folder().join(".local/share/callgate/callgate.db");
     check("database", json!(database), "default");
     check("agent.history", json!(database), "default");
     let theme = setting(&shown, "shell.theme");
@@ -153,7 +149,7 @@ fn one_value_is_printed_as_a_script_wants_it() {
     let home = Home::with("[agent]\nroots = [\"/a\", \"~/b c\"]\napi_key = \"sk-SECRET\"\n");
     let get = |key: &str| home.run(&["get", key]).success().stdout;
     assert_eq!(get("timeout_seconds"), "300\n");
-    assert_eq!(get("agent.roots"), format!("/a\n{}/b c\n", home.folder.path().display()));
+    assert_eq!(get("agent.roots"), format!("/a\n{}/b c\n", home.home.folder().display()));
     assert_eq!(get("page.enabled"), "true\n");
     assert_eq!(get("agent.api_key"), "set\n");
     assert_eq!(home.refused(&["get", "agent.day_usd"]), (1, String::new()));
@@ -222,7 +218,7 @@ fn a_first_setting_makes_a_private_file() {
     // Another one can be named, also one that is not there yet.
     let command = home.command(&["set", "agent.model", "m", "--config", "other.toml"]);
     let _ = run(command, DEADLINE).success();
-    let other = fs::read_to_string(home.folder.path().join("other.toml")).unwrap();
+    let other = fs::read_to_string(home.home.path("other.toml")).unwrap();
     assert_eq!(other, "[agent]\nmodel = \"m\"\n");
     let mut command = home.command(&["set", "agent.model", "n"]);
     command.env("CALLGATE_AGENT_MODEL", "v");
@@ -372,8 +368,8 @@ fn an_agent_that_changes_the_settings_is_asked_about() {
         "secret-tool lookup service callgate key agent-api-key",
     ] {
         let mut explain = Command::new(env!("CARGO_BIN_EXE_callgate"));
-        explain.args(["rules", "explain", command]).current_dir(home.folder.path());
-        explain.env_clear().env("HOME", home.folder.path());
+        explain.args(["rules", "explain", command]).current_dir(home.home.folder());
+        explain.env_clear().env("HOME", home.home.folder());
         let said = run(explain, DEADLINE).success().stdout;
         assert!(said.starts_with("ask"), "{command}: {said}");
     }

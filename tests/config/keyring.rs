@@ -31,8 +31,8 @@ fn session(home: &Home, script: &str) -> Option<Finished> {
     // The bus and the keyring say much that is not ours.
     let script = format!("exec 2>&1\nset -u\n{script}");
     let mut command = Command::new(session);
-    command.args(["--", "/bin/sh", "-c", &script]).current_dir(home.folder.path());
-    command.env_clear().env("HOME", home.folder.path()).env("PATH", PATH);
+    command.args(["--", "/bin/sh", "-c", &script]).current_dir(home.home.folder());
+    command.env_clear().env("HOME", home.home.folder()).env("PATH", PATH);
     command.env("CALLGATE", CALLGATE);
     Some(run(command, LIMIT))
 }
@@ -121,7 +121,7 @@ fn the_tokens_of_a_sign_in_are_in_the_keyring() {
     server.arg(tools::repo_root().join("tests/data/oauth_mcp_server.py"));
     let mut server = Piped::spawn(server);
     let url = server.recv()["url"].as_str().unwrap().to_owned();
-    let config = home.folder.path().join(".config/callgate");
+    let config = home.home.folder().join(".config/callgate");
     fs::create_dir_all(&config).unwrap();
     let servers = format!("[agent.mcp_servers.far]\nurl = {url:?}\n");
     fs::write(config.join("config.toml"), servers).unwrap();

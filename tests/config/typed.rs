@@ -21,8 +21,8 @@ fn shell(home: &Home, arguments: &str) -> Terminal {
         env!("CARGO_BIN_EXE_callgate"),
     );
     let mut command = Command::new("/bin/sh");
-    command.args(["-c", &script]).current_dir(home.folder.path());
-    command.env_clear().env("HOME", home.folder.path());
+    command.args(["-c", &script]).current_dir(home.home.folder());
+    command.env_clear().env("HOME", home.home.folder());
     Terminal::spawn(&command)
 }
 
@@ -92,7 +92,7 @@ fn a_command_that_is_ended_gives_the_terminal_back() {
         fs::read_link(format!("/proc/{pid}/exe"))
             .is_ok_and(|exe| exe == Path::new(env!("CARGO_BIN_EXE_callgate")))
             && fs::read_link(format!("/proc/{pid}/cwd"))
-                .is_ok_and(|folder| folder == home.folder.path())
+                .is_ok_and(|folder| folder == home.home.folder())
     };
     let process = proc::all().into_iter().find(|process| is_it(process.pid)).unwrap();
     let pid = Pid::from_raw(i32::try_from(process.pid).unwrap()).unwrap();

@@ -9,6 +9,7 @@ use callgate_testkit::leaks::Leaks;
 use callgate_testkit::messages::Turn;
 use callgate_testkit::process::{DEADLINE, Piped};
 use callgate_testkit::tools;
+use callgate_testkit::until::until;
 use callgate_tools::{Host, NoArguments, Tool};
 use rustix::process::Signal;
 use serde_json::{Value, json};
@@ -72,14 +73,6 @@ fn heard(driver: &mut Piped) -> Value {
     }
 }
 
-fn wait_until(mut is_so: impl FnMut() -> bool) {
-    let end = std::time::Instant::now() + DEADLINE;
-    while !is_so() {
-        assert!(std::time::Instant::now() < end, "it does not come");
-        std::thread::sleep(std::time::Duration::from_millis(20));
-    }
-}
-
 /// Kills the driver; all that it has started ends by itself, and the next start tidies up.
 fn kill_and_start_anew(
     stage: &Stage,
@@ -119,7 +112,7 @@ fn while_the_agent_runs_a_command() {
         let Some(stage) = Stage::new([runs(ENDLESS)]) else { return };
         let processes = processes(&stage);
         let driver = driver(&stage, &tools::claude().unwrap(), transport);
-        wait_until(|| !stage.processes(ENDLESS).is_empty());
+        until("an endless command", || !stage.processes(ENDLESS).is_empty());
         kill_and_start_anew(&stage, driver, processes, transport);
     }
 }
@@ -133,7 +126,7 @@ fn before_the_cli_has_begun() {
         let processes = processes(&stage);
         let cli = stage.program("sleeps", "exec sleep 1000");
         let driver = driver(&stage, &cli, transport);
-        wait_until(|| !stage.processes("sleep 1000").is_empty());
+        until("a sleep", || !stage.processes("sleep 1000").is_empty());
         let names = fs::read_dir(stage.folder.path()).unwrap().flatten();
         let names: Vec<_> = names.map(|entry| entry.file_name().into_string().unwrap()).collect();
         let has_file = names.iter().any(|name| name.starts_with("callgate_mcp_"));

@@ -15,6 +15,7 @@ use callgate_testkit::messages::ToolCheck;
 use callgate_testkit::process::{DEADLINE, Group, run};
 use callgate_testkit::telegram::{Message, Telegram};
 use callgate_testkit::trial::{AgentProgram, RunningTrial, Trial, TrialMode, TrialOutcome};
+use callgate_testkit::until::until_or;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -237,13 +238,9 @@ impl Watch {
         self.folder.path().join(name)
     }
 
-    fn until(&self, what: &str, mut is_so: impl FnMut() -> bool) {
-        let end = Instant::now() + 4 * DEADLINE;
-        while !is_so() {
-            let log = || fs::read_to_string(self.path("up.log")).unwrap_or_default();
-            assert!(Instant::now() < end, "never came: {what}\n{}", log());
-            thread::sleep(Duration::from_millis(5));
-        }
+    fn until(&self, what: &str, is_so: impl FnMut() -> bool) {
+        let log = || fs::read_to_string(self.path("up.log")).unwrap_or_default();
+        until_or(|| format!("{what}\n{}", log()), is_so);
     }
 
     fn entries(&self) -> Vec<LedgerEntry> {

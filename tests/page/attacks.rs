@@ -194,7 +194,7 @@ fn no_file_holds_what_opens_the_page() {
     let key = key.as_str().unwrap().to_owned();
     assert_eq!(key.len(), 64);
     assert_eq!(browser.run("return document.cookie + location.hash", &json!([])), "");
-    let mut folders = vec![desk.folder.path().to_owned()];
+    let mut folders = vec![desk.home.folder().to_owned()];
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();

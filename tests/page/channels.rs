@@ -28,7 +28,7 @@ fn page_of(stage: &Stage) -> Option<Browser> {
 fn desk_at_terminal() -> (Stage, Terminal) {
     let stage = Stage::unstarted("");
     let terminal = Terminal::spawn(&stage.callgate(&["up"]));
-    stage.wait_for_daemon();
+    stage.home.wait_for_desk();
     (stage, terminal)
 }
 

@@ -304,7 +304,7 @@ fn an_answer_of_a_model_is_streamed_shown_and_stopped() {
     let mut command = stage.callgate(&["up"]);
     command.env("ANTHROPIC_API_KEY", "sk-test").env("ANTHROPIC_BASE_URL", model.url());
     let _terminal = Terminal::spawn(&command);
-    stage.wait_for_daemon();
+    stage.home.wait_for_desk();
     browser.open(&link(&stage));
     wait_until_live(&browser);
     begin(&stage, &browser);
@@ -436,7 +436,7 @@ fn a_turn_shows_its_plan_and_context_and_is_steered_and_obeys_the_mode() {
     let mut command = stage.callgate(&["up"]);
     command.env("ANTHROPIC_API_KEY", "sk-test").env("ANTHROPIC_BASE_URL", model.url());
     let _terminal = Terminal::spawn(&command);
-    stage.wait_for_daemon();
+    stage.home.wait_for_desk();
     browser.open(&link(&stage));
     wait_until_live(&browser);
     begin(&stage, &browser);

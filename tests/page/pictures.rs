@@ -109,7 +109,7 @@ fn every_view() {
     let mut command = stage.callgate(&["up"]);
     command.env("ANTHROPIC_API_KEY", "sk-test").env("ANTHROPIC_BASE_URL", model.url());
     let _terminal = Terminal::spawn(&command);
-    stage.wait_for_daemon();
+    stage.home.wait_for_desk();
     let link = link(&stage);
     gallery.browser.open(link.split('#').next().unwrap());
     gallery.browser.wait_for("pairing", "return document.querySelector('.pairing')");
@@ -146,7 +146,7 @@ fn of_the_readme() {
     let mut command = stage.callgate(&["up"]);
     command.env("ANTHROPIC_API_KEY", "sk-test").env("ANTHROPIC_BASE_URL", model.url());
     let _terminal = Terminal::spawn(&command);
-    stage.wait_for_daemon();
+    stage.home.wait_for_desk();
     let browser = &gallery.browser;
     browser.open(&link(&stage));
     wait_until_live(browser);

@@ -46,7 +46,6 @@ const WORDS: ApiWords = ApiWords {
 pub struct AnthropicSettings {
     /// The address of the API, such as [`API_URL`]; it may end with a path, a slash or `/v1`.
     pub base_url: String,
-    /// The key.
     pub key: ApiKey,
     /// The model, as the provider names it.
     pub model: String,

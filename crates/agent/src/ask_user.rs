@@ -24,7 +24,6 @@ const DESCRIPTION: &str = "Asks the user one to four questions with choices and 
     also answer in words of their own. It gives no permission for anything.";
 
 /// Returns the tool `ask_user`.
-#[must_use]
 pub fn tool() -> Arc<dyn AgentTool> {
     let text = |description: &str| json!({ "type": "string", "description": description });
     let option = json!({

@@ -33,7 +33,6 @@ pub struct Budget {
 /// Why the model may not be asked.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum OverBudget {
-    /// A conversation has reached its limit in dollars.
     #[error(
         "this conversation has cost ${spent:.2}, and its budget is ${limit:.2}: raise \
          `agent.conversation_usd`, or begin another conversation"
@@ -44,7 +43,6 @@ pub enum OverBudget {
         /// In dollars.
         limit: f64,
     },
-    /// A day has reached its limit in dollars.
     #[error(
         "today's cost is ${spent:.2}, and the budget of a day is ${limit:.2}: raise \
          `agent.day_usd`, or wait until midnight"
@@ -55,7 +53,6 @@ pub enum OverBudget {
         /// In dollars.
         limit: f64,
     },
-    /// A conversation has reached its limit in tokens.
     #[error(
         "this conversation has used {spent} tokens, and its budget is {limit}: raise \
          `agent.conversation_tokens`, or begin another conversation"
@@ -66,7 +63,6 @@ pub enum OverBudget {
         /// The number of tokens it may take.
         limit: u64,
     },
-    /// A day has reached its limit in tokens.
     #[error(
         "today {spent} tokens were used, and the budget of a day is {limit}: raise \
          `agent.day_tokens`, or wait until midnight"
@@ -91,11 +87,7 @@ pub enum OverBudget {
         "there is a budget in dollars, and the price of the model {model:?} is not known: set it \
          in `agent.prices`, or set a budget in tokens instead"
     )]
-    UnknownPrice {
-        /// The model.
-        model: String,
-    },
-    /// The limit of requests per minute is reached.
+    UnknownPrice { model: String },
     #[error(
         "the model was asked {limit} times within a minute, which is the limit: wait {} s, or \
          raise `agent.requests_per_minute`",
@@ -155,7 +147,6 @@ impl Budget {
 
     /// Returns how many tokens an answer may have, given what was spent and reserved, and the price
     /// of a million of its tokens in dollars, if that is known.
-    #[must_use]
     pub fn output_left(&self, spent: &CostTotals, price: Option<f64>) -> u64 {
         let CostTotals { conversation, all, reserved_conversation, reserved_all } = spent;
         let (conversation, all) =
@@ -177,13 +168,11 @@ impl Budget {
     }
 
     /// Returns true if there is any budget in dollars.
-    #[must_use]
     pub fn is_in_dollars(&self) -> bool {
         self.conversation_usd.is_some() || self.day_usd.is_some()
     }
 
     /// Returns true if the spending has to be checked before the model is asked.
-    #[must_use]
     pub fn is_limited(&self) -> bool {
         self.is_in_dollars() || self.conversation_tokens.is_some() || self.day_tokens.is_some()
     }

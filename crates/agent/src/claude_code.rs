@@ -66,7 +66,6 @@ impl ClaudeCode {
 
 impl ClaudeCodeSettings {
     /// Returns true if the CLI was found.
-    #[must_use]
     pub fn is_installed(&self) -> bool {
         callgate_claude::find_cli(&self.base()).is_ok()
     }

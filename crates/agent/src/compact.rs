@@ -44,7 +44,6 @@ const LIST: &str = "[The beginning of this conversation was left out, and there 
                     it. These are the user's messages in it, shortened:]";
 
 /// Returns the context of a model in tokens; a low number for an unknown model.
-#[must_use]
 pub fn window(model: &str) -> u64 {
     let is_large = LARGE.iter().any(|name| model.starts_with(name));
     if is_large { LARGE_WINDOW } else { WINDOW }
@@ -53,7 +52,6 @@ pub fn window(model: &str) -> u64 {
 /// Returns true if so many tokens leave the model too little room. `counted` is the estimate of all
 /// messages and `newest` that of the user's newest one, which the last answer did not read; for
 /// `last_tokens` see [`plan`].
-#[must_use]
 pub fn is_full(counted: u64, newest: u64, last_tokens: Option<u64>, window: u64) -> bool {
     needed(counted, newest, last_tokens) > share(window, FULL)
 }
@@ -71,7 +69,6 @@ fn share(window: u64, hundredths: u64) -> u64 {
 /// is enough room, or nothing can be replaced.
 /// `last_tokens` is the number of tokens read and written for the last answer, including the system
 /// prompt and the tools, which are not estimated here. After a cut it is no longer meaningful.
-#[must_use]
 pub fn plan(messages: &[Arc<ChatMessage>], last_tokens: Option<u64>, window: u64) -> Option<usize> {
     let sizes: Vec<u64> = messages.iter().map(|message| message_tokens(message)).collect();
     let counted: u64 = sizes.iter().sum();
@@ -114,7 +111,6 @@ pub fn plan(messages: &[Arc<ChatMessage>], last_tokens: Option<u64>, window: u64
 }
 
 /// Returns the messages that ask the model for a summary of the first `upto`.
-#[must_use]
 pub fn summary_call(messages: &[Arc<ChatMessage>], upto: usize) -> Vec<Arc<ChatMessage>> {
     let mut call = without_thoughts(&messages[..upto.min(messages.len())]);
     let request = Block::text(REQUEST);
@@ -126,7 +122,6 @@ pub fn summary_call(messages: &[Arc<ChatMessage>], upto: usize) -> Vec<Arc<ChatM
 }
 
 /// Returns the message with the model's summary; `None` if the summary is empty.
-#[must_use]
 pub fn summary(written: &str) -> Option<ChatMessage> {
     let written = written.trim();
     let text = || format!("{OPENING}\n\n{written}");
@@ -134,7 +129,6 @@ pub fn summary(written: &str) -> Option<ChatMessage> {
 }
 
 /// Returns the message with a summary without a model: a list of what the user has said.
-#[must_use]
 pub fn fallback(messages: &[Arc<ChatMessage>], upto: usize) -> ChatMessage {
     let cut = &messages[..upto.min(messages.len())];
     let said = cut.iter().filter(|message| message.role == Role::User);

@@ -36,7 +36,6 @@ const PREFIX: &str = "custom__";
 const LONGEST_NAME: usize = 48;
 /// The largest description that is read, in bytes.
 const LARGEST: u64 = 64 * 1024;
-/// The most tools.
 const MOST_TOOLS: usize = 64;
 /// The bits of a mode that let others write.
 const OTHERS_WRITE: u32 = 0o022;

@@ -48,7 +48,6 @@ enum DisplayKind {
 }
 
 /// Returns the tools for the desktop; none where no display exists.
-#[must_use]
 pub fn tools(settings: &RunSettings) -> Vec<Arc<dyn AgentTool>> {
     let Some(display) = display_of(&settings.env) else { return Vec::new() };
     let helpers = Arc::new(HelperEnv { env: settings.env.clone(), cwd: settings.cwd.clone() });

@@ -95,11 +95,8 @@ pub trait ToolRunner: Send + Sync {
 /// A call of a tool that the engine runs itself.
 #[derive(Debug, Clone)]
 pub struct EngineToolCall {
-    /// The call's id.
     pub id: String,
-    /// The tool.
     pub tool: String,
-    /// Its input.
     pub input: Box<RawValue>,
     /// Whether it changes nothing.
     pub is_read_only: bool,
@@ -110,7 +107,6 @@ pub struct EngineToolCall {
 pub struct EngineCall {
     /// The model, as the provider names it.
     pub model: Arc<str>,
-    /// The system prompt.
     pub system: Arc<str>,
     /// The conversation so far; the last message is the user's.
     pub messages: Vec<Arc<ChatMessage>>,
@@ -150,7 +146,6 @@ pub trait AnswerStream: Send {
     fn steer(&mut self, _said: &[Block]) {}
 }
 
-/// A piece of an answer.
 #[derive(Debug, Clone)]
 pub enum AnswerPiece {
     /// Text to be appended.
@@ -166,7 +161,6 @@ pub enum AnswerPiece {
     ToolInput {
         /// The id of the call.
         id: String,
-        /// The tool.
         name: String,
         /// A piece of its arguments.
         text: String,
@@ -175,7 +169,6 @@ pub enum AnswerPiece {
     ToolUse {
         /// The id of the call.
         id: String,
-        /// The tool.
         name: String,
         /// Its arguments: always a JSON object.
         input: Box<RawValue>,
@@ -186,7 +179,6 @@ pub enum AnswerPiece {
     OwnCall {
         /// The id of the call.
         id: String,
-        /// The tool.
         name: String,
         /// Its arguments: always a JSON object.
         input: Box<RawValue>,
@@ -195,12 +187,10 @@ pub enum AnswerPiece {
     OwnResult {
         /// The id of the call.
         id: String,
-        /// Its outcome.
         outcome: CallOutcome,
     },
     /// A tool that the provider refuses, so that the model is asked without it.
     ToolRejected {
-        /// The tool.
         tool: String,
         /// Why it is refused.
         reason: String,
@@ -226,7 +216,6 @@ pub enum AnswerPiece {
 pub enum ModelStop {
     /// It finished its answer.
     EndTurn,
-    /// It called tools.
     ToolUse,
     /// The answer reached the longest permitted length.
     MaxTokens,
@@ -252,7 +241,6 @@ impl ModelStop {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{text}")]
 pub struct EngineError {
-    /// The kind of error.
     pub kind: EngineErrorKind,
     /// The status of the HTTP response, if there was one.
     pub status: Option<u16>,
@@ -290,7 +278,6 @@ callgate_wire::words! {
 
 impl EngineErrorKind {
     /// Returns true if the same request may succeed later.
-    #[must_use]
     pub fn is_passing(self) -> bool {
         !matches!(self, Self::Auth | Self::Refused | Self::TooLong | Self::Nonsense)
     }

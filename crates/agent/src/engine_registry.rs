@@ -42,9 +42,7 @@ struct EngineSlot {
 /// The engine of conversations for which none was chosen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DefaultEngine {
-    /// This engine.
     Fixed {
-        /// Its name.
         name: &'static str,
         /// Why, in words that follow its name: "because …".
         because: String,
@@ -53,7 +51,6 @@ pub enum DefaultEngine {
     IfFound {
         /// The name of the engine that may be found.
         name: &'static str,
-        /// The name of the other.
         otherwise: &'static str,
         /// Why nothing better is used, in words that follow "because".
         because: String,
@@ -65,9 +62,7 @@ pub enum DefaultEngine {
 /// The engine and the model that answer in a conversation.
 #[derive(Clone)]
 pub struct SelectedEngine {
-    /// The engine.
     pub engine: Arc<dyn Engine>,
-    /// The model.
     pub model: Arc<str>,
     /// Why this engine, in words that follow its name: "because …".
     pub because: String,

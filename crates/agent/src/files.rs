@@ -85,7 +85,6 @@ impl Default for FileLimits {
 
 /// Returns the file tools: `list_files`, `read_file`, `write_file`, `edit_file`, `search_files`,
 /// `search_text` and `analyze_image`. The two searches skip what is `hidden`.
-#[must_use]
 pub fn tools(
     roots: AllowedFolders,
     limits: FileLimits,

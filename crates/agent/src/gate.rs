@@ -30,11 +30,8 @@ pub trait PermissionGate: Send + Sync {
 pub struct GateQuestion {
     /// The id of the call.
     pub tool_id: String,
-    /// The tool.
     pub tool: Cow<'static, str>,
-    /// Its arguments.
     pub input: Box<RawValue>,
-    /// The conversation.
     pub conversation: String,
     /// Whether a person may be asked. If not, what no rule allows is denied.
     pub may_ask: bool,
@@ -77,7 +74,6 @@ pub type QuestionMirror = Arc<dyn Fn(SessionEvent) + Send + Sync>;
 /// The decision about a tool call.
 #[derive(Debug, Clone)]
 pub enum ToolPermit {
-    /// It may run.
     Allowed {
         /// Who or which rule allowed it, for the ledger.
         because: String,
@@ -89,7 +85,6 @@ pub enum ToolPermit {
         /// Why, for the model and the user.
         because: String,
     },
-    /// It may not.
     Denied {
         /// Why, for the model and the user.
         because: String,

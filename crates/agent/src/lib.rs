@@ -28,6 +28,7 @@ pub mod price;
 mod question_content;
 pub mod run;
 pub mod session;
+mod sse;
 pub mod system;
 pub mod todo;
 pub mod tool;

@@ -7,7 +7,6 @@
 mod address;
 mod connection;
 mod elicitation;
-mod event_filter;
 mod http;
 mod http_client;
 mod listing;
@@ -68,7 +67,6 @@ pub struct McpSurroundings {
     /// How long a message waits for servers that start with it. The tools of a server that takes
     /// longer are there from a later round on.
     pub patience: Duration,
-    /// Reports problems.
     pub warn: Warning,
 }
 
@@ -83,7 +81,6 @@ pub struct McpServers {
 /// A server that the settings or the project name.
 #[derive(Debug)]
 pub struct NamedServer {
-    /// Its description.
     pub settings: McpServerSettings,
     /// Whether the project's `.mcp.json` names it.
     pub is_project: bool,

@@ -9,7 +9,6 @@ use serde_json::value::RawValue;
 /// One message of a conversation.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct ChatMessage {
-    /// Its role.
     pub role: Role,
     /// Its blocks, in order.
     pub content: Vec<Block>,
@@ -20,7 +19,6 @@ callgate_wire::words! {
     pub enum Role {
         /// The user, or the results of tools.
         User "user",
-        /// The model.
         Assistant "assistant",
     }
 }
@@ -29,12 +27,10 @@ callgate_wire::words! {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Block {
-    /// Text.
     Text {
         /// The text; never empty in a request.
         text: String,
     },
-    /// A picture.
     Image {
         /// The content of the file.
         source: MediaSource,
@@ -43,13 +39,11 @@ pub enum Block {
     Document {
         /// The content of the file.
         source: MediaSource,
-        /// Its name.
         #[serde(skip_serializing_if = "Option::is_none")]
         title: Option<String>,
     },
     /// A thought of the model's, which is sent back to it unchanged.
     Thinking {
-        /// The thought.
         thinking: String,
         /// The signature by which the model recognises its thought. A thought without one is not
         /// sent back.
@@ -64,7 +58,6 @@ pub enum Block {
     ToolUse {
         /// The id of the call.
         id: String,
-        /// The tool.
         name: String,
         /// Its arguments: a JSON object, unchanged.
         input: Box<RawValue>,
@@ -105,9 +98,7 @@ pub enum MediaSource {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(from = "ResultContentForm")]
 pub struct ResultContent {
-    /// The text.
     pub text: String,
-    /// The pictures.
     pub images: Vec<MediaSource>,
 }
 
@@ -183,7 +174,6 @@ impl ResultContent {
 /// The result that a tool gave the front end, stored beside the text for the model.
 #[derive(Debug, Clone)]
 pub struct StoredToolResult {
-    /// The call.
     pub tool_use_id: String,
     /// The result: any JSON.
     pub result: Box<RawValue>,
@@ -265,7 +255,6 @@ impl Block {
         }
     }
 
-    /// Creates a block of text.
     #[must_use]
     pub fn text(text: impl Into<String>) -> Self {
         Self::Text { text: text.into() }

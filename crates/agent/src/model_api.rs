@@ -1,6 +1,6 @@
 //! What engines behind HTTP APIs share: one answer is one streamed request.
 //!
-//! The bytes that arrive are split into events (`sse`), which an `EventDecoder` turns into pieces;
+//! The bytes that arrive are split into events (`crate::sse`), which an `EventDecoder` turns into pieces;
 //! both are pure. `answer` and `client` do the waiting, and `error_composer` describes what went
 //! wrong. The environment is not read here: neither keys nor addresses nor proxies come from it.
 
@@ -12,7 +12,6 @@ mod error_composer;
 mod model_list;
 mod patience;
 mod provider_tools;
-pub(crate) mod sse;
 pub(crate) mod tool_input;
 
 use std::sync::Arc;
@@ -32,6 +31,10 @@ pub(crate) use tool_input::tool_input;
 pub const IDLE: Duration = Duration::from_mins(2);
 /// The same for a server on this machine, which may read a long conversation for minutes.
 pub const LOCAL_IDLE: Duration = Duration::from_mins(10);
+
+/// The longest event, without its blank line. The APIs' own events are far shorter; this leaves room
+/// for a whole block in one event.
+pub(crate) const LONGEST_EVENT: usize = 4 * 1024 * 1024;
 
 /// Puts a member before the others of a request's body, which is a JSON object with members.
 pub(crate) fn with_member(body: &[u8], member: &str) -> Vec<u8> {

@@ -58,7 +58,6 @@ const WORDS: ApiWords = ApiWords {
 /// The settings of the engine.
 #[derive(Debug, Clone)]
 pub struct OpenAiSettings {
-    /// The server.
     pub server: OpenAiServer,
     /// The model, as the server names it. Without one, the server's first model is used.
     pub model: Option<String>,

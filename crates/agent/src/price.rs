@@ -23,9 +23,7 @@ struct TokenRates {
 /// quarter more than other input, or twice as much if they are kept for an hour.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TokenPrices {
-    /// The price of input.
     pub input: f64,
-    /// The price of output.
     pub output: f64,
     /// The price of input that is read from the cache; a tenth of other input if it is not set.
     pub cached: Option<f64>,
@@ -34,16 +32,13 @@ pub struct TokenPrices {
 /// The configured prices of models.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ModelPrices {
-    /// The prices of these models.
     pub by_model: Vec<(String, TokenPrices)>,
-    /// The prices of all others.
     pub others: Option<TokenPrices>,
 }
 
 impl ModelPrices {
     /// Reads prices such as `gpt-5=1.25/10/0.125, o4-mini=1.1/4.4`: for each model the price of
     /// input, output and, optionally, cached input. Returns `None` if the text has another form.
-    #[must_use]
     pub fn parse(text: &str) -> Option<Vec<(String, TokenPrices)>> {
         let entries = text.split(',').map(str::trim).filter(|entry| !entry.is_empty());
         entries.map(ModelPrices::parse_one).collect()
@@ -66,7 +61,6 @@ impl ModelPrices {
     }
 
     /// Returns the prices of a model, which may have a date at the end of its name.
-    #[must_use]
     pub fn of(&self, model: &str) -> Option<TokenPrices> {
         let own = self.by_model.iter().find(|(name, _)| is_model(model, name));
         own.map(|(_, prices)| *prices).or(self.others)
@@ -111,7 +105,6 @@ const MILLION: u128 = 1_000_000;
 
 /// Returns the cost of an answer of this model in dollars, given how long the provider keeps what is
 /// written to its cache; `None` if the price is unknown.
-#[must_use]
 pub fn cost(model: &str, usage: TokenUsage, life: CacheLife) -> Option<f64> {
     let (_, input, output, read) = CENTS.iter().find(|(name, ..)| is_model(model, name))?;
     let rates = TokenRates {
@@ -135,20 +128,17 @@ fn written(input: MicroUsd, life: CacheLife) -> MicroUsd {
 }
 
 /// Returns true if the price of a model is known.
-#[must_use]
 pub fn is_known(model: &str) -> bool {
     CENTS.iter().any(|(name, ..)| is_model(model, name))
 }
 
 /// Converts dollars to millionths of a dollar; an invalid amount becomes zero.
-#[must_use]
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it saturates")]
 pub fn micro(usd: f64) -> u64 {
     (usd * 1e6).round() as u64
 }
 
 /// Converts millionths of a dollar to dollars.
-#[must_use]
 #[allow(clippy::cast_precision_loss, reason = "beyond 2^53 nobody looks at the last digit")]
 pub fn dollars(micro: u64) -> f64 {
     micro as f64 / 1e6
@@ -156,7 +146,6 @@ pub fn dollars(micro: u64) -> f64 {
 
 impl TokenPrices {
     /// Returns the cost of an answer in dollars.
-    #[must_use]
     pub fn cost(self, usage: TokenUsage, life: CacheLife) -> f64 {
         let (input, output) = (micro(self.input), micro(self.output));
         let cache_read = self.cached.map_or(input / 10, micro);

@@ -97,7 +97,6 @@ impl RunSettings {
 }
 
 /// Returns the tool `run_shell_command`.
-#[must_use]
 pub fn tool(settings: RunSettings) -> Arc<dyn AgentTool> {
     let settings = settings.scrubbed();
     let spec = spec(settings.timeout.min(settings.max_timeout), settings.max_timeout);
@@ -222,7 +221,6 @@ fn run_fault(
 /// A program that a tool of another name runs, with all that the model does not choose.
 pub(crate) struct FixedProgram {
     pub(crate) program: PathBuf,
-    /// Its standard input.
     pub(crate) input: File,
     /// Its time limit, if it is not the default.
     pub(crate) limit: Option<Duration>,

@@ -27,7 +27,6 @@ const PROGRAMS: [&str; 36] = [
 const MOST_READ: u64 = 64 * 1024;
 
 /// Returns the tool `get_system_info`, for the folders and the PATH of the commands.
-#[must_use]
 pub fn tool(settings: &RunSettings) -> Arc<dyn AgentTool> {
     let schema = json!({"type": "object", "properties": {}, "additionalProperties": false});
     let spec = ToolSpec {

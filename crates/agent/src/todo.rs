@@ -21,7 +21,6 @@ const DESCRIPTION: &str = "Shows the user the plan of a task with several steps.
     as soon as it is. Simple tasks need no plan.";
 
 /// Returns the tool `todo_write`.
-#[must_use]
 pub fn tool() -> Arc<dyn AgentTool> {
     let schema = json!({
         "type": "object",

@@ -94,7 +94,6 @@ pub trait ToolSource: Send + Sync {
 pub struct TurnContext<'a> {
     /// The gate that decides whether something may be used.
     pub gate: &'a dyn PermissionGate,
-    /// The conversation.
     pub conversation: &'a str,
     /// Whether a person may be asked.
     pub may_ask: bool,
@@ -157,9 +156,7 @@ pub type NoticeSink = Arc<dyn Fn(String) + Send + Sync>;
 /// The description of a tool for the model.
 #[derive(Debug, Clone, Serialize)]
 pub struct ToolSpec {
-    /// Its name.
     pub name: Cow<'static, str>,
-    /// What it does.
     pub description: Cow<'static, str>,
     /// The JSON Schema of its input.
     pub input_schema: Box<RawValue>,
@@ -212,7 +209,6 @@ impl PersonAsker {
         Self(Some(ask))
     }
 
-    /// Asks a person.
     pub async fn ask(&self, input: Box<RawValue>) -> PersonReply {
         match &self.0 {
             Some(ask) => ask(input).await,
@@ -226,7 +222,6 @@ impl PersonAsker {
 pub struct CallAddress {
     /// The id of the request to which the call belongs.
     pub request: Arc<str>,
-    /// The id of the call.
     pub tool_id: String,
 }
 
@@ -242,7 +237,6 @@ pub struct CallOutcome {
     pub text: String,
     /// The pictures for the model, after the text.
     pub images: Vec<MediaSource>,
-    /// Whether it failed.
     pub is_error: bool,
 }
 

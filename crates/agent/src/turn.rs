@@ -81,7 +81,6 @@ impl Turn {
     }
 
     /// Returns the messages of the turn that are not stored yet.
-    #[must_use]
     pub fn unkept(&self) -> &[ChatMessage] {
         &self.unkept
     }
@@ -93,12 +92,10 @@ impl Turn {
 
     /// Returns the result of a call, for the model and for the front end, while it is not handed
     /// over to be stored.
-    #[must_use]
     pub fn result(&self, id: &str) -> Option<(Block, Option<StoredToolResult>)> {
         self.calls.result(id)
     }
 
-    /// Begins the turn.
     pub fn begin(&mut self, todo: &mut Vec<TurnAction>) {
         if self.bounds.keeps_unanswered {
             self.keep(true, todo);
@@ -219,7 +216,6 @@ impl Turn {
     }
 
     /// Returns true if the model is asked again as soon as this call has ended.
-    #[must_use]
     pub fn ends_round(&self, index: usize) -> bool {
         !self.over && self.calls.are_done_but(index)
     }

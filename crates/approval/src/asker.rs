@@ -37,7 +37,6 @@ const TELL_WITHIN: Duration = Duration::from_secs(1);
 /// Where the desk is and how long to wait for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AskerSettings {
-    /// The desk's socket.
     pub socket: PathBuf,
     /// The time limit within which the desk answers.
     pub timeout: Duration,
@@ -49,19 +48,15 @@ pub struct AskerSettings {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum NoAnswer {
-    /// No desk is listening.
     #[error("no desk listens at {0}: start one with `callgate up`")]
     NoDesk(PathBuf),
     /// The socket cannot be used.
     #[error(transparent)]
     Socket(#[from] SocketError),
-    /// The question does not fit into a line.
     #[error("the question has {0} bytes, and a line may have {MAX_LINE}: ask in fewer words")]
     TooLarge(usize),
-    /// The desk did not answer in time.
     #[error("the desk gave no answer within {} s: look at `callgate up`", .0.as_secs())]
     TimedOut(Duration),
-    /// The desk went away.
     #[error(
         "the desk went away and was not back within {} s: start it again with `callgate up`",
         .0.as_secs()
@@ -70,22 +65,16 @@ pub enum NoAnswer {
     /// The desk closes the connection each time it gets the question.
     #[error("the desk closed the connection without an answer: look at what `callgate up` says")]
     Refused,
-    /// The answer is malformed.
     #[error("the desk's answer cannot be used ({0}): is another program at its socket?")]
     Malformed(#[from] Malformed),
-    /// The answer ended before its line did.
     #[error("the desk's answer was cut off: look at `callgate up`")]
     Cut,
-    /// The answer is too long.
     #[error("the desk's answer has more than {MAX_LINE} bytes: is another program at its socket?")]
     TooLong,
-    /// The answer belongs to another question.
     #[error("the desk answered another question: is another program at its socket?")]
     OtherQuestion,
-    /// Waiting failed.
     #[error("cannot wait for the desk: {0}")]
     Wait(io::Error),
-    /// Nobody wants the answer any more.
     #[error("nobody waits for the answer any more")]
     Unwanted,
 }
@@ -173,13 +162,11 @@ fn timespec(time: Duration) -> Timespec {
 
 /// Returns a pidfd of the process that started us. The kernel's death signal would not do: it is
 /// sent when the *thread* that started us ends.
-#[must_use]
 pub fn parent() -> Option<OwnedFd> {
     getppid().and_then(|parent| pidfd_open(parent, PidfdFlags::empty()).ok())
 }
 
 /// Returns a new question id.
-#[must_use]
 pub fn fresh_id() -> RequestId {
     // A hook starts for each call, so this is one system call, without a look for other sources.
     let random = random_bytes().unwrap_or_else(|error| panic!("no random bytes: {error}"));

@@ -35,9 +35,7 @@ pub const HIDDEN_COULD_RUN: &str = "Part of what is hidden could run.";
 /// text in it is masked and safe to show.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Card {
-    /// The question's id.
     pub id: RequestId,
-    /// What is shown.
     pub shown: QuestionCard,
     /// The word that has to be typed to allow it, if a rule wants that.
     pub confirm: Option<ConfirmWord>,
@@ -137,7 +135,6 @@ impl Card {
 
     /// Returns how long the question waits and until when, in UTC, since the reader's time zone is
     /// unknown.
-    #[must_use]
     pub fn deadline(&self) -> String {
         let InboxRow { asked_ms, until_ms, .. } = self.row;
         let seconds = (until_ms - asked_ms).max(0) / 1000;
@@ -153,7 +150,6 @@ impl Card {
     }
 
     /// Returns the beginning of the session's name, by which people tell sessions apart.
-    #[must_use]
     pub fn short_session(&self) -> &str {
         text::cut(&self.row.session, SHORT_SESSION, Measure::Utf16)
     }

@@ -13,20 +13,16 @@ use crate::card::Card;
 /// A person who pressed a button, wrote words or sent a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Person {
-    /// Where they are.
     pub place: PersonPlace,
     /// Their name, as they chose it. It is shown and never decides anything.
     pub name: String,
 }
 
-/// Where a person is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum PersonPlace {
     /// A chat on Telegram.
     Telegram {
-        /// The chat's id.
         chat: i64,
-        /// The user's id.
         user: i64,
         /// Whether it is a private chat with the bot, not a group.
         private: bool,
@@ -53,14 +49,12 @@ pub enum ReplyTo {
     Message {
         /// The chat it was written in.
         chat: i64,
-        /// The message's number.
         message: i64,
     },
     /// A key at the daemon's own terminal.
     Key,
     /// A request of a viewer.
     Viewer {
-        /// Which viewer.
         viewer: u64,
         /// The number of the request.
         id: String,
@@ -73,64 +67,39 @@ pub enum News {
     /// A copy of a question was sent to a chat.
     Shown(QuestionCopy),
     /// A question was shown in a chat to its end.
-    ShownInFull {
-        /// The question.
-        question: RequestId,
-        /// The chat.
-        chat: i64,
-    },
+    ShownInFull { question: RequestId, chat: i64 },
     /// A question could not be sent to a chat, and no further attempt is made.
     Unsendable {
-        /// The question.
         question: RequestId,
-        /// The chat.
         chat: i64,
         /// Why, in words for a person.
         why: String,
     },
     /// Somebody answered a question.
     Pressed {
-        /// Who.
         who: Person,
-        /// Which question.
         question: RequestId,
-        /// The act.
         press: Press,
         /// The word that they typed to confirm an allow, if they typed one.
         confirm: Option<String>,
-        /// Where to reply.
         reply_to: ReplyTo,
         /// The copy on which they pressed, if it is known. The desk may not know it yet: it was
         /// sent before a restart, or sending it was not reported yet.
         copy: Option<QuestionCopy>,
     },
     /// Somebody pressed a button whose data is not valid.
-    Forged {
-        /// Who pressed it.
-        who: Person,
-        /// Where to reply.
-        reply_to: ReplyTo,
-    },
+    Forged { who: Person, reply_to: ReplyTo },
     /// A command such as `/pending`, with what follows it.
     Command {
-        /// Who sent it.
         who: Person,
         /// The command's name without the slash, in lower case.
         name: String,
         /// The rest of the message.
         rest: String,
-        /// Where to reply.
         reply_to: ReplyTo,
     },
     /// Somebody wrote to the bot alone, and not in reply to a question.
-    Wrote {
-        /// Who.
-        who: Person,
-        /// What.
-        text: String,
-        /// Where to reply.
-        reply_to: ReplyTo,
-    },
+    Wrote { who: Person, text: String, reply_to: ReplyTo },
     /// The channel cannot work until somebody fixes something, such as a wrong token.
     Broken {
         /// What is wrong and what to do.
@@ -141,9 +110,7 @@ pub enum News {
 /// A copy of a question in a chat.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct QuestionCopy {
-    /// The question.
     pub question: RequestId,
-    /// The chat.
     pub chat: i64,
     /// The message's number in that chat.
     pub message: i64,
@@ -166,9 +133,7 @@ pub enum CopyPart {
 pub enum ChannelOrder {
     /// Show a question in these chats.
     Show {
-        /// The question.
         card: Arc<Card>,
-        /// Where.
         chats: Vec<i64>,
         /// How long an answer counts, and so how long sending is tried.
         within: Duration,
@@ -193,7 +158,6 @@ pub enum ChannelOrder {
     },
     /// Remove the buttons from a copy of a question that is over and no longer known.
     Retire {
-        /// The copy.
         copy: QuestionCopy,
         /// What became of the question.
         text: String,
@@ -209,18 +173,15 @@ pub enum ChannelOrder {
     },
     /// Ask for a written reply.
     AskWords {
-        /// The question.
         card: Arc<Card>,
         /// The button that led to this.
         reply_to: ReplyTo,
         /// Where to ask.
         chat: i64,
-        /// What the reply is for.
         purpose: ReplyPurpose,
     },
     /// Show a question in full.
     Full {
-        /// The question.
         card: Arc<Card>,
         /// The button that led to this.
         reply_to: ReplyTo,
@@ -234,7 +195,6 @@ pub enum ChannelOrder {
     },
     /// Say something that belongs to no question.
     Say {
-        /// Where.
         chats: Vec<i64>,
         /// What; plain text, already masked.
         text: String,
@@ -255,7 +215,6 @@ pub enum ReplyPurpose {
 /// What has become of a question.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QuestionMark {
-    /// The state.
     pub state: MarkState,
     /// The outcome in words, such as "Allowed by Ada"; plain text, already masked.
     pub text: String,

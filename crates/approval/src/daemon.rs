@@ -63,9 +63,7 @@ pub type Warn = Arc<dyn Fn(&str) + Send + Sync>;
 
 /// What a daemon is started with.
 pub struct DaemonOptions {
-    /// Its sockets.
     pub claim: Claim,
-    /// The ledger.
     pub store: Store,
     /// The settings of the desk; the key comes from the store.
     pub settings: DeskSettings,
@@ -89,7 +87,6 @@ pub struct DaemonOptions {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StartError {
-    /// Another daemon serves this socket.
     #[error(
         "another callgate{} is already serving {}: use that one, or stop it first{}",
         process.map_or_else(String::new, |process| format!(" (process {process})")),
@@ -97,7 +94,6 @@ pub enum StartError {
         process.map_or_else(String::new, |process| format!(" with `kill {process}`"))
     )]
     Running {
-        /// The socket.
         socket: PathBuf,
         /// The daemon's process id, if its socket could be reached.
         process: Option<u32>,
@@ -113,9 +109,7 @@ pub enum StartError {
     Io {
         /// What was tried, as in "cannot lock".
         action: &'static str,
-        /// The path.
         path: PathBuf,
-        /// The system's reason.
         source: io::Error,
     },
 }
@@ -157,7 +151,6 @@ impl DeskHandle {
     /// Makes a code for a page, for the person of this name at the desk's own terminal. Returns it
     /// with its lifetime once it is recorded, or `None` if it cannot be made. For a thread without
     /// a runtime.
-    #[must_use]
     pub fn blocking_page_code(&self, name: &str) -> Option<(HiddenText, Duration)> {
         let secret = secrets::code().ok()?;
         let who = Person { place: PersonPlace::Terminal, name: name.to_owned() };

@@ -89,7 +89,6 @@ pub(crate) struct Now {
     pub(crate) wall_ms: i64,
 }
 
-/// The settings of a desk.
 #[derive(Debug, Clone)]
 #[allow(clippy::struct_excessive_bools, reason = "each is a setting of its own")]
 pub struct DeskSettings {

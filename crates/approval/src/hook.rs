@@ -67,7 +67,6 @@ pub struct HookCommand<'a> {
 
 /// Serves an agent whose hook has an invalid command line: a tool call is denied, and every other
 /// event ends with `code`.
-#[must_use]
 pub fn misused(agent: Option<&'static AgentProfile>, reason: &str, code: u8) -> ExitCode {
     if io::stdin().is_terminal() {
         // A person typed it: no agent sends an event through a terminal.
@@ -84,7 +83,6 @@ pub fn misused(agent: Option<&'static AgentProfile>, reason: &str, code: u8) -> 
 impl HookCommand<'_> {
     /// Serves the agent that started this process: one input from standard input, at most one
     /// decision on standard output, at most one line on standard error.
-    #[must_use]
     pub fn main(&self) -> ExitCode {
         let (output, parent) = (io::stdout(), asker::parent());
         let mut unwanted = Unwanted::default().when_closed(output.as_fd());
@@ -111,7 +109,6 @@ impl HookCommand<'_> {
     }
 
     /// Handles the input.
-    #[must_use]
     pub fn serve(&self, input: &[u8], unwanted: &Unwanted<'_>) -> HookOutcome {
         let whole = match self.agent.map(|agent| &agent.input) {
             Some(InputForm::Bare { tool }) => bare_input((self.variable)(tool), input),
@@ -318,14 +315,12 @@ impl HookCommand<'_> {
 }
 
 /// Returns the working folder of this process.
-#[must_use]
 pub fn working_folder() -> String {
     let folder = getcwd(Vec::new());
     folder.map_or_else(|_| "/".to_owned(), |folder| folder.to_string_lossy().into_owned())
 }
 
 /// Returns a name for the session of an agent that does not name its sessions.
-#[must_use]
 pub fn session_of_parent() -> String {
     getppid().map_or_else(|| "unknown".to_owned(), |parent| format!("pid-{parent}"))
 }

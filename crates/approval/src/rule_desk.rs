@@ -52,13 +52,11 @@ pub trait RuleDesk: fmt::Debug + Send + Sync {
 pub struct SavedRules {
     /// How many rules there are now.
     pub count: usize,
-    /// The hash of their text.
     pub hash: String,
 }
 
 impl SavedRules {
     /// Returns what was done, in words for a person.
-    #[must_use]
     pub fn summary(&self) -> String {
         let (count, name) = (self.count, if self.count == 1 { "rule" } else { "rules" });
         let hash = self.hash.get(..8).unwrap_or(&self.hash);
@@ -75,7 +73,6 @@ pub struct RecordedCall {
     pub input: String,
     /// The folder the agent worked in.
     pub project: String,
-    /// The agent.
     pub agent: String,
 }
 
@@ -94,7 +91,6 @@ impl<'a> WorkMonitor<'a> {
     }
 
     /// Returns true if nobody wants the result any more.
-    #[must_use]
     pub fn is_cancelled(&self) -> bool {
         self.cancelled.load(Ordering::Relaxed)
     }

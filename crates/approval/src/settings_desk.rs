@@ -10,7 +10,6 @@ use callgate_wire::desk::{HiddenText, SettingsView};
 /// Every method may block: it is called on a thread of its own. An error is shown to the viewer's
 /// user, so it says what to do.
 pub trait SettingsDesk: fmt::Debug + Send + Sync {
-    /// Returns all settings.
     fn settings(&self) -> SettingsView;
 
     /// Sets a key, or removes it from the settings file. Returns an error for every key that a

@@ -45,7 +45,6 @@ const CALL: Duration = Duration::from_secs(30);
 /// The settings of the channel.
 #[derive(Debug, Clone)]
 pub struct BotSettings {
-    /// The bot's token.
     pub token: BotToken,
     /// The address of the Bot API, such as [`API_URL`].
     pub api_url: String,
@@ -104,7 +103,6 @@ pub struct BadBotToken;
 pub enum TelegramReport {
     /// Something for the desk.
     Heard {
-        /// What happened.
         news: News,
         /// For news from Telegram: is sent to once the desk has recorded it. Only then is it
         /// confirmed to Telegram; if this is dropped, Telegram sends it again.

@@ -40,15 +40,11 @@ const NOWHERE: &str =
 /// A key that a person pressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TerminalKey {
-    /// A character.
     Char(char),
     /// A character of a pasted text: it may be part of a reply, but is not a key.
     Pasted(char),
-    /// Enter.
     Enter,
-    /// Backspace.
     Backspace,
-    /// Escape.
     Escape,
 }
 
@@ -241,7 +237,6 @@ impl Terminal {
 
     /// Returns true if the letter keys that answer no question may do something else: nobody types a
     /// reply or chooses among answers.
-    #[must_use]
     pub fn is_free(&self) -> bool {
         let has_pickers = |first: &WaitingCard| !first.card.pickers.is_empty();
         self.typing.is_none() && !self.waiting.front().is_some_and(has_pickers)

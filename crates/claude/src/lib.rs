@@ -17,6 +17,9 @@
 //! }
 //! ```
 
+#![deny(missing_docs)]
+#![warn(clippy::must_use_candidate)]
+
 mod answer;
 mod ask;
 pub mod blocking;

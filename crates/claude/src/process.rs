@@ -7,11 +7,11 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use callgate_link::child::LeashedChild;
-use callgate_link::tokio::child_ended;
+use callgate_link::tokio::{child_ended, fill_lines};
 use callgate_mask::SecretVariables;
 use callgate_wire::control::CliMessage;
 use callgate_wire::frame::{DecodedLine, LineDecoder};
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, ReadBuf};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 use tokio::time::timeout;
 
@@ -123,8 +123,7 @@ impl CliProcess {
         self.input = None;
         let (mut lines, mut later) = (LineDecoder::new(LONGEST_LINE), None);
         let drain = async {
-            while let Ok(count @ 1..) = self.output.read(lines.space()).await {
-                lines.filled(count);
+            while let Ok(1..) = fill_lines(&mut self.output, &mut lines).await {
                 while let Some(line) = lines.next_frame() {
                     later = result(&line, later.take());
                 }

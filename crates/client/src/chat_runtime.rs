@@ -25,7 +25,6 @@ pub enum ChatError {
     /// The runtime of another folder works on a message.
     #[error("the runtime works on a message in another folder: wait for it, or stop it")]
     Busy,
-    /// The runtime cannot be started.
     #[error("the runtime cannot be started: {0}")]
     NotStarted(ClientError),
     /// The request is not one of the session protocol.
@@ -98,19 +97,16 @@ impl Drop for ChatEvents {
 
 impl ChatRuntime {
     /// Returns the client of the runtime.
-    #[must_use]
     pub fn client(&self) -> &Client {
         &self.client
     }
 
     /// Returns the name of the session, within which the numbers of events are valid.
-    #[must_use]
     pub fn session(&self) -> &str {
         self.client.name()
     }
 
     /// Returns the folder in which it works.
-    #[must_use]
     pub fn folder(&self) -> &Path {
         &self.folder
     }
@@ -128,7 +124,6 @@ impl ChatRuntime {
 
     /// Returns everything that happens in the session: what follows the last event that the page
     /// has `seen` in the session of that name, or everything that is kept.
-    #[must_use]
     pub fn events(self: &Arc<Self>, seen: Option<(&str, u64)>) -> ChatEvents {
         let start = match seen {
             Some((session, last)) if session == self.session() => WatchStart::After(last),

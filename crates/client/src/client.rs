@@ -57,31 +57,26 @@ impl Client {
 
     /// Returns the unique name of this client, with which the ids of its requests begin. The
     /// numbers of a [`SessionWatch`] are only valid for the client of this name.
-    #[must_use]
     pub fn name(&self) -> &str {
         &self.handle.name
     }
 
     /// Returns the state of the process.
-    #[must_use]
     pub fn state(&self) -> RuntimeState {
         self.handle.shared.state()
     }
 
     /// Returns how many lines of the runtime were ignored.
-    #[must_use]
     pub fn passed_over(&self) -> PassedOver {
         self.handle.shared.passed_over()
     }
 
     /// Returns a receiver of these numbers, which learns of every change.
-    #[must_use]
     pub fn passed_over_updates(&self) -> tokio::sync::watch::Receiver<PassedOver> {
         self.handle.shared.passed_over_updates()
     }
 
     /// Returns a watch of everything that happens in this session.
-    #[must_use]
     pub fn watch(&self, since: WatchStart) -> SessionWatch {
         SessionWatch::new(Arc::clone(&self.handle), since)
     }

@@ -30,53 +30,74 @@ pub(crate) const OVERHEAD: usize = 256;
 /// Something that happened, or that a caller wants.
 #[derive(Debug)]
 pub(crate) enum CoreInput<'a> {
-    /// The client begins.
     Begin,
     /// A request is sent; `line` is its encoded form.
-    Ask { request: Arc<SessionRequest>, line: Vec<u8> },
+    Ask {
+        request: Arc<SessionRequest>,
+        line: Vec<u8>,
+    },
     /// A request is cancelled.
-    Cancel { id: &'a str },
+    Cancel {
+        id: &'a str,
+    },
     /// The events of a running request were not read in time.
-    NotRead { id: &'a str },
+    NotRead {
+        id: &'a str,
+    },
     /// A request was completely written to the runtime.
-    Written { id: &'a str },
+    Written {
+        id: &'a str,
+    },
     /// A line of the runtime.
     Line(DecodedLine<'a>),
     /// Reading from the runtime is paused because of a slow reader.
     Paused,
-    /// Reading continues.
     Resumed,
     /// The process was started.
     Started,
     /// The process could not be started.
-    NotStarted { reason: String },
+    NotStarted {
+        reason: String,
+    },
     /// One of the pipes to and from the process is closed.
     PipeClosed,
     /// The process has ended.
-    Exited { status: Option<ExitStatus>, last_words: Option<String> },
+    Exited {
+        status: Option<ExitStatus>,
+        last_words: Option<String>,
+    },
     /// The process has to be restarted.
     Restart,
     /// The client is closed.
     Leave,
-    /// Time has passed.
     Tick,
 }
 
 /// Something that the caller has to do.
 #[derive(Debug)]
 pub(crate) enum CoreOutput {
-    /// Start the process.
     Start,
-    /// End the process.
     End,
     /// Write a line to the process; `of` is the id of its request, if somebody waits for it.
-    Write { line: Vec<u8>, of: Option<Arc<str>> },
+    Write {
+        line: Vec<u8>,
+        of: Option<Arc<str>>,
+    },
     /// Do not write a request whose writing has not begun.
-    Withdraw { id: Arc<str> },
+    Withdraw {
+        id: Arc<str>,
+    },
     /// Deliver an event to the request and the watchers.
-    Happened { id: Arc<str>, happened: RequestEvent, size: usize },
+    Happened {
+        id: Arc<str>,
+        happened: RequestEvent,
+        size: usize,
+    },
     /// Deliver an item to the watchers.
-    Seen { what: WatchedItem, size: usize },
+    Seen {
+        what: WatchedItem,
+        size: usize,
+    },
     /// The session is over.
     Over,
 }

@@ -127,13 +127,11 @@ impl DeskClient {
     }
 
     /// Returns true if the connection has ended.
-    #[must_use]
     pub fn is_closed(&self) -> bool {
         self.routes.is_closed()
     }
 
     /// Returns true if the link that unlocked this connection was removed.
-    #[must_use]
     pub fn is_locked(&self) -> bool {
         self.routes.is_locked()
     }
@@ -184,7 +182,6 @@ impl Drop for DeskReplies {
 
 impl DeskWatch {
     /// Returns the number of the last entry when the watch began.
-    #[must_use]
     pub fn head(&self) -> u64 {
         self.head
     }

@@ -13,25 +13,20 @@ use callgate_wire::frame::{DecodedLine, LineDecoder};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DeskError {
-    /// No desk is listening.
     #[error("no desk listens at {0}: start one with `callgate up`")]
     NoDesk(PathBuf),
     /// The socket cannot be used.
     #[error(transparent)]
     Socket(SocketError),
-    /// The connection failed.
     #[error("cannot talk to the desk: {0}")]
     Io(#[from] io::Error),
-    /// The connection has ended, for this reason.
     #[error("the connection to the desk has ended: {0}")]
     Closed(String),
-    /// The desk did not answer in time.
     #[error("the desk gave no answer within {} s: look at `callgate up`", .0.as_secs())]
     TimedOut(Duration),
     /// The desk sent something that is not a valid message.
     #[error("the desk's message cannot be used ({0}): is another program at its socket?")]
     Unreadable(#[from] Unreadable),
-    /// The desk's message is too long.
     #[error("the desk's message has more than {MAX_MESSAGE} bytes: is another program there?")]
     TooLong,
     /// The desk's answer does not belong to the request.
@@ -40,7 +35,6 @@ pub enum DeskError {
     /// This many other messages came before the answer, which is too many.
     #[error("the desk sent {0} messages before its answer")]
     TooMany(usize),
-    /// The desk cannot serve the request.
     #[error("the desk cannot do that: {0}")]
     Refused(String),
 }

@@ -21,32 +21,22 @@ pub enum ClientError {
     /// The runtime has died so often that it is not started again.
     #[error("the runtime has died {deaths} times in a row and is not restarted: {reason}")]
     GivenUp {
-        /// How often.
         deaths: u32,
         /// How it died last.
         reason: Arc<str>,
     },
     /// The request had no event for too long and was cancelled.
     #[error("no event for {}", seconds(*after))]
-    Idle {
-        /// How long.
-        after: Duration,
-    },
+    Idle { after: Duration },
     /// The runtime did not read the request in time; it was not carried out.
     #[error("the runtime did not read the request within {}", seconds(*after))]
-    NotTaken {
-        /// How long.
-        after: Duration,
-    },
+    NotTaken { after: Duration },
     /// The events of the request were not read in time; it was cancelled.
     #[error(
         "the request was cancelled, because its events were not read for {}: read them, or detach the request",
         seconds(*after)
     )]
-    NotRead {
-        /// How long.
-        after: Duration,
-    },
+    NotRead { after: Duration },
     /// Lines of the runtime were lost, and it could not send them again.
     #[error("a part of the answer is lost: send the request again")]
     Lost,
@@ -61,22 +51,15 @@ pub enum ClientError {
         /// The most bytes of a line.
         limit: usize,
     },
-    /// Too many requests are open.
     #[error("{open} requests are open, which is the limit: wait for one to end")]
-    TooMany {
-        /// How many.
-        open: usize,
-    },
-    /// The runtime does not know such requests.
+    TooMany { open: usize },
     #[error("the runtime does not support `{kind}`: use a newer one")]
     NotOffered {
         /// The kind of request, or the missing capability.
         kind: &'static str,
     },
-    /// There is no open request with this id.
     #[error("no request with this id is open")]
     NotOpen,
-    /// The client was closed.
     #[error("the session is closed")]
     Closed,
     /// The runtime answered with `error`.
@@ -87,7 +70,6 @@ pub enum ClientError {
         /// The error in a form for programs.
         data: Option<ErrorData>,
     },
-    /// The runtime's answer does not fit the request.
     #[error("the runtime's answer to `{kind}` cannot be read: use a runtime of the same version")]
     Unexpected {
         /// The kind of request.

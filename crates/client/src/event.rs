@@ -8,7 +8,6 @@ use callgate_wire::session::{RuntimeReady, SessionReply, SessionRequest};
 
 use crate::ClientError;
 
-/// An event of a request.
 #[derive(Debug, Clone)]
 pub enum RequestEvent {
     /// A reply of the runtime.
@@ -19,7 +18,6 @@ pub enum RequestEvent {
 
 impl RequestEvent {
     /// Returns true if this is the last event of its request.
-    #[must_use]
     pub fn is_end(&self) -> bool {
         match self {
             Self::Said(reply) => reply.event.is_end(),
@@ -33,7 +31,6 @@ impl RequestEvent {
 pub enum RuntimeState {
     /// It is being started.
     Starting,
-    /// It is ready.
     Ready(Arc<RuntimeReady>),
     /// It has died, could not be started, or had to be ended.
     Died {
@@ -63,7 +60,6 @@ pub struct WatchedEvent {
     /// The number of the item, which continues over all processes. Watching
     /// [after](crate::WatchStart::After) this number continues here.
     pub seq: u64,
-    /// The item.
     pub what: WatchedItem,
 }
 
@@ -75,12 +71,7 @@ pub enum WatchedItem {
     /// A request was sent.
     Asked(Arc<SessionRequest>),
     /// An event of a request.
-    Happened {
-        /// The request's id.
-        id: Arc<str>,
-        /// The event.
-        happened: RequestEvent,
-    },
+    Happened { id: Arc<str>, happened: RequestEvent },
     /// The items between these numbers are no longer kept. Load the conversation to see their
     /// effect.
     Missed {

@@ -7,7 +7,6 @@ use serde_json::{Value, json};
 
 use crate::{RequestEvent, RuntimeState, WatchedEvent, WatchedItem};
 
-/// An event for pages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PageEvent {
     /// Its name: `session`, `state`, `request`, `reply`, `failed` or `missed`.

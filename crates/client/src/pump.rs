@@ -7,9 +7,10 @@ use std::pin::Pin;
 use std::process::ExitStatus;
 use std::sync::Arc;
 
+use callgate_link::tokio::fill_lines;
 use callgate_wire::frame::LineDecoder;
 use callgate_wire::session::MAX_LINE;
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use tokio::time::{Instant, sleep_until};
 
 use crate::core::CoreInput;
@@ -159,7 +160,7 @@ impl SessionPump {
                 self.life_mut(|life| life.stdin = None);
                 self.shared.tell(CoreInput::PipeClosed);
             }
-            PumpWake::Read(Ok(count)) if count > 0 => self.read_lines(count),
+            PumpWake::Read(Ok(1..)) => self.read_lines(),
             PumpWake::Read(_) => self.read_last(),
             PumpWake::Due => self.tick(),
             PumpWake::Work => {}
@@ -176,9 +177,8 @@ impl SessionPump {
         }
     }
 
-    fn read_lines(&mut self, count: usize) {
+    fn read_lines(&mut self) {
         self.reads += 1;
-        self.lines.filled(count);
         while let Some(line) = self.lines.next_frame() {
             self.shared.tell(CoreInput::Line(line));
         }
@@ -228,7 +228,7 @@ async fn read(
     lines: &mut LineDecoder,
 ) -> io::Result<usize> {
     match stdout {
-        Some(stdout) => stdout.read(lines.space()).await,
+        Some(stdout) => fill_lines(stdout, lines).await,
         None => pending().await,
     }
 }

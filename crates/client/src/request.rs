@@ -28,8 +28,6 @@ impl SentRequest {
         Self { id, queue, handle, cancels: true }
     }
 
-    /// Returns its id.
-    #[must_use]
     pub fn id(&self) -> &str {
         &self.id
     }
@@ -66,7 +64,6 @@ impl SentRequest {
 
     /// Lets the request continue by itself; a [`SessionWatch`](crate::SessionWatch) yields its
     /// events. Returns its id.
-    #[must_use]
     pub fn detach(mut self) -> Arc<str> {
         self.cancels = false;
         Arc::clone(&self.id)

@@ -18,9 +18,7 @@ pub const MOST_UNSENT: usize = 16 * 1024 * 1024;
 /// The settings of a client. Every field may be changed.
 #[derive(Debug, Clone)]
 pub struct ClientSettings {
-    /// The runtime's program.
     pub program: PathBuf,
-    /// Its arguments.
     pub args: Vec<OsString>,
     /// Environment variables that are set, or removed if `None`; the others are inherited.
     pub env: Vec<(OsString, Option<OsString>)>,
@@ -65,7 +63,6 @@ pub struct RestartBackOff {
 /// Where the runtime's stderr goes.
 #[derive(Clone)]
 pub enum StderrTarget {
-    /// To our own stderr.
     Inherit,
     /// Nowhere. Only the last line is kept, for [`RuntimeState::Died`](crate::RuntimeState::Died).
     Discard,

@@ -3,9 +3,10 @@
 use std::sync::{Arc, Mutex};
 
 use callgate_link::sync::lock;
+use callgate_link::tokio::fill_lines;
 use callgate_mask::SecretVariables;
 use callgate_wire::frame::{DecodedLine, LineDecoder};
-use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::io::AsyncRead;
 use tokio::task::JoinHandle;
 
 use crate::StderrTarget;
@@ -64,8 +65,7 @@ async fn follow(
         }
     };
     let mut lines = LineDecoder::new(LONGEST_LINE);
-    while let Ok(count) = pipe.read(lines.space()).await {
-        lines.filled(count);
+    while let Ok(count) = fill_lines(&mut pipe, &mut lines).await {
         let mut next = if count == 0 { lines.finish() } else { lines.next_frame() };
         while let Some(line) = next {
             match line {

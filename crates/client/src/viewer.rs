@@ -163,7 +163,6 @@ impl Viewer {
         }
     }
 
-    /// Returns all links.
     pub fn links(&mut self) -> Result<Vec<NamedLink>, DeskError> {
         match self.ask(DeskCommand::Links, PATIENCE)? {
             DeskAnswer::Links { links } => Ok(links),

@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use reqwest::{Client, ClientBuilder, redirect};
+use reqwest::{Client, ClientBuilder, Response, redirect};
 
 /// How long a connection may take to be made.
 const CONNECT_LIMIT: Duration = Duration::from_secs(10);
@@ -24,4 +24,21 @@ pub fn client_builder() -> ClientBuilder {
         .redirect(redirect::Policy::none())
         .retry(reqwest::retry::never())
         .no_proxy()
+}
+
+/// Reads up to `most` bytes of a body into `body`. Returns false if there are more. What has arrived
+/// before an error, or before the future is dropped, is in `body`.
+pub async fn read_body(
+    response: &mut Response,
+    body: &mut Vec<u8>,
+    most: usize,
+) -> reqwest::Result<bool> {
+    while let Some(chunk) = response.chunk().await? {
+        let taken = chunk.len().min(most - body.len());
+        body.extend_from_slice(&chunk[..taken]);
+        if taken < chunk.len() {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }

@@ -64,7 +64,6 @@ impl LeashedChild {
     }
 
     /// Returns the id of the process, and of its group.
-    #[must_use]
     pub fn id(&self) -> u32 {
         self.child.id()
     }

@@ -37,8 +37,6 @@ impl PrivateFile {
         Ok(held)
     }
 
-    /// Returns its path.
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -64,7 +62,6 @@ pub fn open_own(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
 }
 
 /// Returns true if `path` still leads to this open file, and not to another one of the same name.
-#[must_use]
 pub fn is_at(file: &File, path: &Path) -> bool {
     let identity = |found: fs::Metadata| (found.dev(), found.ino());
     let open = file.metadata().map(identity).ok();
@@ -105,7 +102,6 @@ impl FileLock {
 }
 
 /// Returns true if `path` is a file that may be executed.
-#[must_use]
 pub fn is_program(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|file| file.is_file() && file.mode() & 0o111 != 0)
 }

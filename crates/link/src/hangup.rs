@@ -62,7 +62,6 @@ pub enum Receipt {
 }
 
 /// Returns what the peer of a socket has done so far with the data that was sent to it.
-#[must_use]
 pub fn receipt(socket: &impl AsFd) -> Receipt {
     // The kernel records the error before it discards what was unread, so the error is asked for
     // last.

@@ -11,7 +11,6 @@ const MOST_ANCESTORS: usize = 64;
 /// A process, as `/proc/PID/stat` describes it. 0 means anything outside our namespace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ProcessStat {
-    /// Its id.
     pub id: u32,
     /// Its parent, or the process that adopted it.
     pub parent: u32,
@@ -38,7 +37,6 @@ impl ProcessStat {
     }
 
     /// Returns true if it may read from its terminal. A background process that does so is stopped.
-    #[must_use]
     pub fn is_in_foreground(self) -> bool {
         self.foreground == Some(self.group)
     }

@@ -41,15 +41,12 @@ pub enum SocketError {
          at most: use a shorter folder"
     )]
     PathTooLong {
-        /// The path.
         path: PathBuf,
         /// Its length in bytes.
         length: usize,
     },
-    /// The path exists, and is not a socket.
     #[error("{0} is not a socket; it was left alone: move it away or use another path")]
     NotASocket(PathBuf),
-    /// Another process serves this socket.
     #[error("another process is serving {0}: stop it or use another path")]
     InUse(PathBuf),
     /// The process at the other end runs under another user.
@@ -67,9 +64,7 @@ pub enum SocketError {
     Io {
         /// What was tried, such as "cannot connect to".
         action: &'static str,
-        /// The path.
         path: PathBuf,
-        /// The system's reason.
         source: io::Error,
     },
 }
@@ -83,13 +78,11 @@ impl SocketError {
 /// What there is at a socket path.
 #[derive(Debug, PartialEq, Eq, Clone, Copy)]
 pub enum SocketState {
-    /// Nothing.
     Nothing,
     /// A socket that accepts connections.
     Live,
     /// A socket that nobody serves.
     Dead,
-    /// Something else.
     NotASocket,
 }
 
@@ -134,7 +127,6 @@ pub fn serve(path: &Path) -> Result<UnixListener, SocketError> {
 
 /// Returns the id of the process that serves `path`; `None` if nobody does, or if it lives in
 /// another process namespace.
-#[must_use]
 pub fn server_process(path: &Path) -> Option<u32> {
     let server = socket_peercred(dial(path).ok()?).ok()?;
     u32::try_from(server.pid.as_raw_nonzero().get()).ok()
@@ -189,7 +181,6 @@ pub fn remove_if_dead(path: &Path) -> bool {
 }
 
 /// Returns true if `path` is a socket of ours that nobody serves.
-#[must_use]
 pub fn is_dead(path: &Path) -> bool {
     let is_ours = fs::symlink_metadata(path).is_ok_and(|metadata| {
         metadata.uid() == geteuid().as_raw() && metadata.file_type().is_socket()

@@ -1,9 +1,9 @@
-//! Reads and writes frames, keeps the end of a pipe, and waits for child processes, on tokio.
+//! Reads lines, reads and writes frames, keeps the end of a pipe, and waits for child processes, on tokio.
 
 use std::io;
 use std::sync::{Arc, Mutex};
 
-use callgate_wire::frame::{CutFrame, FrameDecoder, OversizedFrame, prefix};
+use callgate_wire::frame::{CutFrame, FrameDecoder, LineDecoder, OversizedFrame, prefix};
 use tokio::io::unix::AsyncFd;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, Interest};
 use tokio::time::sleep;
@@ -23,6 +23,17 @@ pub enum FrameError {
     /// The stream could not be read.
     #[error(transparent)]
     Io(#[from] io::Error),
+}
+
+/// Reads once into the decoder; returns 0 at the end of the stream. Dropping this future loses
+/// nothing: what has arrived is in the decoder.
+pub async fn fill_lines(
+    input: &mut (impl AsyncRead + Unpin),
+    lines: &mut LineDecoder,
+) -> io::Result<usize> {
+    let count = input.read(lines.space()).await?;
+    lines.filled(count);
+    Ok(count)
 }
 
 /// Reads length-prefixed frames from a stream.

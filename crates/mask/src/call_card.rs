@@ -16,7 +16,6 @@ const LARGEST_CARD: usize = 8 * 1024;
 const LINE_COST: usize = 48;
 
 /// Returns the card of a call. It stays small however long the input is. Nothing in it is masked.
-#[must_use]
 pub fn call_card(tool: &str, mut input: Map<String, Value>) -> CallCard {
     let mut room = LARGEST_CARD;
     input.values_mut().for_each(|value| cut_texts(value, &mut room));
@@ -68,7 +67,6 @@ fn cut_text(text: &mut String, room: &mut usize) {
 }
 
 /// Returns what a call is about: the command, the file, the address. `None` if that is not known.
-#[must_use]
 pub fn subject(kind: ToolKind, act: &ToolAct<'_>) -> Option<String> {
     let file = |path: Option<&str>| path.map(str::to_owned);
     match act {

@@ -13,7 +13,6 @@ use crate::text::{self, diff, diff_pieces};
 
 /// Returns what is shown of a call: everything in its input. An input of unusual shape is shown as
 /// it is. `input` is the JSON of `fields`, of which `act` was made.
-#[must_use]
 pub fn content_of(act: &ToolAct<'_>, fields: &Map<String, Value>, input: &str) -> CardContent {
     known(act, fields, input).unwrap_or_else(|| CardContent::Other { input: pretty(input) })
 }
@@ -109,7 +108,6 @@ fn described(run: &RunAct<'_>) -> Option<String> {
 }
 
 /// Returns a command as one would type it.
-#[must_use]
 pub fn typed(words: &GivenCommand<'_>) -> String {
     match words {
         GivenCommand::Line(line) => (*line).to_owned(),
@@ -120,7 +118,6 @@ pub fn typed(words: &GivenCommand<'_>) -> String {
 }
 
 /// Quotes a word as one would type it, unless it has only plain characters.
-#[must_use]
 pub fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "-_./:=,+@%".contains(c);
     if !word.is_empty() && word.chars().all(is_plain) {

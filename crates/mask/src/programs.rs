@@ -4,7 +4,6 @@
 
 use crate::word_list::contains_word;
 
-/// Shells.
 pub const SHELLS: &str = "\
     sh bash zsh dash ksh mksh ash fish csh tcsh rbash pwsh nu";
 
@@ -28,7 +27,6 @@ pub const INTERPRETERS: &str = "\
 
 /// Returns true if a program is in `list`. Its folder, its version and the case of its letters do
 /// not matter: `/usr/bin/Python3.12` is `python`.
-#[must_use]
 pub fn is_one_of(program: &str, list: &str) -> bool {
     let name = program.trim_end_matches('/').rsplit('/').next().unwrap_or(program);
     let bare = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-');

@@ -76,7 +76,6 @@ struct HiddenSecret {
 }
 
 /// Hides the secrets in any text.
-#[must_use]
 pub fn mask_text(text: &str) -> MaskedText {
     mask_with(text, &[])
 }
@@ -98,33 +97,28 @@ pub(crate) fn mask_with(text: &str, known: &[String]) -> MaskedText {
 
 impl MaskedText {
     /// Returns the text with placeholders.
-    #[must_use]
     pub fn shown(&self) -> &str {
         &self.shown
     }
 
     /// Returns the text with placeholders, without the originals.
-    #[must_use]
     pub fn into_shown(self) -> String {
         self.shown
     }
 
     /// Returns true if a text that was masked before hides something. This is cheap, also for a long
     /// text.
-    #[must_use]
     pub fn is_hiding(masked: &str) -> bool {
         placeholder::all(masked).next().is_some()
     }
 
     /// Returns how many spans are hidden. A secret that occurs twice counts twice.
-    #[must_use]
     pub fn hidden(&self) -> usize {
         self.spans
     }
 
     /// Returns true if something hidden could be executed. Whoever approves the text would approve
     /// that unseen and has to be informed.
-    #[must_use]
     pub fn could_run(&self) -> bool {
         self.could_run
     }

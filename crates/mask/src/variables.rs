@@ -42,7 +42,6 @@ impl SecretVariables {
     }
 
     /// Returns `text` with these values and all other secrets hidden.
-    #[must_use]
     pub fn mask(&self, text: &str) -> String {
         mask_with(text, &self.values).into_shown()
     }
@@ -60,7 +59,6 @@ impl std::fmt::Debug for SecretVariables {
 /// word that ends in `KEY` or is `AUTH`, `PASS`, `PIN`, `SEED`, `SESSION` or the like. A `SEED`
 /// that is a short number and the variables that describe a desktop's session are not secret. By
 /// its value: one in which [`mask_text`] finds a secret, such as a URL with a password.
-#[must_use]
 pub fn is_secret_variable(name: &OsStr, value: &OsStr) -> bool {
     is_secret_name(name, value) || is_secret_value(name, value)
 }

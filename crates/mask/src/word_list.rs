@@ -44,7 +44,6 @@ pub(crate) fn contains_word(list: &str, word: &[u8]) -> bool {
 }
 
 /// Returns true if `word` is in `list`, with the same case.
-#[must_use]
 pub fn contains_exactly(list: &str, word: &[u8]) -> bool {
     find_exactly(list, word).is_some()
 }

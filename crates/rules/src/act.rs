@@ -34,9 +34,7 @@ callgate_wire::words! {
     /// The class of an act.
     #[derive(Default)]
     pub enum Class {
-        /// It reads files.
         Read "read",
-        /// It changes files.
         Write "write",
         /// It runs a command.
         Run "run",
@@ -54,9 +52,7 @@ callgate_wire::words! {
 pub struct Act {
     /// The tool, as the agent names it.
     pub tool: String,
-    /// What the tool does.
     pub(crate) kind: ToolKind,
-    /// Its class.
     pub class: Class,
     /// The command line, if it runs one.
     pub command: Option<String>,
@@ -66,7 +62,6 @@ pub struct Act {
     pub hosts: Vec<String>,
     /// The folder in which the agent works.
     pub project: String,
-    /// The agent.
     pub agent: String,
     /// The home, which `~` names.
     pub home: String,
@@ -186,7 +181,6 @@ impl Act {
     }
 
     /// Returns the simple commands, if the command line was fully understood.
-    #[must_use]
     pub fn commands(&self) -> Option<&[ShellCommand]> {
         let script = self.script.as_ref()?;
         (self.unsure.is_none() && script.is_clear()).then_some(script.commands.as_slice())
@@ -198,7 +192,6 @@ impl Act {
     }
 
     /// Returns why nothing may allow this by itself, if something forbids it.
-    #[must_use]
     pub fn doubts(&self) -> Option<String> {
         if let Some(reason) = self.unsure {
             return Some(reason.to_owned());

@@ -20,7 +20,6 @@ const OF_A_PROCESS: [&str; 4] = ["/dev/fd", "/dev/stdin", "/dev/stdout", "/dev/s
 /// What is found at a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DiskEntry {
-    /// Nothing.
     Missing,
     /// Something that is not a symbolic link, or that cannot be read.
     Present,
@@ -66,7 +65,6 @@ impl Disk for NoLinks {
 
 /// Follows an absolute path to its target: without `.`, `..` and symbolic links. The part that
 /// does not exist yet is taken as written. Returns `None` if its links form a loop.
-#[must_use]
 pub fn real(path: &str, disk: &dyn Disk) -> Option<String> {
     PathFollower::new(disk).real(path)
 }

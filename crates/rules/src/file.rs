@@ -23,7 +23,6 @@ pub const LARGEST_FILE: usize = 256 * 1024;
 pub const MOST_RULES: usize = 1_000;
 /// The most patterns of one condition.
 pub const MOST_PATTERNS: usize = 256;
-/// The longest pattern.
 pub const LONGEST_PATTERN: usize = 1_024;
 
 /// An error or a warning about a file of rules.
@@ -31,7 +30,6 @@ pub const LONGEST_PATTERN: usize = 1_024;
 pub struct Problem {
     /// How bad it is.
     pub level: RuleProblemLevel,
-    /// The file.
     pub file: String,
     /// The line, from 1.
     pub line: usize,
@@ -59,7 +57,6 @@ pub enum Trust {
     Project,
 }
 
-/// A file of rules.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct RuleFile {
@@ -69,7 +66,6 @@ pub struct RuleFile {
     pub trust: Trust,
     /// The rules that could be read.
     pub rules: Vec<Arc<Rule>>,
-    /// The tests.
     pub tests: Vec<RuleTest>,
     /// What is wrong with it, in the order of the file.
     pub problems: Vec<Problem>,
@@ -102,13 +98,11 @@ impl RuleFile {
     }
 
     /// Returns true if the file has errors, so that its meaning is uncertain.
-    #[must_use]
     pub fn has_errors(&self) -> bool {
         self.problems.iter().any(|problem| problem.level == RuleProblemLevel::Error)
     }
 
     /// Returns all problems, including rules that have expired at this moment.
-    #[must_use]
     pub fn check(&self, moment: &Moment) -> Vec<Problem> {
         let expired = self.rules.iter().filter(|rule| rule.is_over(moment)).map(|rule| Problem {
             level: RuleProblemLevel::Warning,

@@ -23,7 +23,6 @@ pub(crate) enum Tok {
     /// Some path beneath a folder, as a program lists it. In a comparison it is any text; as a path
     /// it stands for the folder that is searched.
     Beneath,
-    /// Any digits.
     Digits,
     /// The beginning of a shell's `*` at the start of a name: it comes before a [`Tok::Run`], and
     /// the two together are nothing, or characters of which the first is not a dot.

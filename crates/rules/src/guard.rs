@@ -84,7 +84,6 @@ impl Guarded {
     }
 
     /// Returns why an act touches what is guarded, in words that follow "because".
-    #[must_use]
     pub fn touches(&self, act: &Act) -> Option<String> {
         if act.is_lost {
             return Some("a path in it may lead anywhere, also to what is guarded".into());

@@ -14,8 +14,6 @@ use crate::policy::{Explanation, Policy, Verdict};
 use crate::rule::RuleDecision;
 use crate::steps;
 
-/// Judges an act.
-#[must_use]
 pub fn judge(policy: &Policy, act: &Act, disk: &dyn Disk, now: &Moment) -> Verdict {
     let judged = || {
         let verdict = judge_within(policy, act, disk, now);
@@ -52,7 +50,6 @@ fn judge_within(policy: &Policy, act: &Act, disk: &dyn Disk, now: &Moment) -> Ve
 }
 
 /// Judges an act and says which rules were considered.
-#[must_use]
 pub fn explain(policy: &Policy, act: &Act, disk: &dyn Disk, now: &Moment) -> Explanation {
     let follower = PathFollower::new(disk);
     let verdict = judge(policy, act, disk, now);

@@ -31,11 +31,8 @@ const MOST_SHOWN: usize = 4;
 /// The rule that decided.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RuleName {
-    /// Its name.
     pub name: String,
-    /// Its file.
     pub file: String,
-    /// Its line.
     pub line: usize,
     /// The reason that its author gave.
     pub reason: Option<String>,
@@ -43,7 +40,6 @@ pub struct RuleName {
 
 impl RuleName {
     /// Returns the rule as it is shown: `` `builds` (rules.toml:3) ``.
-    #[must_use]
     pub fn shown(&self) -> String {
         shown_rule(&self.name, &self.file, self.line)
     }
@@ -53,7 +49,6 @@ impl RuleName {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Verdict {
-    /// The decision.
     pub decision: RuleDecision,
     /// The rule that decided, if one did.
     pub rule: Option<RuleName>,
@@ -153,14 +148,11 @@ impl Policy {
         self
     }
 
-    /// Returns the rules.
-    #[must_use]
     pub fn rules(&self) -> &[Arc<Rule>] {
         &self.rules
     }
 
     /// Returns true if a rule applies only at some times.
-    #[must_use]
     pub fn depends_on_time(&self) -> bool {
         self.rules.iter().any(|rule| rule.depends_on_time())
     }

@@ -33,7 +33,6 @@ pub(crate) struct RuleConditions {
 /// A rule that was written for a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RuleProposal {
-    /// Its name.
     pub name: String,
     /// The rule, as one `[[rule]]`.
     pub toml: String,

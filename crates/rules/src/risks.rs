@@ -45,7 +45,6 @@ fn patterns(list: &str) -> Vec<CommandPattern> {
 
 /// Returns what is unusual about a call: that it leaves its project, uses the network, deletes
 /// something, touches what is guarded, or was not understood. Each kind occurs at most once.
-#[must_use]
 pub fn risks(act: &Act, guarded: &Guarded) -> Vec<RiskNote> {
     let find = || {
         let reading = CertainReading::of(act);

@@ -49,9 +49,7 @@ impl NamePattern {
 pub struct Rule {
     /// Its name, unique in its file.
     pub name: String,
-    /// What it decides.
     pub decision: RuleDecision,
-    /// The file it is from.
     pub file: String,
     /// The line in which it begins.
     pub line: usize,
@@ -85,7 +83,6 @@ pub(crate) type RuleFit = Result<String, String>;
 
 impl Rule {
     /// Returns the rule as it is shown: `` `builds` (rules.toml:3) ``.
-    #[must_use]
     pub fn shown(&self) -> String {
         shown_rule(&self.name, &self.file, self.line)
     }
@@ -96,7 +93,6 @@ impl Rule {
     }
 
     /// Returns true if it has expired.
-    #[must_use]
     pub fn is_over(&self, moment: &Moment) -> bool {
         self.until.is_some_and(|until| until.is_over(moment))
     }

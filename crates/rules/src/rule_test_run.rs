@@ -6,18 +6,14 @@ use crate::judge::judge;
 use crate::moment::Moment;
 use crate::policy::{Policy, Verdict};
 
-/// The result of one test.
 #[derive(Debug, Clone)]
 pub struct RuleTestResult<'a> {
-    /// The test.
     pub test: &'a RuleTest,
-    /// What was decided.
     pub verdict: Verdict,
 }
 
 impl RuleTestResult<'_> {
     /// Returns true if the expected decision was made.
-    #[must_use]
     pub fn is_passed(&self) -> bool {
         self.verdict.decision == self.test.expect
     }
@@ -25,7 +21,6 @@ impl RuleTestResult<'_> {
 
 /// Runs tests for a user with this home who works in this project at this time. A test may name
 /// another project or time.
-#[must_use]
 pub fn run_tests<'a>(
     policy: &Policy,
     tests: &'a [RuleTest],

@@ -154,7 +154,6 @@ impl ShellScript {
     }
 
     /// Returns true if everything was understood.
-    #[must_use]
     pub fn is_clear(&self) -> bool {
         self.unclear.is_empty()
     }
@@ -168,13 +167,11 @@ impl ShellScript {
 
 impl ShellCommand {
     /// Returns the program, if it is known.
-    #[must_use]
     pub fn program(&self) -> Option<&str> {
         self.words.first()?.text()
     }
 
     /// Returns the command on one line, as it is shown.
-    #[must_use]
     pub fn shown(&self) -> String {
         let words: Vec<String> =
             self.assigns.iter().chain(&self.words).map(ShellWord::shown).collect();

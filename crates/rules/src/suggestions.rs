@@ -25,7 +25,6 @@ const MOST_TRIED: usize = 64;
 /// A call, and how often what was decided about it.
 #[derive(Debug, Clone)]
 pub struct DecidedCall {
-    /// The call.
     pub act: Act,
     /// How often a person was asked about it and allowed it.
     pub allowed: u64,
@@ -38,7 +37,6 @@ pub struct DecidedCall {
 /// A rule that would have saved questions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RuleSuggestion {
-    /// The rule.
     pub rule: RuleProposal,
     /// How many questions it would have saved that the suggestions before it would not.
     pub saves: u64,
@@ -46,7 +44,6 @@ pub struct RuleSuggestion {
     pub beyond: Vec<usize>,
 }
 
-/// A rule that is tried.
 struct TriedRule {
     rule: RuleProposal,
     file: RuleFile,
@@ -57,7 +54,6 @@ struct TriedRule {
 /// Suggests rules for calls that people allowed, to be added to a policy, the one that saves most
 /// first. `go_on` is called now and then with how much is done of how much; returns `None` if it
 /// returned false.
-#[must_use]
 pub fn suggest(
     policy: &Policy,
     guarded: &Guarded,

@@ -57,7 +57,6 @@ impl FromStr for Sha256Hash {
 pub struct ChainHead {
     /// The last entry's number, or 0 when there was none.
     pub seq: u64,
-    /// Its hash.
     pub hash: [u8; 32],
 }
 

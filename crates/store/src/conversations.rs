@@ -61,7 +61,6 @@ pub struct Addition<'a> {
     pub fragments: &'a [String],
     /// How the conversation began; ignored if that is already known.
     pub opening: Option<&'a str>,
-    /// What it cost.
     pub spending: Option<&'a AnswerCost>,
     /// The reservation that this settles.
     pub reservation: Option<i64>,

@@ -25,14 +25,12 @@ pub struct EntryDraft {
     pub body: String,
 }
 
-/// An entry of the ledger.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LedgerEntry {
     /// The entry's number, from 1; none is ever used twice.
     pub seq: u64,
     /// When it happened, in milliseconds since 1970.
     pub at_ms: i64,
-    /// What happened.
     pub kind: String,
     /// The id of the question that it belongs to.
     pub question: Option<String>,
@@ -44,13 +42,11 @@ pub struct LedgerEntry {
 
 impl LedgerEntry {
     /// Returns what the entry records.
-    #[must_use]
     pub fn event(&self) -> LedgerEvent {
         LedgerEvent::read(&self.kind, &self.body).0
     }
 
     /// Returns true if the entry is of this kind, whether or not its body can be read.
-    #[must_use]
     pub fn is(&self, kind: LedgerKind) -> bool {
         self.kind == kind.name()
     }
@@ -59,13 +55,10 @@ impl LedgerEntry {
 /// Selects entries. Each condition narrows the selection; the default selects all.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct EntryFilter {
-    /// Of one of these kinds.
     pub kinds: Vec<LedgerKind>,
-    /// Of this question.
     pub question: Option<String>,
     /// At this time or later.
     pub since_ms: Option<i64>,
-    /// Before this time.
     pub until_ms: Option<i64>,
     /// With this text in a value of the body, at any depth; the case of ASCII letters is ignored.
     pub text: Option<String>,

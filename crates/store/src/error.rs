@@ -14,46 +14,37 @@ pub enum StoreError {
     Io {
         /// What was tried, as in "cannot create the folder".
         action: &'static str,
-        /// With which path.
         path: PathBuf,
-        /// The system's reason.
         source: io::Error,
     },
-    /// There is no ledger to read.
     #[error("there is no ledger at {0} yet: `callgate up` begins one")]
     Missing(PathBuf),
     /// There is something other than a file at the path.
     #[error("{0} is not a file; it was left alone: move it away or use another path")]
     NotAFile(PathBuf),
-    /// The file is not SQLite's.
     #[error("{0} is not a database; it was left alone: move it away or use another path")]
     NotADatabase(PathBuf),
-    /// The file is SQLite's, but not callgate's.
     #[error(
         "{0} is the database of another program; it was left alone: move it away or use another \
          path"
     )]
     OtherProgram(PathBuf),
-    /// The file belongs to somebody else.
     #[error(
         "{path} belongs to user {theirs}, not to user {ours}: run callgate as that user or use \
          another path"
     )]
     Foreign {
-        /// The file.
         path: PathBuf,
         /// Its owner.
         theirs: u32,
         /// Our user id.
         ours: u32,
     },
-    /// The file was written by a later callgate.
     #[error(
         "{path} was written by a newer callgate (its layout is version {found}, known is {known}): \
          update callgate"
     )]
     Newer {
-        /// The file.
         path: PathBuf,
         /// Its version.
         found: i64,
@@ -66,7 +57,6 @@ pub enum StoreError {
          {known}): start `callgate up` once, which brings it up to date"
     )]
     Older {
-        /// The file.
         path: PathBuf,
         /// Its version.
         found: i64,
@@ -76,20 +66,13 @@ pub enum StoreError {
     /// The file cannot be written, or was opened for reading.
     #[error("cannot write to {0}: it is read-only; look at its permissions and its folder's")]
     ReadOnly(PathBuf),
-    /// The disk is full.
     #[error("no space left for {0}: nothing was written; make room and try again")]
     Full(PathBuf),
     /// Another process has kept the file locked for too long.
     #[error("another process keeps {0} locked: wait for it or end it, then try again")]
     Busy(PathBuf),
-    /// The file is damaged.
     #[error("{path} is damaged ({reason}): keep a copy, then move it away to begin a new one")]
-    Damaged {
-        /// The file.
-        path: PathBuf,
-        /// What was seen.
-        reason: String,
-    },
+    Damaged { path: PathBuf, reason: String },
     /// The folder is on a file system on which several processes cannot share the file.
     #[error("{0} cannot be used in WAL mode (a network file system?): use a path on a local disk")]
     NoWal(PathBuf),
@@ -101,7 +84,6 @@ pub enum StoreError {
     Broken {
         /// The first entry that does not fit.
         seq: u64,
-        /// In which way.
         why: ChainFault,
     },
     /// What was to be written is not an entry.
@@ -122,14 +104,7 @@ pub enum StoreError {
     },
     /// SQLite refused for another reason.
     #[error("cannot {doing} {path}: {source}")]
-    Sqlite {
-        /// What was tried.
-        doing: &'static str,
-        /// With which file.
-        path: PathBuf,
-        /// SQLite's reason.
-        source: rusqlite::Error,
-    },
+    Sqlite { doing: &'static str, path: PathBuf, source: rusqlite::Error },
 }
 
 /// What is wrong with an entry of a broken chain.
@@ -151,7 +126,6 @@ pub enum ChainFault {
     /// A head that was noted earlier has another hash for it.
     #[error("it has another hash than the head that was noted: the ledger was written anew")]
     OtherThanNoted,
-    /// SQLite cannot read it.
     #[error("it cannot be read: the file is damaged")]
     Unreadable,
 }
@@ -159,7 +133,6 @@ pub enum ChainFault {
 impl StoreError {
     /// Returns true if the file cannot be made or written where it should be, as in a home that is
     /// read-only.
-    #[must_use]
     pub fn is_unwritable(&self) -> bool {
         match self {
             Self::ReadOnly(_) => true,

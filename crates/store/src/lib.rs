@@ -72,13 +72,11 @@ pub struct Store {
 
 impl Store {
     /// Returns the path of the file, with symbolic links resolved.
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
     /// Returns the identity of the file, or `None` if the store lives in memory.
-    #[must_use]
     pub fn file(&self) -> Option<&FileIdentity> {
         self.file.as_ref()
     }
@@ -115,7 +113,6 @@ impl Store {
 
 /// Returns the time on the wall clock, in milliseconds since 1970: the unit of every time in the
 /// ledger.
-#[must_use]
 pub fn now_ms() -> i64 {
     let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since_1970.as_millis()).unwrap_or(i64::MAX)

@@ -205,7 +205,6 @@ const V9: &str = "
 /// What a file is found to be before it is used.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum StoreLayout {
-    /// It is empty.
     Empty,
     /// A file of callgate, in this version.
     Ours(i64),

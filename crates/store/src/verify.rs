@@ -43,7 +43,6 @@ pub enum ChainReport {
 /// Whether a chain contains a head that was noted earlier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NotedHead {
-    /// No head was given.
     NotGiven,
     /// The chain contains the head.
     Found,

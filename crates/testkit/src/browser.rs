@@ -20,6 +20,7 @@ use tempfile::TempDir;
 
 use crate::process::{DEADLINE, Group, lines_in_background};
 use crate::tools;
+use crate::until::until_or;
 use webdriver::DriverSession;
 
 /// The member of a `WebDriver` answer that holds the id of an element.
@@ -159,13 +160,11 @@ impl Browser {
     }
 
     /// Runs a script in the page, as the body of a function of `arguments`, and returns its value.
-    #[must_use]
     pub fn run(&self, script: &str, arguments: &Value) -> Value {
         self.session.post("execute/sync", &json!({ "script": script, "args": arguments }))
     }
 
     /// Runs a script whose last argument is a function to call with the result.
-    #[must_use]
     pub fn run_async(&self, script: &str, arguments: &Value) -> Value {
         self.session.post("execute/async", &json!({ "script": script, "args": arguments }))
     }
@@ -181,7 +180,6 @@ impl Browser {
     }
 
     /// Waits for an element and returns its text, as it is seen.
-    #[must_use]
     pub fn text(&self, css: &str) -> String {
         self.with_element(css, |path| {
             self.session.try_get(&format!("{path}/text")).map(|text| string(&text))
@@ -211,7 +209,6 @@ impl Browser {
     }
 
     /// Returns how many elements match now.
-    #[must_use]
     pub fn count(&self, css: &str) -> usize {
         let elements =
             self.session.post("elements", &json!({ "using": "css selector", "value": css }));
@@ -234,14 +231,12 @@ impl Browser {
     }
 
     /// Returns a picture of what is seen, as a PNG file in base64.
-    #[must_use]
     pub fn picture(&self) -> String {
         string(&self.session.get("screenshot"))
     }
 
     /// Returns the errors and warnings that the page has written to the console since the last
     /// call. `WebKit` writes them to the program's output instead, and has none here.
-    #[must_use]
     pub fn complaints(&self) -> Vec<String> {
         if let BrowserEngine::WebKit = self.engine {
             return Vec::new();
@@ -280,15 +275,8 @@ impl Browser {
         found[ELEMENT].as_str().map(str::to_owned)
     }
 
-    fn until<T>(&self, what: &str, mut look: impl FnMut() -> Option<T>) -> T {
-        let end = Instant::now() + DEADLINE;
-        loop {
-            if let Some(found) = look() {
-                return found;
-            }
-            assert!(Instant::now() < end, "never came: {what}\n{}", self.state());
-            thread::sleep(PAUSE);
-        }
+    fn until<T>(&self, what: &str, look: impl FnMut() -> Option<T>) -> T {
+        until_or(|| format!("{what}\n{}", self.state()), look)
     }
 
     /// Returns a description of the page for a failed test.

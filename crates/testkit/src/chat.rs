@@ -89,7 +89,6 @@ impl Chat {
     }
 
     /// Returns the base address for a client's settings.
-    #[must_use]
     pub fn url(&self) -> String {
         let address = self.server.address();
         match self.state.dialect {
@@ -107,20 +106,17 @@ impl Chat {
     }
 
     /// Returns the port at which it listens.
-    #[must_use]
     pub fn port(&self) -> u16 {
         self.server.address().port()
     }
 
     /// Returns the bodies of the requests that were answered.
-    #[must_use]
     pub fn bodies(&self) -> Vec<Value> {
         self.state.inner.lock().unwrap().bodies.clone()
     }
 
     /// Returns what the model was told of each of its calls, in order. Fails if a request was
     /// refused.
-    #[must_use]
     pub fn results(&self) -> Vec<String> {
         let inner = self.state.inner.lock().unwrap();
         assert!(inner.refusals.is_empty(), "the fake refused requests: {:#?}", inner.refusals);

@@ -42,7 +42,6 @@ pub struct Claude {
 
 impl Claude {
     /// Returns the pinned CLI. Where it is absent the reason is printed; with `CI=true` that fails.
-    #[must_use]
     pub fn find() -> Option<PathBuf> {
         tools::claude()
     }
@@ -151,26 +150,22 @@ impl Claude {
 
     /// Returns the private folder with everything that the run writes; its path is in the
     /// environment of every process that the CLI starts, so it is a good marker for a leak check.
-    #[must_use]
     pub fn folder(&self) -> &Path {
         self.folder.path()
     }
 
     /// Returns the folder that the CLI works in.
-    #[must_use]
     pub fn work(&self) -> PathBuf {
         self.folder.path().join("work")
     }
 
     /// Returns the whole environment of the CLI, for code that starts it by itself.
-    #[must_use]
     pub fn environment(&self) -> &[(OsString, OsString)] {
         &self.environment
     }
 
     /// Returns the command, for a test that talks to the CLI while it runs. The folders live as
     /// long as this value.
-    #[must_use]
     pub fn command(&self) -> Command {
         let mut command = Command::new(&self.program);
         command.args(&self.args).current_dir(self.work());
@@ -180,7 +175,6 @@ impl Claude {
 
     /// Runs to the end. After the deadline the whole process group is killed and the test fails
     /// with what the CLI wrote.
-    #[must_use]
     pub fn run(self) -> Run {
         let finished = process::run(self.command(), self.limit);
         let lines = finished.stdout.lines().filter(|line| !line.trim().is_empty());
@@ -227,39 +221,33 @@ pub struct Run {
 
 impl Run {
     /// Returns how it ended.
-    #[must_use]
     pub fn status(&self) -> ExitStatus {
         self.finished.status
     }
 
     /// Returns what it wrote to stderr.
-    #[must_use]
     pub fn stderr(&self) -> &str {
         &self.finished.stderr
     }
 
     /// Returns the private folder of the run.
-    #[must_use]
     pub fn folder(&self) -> &Path {
         self.folder.path()
     }
 
     /// Returns the `init` event.
-    #[must_use]
     pub fn init(&self) -> &Value {
         let init = |event: &&Value| event["type"] == "system" && event["subtype"] == "init";
         self.events.iter().find(init).unwrap_or_else(|| self.fail("no init event came"))
     }
 
     /// Returns the tools that the CLI offers its model.
-    #[must_use]
     pub fn tools(&self) -> Vec<String> {
         let tools = self.init()["tools"].as_array().into_iter().flatten();
         tools.filter_map(|name| Some(name.as_str()?.to_owned())).collect()
     }
 
     /// Returns the MCP servers and the state of each, such as `connected`.
-    #[must_use]
     pub fn mcp_servers(&self) -> Vec<(String, String)> {
         let servers = self.init()["mcp_servers"].as_array().into_iter().flatten();
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
@@ -267,21 +255,18 @@ impl Run {
     }
 
     /// Returns the results of all tools that ran, in order.
-    #[must_use]
     pub fn tool_results(&self) -> Vec<ToolResult> {
         let users = self.events.iter().filter(|event| event["type"] == "user");
         users.flat_map(|event| tool_results(&event["message"])).collect()
     }
 
     /// Returns the final `result` event.
-    #[must_use]
     pub fn result(&self) -> &Value {
         let last = self.events.iter().rev().find(|event| event["type"] == "result");
         last.unwrap_or_else(|| self.fail("no result event came"))
     }
 
     /// Returns the final text.
-    #[must_use]
     pub fn result_text(&self) -> &str {
         self.result()["result"].as_str().unwrap_or_else(|| self.fail("the result has no text"))
     }

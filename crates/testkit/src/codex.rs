@@ -26,7 +26,6 @@ pub struct Codex {
 impl Codex {
     /// Returns the pinned Codex. Where it is absent the reason is printed; with `CI=true` that
     /// fails.
-    #[must_use]
     pub fn find() -> Option<PathBuf> {
         tools::codex()
     }
@@ -84,31 +83,26 @@ impl Codex {
     }
 
     /// Its home folder, with `.codex` in it.
-    #[must_use]
     pub fn home(&self) -> PathBuf {
         self.folder.path().join("home")
     }
 
     /// Returns the folder that it works in.
-    #[must_use]
     pub fn work(&self) -> PathBuf {
         self.folder.path().join("work")
     }
 
     /// Returns the private folder with everything that the run writes.
-    #[must_use]
     pub fn folder(&self) -> &Path {
         self.folder.path()
     }
 
     /// Its whole environment.
-    #[must_use]
     pub fn environment(&self) -> &[(OsString, OsString)] {
         &self.environment
     }
 
     /// Returns the command. The folders live as long as this value.
-    #[must_use]
     pub fn command(&self) -> Command {
         let mut command = Command::new(&self.program);
         command.args(&self.args).current_dir(self.work());

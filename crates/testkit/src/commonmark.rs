@@ -15,9 +15,7 @@ const FENCE: &str = "````````````````````````````````";
 pub struct CommonmarkCase {
     /// Its number in the specification.
     pub number: usize,
-    /// The text.
     pub markdown: String,
-    /// The text as HTML.
     pub html: String,
 }
 
@@ -26,7 +24,6 @@ pub struct CommonmarkCase {
 /// # Panics
 ///
 /// Panics if it cannot be read.
-#[must_use]
 pub fn cases() -> Option<Vec<CommonmarkCase>> {
     let text = fs::read_to_string(commonmark()?).unwrap_or_else(|error| panic!("{error}"));
     let mut cases = Vec::new();
@@ -49,7 +46,6 @@ pub fn cases() -> Option<Vec<CommonmarkCase>> {
 
 /// Returns the blocks of a text, each as the elements that it is in and its text, with single blanks
 /// for what separates words.
-#[must_use]
 pub fn blocks(markdown: &str) -> Vec<String> {
     let mut listing = BlockListing::default();
     let options =
@@ -139,7 +135,6 @@ fn heading(level: HeadingLevel) -> &'static str {
 }
 
 /// Returns the text as the parser's own HTML, to hold the parser against the specification.
-#[must_use]
 pub fn html(markdown: &str) -> String {
     let mut html = String::new();
     pulldown_cmark::html::push_html(&mut html, Parser::new(markdown));

@@ -104,7 +104,6 @@ impl DrawnScreen {
     }
 
     /// Returns all rows without blanks at their ends, what has scrolled away included.
-    #[must_use]
     pub fn text(&self) -> String {
         let rows: Vec<String> = self.rows.iter().map(|row| row.cells.concat()).collect();
         let rows: Vec<&str> = rows.iter().map(|row| row.trim_end()).collect();
@@ -112,13 +111,11 @@ impl DrawnScreen {
     }
 
     /// Returns the row and the column of the cursor, counted from the first row of all.
-    #[must_use]
     pub fn cursor(&self) -> (usize, usize) {
         (self.row, self.column)
     }
 
     /// Returns true if anything was written in a style.
-    #[must_use]
     pub fn has_styles(&self) -> bool {
         self.has_styles
     }

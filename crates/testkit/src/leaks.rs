@@ -85,7 +85,6 @@ impl Leaks {
     }
 
     /// Returns what is there now that was not there at the start, one line each.
-    #[must_use]
     pub fn left(&self) -> Vec<String> {
         let now = entries(&self.folder, &self.prefixes);
         let files = now.difference(&self.files).map(|path| format!("file {}", path.display()));
@@ -160,26 +159,22 @@ fn describe(process: &ProcessEntry) -> String {
 }
 
 /// Returns how many file descriptors a process has open.
-#[must_use]
 pub fn open_descriptors(pid: u32) -> usize {
     let path = format!("/proc/{pid}/fd");
     fs::read_dir(&path).unwrap_or_else(|error| panic!("cannot read {path}: {error}")).count()
 }
 
 /// Returns the memory of a process that is in RAM now, in KiB.
-#[must_use]
 pub fn resident_kib(pid: u32) -> u64 {
     status_kib(pid, "VmRSS:")
 }
 
 /// Returns the most memory that a process ever had in RAM, in KiB.
-#[must_use]
 pub fn peak_kib(pid: u32) -> u64 {
     status_kib(pid, "VmHWM:")
 }
 
 /// Returns a field of `/proc/PID/status` that counts memory, such as `VmRSS:`, in KiB.
-#[must_use]
 pub fn status_kib(pid: u32, field: &str) -> u64 {
     let path = format!("/proc/{pid}/status");
     let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));

@@ -29,7 +29,9 @@ pub mod secrets;
 pub mod telegram;
 pub mod telegram_html;
 pub mod terminal;
+pub mod test_home;
 pub mod tools;
 pub mod trial;
+pub mod until;
 
 mod http;

@@ -28,7 +28,6 @@ impl McpFlood {
     }
 
     /// Returns its address with a path, such as `/mcp`.
-    #[must_use]
     pub fn url(&self, path: &str) -> String {
         format!("http://{}{path}", self.server.address())
     }

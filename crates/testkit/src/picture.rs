@@ -9,7 +9,6 @@ pub const SMALL_PNG_BASE64: &str =
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg==";
 
 /// Returns a PNG of one pixel and so many bytes, most of which stand behind its end.
-#[must_use]
 pub fn png_of(bytes: usize) -> Vec<u8> {
     let mut picture = SMALL_PNG.to_vec();
     picture.resize(bytes.max(picture.len()), 1);

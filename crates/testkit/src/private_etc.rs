@@ -42,19 +42,15 @@ impl PrivateEtc {
     }
 
     /// Returns the path of a file below this `/etc`, as other programs see it.
-    #[must_use]
     pub fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
-    /// Returns the folder itself.
-    #[must_use]
     pub fn folder(&self) -> &Path {
         self.folder.path()
     }
 
     /// Returns a command that runs `command` with this `/etc`.
-    #[must_use]
     pub fn wrapped(&self, command: &Command) -> Command {
         wrapped(command, self.folder.path())
     }

@@ -5,11 +5,8 @@ use std::fs;
 /// One process as `/proc/PID/stat` shows it.
 #[derive(Clone, Debug)]
 pub struct ProcessEntry {
-    /// Its id.
     pub pid: u32,
-    /// Its parent.
     pub parent: u32,
-    /// Its process group.
     pub group: u32,
     /// `Z` is a zombie: ended, and nobody has waited for it.
     pub state: char,
@@ -18,7 +15,6 @@ pub struct ProcessEntry {
 }
 
 /// Returns all processes that can be seen now.
-#[must_use]
 pub fn all() -> Vec<ProcessEntry> {
     let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
     let pids = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
@@ -26,13 +22,11 @@ pub fn all() -> Vec<ProcessEntry> {
 }
 
 /// Reads one process; `None` if it is gone.
-#[must_use]
 pub fn read(pid: u32) -> Option<ProcessEntry> {
     parse(pid, &fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
 }
 
 /// Returns true if the process is there and no zombie.
-#[must_use]
 pub fn is_running(pid: u32) -> bool {
     read(pid).is_some_and(|process| process.state != 'Z')
 }
@@ -51,13 +45,11 @@ fn parse(pid: u32, stat: &str) -> Option<ProcessEntry> {
 }
 
 /// Returns the arguments of a process joined by spaces; empty for a zombie.
-#[must_use]
 pub fn command_line(pid: u32) -> String {
     zero_separated(&format!("/proc/{pid}/cmdline"))
 }
 
 /// Returns the environment a process was started with, joined by spaces.
-#[must_use]
 pub fn environment(pid: u32) -> String {
     zero_separated(&format!("/proc/{pid}/environ"))
 }

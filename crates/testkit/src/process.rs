@@ -43,7 +43,6 @@ impl Group {
     }
 
     /// Returns the process id, which is the group id too.
-    #[must_use]
     pub fn pid(&self) -> u32 {
         self.child.id()
     }
@@ -152,11 +151,8 @@ fn read_chunks(pipe: &mut impl Read, mut take: impl FnMut(&[u8])) {
 /// this value is dropped, so a leak check belongs before.
 #[derive(Debug)]
 pub struct Finished {
-    /// How it ended.
     pub status: ExitStatus,
-    /// All of its stdout.
     pub stdout: String,
-    /// All of its stderr.
     pub stderr: String,
     group: Group,
 }
@@ -178,7 +174,6 @@ impl Finished {
 
 /// Runs `command` to its end with an empty stdin. After `limit` its whole group is killed and
 /// the test fails with what it wrote.
-#[must_use]
 pub fn run(mut command: Command, limit: Duration) -> Finished {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut group = Group::spawn(command);
@@ -236,7 +231,6 @@ impl Piped {
     }
 
     /// Returns the child's process id.
-    #[must_use]
     pub fn pid(&self) -> u32 {
         self.group.pid()
     }
@@ -308,7 +302,6 @@ impl Piped {
     }
 
     /// Returns what the process wrote to stderr so far; all of it after [`Piped::wait_exit`].
-    #[must_use]
     pub fn stderr(&self) -> String {
         self.stderr.text()
     }

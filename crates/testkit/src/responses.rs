@@ -53,19 +53,12 @@ pub enum ResponsesReply {
     /// A text, which ends the turn.
     Text(String),
     /// A call of one of its functions.
-    Call {
-        /// The function.
-        name: String,
-        /// Its arguments.
-        arguments: Value,
-    },
+    Call { name: String, arguments: Value },
     /// A call of a tool of an MCP server, which Codex offers in the server's namespace.
     Tool {
         /// The server's name in the settings.
         server: String,
-        /// The tool.
         name: String,
-        /// Its arguments.
         arguments: Value,
     },
 }
@@ -128,13 +121,11 @@ impl Responses {
     }
 
     /// Returns the base address for a client's settings.
-    #[must_use]
     pub fn url(&self) -> String {
         format!("http://{}/v1", self.server.address())
     }
 
     /// Returns how many turns of the script were asked for.
-    #[must_use]
     pub fn played(&self) -> usize {
         self.state.inner.lock().unwrap().played
     }
@@ -152,7 +143,6 @@ impl Responses {
     }
 
     /// Returns what the model was told of each of its calls, in order.
-    #[must_use]
     pub fn outputs(&self) -> Vec<String> {
         let inner = self.state.inner.lock().unwrap();
         let items = inner.requests.last().and_then(|request| request["input"].as_array());

@@ -24,7 +24,6 @@ pub fn write_program(path: &Path, text: &str) {
     assert!(child.wait().expect("own child can be waited for").success(), "{}", path.display());
 }
 
-/// Copies a program.
 pub fn copy_program(from: &Path, to: &Path) {
     let status = Command::new("/bin/cp").arg(from).arg(to).status();
     assert!(status.expect("cp can be started").success(), "{}", to.display());

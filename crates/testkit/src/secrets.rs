@@ -8,7 +8,6 @@ use memchr::memmem;
 /// A made-up secret.
 #[derive(Debug, Clone, Copy)]
 pub struct Sample {
-    /// What it is.
     pub name: &'static str,
     /// The secret with what makes it one: `ghp_…`, `https://user:…@host`.
     pub text: &'static str,
@@ -19,7 +18,6 @@ pub struct Sample {
 }
 
 /// Returns the first sample of which eight bytes in a row of the random part are in `bytes`.
-#[must_use]
 pub fn leak_in(bytes: &[u8]) -> Option<&'static Sample> {
     SAMPLES.iter().find(|sample| {
         sample.random.as_bytes().windows(8).any(|window| memmem::find(bytes, window).is_some())
@@ -28,7 +26,6 @@ pub fn leak_in(bytes: &[u8]) -> Option<&'static Sample> {
 
 macro_rules! samples {
     ($($known:literal $name:literal: $($before:literal)* [$($random:literal)*] $($after:literal)*;)*) => {
-        /// All samples.
         pub static SAMPLES: &[Sample] = &[$(Sample {
             name: $name,
             text: concat!($($before,)* $($random,)* $($after,)*),

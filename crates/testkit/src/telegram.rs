@@ -95,13 +95,11 @@ impl Telegram {
     }
 
     /// Returns the base URL, without a slash at its end.
-    #[must_use]
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
     }
 
     /// Returns the one token that is accepted.
-    #[must_use]
     pub fn token(&self) -> &'static str {
         TOKEN
     }

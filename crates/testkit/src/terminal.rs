@@ -6,8 +6,6 @@ use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
 use std::process::{ChildStdin, Command, ExitStatus, Stdio};
-use std::thread;
-use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 use rustix::termios::{Winsize, tcsetwinsize};
@@ -15,6 +13,7 @@ use rustix::termios::{Winsize, tcsetwinsize};
 use crate::leaks::descends_from;
 use crate::proc::{self, ProcessEntry};
 use crate::process::{Collected, DEADLINE, Group};
+use crate::until::until_or;
 
 /// A pseudo-terminal, made by `script` of util-linux. Dropping it kills all that runs in it.
 ///
@@ -91,23 +90,16 @@ impl Terminal {
 
     /// Waits until this text was written.
     pub fn wait_for(&self, text: &str) {
-        let end = Instant::now() + 2 * DEADLINE;
-        while !self.written().contains(text) {
-            if Instant::now() > end {
-                self.fail(&format!("{text:?} never came"));
-            }
-            thread::sleep(Duration::from_millis(5));
-        }
+        let otherwise = || format!("{text:?}\n--- the screen ---\n{:?}", self.written());
+        until_or(otherwise, || self.written().contains(text));
     }
 
     /// Returns all that was written so far, what was wiped away later included.
-    #[must_use]
     pub fn written(&self) -> String {
         self.screen.text()
     }
 
     /// Waits for the end of the program.
-    #[must_use]
     pub fn end(mut self) -> ExitStatus {
         match self.group.wait(2 * DEADLINE) {
             Some(status) => status,
@@ -187,10 +179,7 @@ mod tests {
             terminal.written().trim_matches(|c: char| !c.is_ascii_digit()).parse().unwrap();
         let start = proc::read(pid).unwrap().start;
         drop(terminal);
-        let end = Instant::now() + DEADLINE;
-        while proc::read(pid).is_some_and(|now| now.start == start && now.state != 'Z') {
-            assert!(Instant::now() < end, "it still runs");
-            thread::sleep(Duration::from_millis(5));
-        }
+        let runs = || proc::read(pid).is_some_and(|now| now.start == start && now.state != 'Z');
+        until_or(|| "its end".to_owned(), || !runs());
     }
 }

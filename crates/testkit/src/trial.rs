@@ -26,15 +26,12 @@ const LAST_WORDS: &str = "All is well";
 /// An agent that a trial can run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AgentProgram {
-    /// Claude Code.
     Claude,
-    /// Codex.
     Codex,
 }
 
 impl AgentProgram {
     /// Its name on callgate's command lines.
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             Self::Claude => "claude",
@@ -44,7 +41,6 @@ impl AgentProgram {
 
     /// Returns the pinned program. Where it is absent the reason is printed; with `CI=true` that
     /// fails.
-    #[must_use]
     pub fn find(self) -> Option<PathBuf> {
         match self {
             Self::Claude => Claude::find(),
@@ -94,7 +90,6 @@ impl AgentProgram {
 /// How an agent is run.
 #[derive(Clone, Copy, Debug)]
 pub struct TrialMode<'a> {
-    /// The agent.
     pub agent: AgentProgram,
     /// Claude Code's permission mode or Codex's approval policy; empty for its own default.
     /// `bypass` is Codex without approvals and sandbox.
@@ -195,7 +190,6 @@ impl Trial {
 
     /// Returns the environment for `callgate install` and `callgate doctor`: the agent's home and
     /// settings, and the agent first on PATH.
-    #[must_use]
     pub fn environment(&self) -> Vec<(OsString, OsString)> {
         let (environment, wanted) = match &self.agent {
             Agent::Claude(claude, _) => (claude.environment(), "CLAUDE_CONFIG_DIR"),
@@ -229,7 +223,6 @@ impl Trial {
     }
 
     /// Returns the home folder of the agent.
-    #[must_use]
     pub fn home(&self) -> PathBuf {
         let environment = match &self.agent {
             Agent::Claude(claude, _) => claude.environment(),
@@ -240,7 +233,6 @@ impl Trial {
     }
 
     /// Returns the folder that the agent works in.
-    #[must_use]
     pub fn work(&self) -> PathBuf {
         match &self.agent {
             Agent::Claude(claude, _) => claude.work(),
@@ -248,8 +240,6 @@ impl Trial {
         }
     }
 
-    /// Starts the agent.
-    #[must_use]
     pub fn start(self) -> RunningTrial {
         let command = match &self.agent {
             Agent::Claude(claude, _) => claude.command(),

@@ -24,6 +24,9 @@
 //! }
 //! ```
 
+#![deny(missing_docs)]
+#![warn(clippy::must_use_candidate)]
+
 pub mod bridge;
 mod host;
 pub mod mcp;

@@ -18,21 +18,17 @@ impl PageAddress {
         Self { port }
     }
 
-    /// Returns the port.
-    #[must_use]
     pub fn port(self) -> u16 {
         self.port
     }
 
     /// Returns the origins under which a browser may see the page.
-    #[must_use]
     pub fn origins(self) -> [String; 2] {
         [format!("http://127.0.0.1:{}", self.port), format!("http://localhost:{}", self.port)]
     }
 
     /// Returns a link that opens the page and pairs it with this code. The code is in the fragment,
     /// which browsers do not send.
-    #[must_use]
     pub fn link(self, code: &str) -> String {
         format!("{self}#code={code}")
     }
@@ -58,7 +54,6 @@ impl fmt::Display for PageAddress {
 }
 
 /// Returns the path of the file with the address, which is beside the desk's socket.
-#[must_use]
 pub fn address_path(desk_socket: &Path) -> PathBuf {
     let mut path = desk_socket.as_os_str().to_owned();
     path.push(".page");

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Body;
-use axum::extract::{Extension, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use callgate_client::{ChatError, ChatEvents, ChatRuntime, ChatRuntimes, ClientSettings};
@@ -16,13 +16,12 @@ use serde_json::json;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::timeout;
 
-use crate::connections::BrowserSeat;
+use crate::access::PageAccess;
 use crate::events::{EVENT_STREAM, event_text, last_event, stream_place};
 use crate::message_body::{self, BodySender};
-use crate::origin::PageOrigin;
 use crate::refusal::HttpRefusal;
 use crate::request_body;
-use crate::sessions::{PageSession, SessionKey};
+use crate::sessions::PageSession;
 use crate::state::PageState;
 
 /// The longest request to start a runtime, in bytes.
@@ -44,9 +43,7 @@ const SHOWN: [&str; 7] = [
 /// How a runtime is started.
 #[derive(Debug, Clone)]
 pub struct RuntimeCommand {
-    /// The program.
     pub program: PathBuf,
-    /// Its arguments.
     pub args: Vec<OsString>,
     /// Environment variables that are set; the others are inherited.
     pub env: Vec<(OsString, OsString)>,
@@ -80,13 +77,9 @@ struct ChatStart {
 /// that runs, or a new one in the home folder.
 pub(crate) async fn start(
     State(state): State<PageState>,
-    Extension(origin): Extension<PageOrigin>,
-    Extension(seat): Extension<BrowserSeat>,
-    headers: HeaderMap,
+    _: PageAccess,
     body: Body,
 ) -> Result<Response, HttpRefusal> {
-    let _session = state.sessions.open(&SessionKey::read(&headers, origin)?).await?;
-    seat.has_shown_key();
     let body = request_body::read(body, LONGEST_START, state.limits.body_within).await?;
     let ChatStart { folder } = serde_json::from_slice(&body)
         .map_err(|_| HttpRefusal::new(StatusCode::BAD_REQUEST, "the folder is not a text"))?;
@@ -124,13 +117,9 @@ async fn running(state: &PageState) -> Result<Arc<ChatRuntime>, HttpRefusal> {
 /// Sends one request to the runtime. Its replies come with the events.
 pub(crate) async fn send(
     State(state): State<PageState>,
-    Extension(origin): Extension<PageOrigin>,
-    Extension(seat): Extension<BrowserSeat>,
-    headers: HeaderMap,
+    _: PageAccess,
     body: Body,
 ) -> Result<Response, HttpRefusal> {
-    let _session = state.sessions.open(&SessionKey::read(&headers, origin)?).await?;
-    seat.has_shown_key();
     let body = request_body::read(body, MAX_LINE, state.limits.body_within).await?;
     let id = running(&state).await?.send_line(&body).await.map_err(|error| refusal(&error))?;
     Ok(json_response(&json!({ "id": &*id })))
@@ -139,12 +128,8 @@ pub(crate) async fn send(
 /// Ends the process of the runtime and starts it again.
 pub(crate) async fn restart(
     State(state): State<PageState>,
-    Extension(origin): Extension<PageOrigin>,
-    Extension(seat): Extension<BrowserSeat>,
-    headers: HeaderMap,
+    _: PageAccess,
 ) -> Result<Response, HttpRefusal> {
-    let _session = state.sessions.open(&SessionKey::read(&headers, origin)?).await?;
-    seat.has_shown_key();
     running(&state).await?.client().restart();
     Ok(json_response(&json!({})))
 }
@@ -158,14 +143,11 @@ pub(crate) fn json_response(body: &impl Serialize) -> Response {
 /// Opens a stream of everything that happens in the session.
 pub(crate) async fn events(
     State(state): State<PageState>,
-    Extension(origin): Extension<PageOrigin>,
-    Extension(seat): Extension<BrowserSeat>,
+    PageAccess { session, .. }: PageAccess,
     uri: Uri,
     headers: HeaderMap,
 ) -> Result<Response, HttpRefusal> {
     let after = last_event(&headers)?;
-    let session = state.sessions.open(&SessionKey::read(&headers, origin)?).await?;
-    seat.has_shown_key();
     let Some(chat) = chats(&state)?.running().await else {
         // Not a refusal: every page asks this first.
         return Ok(StatusCode::NO_CONTENT.into_response());

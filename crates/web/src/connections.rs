@@ -26,7 +26,6 @@ const NO_DESCRIPTOR: Duration = Duration::from_millis(100);
 /// The most bytes of a request before its body.
 const LONGEST_HEAD: usize = 16 * 1024;
 
-/// All connections.
 #[derive(Debug)]
 pub(crate) struct BrowserConnections {
     most: usize,

@@ -3,30 +3,25 @@
 use std::sync::Arc;
 
 use axum::body::Body;
-use axum::extract::{Extension, State};
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::extract::State;
+use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use callgate_client::desk::{PageReplies, PageRequest};
 use callgate_wire::desk::{DeskMessage, MAX_LINE};
 
-use crate::connections::BrowserSeat;
+use crate::access::PageAccess;
 use crate::message_body::{self, BodySender};
-use crate::origin::PageOrigin;
 use crate::refusal::HttpRefusal;
 use crate::request_body;
-use crate::sessions::{PageSession, SessionKey};
+use crate::sessions::PageSession;
 use crate::state::PageState;
 
 /// Relays a request. The answer's status is sent with the desk's first message.
 pub(crate) async fn relay(
     State(state): State<PageState>,
-    Extension(origin): Extension<PageOrigin>,
-    Extension(seat): Extension<BrowserSeat>,
-    headers: HeaderMap,
+    PageAccess { session, .. }: PageAccess,
     body: Body,
 ) -> Result<Response, HttpRefusal> {
-    let session = state.sessions.open(&SessionKey::read(&headers, origin)?).await?;
-    seat.has_shown_key();
     let body = request_body::read(body, MAX_LINE, state.limits.body_within).await?;
     let request = PageRequest::decode(&body)
         .map_err(|wrong| HttpRefusal::new(StatusCode::BAD_REQUEST, wrong.to_string()))?;

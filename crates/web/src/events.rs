@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::extract::{Extension, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use callgate_client::PageEvent;
@@ -15,11 +15,10 @@ use callgate_wire::desk::DeskMessage;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::timeout;
 
-use crate::connections::BrowserSeat;
+use crate::access::PageAccess;
 use crate::message_body::{self, BodySender};
-use crate::origin::PageOrigin;
 use crate::refusal::HttpRefusal;
-use crate::sessions::{PageSession, SessionKey};
+use crate::sessions::PageSession;
 use crate::state::PageState;
 
 /// The media type of an event stream.
@@ -30,8 +29,7 @@ const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 /// Opens a stream.
 pub(crate) async fn events(
     State(state): State<PageState>,
-    Extension(origin): Extension<PageOrigin>,
-    Extension(seat): Extension<BrowserSeat>,
+    PageAccess { key, session }: PageAccess,
     method: Method,
     headers: HeaderMap,
 ) -> Result<Response, HttpRefusal> {
@@ -40,9 +38,6 @@ pub(crate) async fn events(
         return Err(HttpRefusal::new(StatusCode::METHOD_NOT_ALLOWED, text));
     }
     let after = last_event(&headers)?;
-    let key = SessionKey::read(&headers, origin)?;
-    let session = state.sessions.open(&key).await?;
-    seat.has_shown_key();
     let place = stream_place(&state)?;
     let desk = state.sessions.connect(&key).await?;
     let from = after.map(|after| after.saturating_add(1));

@@ -40,7 +40,6 @@ pub struct PageOptions {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PageHostError {
-    /// All ports are taken.
     #[error("the ports {first} to {last} are taken: set `page.port` to a free one")]
     NoPort {
         /// The first one tried.
@@ -48,22 +47,11 @@ pub enum PageHostError {
         /// The last one tried.
         last: u16,
     },
-    /// The system refused a port.
     #[error("cannot listen on port {port}: {source}")]
-    Listen {
-        /// The port.
-        port: u16,
-        /// The system's reason.
-        source: io::Error,
-    },
+    Listen { port: u16, source: io::Error },
     /// The address could not be written.
     #[error("cannot write {path}: {source}")]
-    AddressFile {
-        /// The file.
-        path: PathBuf,
-        /// The system's reason.
-        source: io::Error,
-    },
+    AddressFile { path: PathBuf, source: io::Error },
 }
 
 /// A page that is served until this is dropped.
@@ -102,7 +90,6 @@ impl PageHost {
     }
 
     /// Returns the page's address.
-    #[must_use]
     pub fn address(&self) -> PageAddress {
         self.address
     }

@@ -5,6 +5,7 @@
 //! rules, questions or ledger. A page can do what the key of its session allows, and nothing else.
 //! The normative text is `docs/protocol/page.md`.
 
+mod access;
 mod address;
 mod chat;
 mod connections;

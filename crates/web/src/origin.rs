@@ -79,7 +79,7 @@ fn host(parts: &Parts, port: u16) -> Result<String, HttpRefusal> {
     })
 }
 
-fn elsewhere() -> HttpRefusal {
+pub(crate) fn elsewhere() -> HttpRefusal {
     HttpRefusal::new(StatusCode::FORBIDDEN, "the request comes from another site")
 }
 

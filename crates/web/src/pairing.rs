@@ -24,7 +24,6 @@ struct PagePairing {
     name: String,
 }
 
-/// Pairs a page.
 pub(crate) async fn pair(
     State(state): State<PageState>,
     Extension(origin): Extension<PageOrigin>,

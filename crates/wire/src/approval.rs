@@ -43,12 +43,10 @@ pub struct ApprovalRequest {
     pub tool_input: Box<RawValue>,
     /// The folder the agent works in.
     pub cwd: String,
-    /// The agent's session.
     pub session_id: String,
     /// The permissions that the agent suggests for "always", each unchanged.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub permission_suggestions: Vec<Box<RawValue>>,
-    /// What the request is for.
     #[serde(skip_serializing_if = "RequestKind::is_ask")]
     pub kind: RequestKind,
     /// Which agent asks, such as `claude-code` or `codex`.
@@ -62,9 +60,7 @@ pub struct ApprovalRequest {
 /// The desk's answer to an [`ApprovalRequest`].
 #[derive(Debug, Clone, Serialize)]
 pub struct ApprovalResponse {
-    /// The question's id.
     pub request_id: RequestId,
-    /// What was decided.
     pub decision: Decision,
     /// Why, in words for the agent; used with [`Decision::Deny`] and [`Decision::Ask`].
     pub message: Option<String>,
@@ -106,25 +102,21 @@ words! {
 
 impl ApprovalRequest {
     /// Returns the agent's name of the event that led to this request, if it is known.
-    #[must_use]
     pub fn event(&self) -> Option<&str> {
         self.context.as_ref()?.event.as_deref()
     }
 
     /// Returns the permission mode in which the agent runs, if it is known.
-    #[must_use]
     pub fn mode(&self) -> Option<&str> {
         self.context.as_ref()?.mode.as_deref()
     }
 
     /// Returns true if the agent's last words may follow the request.
-    #[must_use]
     pub fn words_follow(&self) -> bool {
         self.context.as_ref().is_some_and(|context| context.words_follow == Some(true))
     }
 
     /// Returns true if an answer to this request may carry `extra`.
-    #[must_use]
     pub fn takes(&self, extra: AnswerExtra) -> bool {
         let takes = self.context.as_ref().and_then(|context| context.takes.as_ref());
         takes.map_or(extra == AnswerExtra::Always, |takes| takes.contains(&extra))
@@ -149,7 +141,6 @@ impl ApprovalRequest {
     }
 
     /// Returns the request as one line, its newline included.
-    #[must_use]
     pub fn to_line(&self) -> Vec<u8> {
         one_line(self)
     }
@@ -189,7 +180,6 @@ impl ApprovalResponse {
     }
 
     /// Returns the response as one line, its newline included.
-    #[must_use]
     pub fn to_line(&self) -> Vec<u8> {
         one_line(self)
     }

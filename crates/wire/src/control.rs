@@ -10,35 +10,23 @@ use serde_json::{Value, json};
 
 use crate::raw::{Json, Members, NotJson, quoted};
 
-/// A message of the CLI.
 #[derive(Debug)]
 pub enum CliMessage<'a> {
     /// A control request, which waits for [`success`] or [`failure`] with this id.
     Request {
-        /// The id.
         id: Cow<'a, str>,
         /// What is requested, such as `can_use_tool`.
         subtype: Cow<'a, str>,
-        /// The members of the request.
         request: Members<'a>,
     },
     /// The answer to a control request of ours, or why there is none.
-    Answer {
-        /// The request's id.
-        id: Cow<'a, str>,
-        /// The outcome.
-        outcome: Result<Json<'a>, String>,
-    },
+    Answer { id: Cow<'a, str>, outcome: Result<Json<'a>, String> },
     /// The answer to one of the CLI's control requests is not wanted any more.
-    Cancel {
-        /// The request's id.
-        id: Cow<'a, str>,
-    },
+    Cancel { id: Cow<'a, str> },
     /// Anything else: the conversation.
     Message {
         /// The message's type, such as `assistant`.
         kind: Cow<'a, str>,
-        /// Its members.
         message: Members<'a>,
     },
 }
@@ -76,7 +64,6 @@ impl<'a> CliMessage<'a> {
 }
 
 /// Returns a control request as a line. `request` has a `subtype` and what belongs to it.
-#[must_use]
 pub fn request(id: &str, request: &Value) -> String {
     let line = json!({"type": "control_request", "request_id": id, "request": request});
     format!("{line}\n")
@@ -85,7 +72,6 @@ pub fn request(id: &str, request: &Value) -> String {
 /// Writes what the user says: a string, or a list of content blocks. A verbatim message reaches
 /// the model as it is (CLI 2.1.248 and later); in any other the CLI reads the files behind `@path`
 /// and runs what begins with a slash.
-#[must_use]
 pub fn user_message(content: &Value, id: &str, is_verbatim: bool) -> String {
     let mut line = json!({
         "type": "user",
@@ -101,7 +87,6 @@ pub fn user_message(content: &Value, id: &str, is_verbatim: bool) -> String {
 }
 
 /// Answers a control request of the CLI; `response` is JSON text on one line.
-#[must_use]
 pub fn success(id: &str, response: &str) -> String {
     let id = quoted(id);
     format!(
@@ -110,7 +95,6 @@ pub fn success(id: &str, response: &str) -> String {
 }
 
 /// Refuses a control request of the CLI.
-#[must_use]
 pub fn failure(id: &str, error: &str) -> String {
     let response = json!({"subtype": "error", "request_id": id, "error": error});
     format!("{}\n", json!({"type": "control_response", "response": response}))

@@ -20,12 +20,7 @@ pub enum Malformed {
         bytes_read: usize,
     },
     /// A required field is missing, or a field is not what it has to be.
-    WrongField {
-        /// The field's name.
-        field: &'static str,
-        /// What it has to be.
-        expected: &'static str,
-    },
+    WrongField { field: &'static str, expected: &'static str },
 }
 
 impl Malformed {

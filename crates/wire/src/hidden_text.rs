@@ -18,7 +18,6 @@ impl HiddenText {
     }
 
     /// Returns the text, for whoever checks or shows it on purpose.
-    #[must_use]
     pub fn reveal(&self) -> &str {
         &self.0
     }

@@ -24,7 +24,6 @@ pub use event::{
 
 impl LedgerRuling {
     /// Returns true if a person decides, since no rule does.
-    #[must_use]
     pub fn is_for_people(self) -> bool {
         !matches!(self, Self::Allow | Self::Deny)
     }
@@ -33,7 +32,6 @@ impl LedgerRuling {
 /// The request in a question's entry. Members that it does not have are empty.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
-#[allow(missing_docs, reason = "they are members of `ApprovalRequest`")]
 pub struct RecordedRequest {
     pub tool_name: String,
     pub tool_input: Option<Box<RawValue>>,
@@ -45,7 +43,6 @@ pub struct RecordedRequest {
 
 impl RecordedRequest {
     /// Returns what the agent said last, if it came with the question.
-    #[must_use]
     pub fn last_words(&self) -> Option<String> {
         let context = Json::from(&**self.context.as_ref()?);
         context.members().string("last_words").map(Into::into)
@@ -54,7 +51,6 @@ impl RecordedRequest {
 
 impl QuestionAsked {
     /// Returns the request; an empty one if it was damaged.
-    #[must_use]
     pub fn recorded_request(&self) -> RecordedRequest {
         let request = self.request.as_ref().map(|request| serde_json::from_str(request.get()));
         request.and_then(Result::ok).unwrap_or_default()
@@ -63,7 +59,6 @@ impl QuestionAsked {
 
 impl LedgerEvent {
     /// Returns what the entry says about a call, if it is about one.
-    #[must_use]
     pub fn into_call(self) -> Option<AgentCall> {
         let rest = AgentCall::default();
         Some(match self {

@@ -35,7 +35,6 @@ pub mod code {
     pub const UNREADABLE: i32 = -32700;
     /// The line is JSON but not a request.
     pub const INVALID_REQUEST: i32 = -32600;
-    /// There is no such method.
     pub const UNKNOWN_METHOD: i32 = -32601;
     /// The method's parameters are wrong.
     pub const INVALID_PARAMS: i32 = -32602;

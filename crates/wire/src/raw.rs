@@ -25,32 +25,26 @@ impl<'a> Json<'a> {
         cut::value(text)
     }
 
-    /// Returns the text.
-    #[must_use]
     pub fn get(self) -> &'a str {
         self.0
     }
 
     /// Returns true if the value is an object.
-    #[must_use]
     pub fn is_object(self) -> bool {
         self.0.starts_with('{')
     }
 
     /// Returns true if the value is `null`.
-    #[must_use]
     pub fn is_null(self) -> bool {
         self.0 == "null"
     }
 
     /// Returns true if the value is a string or a number, as ids are.
-    #[must_use]
     pub fn is_id(self) -> bool {
         self.0.starts_with(|first: char| first == '"' || first == '-' || first.is_ascii_digit())
     }
 
     /// Returns the value if it is a string, without quotes and escapes.
-    #[must_use]
     pub fn string(self) -> Option<Cow<'a, str>> {
         /// Borrows where possible, which `Cow` alone does not.
         #[derive(Deserialize)]
@@ -59,7 +53,6 @@ impl<'a> Json<'a> {
     }
 
     /// Returns the members if the value is an object, and none otherwise.
-    #[must_use]
     pub fn members(self) -> Members<'a> {
         Members::read(self.0).unwrap_or_default()
     }
@@ -67,7 +60,6 @@ impl<'a> Json<'a> {
     /// Returns the value on one line. A line end can only occur between tokens (inside a string it
     /// is escaped), so a space in its place changes nothing. If the text has to be changed, `space`
     /// holds it.
-    #[must_use]
     pub fn on_one_line<'b>(self, space: &'b mut String) -> Json<'b>
     where
         'a: 'b,
@@ -80,7 +72,6 @@ impl<'a> Json<'a> {
     }
 
     /// Copies the value.
-    #[must_use]
     pub fn to_boxed(self) -> Option<Box<RawValue>> {
         RawValue::from_string(self.0.to_owned()).ok()
     }
@@ -119,7 +110,6 @@ impl std::error::Error for NotJson {}
 pub struct Members<'a>(pub Vec<(Cow<'a, str>, Json<'a>)>);
 
 impl<'a> Members<'a> {
-    /// Reads an object.
     pub fn read(text: &'a str) -> Result<Self, NotJson> {
         cut::members(text, None).map(|(members, _)| members)
     }
@@ -131,19 +121,16 @@ impl<'a> Members<'a> {
     }
 
     /// Returns the value of the member called `name`.
-    #[must_use]
     pub fn get(&self, name: &str) -> Option<Json<'a>> {
         self.0.iter().find(|(key, _)| key == name).map(|(_, value)| *value)
     }
 
     /// Returns the value of the member called `name`, unless it is `null`.
-    #[must_use]
     pub fn some(&self, name: &str) -> Option<Json<'a>> {
         self.get(name).filter(|value| !value.is_null())
     }
 
     /// Returns the value of the member called `name` if it is a string.
-    #[must_use]
     pub fn string(&self, name: &str) -> Option<Cow<'a, str>> {
         self.get(name).and_then(Json::string)
     }
@@ -169,7 +156,6 @@ pub fn flatten(json: &mut [u8]) {
 }
 
 /// Returns `text` as a JSON string.
-#[must_use]
 pub fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }

@@ -45,7 +45,6 @@ impl IdScan {
     }
 
     /// Returns the `id`'s JSON text: a string or a number. `None` when there was none.
-    #[must_use]
     pub fn finish(self) -> Option<String> {
         self.found
     }

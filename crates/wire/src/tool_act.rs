@@ -45,21 +45,17 @@ const OWN_PATHS: [&str; 1] = ["path"];
 /// What an agent wants to do.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ToolAct<'a> {
-    /// Run a command.
     Run(RunAct<'a>),
-    /// Read a file.
     Read(FileAct<'a>),
     /// Look through a folder.
     Search(FileAct<'a>),
     /// Write a whole file with this content.
     Write(FileAct<'a>, Option<&'a str>),
-    /// Change a file.
     Edit(FileAct<'a>, EditChange<'a>),
     /// Change files by a patch.
     Patch(PatchAct<'a>),
     /// Fetch a page, or search the web.
     Fetch {
-        /// The address.
         url: Option<&'a str>,
         /// What the agent wants to know about it.
         what: Option<&'a str>,
@@ -72,7 +68,6 @@ pub enum ToolAct<'a> {
     Ask(Vec<&'a str>, Option<&'a str>),
     /// Call, of this MCP server, this tool.
     Mcp(&'a str, &'a str),
-    /// Start a subagent.
     Agent,
     /// Run code that uses tools. Each text in its input could be a command.
     Code(Option<&'a str>),
@@ -83,11 +78,9 @@ pub enum ToolAct<'a> {
 /// A command that an agent wants to run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunAct<'a> {
-    /// How it is run.
     pub shell: ToolShell,
     /// The members that are the command; one, unless the input is unclear.
     pub commands: Vec<&'a Value>,
-    /// The separate arguments.
     pub args: Option<&'a Value>,
     /// The members that are the folder in which it runs.
     pub folders: Vec<&'a Value>,
@@ -123,7 +116,6 @@ pub struct FileAct<'a> {
     pub glob: Option<&'a str>,
 }
 
-/// A change of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EditChange<'a> {
     /// Texts are replaced, in order.
@@ -142,9 +134,7 @@ pub enum EditChange<'a> {
 /// A text that replaces another one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TextChange<'a> {
-    /// The old text.
     pub old: &'a str,
-    /// The new text.
     pub new: &'a str,
     /// Whether every occurrence is replaced.
     pub everywhere: bool,
@@ -221,7 +211,6 @@ impl<'a> RunAct<'a> {
     }
 
     /// Returns the command, or `None` if the input gives more or less than one.
-    #[must_use]
     pub fn words(&self) -> Option<GivenCommand<'a>> {
         let [command] = self.commands[..] else { return None };
         let is_program = self.shell == ToolShell::Program;
@@ -238,7 +227,6 @@ impl<'a> RunAct<'a> {
     }
 
     /// Returns the patch that words without a shell apply, if they do. Codex takes it from them.
-    #[must_use]
     pub fn patch(&self) -> Option<PatchAct<'a>> {
         let GivenCommand::Words(words) = self.words()? else { return None };
         match words[..] {
@@ -279,7 +267,6 @@ impl<'a> FileAct<'a> {
     }
 
     /// Returns the path, or `None` if the input names more or less than one.
-    #[must_use]
     pub fn path(&self) -> Option<&'a str> {
         match (&self.named[..], self.others.is_empty() && !self.is_odd) {
             ([path], true) => Some(path),
@@ -344,7 +331,6 @@ impl<'a> TextChange<'a> {
 
 /// Returns the steps of the plan that an agent keeps, if the input is one: of our own runtime, of
 /// Claude Code or of Codex. An input with more than that is not understood.
-#[must_use]
 pub fn todo_items(input: &Map<String, Value>) -> Option<Vec<TodoItem>> {
     const NAMES: [(&str, &str); 3] = [("items", "text"), ("todos", "content"), ("plan", "step")];
     let (list, name) = NAMES.into_iter().find(|(list, _)| has_only(input, &[*list]))?;
@@ -365,8 +351,6 @@ fn text<'a>(input: &'a Map<String, Value>, name: &str) -> Option<&'a str> {
     input.get(name)?.as_str()
 }
 
-/// Returns a list of texts.
-#[must_use]
 pub fn texts(list: &Value) -> Option<Vec<&str>> {
     list.as_array()?.iter().map(Value::as_str).collect()
 }

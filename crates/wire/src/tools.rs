@@ -24,7 +24,6 @@ pub const CALL_TOOL: &str = "call_tool";
 /// The error names that callgate uses. A host may send others: the class name of whatever its tool
 /// raised.
 pub mod error_type {
-    /// No tool has this name.
     pub const NOT_FOUND: &str = "ToolNotFoundError";
     /// The arguments do not fit the tool's input schema.
     pub const ARGUMENT: &str = "ToolArgumentError";
@@ -45,7 +44,6 @@ pub mod error_type {
 /// The request of the bridge: `call_tool`.
 #[derive(Debug)]
 pub struct CallRequest<'a> {
-    /// The tool's name.
     pub name: Cow<'a, str>,
     /// The tool's arguments, an object.
     pub arguments: Json<'a>,
@@ -81,7 +79,6 @@ impl<'a> RetryFields<'a> {
 pub enum HostResponse<'a> {
     /// The tool's result, an MCP `CallToolResult`, untouched.
     Result(Json<'a>),
-    /// The call failed.
     Error(ErrorPayload<'a>),
     /// The call is still running. Sent only for a call whose `_meta` has a `progressToken`.
     Progress(CallProgress<'a>),
@@ -98,7 +95,6 @@ pub struct ErrorPayload<'a> {
     pub kind: Cow<'a, str>,
 }
 
-/// The progress of a call.
 #[derive(Debug, Deserialize, Serialize)]
 pub struct CallProgress<'a> {
     /// Must grow from one report to the next.
@@ -159,7 +155,6 @@ impl<'a> HostResponse<'a> {
     }
 
     /// Returns the message as JSON text.
-    #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         match self {
             Self::Result(result) => format!(r#"{{"result":{result}}}"#).into_bytes(),
@@ -206,7 +201,6 @@ impl CallFrame {
     }
 
     /// Returns the size of the whole request with arguments of `arguments` bytes.
-    #[must_use]
     pub fn size(&self, arguments: usize) -> usize {
         self.head.len() + arguments + self.tail.len()
     }

@@ -51,7 +51,6 @@ pub(crate) async fn folder_choose(
     folder_dialog::choose(&app, window, first).await
 }
 
-/// Hides the window.
 #[tauri::command]
 pub(crate) async fn window_hide(app: AppHandle) {
     if let Some(window) = window::window(&app) {

@@ -22,7 +22,6 @@ const LONGEST: usize = 1_000;
 pub(super) struct RepeatableAct {
     tool: String,
     what: ActSubject,
-    /// The act in words.
     words: String,
 }
 
@@ -30,7 +29,6 @@ pub(super) struct RepeatableAct {
 enum ActSubject {
     /// This file or folder, by its real path.
     Place(String),
-    /// Exactly this input.
     Input(Value),
 }
 

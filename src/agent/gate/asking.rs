@@ -32,10 +32,8 @@ pub(super) struct QuestionToAsk {
     pub(super) warn: Warn,
 }
 
-/// The outcome of a question.
 #[derive(Debug)]
 pub(super) enum AskOutcome {
-    /// It may run.
     Allowed {
         /// By whom, in the desk's words.
         text: String,
@@ -44,7 +42,6 @@ pub(super) enum AskOutcome {
         /// Whether the same is allowed from now on.
         always: bool,
     },
-    /// It may not.
     Denied {
         /// Why.
         text: String,

@@ -7,7 +7,6 @@ use pulldown_cmark::{Alignment, CodeBlockKind, Event, Tag, TagEnd};
 use super::{CodeFence, QUOTE_MARKS, code_line, line_start, table};
 use crate::chat::styled_text::{ChatPage, StyledText, TextStyle, WrapAt};
 
-/// The widest rule.
 const WIDEST_RULE: usize = 40;
 
 /// Draws events as rows.

@@ -11,7 +11,6 @@ const BETWEEN: &str = " │ ";
 /// The narrowest column. A table that needs narrower ones is drawn as it was written.
 const NARROWEST_COLUMN: usize = 4;
 
-/// A column of a table.
 #[derive(Debug, Clone, Copy)]
 struct TableColumn {
     width: usize,

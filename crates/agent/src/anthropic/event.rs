@@ -112,7 +112,6 @@ pub(super) struct MessageDelta<'a> {
     pub(super) usage: Option<&'a RawValue>,
 }
 
-/// The end of a message.
 #[derive(Deserialize)]
 pub(super) struct MessageEnd {
     pub(super) stop_reason: Option<String>,

@@ -64,7 +64,6 @@ struct EventReader {
     earlier: TokenUsage,
     /// The tokens of the latest response.
     latest: TokenUsage,
-    /// The session that was resumed.
     resumed: Option<ResumedSession>,
     /// What the answer has cost in dollars, if that is known.
     cost: Option<f64>,
@@ -105,7 +104,6 @@ impl ClaudeCodeAnswer {
         Self { settings, call, stream: None, events, rounds, round_ends, pausing: Vec::new() }
     }
 
-    /// Starts the CLI.
     fn start(&mut self, call: EngineCall) -> Result<ClaudeStream, ClaudeError> {
         let settings = self.settings.for_call(&call).append_system_prompt(&*call.system);
         let mut request = ModelRequest::new(prompt::of(&call));

@@ -21,7 +21,6 @@ struct CliFileReport {
     kind: String,
     /// The lines that were changed, and those around them.
     structured_patch: Vec<CliHunk>,
-    /// A file that was read.
     file: Option<CliReadFile>,
 }
 
@@ -36,7 +35,6 @@ struct CliHunk {
     lines: Vec<String>,
 }
 
-/// A file that was read.
 #[derive(Debug, Deserialize)]
 struct CliReadFile {
     content: String,

@@ -60,7 +60,6 @@ impl ProjectInstructions {
     }
 
     /// Reads the instructions as they are now. It may block.
-    #[must_use]
     pub fn read(&self) -> ReadInstructions {
         let folders = self.folders();
         let Some(top) = folders.first() else { return ReadInstructions::default() };

@@ -29,7 +29,6 @@ struct LineRange {
     bytes: usize,
 }
 
-/// Some lines of a file.
 struct FileExcerpt {
     text: String,
     first: u64,
@@ -37,7 +36,6 @@ struct FileExcerpt {
     last: u64,
     /// The number of lines in the file, if it was read as a whole.
     total: Option<u64>,
-    /// Whether more follows.
     more: bool,
     /// Whether its only line is too long to be shown as a whole.
     is_cut: bool,

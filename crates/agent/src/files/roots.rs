@@ -39,20 +39,12 @@ pub(super) struct AllowedFolder {
 /// Why the allowed folders cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum AllowedFoldersError {
-    /// There are no allowed folders.
     #[error("the file tools have no allowed folder: allow one, for example the project's")]
     None,
-    /// The folder for relative paths is itself relative.
     #[error("{0} is not absolute: give the working folder by its whole path")]
     Relative(PathBuf),
-    /// An allowed folder cannot be opened.
     #[error("the allowed folder {path} cannot be opened: {error}: create it, or allow another")]
-    Open {
-        /// The folder.
-        path: PathBuf,
-        /// The reason.
-        error: io::Error,
-    },
+    Open { path: PathBuf, error: io::Error },
     /// The kernel does not support resolving a path beneath a folder.
     #[error(
         "the file tools need openat2, which this system does not permit ({0}): use Linux 5.6 or \
@@ -107,7 +99,6 @@ impl AllowedFolders {
         }
     }
 
-    /// Returns each allowed folder.
     pub(super) fn each(&self) -> impl Iterator<Item = FileLocation<'_>> {
         self.roots.iter().map(|root| FileLocation { roots: self, root, rest: PathBuf::new() })
     }

@@ -30,7 +30,6 @@ use tracked_places::TrackedPlaces;
 #[cfg(test)]
 mod tests;
 
-/// The limits of a snapshot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SnapshotLimits {
     /// The most files and folders. If there are more, nothing is known of what commands change.
@@ -77,7 +76,6 @@ struct TrackerShared {
     folders: Mutex<Option<TrackedFolders>>,
 }
 
-/// Names a turn.
 #[derive(Debug, Clone)]
 pub(crate) struct TurnMark {
     /// The id of its request.
@@ -236,7 +234,6 @@ impl PathChange {
         StoredChange { path, states, before: before.content, after: after.content }
     }
 
-    /// Reads a stored change.
     pub(crate) fn read(stored: StoredChange) -> Option<Self> {
         let StoredChange { path, states, before, after } = stored;
         let states: StoredStates = serde_json::from_str(&states).ok()?;

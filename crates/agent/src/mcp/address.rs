@@ -21,7 +21,6 @@ pub(super) fn has_login(url: &Url) -> bool {
 }
 
 /// Returns an address in the form in which sign-ins name it, however it is written.
-#[must_use]
 pub fn normal_address(url: &str) -> String {
     Url::parse(url).map_or_else(|_| url.to_owned(), |url| url.to_string())
 }

@@ -26,7 +26,6 @@ pub(super) type CallRoutes = Arc<Mutex<HashMap<ProgressToken, OpenRoute>>>;
 /// How a call reaches the front end and the person.
 #[derive(Clone)]
 pub(super) struct CallRoute {
-    /// Receives its progress.
     pub(super) progress: ProgressSink,
     /// Asks what the server wants to know meanwhile.
     pub(super) asker: PersonAsker,
@@ -50,7 +49,6 @@ pub(super) struct ServerListener {
     /// Is called when the tools have changed.
     pub(super) on_change: ChangeFunction,
     pub(super) calls: CallRoutes,
-    /// The name of the server.
     pub(super) server: String,
 }
 
@@ -100,7 +98,6 @@ impl ClientHandler for ServerListener {
     }
 }
 
-/// Returns progress in words.
 fn words(progress: &ProgressNotificationParam) -> String {
     match (&progress.message, progress.total) {
         (Some(message), _) => message.clone(),

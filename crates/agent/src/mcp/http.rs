@@ -4,11 +4,10 @@
 //! whatever form it comes in; a request whose answer is longer fails, and the connection stays.
 
 use std::collections::HashMap;
-use std::future::ready;
-use std::io;
 use std::sync::Arc;
 
-use futures_util::StreamExt;
+use callgate_http::read_body;
+use futures_util::{StreamExt, stream};
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderName, HeaderValue};
 use reqwest::{Client, RequestBuilder, Response, StatusCode};
 use rmcp::model::{
@@ -21,12 +20,12 @@ use rmcp::transport::streamable_http_client::{
     AuthRequiredError, SseError, StreamableHttpClient, StreamableHttpClientTransportConfig,
     StreamableHttpError, StreamableHttpPostResponse,
 };
-use sse_stream::{Sse, SseStream};
+use sse_stream::Sse;
 
-use super::event_filter::EventFilter;
 use super::http_client::http_client;
 use super::oauth::ServerAccess;
 use super::{LONGEST_MESSAGE, ServerContext, TOO_LONG, Warning};
+use crate::sse::{SseDecoder, SseEvent};
 
 /// The name of the header that names the session, as names are compared.
 const SESSION_HEADER: &str = "mcp-session-id";
@@ -173,15 +172,11 @@ impl BoundedHttpClient {
     /// Returns the events that a server sends by itself. One that is too long is left out, and the
     /// stream goes on.
     fn passing_events(&self, response: Response) -> BoxedSseResponse {
-        let (mut filter, warn) = (EventFilter::new(LONGEST_MESSAGE), Arc::clone(&self.warn));
-        let whole = response.bytes_stream().map(move |chunk| {
-            let whole = filter.push(&chunk?);
-            if filter.take_skipped() > 0 {
-                warn("an MCP server has sent an event of more than 32 MiB, which was left out");
-            }
-            Ok::<_, reqwest::Error>(io::Cursor::new(whole))
-        });
-        SseStream::from_bytes_stream(whole).boxed()
+        let warn = Arc::clone(&self.warn);
+        events(response, move || {
+            warn("an MCP server has sent an event of more than 32 MiB, which was left out");
+            None
+        })
     }
 }
 
@@ -192,7 +187,6 @@ struct Posted {
 }
 
 impl Posted {
-    /// Reads the answer.
     async fn read(&self, response: Response) -> HttpResult<StreamableHttpPostResponse> {
         let status = response.status();
         if matches!(status, StatusCode::ACCEPTED | StatusCode::NO_CONTENT) {
@@ -208,7 +202,10 @@ impl Posted {
         if status.is_success() && is(&kind, EVENT_STREAM_MIME_TYPE) {
             return Ok(StreamableHttpPostResponse::Sse(self.events(response), session));
         }
-        let Some(body) = bounded_body(response).await? else { return self.too_long(session) };
+        let (mut response, mut body) = (response, Vec::new());
+        if !read_body(&mut response, &mut body, LONGEST_MESSAGE).await? {
+            return self.too_long(session);
+        }
         if !status.is_success() {
             return self.refused(status, &body);
         }
@@ -264,42 +261,59 @@ impl Posted {
     /// Returns the events of an answer. One that is too long is replaced by the failure of the
     /// request, and is the last.
     fn events(&self, response: Response) -> BoxedSseResponse {
-        let limited =
-            response.bytes_stream().scan(EventSize::new(LONGEST_MESSAGE), |size, chunk| {
-                let too_long = || io::Error::from(io::ErrorKind::FileTooLarge);
-                ready((!size.is_over()).then(|| {
-                    let chunk = chunk.map_err(io::Error::other)?;
-                    size.fits(&chunk).then_some(chunk).ok_or_else(too_long)
-                }))
-            });
         let id = self.request_id();
-        let events = SseStream::from_bytes_stream(limited).map(move |event| match (event, &id) {
-            (Err(SseError::Body(error)), Some(id)) if is_too_long(&*error) => {
-                let error = ErrorData::internal_error(TOO_LONG, None);
-                let answer = serde_json::to_string(&failed_answer(error, id.clone()));
-                Ok(Sse { data: answer.ok(), ..Sse::default() })
+        events(response, move || {
+            let error = ErrorData::internal_error(TOO_LONG, None);
+            let answer = serde_json::to_string(&failed_answer(error, id.clone()?));
+            Some(Sse { data: answer.ok(), ..Sse::default() })
+        })
+    }
+}
+
+/// Returns the events of a response. One that is too long is replaced by what `replace` returns,
+/// which is then the last; if that is nothing, it is left out.
+fn events(
+    response: Response,
+    replace: impl Fn() -> Option<Sse> + Send + 'static,
+) -> BoxedSseResponse {
+    let state = (Some(response), SseDecoder::new(LONGEST_MESSAGE), replace);
+    let events = stream::try_unfold(state, |(mut response, mut sse, replace)| async move {
+        let event = loop {
+            let Some(open) = &mut response else { return Ok(None) };
+            match sse.next_event() {
+                Ok(Some(event)) => break rmcp_event(event),
+                Ok(None) => match open.chunk().await {
+                    Ok(Some(chunk)) => sse.push(&chunk),
+                    Ok(None) => return Ok(None),
+                    Err(error) => return Err(SseError::Body(Box::new(error))),
+                },
+                Err(_) => {
+                    if let Some(last) = replace() {
+                        response = None;
+                        break last;
+                    }
+                }
             }
-            (event, _) => event,
-        });
-        events.boxed()
+        };
+        Ok(Some((event, (response, sse, replace))))
+    });
+    events.boxed()
+}
+
+fn rmcp_event(event: SseEvent<'_>) -> Sse {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    Sse {
+        event: (!event.name.is_empty()).then(|| text(event.name)),
+        data: event.data.map(text),
+        // As the specification says; it would be no header either.
+        id: event.id.filter(|id| !id.contains(&0)).map(text),
+        retry: event.retry.and_then(|retry| str::from_utf8(retry).ok()?.parse().ok()),
     }
 }
 
 fn header(response: &Response, name: &str) -> Option<String> {
     let value = response.headers().get(name)?;
     Some(String::from_utf8_lossy(value.as_bytes()).into_owned())
-}
-
-/// Reads a body. Returns `None` if it is longer than [`LONGEST_MESSAGE`].
-async fn bounded_body(mut response: Response) -> HttpResult<Option<Vec<u8>>> {
-    let mut body = Vec::new();
-    while let Some(chunk) = response.chunk().await? {
-        if body.len() + chunk.len() > LONGEST_MESSAGE {
-            return Ok(None);
-        }
-        body.extend_from_slice(&chunk);
-    }
-    Ok(Some(body))
 }
 
 fn failed_answer(error: ErrorData, id: RequestId) -> ServerJsonRpcMessage {
@@ -312,75 +326,4 @@ fn unexpected(words: String) -> StreamableHttpError<reqwest::Error> {
 
 fn sign_in_wanted() -> StreamableHttpError<reqwest::Error> {
     StreamableHttpError::AuthRequired(AuthRequiredError::new("it wants a sign-in".to_owned()))
-}
-
-fn is_too_long(error: &(dyn std::error::Error + 'static)) -> bool {
-    let error = error.downcast_ref::<io::Error>();
-    error.is_some_and(|error| error.kind() == io::ErrorKind::FileTooLarge)
-}
-
-/// The size of the event that is arriving.
-#[derive(Debug, Default)]
-struct EventSize {
-    limit: usize,
-    /// The bytes since the last blank line.
-    bytes: usize,
-    /// Whether a line has ended and the next has not begun.
-    is_line_start: bool,
-    /// Whether that line ended with CR, so that an LF directly after it belongs to it.
-    after_cr: bool,
-}
-
-impl EventSize {
-    fn new(limit: usize) -> Self {
-        Self { limit, ..Self::default() }
-    }
-
-    /// Counts the bytes that have arrived. Returns false if an event has too many.
-    fn fits(&mut self, chunk: &[u8]) -> bool {
-        for byte in chunk {
-            match byte {
-                b'\n' if self.after_cr => self.after_cr = false,
-                b'\n' | b'\r' => {
-                    self.bytes = if self.is_line_start { 0 } else { self.bytes + 1 };
-                    (self.is_line_start, self.after_cr) = (true, *byte == b'\r');
-                }
-                _ => {
-                    self.bytes += 1;
-                    (self.is_line_start, self.after_cr) = (false, false);
-                }
-            }
-            if self.is_over() {
-                return false;
-            }
-        }
-        true
-    }
-
-    fn is_over(&self) -> bool {
-        self.bytes > self.limit
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_event_ends_with_a_blank_line_however_lines_end() {
-        let line = "data: 0123456789";
-        let check = |between: &str, fits: bool| {
-            let mut size = EventSize::new(30);
-            let all = format!("{line}{between}{line}");
-            let cut = line.len() + 1;
-            let is_ok = size.fits(&all.as_bytes()[..cut]) && size.fits(&all.as_bytes()[cut..]);
-            assert_eq!(is_ok, fits, "{between:?}");
-        };
-        for between in ["\n\n", "\r\n\r\n", "\r\r", "\n\r\n", "\n: a comment\n\n"] {
-            check(between, true);
-        }
-        for between in ["", "\n", "\r\n", "\r", "\n: a comment\n"] {
-            check(between, false);
-        }
-    }
 }

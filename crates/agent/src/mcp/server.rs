@@ -260,7 +260,6 @@ impl ToolServer {
         })
     }
 
-    /// Returns what calls a tool.
     fn call_function(&self) -> CallFunction {
         let this = self.this.clone();
         Arc::new(move |tool, arguments, route| {

@@ -2,7 +2,6 @@
 
 use callgate_wire::session::{McpServerStatus, mcp_server_state};
 
-/// The state of a server.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) enum ServerState {
     /// It was not needed yet.

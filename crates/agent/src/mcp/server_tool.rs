@@ -27,10 +27,8 @@ pub(super) type CallFunction = Arc<
         + Sync,
 >;
 
-/// A tool of a server.
 pub(super) struct ServerTool {
     spec: ToolSpec,
-    /// Its name at the server.
     name: String,
     call: CallFunction,
 }

@@ -31,14 +31,12 @@ pub enum McpTransport {
     Command {
         /// The program: a name on PATH, or a path.
         command: String,
-        /// Its arguments.
         args: Vec<String>,
         /// Variables that are added to its environment.
         env: Vec<(String, String)>,
     },
     /// A server on the network, by streamable HTTP.
     Http {
-        /// Its address.
         url: String,
         /// Headers that are sent with every request.
         headers: Vec<(String, String)>,
@@ -162,7 +160,6 @@ impl McpServerSettings {
     }
 
     /// Returns the unknown member of a description, if there is one.
-    #[must_use]
     pub fn unknown_member(form: &Value) -> Option<&str> {
         let members = form.as_object()?.keys().map(String::as_str);
         members.into_iter().find(|member| !MEMBERS.contains(member))

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use callgate_link::child::LeashedChild;
-use callgate_link::tokio::{child_ended, keep_end};
+use callgate_link::tokio::{child_ended, fill_lines, keep_end};
 use callgate_wire::frame::{DecodedLine, LineDecoder};
 use rmcp::RoleClient;
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
@@ -16,7 +16,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::AsyncWriteExt;
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
@@ -134,16 +134,13 @@ impl Transport<RoleClient> for StdioTransport {
                     return message;
                 }
             }
-            match self.stdout.read(self.lines.space()).await {
-                Ok(0) | Err(_) => {
-                    self.has_ended.store(true, Ordering::Release);
-                    if !self.stderr.is_finished() {
-                        // What it started may still hold the pipe.
-                        timeout(GRACE, &mut self.stderr).await.ok();
-                    }
-                    return None;
+            if !matches!(fill_lines(&mut self.stdout, &mut self.lines).await, Ok(1..)) {
+                self.has_ended.store(true, Ordering::Release);
+                if !self.stderr.is_finished() {
+                    // What it started may still hold the pipe.
+                    timeout(GRACE, &mut self.stderr).await.ok();
                 }
-                Ok(count) => self.lines.filled(count),
+                return None;
             }
         }
     }

@@ -6,17 +6,18 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
+use callgate_http::read_body;
 use reqwest::header::{self, HeaderMap};
 use reqwest::{Response, StatusCode, Url};
 use tokio::runtime::Handle;
 use tokio::time::{Instant, timeout, timeout_at};
 
-use super::ApiLink;
 use super::client::LazyClient;
 use super::patience::AnswerPatience;
-use super::sse::SseDecoder;
+use super::{ApiLink, LONGEST_EVENT};
 use crate::BoxFuture;
 use crate::engine::{AnswerPiece, AnswerStream, EngineError};
+use crate::sse::SseDecoder;
 
 /// The limit of what is read from the body of an error, and after the end of an answer, in bytes.
 const LONGEST_REST: usize = 64 * 1024;
@@ -36,9 +37,7 @@ const REST_TIME: Duration = Duration::from_secs(2);
 pub(crate) struct ApiRequest {
     /// The URL to which it is sent.
     pub(crate) address: Url,
-    /// Its headers.
     pub(crate) headers: HeaderMap,
-    /// Its body.
     pub(crate) body: Vec<u8>,
 }
 
@@ -196,7 +195,7 @@ impl<D: EventDecoder> AnswerReader<D> {
             match self.sse.next_event() {
                 Ok(Some(event)) => {
                     // One broken character is no reason to lose the answer.
-                    let data = String::from_utf8_lossy(event.data);
+                    let Some(data) = event.data.map(String::from_utf8_lossy) else { continue };
                     self.stream.take(event.name, data.as_bytes(), into)?;
                 }
                 Ok(None) => return Ok(()),
@@ -211,8 +210,8 @@ impl<D: EventDecoder> AnswerReader<D> {
         if let Ok(runtime) = Handle::try_current() {
             runtime.spawn(async move {
                 let mut rest = Vec::new();
-                let _ =
-                    timeout(REST_TIME, collect(&mut self.response, &mut rest, LONGEST_REST)).await;
+                let rest = read_body(&mut self.response, &mut rest, LONGEST_REST);
+                let _ = timeout(REST_TIME, rest).await;
             });
         }
     }
@@ -249,25 +248,14 @@ async fn ask<D: EventDecoder>(
     if response.status() != StatusCode::OK || !is_stream(response.headers()) {
         // The part of the reason that cannot be read is left out.
         let mut body = Vec::new();
-        let _ = timeout(ERROR_TIME, collect(&mut response, &mut body, LONGEST_REST)).await;
+        let _ = timeout(ERROR_TIME, read_body(&mut response, &mut body, LONGEST_REST)).await;
         return Err(link.errors.status(response.status(), response.headers(), &body));
     }
-    let (sse, most) = (SseDecoder::new(), FEWEST_PIECES);
+    let (sse, most) = (SseDecoder::new(LONGEST_EVENT), FEWEST_PIECES);
     Ok(AnswerReader { link, response, sse, stream, patience: AnswerPatience::new(idle), most })
 }
 
 fn is_stream(headers: &HeaderMap) -> bool {
     let kind = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
     kind.is_some_and(|kind| kind.trim_start().starts_with("text/event-stream"))
-}
-
-/// Reads a body as far as this many bytes.
-pub(super) async fn collect(response: &mut Response, into: &mut Vec<u8>, most: usize) {
-    while let Ok(Some(chunk)) = response.chunk().await {
-        let room = most - into.len();
-        into.extend_from_slice(&chunk[..chunk.len().min(room)]);
-        if into.len() == most {
-            return;
-        }
-    }
 }

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use reqwest::header::HeaderValue;
 
-/// The longest key.
 const LONGEST_KEY: usize = 4096;
 
 /// An API key. It is never shown.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use callgate_http::read_body;
 use callgate_wire::session::ModelListing;
 use reqwest::Url;
 use reqwest::header::HeaderMap;
@@ -11,7 +12,6 @@ use serde_json::Value;
 use tokio::time::timeout;
 
 use super::ApiLink;
-use super::answer::collect;
 use super::client::LazyClient;
 use crate::engine::EngineError;
 
@@ -27,7 +27,6 @@ struct ServerModels {
 /// A model in the list of a server.
 #[derive(Debug, Clone, Deserialize)]
 pub(crate) struct ListedModel {
-    /// Its name.
     pub(crate) id: String,
     display_name: Option<String>,
     /// The context window, as different servers name it.
@@ -63,7 +62,8 @@ pub(crate) async fn list_models(
         let request = LazyClient::ready(link).await?.get(address).headers(headers);
         let mut response = request.send().await.map_err(|error| link.errors.network(error))?;
         let mut body = Vec::new();
-        collect(&mut response, &mut body, LONGEST_LIST).await;
+        // A list that is too long or cut off is not JSON.
+        read_body(&mut response, &mut body, LONGEST_LIST).await.ok();
         if !response.status().is_success() {
             return Err(link.errors.status(response.status(), response.headers(), &body));
         }

@@ -25,10 +25,8 @@ use tool_forms::ToolForms;
 /// How many tools are left out of one request at most. A provider names one at a time.
 const MOST_REJECTED: usize = 8;
 
-/// Asks the provider.
 type AskProvider = Box<dyn Fn(EngineCall) -> Box<dyn AnswerStream> + Send + Sync>;
 
-/// The tools of one provider.
 #[derive(Debug, Default)]
 pub(crate) struct ProviderTools {
     state: Mutex<ProviderState>,

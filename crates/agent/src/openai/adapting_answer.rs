@@ -7,7 +7,6 @@ use crate::BoxFuture;
 use crate::engine::{AnswerPiece, AnswerStream, EngineCall, EngineError};
 use crate::model_api::StreamedAnswer;
 
-/// The answer.
 pub(super) struct AdaptingAnswer {
     engine: OpenAi,
     /// The call, until the server has accepted it or was asked twice.

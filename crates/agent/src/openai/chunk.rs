@@ -8,7 +8,6 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-/// One chunk.
 #[derive(Deserialize)]
 pub(super) struct ChatChunk<'a> {
     #[serde(borrow, default)]

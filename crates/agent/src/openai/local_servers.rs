@@ -29,7 +29,6 @@ const FIRST_PERSON: u32 = 1000;
 pub(super) struct LocalServer {
     /// What is known to listen there, such as `Ollama`.
     pub(super) name: &'static str,
-    /// Its address.
     pub(super) address: String,
     /// Its models; at least one.
     pub(super) models: Vec<ListedModel>,

@@ -18,7 +18,6 @@ use crate::tool::ToolSpec;
 /// The text for a tool that has no output.
 const NO_WORDS: &str = "(nothing)";
 
-/// The body.
 #[derive(Serialize)]
 struct ChatBody<'a> {
     model: &'a str,

@@ -5,7 +5,6 @@
 /// A picture file that is whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct PictureStructure {
-    /// Its media type.
     pub(super) media_type: &'static str,
     /// Its width in pixels.
     pub(super) width: u32,

@@ -11,7 +11,6 @@ use crate::tool::{CallOutcome, raw_json};
 /// Which exit codes of a program count as success.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ExpectedEnd {
-    /// Any exit code.
     AnyCode,
     /// The exit code 0 only.
     Success,

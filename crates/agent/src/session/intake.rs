@@ -15,15 +15,12 @@ const WAITING: usize = 16;
 /// A line that was received.
 #[derive(Debug)]
 pub(crate) enum IncomingLine {
-    /// A request.
     Request(Box<SessionRequest>),
     /// A line that is not a request.
     Unreadable(Unreadable),
     /// A line over the limit, with its id if it could be found.
     TooLong {
-        /// The line's length.
         size: usize,
-        /// The request's id.
         id: Option<String>,
     },
     /// Standard input cannot be read. Nothing follows.

@@ -96,7 +96,6 @@ async fn await_questions(
 /// A job after its preparation.
 #[allow(clippy::large_enum_variant, reason = "there is one at a time, and it is used up at once")]
 enum PreparedJob {
-    /// It is done.
     Over(Box<SessionEvent>),
     /// Its turn is to be driven.
     Turn(Box<PreparedTurn>),

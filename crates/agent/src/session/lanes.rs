@@ -14,16 +14,13 @@ use crate::history::EngineSelection;
 /// A job that waits for its turn in a conversation.
 #[derive(Debug)]
 pub(super) struct ConversationJob {
-    /// The request's id.
     pub(super) id: String,
-    /// What it does.
     pub(super) work: JobKind,
 }
 
 /// What a job does to its conversation.
 #[derive(Debug)]
 pub(super) enum JobKind {
-    /// Answer a message.
     Say(UserMessage),
     /// Answer the last message again.
     Regenerate,
@@ -31,7 +28,6 @@ pub(super) enum JobKind {
     Edit(UserMessage),
     /// Have this engine answer from now on.
     SetEngine(EngineSelection),
-    /// Remove all messages.
     Clear,
     /// Remove all messages but so many of the first.
     Rewind(u64),
@@ -46,7 +42,6 @@ pub(super) enum JobKind {
         /// Whether to put back the rest if some files cannot be put back.
         partial: bool,
     },
-    /// Delete the conversation.
     Delete,
 }
 

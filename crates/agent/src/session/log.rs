@@ -11,7 +11,6 @@ callgate_wire::words! {
         Error "error",
         /// Something is wrong, and the runtime continues.
         Warn "warn",
-        /// Something happened.
         Info "info",
         /// The type and id of each message.
         Debug "debug",

@@ -21,13 +21,11 @@ pub enum ResumedConversation {
     None,
     /// The one that was used last, within the scope of the history.
     Last,
-    /// The one with this id.
     Id(String),
 }
 
 /// The parts and settings of a session.
 pub struct SessionOptions {
-    /// The engines.
     pub engines: EngineRegistry,
     /// The tools that engines may call.
     pub tools: Vec<Arc<dyn AgentTool>>,
@@ -39,7 +37,6 @@ pub struct SessionOptions {
     pub history: History,
     /// Where tool calls are recorded.
     pub ledger: History,
-    /// The system prompt.
     pub system: Arc<str>,
     /// Where the project's own instructions are; `None` if they are not read.
     pub instructions: Option<ProjectInstructions>,
@@ -59,7 +56,6 @@ pub struct SessionOptions {
     pub most_rounds: u32,
     /// How long a turn waits for a model that cannot be reached or has too much to do.
     pub patience: Duration,
-    /// The budget.
     pub budget: Budget,
     /// The prices of tokens, in place of the built-in list.
     pub prices: ModelPrices,
@@ -69,6 +65,5 @@ pub struct SessionOptions {
     pub folder: PathBuf,
     /// Returns when the day began, in milliseconds since 1970, for budgets per day.
     pub day_began: fn() -> i64,
-    /// The log of a session.
     pub log: SessionLog,
 }

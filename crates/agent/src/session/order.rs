@@ -78,7 +78,6 @@ pub(crate) enum RequestRefusal {
          request an id of its own"
     )]
     Duplicate,
-    /// Too many requests are open.
     #[error("{MOST_OPEN} requests are open already: wait until one of them ends")]
     TooMany,
 }

@@ -35,7 +35,6 @@ pub(super) enum CheckedAnswer {
 }
 
 impl OutputSchema {
-    /// Reads a schema.
     pub(super) fn read(schema: Box<RawValue>) -> Result<Self, RequestFailure> {
         let wrong = |text: String| RequestFailure::permanent("protocol", text);
         if schema.get().len() > LONGEST_SCHEMA {
@@ -57,7 +56,6 @@ impl OutputSchema {
         )
     }
 
-    /// Checks an answer.
     pub(super) fn check(&mut self, answer: &str) -> CheckedAnswer {
         let reason = match self.value(answer) {
             Ok(value) => return CheckedAnswer::Fits(value),

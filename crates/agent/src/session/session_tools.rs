@@ -13,10 +13,8 @@ use crate::tool::{AgentTool, ToolSource, ToolSpec, TurnContext};
 /// How long the sources may take to end what they have started.
 const CLOSE_WITHIN: Duration = Duration::from_secs(2);
 
-/// The tools by their names.
 pub(super) type ToolMap = HashMap<Cow<'static, str>, Arc<dyn AgentTool>>;
 
-/// All tools of a session.
 pub(super) struct SessionTools {
     built_in: Vec<Arc<dyn AgentTool>>,
     sources: Vec<Arc<dyn ToolSource>>,
@@ -26,7 +24,6 @@ pub(super) struct SessionTools {
 /// The tools at one moment.
 #[derive(Default)]
 pub(super) struct ToolSet {
-    /// The tools by their names.
     pub(super) by_name: ToolMap,
     /// Their descriptions, in a stable order.
     pub(super) specs: Arc<[ToolSpec]>,

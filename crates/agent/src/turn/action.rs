@@ -10,7 +10,6 @@ use crate::failure::RequestFailure;
 use crate::message::{ChatMessage, StoredToolResult};
 use crate::tool::CallOutcome;
 
-/// The limits of a turn.
 #[derive(Debug, Clone, Copy)]
 pub struct TurnLimits {
     /// The most times that the model is asked.
@@ -40,18 +39,15 @@ pub enum TurnAction {
     Drop,
     /// Run a tool, if the gate permits it.
     Run(ToolCall),
-    /// Stop these tools.
     Stop(Vec<usize>),
     /// Store these messages, all or none. The turn only continues when they are stored.
     Keep {
-        /// The new messages.
         messages: Vec<ChatMessage>,
         /// The results that their tools gave the front end.
         results: Vec<StoredToolResult>,
         /// Whether the answer goes on after them.
         is_part: bool,
     },
-    /// End the turn.
     End(Result<StopReason, RequestFailure>),
 }
 
@@ -60,18 +56,14 @@ pub enum TurnAction {
 pub struct ToolCall {
     /// Its index in this round, which [`Turn::ran`](super::Turn::ran) expects.
     pub index: usize,
-    /// The id of the call.
     pub id: String,
-    /// The tool.
     pub name: String,
-    /// Its arguments.
     pub input: Box<RawValue>,
 }
 
 /// A tool call that has ended.
 #[derive(Debug)]
 pub struct FinishedCall {
-    /// Its outcome.
     pub outcome: CallOutcome,
     /// Whether a person has ended the whole turn.
     pub interrupt: bool,

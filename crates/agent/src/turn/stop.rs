@@ -27,7 +27,6 @@ pub enum StopReason {
 
 impl StopReason {
     /// Returns the word for it in the session protocol.
-    #[must_use]
     pub fn name(&self) -> &str {
         match self {
             Self::EndTurn => "end_turn",
@@ -42,7 +41,6 @@ impl StopReason {
     }
 
     /// Returns the `done` of a turn that ended for this reason.
-    #[must_use]
     pub fn done(&self, usage: TokenUsage, cost: Option<f64>, denied_calls: u64) -> SessionEvent {
         let stop_reason = self.name().to_owned();
         SessionEvent::done(&TurnEnd { stop_reason, usage, cost, denied_calls })
@@ -50,7 +48,6 @@ impl StopReason {
 
     /// Returns a note that the answer is incomplete and why, for a front end that does not read
     /// the data of `done`.
-    #[must_use]
     pub fn note(&self) -> Option<String> {
         let reason = match self {
             Self::EndTurn | Self::Cancelled | Self::Steered | Self::Answered => return None,

@@ -10,7 +10,6 @@ const FIRST_LOOK: Duration = Duration::from_millis(10);
 /// The result of one look for the agent's last words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WordsLook {
-    /// These are the words.
     Found(String),
     /// They are not there yet: the next look is due after this time.
     Later(Duration),

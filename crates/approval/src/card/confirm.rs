@@ -39,13 +39,11 @@ impl ConfirmWord {
     }
 
     /// Returns where a person finds the word.
-    #[must_use]
     pub fn hint(&self) -> &'static str {
         self.hint
     }
 
     /// Returns true if this is the word. Case and the characters around it do not matter.
-    #[must_use]
     pub fn is(&self, typed: &str) -> bool {
         bare(typed) == self.word
     }

@@ -80,7 +80,6 @@ pub(super) fn make_folder(socket: &Path) -> Result<(), StartError> {
 
 /// Returns the path of the lock that keeps a second daemon of this user away from a socket. The
 /// name contains the user's id, so that users who share a folder do not lock each other out.
-#[must_use]
 pub fn lock_path(socket: &Path) -> PathBuf {
     let mut name = socket.as_os_str().to_owned();
     name.push(format!(".{}.lock", geteuid().as_raw()));

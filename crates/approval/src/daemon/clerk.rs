@@ -38,7 +38,6 @@ pub(super) struct Clerk {
     pub(super) viewers: Weak<Viewers>,
     pub(super) phones: Option<mpsc::Sender<ChannelOrder>>,
     pub(super) terminal: Option<mpsc::Sender<ChannelOrder>>,
-    /// The daemon's runtime.
     pub(super) runtime: Handle,
     /// The number of the last entry in the ledger.
     pub(super) head: watch::Sender<u64>,

@@ -25,7 +25,6 @@ const PAUSE: Duration = Duration::from_millis(50);
 pub(super) struct Door {
     path: PathBuf,
     listener: UnixListener,
-    /// The socket's file.
     file: Arc<Mutex<Option<FileId>>>,
     looks: Interval,
     /// Why the socket could not be created again, so that the warning is given once.

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use callgate_link::tokio::fill_lines;
 use callgate_wire::approval::{ApprovalRequest, LateWords, MAX_LINE, MAX_WORDS_LINE, RequestId};
 use callgate_wire::frame::{DecodedLine, LineDecoder};
 use callgate_wire::raw::{InexactJson, MOST_LEVELS, check_exact};
-use tokio::io::AsyncReadExt;
 use tokio::net::UnixStream;
 
 use super::askers::Askers;
@@ -176,8 +176,7 @@ impl OwingAsker {
             if self.lines.buffered() > MAX_WORDS_LINE {
                 return None;
             }
-            let count = self.stream.read(self.lines.space()).await.ok().filter(|it| *it > 0)?;
-            self.lines.filled(count);
+            fill_lines(&mut self.stream, &mut self.lines).await.ok().filter(|it| *it > 0)?;
         }
     }
 }
@@ -236,8 +235,7 @@ async fn read(
         if let Some(request) = request {
             return Some((request?, lines));
         }
-        let count = stream.read(lines.space()).await.ok().filter(|count| *count > 0)?;
-        lines.filled(count);
+        fill_lines(stream, &mut lines).await.ok().filter(|count| *count > 0)?;
     }
 }
 

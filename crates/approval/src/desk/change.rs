@@ -23,13 +23,11 @@ pub(super) struct WantedChange {
 /// A code that somebody wants to use.
 #[derive(Debug)]
 pub(super) struct WantedCode {
-    /// The code.
     pub(super) code: String,
     /// Whether it is for a page.
     pub(super) is_for_page: bool,
 }
 
-/// A change of the links.
 #[derive(Debug)]
 enum LinkChange {
     /// Accept this code for a new link.

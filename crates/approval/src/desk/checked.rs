@@ -12,7 +12,6 @@ use super::question::{
 use super::{AskerId, Desk, DeskOutput, DeskStep, Now, record};
 use crate::card::asks_by_itself;
 
-/// The outcome of a check.
 enum CheckOutcome {
     /// A rule or a grant decides.
     Decided { decision: Decision, by: String, grant: Option<Grant> },
@@ -218,7 +217,6 @@ impl Desk {
 
 /// Returns who can ask a person about a check. Claude Code guards its own settings itself, but in
 /// these two modes it leaves that to a classifier and shows no dialog.
-#[must_use]
 pub fn asks_of(request: &ApprovalRequest, is_guarded: bool) -> Prompter {
     let Some(context) = &request.context else { return Prompter::Desk };
     match context.mode.as_deref() {

@@ -18,9 +18,16 @@ pub(crate) enum DeskInput {
         is_replay: bool,
     },
     /// An asker asks a question about which the rules could not decide.
-    Unruled { asker: AskerId, request: ApprovalRequest, why: String },
+    Unruled {
+        asker: AskerId,
+        request: ApprovalRequest,
+        why: String,
+    },
     /// An asker sends what the agent said before the question that it has asked.
-    Said { asker: AskerId, last_words: String },
+    Said {
+        asker: AskerId,
+        last_words: String,
+    },
     /// The process of an asker that is about to ask.
     From {
         asker: AskerId,
@@ -54,7 +61,9 @@ pub(crate) enum DeskInput {
         reply_to: ReplyTo,
     },
     /// The page is served at these origins, and no longer at others.
-    PageServed { origins: Vec<String> },
+    PageServed {
+        origins: Vec<String>,
+    },
     /// A viewer sends a code to be paired.
     PairViewer {
         code: String,
@@ -80,14 +89,24 @@ pub(crate) enum DeskInput {
         reply_to: ReplyTo,
     },
     /// A host registers a value: the host itself asks its user about requests that carry it.
-    Gate { value: String, who: Person, reply_to: ReplyTo },
+    Gate {
+        value: String,
+        who: Person,
+        reply_to: ReplyTo,
+    },
     /// A viewer wants a harmless question, to try how it works.
-    Try { id: RequestId, who: Person, reply_to: ReplyTo },
+    Try {
+        id: RequestId,
+        who: Person,
+        reply_to: ReplyTo,
+    },
     /// A viewer has replaced the user's rules.
-    RulesSaved { who: Person, saved: SavedRules },
+    RulesSaved {
+        who: Person,
+        saved: SavedRules,
+    },
     /// A viewer has disconnected.
     ViewerLeft(u64),
-    /// Time has passed.
     Tick,
     /// The last records could not be written: nothing of that step may take effect.
     LedgerFailed,

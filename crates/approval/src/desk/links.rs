@@ -12,10 +12,8 @@ use crate::channel::ReplyTo;
 /// How much of a viewer's hash is shown, here and by `callgate pair --list`.
 const SHORT_HASH: usize = 12;
 
-/// The key of a link.
 #[derive(Debug)]
 pub(super) enum LinkKey {
-    /// A chat.
     Chat(i64),
     /// A person in groups.
     User(i64),

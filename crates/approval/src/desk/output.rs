@@ -11,7 +11,6 @@ use crate::channel::ChannelOrder;
 /// What follows from one input: records to be committed, and then outputs to be carried out.
 #[derive(Debug, Default)]
 pub(crate) struct DeskStep {
-    /// When it happens.
     pub(super) now: Now,
     /// Entries for the ledger, in order, all or none.
     pub(crate) records: Vec<EntryDraft>,

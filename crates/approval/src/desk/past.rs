@@ -19,7 +19,6 @@ pub(super) struct ClosedQuestions {
     runs: HashMap<CallDigest, Vec<RequestId>>,
 }
 
-/// A closed question.
 #[derive(Debug)]
 pub(super) struct ClosedQuestion {
     /// What became of it, in words for somebody who presses late.

@@ -14,9 +14,7 @@ use crate::channel::{ChannelOrder, Person, PersonPlace, ReplyPurpose, ReplyTo};
 const STRANGER: &str = "You may not answer here. To link this chat, run `callgate pair`.";
 const UNKNOWN: &str = "This question is no longer open.";
 
-/// What a press means.
 enum PressMeaning {
-    /// A decision.
     Decide(Decision, DecisionDetails),
     /// A choice among the agent's answers.
     Pick(u8, u8),

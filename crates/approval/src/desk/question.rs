@@ -13,7 +13,6 @@ use crate::channel::{ChannelOrder, QuestionCopy, ReplyTo};
 /// The ruling of the rules about a question.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ruling {
-    /// A person decides.
     Ask {
         /// Why, if a rule says so.
         because: Option<String>,
@@ -25,7 +24,6 @@ pub enum Ruling {
         /// By which rule, and why.
         because: String,
     },
-    /// It may run.
     Allow {
         /// By which rule, and why.
         because: String,
@@ -39,7 +37,6 @@ pub enum Ruling {
 
 impl Ruling {
     /// Returns why, if a rule says so.
-    #[must_use]
     pub fn because(&self) -> Option<&str> {
         match self {
             Self::Ask { because, .. } => because.as_deref(),
@@ -146,7 +143,6 @@ pub(super) struct DecisionDetails {
     pub(super) message: Option<String>,
     /// The offer that is allowed from now on.
     pub(super) offer: Option<usize>,
-    /// The picked answers.
     pub(super) picks: Option<Vec<Vec<u8>>>,
     /// The words that answer a question.
     pub(super) words: Option<String>,

@@ -4,7 +4,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use callgate_http::client_builder;
+use callgate_http::{client_builder, read_body};
 use reqwest::{Client, Proxy, StatusCode, Url, header};
 use serde_json::{Value, json};
 
@@ -32,7 +32,6 @@ impl fmt::Debug for BotApi {
 pub(super) enum TelegramFault {
     /// It may work later.
     Passing {
-        /// What is wrong.
         why: String,
         /// How long to wait, if the server says so.
         wait: Option<Duration>,
@@ -155,13 +154,8 @@ impl BotApi {
     ) -> reqwest::Result<(StatusCode, Option<Vec<u8>>)> {
         let mut response = request.send().await?;
         let mut body = Vec::new();
-        while let Some(chunk) = response.chunk().await? {
-            if body.len() + chunk.len() > MAX_ANSWER {
-                return Ok((response.status(), None));
-            }
-            body.extend_from_slice(&chunk);
-        }
-        Ok((response.status(), Some(body)))
+        let is_whole = read_body(&mut response, &mut body, MAX_ANSWER).await?;
+        Ok((response.status(), is_whole.then_some(body)))
     }
 }
 

@@ -37,10 +37,18 @@ pub(super) struct Courier {
 #[derive(Debug)]
 enum CourierWork {
     /// A copy was sent, with this message number and version, or never will be.
-    Sent { question: RequestId, chat: i64, copy: Option<(i64, u64)> },
+    Sent {
+        question: RequestId,
+        chat: i64,
+        copy: Option<(i64, u64)>,
+    },
     /// A copy has a look of this version, or cannot be changed any more.
-    Edited { question: RequestId, chat: i64, message: i64, version: Option<u64> },
-    /// Anything else.
+    Edited {
+        question: RequestId,
+        chat: i64,
+        message: i64,
+        version: Option<u64>,
+    },
     Note,
 }
 

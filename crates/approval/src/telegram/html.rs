@@ -33,11 +33,8 @@ const KEPT: usize = 64 * 1024;
 /// The style of a part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum HtmlStyle<'a> {
-    /// Plain text.
     Plain,
-    /// Bold.
     Bold,
-    /// Italic.
     Italic,
     /// Code within a line.
     Code,
@@ -45,7 +42,6 @@ pub(crate) enum HtmlStyle<'a> {
     Pre(Option<&'a str>),
     /// A link to this address. Only `http`, `https`, `tg` and `mailto` become links.
     Link(&'a str),
-    /// A quotation.
     Quote,
 }
 
@@ -59,7 +55,6 @@ pub(crate) struct Html {
 /// A rendered message.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct RenderedHtml {
-    /// The HTML.
     pub(crate) html: String,
     /// How many characters of the content are left out.
     pub(crate) cut: usize,

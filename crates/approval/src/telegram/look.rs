@@ -37,7 +37,6 @@ const FOLDER: usize = 160;
 pub(super) struct QuestionLook {
     /// The version; later looks have higher ones.
     pub(super) version: u64,
-    /// The text.
     pub(super) html: String,
     /// The buttons, if it has any.
     pub(super) buttons: Option<Value>,
@@ -93,7 +92,6 @@ pub(super) fn html_message(chat: i64, html: &str) -> Value {
 /// How much of a question its message leaves out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LookCut {
-    /// Nothing.
     Nothing,
     /// Something other than what would be done, such as the agent's last words.
     Words,

@@ -20,17 +20,14 @@ const EDITS: usize = 2;
 /// The kind of a call. Questions never wait behind edits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ChatLane {
-    /// A new message.
     Show,
     /// An edit of a message.
     Edit,
 }
 
-/// The gates of all chats.
 #[derive(Debug, Default)]
 pub(super) struct ChatGates(Mutex<HashMap<i64, Arc<ChatGate>>>);
 
-/// The gate of one chat.
 #[derive(Debug)]
 pub(super) struct ChatGate {
     shows: Semaphore,

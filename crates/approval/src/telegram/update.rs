@@ -33,12 +33,10 @@ pub(super) enum TelegramUpdate {
     Press {
         /// The id by which to answer the press.
         callback: String,
-        /// Who pressed.
         presser: Presser,
         /// The news for the desk.
         news: News,
     },
-    /// Somebody wrote.
     Message(News),
 }
 

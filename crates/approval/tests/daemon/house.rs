@@ -1,5 +1,6 @@
 //! A daemon in a folder of its own, with a terminal that the test reads and presses.
 
+use callgate_testkit::until::until_or;
 use std::collections::VecDeque;
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
@@ -217,11 +218,8 @@ impl House {
 
     /// Waits until the ledger has this kind of entry about a question.
     pub(crate) fn wait_for(&self, id: &RequestId, kind: &str) {
-        let end = std::time::Instant::now() + DEADLINE;
-        while !self.kinds(id).iter().any(|found| found == kind) {
-            assert!(std::time::Instant::now() < end, "no {kind} in {:?}", self.kinds(id));
-            thread::sleep(Duration::from_millis(5));
-        }
+        let found = || self.kinds(id).iter().any(|found| found == kind);
+        until_or(|| format!("{kind} in {:?}", self.kinds(id)), found);
     }
 
     pub(crate) fn assert_chain(&self) {

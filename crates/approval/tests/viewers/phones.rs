@@ -5,6 +5,7 @@ use std::time::Duration;
 use callgate_approval::telegram::{BotSettings, BotToken};
 use callgate_client::viewer::Viewer;
 use callgate_testkit::telegram::{BOT_NAME, Fault, Telegram};
+use callgate_testkit::until::until;
 use callgate_wire::approval::Decision;
 use callgate_wire::desk::{DeskCommand, PhoneStatus};
 
@@ -33,13 +34,7 @@ fn fake() -> Telegram {
 
 /// Waits until the phones are as wanted.
 fn wait_for(viewer: &mut Viewer, wanted: impl Fn(&PhoneStatus) -> bool) -> PhoneStatus {
-    loop {
-        let phones = viewer.status().unwrap().reach.telegram.unwrap();
-        if wanted(&phones) {
-            return phones;
-        }
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    until("the phones are as wanted", || viewer.status().unwrap().reach.telegram.filter(&wanted))
 }
 
 #[test]

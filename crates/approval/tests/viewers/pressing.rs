@@ -1,6 +1,7 @@
 //! Who may press, and what comes of it.
 
 use callgate_client::viewer::Viewer;
+use callgate_testkit::until::until;
 use callgate_wire::approval::{Action, Decision, Press};
 use callgate_wire::desk::{DeskCommand, HiddenText};
 use serde_json::Value;
@@ -92,9 +93,7 @@ fn the_second_press_changes_nothing_and_is_told_so() {
 
 /// Waits until the desk knows that so many may press.
 fn wait_for_paired(viewer: &mut Viewer, count: u64) {
-    while viewer.status().unwrap().reach.viewers.paired != count {
-        std::thread::yield_now();
-    }
+    until("they may press", || viewer.status().unwrap().reach.viewers.paired == count);
 }
 
 #[test]

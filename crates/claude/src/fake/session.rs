@@ -3,9 +3,10 @@
 use std::collections::VecDeque;
 use std::io;
 
+use callgate_link::tokio::fill_lines;
 use callgate_wire::frame::{DecodedLine, LineDecoder};
 use serde_json::{Value, json};
-use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
+use tokio::io::{AsyncWriteExt, DuplexStream};
 use uuid::Uuid;
 
 use super::{FakeCli, FakeSetup, FakeStep};
@@ -235,11 +236,9 @@ impl FakeSession {
             if let Some(DecodedLine::Whole(line)) = self.lines.next_frame() {
                 return Ok(serde_json::from_slice(line)?);
             }
-            let count = self.input.read(self.lines.space()).await?;
-            if count == 0 {
+            if fill_lines(&mut self.input, &mut self.lines).await? == 0 {
                 return Err(io::ErrorKind::UnexpectedEof.into());
             }
-            self.lines.filled(count);
         }
     }
 }

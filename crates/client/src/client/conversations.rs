@@ -86,7 +86,6 @@ impl Client {
         self.told(SessionCommand::SetMode { conversation_id: None, mode }).await
     }
 
-    /// Renames a conversation.
     pub async fn rename_conversation(
         &self,
         conversation: &str,
@@ -96,7 +95,6 @@ impl Client {
         self.request(SessionCommand::RenameConversation { conversation_id, title }).await.map(drop)
     }
 
-    /// Deletes a conversation.
     pub async fn delete_conversation(&self, conversation: &str) -> Result<(), ClientError> {
         let conversation_id = conversation.to_owned();
         self.request(SessionCommand::DeleteConversation { conversation_id }).await.map(drop)

@@ -19,7 +19,6 @@ pub(super) enum RequestStage {
     Held,
     /// It waits to be written.
     Sent,
-    /// It was written.
     Written,
 }
 

@@ -5,7 +5,6 @@ use callgate_wire::desk::{DeskCommand, DeskMessage, DeskRequest, Unreadable};
 use super::{DeskClient, DeskReplies};
 use crate::DeskError;
 
-/// A request of a page.
 #[derive(Debug)]
 pub struct PageRequest(DeskRequest);
 
@@ -24,7 +23,6 @@ impl PageRequest {
 
     /// Returns true for what a page may ask. Keys and codes are not made by pages, and entries have
     /// a stream of their own.
-    #[must_use]
     pub fn is_allowed(&self) -> bool {
         !matches!(
             self.0.command,
@@ -36,7 +34,6 @@ impl PageRequest {
         )
     }
 
-    /// Sends the request.
     pub async fn send(self, desk: &DeskClient) -> Result<PageReplies, DeskError> {
         let DeskRequest { id, command } = self.0;
         Ok(PageReplies { id, replies: desk.request(command).await? })

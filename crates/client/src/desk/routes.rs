@@ -4,9 +4,10 @@ use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard};
 
 use callgate_link::sync::lock;
+use callgate_link::tokio::fill_lines;
 use callgate_wire::desk::{DeskMessage, MAX_MESSAGE};
 use callgate_wire::frame::LineDecoder;
-use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::io::AsyncRead;
 use tokio::sync::mpsc;
 
 use crate::desk_error::{DeskError, next_message};
@@ -35,7 +36,6 @@ struct OpenRoutes {
 }
 
 impl MessageRoutes {
-    /// Adds a request.
     pub(super) fn add(&self, id: &str) -> Result<mpsc::Receiver<DeskMessage>, DeskError> {
         let mut open = self.open();
         if let Some(reason) = &open.ended {
@@ -92,9 +92,9 @@ impl MessageRoutes {
                     Err(error) => return error.to_string(),
                 }
             }
-            match input.read(lines.space()).await {
+            match fill_lines(&mut input, &mut lines).await {
                 Ok(0) => return "the desk closed it".to_owned(),
-                Ok(count) => lines.filled(count),
+                Ok(_) => {}
                 Err(error) => return error.to_string(),
             }
         }

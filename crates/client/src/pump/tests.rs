@@ -99,8 +99,7 @@ impl Runtime {
             if let Some(DecodedLine::Whole(line)) = self.lines.next_frame() {
                 return Some(Asked::decode(line).unwrap());
             }
-            let count = self.stdin.read(self.lines.space()).await.unwrap();
-            self.lines.filled(count);
+            let count = fill_lines(&mut self.stdin, &mut self.lines).await.unwrap();
             if count == 0 {
                 return None;
             }

@@ -23,7 +23,6 @@ const DEEPEST: usize = 512;
 /// Hides the secrets in a JSON value given as text: those in its strings, and the strings whose
 /// member's name means a secret. The result is JSON too, and unchanged except for what is hidden.
 /// Text that is not JSON is masked as by [`mask_text`].
-#[must_use]
 pub fn mask_json(text: &str) -> MaskedText {
     if Json::read(text).is_err() {
         return mask_text(text);
@@ -51,14 +50,12 @@ enum SecretsBelow {
     Nothing,
     /// In an object such as `"password": {…}`, only the member called `value` is the secret.
     Value(NameStrength),
-    /// All of them are secrets.
     All(NameStrength),
 }
 
 /// The name of the member whose value is next.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum MemberRole {
-    /// Anything else.
     #[default]
     Other,
     /// `value`

@@ -18,7 +18,6 @@ pub(super) enum NameStrength {
 /// The kind of a value, judged by its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum NameRole {
-    /// It may be a secret.
     Secret(NameStrength),
     /// It is the value of an `Authorization` header.
     Authorization,

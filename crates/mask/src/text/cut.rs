@@ -22,7 +22,6 @@ pub enum Measure {
 
 impl Measure {
     /// Returns how much `c` counts.
-    #[must_use]
     pub fn of(self, c: char) -> usize {
         match self {
             Self::Bytes => c.len_utf8(),
@@ -33,7 +32,6 @@ impl Measure {
 }
 
 /// Returns the length of `text`.
-#[must_use]
 pub fn length(text: &str, by: Measure) -> usize {
     match by {
         Measure::Bytes => text.len(),
@@ -51,7 +49,6 @@ fn columns_of(c: char) -> usize {
 }
 
 /// Cuts a line to this many columns of a terminal. Characters of wide scripts count as two.
-#[must_use]
 pub fn fit(line: &str, width: usize) -> Cow<'_, str> {
     if columns(line) <= width {
         return line.into();
@@ -68,7 +65,6 @@ pub fn fit(line: &str, width: usize) -> Cow<'_, str> {
 
 /// Returns the longest beginning of `text` that is at most `most` long and ends between two
 /// characters as a reader sees them.
-#[must_use]
 pub fn cut(text: &str, most: usize, by: Measure) -> &str {
     let mut used = 0;
     let end = text.char_indices().find(|(_, c)| {
@@ -79,7 +75,6 @@ pub fn cut(text: &str, most: usize, by: Measure) -> &str {
 }
 
 /// Returns the first `most` characters of `text`, followed by `…` if that is not all of it.
-#[must_use]
 pub fn shortened(text: &str, most: usize) -> String {
     let cut = cut(text, most, Measure::Chars);
     if cut.len() < text.len() { format!("{cut}…") } else { text.to_owned() }
@@ -87,7 +82,6 @@ pub fn shortened(text: &str, most: usize) -> String {
 
 /// Returns the last position at or before `end`, a character boundary, that splits nothing a reader
 /// sees as one character. Returns `end` itself inside a grapheme longer than any real one.
-#[must_use]
 pub fn boundary_before(text: &str, end: usize) -> usize {
     let is_plain =
         |at: usize| text.as_bytes().get(at).is_none_or(|byte| (b' '..0x7f).contains(byte));
@@ -108,7 +102,6 @@ pub fn boundary_before(text: &str, end: usize) -> usize {
 /// Splits `text` into messages of at most `most` UTF-16 units each, at the end of a line or
 /// between words where there is one in the second half. The pages together are `text`. A `most`
 /// below two, in which not every character fits, counts as two.
-#[must_use]
 pub fn pages(text: &str, most: usize) -> Vec<&str> {
     let mut pages = Vec::new();
     let mut rest = text;

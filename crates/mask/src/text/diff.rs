@@ -47,7 +47,6 @@ pub fn diff<'a>(old: &'a str, new: &'a str) -> impl Iterator<Item = ChangedLine>
 
 /// Returns the difference of two pieces of a file, like [`diff`]. What follows their last lines is the
 /// same, so that these are whole lines in both.
-#[must_use]
 pub fn diff_pieces(old: &str, new: &str) -> Vec<ChangedLine> {
     let is_cut = |text: &str| !text.is_empty() && !text.ends_with('\n');
     if is_cut(old) && is_cut(new) {

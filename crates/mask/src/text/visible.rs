@@ -28,14 +28,12 @@ const FLAGS: [&str; 3] = [
 
 /// Returns `text` with everything invisible or deceptive in it shown. Newlines and tabs stay, and a
 /// carriage return before a newline is left out.
-#[must_use]
 pub fn visible(text: &str) -> Cow<'_, str> {
     shown(text, false)
 }
 
 /// Returns [`visible`] text on one line, for terminals and lists: a newline is shown as `⏎`, a tab
 /// as a blank.
-#[must_use]
 pub fn one_line(text: &str) -> Cow<'_, str> {
     shown(text, true)
 }

@@ -5,7 +5,6 @@ use super::cut::columns;
 /// Breaks the lines of a text between words, so that none has more than `width` columns. What
 /// continues a line is indented as far as the line, and by `indent` more. What is longer than the
 /// width stays whole: a word, such as a link, and what is between backquotes, such as a command.
-#[must_use]
 pub fn wrap(text: &str, width: usize, indent: usize) -> String {
     text.split('\n').map(|line| wrap_line(line, width, indent)).collect::<Vec<String>>().join("\n")
 }

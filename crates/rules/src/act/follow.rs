@@ -38,13 +38,11 @@ pub(crate) enum FollowedAct {
 impl Act {
     /// Returns where the paths that it names lead, in their order; not those of a command. A path
     /// whose links lead in circles leads nowhere and is left as it is.
-    #[must_use]
     pub fn places(&self, disk: &dyn Disk) -> Vec<String> {
         let follower = PathFollower::new(disk);
         self.paths.iter().map(|path| follower.real(path).unwrap_or_else(|| path.clone())).collect()
     }
 
-    /// Follows every path in it.
     pub(crate) fn followed(&self, follower: &PathFollower<'_>) -> FollowedAct {
         let leads = LinkTargets::of(self, follower);
         if follower.is_spent() {

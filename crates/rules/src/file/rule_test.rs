@@ -19,7 +19,6 @@ pub struct RuleTest {
     pub name: String,
     /// The line in which it begins.
     pub line: usize,
-    /// The expected decision.
     pub expect: RuleDecision,
     tool: String,
     input: Value,
@@ -32,7 +31,6 @@ pub struct RuleTest {
 impl RuleTest {
     /// Returns the act to decide on, for a user with this home and this project unless it names
     /// others.
-    #[must_use]
     pub fn act(&self, home: &str, project: &str) -> Act {
         let project = self.project.as_deref().unwrap_or(project);
         let project = crate::place::resolve(project, crate::place::BaseFolders { cwd: "/", home });

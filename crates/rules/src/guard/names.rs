@@ -6,7 +6,6 @@ use crate::act::Act;
 use crate::place::last_name;
 use crate::shell::ShellWord;
 
-/// The names of some programs.
 #[derive(Debug)]
 pub(super) struct ProgramNames(HashSet<String>);
 

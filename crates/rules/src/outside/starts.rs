@@ -11,12 +11,14 @@ const HOSTS: [&str; 11] =
 /// A position where a path may begin: all text from there on.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum PathStart<'a> {
-    /// The whole argument.
     Whole(&'a str),
     /// After a separator, or after letters that it cannot belong to.
     Word(&'a str),
     /// The first `/` after the letters of an option, which may be part of its value.
-    Glued { letters: &'a str, text: &'a str },
+    Glued {
+        letters: &'a str,
+        text: &'a str,
+    },
     /// The path of a `file:` URL.
     Url(String),
 }

@@ -11,7 +11,6 @@ pub const LONGEST_LIST: usize = 1_000;
 pub struct TurnedVerdict {
     /// A label that identifies it.
     pub label: String,
-    /// What was decided then.
     pub decided: RuleDecision,
     /// What would be decided now.
     pub verdict: Verdict,
@@ -41,7 +40,6 @@ pub struct Backtest {
 
 impl Backtest {
     /// Returns how many acts would have got this decision.
-    #[must_use]
     pub fn count(&self, decision: RuleDecision) -> usize {
         self.would[decision as usize]
     }

@@ -12,9 +12,7 @@ use crate::steps;
 pub struct ConsideredRule {
     /// The rule, with its file and line.
     pub rule: String,
-    /// What it decides.
     pub decision: RuleDecision,
-    /// Whether it applied.
     pub holds: bool,
     /// Why, or why not.
     pub because: String,
@@ -24,7 +22,6 @@ pub struct ConsideredRule {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Explanation {
-    /// What was decided.
     pub verdict: Verdict,
     /// The simple commands that were found.
     pub commands: Vec<String>,

@@ -22,7 +22,6 @@ pub(crate) struct CodeWords {
 struct QuotedText {
     /// Without such backslashes.
     resolved: String,
-    /// With them.
     kept: String,
 }
 

@@ -16,7 +16,6 @@ const INVISIBLE: (&str, char) = ("⟨U+", '⟩');
 
 /// Splits a command into pieces. `text` is the command as people see it: masked, with invisible
 /// characters made visible. The texts of the pieces, joined, are `text`.
-#[must_use]
 pub fn segments(text: &str) -> Vec<CommandSegment> {
     let chars: Vec<char> = text.chars().collect();
     let hidden = hidden_in(&chars);

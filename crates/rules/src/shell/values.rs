@@ -27,7 +27,6 @@ const DEEPEST_VALUE: usize = 8;
 /// The most forms of one command that are examined.
 const MOST_FORMS: usize = 24;
 
-/// One assignment.
 #[derive(Debug, Clone)]
 struct Assignment {
     /// The command that makes it.
@@ -39,7 +38,6 @@ struct Assignment {
     is_exported: bool,
 }
 
-/// What is assigned.
 #[derive(Debug, Clone)]
 enum AssignedValue {
     /// One of these words, as a `for` gives them.

@@ -20,7 +20,6 @@ pub(crate) const GAP: char = '\0';
 /// A part of a word.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WordPiece {
-    /// Literal text.
     Text(String),
     /// An unquoted `*`, `?` or `[`.
     Glob(char),
@@ -90,7 +89,6 @@ impl ShellWord {
     }
 
     /// Returns the text, if the shell does not change it.
-    #[must_use]
     pub fn text(&self) -> Option<&str> {
         match self.pieces.as_slice() {
             _ if !self.others.is_empty() => None,
@@ -101,13 +99,11 @@ impl ShellWord {
     }
 
     /// Returns true if the shell does not change it.
-    #[must_use]
     pub fn is_known(&self) -> bool {
         self.text().is_some()
     }
 
     /// Returns the parts of the word.
-    #[must_use]
     pub fn pieces(&self) -> &[WordPiece] {
         &self.pieces
     }
@@ -192,7 +188,6 @@ impl ShellWord {
     }
 
     /// Returns the word as it is shown: what is not known is `…`.
-    #[must_use]
     pub fn shown(&self) -> String {
         let text: String = self.pieces.iter().map(WordPiece::shown).collect();
         let is_plain = |c: char| c.is_alphanumeric() || "_-./,:=+@%^~*?[]{}…\\!".contains(c);

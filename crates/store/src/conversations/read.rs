@@ -8,7 +8,6 @@ use crate::error::StoreError;
 /// A stored conversation, without its messages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredConversation {
-    /// The conversation's id.
     pub id: String,
     /// The title that a person gave it, or how it began.
     pub title: Option<String>,
@@ -37,7 +36,6 @@ pub struct StoredConversation {
 /// The engine that was chosen for a conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EngineSelection {
-    /// Its name.
     pub engine: String,
     /// The model, as its provider names it; `None` leaves it to the engine.
     pub model: Option<String>,
@@ -62,7 +60,6 @@ pub struct ConversationState {
 
 impl ConversationState {
     /// Returns true if something was shown of a round that is not finished.
-    #[must_use]
     pub fn has_fragments(&self) -> bool {
         self.has_fragments
     }
@@ -75,7 +72,6 @@ impl Store {
         self.without_waiting(|connection| state(connection, id)).map_err(self.failed("read"))
     }
 
-    /// Returns a conversation.
     pub fn conversation(&self, id: &str) -> Result<Option<StoredConversation>, StoreError> {
         let query = format!("SELECT {COLUMNS} FROM conversations WHERE id = ?");
         self.read_row(&query, [id], conversation)

@@ -21,7 +21,6 @@ use crate::{EntryDraft, Store};
 /// The longest name of a process, in bytes.
 const LONGEST_HOLDER: usize = 64;
 
-/// A request for a reservation.
 #[derive(Debug, Clone, Copy)]
 pub struct ReservationRequest<'a> {
     /// The account that pays; see [`Settlement::account`].
@@ -48,7 +47,6 @@ pub struct Settlement<'a> {
     pub at_ms: i64,
     /// The reservation, if there was one.
     pub reservation: Option<i64>,
-    /// What was spent.
     pub spending: Option<&'a AnswerCost>,
     /// Entries for the ledger.
     pub drafts: &'a [EntryDraft],
@@ -117,7 +115,6 @@ fn write(
     transaction.query_row(&statement, params_from_iter(values), |row| row.get(0))
 }
 
-/// A reservation as stored.
 struct StoredReservation {
     key: i64,
     at_ms: i64,

@@ -8,14 +8,12 @@ use crate::error::StoreError;
 use crate::ledger::number;
 use crate::transaction::Transaction;
 
-/// The cost of one answer.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AnswerCost {
     /// The model's name at its provider.
     pub model: String,
     /// Input tokens that were not cached.
     pub input: u64,
-    /// Output tokens.
     pub output: u64,
     /// Tokens read from a cache.
     pub cache_read: u64,

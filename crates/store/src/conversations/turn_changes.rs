@@ -35,13 +35,11 @@ pub struct StoredTurn {
 /// What a turn changed at one path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredChange {
-    /// The path.
     pub path: String,
     /// What was there before and after, as JSON. The store does not look into it.
     pub states: String,
     /// The content before, if there was one and it is kept.
     pub before: Option<Vec<u8>>,
-    /// The content after.
     pub after: Option<Vec<u8>>,
 }
 

@@ -7,7 +7,6 @@ use serde_json::Value;
 
 use crate::process::DEADLINE;
 
-/// A session at a driver.
 #[derive(Debug)]
 pub(super) struct DriverSession {
     port: u16,

@@ -107,31 +107,26 @@ impl Messages {
     }
 
     /// Returns the address to connect to.
-    #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.server.address()
     }
 
     /// Returns the base URL, without a slash at its end.
-    #[must_use]
     pub fn url(&self) -> String {
         format!("http://{}", self.address())
     }
 
     /// Returns everything that was asked so far, in order of arrival.
-    #[must_use]
     pub fn requests(&self) -> Vec<Recorded> {
         self.state.inner.lock().unwrap().requests.clone()
     }
 
     /// Returns the requests of the main conversation.
-    #[must_use]
     pub fn main_requests(&self) -> Vec<Recorded> {
         self.requests().into_iter().filter(|request| request.part == Part::Main).collect()
     }
 
     /// Returns the last request of the main conversation.
-    #[must_use]
     pub fn last(&self) -> Recorded {
         self.main_requests().pop().expect("the main conversation has begun")
     }

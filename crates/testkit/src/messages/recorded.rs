@@ -24,7 +24,6 @@ pub struct Recorded {
 /// What a request was answered from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// The main script.
     Main,
     /// The script of [`super::Messages::conversation`] with this marker.
     Marked(String),
@@ -42,39 +41,33 @@ pub struct ToolResult {
     pub tool_use_id: String,
     /// Whether the client says that the tool failed.
     pub is_error: bool,
-    /// All of its text.
     pub text: String,
 }
 
 impl Recorded {
     /// Returns a header by its name in lower case.
-    #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name).map(String::as_str)
     }
 
     /// Returns the names of the tools that the model is offered, in order.
-    #[must_use]
     pub fn tool_names(&self) -> Vec<String> {
         let tools = self.body["tools"].as_array().into_iter().flatten();
         tools.filter_map(|tool| Some(tool["name"].as_str()?.to_owned())).collect()
     }
 
     /// Returns the definition of a tool.
-    #[must_use]
     pub fn tool(&self, name: &str) -> Option<&Value> {
         self.body["tools"].as_array()?.iter().find(|tool| tool["name"] == name)
     }
 
     /// Returns the tool results in the last user message.
-    #[must_use]
     pub fn tool_results(&self) -> Vec<ToolResult> {
         let last = self.messages().filter(|message| message["role"] == "user").last();
         last.map(tool_results).unwrap_or_default()
     }
 
     /// Returns all text of the user, tool results left out.
-    #[must_use]
     pub fn user_text(&self) -> String {
         let user = self.messages().filter(|message| message["role"] == "user");
         user.map(|message| text(&message["content"])).collect::<Vec<_>>().join("\n")

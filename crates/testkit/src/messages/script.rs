@@ -42,7 +42,6 @@ pub(crate) struct StreamPauses {
 /// relies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ToolCheck {
-    /// They may run.
     Passed,
     /// They are dangerous, for this reason.
     Flagged(&'static str),
@@ -70,7 +69,6 @@ pub(crate) enum Block {
 /// How an answer ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum End {
-    /// As it should.
     Whole,
     /// The connection breaks after so many events.
     Cut(usize),
@@ -81,7 +79,12 @@ pub(crate) enum End {
     /// The connection ends without an answer.
     HangUp,
     /// No stream at all: an HTTP error.
-    Http { status: u16, kind: &'static str, words: &'static str, retry_after: Option<u32> },
+    Http {
+        status: u16,
+        kind: &'static str,
+        words: &'static str,
+        retry_after: Option<u32>,
+    },
 }
 
 impl Turn {

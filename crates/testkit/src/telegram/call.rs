@@ -5,9 +5,7 @@ use serde_json::{Map, Value};
 /// One call as it came.
 #[derive(Clone, Debug)]
 pub struct BotCall {
-    /// The method's name.
     pub method: String,
-    /// Its parameters.
     pub params: Map<String, Value>,
     /// How it was refused, if it was.
     pub refusal: Option<BotRefusal>,
@@ -15,7 +13,6 @@ pub struct BotCall {
 
 impl BotCall {
     /// Returns the chat that the call names.
-    #[must_use]
     pub fn chat(&self) -> Option<i64> {
         self.params.get("chat_id").and_then(Value::as_i64)
     }
@@ -24,9 +21,7 @@ impl BotCall {
 /// A file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Document {
-    /// Its name.
     pub name: String,
-    /// What it holds.
     pub bytes: Vec<u8>,
 }
 
@@ -35,7 +30,6 @@ pub struct Document {
 pub struct BotRefusal {
     /// The HTTP status and `error_code`.
     pub code: u16,
-    /// What is wrong.
     pub description: String,
     /// Whether it is no mistake in what was sent: a [`Fault`](super::Fault) asked for it, or
     /// another poll began.

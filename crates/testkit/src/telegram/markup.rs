@@ -15,9 +15,7 @@ const MAX_PLACEHOLDER: usize = 64;
 /// A button under a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Button {
-    /// What people read.
     pub label: String,
-    /// Its callback data.
     pub data: String,
 }
 

@@ -23,7 +23,6 @@ pub struct Seen {
 /// A message of the bot or of a person.
 #[derive(Clone, Debug)]
 pub struct Message {
-    /// The chat.
     pub chat: i64,
     /// Its number in the chat.
     pub id: i64,
@@ -35,7 +34,6 @@ pub struct Message {
     pub past: Vec<Shape>,
     /// Whether clients open the reply field for it.
     pub force_reply: bool,
-    /// The message it replies to.
     pub reply_to: Option<i64>,
     /// The file it carries.
     pub document: Option<Document>,
@@ -57,7 +55,6 @@ pub struct Shape {
 /// An answer to a press.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Toast {
-    /// The callback query.
     pub callback: String,
     /// What it says; may be empty.
     pub text: String,
@@ -67,25 +64,21 @@ pub struct Toast {
 
 impl Seen {
     /// Returns the bot's messages in a chat.
-    #[must_use]
     pub fn chat(&self, chat: i64) -> impl DoubleEndedIterator<Item = &Message> {
         self.messages.iter().filter(move |message| message.chat == chat && message.from == BOT)
     }
 
     /// Returns a message by its number.
-    #[must_use]
     pub fn message(&self, chat: i64, id: i64) -> Option<&Message> {
         self.messages.iter().find(|message| (message.chat, message.id) == (chat, id))
     }
 
     /// Returns the answer to a press.
-    #[must_use]
     pub fn toast(&self, callback: &str) -> Option<&Toast> {
         self.toasts.iter().find(|toast| toast.callback == callback)
     }
 
     /// Returns the calls of one method.
-    #[must_use]
     pub fn calls_of(&self, method: &str) -> impl DoubleEndedIterator<Item = &BotCall> {
         self.calls.iter().filter(move |call| call.method == method)
     }
@@ -93,7 +86,6 @@ impl Seen {
 
 impl Message {
     /// Returns the button with this data, or whose label is this or holds it.
-    #[must_use]
     pub fn button(&self, wanted: &str) -> Option<&Button> {
         let all = || self.shape.buttons.iter().flatten();
         all()
@@ -102,7 +94,6 @@ impl Message {
     }
 
     /// Returns the labels of all buttons, row by row.
-    #[must_use]
     pub fn labels(&self) -> Vec<&str> {
         self.shape.buttons.iter().flatten().map(|button| button.label.as_str()).collect()
     }

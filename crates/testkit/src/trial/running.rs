@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use super::{AgentProgram, Trial};
 use crate::process::{DEADLINE, Group};
 use crate::terminal::Terminal;
+use crate::until::until_or;
 
 /// An agent at work. Dropping it ends the agent.
 #[derive(Debug)]
@@ -25,13 +26,11 @@ pub(super) enum AgentProcess {
 impl RunningTrial {
     /// Waits until the agent has tried all commands and its model has had its last word, or until
     /// it has opened its own dialog, which nobody answers: then the agent is ended.
-    #[must_use]
     pub fn end(self) -> TrialOutcome {
         self.wait(true)
     }
 
     /// Like [`end`](Self::end), for a dialog that somebody else answers at the desk.
-    #[must_use]
     pub fn end_after_dialog(self) -> TrialOutcome {
         self.wait(false)
     }
@@ -45,13 +44,11 @@ impl RunningTrial {
     }
 
     /// Returns how many turns its model was asked for: one more than commands were decided.
-    #[must_use]
     pub fn played(&self) -> usize {
         self.trial.played()
     }
 
     /// Returns the text of the agent's own dialog about this command, if it has opened one.
-    #[must_use]
     pub fn dialog_about(&self, command: &str) -> Option<String> {
         match &self.process {
             AgentProcess::Attended(terminal) => {
@@ -90,15 +87,10 @@ impl RunningTrial {
     }
 
     fn wait_until(&self, otherwise: &str, mut is_so: impl FnMut(&Self) -> bool) {
-        let end = Instant::now() + DEADLINE;
-        while !is_so(self) {
-            assert!(Instant::now() < end, "{otherwise}\n{}", self.written());
-            thread::sleep(Duration::from_millis(5));
-        }
+        until_or(|| format!("{otherwise}\n{}", self.written()), || is_so(self));
     }
 
     /// Returns true if all commands were tried and the model has had its last word.
-    #[must_use]
     pub fn is_over(&mut self) -> bool {
         match &mut self.process {
             // What is left to do after the last word does not concern the commands.
@@ -108,7 +100,6 @@ impl RunningTrial {
     }
 
     /// Returns the folder that the agent works in.
-    #[must_use]
     pub fn work(&self) -> PathBuf {
         self.trial.work()
     }
@@ -123,7 +114,6 @@ impl RunningTrial {
     }
 
     /// Returns what came of it so far, and ends the agent.
-    #[must_use]
     pub fn stop(self) -> TrialOutcome {
         let (has_dialog, written) = (self.has_dialog(), self.written());
         let results = self.trial.results();
@@ -143,7 +133,6 @@ impl RunningTrial {
     }
 
     /// Returns all that the agent wrote so far.
-    #[must_use]
     pub fn written(&self) -> String {
         match &self.process {
             AgentProcess::Attended(terminal) => terminal.written(),
@@ -166,13 +155,11 @@ pub struct TrialOutcome {
 
 impl TrialOutcome {
     /// Returns true if a file of this name is in the agent's folder.
-    #[must_use]
     pub fn made(&self, name: &str) -> bool {
         self.trial.work().join(name).exists()
     }
 
     /// Returns the text of a file, whose path is relative to the agent's folder.
-    #[must_use]
     pub fn read(&self, name: &str) -> Option<String> {
         fs::read_to_string(self.trial.work().join(name)).ok()
     }

@@ -7,7 +7,6 @@ use crate::fields::{list, optional};
 use crate::raw::{Json, Members};
 
 words! {
-    /// What a request is for.
     #[derive(Default)]
     pub enum RequestKind {
         /// A question: may this tool be run?
@@ -51,7 +50,6 @@ impl RequestKind {
     }
 
     /// Returns true if the desk answers a request of this kind.
-    #[must_use]
     pub fn is_answered(self) -> bool {
         matches!(self, Self::Ask | Self::Check)
     }

@@ -13,7 +13,6 @@ pub const MAX_WORDS_LINE: usize = 64 * 1024;
 pub struct LateWords {
     /// The id of the question.
     pub request_id: RequestId,
-    /// The words.
     pub last_words: String,
 }
 
@@ -28,7 +27,6 @@ impl LateWords {
     }
 
     /// Returns the words as one line, its newline included.
-    #[must_use]
     pub fn to_line(&self) -> Vec<u8> {
         one_line(self)
     }

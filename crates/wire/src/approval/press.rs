@@ -11,7 +11,6 @@ use super::RequestId;
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Press {
-    /// A button.
     #[serde(rename = "action")]
     Button(Action),
     /// Words of their own. They deny the call, or answer a question that asks for words.
@@ -38,18 +37,14 @@ pub const MAX_CALLBACK: usize = 64;
 /// The data of a button on a phone: a question, and what the button means for it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Callback {
-    /// The question.
     pub request_id: RequestId,
-    /// The button.
     pub action: Action,
 }
 
 /// The buttons under a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Action {
-    /// Allow this call.
     Allow,
-    /// Deny this call.
     Deny,
     /// Deny this call and end the agent's turn.
     Stop,
@@ -80,7 +75,6 @@ impl Callback {
     }
 
     /// Returns the callback data, which is never longer than [`MAX_CALLBACK`].
-    #[must_use]
     pub fn to_data(&self) -> String {
         format!("{}:{}", self.request_id, self.action)
     }

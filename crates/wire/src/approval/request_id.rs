@@ -34,8 +34,6 @@ impl RequestId {
         Self::parse(&text).ok_or(Malformed::wrong(field, EXPECTED))
     }
 
-    /// Returns the id as text.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }

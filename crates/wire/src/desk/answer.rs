@@ -31,7 +31,6 @@ pub enum DeskAnswer {
     },
     /// The answer to `code`.
     Code {
-        /// The code.
         code: HiddenText,
         /// How long it can be used.
         seconds: u64,
@@ -54,10 +53,7 @@ pub enum DeskAnswer {
     /// The answer to `inbox`.
     Inbox(DeskInbox),
     /// The answer to `card`, if the question is open.
-    Card {
-        /// The question.
-        card: Box<QuestionCard>,
-    },
+    Card { card: Box<QuestionCard> },
     /// The answer to `history`.
     History(DeskHistory),
     /// The answer to `figures`.

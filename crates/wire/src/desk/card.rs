@@ -66,23 +66,18 @@ pub enum CardContent {
     },
     /// Write a whole file.
     Write {
-        /// The file.
         path: String,
-        /// Its new content.
         content: String,
         /// How many lines the content has.
         lines: u64,
     },
-    /// Change a file.
     Edit {
-        /// The file.
         path: String,
         /// The changes, in order.
         changes: Vec<ContentChange>,
     },
     /// Change a cell of a notebook.
     Notebook {
-        /// The notebook.
         path: String,
         /// What happens to which cell.
         what: String,
@@ -94,40 +89,27 @@ pub enum CardContent {
         /// The files, in order.
         files: Vec<PatchedFile>,
     },
-    /// Fetch a page.
     Fetch {
-        /// Its address.
         url: String,
         /// What the agent wants to know about it.
         what: Option<String>,
     },
     /// Begin to carry out a plan.
-    Plan {
-        /// The plan.
-        markdown: String,
-    },
+    Plan { markdown: String },
     /// Keep the agent's own plan.
     Todo {
         /// Its steps, in order.
         items: Vec<TodoItem>,
     },
     /// A question of an agent, a script or a tool server.
-    Ask {
-        /// The question.
-        question: String,
-        /// More about it.
-        detail: Option<String>,
-    },
+    Ask { question: String, detail: Option<String> },
     /// Call a tool of an MCP server.
     Mcp {
-        /// The server.
         server: String,
-        /// Its tool.
         tool: String,
         /// The input, as JSON.
         input: String,
     },
-    /// Anything else.
     Other {
         /// The input, as JSON.
         input: String,
@@ -136,7 +118,6 @@ pub enum CardContent {
 
 impl QuestionCard {
     /// Returns what the agent does, after its name, such as "wants to run a command".
-    #[must_use]
     pub fn wants(&self) -> String {
         let mut deed = self.row.deed.chars();
         match &self.body {
@@ -154,7 +135,6 @@ impl QuestionCard {
 
 impl CardContent {
     /// Returns the file, if it is about one.
-    #[must_use]
     pub fn path(&self) -> Option<&str> {
         match self {
             Self::Read { path, .. }
@@ -166,7 +146,6 @@ impl CardContent {
     }
 
     /// Returns the command, if it runs one.
-    #[must_use]
     pub fn command(&self) -> String {
         match self {
             Self::Command { segments, .. } => {
@@ -178,7 +157,6 @@ impl CardContent {
 
     /// Returns what the tool would do as plain text: changes as diffs, everything else as it is.
     /// The path of a single file is not in it.
-    #[must_use]
     pub fn text(&self) -> String {
         let with = |text: &str, note: &Option<String>| match note {
             Some(note) => format!("{text}\n# {}", note.lines().collect::<Vec<_>>().join(" ")),
@@ -205,7 +183,6 @@ impl CardContent {
 
 impl PatchedFile {
     /// Returns what happens to which file.
-    #[must_use]
     pub fn heading(&self) -> String {
         let Self { operation, path, moved_to, .. } = self;
         let does = match operation {
@@ -280,7 +257,6 @@ pub struct ContentChange {
 pub struct PatchedFile {
     /// What happens to the file.
     pub operation: FileOperation,
-    /// The file.
     pub path: String,
     /// Its new path, if it is moved.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -296,11 +272,8 @@ pub struct PatchedFile {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FileOperation {
-    /// It is created.
     Add,
-    /// It is changed.
     Update,
-    /// It is deleted.
     Delete,
 }
 
@@ -323,10 +296,8 @@ pub enum LineOperation {
     /// It stays.
     #[serde(rename = " ")]
     Same,
-    /// It is added.
     #[serde(rename = "+")]
     Added,
-    /// It is removed.
     #[serde(rename = "-")]
     Removed,
 }
@@ -336,9 +307,7 @@ pub enum LineOperation {
 pub struct CardOffer {
     /// The action of its button.
     pub action: String,
-    /// What it allows.
     pub meaning: String,
-    /// For how long.
     pub lasts: String,
     /// Whether it changes the agent's mode.
     pub changes_mode: bool,
@@ -347,20 +316,16 @@ pub struct CardOffer {
 /// One of the agent's own questions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CardPicker {
-    /// The question.
     pub question: String,
     /// Whether more than one answer may be chosen.
     pub many: bool,
-    /// The answers.
     pub choices: Vec<CardChoice>,
 }
 
 /// An answer to one of the agent's own questions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CardChoice {
-    /// The answer.
     pub label: String,
-    /// What it means.
     pub description: Option<String>,
     /// The action of its button.
     pub action: String,
@@ -369,8 +334,6 @@ pub struct CardChoice {
 /// What the two main answers grant, in words for a person.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CardGrants {
-    /// What "allow" does.
     pub allow: String,
-    /// What "deny" does.
     pub deny: String,
 }

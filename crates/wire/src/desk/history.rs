@@ -13,10 +13,8 @@ pub struct HistoryFilter {
     /// Words that all have to occur in the summary, the input, the words or the names, in any case.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// The tool.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
-    /// The agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
     /// The project's folder: its whole path, or the end of it.
@@ -28,7 +26,6 @@ pub struct HistoryFilter {
     /// What became of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decision: Option<HistoryDecision>,
-    /// Who decided.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by: Option<HistoryDecider>,
     /// At this time or later, in milliseconds since 1970.
@@ -43,9 +40,7 @@ pub struct HistoryFilter {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum HistoryDecision {
-    /// It was allowed.
     Allow,
-    /// It was denied.
     Deny,
     /// Nobody answered in time.
     Timeout,
@@ -63,16 +58,13 @@ pub enum HistoryDecision {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum HistoryDecider {
-    /// A person.
     Person,
-    /// A rule.
     Rule,
 }
 
 /// A page of the history, the newest row first.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeskHistory {
-    /// The rows.
     pub rows: Vec<HistoryRow>,
     /// The number before which the next page begins; `None` at the end.
     pub next: Option<u64>,
@@ -93,9 +85,7 @@ pub struct HistoryRow {
     pub summary: String,
     /// The folder the agent worked in.
     pub project: String,
-    /// The agent's session.
     pub session: String,
-    /// The agent.
     pub agent: Option<String>,
     /// The agent's permission mode.
     pub mode: Option<String>,
@@ -115,7 +105,6 @@ pub struct HistoryRow {
     pub edited: bool,
 }
 
-/// The formats of an export.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ExportFormat {
@@ -182,7 +171,6 @@ pub struct AnswerTimes {
 pub struct AnswerTimeBucket {
     /// The longest time in it, in milliseconds; `None` in the last one.
     pub up_to_ms: Option<u64>,
-    /// How many answers.
     pub count: u64,
 }
 
@@ -202,9 +190,7 @@ pub struct DecisionShares {
 /// The calls of one project, agent or tool.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NamedFigures {
-    /// Its name.
     pub name: String,
-    /// How many calls.
     pub count: u64,
     /// How many of them were allowed, by people or by rules.
     pub allowed: u64,

@@ -9,14 +9,12 @@ pub struct DeskInbox {
     pub head: u64,
     /// How many questions are open, which may be more than there are rows.
     pub open: u64,
-    /// The questions.
     pub rows: Vec<InboxRow>,
 }
 
 /// An open question in a list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InboxRow {
-    /// The question's id.
     pub question: String,
     /// The number of the entry with which it was asked.
     pub seq: u64,
@@ -24,7 +22,6 @@ pub struct InboxRow {
     pub agent: String,
     /// The folder the agent works in.
     pub project: String,
-    /// The agent's session.
     pub session: String,
     /// The agent's name for the tool.
     pub tool: String,
@@ -65,7 +62,6 @@ pub enum AskedRuling {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AnswerNeeds {
-    /// A press.
     Press,
     /// A press and a typed word.
     Confirm,
@@ -74,7 +70,6 @@ pub enum AnswerNeeds {
 /// Something unusual about a question.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RiskNote {
-    /// Its kind.
     pub kind: RiskKind,
     /// What it is, in words for a person.
     pub text: String,
@@ -90,7 +85,6 @@ pub enum RiskKind {
     Outside,
     /// It uses the network.
     Network,
-    /// It deletes something.
     Deletes,
     /// It touches callgate itself, or what determines whether an agent asks.
     Gate,

@@ -15,15 +15,9 @@ pub enum DeskMessage {
     /// An entry of the ledger, for a viewer that watches.
     Entry(WatchedEntry),
     /// The answer to a request.
-    Answer {
-        /// The request's id.
-        id: String,
-        /// The answer.
-        answer: DeskAnswer,
-    },
+    Answer { id: String, answer: DeskAnswer },
     /// A request waits for a yes of somebody who is linked; its answer follows.
     Waiting {
-        /// The request's id.
         id: String,
         /// What it waits for, in words for a person.
         text: String,
@@ -32,7 +26,6 @@ pub enum DeskMessage {
     },
     /// A request is under way; its answer follows.
     Progress {
-        /// The request's id.
         id: String,
         /// How much is done.
         done: u64,
@@ -56,11 +49,9 @@ pub enum DeskMessage {
 /// An entry of the ledger.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct WatchedEntry {
-    /// Its number.
     pub seq: u64,
     /// When it happened, in milliseconds since 1970.
     pub at_ms: i64,
-    /// What happened.
     pub kind: String,
     /// The question that it belongs to.
     pub question: Option<String>,
@@ -72,7 +63,6 @@ pub struct WatchedEntry {
 
 impl WatchedEntry {
     /// Returns what the entry records.
-    #[must_use]
     pub fn event(&self) -> LedgerEvent {
         LedgerEvent::read(&self.kind, self.body.get()).0
     }
@@ -116,7 +106,6 @@ impl DeskMessage {
     }
 
     /// Returns the message as one line, its newline included.
-    #[must_use]
     pub fn to_line(&self) -> Vec<u8> {
         one_line(self)
     }

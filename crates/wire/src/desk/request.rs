@@ -32,11 +32,8 @@ pub enum DeskCommand {
         #[serde(skip_serializing_if = "Option::is_none")]
         from: Option<u64>,
     },
-    /// Answers a question.
     Press {
-        /// The question.
         request_id: RequestId,
-        /// The answer.
         #[serde(flatten)]
         press: Press,
         /// The typed word, for a question that needs one.
@@ -51,7 +48,6 @@ pub enum DeskCommand {
         #[serde(skip_serializing_if = "Option::is_none")]
         origin: Option<String>,
     },
-    /// Pairs this viewer.
     Pair {
         /// A code from [`DeskCommand::Code`].
         code: HiddenText,
@@ -70,7 +66,6 @@ pub enum DeskCommand {
     },
     /// Lists who was linked with a code.
     Links,
-    /// Removes a link.
     Unpair {
         /// The link, in the form of [`NamedLink::link`](super::NamedLink::link).
         link: String,
@@ -87,13 +82,9 @@ pub enum DeskCommand {
     /// Lists the open questions.
     Inbox,
     /// Asks for one question in full.
-    Card {
-        /// The question.
-        question: RequestId,
-    },
+    Card { question: RequestId },
     /// Lists what was decided and run, the newest first.
     History {
-        /// Which rows.
         filter: HistoryFilter,
         /// Only rows with a lower number.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -103,15 +94,10 @@ pub enum DeskCommand {
         limit: Option<u64>,
     },
     /// Asks for counts and times over the history.
-    Figures {
-        /// Which rows count.
-        filter: HistoryFilter,
-    },
+    Figures { filter: HistoryFilter },
     /// Exports the history as text, in parts.
     Export {
-        /// In which format.
         format: ExportFormat,
-        /// Which rows.
         filter: HistoryFilter,
         /// Only rows with a lower number.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -141,7 +127,6 @@ pub enum DeskCommand {
     },
     /// Replaces the user's rules.
     SaveRules {
-        /// The new text.
         text: String,
         /// The hash of the text that it replaces.
         hash: String,
@@ -151,7 +136,6 @@ pub enum DeskCommand {
         /// The call.
         #[serde(flatten)]
         of: ProposalSource,
-        /// The rule's decision.
         decide: RuleDecision,
         /// How long the rule holds; without it, for good.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -163,7 +147,6 @@ pub enum DeskCommand {
     Settings,
     /// Sets a setting that a viewer may set.
     SetSetting {
-        /// Its key.
         key: String,
         /// Its value, or the secret that it stands for; without it, the key is removed.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -190,7 +173,6 @@ impl DeskRequest {
     }
 
     /// Returns the request as one line, its newline included.
-    #[must_use]
     pub fn to_line(&self) -> Vec<u8> {
         one_line(self)
     }

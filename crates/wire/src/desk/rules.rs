@@ -10,7 +10,6 @@ words! {
     /// What a rule decides about a call. A later variant overrides an earlier one.
     #[derive(PartialOrd, Ord)]
     pub enum RuleDecision {
-        /// It may run.
         Allow "allow",
         /// Somebody has to be asked.
         Ask "ask",
@@ -32,7 +31,6 @@ pub struct RulesView {
     pub hash: String,
     /// What is wrong with it.
     pub problems: Vec<RuleProblem>,
-    /// The rules in it.
     pub rules: Vec<RuleView>,
     /// The text of a file to start with, while the user has no rules.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -44,9 +42,7 @@ pub struct RulesView {
 /// A rule in a list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RuleView {
-    /// The rule's name.
     pub name: String,
-    /// Its decision.
     pub decide: RuleDecision,
     /// The line of its file on which it begins, from 1.
     pub line: u64,
@@ -56,20 +52,17 @@ pub struct RuleView {
     pub until: Option<String>,
     /// Whether it has ended.
     pub is_over: bool,
-    /// Its reason.
     pub reason: Option<String>,
     /// The file that contains it.
     pub source: String,
 }
 
-/// The rules of one project.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProjectRules {
     /// The project's file.
     pub path: String,
     /// What is wrong with it.
     pub problems: Vec<RuleProblem>,
-    /// The rules in it.
     pub rules: Vec<RuleView>,
 }
 
@@ -108,7 +101,6 @@ pub struct ExplainQuery {
     pub input: Option<Box<RawValue>>,
     /// The folder the agent works in.
     pub project: String,
-    /// The agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
 }
@@ -116,9 +108,7 @@ pub struct ExplainQuery {
 /// What the rules would decide about a call, and why.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RuleExplanation {
-    /// The decision.
     pub decision: ExplainedDecision,
-    /// Why.
     pub because: String,
     /// The rules that were considered, in order.
     pub considered: Vec<RuleMatch>,
@@ -130,11 +120,9 @@ pub struct RuleExplanation {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ExplainedDecision {
-    /// It may run.
     Allow,
     /// It may not run.
     Deny,
-    /// A person decides.
     Ask,
     /// A person decides, and types a word to allow it.
     Confirm,
@@ -145,9 +133,7 @@ pub enum ExplainedDecision {
 /// A rule that was considered.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RuleMatch {
-    /// The rule's name.
     pub rule: String,
-    /// Whether it matches.
     pub matches: bool,
     /// Why, or why not.
     pub text: String,
@@ -194,7 +180,6 @@ pub struct TurnedCount {
     pub from: RuleDecision,
     /// What the rules would decide.
     pub to: RuleDecision,
-    /// How many.
     pub count: u64,
 }
 
@@ -214,7 +199,6 @@ pub enum ProposalSource {
 pub struct ProposedRule {
     /// The rule, as one `[[rule]]`.
     pub toml: String,
-    /// Its name.
     pub name: String,
 }
 
@@ -230,7 +214,6 @@ pub struct SuggestedRules {
 pub struct SuggestedRule {
     /// The rule, as one `[[rule]]`.
     pub toml: String,
-    /// Its name.
     pub name: String,
     /// How many questions it would have saved.
     pub saves: u64,

@@ -5,7 +5,6 @@ use serde::{Deserialize, Serialize};
 /// A piece of a command. The texts of all pieces, joined, are the command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CommandSegment {
-    /// The text.
     pub text: String,
     /// What the text is to the shell.
     pub style: SegmentStyle,
@@ -18,7 +17,6 @@ pub struct CommandSegment {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SegmentStyle {
-    /// The name of a program.
     Program,
     /// An argument, or the space between words.
     Word,
@@ -30,7 +28,6 @@ pub enum SegmentStyle {
     Variable,
     /// An operator, a redirect or a keyword.
     Operator,
-    /// A comment.
     Comment,
     /// An argument that names a file, or a redirect's file.
     Path,

@@ -5,9 +5,7 @@ use serde::{Deserialize, Serialize};
 /// A session of an agent.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionView {
-    /// The session.
     pub session: String,
-    /// The agent.
     pub agent: String,
     /// The folder it works in.
     pub project: String,

@@ -12,16 +12,13 @@ pub struct SettingsView {
     pub problems: Vec<String>,
 }
 
-/// One setting.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SettingView {
-    /// Its key.
     pub key: String,
     /// Its value; null if it has none, and `"set"` for a secret.
     pub value: Value,
     /// Where the value comes from.
     pub origin: String,
-    /// What it is.
     pub help: String,
     /// The words that the value may be, if there are only a few.
     #[serde(skip_serializing_if = "Option::is_none")]

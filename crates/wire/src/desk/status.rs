@@ -2,12 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The status of the desk.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeskStatus {
-    /// The daemon's version.
     pub version: String,
-    /// The daemon's process.
     pub pid: u32,
     /// How long it has been running, in seconds.
     pub uptime_seconds: u64,
@@ -30,7 +27,6 @@ pub struct Reach {
     pub terminal: bool,
     /// The phones; `None` if no bot is configured.
     pub telegram: Option<PhoneStatus>,
-    /// The viewers.
     pub viewers: ViewerCount,
 }
 
@@ -57,6 +53,5 @@ pub struct ViewerCount {
 pub struct NamedLink {
     /// The link: `chat/` or `user/` and Telegram's number, or `viewer/` and the hash of its token.
     pub link: String,
-    /// Its name.
     pub name: String,
 }

@@ -21,7 +21,6 @@ pub enum TodoStatus {
     Pending,
     /// The agent works on it.
     Active,
-    /// It is finished.
     Done,
 }
 

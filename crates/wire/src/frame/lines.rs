@@ -37,7 +37,6 @@ pub enum DecodedLine<'a> {
 
 impl DecodedLine<'_> {
     /// Returns its length in bytes, without the line end.
-    #[must_use]
     pub fn size(&self) -> usize {
         match self {
             Self::Whole(line) => line.len(),
@@ -84,19 +83,16 @@ impl LineDecoder {
     }
 
     /// Returns how many bytes have arrived and not been taken.
-    #[must_use]
     pub fn buffered(&self) -> usize {
         self.buffer.pending().len()
     }
 
     /// Returns true if the line that is arriving is already over the limit.
-    #[must_use]
     pub fn is_dropping(&self) -> bool {
         self.dropping.is_some()
     }
 
     /// Returns true if a blank line has been skipped, for protocols in which that is an error.
-    #[must_use]
     pub fn has_skipped_blank(&self) -> bool {
         self.has_skipped_blank
     }

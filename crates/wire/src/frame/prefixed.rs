@@ -22,7 +22,6 @@ pub struct FrameDecoder {
 pub struct OversizedFrame {
     /// The size it announced.
     pub size: usize,
-    /// The size allowed.
     pub limit: usize,
 }
 
@@ -102,7 +101,6 @@ impl FrameDecoder {
     }
 
     /// Returns how many bytes have arrived and not been taken.
-    #[must_use]
     pub fn buffered(&self) -> usize {
         self.buffer.pending().len()
     }

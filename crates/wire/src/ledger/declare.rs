@@ -11,9 +11,7 @@ use crate::raw::{Members, quoted};
 /// A member of an entry, as `docs/protocol/ledger.md` lists it.
 #[derive(Debug)]
 pub struct LedgerMember {
-    /// Its name.
     pub name: &'static str,
-    /// The type of its value.
     pub value_type: &'static str,
     /// Whether it is left out where it has no value. Other members are `null` then.
     pub is_optional: bool,
@@ -54,7 +52,6 @@ macro_rules! ledger_bodies {
     ($($(#[$about:meta])+ $body:ident { $($field:ident $($optional:ident)?: $type:ty,)* })*) => {$(
         $(#[$about])+
         #[derive(Debug, Clone, Default)]
-        #[allow(missing_docs, reason = "docs/protocol/ledger.md says what each means")]
         pub struct $body {
             $(pub $field: $type,)*
         }
@@ -84,13 +81,11 @@ macro_rules! ledger_kinds {
     ($($kind:ident $name:literal: $($event:ident($body:ident) $(with $mark:ident)?),+;)*) => {
         words! {
             /// The kind of an entry. Those of a question come first, in the order of its life.
-            #[allow(missing_docs, reason = "docs/protocol/ledger.md says what each means")]
             pub enum LedgerKind { $($kind $name,)* }
         }
 
         /// What an entry of the ledger records.
         #[derive(Debug, Clone)]
-        #[allow(missing_docs, reason = "docs/protocol/ledger.md says what each means")]
         pub enum LedgerEvent {
             $($($event($body),)+)*
             /// An entry of a kind that this version does not know, or one that was damaged.
@@ -117,7 +112,6 @@ macro_rules! ledger_kinds {
             }
 
             /// Returns the name of the kind.
-            #[must_use]
             pub fn kind(&self) -> &str {
                 match self {
                     $($(Self::$event(_))|+ => $name,)*
@@ -126,7 +120,6 @@ macro_rules! ledger_kinds {
             }
 
             /// Returns the body of the entry, one JSON object, with `rest` at its end.
-            #[must_use]
             pub fn body(&self, rest: &Members<'_>) -> String {
                 match self {
                     $($(Self::$event(body) => body.written(rest),)+)*

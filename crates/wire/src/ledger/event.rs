@@ -164,7 +164,6 @@ ledger_bodies! {
 words! {
     /// What the rules said about a question.
     #[derive(Default)]
-    #[allow(missing_docs, reason = "docs/protocol/ledger.md says what each means")]
     pub enum LedgerRuling {
         #[default]
         Ask "ask",
@@ -174,7 +173,6 @@ words! {
         Deny "deny",
     }
     /// The channel through which a decision came.
-    #[allow(missing_docs, reason = "docs/protocol/ledger.md says what each means")]
     pub enum AnswerChannel {
         Terminal "terminal",
         Telegram "telegram",
@@ -182,7 +180,6 @@ words! {
         Rule "rule",
     }
     /// What came of a press or a command.
-    #[allow(missing_docs, reason = "docs/protocol/ledger.md says what each means")]
     pub enum PressOutcome {
         Decided "decided",
         Picked "picked",
@@ -196,7 +193,6 @@ words! {
         Forged "forged",
     }
     /// How a question ended.
-    #[allow(missing_docs, reason = "docs/protocol/ledger.md says what each means")]
     pub enum ClosedHow {
         Answered "answered",
         Settled "settled",

@@ -15,7 +15,6 @@ use crate::raw::{Json, Members};
 pub enum Attachment {
     /// A file that the runtime reads.
     File {
-        /// The path of the file.
         path: String,
         /// Its media type, such as `text/plain`.
         mime: String,
@@ -25,7 +24,6 @@ pub enum Attachment {
     Inline {
         /// The bytes of the file in base64, or a `data:` URL.
         data: String,
-        /// Its media type.
         mime: String,
         /// Its name, in at most [`LONGEST_FILE_NAME`] characters.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -35,7 +33,6 @@ pub enum Attachment {
 
 impl Attachment {
     /// Returns true if the content of the file is part of the message.
-    #[must_use]
     pub fn is_inline(&self) -> bool {
         matches!(self, Self::Inline { .. })
     }

@@ -40,7 +40,6 @@ pub enum SessionCommand {
     },
     /// The front end's answer to a call of its tool.
     ToolAnswer(FrontToolAnswer),
-    /// Ends a request.
     Cancel {
         /// The request's id.
         target: String,
@@ -54,11 +53,9 @@ pub enum SessionCommand {
         /// Its id. Without one, the runtime chooses it.
         #[serde(skip_serializing_if = "Option::is_none")]
         conversation_id: Option<String>,
-        /// Its title.
         #[serde(skip_serializing_if = "Option::is_none")]
         title: Option<String>,
     },
-    /// Lists the conversations.
     ListConversations {
         /// The most conversations to list.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -70,7 +67,6 @@ pub enum SessionCommand {
     },
     /// Loads a conversation and makes it the current one.
     LoadConversation {
-        /// The conversation.
         conversation_id: String,
         /// The most messages to load.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -82,16 +78,11 @@ pub enum SessionCommand {
         #[serde(rename = "as", skip_serializing_if = "LoadAs::is_default")]
         load_as: LoadAs,
     },
-    /// Renames a conversation.
     RenameConversation {
-        /// The conversation.
         conversation_id: String,
-        /// The title.
         title: String,
     },
-    /// Deletes a conversation.
     DeleteConversation {
-        /// The conversation.
         conversation_id: String,
     },
     /// Copies a conversation, and makes the copy the current one.
@@ -130,7 +121,6 @@ pub enum SessionCommand {
         /// The conversation; the current one if `None`.
         #[serde(skip_serializing_if = "Option::is_none")]
         conversation_id: Option<String>,
-        /// Its mode from now on.
         mode: ConversationMode,
     },
     /// Has the model answer the last message again.
@@ -152,7 +142,6 @@ pub enum SessionCommand {
         /// The conversation, if it is not the one in the metadata or the current one.
         #[serde(skip_serializing_if = "Option::is_none")]
         conversation_id: Option<String>,
-        /// The engine.
         engine: String,
         /// The model, as its provider names it. Without one, the engine chooses.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -192,7 +181,6 @@ pub enum SessionCommand {
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         partial: bool,
     },
-    /// Sends responses again.
     Replay {
         /// The number of the first response.
         from_seq: u64,
@@ -219,7 +207,6 @@ impl LoadAs {
 
 impl SessionCommand {
     /// Returns its name in the protocol.
-    #[must_use]
     pub fn kind(&self) -> &'static str {
         match self {
             Self::UserMessage(_) => "user_message",
@@ -253,7 +240,6 @@ impl SessionCommand {
     }
 
     /// Returns true if it is only served after `hello`. `hello` itself is not an extension.
-    #[must_use]
     pub fn is_extension(&self) -> bool {
         !matches!(
             self,
@@ -263,7 +249,6 @@ impl SessionCommand {
 
     /// Returns the capability that a runtime needs to understand it, in addition to
     /// [`hello`](capability::HELLO), which all [extensions](Self::is_extension) need.
-    #[must_use]
     pub fn capability(&self) -> Option<&'static str> {
         match self {
             Self::UserMessage(said) | Self::EditLast(said)
@@ -292,7 +277,6 @@ impl SessionCommand {
     }
 
     /// Returns the id of its conversation, from its own field or from `metadata.conversationId`.
-    #[must_use]
     pub fn conversation_id(&self) -> Option<String> {
         match self {
             Self::UserMessage(said) | Self::EditLast(said) => said.conversation_id(),

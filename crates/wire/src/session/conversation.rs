@@ -11,7 +11,6 @@ use crate::raw::{Json, Members};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ConversationSummary {
-    /// Its id.
     pub conversation_id: String,
     /// Its title, if it has one.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -49,7 +48,6 @@ pub struct ConversationTrimmed {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ConversationCompacted {
-    /// The conversation.
     pub conversation_id: String,
     /// How many messages the summary replaces. People still see them.
     pub replaced: u64,
@@ -59,7 +57,6 @@ pub struct ConversationCompacted {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct MessageLeftOut {
-    /// The conversation.
     pub conversation_id: String,
     /// The number of the message, counted from 0. People still see it.
     pub message: u64,

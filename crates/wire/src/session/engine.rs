@@ -33,7 +33,6 @@ pub struct EngineListing {
     pub models: Vec<ModelListing>,
 }
 
-/// A model of an engine.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ModelListing {
@@ -51,7 +50,6 @@ pub struct ModelListing {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ConversationEngine {
-    /// The conversation.
     pub conversation_id: String,
     /// The engine that answers in it from now on.
     pub engine: String,

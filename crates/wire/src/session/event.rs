@@ -38,7 +38,6 @@ macro_rules! session_events {
 
         impl SessionEvent {
             /// Returns its name in the protocol.
-            #[must_use]
             pub fn kind(&self) -> &'static str {
                 match self {
                     Self::Token(_) => "token",
@@ -167,7 +166,6 @@ impl SessionEvent {
     }
 
     /// Returns the data of a `done`, if it has data of this type.
-    #[must_use]
     pub fn done_data<T: DeserializeOwned>(&self) -> Option<T> {
         match self {
             Self::Done(Some(data)) => from_object(data.get()).ok(),
@@ -176,7 +174,6 @@ impl SessionEvent {
     }
 
     /// Returns true if this is the last reply to its request.
-    #[must_use]
     pub fn is_end(&self) -> bool {
         matches!(self, Self::Done(_) | Self::Error { .. } | Self::Status(_))
     }

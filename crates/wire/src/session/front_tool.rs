@@ -13,7 +13,6 @@ pub const MOST_FRONT_TOOLS: usize = 64;
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FrontTool {
-    /// Its name.
     pub name: String,
     /// What it does, for the model.
     #[serde(default)]
@@ -43,7 +42,6 @@ pub struct FrontToolCall {
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FrontToolAnswer {
-    /// The call.
     pub call: String,
     /// The result, unchanged: any JSON.
     pub result: Box<RawValue>,

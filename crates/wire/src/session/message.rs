@@ -12,9 +12,7 @@ use crate::raw::Members;
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct UserMessage {
-    /// The text of the message.
     pub message: String,
-    /// The attached files.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub attachments: Vec<Attachment>,
     /// A JSON object that only the front end understands, unchanged.
@@ -32,7 +30,6 @@ pub struct UserMessage {
 /// A message of the user's in a conversation that is loaded as events.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PastUserMessage {
-    /// The text of the message.
     pub message: String,
     /// The files that were attached.
     #[serde(default, deserialize_with = "or_none", skip_serializing_if = "Vec::is_empty")]
@@ -42,7 +39,6 @@ pub struct PastUserMessage {
 /// An attached file, in a conversation that is loaded as events.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PastAttachment {
-    /// Its media type.
     pub mime: String,
     /// Its name, if it has one.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -68,7 +64,6 @@ impl UserMessage {
     }
 
     /// Returns the conversation that the message belongs to, if it names one.
-    #[must_use]
     pub fn conversation_id(&self) -> Option<String> {
         of_metadata(self.metadata.as_deref()).ok().flatten()
     }

@@ -20,8 +20,6 @@ words! {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ModeSet {
-    /// The conversation.
     pub conversation_id: String,
-    /// Its mode from now on.
     pub mode: ConversationMode,
 }

@@ -29,7 +29,6 @@ pub struct PermissionRequest {
     pub question: String,
     /// The tool call that waits for the answer.
     pub tool_id: String,
-    /// The tool.
     pub tool_name: String,
     /// The arguments of the call, with secrets masked.
     pub input: Box<RawValue>,
@@ -55,7 +54,6 @@ pub struct PermissionRequest {
 /// A question was answered or withdrawn.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PermissionResolved {
-    /// The question.
     pub question: String,
     /// `allow`, `deny` or `timeout`. A reader accepts other words.
     pub decision: String,

@@ -50,7 +50,6 @@ pub struct QuestionField {
     pub description: Option<String>,
     /// Whether an answer has to have it.
     pub required: bool,
-    /// What its value is.
     #[serde(flatten)]
     pub kind: FieldKind,
 }
@@ -59,7 +58,6 @@ pub struct QuestionField {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
 pub enum FieldKind {
-    /// A string.
     Text {
         /// Its least length, in characters.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -74,11 +72,8 @@ pub enum FieldKind {
         #[serde(skip_serializing_if = "Option::is_none")]
         default: Option<String>,
     },
-    /// A number.
     Number(NumberBounds),
-    /// A whole number.
     Integer(NumberBounds),
-    /// True or false.
     Boolean {
         /// What is chosen at first.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -114,13 +109,11 @@ pub enum FieldKind {
     },
 }
 
-/// What a number may be.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct NumberBounds {
     /// The least number.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub minimum: Option<Number>,
-    /// The greatest number.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub maximum: Option<Number>,
     /// What stands in the field at first.
@@ -155,7 +148,6 @@ pub struct QuestionAnswer {
 words! {
     /// What a person does with a question.
     pub enum AnswerOutcome {
-        /// Answers it.
         Answered "answered",
         /// Does not want to answer it.
         Declined "declined",
@@ -167,7 +159,6 @@ words! {
 /// A question was answered or withdrawn.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QuestionResolved {
-    /// The question.
     pub question: String,
     /// `answered`, `declined`, `cancelled` or `unanswered`. A reader accepts other words.
     pub outcome: String,

@@ -37,7 +37,6 @@ impl SessionRequest {
     }
 
     /// Returns the request as one line, its newline included.
-    #[must_use]
     pub fn to_line(&self) -> Vec<u8> {
         one_line(self)
     }

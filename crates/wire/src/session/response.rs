@@ -23,7 +23,6 @@ pub struct RuntimeReady {
     /// The protocol version. Old runtimes do not send it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
-    /// What the runtime can do.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub capabilities: Vec<String>,
     /// Milliseconds since the Unix epoch.
@@ -39,7 +38,6 @@ pub struct SessionReply {
     /// The id of the request. It is only absent in a [`SessionEvent::Error`] about a line whose id
     /// could not be read.
     pub id: Option<String>,
-    /// What happened.
     pub event: SessionEvent,
     /// Milliseconds since the Unix epoch.
     pub timestamp: u64,
@@ -71,7 +69,6 @@ impl SessionResponse {
     }
 
     /// Returns the response as one line, its newline included.
-    #[must_use]
     pub fn to_line(&self) -> Vec<u8> {
         match self {
             Self::Ready(ready) => one_line(ready),

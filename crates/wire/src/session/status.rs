@@ -12,7 +12,6 @@ pub mod request_state {
     pub const WORKING: &str = "working";
 }
 
-/// The status of the runtime.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RuntimeStatus {
@@ -22,7 +21,6 @@ pub struct RuntimeStatus {
     pub conversation_length: u64,
     /// Milliseconds since the runtime started.
     pub uptime: u64,
-    /// The name of the engine.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub engine: Option<String>,
     /// Why this engine was chosen.
@@ -31,7 +29,6 @@ pub struct RuntimeStatus {
     /// The model, as its provider names it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// The current conversation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub conversation_id: Option<String>,
     /// The mode of the current conversation. Not sent before `hello`.
@@ -75,7 +72,6 @@ pub mod mcp_server_state {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct McpServerStatus {
-    /// Its name.
     pub name: String,
     /// Its state, see [`mcp_server_state`].
     pub state: String,
@@ -103,9 +99,7 @@ pub struct InstructionFile {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct OpenRequest {
-    /// Its id.
     pub id: String,
-    /// Its kind.
     pub kind: String,
     /// Its state, see [`request_state`].
     pub state: String,
@@ -127,7 +121,6 @@ pub struct OpenRequest {
 pub struct OpenQuestion {
     /// The request to which the question belongs.
     pub id: String,
-    /// The question.
     pub data: PermissionRequest,
     /// When it was asked, in milliseconds since the Unix epoch.
     pub timestamp: u64,
@@ -140,7 +133,6 @@ pub struct OpenQuestion {
 pub struct OpenAgentQuestion {
     /// The request to which the question belongs.
     pub id: String,
-    /// The question.
     pub data: AgentQuestion,
     /// When it was asked, in milliseconds since the Unix epoch.
     pub timestamp: u64,

@@ -16,7 +16,6 @@ pub mod tool_kind {
     pub const DELETE: &str = "delete";
     /// It moves or renames files.
     pub const MOVE: &str = "move";
-    /// It searches.
     pub const SEARCH: &str = "search";
     /// It runs a program.
     pub const EXECUTE: &str = "execute";
@@ -32,7 +31,6 @@ pub mod tool_kind {
 pub struct ToolUse {
     /// The id of the call, which its [`ToolResult`] repeats.
     pub tool_id: String,
-    /// The tool.
     pub tool_name: String,
     /// The arguments of the call, unchanged.
     pub input: Box<RawValue>,
@@ -72,7 +70,6 @@ where
 pub struct ToolInput {
     /// The id of the call, which its [`ToolUse`] repeats.
     pub tool_id: String,
-    /// The tool.
     pub tool_name: String,
     /// The JSON of the input, to be appended.
     pub text: String,
@@ -94,7 +91,6 @@ pub struct ToolLocation {
 pub struct ToolResult {
     /// The call that [`ToolUse`] announced.
     pub tool_id: String,
-    /// The tool.
     pub tool_name: String,
     /// The result of the tool, unchanged: any JSON.
     pub result: Box<RawValue>,
@@ -107,7 +103,6 @@ pub struct ToolResult {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolProgress {
-    /// The call.
     pub tool_id: String,
     /// The stream to which it was written.
     pub stream: ToolStream,
@@ -119,8 +114,6 @@ pub struct ToolProgress {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ToolStream {
-    /// Standard output.
     Stdout,
-    /// Standard error.
     Stderr,
 }

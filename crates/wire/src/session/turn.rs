@@ -34,7 +34,6 @@ pub struct TokenUsage {
     /// Input tokens that were not in the provider's cache.
     #[serde(rename = "inputTokens")]
     pub input: u64,
-    /// Output tokens.
     #[serde(rename = "outputTokens")]
     pub output: u64,
     /// Input tokens read from the provider's cache.
@@ -47,14 +46,12 @@ pub struct TokenUsage {
 
 impl TokenUsage {
     /// Returns the input tokens, cached or not.
-    #[must_use]
     pub fn all_input(self) -> u64 {
         self.input + self.cache_read + self.cache_write
     }
 
     /// Returns the share of the input tokens that were read from the cache, from 0 to 1; `None` if
     /// there are none.
-    #[must_use]
     #[allow(clippy::cast_precision_loss, reason = "a share needs no more than three digits")]
     pub fn cached_share(self) -> Option<f64> {
         let all = self.all_input();

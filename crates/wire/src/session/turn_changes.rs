@@ -25,9 +25,7 @@ pub struct TurnChanges {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TurnDiff {
-    /// The conversation.
     pub conversation_id: String,
-    /// The turn.
     pub turn: u64,
     /// The number of the message with which the turn began, counted from 0.
     pub message: u64,
@@ -46,9 +44,7 @@ pub struct TurnDiff {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TurnUndone {
-    /// The conversation.
     pub conversation_id: String,
-    /// The turn.
     pub turn: u64,
     /// The files that were put back.
     pub restored: Vec<String>,
@@ -59,8 +55,6 @@ pub struct TurnUndone {
 /// A file that an undo leaves as it is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UntouchedFile {
-    /// The file.
     pub path: String,
-    /// Why, in words.
     pub reason: String,
 }

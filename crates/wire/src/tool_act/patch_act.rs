@@ -64,7 +64,6 @@ impl<'a> PatchAct<'a> {
 
     /// Returns the change of each file, line by line, or `None` if a program could read the patch
     /// differently.
-    #[must_use]
     pub fn files(&self) -> Option<Vec<PatchedFile>> {
         if let Some(listed) = &self.listed {
             return (!self.is_odd && !listed.is_empty()).then(|| listed.clone());

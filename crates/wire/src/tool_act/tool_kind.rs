@@ -10,14 +10,11 @@ use ToolShell::{Bare, Folder, Foreign, Program, Typed, Usual};
 pub const OWN_AGENT: &str = "callgate";
 const CLAUDE: &str = "claude-code";
 
-/// What a tool does.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum ToolKind {
-    /// Runs a command.
     Run(ToolShell),
     /// Runs code that can call all other tools of its agent.
     Code,
-    /// Reads a file.
     Read,
     /// Lists the names in a folder, and reads no file there.
     List,
@@ -35,24 +32,19 @@ pub enum ToolKind {
     Patch,
     /// Puts back the files that a turn has changed.
     Undo,
-    /// Fetches a page.
     Fetch,
-    /// Searches the web.
     WebSearch,
-    /// Proposes a plan.
     Plan,
     /// Keeps the agent's list of things to do.
     Todo,
     /// Describes the machine, keeps a list or looks after a command for our own runtime, and touches
     /// nothing else.
     Note,
-    /// Asks the user.
     AskUser,
     /// Asks for a script.
     Script,
     /// Asks for a tool server.
     Elicit,
-    /// Starts a subagent.
     Agent,
     /// Calls a tool of an MCP server.
     Mcp,
@@ -251,37 +243,31 @@ impl ToolKind {
     }
 
     /// Returns true if it asks a person something, which is answered with more than yes or no.
-    #[must_use]
     pub fn asks_a_person(self) -> bool {
         matches!(self, AskUser | Script | Elicit)
     }
 
     /// Returns true if it changes files.
-    #[must_use]
     pub fn changes_files(self) -> bool {
         matches!(self, Write | Edit | Notebook | Patch | Undo)
     }
 
     /// Returns true if it reads or changes files, or looks through folders.
-    #[must_use]
     pub fn is_about_files(self) -> bool {
         self.changes_files() || matches!(self, Read | List | Find | Search)
     }
 
     /// Returns true if the table has this tool for this agent.
-    #[must_use]
     pub fn is_tool_of(agent: &str, tool: &str) -> bool {
         Self::table().any(|line| (line.0, line.1) == (agent, tool))
     }
 
     /// Returns what a call of a tool of this name does, in words for a person.
-    #[must_use]
     pub fn deed(self, tool: &str) -> String {
         self.words().map_or_else(|| format!("Use {}", named(tool)), |(deed, _)| deed.to_owned())
     }
 
     /// Returns what a call of a tool of this name has done when it has succeeded.
-    #[must_use]
     pub fn did(self, tool: &str) -> String {
         self.words().map_or_else(|| format!("Used {}", named(tool)), |(_, did)| did.to_owned())
     }
@@ -318,7 +304,6 @@ fn named(tool: &str) -> &str {
 }
 
 /// Returns the MCP server and its tool that a name consists of.
-#[must_use]
 pub fn server_and_tool(name: &str) -> Option<(&str, &str)> {
     name.strip_prefix("mcp__")?.split_once("__")
 }

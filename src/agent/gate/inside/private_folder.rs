@@ -33,7 +33,6 @@ impl PrivateFolder {
         made.map_or_else(|| Self::within(&std::env::temp_dir()), Ok)
     }
 
-    /// Makes one in this folder.
     pub(crate) fn within(folder: &Path) -> io::Result<Self> {
         DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
         sweep(folder);
@@ -43,7 +42,6 @@ impl PrivateFolder {
         Ok(Self(path))
     }
 
-    /// Returns its path.
     pub(crate) fn path(&self) -> &Path {
         &self.0
     }

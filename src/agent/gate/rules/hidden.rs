@@ -28,7 +28,6 @@ pub(in crate::agent::gate) struct SearchJudge {
     pub(in crate::agent::gate) now: Moment,
 }
 
-/// One search.
 struct JudgedSearch {
     judge: SearchJudge,
     tool: String,

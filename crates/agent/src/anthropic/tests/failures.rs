@@ -184,7 +184,7 @@ async fn a_server_without_tls() {
 #[tokio::test]
 async fn pages_and_other_nonsense() {
     let events = "content-type: text/event-stream\r\n";
-    let long = format!("data: {}\n\n", "x".repeat(crate::model_api::sse::LONGEST_EVENT));
+    let long = format!("data: {}\n\n", "x".repeat(crate::model_api::LONGEST_EVENT));
     let cases = [
         http(200, "content-type: text/html\r\n", "<html>Log in</html>"),
         http(200, "", "event: message_stop\ndata: {}\n\n"),

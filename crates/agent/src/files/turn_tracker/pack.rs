@@ -166,7 +166,6 @@ impl SnapshotPack {
         Ok(())
     }
 
-    /// Removes the file.
     pub(super) fn remove(&mut self) {
         if let Some(path) = self.path.take() {
             // An error means that somebody else has removed it.

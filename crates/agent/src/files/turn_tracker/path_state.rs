@@ -16,9 +16,7 @@ use crate::files::error_text::FileKind;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(crate) enum PathState {
-    /// Nothing.
     Absent,
-    /// A regular file.
     File {
         /// Its permissions.
         mode: u32,
@@ -28,12 +26,10 @@ pub(crate) enum PathState {
         /// content is not kept.
         stamp: [i64; 2],
     },
-    /// A symbolic link.
     Link {
         /// Its target, as it is written.
         target: String,
     },
-    /// A folder.
     Folder {
         /// Its permissions.
         mode: u32,

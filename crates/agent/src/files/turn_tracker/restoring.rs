@@ -17,7 +17,6 @@ use crate::files::error_text::{FileKind, cannot, errno_text};
 use crate::files::target::WriteTarget;
 use crate::files::{AllowedFolders, CancelFlag, MAX_FILE};
 
-/// What an undo would do.
 pub(crate) struct UndoPlan {
     /// The changes to be undone.
     pub(crate) changes: Vec<PathChange>,

@@ -51,7 +51,6 @@ struct KnownPath {
     look: u64,
 }
 
-/// What was at a path.
 #[derive(Clone)]
 struct PriorPath {
     state: PathState,
@@ -140,7 +139,6 @@ impl TrackedFolders {
         self.turns.contains_key(turn)
     }
 
-    /// Removes the pack.
     pub(super) fn remove(mut self) {
         self.pack.remove();
     }

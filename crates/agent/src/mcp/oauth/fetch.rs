@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use callgate_http::read_body;
 use reqwest::header::{ACCEPT, CONTENT_TYPE};
 use reqwest::{Client, RequestBuilder, StatusCode, Url};
 use serde_json::Value;
@@ -52,13 +53,11 @@ impl SignInClient {
         cell.get_or_try_init(make).await.cloned()
     }
 
-    /// Gets a document.
     pub(super) async fn get(&self, url: &Url) -> Result<SignInReply, String> {
         let request = self.client(url).await?.get(url.clone());
         send(url, request).await
     }
 
-    /// Posts JSON.
     pub(super) async fn post_json(&self, url: &Url, body: &Value) -> Result<SignInReply, String> {
         let request = self.client(url).await?.post(url.clone()).json(body);
         send(url, request).await
@@ -99,13 +98,9 @@ async fn send(url: &Url, request: RequestBuilder) -> Result<SignInReply, String>
             return Err(format!("{host} answers with a redirect, which is not followed"));
         }
         let mut body = Vec::new();
-        while let Some(chunk) =
-            response.chunk().await.map_err(|_| format!("{host} has broken off its answer"))?
-        {
-            if body.len() + chunk.len() > LONGEST_ANSWER {
-                return Err(format!("the answer of {host} is longer than 64 KiB"));
-            }
-            body.extend_from_slice(&chunk);
+        let is_whole = read_body(&mut response, &mut body, LONGEST_ANSWER).await;
+        if !is_whole.map_err(|_| format!("{host} has broken off its answer"))? {
+            return Err(format!("the answer of {host} is longer than 64 KiB"));
         }
         Ok(SignInReply { status, body: serde_json::from_slice(&body).unwrap_or_default() })
     };

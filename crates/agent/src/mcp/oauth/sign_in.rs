@@ -71,13 +71,11 @@ impl PendingSignIn {
     }
 
     /// Returns the address that the person is to visit.
-    #[must_use]
     pub fn address(&self) -> &str {
         self.address.as_str()
     }
 
     /// Returns the host at which the person signs in.
-    #[must_use]
     pub fn host(&self) -> &str {
         self.address.host_str().unwrap_or_default()
     }
@@ -115,8 +113,6 @@ pub struct FinishedSignIn {
 }
 
 impl FinishedSignIn {
-    /// Returns the sign-in.
-    #[must_use]
     pub fn sign_in(&self) -> &ServerSignIn {
         &self.sign_in
     }

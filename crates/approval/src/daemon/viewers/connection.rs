@@ -4,12 +4,13 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
+use callgate_link::tokio::fill_lines;
 use callgate_store::LedgerEntry;
 use callgate_wire::desk::{self, DeskAnswer, DeskMessage, DeskRequest, MAX_LINE};
 use callgate_wire::frame::{DecodedLine, LineDecoder, OverlongLine};
 use callgate_wire::raw::Json;
 use serde_json::value::{RawValue, to_raw_value};
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use tokio::net::UnixStream;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinSet;
@@ -82,10 +83,9 @@ impl Viewers {
                     return;
                 }
             }
-            match input.read(lines.space()).await {
+            if !matches!(fill_lines(&mut input, &mut lines).await, Ok(1..)) {
                 // Whoever sends no more still gets the answers.
-                Ok(0) | Err(_) => return while errands.join_next().await.is_some() {},
-                Ok(count) => lines.filled(count),
+                return while errands.join_next().await.is_some() {};
             }
         }
     }

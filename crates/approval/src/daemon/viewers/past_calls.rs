@@ -31,7 +31,6 @@ const LONGEST_WORDS: usize = 2_000;
 /// The entries of which calls consist.
 const KINDS: [LedgerKind; 8] = [Asked, Said, Pressed, Decided, Closed, Checked, Ran, Saved];
 
-/// A call of the past.
 #[derive(Debug)]
 pub(super) struct PastCall {
     pub(super) row: HistoryRow,

@@ -16,16 +16,12 @@ const MOST_PAGES: usize = 4;
 /// The room on a page below its heading, in UTF-16 units.
 const PAGE: usize = 3_900;
 
-/// A question in full.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::telegram) enum FullQuestion {
     /// As messages, to be sent in order.
     Pages(Vec<Value>),
-    /// As a file.
     File {
-        /// The file's name.
         name: String,
-        /// Its content.
         content: String,
         /// The caption, in HTML.
         caption: String,

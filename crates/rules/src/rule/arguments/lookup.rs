@@ -13,12 +13,10 @@ const ANY: &str = "*";
 
 /// What was found under the names of a condition.
 pub(super) enum ArgumentMatch<'a> {
-    /// No such argument.
     Absent,
     /// More than one that a tool could take for it, or one inside something that is not an
     /// object.
     Unclear,
-    /// The argument.
     Value(Json<'a>),
 }
 

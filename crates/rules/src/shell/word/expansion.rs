@@ -18,7 +18,6 @@ pub enum WordExpansion {
     },
     /// The output of the commands of a substitution, by their indices in the script.
     Output {
-        /// The commands.
         commands: Range<usize>,
         /// Whether it is within double quotes.
         is_quoted: bool,
@@ -48,6 +47,5 @@ pub enum ValueChange {
     Elements,
     /// `${#x}`.
     Length,
-    /// Anything else.
     Other,
 }

@@ -22,11 +22,9 @@ pub(crate) const MAX_REQUEST: usize = 32 * 1024 * 1024;
 /// A request that is not accepted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ApiRefusal {
-    /// The HTTP status.
     pub status: u16,
     /// The error's type, such as `invalid_request_error`.
     pub kind: &'static str,
-    /// The error's message.
     pub message: String,
 }
 

@@ -42,7 +42,6 @@ impl QuestionField {
 
 impl FieldKind {
     /// Returns the value that a field has at first.
-    #[must_use]
     pub fn default_value(&self) -> Option<Value> {
         match self {
             Self::Text { default, .. } | Self::OneOf { default, .. } => {
@@ -57,7 +56,6 @@ impl FieldKind {
     }
 
     /// Returns what can be chosen.
-    #[must_use]
     pub fn options(&self) -> &[FieldOption] {
         match self {
             Self::OneOf { options, .. } | Self::SeveralOf { options, .. } => options,

@@ -1,20 +1,17 @@
 //! Cuts a stream of bytes into server-sent events.
 //!
 //! The decoder owns its buffer, so a cancelled wait loses nothing. Any chunking of the same bytes
-//! yields the same events. A line ends with LF, CRLF or CR; an event ends with a blank line, and
-//! one without `data` is ignored. An incomplete event at the end of the stream is not returned.
+//! yields the same events. A line ends with LF, CRLF or CR; an event ends with a blank line. One
+//! that has nothing but a name is ignored, one that is too long is reported and skipped, and an
+//! incomplete one at the end of the stream is not returned.
 
 use std::ops::Range;
 
 use memchr::memchr2;
 
-/// The longest event, without its blank line. The API's own events are far shorter; this leaves
-/// room for a whole block in one event.
-pub(crate) const LONGEST_EVENT: usize = 4 * 1024 * 1024;
-
 /// Cuts a stream into events.
 #[derive(Debug, Default)]
-pub(super) struct SseDecoder {
+pub(crate) struct SseDecoder {
     limit: usize,
     buffer: Vec<u8>,
     /// The start of the current event in the buffer.
@@ -23,8 +20,10 @@ pub(super) struct SseDecoder {
     line: usize,
     /// How far that line was searched for its end.
     searched: usize,
-    /// The value of its `event` line.
+    /// The values of its `event`, `id` and `retry` lines.
     name: Range<usize>,
+    id: Option<Range<usize>>,
+    retry: Option<Range<usize>>,
     /// The value of its first `data` line.
     data: Option<Range<usize>>,
     /// All of its data if there is more than one line, otherwise empty.
@@ -33,33 +32,33 @@ pub(super) struct SseDecoder {
     after_cr: bool,
     /// Whether no line has arrived yet, so that a byte order mark may follow.
     is_new: bool,
-    is_over: bool,
+    /// Set while the rest of an event that is too long is skipped; true if the beginning of its
+    /// current line was skipped already.
+    skipping: Option<bool>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct SseEvent<'a> {
+pub(crate) struct SseEvent<'a> {
     /// Its name; empty if it has none.
-    pub(super) name: &'a [u8],
+    pub(crate) name: &'a [u8],
     /// Its data, several lines joined by newlines.
-    pub(super) data: &'a [u8],
+    pub(crate) data: Option<&'a [u8]>,
+    pub(crate) id: Option<&'a [u8]>,
+    pub(crate) retry: Option<&'a [u8]>,
 }
 
 /// The error for an event over the limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct EventTooLong;
+pub(crate) struct EventTooLong;
 
 impl SseDecoder {
-    /// Creates a decoder of events of at most [`LONGEST_EVENT`] bytes.
-    pub(super) fn new() -> Self {
-        Self::with_limit(LONGEST_EVENT)
-    }
-
-    fn with_limit(limit: usize) -> Self {
+    /// Creates a decoder of events of at most `limit` bytes, without their blank lines.
+    pub(crate) fn new(limit: usize) -> Self {
         Self { limit, is_new: true, ..Self::default() }
     }
 
     /// Adds bytes that have arrived.
-    pub(super) fn push(&mut self, chunk: &[u8]) {
+    pub(crate) fn push(&mut self, chunk: &[u8]) {
         // Never more bytes are moved than have arrived since, so the copying takes linear time.
         if self.start >= self.buffer.len() - self.start {
             self.drop_taken();
@@ -67,26 +66,50 @@ impl SseDecoder {
         self.buffer.extend_from_slice(chunk);
     }
 
-    /// Returns the next complete event. After an event that is too long there are no more.
-    pub(super) fn next_event(&mut self) -> Result<Option<SseEvent<'_>>, EventTooLong> {
-        while !self.is_over
-            && let Some(line) = self.next_line()
-        {
-            self.is_over = line.end - self.start > self.limit;
-            if !line.is_empty() {
+    /// Returns the next complete event. An event that is too long is an error, once.
+    pub(crate) fn next_event(&mut self) -> Result<Option<SseEvent<'_>>, EventTooLong> {
+        while let Some(line) = self.next_line() {
+            let is_blank = line.is_empty();
+            if let Some(is_begun) = self.skipping {
+                self.skipping = (is_begun || !is_blank).then_some(false);
+                self.start = self.line;
+            } else if line.end - self.start > self.limit {
+                self.skip(!is_blank);
+                return Err(EventTooLong);
+            } else if !is_blank {
                 self.read(line);
-            } else if self.data.is_some() && !self.is_over {
+            } else if self.has_content() {
                 return Ok(Some(self.whole()));
             } else {
                 self.name = 0..0;
             }
-            if self.name.is_empty() && self.data.is_none() {
+            if self.name.is_empty() && !self.has_content() {
                 // Nothing has arrived of the event so far; comments may be of any length.
                 self.start = self.line;
             }
         }
-        self.is_over |= self.buffer.len() - self.start > self.limit;
-        if self.is_over { Err(EventTooLong) } else { Ok(None) }
+        let is_over = self.skipping.is_none() && self.buffer.len() - self.start > self.limit;
+        if is_over {
+            self.skip(true);
+        }
+        if let Some(is_begun) = &mut self.skipping {
+            *is_begun |= self.buffer.len() > self.line;
+            self.buffer.clear();
+            (self.start, self.line, self.searched) = (0, 0, 0);
+        }
+        if is_over { Err(EventTooLong) } else { Ok(None) }
+    }
+
+    /// Forgets the current event, the rest of which may still arrive.
+    fn skip(&mut self, has_rest: bool) {
+        self.skipping = has_rest.then_some(false);
+        self.start = self.line;
+        self.name = 0..0;
+        (self.data, self.id, self.retry) = (None, None, None);
+    }
+
+    fn has_content(&self) -> bool {
+        self.data.is_some() || self.id.is_some() || self.retry.is_some()
     }
 
     /// Returns the next complete line, without its end.
@@ -129,23 +152,29 @@ impl SseDecoder {
             self.joined.extend_from_slice(&self.buffer[data]);
         } else if let Some(skipped) = value(bytes, b"event") {
             self.name = line.start + skipped..line.end;
+        } else if let Some(skipped) = value(bytes, b"id") {
+            self.id = Some(line.start + skipped..line.end);
+        } else if let Some(skipped) = value(bytes, b"retry") {
+            self.retry = Some(line.start + skipped..line.end);
         }
     }
 
     /// Returns the event that a blank line completes.
     fn whole(&mut self) -> SseEvent<'_> {
         let name = std::mem::replace(&mut self.name, 0..0);
-        let data = self.data.take().unwrap_or_default();
+        let (data, id, retry) = (self.data.take(), self.id.take(), self.retry.take());
         self.start = self.line;
-        let data = if self.joined.is_empty() { &self.buffer[data] } else { &self.joined };
-        SseEvent { name: &self.buffer[name], data }
+        let bytes = |range| &self.buffer[range];
+        let data = data.map(|data| if self.joined.is_empty() { bytes(data) } else { &self.joined });
+        SseEvent { name: bytes(name), data, id: id.map(bytes), retry: retry.map(bytes) }
     }
 
     /// Releases the events that were returned.
     fn drop_taken(&mut self) {
         let count = std::mem::take(&mut self.start);
         self.buffer.drain(..count);
-        for range in [&mut self.name].into_iter().chain(&mut self.data) {
+        let optional = [&mut self.data, &mut self.id, &mut self.retry].into_iter().flatten();
+        for range in optional.chain([&mut self.name]) {
             *range = range.start.saturating_sub(count)..range.end.saturating_sub(count);
         }
         self.line -= count;

@@ -6,19 +6,22 @@ use super::*;
 
 /// Returns the events of the chunks, as text; `!` for one that is too long.
 fn events(chunks: &[&[u8]], limit: usize) -> Vec<(String, String)> {
-    let mut sse = SseDecoder::with_limit(limit);
+    let mut sse = SseDecoder::new(limit);
     let mut all = Vec::new();
     for chunk in chunks {
         sse.push(chunk);
         loop {
             let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
             match sse.next_event() {
-                Ok(Some(event)) => all.push((text(event.name), text(event.data))),
-                Ok(None) => break,
-                Err(EventTooLong) => {
-                    all.push(("!".to_owned(), String::new()));
-                    return all;
+                Ok(Some(SseEvent { name, data: Some(data), .. })) => {
+                    all.push((text(name), text(data)));
                 }
+                Ok(Some(event)) => {
+                    let (id, retry) = (event.id.unwrap_or_default(), event.retry.map(text));
+                    all.push((format!("#{}", text(id)), retry.unwrap_or_default()));
+                }
+                Ok(None) => break,
+                Err(EventTooLong) => all.push(("!".to_owned(), String::new())),
             }
         }
     }
@@ -72,6 +75,26 @@ fn data_of_several_lines_and_blanks() {
 }
 
 #[test]
+fn an_id_and_a_time_are_an_event_without_data() {
+    check(
+        "id: 7\nretry: 9\n\nevent: a\nid: 8\n\ndata: 1\n\n",
+        &[("#7", "9"), ("#8", ""), ("", "1")],
+    );
+}
+
+#[test]
+fn a_skipped_event_is_not_kept() {
+    let mut sse = SseDecoder::new(64);
+    for at in 0..100 {
+        sse.push(&[b'x'; 50]);
+        assert_eq!(sse.next_event().is_err(), at == 1);
+        assert!(sse.buffer.len() <= 64, "{} bytes are kept", sse.buffer.len());
+    }
+    sse.push(b"\n\ndata: 1\n\n");
+    assert_eq!(sse.next_event().unwrap().unwrap().data, Some(&b"1"[..]));
+}
+
+#[test]
 fn an_event_without_data_is_none_and_leaves_no_name() {
     check("event: a\n\ndata: 1\n\n", &[("", "1")]);
 }
@@ -87,17 +110,16 @@ fn what_the_stream_breaks_off_is_no_event() {
 }
 
 #[test]
-fn an_event_over_the_limit_is_an_error_and_the_last() {
+fn an_event_over_the_limit_is_an_error_once() {
     let long = "x".repeat(70);
-    check(&format!("data: 1\n\ndata: {long}\n\ndata: 2\n\n"), &[("", "1"), ("!", "")]);
-    check(&format!("data: 1\n\n: {long}\n\ndata: 2\n\n"), &[("", "1"), ("!", "")]);
+    check(&format!("data: 1\n\ndata: {long}\n\ndata: 2\n\n"), &[("", "1"), ("!", ""), ("", "2")]);
+    check(&format!("data: 1\n\n: {long}\n\ndata: 2\n\n"), &[("", "1"), ("!", ""), ("", "2")]);
     let lines = "data: 123\n".repeat(7);
     check(&format!("{lines}\n"), &[("!", "")]);
-    let mut sse = SseDecoder::with_limit(8);
-    sse.push(b"data: 123\n\n");
-    assert_eq!(sse.next_event(), Err(EventTooLong));
-    sse.push(b"data: 1\n\n");
-    assert_eq!(sse.next_event(), Err(EventTooLong));
+    for end in ["\n", "\r\n", "\r"] {
+        let stream = format!("data: {long}|data: {long}||data: 2||").replace('|', end);
+        check(&stream, &[("!", ""), ("", "2")]);
+    }
 }
 
 #[test]
@@ -112,7 +134,7 @@ fn an_event_of_exactly_the_limit_is_whole() {
 
 #[test]
 fn a_line_without_an_end_is_not_waited_for() {
-    let mut sse = SseDecoder::with_limit(64);
+    let mut sse = SseDecoder::new(64);
     sse.push(&[b'x'; 64]);
     assert_eq!(sse.next_event(), Ok(None));
     sse.push(b"x");
@@ -126,7 +148,7 @@ fn comments_may_go_on_for_ever() {
 
 #[test]
 fn the_buffer_does_not_grow_with_the_stream() {
-    let mut sse = SseDecoder::new();
+    let mut sse = SseDecoder::new(64);
     let event = b"event: content_block_delta\ndata: {\"a\":\"0123456789\"}\n\n";
     let stream = event.repeat(1000);
     let mut count = 0;
