@@ -9,7 +9,8 @@ use serde_json::value::RawValue;
 
 use crate::BoxFuture;
 use crate::gate::ToolPermit;
-use crate::message::{Block, ChatMessage};
+use crate::message::Block;
+use crate::message_list::MessageList;
 use crate::tool::{CallOutcome, ToolSpec};
 
 /// Something that answers messages, such as a model.
@@ -109,7 +110,7 @@ pub struct EngineCall {
     pub model: Arc<str>,
     pub system: Arc<str>,
     /// The conversation so far; the last message is the user's.
-    pub messages: Vec<Arc<ChatMessage>>,
+    pub messages: MessageList,
     /// The tools that may be used.
     pub tools: Arc<[ToolSpec]>,
     /// The longest answer, in tokens.

@@ -14,8 +14,8 @@ const PAGE: u64 = 3000;
 const FRAME: u64 = 8;
 
 /// Estimates the number of tokens of messages.
-pub(crate) fn messages_tokens(messages: &[Arc<ChatMessage>]) -> u64 {
-    messages.iter().map(|message| message_tokens(message)).sum()
+pub(crate) fn messages_tokens<'a>(messages: impl IntoIterator<Item = &'a Arc<ChatMessage>>) -> u64 {
+    messages.into_iter().map(|message| message_tokens(message)).sum()
 }
 
 /// Estimates the number of tokens of a message.

@@ -20,6 +20,8 @@ pub mod gate;
 pub mod history;
 pub mod mcp;
 pub mod message;
+pub mod message_list;
+mod mode_note;
 pub mod model_api;
 pub mod offline;
 pub mod openai;

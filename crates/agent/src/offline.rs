@@ -13,7 +13,8 @@ use callgate_wire::session::{ModelListing, TokenUsage};
 
 use crate::BoxFuture;
 use crate::engine::{AnswerPiece, AnswerStream, Engine, EngineCall, EngineError, ModelStop};
-use crate::message::{Block, ChatMessage, Role};
+use crate::message::{Block, Role};
+use crate::message_list::MessageList;
 use crate::tool::raw_json;
 use form::ToolRequest;
 
@@ -148,7 +149,7 @@ fn tool_use(request: &ToolRequest, id: String) -> AnswerPiece {
 }
 
 /// Returns an id that no tool use of the conversation has.
-fn unused_id(messages: &[Arc<ChatMessage>]) -> String {
+fn unused_id(messages: &MessageList) -> String {
     let blocks = messages.iter().flat_map(|message| &message.content);
     let numbers = blocks.filter_map(|block| match block {
         Block::ToolUse { id, .. } => id.strip_prefix(ID)?.parse().ok(),

@@ -50,7 +50,7 @@ use crate::tool::ToolSource;
 use commands::CurrentConversation;
 use endings::ReportedEndings;
 use front_tools::FrontTools;
-use intake::IncomingLine;
+use intake::{IncomingLine, IncomingRequests};
 use lanes::{ConversationJob, ConversationLanes, JobKind, TurnControl};
 pub use log::{LogLevel, SessionLog};
 use modes::ConversationModes;
@@ -114,13 +114,13 @@ struct AgentSession {
 pub async fn serve(
     greeting: &Greeting,
     options: SessionOptions,
-    input: impl Read + Send + 'static,
+    input: impl Read + AsFd + Send + 'static,
     output: impl Write + AsFd + Send + 'static,
     mut ending: mpsc::Receiver<Shutdown>,
 ) -> io::Result<()> {
     let output = SessionOutput::start_on(output, options.log.clone())?;
     output.note_ready(greeting);
-    let mut requests = intake::start(input)?;
+    let mut requests = IncomingRequests::start(input)?;
     let found = commands::resumed(options.history.clone(), options.resume.clone());
     tokio::pin!(found);
     let mut session = AgentSession::new(options, output.clone());
@@ -155,12 +155,9 @@ fn ended(done: Result<(), RequestFailure>) -> SessionEvent {
 }
 
 /// Waits for the next request, once there is room for its answer.
-async fn next(
-    output: &SessionOutput,
-    requests: &mut mpsc::Receiver<IncomingLine>,
-) -> Option<IncomingLine> {
+async fn next(output: &SessionOutput, requests: &mut IncomingRequests) -> Option<IncomingLine> {
     output.room_for_requests().await;
-    requests.recv().await
+    requests.next().await
 }
 
 impl AgentSession {

@@ -128,7 +128,7 @@ impl Engine for Outage {
         if Instant::now() < self.ends {
             return Box::new(Cut(None, EngineErrorKind::Network));
         }
-        let [_, half, note] = &call.messages[..] else { panic!("{:?}", call.messages) };
+        let [_, half, note] = &call.messages.to_vec()[..] else { panic!("{:?}", call.messages) };
         assert!(
             matches!(&half.content[..], [Block::Text { text }] if text == "Half"),
             "{:?}",

@@ -9,6 +9,7 @@ mod thinking;
 mod written_turns;
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use serde::Serialize;
 
@@ -138,9 +139,12 @@ fn system(text: &str, life: CacheLife) -> Option<[CacheablePart<SystemText<'_>>;
 }
 
 /// Returns the turns of the messages, without cache marks.
-fn turns<'a>(messages: &'a [impl AsRef<ChatMessage>], with_thoughts: bool) -> Vec<RequestTurn<'a>> {
+fn turns<'a>(
+    messages: impl Iterator<Item = &'a Arc<ChatMessage>>,
+    with_thoughts: bool,
+) -> Vec<RequestTurn<'a>> {
     let mut turns: Vec<RequestTurn<'a>> = Vec::new();
-    for (at, message) in messages.iter().enumerate() {
+    for (at, message) in messages.enumerate() {
         let ChatMessage { role, content } = message.as_ref();
         let blocks = content.iter().filter(|block| is_sendable(block, with_thoughts));
         let blocks: Vec<_> = blocks.map(|block| CacheablePart::plain(written(block))).collect();

@@ -21,8 +21,9 @@ const NOW: &str = "[And this is the user's new message:]";
 /// Returns the prompt. A session that is resumed knows what came before.
 pub(super) fn of(call: &EngineCall) -> Prompt {
     let mut prompt = Prompt::default();
-    let Some((last, past)) = call.messages.split_last() else { return prompt };
-    let past = if call.engine_state.is_some() { String::new() } else { transcript(past) };
+    let mut messages = call.messages.iter().rev();
+    let Some(last) = messages.next() else { return prompt };
+    let past = if call.engine_state.is_some() { String::new() } else { transcript(messages) };
     if !past.is_empty() {
         prompt = prompt.text(format!("{PAST}\n{past}\n{NOW}"));
     }
@@ -48,11 +49,11 @@ pub(super) fn with(mut prompt: Prompt, content: &[Block]) -> Prompt {
     prompt
 }
 
-/// Returns what was said, as text.
-fn transcript(messages: &[Arc<ChatMessage>]) -> String {
+/// Returns what was said, as text, from the messages in reverse order.
+fn transcript<'a>(messages: impl Iterator<Item = &'a Arc<ChatMessage>>) -> String {
     let mut parts: Vec<String> = Vec::new();
     let mut room = LONGEST_PAST;
-    for message in messages.iter().rev() {
+    for message in messages {
         let text = written(message);
         let Some(left) = room.checked_sub(text.len()) else { break };
         room = left;

@@ -14,6 +14,8 @@ use super::lock::ConversationLock;
 use super::store::{HistoryStore, LoadedConversation, RememberedConversation};
 use super::{History, stored_message};
 use crate::message::{Block, ChatMessage, Role};
+use crate::message_list::MessageList;
+use crate::mode_note::ModeNote;
 
 /// The most bytes that are written on the caller's thread. It takes less time than a thread needs
 /// to wake up.
@@ -94,8 +96,13 @@ impl HeldConversation {
 
     /// Returns the messages for the model: a list that the API accepts, whatever is in the file.
     #[must_use]
-    pub fn messages(&self) -> &[Arc<ChatMessage>] {
+    pub fn messages(&self) -> &MessageList {
         self.loaded.mender.messages()
+    }
+
+    /// Returns the last note about the mode in [`messages`](Self::messages).
+    pub(crate) fn mode_note(&self) -> Option<ModeNote> {
+        self.loaded.mender.mode_note()
     }
 
     /// Estimates the number of tokens of [`messages`](Self::messages). What was estimated before is

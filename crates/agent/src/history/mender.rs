@@ -14,6 +14,8 @@ use std::sync::Arc;
 use super::sendable::{from_assistant, from_user};
 use crate::estimate::{message_tokens, messages_tokens};
 use crate::message::{Block, ChatMessage, Role};
+use crate::message_list::MessageList;
+use crate::mode_note::ModeNote;
 
 /// The result that the model reads for a tool use that has none.
 pub(super) const INTERRUPTED: &str = "interrupted: it is unknown whether the call finished. Find out \
@@ -50,7 +52,9 @@ fn left_out(block: Block) -> Option<Block> {
 /// Collects messages in order, in the form that the API accepts.
 #[derive(Debug, Default)]
 pub(super) struct Mender {
-    messages: Vec<Arc<ChatMessage>>,
+    messages: MessageList,
+    /// The last note about the mode in them.
+    mode_note: Option<ModeNote>,
     /// For each message, the number after the last stored message that is part of it.
     ends: Vec<u64>,
     /// The ids of all tool uses.
@@ -67,16 +71,22 @@ pub(super) struct Mender {
 }
 
 impl Mender {
-    pub(super) fn messages(&self) -> &[Arc<ChatMessage>] {
+    pub(super) fn messages(&self) -> &MessageList {
         &self.messages
+    }
+
+    /// Returns the last note about the mode in [`messages`](Self::messages).
+    pub(super) fn mode_note(&self) -> Option<ModeNote> {
+        self.mode_note
     }
 
     /// Estimates the number of tokens of [`messages`](Self::messages).
     pub(super) fn tokens(&mut self) -> u64 {
-        let Some((last, before)) = self.messages.split_last() else { return 0 };
+        let Some(last) = self.messages.last() else { return 0 };
         let (count, tokens) = self.measured;
-        let tokens = tokens + messages_tokens(&before[count..]);
-        self.measured = (before.len(), tokens);
+        let before = self.messages.len() - 1;
+        let tokens = tokens + messages_tokens(self.messages.iter_from(count).take(before - count));
+        self.measured = (before, tokens);
         tokens + message_tokens(last)
     }
 
@@ -148,6 +158,7 @@ impl Mender {
             return;
         }
         self.put_results(results, self.number + 1);
+        self.mode_note = others.iter().rev().find_map(ModeNote::of).or(self.mode_note);
         if let Some(last) = self.messages.last_mut() {
             Arc::make_mut(last).content.extend(others);
         }

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use serde_json::value::to_raw_value;
 
 use super::*;
+use crate::message::ChatMessage;
 use crate::tool::ToolSpec;
 
 fn tools(names: &[&'static str]) -> Arc<[ToolSpec]> {

@@ -130,7 +130,7 @@ pub(super) fn body(call: &EngineCall, limit: AnswerLimit) -> Result<Vec<u8>, Eng
         messages.push(WrittenMessage::System { content: &call.system });
     }
     let asked = messages.len();
-    for message in &call.messages {
+    for message in call.messages.iter() {
         write_message(message, &mut messages);
     }
     if messages.len() == asked {
@@ -155,7 +155,7 @@ pub(super) fn body(call: &EngineCall, limit: AnswerLimit) -> Result<Vec<u8>, Eng
 pub(super) fn tokens(call: &EngineCall) -> u64 {
     let tool =
         |tool: &ToolSpec| text_tokens(&tool.description) + text_tokens(tool.input_schema.get());
-    messages_tokens(&call.messages)
+    messages_tokens(call.messages.iter())
         + text_tokens(&call.system)
         + call.tools.iter().map(tool).sum::<u64>()
 }

@@ -31,7 +31,7 @@ fn call(text: &str) -> EngineCall {
     EngineCall {
         model: "m".into(),
         system: "".into(),
-        messages: vec![Arc::new(ChatMessage::user(vec![Block::text(text)]))],
+        messages: vec![Arc::new(ChatMessage::user(vec![Block::text(text)]))].into(),
         tools: Arc::new([spec]),
         max_tokens: 100,
         thinking: None,
@@ -229,7 +229,7 @@ async fn names_that_the_service_refuses_are_replaced_there_and_back() {
             })),
             ..call("").tools[0].clone()
         };
-        EngineCall { messages, tools: Arc::new([spec]), ..call("") }
+        EngineCall { messages: messages.into(), tools: Arc::new([spec]), ..call("") }
     };
     let filter = "_filter_0c097d40d6b7";
     let used = ChatReply::Call(sent.clone(), json!({filter: "a eq 1"}));

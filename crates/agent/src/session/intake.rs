@@ -1,15 +1,20 @@
-//! Reads requests from standard input on a thread.
+//! Reads requests from standard input.
 
-use std::io::Read;
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::fd::AsFd;
 use std::thread;
 
 use callgate_link::blocking::fill_lines;
 use callgate_wire::frame::{DecodedLine, LineDecoder};
 use callgate_wire::raw::Json;
 use callgate_wire::session::{LONGEST_ID, MAX_LINE, SessionRequest, Unreadable};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use tokio::io::Interest;
+use tokio::io::unix::AsyncFd;
 use tokio::sync::mpsc;
 
-/// The most requests that wait to be handled; then standard input is not read.
+/// The most requests of the thread that wait to be handled; then standard input is not read.
 const WAITING: usize = 16;
 
 /// A line that was received.
@@ -27,10 +32,118 @@ pub(crate) enum IncomingLine {
     Broken(std::io::Error),
 }
 
-/// Reads requests until the input ends; then the channel closes.
-pub(crate) fn start(
-    mut input: impl Read + Send + 'static,
-) -> std::io::Result<mpsc::Receiver<IncomingLine>> {
+/// The requests of a front end, in order.
+pub(crate) enum IncomingRequests {
+    /// From a pipe or a socket. It is read on the caller's thread, because waking another one takes
+    /// longer than reading a request.
+    Watched(WatchedInput),
+    /// From a thread, which reads what cannot be watched, such as a file.
+    Thread(mpsc::Receiver<IncomingLine>),
+}
+
+/// An input whose readiness is watched. It may be in blocking mode, which it shares with other
+/// processes, so it is only read when it is readable.
+pub(crate) struct WatchedInput {
+    file: AsyncFd<File>,
+    lines: LineDecoder,
+    is_over: bool,
+}
+
+impl IncomingRequests {
+    /// Begins to read requests.
+    #[allow(deprecated, reason = "a `File` keeps what the replacement's `unsafe` asks for")]
+    pub(crate) fn start(input: impl Read + AsFd + Send + 'static) -> io::Result<Self> {
+        let file = File::from(input.as_fd().try_clone_to_owned()?);
+        match AsyncFd::with_interest(file, Interest::READABLE) {
+            Ok(file) => {
+                let lines = LineDecoder::new(MAX_LINE);
+                Ok(Self::Watched(WatchedInput { file, lines, is_over: false }))
+            }
+            Err(_) => Ok(Self::Thread(start_thread(input)?)),
+        }
+    }
+
+    /// Waits for the next line. Returns `None` after the end of the input. Dropping the future loses
+    /// nothing.
+    pub(crate) async fn next(&mut self) -> Option<IncomingLine> {
+        match self {
+            Self::Watched(input) => input.next().await,
+            Self::Thread(lines) => lines.recv().await,
+        }
+    }
+
+    /// Returns the next line if it has already arrived.
+    pub(crate) fn next_at_hand(&mut self) -> Option<IncomingLine> {
+        match self {
+            Self::Watched(input) => input.next_at_hand(),
+            Self::Thread(lines) => lines.try_recv().ok(),
+        }
+    }
+}
+
+impl WatchedInput {
+    async fn next(&mut self) -> Option<IncomingLine> {
+        loop {
+            if let Some(line) = self.lines.next_frame() {
+                return Some(incoming(line));
+            }
+            if self.is_over {
+                return None;
+            }
+            match self.file.readable().await {
+                Ok(mut ready) if !is_readable(ready.get_inner()) => {
+                    ready.clear_ready();
+                    continue;
+                }
+                Ok(_) => {}
+                Err(error) => return Some(self.broken(error)),
+            }
+            if let Some(line) = self.fill() {
+                return Some(line);
+            }
+        }
+    }
+
+    fn next_at_hand(&mut self) -> Option<IncomingLine> {
+        loop {
+            if let Some(line) = self.lines.next_frame() {
+                return Some(incoming(line));
+            }
+            if self.is_over || !is_readable(self.file.get_ref()) {
+                return None;
+            }
+            if let Some(line) = self.fill() {
+                return Some(line);
+            }
+        }
+    }
+
+    /// Reads once. Returns the last line if the input has ended without a line end.
+    fn fill(&mut self) -> Option<IncomingLine> {
+        match fill_lines(&mut self.file.get_ref(), &mut self.lines) {
+            Ok(0) => {
+                self.is_over = true;
+                self.lines.finish().map(incoming)
+            }
+            Ok(_) => None,
+            Err(error) => Some(self.broken(error)),
+        }
+    }
+
+    fn broken(&mut self, error: io::Error) -> IncomingLine {
+        self.is_over = true;
+        IncomingLine::Broken(error)
+    }
+}
+
+/// Returns true if reading does not block.
+fn is_readable(file: &File) -> bool {
+    let mut fds = [PollFd::new(file, PollFlags::IN)];
+    poll(&mut fds, Some(&Timespec::default())) == Ok(1)
+}
+
+/// Reads requests on a thread until the input ends; then the channel closes.
+fn start_thread(mut input: impl Read + Send + 'static) -> io::Result<mpsc::Receiver<IncomingLine>> {
     let (found, requests) = mpsc::channel(WAITING);
     thread::Builder::new().name("input".to_owned()).spawn(move || {
         // The receiver is dropped when the session ends.

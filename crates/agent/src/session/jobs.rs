@@ -235,7 +235,7 @@ async fn turn(
 ) -> Result<Box<PreparedTurn>, HaltReason> {
     let answering = shared.options.engines.select(held.engine()).await?;
     if !user.content.is_empty() {
-        shared.modes.tell(held.id(), held.messages(), &mut user);
+        shared.modes.tell(held.id(), held.mode_note(), &mut user);
         user.content.extend(shared.undos.take(held.id()));
     }
     Ok(Box::new(PreparedTurn { held, user, answering, schema, replacing }))

@@ -104,7 +104,7 @@ fn most(call: &EngineCall) -> TokenUsage {
     let tool = |tool: &ToolSpec| {
         text_tokens(&tool.description) + text_tokens(tool.input_schema.get()) + A_TOOL
     };
-    let read = messages_tokens(&call.messages)
+    let read = messages_tokens(call.messages.iter())
         + text_tokens(&call.system)
         + call.tools.iter().map(tool).sum::<u64>();
     let written = u64::from(call.max_tokens) + u64::from(call.thinking.unwrap_or(0));

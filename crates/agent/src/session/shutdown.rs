@@ -1,12 +1,10 @@
 //! The end of a session before its input ends.
 
-use std::io;
 use std::time::Duration;
+use std::{io, iter};
 
-use tokio::sync::mpsc;
-
-use super::intake::IncomingLine;
-use super::{AgentSession, HaltReason};
+use super::intake::{IncomingLine, IncomingRequests};
+use super::{AgentSession, HaltReason, MOST_OPEN};
 use crate::failure::RequestFailure;
 
 /// How long writing the last lines may take once the runtime is asked to end.
@@ -28,12 +26,12 @@ impl AgentSession {
     pub(super) async fn leave(
         mut self,
         ending: Shutdown,
-        mut requests: mpsc::Receiver<IncomingLine>,
+        mut requests: IncomingRequests,
     ) -> io::Result<()> {
         let text = "the runtime was told to end: send the message again once it is back";
         let failure = RequestFailure::temporary("shutdown", text);
         self.early = None;
-        while let Ok(incoming) = requests.try_recv() {
+        for incoming in iter::from_fn(|| requests.next_at_hand()).take(MOST_OPEN) {
             if let IncomingLine::Request(request) = incoming {
                 // Nobody waits for a request that is refused.
                 self.shared.output.begin(&request.id, &request.command).ok();

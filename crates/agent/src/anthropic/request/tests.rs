@@ -334,7 +334,7 @@ fn what_is_taken_over_is_what_would_be_written() {
             }
         }
         let thinking = (random(30) == 0).then_some(2_000);
-        let call = EngineCall { messages: messages.clone(), thinking, ..call(Vec::new()) };
+        let call = EngineCall { messages: messages.clone().into(), thinking, ..call(Vec::new()) };
         let with = |written: &mut WrittenTurns| {
             body(&call, CacheLife::FiveMinutes, written)
                 .map(|body| String::from_utf8(body).unwrap())

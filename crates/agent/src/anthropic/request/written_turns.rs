@@ -9,6 +9,7 @@ use std::sync::Arc;
 use super::{RequestTurn, turns};
 use crate::engine::CacheLife;
 use crate::message::{ChatMessage, Role};
+use crate::message_list::MessageList;
 
 /// How many turns at the end are not kept. The user's last two, which get marks, are among them.
 const MOVING: usize = 4;
@@ -51,17 +52,17 @@ impl WrittenTurns {
     /// Writes the messages as a JSON array to `output`. Returns false if there is nothing to send.
     pub(super) fn write(
         &mut self,
-        messages: &[Arc<ChatMessage>],
+        messages: &MessageList,
         WritingMode { with_thoughts, life }: WritingMode,
         output: &mut Vec<u8>,
     ) -> serde_json::Result<bool> {
         self.keep_common(messages, with_thoughts);
         let from = |written: &Self| written.turns.last().map_or(0, |turn| turn.upto);
-        let mut fresh = turns(&messages[from(self)..], with_thoughts);
+        let mut fresh = turns(messages.iter_from(from(self)), with_thoughts);
         let users = fresh.iter().filter(|turn| turn.role == Role::User).count();
         if users < 2 && !self.turns.is_empty() {
             self.clear();
-            fresh = turns(messages, with_thoughts);
+            fresh = turns(messages.iter(), with_thoughts);
         }
         super::mark_last(&mut fresh, life);
         if fresh.is_empty() {
@@ -78,7 +79,8 @@ impl WrittenTurns {
         // A message that stays is not touched: with a thousand of them that would take noticeable time.
         let sure = self.turns.last().map_or(0, |turn| turn.sure);
         self.messages.truncate(sure);
-        self.messages.extend_from_slice(&messages[self.messages.len()..sure]);
+        let kept = self.messages.len();
+        self.messages.extend(messages.iter_from(kept).take(sure - kept).cloned());
         Ok(true)
     }
 
@@ -88,10 +90,10 @@ impl WrittenTurns {
     }
 
     /// Forgets all turns that are not made of the same messages.
-    fn keep_common(&mut self, messages: &[Arc<ChatMessage>], with_thoughts: bool) {
+    fn keep_common(&mut self, messages: &MessageList, with_thoughts: bool) {
         let is_same =
             |(one, other): &(&Arc<ChatMessage>, &Arc<ChatMessage>)| Arc::ptr_eq(one, other);
-        let same = self.messages.iter().zip(messages).take_while(is_same).count();
+        let same = self.messages.iter().zip(messages.iter()).take_while(is_same).count();
         self.messages.truncate(same);
         let same = if self.with_thoughts == with_thoughts { same } else { 0 };
         self.with_thoughts = with_thoughts;

@@ -92,7 +92,7 @@ fn of_aged_messages_the_thoughts_go() {
     }
     let messages: Vec<&ChatMessage> = mender.messages().iter().map(AsRef::as_ref).collect();
     assert_eq!(show(messages), "u hi | a ?x | u !x | a ok | u on | a # yes");
-    let without = without_thoughts(mender.messages());
+    let without = without_thoughts(&mender.messages().to_vec());
     assert_eq!(show(without.iter().map(AsRef::as_ref)).matches('#').count(), 0);
     assert!(Arc::ptr_eq(&without[0], &mender.messages()[0]), "what has none is not copied");
 }
@@ -110,16 +110,36 @@ fn after_a_gap_thoughts_are_about_something_else() {
 }
 
 #[test]
+fn the_last_note_about_the_mode_is_known() {
+    let mut mender = Mender::default();
+    let (plan, over) = (ModeNote::Plan, ModeNote::PlanIsOver);
+    let turns = [
+        (&[][..], None),
+        (&[plan], Some(plan)),
+        (&[], Some(plan)),
+        (&[over, plan], Some(plan)),
+        (&[plan, over], Some(over)),
+    ];
+    for (number, (notes, known)) in (0..).zip(turns) {
+        let mut user = read("u hi").remove(0);
+        user.content.extend(notes.iter().map(|note| note.block()));
+        mender.push(2 * number, user, false);
+        mender.push(2 * number + 1, read("a ok").remove(0), false);
+        assert_eq!(mender.mode_note(), known, "after turn {number}");
+    }
+}
+
+#[test]
 fn tokens_are_estimated_once_but_the_last_message_may_grow() {
     let mut mender = Mender::default();
     assert_eq!(mender.tokens(), 0);
     let all = "u hi | a ?x | u !x | u more and more | u words | a ok | a and so on ?y | u next";
     for (number, message) in (0..).zip(read(all)) {
         mender.push(number, message, false);
-        assert_eq!(mender.tokens(), messages_tokens(mender.messages()), "up to {number}");
+        assert_eq!(mender.tokens(), messages_tokens(mender.messages().iter()), "up to {number}");
     }
     mender.close();
-    assert_eq!(mender.tokens(), messages_tokens(mender.messages()));
+    assert_eq!(mender.tokens(), messages_tokens(mender.messages().iter()));
 }
 
 #[test]

@@ -138,7 +138,7 @@ async fn processes_take_turns_at_a_conversation() {
     let history = open(&path);
     let held = history.hold("shared").await.unwrap();
     assert_eq!(held.messages().len(), 3 * 25 * 4);
-    let names = speakers(held.messages());
+    let names = speakers(&held.messages().to_vec());
     for name in ["a", "b", "c"] {
         assert_eq!(names.iter().filter(|one| *one == name).count(), 25);
     }

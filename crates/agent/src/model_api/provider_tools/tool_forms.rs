@@ -12,6 +12,7 @@ use super::plain_name::{is_plain, plain};
 use super::schema_keys;
 use crate::engine::{AnswerPiece, EngineCall};
 use crate::message::{Block, ChatMessage};
+use crate::message_list::MessageList;
 use crate::tool::{ToolSpec, raw_json};
 
 /// The tools of a request.
@@ -71,12 +72,12 @@ impl ToolForms {
             let content = message.content.iter().map(|block| self.sent_block(block)).collect();
             Arc::new(ChatMessage { role: message.role, content })
         };
-        let messages = call.messages.into_iter().map(message).collect();
+        let messages = call.messages.iter().cloned().map(message).collect();
         EngineCall { messages, tools: Arc::clone(&self.tools), ..call }
     }
 
     /// Returns true if one of the messages has a call that is not sent as it is.
-    pub(super) fn has_odd_calls(&self, messages: &[Arc<ChatMessage>]) -> bool {
+    pub(super) fn has_odd_calls(&self, messages: &MessageList) -> bool {
         messages.iter().any(|message| message.content.iter().any(|block| self.is_odd(block)))
     }
 

@@ -14,8 +14,8 @@ use serde_json::value::RawValue;
 
 use crate::history::{History, HistoryError, HistoryPage};
 use crate::message::{Block, ChatMessage, MediaSource, Role, StoredToolResult};
+use crate::mode_note::ModeNote;
 use crate::session::attachments::attached_text;
-use crate::session::modes::is_mode_note;
 use crate::session::tool_call::announced;
 use crate::session::turn_changes::{changed_turns, told};
 use crate::session::undo::is_undo_note;
@@ -125,7 +125,7 @@ impl EventRetelling<'_> {
                     events.push(SessionEvent::notice("interrupted", CUT_OFF));
                 }
                 (_, Block::LeftOut) => is_left_out = true,
-                (Role::User, block) if is_mode_note(block) || is_undo_note(block) => {}
+                (Role::User, block) if ModeNote::of(block).is_some() || is_undo_note(block) => {}
                 (Role::Assistant, Block::Text { text }) => {
                     events.push(SessionEvent::Token(text.clone()));
                 }

@@ -7,7 +7,7 @@ use callgate_wire::session::MAX_LINE;
 use serde_json::value::{RawValue, to_raw_value};
 
 use crate::message::Block;
-use crate::session::modes::is_mode_note;
+use crate::mode_note::ModeNote;
 use crate::tool::error_json;
 
 /// The longest content of one message: a line, less what surrounds the content.
@@ -19,8 +19,8 @@ pub(super) fn content(blocks: &[Block]) -> Option<Box<RawValue>> {
     let told: Vec<Block>;
     let mut blocks = blocks;
     // The text about the mode is for the model; the user has not said it.
-    if blocks.iter().any(is_mode_note) {
-        told = blocks.iter().filter(|block| !is_mode_note(block)).cloned().collect();
+    if blocks.iter().any(|block| ModeNote::of(block).is_some()) {
+        told = blocks.iter().filter(|block| ModeNote::of(block).is_none()).cloned().collect();
         blocks = &told;
     }
     let whole = to_raw_value(blocks).ok()?;

@@ -8,7 +8,7 @@ use tokio::time::Instant;
 use super::TurnDriver;
 use crate::engine::EngineCall;
 use crate::failure::RequestFailure;
-use crate::message::ChatMessage;
+use crate::message_list::MessageList;
 use crate::session::engine_tools::EngineTools;
 use crate::turn::TurnAction;
 
@@ -34,9 +34,12 @@ impl TurnDriver<'_> {
         self.answer = Some(self.answering.engine.answer(call));
     }
 
-    pub(super) fn call(&self, mut messages: Vec<Arc<ChatMessage>>) -> EngineCall {
+    pub(super) fn call(&self, mut messages: MessageList) -> EngineCall {
         let options = &self.shared.options;
-        self.shared.modes.tell_last(&self.name, &mut messages);
+        let held = &self.held;
+        let new = messages.iter_from(held.messages().len());
+        let told = new.rev().find_map(|message| message.mode_note()).or(held.mode_note());
+        self.shared.modes.tell_last(&self.name, told, &mut messages);
         EngineCall {
             model: Arc::clone(&self.answering.model),
             system: self.shared.prompts.of(options, &self.name),
@@ -63,9 +66,10 @@ impl TurnDriver<'_> {
     }
 
     /// Returns the conversation, with the messages that are not stored yet.
-    pub(super) fn conversation(&self) -> Vec<Arc<ChatMessage>> {
-        let unkept = self.turn.unkept().iter().cloned().map(Arc::new);
-        self.held.messages().iter().cloned().chain(unkept).collect()
+    pub(super) fn conversation(&self) -> MessageList {
+        let mut all = self.held.messages().clone();
+        all.extend(self.turn.unkept().iter().cloned().map(Arc::new));
+        all
     }
 
     /// Waits until the limit of requests per minute permits another; ends the turn for any other

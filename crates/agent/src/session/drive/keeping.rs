@@ -82,7 +82,7 @@ impl TurnDriver<'_> {
             self.ask(todo).await;
             return Ok(());
         }
-        let mut all = self.held.messages().to_vec();
+        let mut all = self.held.messages().clone();
         all.extend(round.messages.iter().cloned().map(Arc::new));
         let mut call = self.call(all);
         if let Err(failure) = self.reserve(&mut call).await {

@@ -29,7 +29,7 @@ impl TurnDriver<'_> {
         if !is_over && !is_full(&mut self.held, self.turn.unkept(), read, window) {
             return Ok(false);
         }
-        let messages = self.conversation();
+        let messages = self.conversation().to_vec();
         let Some(upto) = self.cut(&messages, is_over) else { return Ok(false) };
         let Some(written) = self.summary(&messages, upto).await? else { return Ok(false) };
         let summary = compact::summary(&written);
@@ -80,7 +80,7 @@ impl TurnDriver<'_> {
         upto: usize,
     ) -> Result<Option<String>, RequestFailure> {
         // A conversation with tool calls can only be sent together with the tools.
-        let call = self.call(compact::summary_call(messages, upto));
+        let call = self.call(compact::summary_call(messages, upto).into());
         let mut call = EngineCall { thinking: None, ..call };
         let mut meter = UsageMeter::default();
         let (written, reservation) = match self.may_sum_up(&mut call).await {
