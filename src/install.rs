@@ -8,6 +8,7 @@ mod edit;
 mod layout;
 pub(crate) mod managed;
 mod own_file;
+mod plan;
 mod removed_hooks;
 mod toml_hooks;
 mod trust;
@@ -44,7 +45,8 @@ const ATTEMPTS: usize = 3;
 
 /// Put callgate's hook into your agents' settings
 ///
-/// Without --agent, into those of every agent that is found here. Other hooks, the order of keys
+/// Without --agent, into those of every agent that is found here, after showing which files that
+/// changes; at a terminal you are asked first. Other hooks, the order of keys
 /// and the layout stay as they are, and a backup of the file is kept beside it. Running it again
 /// brings an installed hook up to date, for instance after callgate has moved or a time limit has
 /// changed.
@@ -62,6 +64,9 @@ pub(crate) struct InstallArgs {
     /// Show what would be done, and do nothing
     #[arg(long)]
     dry_run: bool,
+    /// Do not ask before the settings of several agents are changed
+    #[arg(long, short)]
+    yes: bool,
 }
 
 impl InstallArgs {
@@ -78,11 +83,18 @@ impl InstallArgs {
             return Err(Failure::Failed(agent_choice::none_found()));
         }
         let program = starter(program().map_err(Failure::Failed)?);
+        let wanted = |agent: CodingAgent| Ok((agent, wanted(agent, &program, &config)?));
+        let agents: Vec<_> = agents.into_iter().map(wanted).collect::<Result<_, Failure>>()?;
+        if self.agent.is_none()
+            && !self.dry_run
+            && !plan::is_wanted(&agents, self.scope(), &around, self.yes)?
+        {
+            return Ok(ExitCode::SUCCESS);
+        }
         let mut failures = Vec::new();
         let mut changed: Vec<CodingAgent> = Vec::new();
-        for agent in &agents {
-            let wanted = wanted(agent, &program, &config)?;
-            let is_changed = self.install_agent(agent, &wanted, &config, &around, &mut failures)?;
+        for (agent, wanted) in &agents {
+            let is_changed = self.install_agent(agent, wanted, &config, &around, &mut failures)?;
             changed.extend(is_changed.then_some(*agent));
         }
         let mut out = io::stdout().lock();
