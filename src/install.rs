@@ -10,6 +10,7 @@ pub(crate) mod managed;
 mod own_file;
 mod plan;
 mod removed_hooks;
+mod report_words;
 mod toml_hooks;
 mod trust;
 
@@ -23,19 +24,20 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use callgate_link::socket::server_process;
-use callgate_wire::hook::agents::{CODEX, CallFate, HookFailures, LimitUnit};
+use callgate_wire::hook::agents::CODEX;
 pub(crate) use edit::composed;
 use edit::{InstalledSettings, WantedHook};
 pub(crate) use removed_hooks::RemovedHooks;
 
 use agent_choice::AgentChoice;
 use agent_file::{AgentFile, FilePart, agent_files};
+use report_words::{absent, limit};
 
 use crate::agents::hooks::{EditRefusal, FoundHooks};
 use crate::agents::settings_file::{BackupChoice, SettingsFile, SettingsFileError};
 use crate::agents::starting_mode::StartingMode;
 use crate::agents::{AgentOnDisk, CodingAgent, SettingsScope};
-use crate::config::{Config, DeskFlags, Surroundings, WhenAbsent};
+use crate::config::{Config, DeskFlags, Surroundings};
 use crate::failure::Failure;
 use crate::hook_command::{self, LARGE, SMALL, quoted};
 use crate::invocation;
@@ -51,6 +53,7 @@ const ATTEMPTS: usize = 3;
 /// brings an installed hook up to date, for instance after callgate has moved or a time limit has
 /// changed.
 #[derive(Debug, clap::Args)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct InstallArgs {
     /// Change the settings of the project in this folder instead of your own
     #[arg(long)]
@@ -213,33 +216,6 @@ impl InstallArgs {
         let program = invocation::program();
         writeln!(out, "To remove the hooks: `{program} uninstall{project}{agent}`")
     }
-}
-
-/// Returns the time limit of a hook in words, if there is one.
-fn limit(agent: CodingAgent, timeout: u64) -> String {
-    match agent.settings.unit {
-        LimitUnit::Seconds => format!(" (up to {timeout} s)"),
-        LimitUnit::Milliseconds => format!(" (up to {} s)", timeout / 1000),
-        LimitUnit::None => String::new(),
-    }
-}
-
-/// Says what happens to a call that no rule covers while nobody can be asked.
-fn absent(agent: CodingAgent, config: &Config) -> String {
-    let (holds, so) = match config.gate.when_absent_of(Some(agent.word)) {
-        WhenAbsent::Deny => ("deny", "is denied"),
-        WhenAbsent::Agent => ("agent", "is left to the agent"),
-    };
-    let HookFailures { missing, exit, .. } = agent.failures;
-    let fails = if [missing, exit].contains(&CallFate::GoesOn) {
-        "a hook that is missing or killed counts as a yes in modes that ask nobody"
-    } else {
-        "a hook that is missing or killed counts as a no"
-    };
-    format!(
-        "when_absent = {holds}: without `callgate up`, what no rule covers {so}; with it, no answer \
-         is a no; {fails}"
-    )
 }
 
 /// Returns true if the text of a settings file of Claude Code contains a hook of ours.

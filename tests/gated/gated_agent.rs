@@ -63,6 +63,8 @@ impl AgentPlace<'_> {
         let about: Value = serde_json::from_slice(&about).unwrap();
         let wanted = json!({ "dependencies": { package: about["version"] } });
         self.write(&format!("{folder}/package.json"), wanted.to_string());
+        let locked = json!({ "lockfileVersion": 3, "packages": { "": wanted } });
+        self.write(&format!("{folder}/package-lock.json"), locked.to_string());
     }
 }
 

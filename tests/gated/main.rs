@@ -6,6 +6,7 @@
 //! fails.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a failed step is a failed test")]
 
+mod amp;
 mod gated_agent;
 mod gated_run;
 mod person;

@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex};
 use serde_json::{Value, json};
 
 use crate::http::{Incoming, Outgoing, Server, Service};
-use check::{check_call, check_content, check_name};
+use check::{check_call, check_content, check_name, content_text, list, text};
 
 /// The key that clients have to show.
 pub const API_KEY: &str = "callgate-test-key";
@@ -252,26 +252,6 @@ impl Dialect {
             Self::ChatCompletions => chat_events(reply, number, usage),
             Self::Gemini => vec![gemini_event(reply)],
         }
-    }
-}
-
-fn list<'a>(value: &'a Value, name: &str) -> Result<&'a [Value], String> {
-    match &value[name] {
-        Value::Array(items) => Ok(items),
-        Value::Null => Ok(&[]),
-        other => Err(format!("'{name}' is no list: {other}")),
-    }
-}
-
-fn text(value: &Value) -> Result<String, String> {
-    value.as_str().map(str::to_owned).ok_or_else(|| format!("this is no text: {value}"))
-}
-
-/// Returns the text of a content: a text itself, or its parts.
-fn content_text(content: &Value) -> Result<String, String> {
-    match content {
-        Value::Array(parts) => parts.iter().map(|part| text(&part["text"])).collect(),
-        content => text(content),
     }
 }
 

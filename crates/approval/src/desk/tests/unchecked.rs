@@ -113,7 +113,7 @@ fn what_another_desk_may_have_checked_is_not_suspected() {
     let mut table = table();
     table.desk.doubt_runs();
     assert!(!reported(&mut table, kimi("settle", "a")).0);
-    table.now.mono += LONGEST_CALL - Duration::from_secs(1);
+    table.now.mono += LONGEST_CALL.saturating_sub(Duration::from_secs(1));
     assert!(!reported(&mut table, kimi("settle", "b")).0);
     table.wait(1);
     assert!(reported(&mut table, kimi("settle", "c")).0);
