@@ -3,6 +3,7 @@
 
 pub(crate) mod hooks;
 pub(crate) mod json;
+mod made_folders;
 pub(crate) mod settings_file;
 pub(crate) mod starting_mode;
 

@@ -8,7 +8,9 @@ mod edit;
 mod layout;
 pub(crate) mod managed;
 mod own_file;
+mod plan;
 mod removed_hooks;
+mod report_words;
 mod toml_hooks;
 mod trust;
 
@@ -22,19 +24,20 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use callgate_link::socket::server_process;
-use callgate_wire::hook::agents::{CODEX, CallFate, HookFailures, LimitUnit};
+use callgate_wire::hook::agents::CODEX;
 pub(crate) use edit::composed;
 use edit::{InstalledSettings, WantedHook};
 pub(crate) use removed_hooks::RemovedHooks;
 
 use agent_choice::AgentChoice;
 use agent_file::{AgentFile, FilePart, agent_files};
+use report_words::{absent, limit};
 
 use crate::agents::hooks::{EditRefusal, FoundHooks};
 use crate::agents::settings_file::{BackupChoice, SettingsFile, SettingsFileError};
 use crate::agents::starting_mode::StartingMode;
 use crate::agents::{AgentOnDisk, CodingAgent, SettingsScope};
-use crate::config::{Config, DeskFlags, Surroundings, WhenAbsent};
+use crate::config::{Config, DeskFlags, Surroundings};
 use crate::failure::Failure;
 use crate::hook_command::{self, LARGE, SMALL, quoted};
 use crate::invocation;
@@ -44,11 +47,13 @@ const ATTEMPTS: usize = 3;
 
 /// Put callgate's hook into your agents' settings
 ///
-/// Without --agent, into those of every agent that is found here. Other hooks, the order of keys
+/// Without --agent, into those of every agent that is found here, after showing which files that
+/// changes; at a terminal you are asked first. Other hooks, the order of keys
 /// and the layout stay as they are, and a backup of the file is kept beside it. Running it again
 /// brings an installed hook up to date, for instance after callgate has moved or a time limit has
 /// changed.
 #[derive(Debug, clap::Args)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct InstallArgs {
     /// Change the settings of the project in this folder instead of your own
     #[arg(long)]
@@ -62,6 +67,9 @@ pub(crate) struct InstallArgs {
     /// Show what would be done, and do nothing
     #[arg(long)]
     dry_run: bool,
+    /// Do not ask before the settings of several agents are changed
+    #[arg(long, short)]
+    yes: bool,
 }
 
 impl InstallArgs {
@@ -78,11 +86,18 @@ impl InstallArgs {
             return Err(Failure::Failed(agent_choice::none_found()));
         }
         let program = starter(program().map_err(Failure::Failed)?);
+        let wanted = |agent: CodingAgent| Ok((agent, wanted(agent, &program, &config)?));
+        let agents: Vec<_> = agents.into_iter().map(wanted).collect::<Result<_, Failure>>()?;
+        if self.agent.is_none()
+            && !self.dry_run
+            && !plan::is_wanted(&agents, self.scope(), &around, self.yes)?
+        {
+            return Ok(ExitCode::SUCCESS);
+        }
         let mut failures = Vec::new();
         let mut changed: Vec<CodingAgent> = Vec::new();
-        for agent in &agents {
-            let wanted = wanted(agent, &program, &config)?;
-            let is_changed = self.install_agent(agent, &wanted, &config, &around, &mut failures)?;
+        for (agent, wanted) in &agents {
+            let is_changed = self.install_agent(agent, wanted, &config, &around, &mut failures)?;
             changed.extend(is_changed.then_some(*agent));
         }
         let mut out = io::stdout().lock();
@@ -201,33 +216,6 @@ impl InstallArgs {
         let program = invocation::program();
         writeln!(out, "To remove the hooks: `{program} uninstall{project}{agent}`")
     }
-}
-
-/// Returns the time limit of a hook in words, if there is one.
-fn limit(agent: CodingAgent, timeout: u64) -> String {
-    match agent.settings.unit {
-        LimitUnit::Seconds => format!(" (up to {timeout} s)"),
-        LimitUnit::Milliseconds => format!(" (up to {} s)", timeout / 1000),
-        LimitUnit::None => String::new(),
-    }
-}
-
-/// Says what happens to a call that no rule covers while nobody can be asked.
-fn absent(agent: CodingAgent, config: &Config) -> String {
-    let (holds, so) = match config.gate.when_absent_of(Some(agent.word)) {
-        WhenAbsent::Deny => ("deny", "is denied"),
-        WhenAbsent::Agent => ("agent", "is left to the agent"),
-    };
-    let HookFailures { missing, exit, .. } = agent.failures;
-    let fails = if [missing, exit].contains(&CallFate::GoesOn) {
-        "a hook that is missing or killed counts as a yes in modes that ask nobody"
-    } else {
-        "a hook that is missing or killed counts as a no"
-    };
-    format!(
-        "when_absent = {holds}: without `callgate up`, what no rule covers {so}; with it, no answer \
-         is a no; {fails}"
-    )
 }
 
 /// Returns true if the text of a settings file of Claude Code contains a hook of ours.

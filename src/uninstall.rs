@@ -68,8 +68,19 @@ impl UninstallArgs {
                     failures.extend(install::codex::distrust(&file.place, &text, &around).err());
                 }
             }
+            // All files are gone before their folders.
+            if !self.dry_run {
+                files.iter().for_each(remove_folders);
+            }
         }
         install::all_done(&failures)
+    }
+}
+
+/// Removes the folders that were made for a file that is gone.
+fn remove_folders(file: &AgentFile) {
+    if !file.place.path().exists() {
+        file.place.remove_made_folders();
     }
 }
 

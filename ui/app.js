@@ -188,6 +188,7 @@ export class App {
     const added = isOld ? null : this.store.entryArrived(entry, this.now);
     if (added) this.#added(added);
     if (entry.kind === "closed" && this.store.beyond) this.loadInbox();
+    if (entry.kind === "ran" && entry.body.by && entry.seq > this.#replayed) this.notices.unchecked(entry.body);
     this.view.entry?.(entry);
     this.#changed();
   }

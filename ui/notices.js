@@ -74,6 +74,23 @@ export class Notices {
     };
   }
 
+  /**
+   * Tells of a call that ran without a verdict.
+   * @param {Record<string, any>} call the entry of the ledger
+   */
+  unchecked({ agent, cwd }) {
+    const title = `${agentName(agent)} in ${folderName(cwd)}`;
+    const body = "Ran a call without a verdict: its hook did not ask.";
+    this.#app.toast(`${title}: ${body} See the history, and callgate doctor.`);
+    if (this.#app.desktop || this.permission() !== "granted" || document.hasFocus()) return;
+    const note = new Notification(title, { body, tag: "unchecked" });
+    note.onclick = () => {
+      window.focus();
+      this.#app.go({ view: "history" });
+      note.close();
+    };
+  }
+
   /** @returns {NotificationPermission} */
   permission() {
     if (this.#app.desktop) return "granted";

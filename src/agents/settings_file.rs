@@ -5,6 +5,7 @@ use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
 use std::path::{Path, PathBuf};
 
+use super::made_folders;
 use crate::text::{BYTE_ORDER_MARK, read_file, without_mark};
 
 /// The largest settings file that is changed.
@@ -20,7 +21,7 @@ pub(crate) struct SettingsFile {
     is_for_everybody: bool,
     /// Whether a file that is made is a program.
     is_program: bool,
-    /// The folder below which empty folders go with the file.
+    /// The folder below which folders that were made for the file go with it.
     base: Option<PathBuf>,
 }
 
@@ -77,7 +78,7 @@ impl SettingsFile {
         Self { is_for_everybody: true, ..Self::new(path) }
     }
 
-    /// Has the folders above the file, up to this one, go with the file if they are empty then.
+    /// Sets the folder below which folders that are made for the file go with it.
     pub(crate) fn below(self, base: Option<&Path>) -> Self {
         Self { base: base.map(Path::to_owned), ..self }
     }
@@ -159,21 +160,27 @@ impl SettingsFile {
         DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
         // The umask of the process does not count.
         let open = |path: &&Path| fs::set_permissions(path, PermissionsExt::from_mode(0o755));
-        if self.is_for_everybody { absent.iter().try_for_each(open) } else { Ok(()) }
+        match absent.last() {
+            _ if self.is_for_everybody => absent.iter().try_for_each(open),
+            Some(topmost) if self.base.as_deref().is_some_and(|base| topmost.starts_with(base)) => {
+                made_folders::mark(topmost)
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Removes the file that was seen.
     pub(crate) fn remove(&self, seen: &SeenFile) -> Result<(), SettingsFileError> {
         let unwritten = |error| SettingsFileError::Unwritten { path: self.path.clone(), error };
         self.check_unchanged(Some(seen))?;
-        fs::remove_file(&seen.target).map_err(unwritten)?;
-        let Some(base) = self.base.as_deref().filter(|base| self.path.starts_with(base)) else {
-            return Ok(());
-        };
-        let folders = self.path.ancestors().skip(1).take_while(|folder| *folder != base);
-        // A folder that is not empty stays, and so do those above it.
-        folders.map(fs::remove_dir).take_while(io::Result::is_ok).for_each(drop);
-        Ok(())
+        fs::remove_file(&seen.target).map_err(unwritten)
+    }
+
+    /// Removes the folders that were made for the file, unless there is something else in them.
+    pub(crate) fn remove_made_folders(&self) {
+        if let Some(base) = self.base.as_deref().filter(|base| self.path.starts_with(base)) {
+            made_folders::remove(&self.path, base);
+        }
     }
 
     fn back_up(&self, seen: &SeenFile) -> Result<(), SettingsFileError> {

@@ -1,10 +1,15 @@
 //! Checks the ledger: whether it is there, private, and whole.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use callgate_store::{ChainReport, Checkpoint, RecentReport, Store, StoreError};
+use callgate_store::{
+    ChainReport, Checkpoint, EntryFilter, RecentReport, Store, StoreError, now_ms,
+};
+use callgate_wire::hook::AgentProfile;
+use callgate_wire::ledger::{AgentCall, LedgerEvent, LedgerKind};
 use jiff::tz::TimeZone;
 use rustix::fs::statvfs;
 
@@ -18,6 +23,10 @@ const LITTLE_SPACE: u64 = 100 << 20;
 /// How many of the last entries are verified. Verifying all of a long ledger is for `callgate log
 /// --verify`, which notes how far it came.
 const MOST_WALKED: u64 = 50_000;
+/// A week in milliseconds.
+const WEEK_MS: i64 = 7 * 24 * 60 * 60 * 1000;
+/// How many of the last runs are looked at for those without a verdict.
+const MOST_RUNS: usize = 50_000;
 const EVIDENCE: &str = "keep a copy, as it may be evidence; move it away to begin a new one";
 
 /// Checks the file, the chain, and the free space.
@@ -26,6 +35,7 @@ pub(super) fn look(path: &Path, is_running: bool, findings: &mut Findings) {
         Ok(store) => {
             private(path, findings);
             verified(&store, MOST_WALKED, findings);
+            unchecked(&store, now_ms(), findings);
         }
         Err(StoreError::Missing(_)) if !is_running => {
             findings.ok(ABOUT, "none yet: `callgate up` begins one");
@@ -85,6 +95,31 @@ fn verified(store: &Store, most: u64, findings: &mut Findings) {
             findings.problem(ABOUT, text, EVIDENCE);
         }
         Err(error) => findings.problem(ABOUT, error.to_string(), again),
+    }
+}
+
+/// Counts the calls of the last week that ran without a verdict, by agent.
+fn unchecked(store: &Store, now_ms: i64, findings: &mut Findings) {
+    let filter = EntryFilter {
+        kinds: vec![LedgerKind::Ran],
+        since_ms: Some(now_ms - WEEK_MS),
+        ..EntryFilter::default()
+    };
+    // A ledger that cannot be read is reported above.
+    let runs = store.latest(&filter, u64::MAX, MOST_RUNS).unwrap_or_default();
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    for entry in runs {
+        if let LedgerEvent::Ran(AgentCall { by: Some(_), agent: Some(agent), .. }) = entry.event() {
+            *counts.entry(agent).or_default() += 1;
+        }
+    }
+    for (agent, count) in counts {
+        let name = AgentProfile::find(&agent).map_or(&*agent, |known| known.name);
+        let word = AgentProfile::find(&agent).map_or("", |known| known.word);
+        let calls = if count == 1 { "1 call".to_owned() } else { format!("{count} calls") };
+        let text = format!("{name} ran {calls} without a verdict in the last 7 days");
+        let advice = "its hook failed or was late; see `callgate log --kind ran`";
+        findings.warning(ABOUT, text, format!("{advice} --agent {word}"));
     }
 }
 

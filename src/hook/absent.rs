@@ -29,6 +29,10 @@ pub(super) fn answer(
         _ => config.gate.when_absent_of(request.agent.as_deref()),
     };
     let (decision, message) = decide(ruling, asks, when_absent);
+    if decision != Decision::Deny {
+        // Without the mark, the next desk takes the run for one that nobody has checked.
+        desk::mark_absence(&config.database).ok();
+    }
     let response = ApprovalResponse::new(request.request_id.clone(), decision);
     Ok(ApprovalResponse { message, ..response })
 }

@@ -142,7 +142,10 @@ fn details(entry: &LedgerEntry, event: &LedgerEvent, question: &QuestionSummary)
         LedgerEvent::Asked(_) => join(&[&what, &cwd], "  "),
         LedgerEvent::RuntimeRan(_) | LedgerEvent::Ran(_) => {
             let outcome = if call.ok == Some(false) { "failed" } else { "" };
-            join(&[&what, outcome, &mode, &cwd], "  ")
+            // A run has a decider only if nobody was asked about it.
+            let nobody =
+                if matches!(event, LedgerEvent::Ran(_)) { by(reason) } else { String::new() };
+            join(&[&nobody, &what, outcome, &mode, &cwd], "  ")
         }
         LedgerEvent::Checked(_) => join(&[&by(reason), &what, &mode, &cwd], "  "),
         LedgerEvent::Running(_) | LedgerEvent::RuntimeRefused(_) => join(&[&what, reason], "  "),

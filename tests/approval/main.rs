@@ -22,3 +22,4 @@ mod private;
 mod secrets;
 mod status;
 mod stopped;
+mod unchecked;

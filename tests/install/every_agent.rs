@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use callgate_testkit::terminal::Terminal;
 use callgate_wire::hook::AgentProfile;
 use callgate_wire::hook::agents::{AGENTS, InputForm, SettingsFormat};
 
@@ -153,6 +154,8 @@ fn the_agents_on_the_machine_are_found() {
     assert!(read(&plugin).contains(&format!("const COMMAND = [\"{HOOK}\",\"--agent\"")));
     home.does(&["uninstall"]);
     assert!(!plugin.exists() && !home.path(".gemini").exists());
+    // It was there before.
+    fs::remove_dir(home.path(".config/opencode")).unwrap();
     let said = home.run(&["install", "--agent", "emacs"]).stderr;
     for agent in AGENTS {
         assert!(said.contains(agent.word), "{said}");
@@ -202,4 +205,63 @@ fn a_project_that_replaces_the_hooks_is_found() {
     assert!(said.contains("replaces your own hooks of OpenHands in this folder"), "{said}");
     home.does(&["install", "--agent", "openhands", "--project"]);
     assert!(!home.run(&["doctor"]).stdout.contains("replaces your own"));
+}
+
+/// A folder that was there stays, also an empty one; one that was made for the hook goes.
+#[test]
+fn folders_are_as_they_were() {
+    for agent in AGENTS {
+        let home = Home::new();
+        let file = home.path(agent.settings.folder).join(agent.settings.files[0]);
+        let above = file.ancestors().skip(1);
+        let folders: Vec<_> = above.take_while(|it| *it != home.folder.path()).collect();
+        for folder in folders.iter().rev() {
+            let before = home.files();
+            home.does(&["install", "--agent", agent.word]);
+            home.does(&["uninstall", "--agent", agent.word]);
+            assert_eq!(home.files(), before, "{} before {}", agent.word, folder.display());
+            fs::create_dir_all(folder).unwrap();
+        }
+        let before = home.files();
+        home.does(&["install", "--agent", agent.word]);
+        home.does(&["uninstall", "--agent", agent.word]);
+        assert_eq!(home.files(), before, "{}", agent.word);
+    }
+}
+
+/// Without a name, it says what it will do before it does it.
+#[test]
+fn the_changes_for_several_agents_are_shown_first() {
+    let home = Home::new();
+    home.program("gemini", "#!/bin/sh\n");
+    let said = home.does(&["install"]);
+    let (plan, done) = said.split_once("\n\n").expect("a plan comes first");
+    assert!(plan.starts_with("This puts callgate's hook into the settings of your agents:"));
+    let file = home.path(".gemini/settings.json");
+    assert!(plan.contains(&format!("Gemini CLI     {}", file.display())), "{plan}");
+    assert!(done.contains(&format!("Gemini CLI: changed {}", file.display())), "{done}");
+    // Nothing is left to do, so nothing is announced.
+    assert!(!home.does(&["install"]).contains("This puts"));
+    home.does(&["uninstall"]);
+    assert!(!home.does(&["install", "--agent", "gemini"]).contains("This puts"));
+}
+
+#[test]
+fn somebody_at_a_terminal_is_asked_once() {
+    for (answer, is_done) in [("n\r", false), ("\r", true)] {
+        let home = Home::new();
+        home.program("gemini", "#!/bin/sh\n");
+        let mut terminal = Terminal::spawn(&home.command(&["install"]));
+        terminal.wait_for("Go on? [Y/n]");
+        assert!(!home.path(".gemini").exists());
+        terminal.press(answer);
+        terminal.wait_for(if is_done { "To remove the hooks" } else { "Nothing was changed" });
+        assert!(terminal.end().success());
+        assert_eq!(home.path(".gemini/settings.json").exists(), is_done);
+        home.does(&["uninstall"]);
+        let terminal = Terminal::spawn(&home.command(&["install", "--yes"]));
+        terminal.wait_for("To remove the hooks");
+        assert!(!terminal.written().contains("Go on?"));
+        assert!(terminal.end().success());
+    }
 }

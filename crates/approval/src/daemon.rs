@@ -18,15 +18,16 @@ mod room;
 mod rulings;
 mod viewers;
 
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use callgate_link::file::FileLock;
 use callgate_link::socket::SocketError;
-use callgate_store::{EntryDraft, Store, StoreError, now_ms};
+use callgate_store::{EntryDraft, EntryFilter, Store, StoreError, now_ms};
 use callgate_wire::desk::HiddenText;
 use callgate_wire::ledger::{DeskStarted, LedgerEvent};
 use rustix::process::{Resource, getrlimit, setrlimit};
@@ -35,7 +36,9 @@ use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::asker::fresh_id;
 use crate::channel::{ChannelOrder, News, Person, PersonPlace, ReplyTo};
-use crate::desk::{Authority, Desk, DeskInput, DeskSettings, Now, PAGE_CODE_LIFETIME};
+use crate::desk::{
+    Authority, Desk, DeskInput, DeskSettings, LONGEST_CALL, Now, PAGE_CODE_LIFETIME, absence_mark,
+};
 use crate::rule_desk::RuleDesk;
 use crate::settings_desk::SettingsDesk;
 use crate::telegram::{self, TelegramReport};
@@ -306,7 +309,21 @@ fn restored(
     let over = store.recently_closed(RECENT)?;
     let mut desk = Desk::new(settings, authority, crate::telegram::cuts);
     desk.restore(now, &open, &over, &store.kept_under("")?, &store.links()?.standing);
+    if was_active_lately(store, now.wall_ms)? {
+        desk.doubt_runs();
+    }
     Ok(desk)
+}
+
+/// Returns true if calls may run that another desk, or a hook without one, has let run.
+fn was_active_lately(store: &Store, now_ms: i64) -> Result<bool, StoreError> {
+    let last = store.latest(&EntryFilter::default(), u64::MAX, 1)?;
+    let last_ms = last.first().map(|entry| entry.at_ms);
+    let marked = fs::metadata(absence_mark(store.path())).and_then(|mark| mark.modified());
+    let since_epoch = marked.ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok());
+    let absent_ms = since_epoch.and_then(|at| i64::try_from(at.as_millis()).ok());
+    let longest_ms = i64::try_from(LONGEST_CALL.as_millis()).unwrap_or(i64::MAX);
+    Ok(last_ms.max(absent_ms).is_some_and(|at_ms| now_ms - at_ms < longest_ms))
 }
 
 /// Records the start in the ledger. Returns the number of that entry.

@@ -40,6 +40,7 @@ mod settled;
 #[cfg(test)]
 mod tests;
 mod twins;
+mod unchecked_runs;
 mod waits;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -59,6 +60,8 @@ pub use pairing_codes::{CODE_LIFETIME, PAGE_CODE_LIFETIME};
 pub use question::{Ruling, Unattended};
 pub(crate) use record::input_key;
 pub(crate) use recorded_question::RecordedQuestion;
+pub use unchecked_runs::mark_absence;
+pub(crate) use unchecked_runs::{LONGEST_CALL, absence_mark};
 
 use calls::CallMemory;
 use care::{PressCare, full_key};
@@ -71,6 +74,7 @@ use question::PendingQuestion;
 use quiet::QuietLines;
 use replies::ExpectedReplies;
 use twins::TwinCalls;
+use unchecked_runs::SeenChecks;
 use waits::LateSessions;
 
 /// The most questions that may be open at once; further ones are answered `timeout`.
@@ -159,6 +163,8 @@ pub(crate) struct Desk {
     calls: CallMemory,
     /// The second hooks of calls.
     twins: TwinCalls,
+    /// The checks that came, by which runs without one are recognized.
+    seen_checks: SeenChecks,
     /// Limits the lines that the terminal shows about calls that ran without a question.
     quiet: QuietLines,
     viewers: usize,
@@ -201,6 +207,7 @@ impl Desk {
             lately: LateSessions::default(),
             calls: CallMemory::default(),
             twins: TwinCalls::default(),
+            seen_checks: SeenChecks::default(),
             quiet: QuietLines::default(),
             viewers: 0,
             viewers_back_by: None,
@@ -217,6 +224,7 @@ impl Desk {
         match input {
             DeskInput::From { asker, lineage } => drop(self.lineages.insert(asker, lineage)),
             DeskInput::Asked { asker, request, ruling, is_replay } => {
+                self.see_check(now.mono, &request);
                 if self.has_other_gate(asker, &request, &ruling) {
                     // Its host asks, so nobody decides here.
                     let response = ApprovalResponse::new(request.request_id, Decision::None);
@@ -229,6 +237,7 @@ impl Desk {
                 self.forget_lineage(asker);
             }
             DeskInput::Unruled { asker, request, why } => {
+                self.see_check(now.mono, &request);
                 self.unruled(&mut step, asker, request, why);
                 self.forget_lineage(asker);
             }

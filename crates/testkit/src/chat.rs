@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex};
 use serde_json::{Value, json};
 
 use crate::http::{Incoming, Outgoing, Server, Service};
-use check::{check_call, check_content, check_name};
+use check::{check_call, check_content, check_name, content_text, list, text};
 
 /// The key that clients have to show.
 pub const API_KEY: &str = "callgate-test-key";
@@ -36,10 +36,23 @@ pub enum ChatReply {
     Text(String),
     /// A call of a tool by the name under which the agent offers it.
     Call(String, Value),
+    /// Several calls at once.
+    Calls(Vec<(String, Value)>),
     /// The data of these events, as they are, and nothing after them.
     Raw(Vec<String>),
     /// An error with this status and body.
     Refuse(u16, Value),
+}
+
+impl ChatReply {
+    /// Returns the calls, each with the tool's name and its arguments.
+    fn calls(&self) -> Vec<(&str, &Value)> {
+        match self {
+            Self::Call(name, arguments) => vec![(name, arguments)],
+            Self::Calls(calls) => calls.iter().map(|(name, input)| (&**name, input)).collect(),
+            Self::Text(_) | Self::Raw(_) | Self::Refuse(..) => Vec::new(),
+        }
+    }
 }
 
 /// A running fake. It stops when it is dropped.
@@ -65,6 +78,8 @@ struct ChatScript {
     bodies: Vec<Value>,
     /// The models that are listed to everybody.
     models: Vec<String>,
+    /// A tool that is offered alone beside the conversation.
+    side_tool: Option<&'static str>,
 }
 
 /// What a request says.
@@ -105,6 +120,13 @@ impl Chat {
         self
     }
 
+    /// Takes requests that offer this tool alone for ones beside the conversation.
+    #[must_use]
+    pub fn side_tool(self, name: Option<&'static str>) -> Self {
+        self.state.inner.lock().unwrap().side_tool = name;
+        self
+    }
+
     /// Returns the port at which it listens.
     pub fn port(&self) -> u16 {
         self.server.address().port()
@@ -140,7 +162,10 @@ impl Service for ChatState {
         let asked = self.dialect.read(&request, inner.models.is_empty());
         let usage = asked.as_ref().is_ok_and(|asked| asked.usage);
         let reply = asked.and_then(|asked| inner.next(asked));
-        if let Err((_, why)) = &reply {
+        // Clients that look for what else a service has are told that there is nothing.
+        if let Err((_, why)) = &reply
+            && request.method != "GET"
+        {
             inner.refusals.push(why.clone());
         }
         let number = inner.played;
@@ -169,19 +194,21 @@ type ChatRefusal = (u16, String);
 
 impl ChatScript {
     fn next(&mut self, asked: ChatRequest) -> Result<ChatReply, ChatRefusal> {
-        if asked.tools.is_empty() {
+        if asked.tools.iter().all(|tool| Some(&**tool) == self.side_tool) {
             return Ok(ChatReply::Text("A side note".to_owned()));
         }
         let number = self.played;
         let missing = || (400, format!("the script has {number} turns and no more"));
         let reply = self.script.get(number).cloned().ok_or_else(missing)?;
-        if let ChatReply::Call(name, _) = &reply
-            && !asked.tools.contains(name)
-        {
+        let is_missing = |(name, _): &(&str, &Value)| !asked.tools.iter().any(|it| it == name);
+        if let Some((name, _)) = reply.calls().into_iter().find(is_missing) {
             return Err((400, format!("{name} is not offered: {:?}", asked.tools)));
         }
         self.played += 1;
-        self.results = asked.results;
+        // A request beside the conversation may have none of them.
+        if asked.results.len() >= self.results.len() {
+            self.results = asked.results;
+        }
         self.bodies.push(asked.body);
         Ok(reply)
     }
@@ -224,18 +251,6 @@ impl Dialect {
     }
 }
 
-fn list<'a>(value: &'a Value, name: &str) -> Result<&'a [Value], String> {
-    match &value[name] {
-        Value::Array(items) => Ok(items),
-        Value::Null => Ok(&[]),
-        other => Err(format!("'{name}' is no list: {other}")),
-    }
-}
-
-fn text(value: &Value) -> Result<String, String> {
-    value.as_str().map(str::to_owned).ok_or_else(|| format!("this is no text: {value}"))
-}
-
 fn read_chat(body: &Value) -> Result<ChatRequest, String> {
     text(&body["model"])?;
     if body["stream"] != json!(true) {
@@ -261,7 +276,7 @@ fn read_chat(body: &Value) -> Result<ChatRequest, String> {
                 let id = &message["tool_call_id"];
                 let place = open.iter().position(|it| *it == id);
                 open.remove(place.ok_or_else(|| format!("no call has the id {id}"))?);
-                asked.results.push(text(&message["content"])?);
+                asked.results.push(content_text(&message["content"])?);
             }
             Some("system" | "developer" | "user" | "assistant") => {
                 if let Some(id) = open.first() {
@@ -310,11 +325,18 @@ fn read_gemini(body: &Value) -> Result<ChatRequest, String> {
 fn chat_events(reply: &ChatReply, number: usize, usage: bool) -> Vec<String> {
     let (delta, reason) = match reply {
         ChatReply::Text(text) => (json!({ "role": "assistant", "content": text }), "stop"),
-        ChatReply::Call(name, arguments) => {
-            let function = json!({ "name": name, "arguments": arguments.to_string() });
-            let id = format!("call_{number}");
-            let call = json!({ "index": 0, "id": id, "type": "function", "function": function });
-            (json!({ "role": "assistant", "tool_calls": [call] }), "tool_calls")
+        ChatReply::Call(..) | ChatReply::Calls(_) => {
+            let call = |(index, (name, arguments)): (usize, (&str, &Value))| {
+                let function = json!({ "name": name, "arguments": arguments.to_string() });
+                let id = if index == 0 {
+                    format!("call_{number}")
+                } else {
+                    format!("call_{number}_{index}")
+                };
+                json!({ "index": index, "id": id, "type": "function", "function": function })
+            };
+            let calls: Vec<Value> = reply.calls().into_iter().enumerate().map(call).collect();
+            (json!({ "role": "assistant", "tool_calls": calls }), "tool_calls")
         }
         ChatReply::Raw(events) => return events.clone(),
         ChatReply::Refuse(..) => return Vec::new(),
@@ -341,16 +363,18 @@ fn chat_events(reply: &ChatReply, number: usize, usage: bool) -> Vec<String> {
 }
 
 fn gemini_event(reply: &ChatReply) -> String {
-    let part = match reply {
-        ChatReply::Text(text) => json!({ "text": text }),
-        ChatReply::Call(name, arguments) => {
-            json!({ "functionCall": { "name": name, "args": arguments } })
+    let parts = match reply {
+        ChatReply::Text(text) => vec![json!({ "text": text })],
+        ChatReply::Call(..) | ChatReply::Calls(_) => {
+            let call =
+                |(name, arguments)| json!({ "functionCall": { "name": name, "args": arguments } });
+            reply.calls().into_iter().map(call).collect()
         }
         ChatReply::Raw(events) => return events.concat(),
         ChatReply::Refuse(..) => return String::new(),
     };
     let candidate = json!({
-        "content": { "role": "model", "parts": [part] }, "finishReason": "STOP", "index": 0,
+        "content": { "role": "model", "parts": parts }, "finishReason": "STOP", "index": 0,
     });
     let usage = json!({ "promptTokenCount": 10, "candidatesTokenCount": 5, "totalTokenCount": 15 });
     json!({ "candidates": [candidate], "usageMetadata": usage }).to_string()

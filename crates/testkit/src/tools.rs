@@ -142,17 +142,37 @@ pub fn conformance_module(path: &str) -> Option<String> {
 /// Returns the Gemini CLI, as a command that lacks its arguments only. It is large, so only the
 /// full run demands it.
 pub fn gemini() -> Option<Command> {
-    let package = "gemini/node_modules/@google/gemini-cli/bundle/gemini.js";
-    let (node, script) = (node22()?, present_in_full("the Gemini CLI", under(package))?);
-    let mut command = Command::new(node);
-    command.arg(script);
-    Some(command)
+    large_script("gemini", "node_modules/@google/gemini-cli/bundle/gemini.js")
 }
 
 /// Returns the program opencode. It is large, so only the full run demands it.
 pub fn opencode() -> Option<PathBuf> {
     let file = "opencode/node_modules/opencode-linux-x64/bin/opencode";
     present_in_full("opencode", under(file))
+}
+
+/// Returns the folder in which a peer is installed.
+#[must_use]
+pub fn peer_folder(peer: &str) -> PathBuf {
+    under(peer)
+}
+
+/// Returns an agent's program, by its path below the packages of its peer. Only the full run demands
+/// it.
+#[must_use]
+pub fn large_program(peer: &str, path: &str) -> Option<Command> {
+    let program = under(peer).join("node_modules").join(path);
+    present_in_full(peer, program).map(Command::new)
+}
+
+/// Returns an agent that is a script, by its path below the folder of its peer, with the Node to run
+/// it. Only the full run demands it.
+#[must_use]
+pub fn large_script(peer: &str, path: &str) -> Option<Command> {
+    let (node, script) = (node22()?, present_in_full(peer, under(peer).join(path))?);
+    let mut command = Command::new(node);
+    command.arg(script);
+    Some(command)
 }
 
 /// Returns a Python interpreter that has `fastmcp`.

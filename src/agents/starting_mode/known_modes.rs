@@ -25,9 +25,16 @@ const fn fixed(agent: &'static str, default: &'static str) -> ModeSetting {
     ModeSetting { agent, file: "", keys: &[], default, asking: &[] }
 }
 
+const fn asking(agent: &'static str, default: &'static str) -> ModeSetting {
+    ModeSetting { agent, file: "", keys: &[], default, asking: ASKING }
+}
+
+/// The modes that are fixed and in which the agent asks.
+const ASKING: &[&str] = &["default", "always-ask"];
+
 /// The settings. In the modes of pi and Cline, and in the default of opencode and Kilo, nobody is
 /// asked.
-const SETTINGS: [ModeSetting; 9] = [
+const SETTINGS: [ModeSetting; 13] = [
     ModeSetting {
         agent: "gemini",
         file: "settings.json",
@@ -67,6 +74,11 @@ const SETTINGS: [ModeSetting; 9] = [
     fixed("pi", "only"),
     fixed("opencode", "default"),
     fixed("kilo", "default"),
+    // Their command line alone changes it.
+    asking("copilot", "default"),
+    asking("grok", "default"),
+    asking("openhands", "always-ask"),
+    asking("amp", "default"),
 ];
 
 /// Returns the mode in which an agent other than Claude Code and Codex starts.

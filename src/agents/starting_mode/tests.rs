@@ -68,12 +68,16 @@ fn the_modes_of_other_agents_are_read_where_they_are_set() {
         ("goose", ".config/goose/config.yaml", "A: 1\nGOOSE_MODE: approve\n", "approve", true),
         ("goose", ".config/goose/config.yaml", "A: 1\n", "auto", false),
         ("pi", ".pi/x", "", "only", false),
+        ("copilot", ".copilot/x", "", "default", true),
+        ("grok", ".grok/x", "", "default", true),
+        ("openhands", ".openhands/x", "", "always-ask", true),
+        ("amp", ".config/amp/x", "", "default", true),
     ] {
         let found = of(word, file, text);
         assert_eq!((found.0.as_str(), found.1), (name, Some(asks)), "{word} {text}");
         assert_eq!(found.2.contains("asks nobody"), !asks, "{}", found.2);
     }
-    let (name, asks, text) = of("grok", ".grok/x", "");
-    assert_eq!((name.as_str(), asks), ("", None));
-    assert!(text.starts_with("the mode in which Grok starts is not known"), "{text}");
+    for agent in AGENTS {
+        assert!(of(agent.word, ".x", "").1.is_some(), "{agent:?}");
+    }
 }

@@ -81,6 +81,11 @@ impl CallDigest {
         Self::over(key, &["run", session, tool, sorted.as_deref().unwrap_or(input)])
     }
 
+    /// Returns the digest of a call by the agent's id of it.
+    pub(super) fn of_id(key: &[u8; 32], session: &str, id: &str) -> Self {
+        Self::over(key, &["id", session, id])
+    }
+
     fn over(key: &[u8; 32], parts: &[&str]) -> Self {
         // A key shorter than the hash's block is padded with zeros.
         let mut block = [0; 64];

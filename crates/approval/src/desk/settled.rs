@@ -57,7 +57,8 @@ impl Desk {
 
     /// Records the run of a tool about which nobody was asked here.
     fn ran_unasked(&mut self, step: &mut DeskStep, request: &ApprovalRequest) {
-        let ran = record::ran(request, Some(&record::brief_input(request)));
+        let mut ran = record::ran(request, Some(&record::brief_input(request)));
+        self.mark_unchecked(step, request, &mut ran);
         let (ok, summary) = (ran.ok, ran.summary.clone());
         step.note(None, &LedgerEvent::Ran(ran));
         if let Some(mode) = request.mode().filter(|mode| !asks_by_itself(Some(mode))) {

@@ -14,6 +14,7 @@ mod reaching;
 mod said;
 mod settling;
 mod twins;
+mod unchecked;
 
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -46,3 +46,25 @@ pub(super) fn check_call(call: &Value) -> Result<(), String> {
     }
     Err(format!("the arguments of a call are no JSON in a string: {call}"))
 }
+
+/// Returns a member that is a list; an absent one is empty.
+pub(super) fn list<'a>(value: &'a Value, name: &str) -> Result<&'a [Value], String> {
+    match &value[name] {
+        Value::Array(items) => Ok(items),
+        Value::Null => Ok(&[]),
+        other => Err(format!("'{name}' is no list: {other}")),
+    }
+}
+
+/// Returns a value that is a text.
+pub(super) fn text(value: &Value) -> Result<String, String> {
+    value.as_str().map(str::to_owned).ok_or_else(|| format!("this is no text: {value}"))
+}
+
+/// Returns the text of a content: a text itself, or its parts.
+pub(super) fn content_text(content: &Value) -> Result<String, String> {
+    match content {
+        Value::Array(parts) => parts.iter().map(|part| text(&part["text"])).collect(),
+        content => text(content),
+    }
+}

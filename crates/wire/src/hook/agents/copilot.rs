@@ -56,7 +56,8 @@ pub static COPILOT: AgentProfile = AgentProfile {
         exit: CallFate::Denied,
         exit_two: CallFate::Denied,
         timeout: CallFate::GoesOn,
-        garbage: CallFate::GoesOn,
+        // It goes on to its other event, where the same is a no.
+        garbage: CallFate::Denied,
         missing: CallFate::Denied,
     },
     settings: AgentSettingsPlace {

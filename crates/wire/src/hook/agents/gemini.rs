@@ -2,8 +2,8 @@
 
 use super::super::form::{HookAnswer, HookReply, json, line, object, word};
 use super::{
-    ANSWER_LIMIT, AgentEvent, AgentProfile, AgentSettingsPlace, AnswerAbilities, EditAbility,
-    HookFailures, InputForm, JsonHooks, LimitUnit, SettingsFormat, as_it_is, told,
+    ANSWER_LIMIT, AgentEvent, AgentProfile, AgentSettingsPlace, AnswerAbilities, CallFate,
+    EditAbility, HookFailures, InputForm, JsonHooks, LimitUnit, SettingsFormat, as_it_is, told,
 };
 use crate::hook::AgentHookEvent;
 
@@ -32,11 +32,13 @@ pub static GEMINI: AgentProfile = AgentProfile {
             limit: Some(ANSWER_LIMIT),
         },
         told("AfterTool", AgentHookEvent::PostToolUse),
-        told("AfterAgent", AgentHookEvent::Stop),
+        // It is not installed: if the program were missing, the turn would begin anew each time.
+        AgentEvent { limit: None, ..told("AfterAgent", AgentHookEvent::Stop) },
         told("SessionEnd", AgentHookEvent::SessionEnd),
         told("Notification", AgentHookEvent::Notification),
     ],
-    failures: HookFailures::OPEN,
+    // The shell's exit code for a missing program blocks, like every code from 2 on.
+    failures: HookFailures { missing: CallFate::Denied, ..HookFailures::OPEN },
     settings: AgentSettingsPlace {
         folder: ".gemini",
         variable: None,

@@ -1,0 +1,177 @@
+//! Calls that ran without a verdict: the agent reports a run about which its hook has never asked.
+//!
+//! Most agents run a tool if the hook before it was killed, was late or printed half an answer. If
+//! the agent starts a hook after the tool, too, at least that can be recorded. Every check that
+//! comes here is remembered until many others have followed. Whatever may have been checked
+//! elsewhere is not reported: by the desk before a restart, or by a hook while no desk ran.
+
+use std::collections::{HashSet, VecDeque};
+use std::fs::{self, DirBuilder};
+use std::io;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use callgate_wire::approval::{ApprovalRequest, RequestKind};
+use callgate_wire::hook::AgentProfile;
+use callgate_wire::ledger::AgentCall;
+use callgate_wire::tool_act::ToolKind;
+
+use super::checked::tool_use_id;
+use super::digest::CallDigest;
+use super::{Desk, DeskStep};
+
+/// How long a call may run that nobody here has checked, because another one has.
+pub(crate) const LONGEST_CALL: Duration = Duration::from_hours(1);
+/// The most checks that are remembered.
+const MOST: usize = 16_384;
+/// How long a session is not mentioned again after a notice. The ledger has every run.
+const PAUSE: Duration = Duration::from_mins(10);
+/// The most sessions and tools of agents that are remembered.
+const MOST_NAMES: usize = 1_024;
+/// Who decided about such a call, in the ledger.
+const NOBODY: &str = "nobody: its hook did not ask";
+
+/// Returns the file beside the ledger that a hook writes when it lets a call run without a desk.
+#[must_use]
+pub(crate) fn absence_mark(database: &Path) -> PathBuf {
+    database.with_file_name("last-absence")
+}
+
+/// Notes that a hook lets a call run without a desk, so that the next desk does not miss its check.
+pub fn mark_absence(database: &Path) -> io::Result<()> {
+    if let Some(folder) = database.parent() {
+        DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    }
+    // Writing the same anew renews the time, which is all that counts.
+    fs::write(absence_mark(database), "\n")
+}
+
+/// The checks that came, by which runs without one are recognized.
+#[derive(Debug, Default)]
+pub(super) struct SeenChecks {
+    digests: HashSet<CallDigest>,
+    /// When each check came, with its digests.
+    order: VecDeque<(Duration, [CallDigest; 2])>,
+    /// The tools whose runs were reported after a check, each with its agent.
+    reported: HashSet<(String, String)>,
+    /// Until when a run may have been checked elsewhere, or its check is forgotten.
+    unsure_until: Duration,
+    /// The sessions that were mentioned, and until when they are not mentioned again.
+    mentioned: Vec<(Duration, String)>,
+}
+
+impl SeenChecks {
+    fn add(&mut self, now: Duration, digests: [CallDigest; 2]) {
+        if self.order.len() == MOST
+            && let Some((at, oldest)) = self.order.pop_front()
+        {
+            for digest in oldest {
+                self.digests.remove(&digest);
+            }
+            if at + LONGEST_CALL > now {
+                self.unsure_until = now + LONGEST_CALL;
+            }
+        }
+        self.digests.extend(digests);
+        self.order.push_back((now, digests));
+    }
+
+    /// Returns true if a session may be mentioned now.
+    fn mentions(&mut self, now: Duration, session: &str) -> bool {
+        self.mentioned.retain(|(until, _)| *until > now);
+        let is_new = !self.mentioned.iter().any(|(_, known)| known == session);
+        if is_new {
+            self.mentioned.truncate(MOST_NAMES - 1);
+            self.mentioned.insert(0, (now + PAUSE, session.to_owned()));
+        }
+        is_new
+    }
+}
+
+impl Desk {
+    /// Does not take runs of the next hour for unchecked: calls that run now may have been checked
+    /// before this desk started.
+    pub(crate) fn doubt_runs(&mut self) {
+        self.seen_checks.unsure_until = LONGEST_CALL;
+    }
+
+    /// Remembers that a hook has asked about a call.
+    pub(super) fn see_check(&mut self, now: Duration, request: &ApprovalRequest) {
+        if request.kind == RequestKind::Check && can_run_unchecked(request) {
+            self.seen_checks.add(now, self.check_digests(request));
+        }
+    }
+
+    /// Marks a run about which no hook has asked, and tells everybody.
+    pub(super) fn mark_unchecked(
+        &mut self,
+        step: &mut DeskStep,
+        request: &ApprovalRequest,
+        ran: &mut AgentCall,
+    ) {
+        let agent = request.agent.clone().unwrap_or_default();
+        let name = (agent, request.tool_name.clone());
+        let [this, any] = self.check_digests(request);
+        let digests = &self.seen_checks.digests;
+        // Some agents name a call in one of the two events only.
+        let is_named = tool_use_id(request).is_some();
+        let unnamed = self.digest_without_id(request);
+        let is_seen = digests.contains(&this)
+            || digests.contains(&unnamed)
+            || !is_named && digests.contains(&any);
+        if is_seen {
+            if self.seen_checks.reported.len() < MOST_NAMES {
+                self.seen_checks.reported.insert(name);
+            }
+            return;
+        }
+        // Without an id, two events about one call may differ in what they say about it; and some
+        // tools are not checked at all. So it takes a known tool, or one that was checked before.
+        let is_sure =
+            (is_named && is_act(&request.tool_name)) || self.seen_checks.reported.contains(&name);
+        if !can_run_unchecked(request) || !is_sure || step.now.mono < self.seen_checks.unsure_until
+        {
+            return;
+        }
+        ran.by = Some(NOBODY.to_owned());
+        if self.seen_checks.mentions(step.now.mono, &request.session_id) {
+            let what = format!(
+                "ran a call without a verdict, because its hook did not ask: {}\n`callgate doctor` \
+                 says whether the hook works.",
+                ran.summary
+            );
+            self.say_of(step, request, &what);
+        }
+    }
+
+    /// Returns the digests of a check: one by its id, if it has one, and one by what is called.
+    fn check_digests(&self, request: &ApprovalRequest) -> [CallDigest; 2] {
+        let this = match tool_use_id(request) {
+            Some(id) => CallDigest::of_id(&self.settings.key, &request.session_id, &id),
+            None => self.digest_without_id(request),
+        };
+        let ApprovalRequest { session_id, tool_name, tool_input, .. } = request;
+        let any = CallDigest::of_run(&self.settings.key, session_id, tool_name, tool_input.get());
+        [this, any]
+    }
+
+    /// Returns the digest of a check that has no id.
+    fn digest_without_id(&self, request: &ApprovalRequest) -> CallDigest {
+        let ApprovalRequest { session_id, tool_name, tool_input, .. } = request;
+        let run = CallDigest::of_run(&self.settings.key, session_id, tool_name, tool_input.get());
+        CallDigest::of_id(&self.settings.key, "", &run.to_string())
+    }
+}
+
+/// Returns true if the agent may run a call without its hook.
+fn can_run_unchecked(request: &ApprovalRequest) -> bool {
+    let agent = request.agent.as_deref().and_then(AgentProfile::find);
+    agent.is_some_and(|agent| agent.failures.is_open())
+}
+
+/// Returns true for a tool that changes something, under any agent's name for it.
+fn is_act(tool: &str) -> bool {
+    use ToolKind::{Code, Edit, Notebook, Patch, Run, Write};
+    matches!(ToolKind::of("", tool), Run(_) | Code | Write | Edit | Notebook | Patch)
+}
