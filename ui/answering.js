@@ -41,7 +41,7 @@ export class Answering {
 
   /** Loads the whole card of a question. @param {Question} question */
   load(question) {
-    this.app.loadCard(question.row.question);
+    this.app.loader.loadCard(question.row.question);
   }
 
   /** Returns the open question after this one. @param {Question} _question @returns {Question | null} */

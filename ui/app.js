@@ -8,6 +8,7 @@ import { LazyView } from "./lazy_view.js";
 import { Notices } from "./notices.js";
 import { formatRoute, pairingCode, parseRoute } from "./router.js";
 import { frame } from "./frame.js";
+import { QuestionLoader } from "./question_loader.js";
 import { QuestionStore } from "./store.js";
 import { HttpTransport } from "./http_transport.js";
 import { RequestError, ask, errorText } from "./transport.js";
@@ -35,8 +36,6 @@ import { PairView } from "./views/pair.js";
  */
 
 const KEY = "callgate.key";
-/** So many new questions at once are loaded as a list instead of one by one. */
-const MANY = 5;
 
 export class App {
   /** @type {Route} */
@@ -48,8 +47,6 @@ export class App {
   now = Date.now();
   /** How often the page has come into view. */
   appearances = 0;
-  /** Whether the open questions have been loaded once. */
-  isLoaded = false;
   /** @type {{title: string, render: () => unknown} | null} */
   dialog = null;
   /** @type {{id: number, text: string}[]} */
@@ -58,10 +55,6 @@ export class App {
   #toastId = 0;
   /** @type {Set<string>} */
   #unfolded = new Set();
-  /** @type {Set<string>} */
-  #loading = new Set();
-  #isListLoading = false;
-  #isListStale = false;
   #replayed = 0;
   /** @type {{close: () => void, retry: () => void} | null} */
   #watch = null;
@@ -77,6 +70,7 @@ export class App {
     /** @type {import("./transport.js").Transport} */
     this.transport = this.desktop?.transport(key, lost) ?? new HttpTransport(key, lost);
     this.notices = new Notices(this);
+    this.loader = new QuestionLoader(this);
     this.chat = new ChatSession(this);
     this.questions = new ChatQuestions(this);
     this.pair = new PairView(this);
@@ -140,7 +134,7 @@ export class App {
     this.#watch = this.transport.watch({
       watching: (head) => {
         this.#replayed = head;
-        this.loadInbox();
+        this.loader.loadInbox();
       },
       entry: (entry) => this.#entry(entry),
       connection: (connection, wait) => {
@@ -172,7 +166,7 @@ export class App {
     this.#watch?.close();
     this.#watch = null;
     this.store = new QuestionStore();
-    this.isLoaded = false;
+    this.loader.isLoaded = false;
     this.closeDialog();
     this.pair.reset(text);
     this.update();
@@ -187,54 +181,21 @@ export class App {
     const isOld = entry.kind === "asked" && entry.seq <= this.#replayed;
     const added = isOld ? null : this.store.entryArrived(entry, this.now);
     if (added) this.#added(added);
-    if (entry.kind === "closed" && this.store.beyond) this.loadInbox();
+    if (entry.kind === "closed" && this.store.beyond) this.loader.loadInbox();
     if (entry.kind === "ran" && entry.body.by && entry.seq > this.#replayed) this.notices.unchecked(entry.body);
     this.view.entry?.(entry);
-    this.#changed();
+    this.changed();
   }
 
   /** @param {string} id */
   #added(id) {
     const question = this.store.questions.get(id);
     if (question) this.notices.arrived(question.row);
-    if (this.#loading.size >= MANY) this.loadInbox();
-    else this.loadCard(id);
+    this.loader.loadNew(id);
   }
 
-  async loadInbox() {
-    this.#isListStale = true;
-    if (this.#isListLoading) return;
-    this.#isListLoading = true;
-    await this.attempt(async () => {
-      while (this.#isListStale) {
-        this.#isListStale = false;
-        const { head, open, rows } = await ask(this.transport, "inbox", {});
-        this.store.inboxLoaded({ head, open, rows }, Date.now());
-        this.isLoaded = true;
-        this.#changed();
-      }
-    });
-    this.#isListLoading = false;
-  }
-
-  /** @param {string} id */
-  async loadCard(id) {
-    if (this.#loading.has(id)) return;
-    this.#loading.add(id);
-    try {
-      const answer = await ask(this.transport, "card", { question: id });
-      if (answer.kind === "card") this.store.cardLoaded(answer.card);
-      else this.store.over(id, answer.text, Date.now());
-      this.#changed();
-      this.#loading.delete(id);
-    } catch (error) {
-      this.#failed(error);
-      // Not at once again: the view asks for it at every drawing.
-      setTimeout(() => this.#loading.delete(id), 2_000);
-    }
-  }
-
-  #changed() {
+  /** Takes over what has changed in the store. */
+  changed() {
     this.notices.count(this.waiting());
     this.update();
   }
@@ -242,7 +203,7 @@ export class App {
   /** Takes over what the runtime of the chat asks. */
   questionsChanged() {
     for (const asked of this.questions.refresh()) this.notices.arrived(asked);
-    this.#changed();
+    this.changed();
   }
 
   /** How many questions wait for an answer, of the desk and of the runtime. */
@@ -269,7 +230,7 @@ export class App {
     } catch (error) {
       this.store.pressFailed(id, `The answer may not have arrived: ${errorText(error)}`);
     }
-    this.#changed();
+    this.changed();
   }
 
   // What views use
@@ -417,7 +378,11 @@ function takeCode() {
   return code;
 }
 
-const tauri = window.__TAURI__;
-// A browser does not load what only the shell needs.
-const shell = tauri && (await import("./desktop.js"));
-new App(shell ? (app) => new shell.Desktop(tauri, app) : null).start();
+async function main() {
+  const tauri = window.__TAURI__;
+  // A browser does not load what only the shell needs.
+  const shell = tauri && (await import("./desktop.js"));
+  new App(shell ? (app) => new shell.Desktop(tauri, app) : null).start();
+}
+
+main();

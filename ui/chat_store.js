@@ -1,5 +1,7 @@
 // What chat pages know of the runtime's session, put together from its events.
 
+import { applyEvent, newTurn } from "./turn_events.js";
+
 /** @typedef {{data: import("../docs/protocol/session.js").QuestionResponse["data"], request: string, conversation: string, at: number}} AgentQuestion */
 /** @typedef {import("../docs/protocol/session.js").AgentResponse} AgentResponse */
 /** @typedef {import("../docs/protocol/session.js").Conversation} Conversation */
@@ -151,7 +153,7 @@ export class ChatStore {
     if (reply.type === "question_resolved") this.asked.delete(reply.data.question);
     if (turn) {
       turn.heardAt = Date.now();
-      apply(turn, reply);
+      applyEvent(turn, reply);
     }
     if (reply.type === "usage") this.#count(turn?.conversation, reply.data);
     if (!["done", "error", "status"].includes(reply.type)) return;
@@ -313,13 +315,6 @@ function counted(meter, usage, cost) {
   return { ...meter, input, output, cost: cost === null ? meter.cost : (meter.cost ?? 0) + cost };
 }
 
-/** @param {string} id @param {string} conversation @returns {Turn} */
-function newTurn(id, conversation) {
-  const state = { isOver: false, hasGap: false, endedAt: 0, overAt: 0, heardAt: 0, error: "", stopReason: "", working: "", replaces: false };
-  const isUnfinished = false;
-  return { id, isUnfinished, conversation, text: "", files: [], parts: [], changes: [], ...state };
-}
-
 /** @param {{conversation: string, turns: Turn[]}} load @param {any} reply */
 function loadedTurn(load, reply) {
   if (reply.type === "user_message") {
@@ -343,69 +338,7 @@ function finished(load, isUnfinished) {
   return load;
 }
 
-/** @param {Turn} turn @param {any} reply */
-function apply(turn, reply) {
-  const { type, data } = reply;
-  turn.working = "";
-  if (type === "token") append(turn, "text", reply.token);
-  else if (type === "thinking") append(turn, "thinking", reply.thinking);
-  else if (type === "notice") noticed(turn, data);
-  else if (type === "turn_changes") turn.changes.push(data);
-  else if (type === "user_message") turn.parts.push({ type: "user", text: data.message });
-  else if (type === "tool_input") tool(turn, data).draft += data.text;
-  else if (type === "tool_use") tool(turn, data).card = data.card ?? plainCard(data);
-  else if (type === "tool_progress") tool(turn, data).output += data.text;
-  else if (type === "tool_result")
-    Object.assign(tool(turn, data), { result: data.result, isError: data.isError === true, isOver: true });
-}
-
-/**
- * Shows a notice. One that the runtime repeats takes the place of the one before it.
- * @param {Turn} turn @param {{kind: string, text: string}} notice
- */
-function noticed(turn, { kind, text }) {
-  if (kind === "working") {
-    turn.working = text;
-    return;
-  }
-  if (kind === "retry") turn.parts = turn.parts.filter((part) => part.type !== "notice" || part.kind !== kind);
-  turn.parts.push({ type: "notice", kind, text });
-}
-
 /** @param {any} reply @param {string} conversation @returns {AgentQuestion} */
 function agentQuestion({ id, data, timestamp }, conversation) {
   return { data, request: id, conversation, at: timestamp };
-}
-
-/** The card of a call of a runtime that sends none. @param {any} data @returns {CallCard} */
-function plainCard({ toolName, input }) {
-  const body = /** @type {const} */ ({ type: "other", input: JSON.stringify(input, null, 2) });
-  return { deed: `Use ${toolName}`, did: `Used ${toolName}`, subject: "", body };
-}
-
-/** @param {Turn} turn @param {"text" | "thinking"} type @param {string} text */
-function append(turn, type, text) {
-  const last = turn.parts.at(-1);
-  if (last?.type === type) last.text += text;
-  else turn.parts.push({ type, text });
-}
-
-/** @param {Turn} turn @param {{toolId: string, toolName?: string}} data @returns {ToolPart} */
-function tool(turn, { toolId, toolName }) {
-  const known = turn.parts.find((part) => part.type === "tool" && part.id === toolId);
-  if (known) return /** @type {ToolPart} */ (known);
-  /** @type {ToolPart} */
-  const part = {
-    type: "tool",
-    id: toolId,
-    name: toolName ?? "",
-    card: null,
-    draft: "",
-    output: "",
-    result: null,
-    isError: false,
-    isOver: false,
-  };
-  turn.parts.push(part);
-  return part;
 }

@@ -66,8 +66,8 @@ export class Desktop {
 
   /** Whether the view cannot be shown, because it needs a desk and none is there. */
   get lacksDesk() {
-    const { isPaired, isLoaded, connection } = this.#app;
-    return this.needsDesk && (!isPaired || (connection === "offline" && !isLoaded));
+    const { isPaired, loader, connection } = this.#app;
+    return this.needsDesk && (!isPaired || (connection === "offline" && !loader.isLoaded));
   }
 
   /** @param {import("./types/tauri.js").ShellEvent} event */

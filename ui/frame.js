@@ -40,7 +40,7 @@ export function frame(app) {
       </nav>
       <main class="main">
         ${app.desktop?.banner() ?? nothing}
-        ${app.desktop && !(app.desktop.needsDesk && app.isLoaded) ? nothing : banner(app)}
+        ${app.desktop && !(app.desktop.needsDesk && app.loader.isLoaded) ? nothing : banner(app)}
         <div class="view" data-view=${view}>${app.lacksDesk ? app.desktop?.renderNoDesk() : app.view.render()}</div>
       </main>
     </div>

@@ -98,18 +98,33 @@ export function ago(at, now) {
   return `${duration(ms < MINUTE ? Math.floor(ms / 1_000) * 1_000 : ms)} ago`;
 }
 
+// To make a formatter takes many times as long as to use it.
+const TIME = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" });
+const DAY_OF_YEAR = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short" });
+const DATE = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", year: "numeric" });
+const FULL_TIME = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
+
+/** @param {number} at @returns {string} the day of a year */
+export function dayOf(at) {
+  return DAY_OF_YEAR.format(at);
+}
+
+/** @param {number} at @returns {string} the time of a day */
+export function timeOf(at) {
+  return TIME.format(at);
+}
+
 /** @param {number} at @param {number} now @returns {string} a time of day, with the day if it is another */
 export function clock(at, now) {
-  const date = new Date(at);
-  const time = date.toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit" });
-  if (date.toDateString() === new Date(now).toDateString()) return time;
-  const year = date.getFullYear() === new Date(now).getFullYear() ? undefined : "numeric";
-  return `${date.toLocaleDateString(undefined, { day: "numeric", month: "short", year })}, ${time}`;
+  const [date, today] = [new Date(at), new Date(now)];
+  const isThisYear = date.getFullYear() === today.getFullYear();
+  if (isThisYear && date.getMonth() === today.getMonth() && date.getDate() === today.getDate()) return timeOf(at);
+  return `${isThisYear ? dayOf(at) : DATE.format(at)}, ${timeOf(at)}`;
 }
 
 /** @param {number} at */
 export function fullTime(at) {
-  return new Date(at).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "medium" });
+  return FULL_TIME.format(at);
 }
 
 /** @param {number} count @param {string} one @param {string} [many] */

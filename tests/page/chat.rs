@@ -388,22 +388,40 @@ fn steer(browser: &Browser, words: &str) {
     browser.wait_for_text(".chat-inner", words);
 }
 
-/// Allows a command that fails, and looks at its card.
+/// Commands that fail, each with its time limit in seconds and with what its card says.
+const FAILING: [(&str, f64, &str); 3] = [
+    ("echo oops; exit 3", 30.0, "exit code 3"),
+    ("echo oops; kill -KILL $$", 30.0, "SIGKILL"),
+    ("echo oops; exec sleep 60", 0.2, "time limit"),
+];
+
+/// The turns of a model that runs them.
+fn failing_turns() -> impl Iterator<Item = Turn> {
+    FAILING.into_iter().flat_map(|(script, seconds, how)| {
+        let input = json!({"command": "sh", "args": ["-c", script], "timeoutSeconds": seconds});
+        [Turn::tool_use("run_shell_command", input), Turn::text(format!("It has failed: {how}."))]
+    })
+}
+
+/// Allows commands that fail, and looks at their cards.
 fn a_command_that_failed_is_no_success(browser: &Browser) {
-    say(browser, "Run it");
-    browser.wait_for_text(".chat-question .card", "exit 3");
-    browser.wait_for(
-        "presses count",
-        "return document.querySelector('.chat-question [data-press=allow][aria-disabled=false]')",
-    );
-    browser.click(".chat-question [data-press=allow]");
-    wait_for_answer(browser, "It has failed.");
-    let card = "[data-tool=run_shell_command]";
-    assert_eq!(browser.text(&format!("{card} summary .failed")), "exit code 3");
-    assert_eq!(browser.count(&format!("{card} .is-good")), 0);
-    browser.click(&format!("{card} summary"));
-    browser.wait_for_text(&format!("{card} .terminal"), "oops");
-    browser.wait_for_text(&format!("{card} .terminal .exit"), "exit code 3");
+    for (script, _, how) in FAILING {
+        say(browser, "Run it");
+        browser.wait_for_text(".chat-question .card", script);
+        browser.wait_for(
+            "presses count",
+            "return document.querySelector('.chat-question [data-press=allow][aria-disabled=false]')",
+        );
+        browser.click(".chat-question [data-press=allow]");
+        wait_for_answer(browser, &format!("It has failed: {how}."));
+        let card = "[data-turn]:last-of-type [data-tool=run_shell_command]";
+        assert_eq!(browser.text(&format!("{card} summary .failed")), how);
+        assert_eq!(browser.count(&format!("{card} .is-good")), 0, "{how}");
+        assert_eq!(browser.count(&format!("{card} .is-bad")), 1, "{how}");
+        browser.click(&format!("{card} summary"));
+        browser.wait_for_text(&format!("{card} .terminal"), "oops");
+        browser.wait_for_text(&format!("{card} .terminal .exit"), how);
+    }
 }
 
 fn choose_mode(browser: &Browser, mode: &str) {
@@ -420,18 +438,13 @@ fn a_turn_shows_its_plan_and_context_and_is_steered_and_obeys_the_mode() {
     let items =
         json!([{"text": "Write it", "status": "active"}, {"text": "Test", "status": "pending"}]);
     let write = || Turn::tool_use("write_file", json!({"path": "a.txt", "content": "x"}));
-    let model = Messages::start([
+    let before = [
         Turn::tool_use("todo_write", json!({"items": items})),
         write(),
         Turn::text("As you wish."),
-        Turn::tool_use(
-            "run_shell_command",
-            json!({"command": "sh", "args": ["-c", "echo oops; exit 3"]}),
-        ),
-        Turn::text("It has failed."),
-        write(),
-        Turn::text("This is only a plan."),
-    ]);
+    ];
+    let after = [write(), Turn::text("This is only a plan.")];
+    let model = Messages::start(before.into_iter().chain(failing_turns()).chain(after));
     let stage = Stage::without_phone_unstarted();
     let mut command = stage.callgate(&["up"]);
     command.env("ANTHROPIC_API_KEY", "sk-test").env("ANTHROPIC_BASE_URL", model.url());

@@ -10,9 +10,9 @@ import { icon, openGate } from "./icons.js";
 export function emptyInbox(app) {
   return html`<div class="empty">
     ${openGate()}
-    <h1>${app.isLoaded ? "Nothing waits for you" : "Looking for questions…"}</h1>
+    <h1>${app.loader.isLoaded ? "Nothing waits for you" : "Looking for questions…"}</h1>
     ${
-      app.isLoaded
+      app.loader.isLoaded
         ? html` <p>
               When an agent wants to do something that no rule decides, it appears here, on your phone, and in
               the terminal. Whoever answers first decides.

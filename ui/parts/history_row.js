@@ -31,12 +31,12 @@ export function historyRow(app, row) {
   const by = rule ? `Rule “${rule[1]}”` : `${row.by ?? ""} ${channelWords(row.channel)}`;
   const took = row.took_ms === null ? "" : duration(row.took_ms);
   return html`<button class="history-row" type="button" data-seq=${row.seq} @click=${() => openEntry(app, row)}
-    ><span class="decision dotted ${hasFailed ? "deny" : row.decision}">${decision}</span
+    ><span class="decision dotted ${hasFailed ? "deny" : row.decision}" .textContent=${decision}></span
     ><span class="what"
       ><code class="cut">${shown(shortSummary(row) || row.tool)}</code
       ><span class="tiny muted cut">${shown(where.join(" · "))}</span></span
-    ><span class="by small cut">${shown(by)}</span><span class="took small muted num">${took}</span
-    ><time class="small muted num" title=${fullTime(row.at_ms)}>${clock(row.at_ms, app.now)}</time></button>`;
+    ><span class="by small cut">${shown(by)}</span><span class="took small muted num" .textContent=${took}></span
+    ><time class="small muted num" title=${fullTime(row.at_ms)} .textContent=${clock(row.at_ms, app.now)}></time></button>`;
 }
 
 /** @param {App} app @param {HistoryRow} row */

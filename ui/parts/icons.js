@@ -1,6 +1,6 @@
 // Icons, drawn by hand on a grid of 20.
 
-import { html, svg } from "../vendor/lit-html/lit-html.js";
+import { html } from "../vendor/lit-html/lit-html.js";
 import { agentId } from "../words.js";
 
 /** @type {Record<string, string>} */
@@ -51,8 +51,25 @@ const PATHS = {
 
 /** @param {string} name @param {string} [more] further classes */
 export function icon(name, more = "") {
-  const path = svg`<path d=${PATHS[name] ?? ""}></path>`;
-  return html`<svg class="icon ${more}" viewBox="0 0 20 20" aria-hidden="true">${path}</svg>`;
+  return html`<svg class="icon ${more}" viewBox="0 0 20 20" aria-hidden="true"><path d=${PATHS[name] ?? ""}></path></svg>`;
+}
+
+/** @type {Map<string, string>} */
+const masks = new Map();
+
+/**
+ * Returns an icon as the style of an element, whose style sheet draws it: in lists, elements of its
+ * own would be too many.
+ * @param {string} name
+ */
+export function iconStyle(name) {
+  const known = masks.get(name);
+  if (known) return known;
+  const look = `fill="none" stroke="#000" stroke-width="1.6" stroke-linecap="round" stroke-linejoin="round"`;
+  const image = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 20 20" ${look}><path d="${PATHS[name] ?? ""}"/></svg>`;
+  const style = `--icon:url("data:image/svg+xml,${encodeURIComponent(image)}")`;
+  masks.set(name, style);
+  return style;
 }
 
 /**
@@ -83,7 +100,7 @@ const AGENTS = {
 export function agentIcon(agent) {
   const path = AGENTS[agentId(agent)];
   return html`<span class="avatar" aria-hidden="true"
-    >${path ? html`<svg class="icon" viewBox="0 0 20 20">${svg`<path d=${path}></path>`}</svg>` : (agent || "?").charAt(0)}</span
+    >${path ? html`<svg class="icon" viewBox="0 0 20 20"><path d=${path}></path></svg>` : (agent || "?").charAt(0)}</span
   >`;
 }
 

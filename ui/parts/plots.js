@@ -1,7 +1,7 @@
 // Plots of the history, as SVG. Each has a caption in words for people who do not see it.
 
 import { html, svg } from "../vendor/lit-html/lit-html.js";
-import { counted, duration, folderName, agentName } from "../words.js";
+import { agentName, counted, dayOf, duration, folderName, timeOf } from "../words.js";
 import { choiceOf } from "./controls.js";
 
 /** @typedef {import("../types/desk.js").Figures} Figures */
@@ -118,11 +118,7 @@ function rate(perHour) {
 
 /** @param {number} at @param {number} span */
 function time(at, span) {
-  const date = new Date(at);
-  const day = date.toLocaleDateString(undefined, { day: "numeric", month: "short" });
-  return span >= 24 * HOUR
-    ? day
-    : `${day}, ${date.toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit" })}`;
+  return span >= 24 * HOUR ? dayOf(at) : `${dayOf(at)}, ${timeOf(at)}`;
 }
 
 /** @param {Figures["answer_ms"]} answers */

@@ -4,7 +4,7 @@ import { html, nothing } from "../vendor/lit-html/lit-html.js";
 import { decisionOf, isBatchable, isOpen } from "../store.js";
 import { agentName, decisionWords, folderName, outcomeWords, remaining, shortSummary } from "../words.js";
 import { RISKS } from "./card.js";
-import { icon } from "./icons.js";
+import { icon, iconStyle } from "./icons.js";
 import { shown } from "./text.js";
 
 /** @typedef {import("../views/inbox.js").InboxView} InboxView */
@@ -23,7 +23,7 @@ export function questionRow(inbox, question, current) {
     ><a href="#/inbox/${row.question}" aria-current=${isCurrent ? "true" : "false"}
       ><span class="first"
         ><span class="what cut">${shown(shortSummary(row) || row.deed)}</span
-        ><span class="left ${left < 60_000 ? "soon" : ""}">${time}</span></span
+        ><span class="left ${left < 60_000 ? "soon" : ""}" .textContent=${time}></span></span
       ><span class="second">${rowState(question) ?? rowMarks(row)}</span></a>${box}</div>`;
 }
 
@@ -61,17 +61,22 @@ export function groupRow({ agent, project, session, questions }) {
  * @param {import("../types/desk.js").Row} row
  */
 function rowMarks(row) {
-  const marks =
-    row.needs === "confirm" ? [html`<span class="risk red">${icon("warning")}Confirm</span>`] : [];
+  const marks = row.needs === "confirm" ? [mark("warning", "Confirm", "red")] : [];
   const risks = [...row.risks].sort((a, b) => weight(b.kind) - weight(a.kind));
   for (const { kind } of risks.slice(0, 2 - marks.length)) {
     const [name, tone] = RISKS[kind] ?? [kind, ""];
-    marks.push(html`<span class="risk ${tone}">${icon(kind)}${name}</span>`);
+    marks.push(mark(kind, name, tone));
   }
   const more = risks.length + (row.needs === "confirm" ? 1 : 0) - marks.length;
-  if (marks.length < 2) marks.unshift(html`<span>${row.deed}</span>`);
-  if (more > 0) marks.push(html`<span class="num">+${more}</span>`);
-  return marks;
+  if (marks.length < 2) marks.unshift(html`<span .textContent=${row.deed}></span>`);
+  const rest = more > 0 ? html`<span class="num" .textContent=${`+${more}`}></span>` : nothing;
+  // A list would have two more nodes for each of them.
+  return html`${marks[0]}${marks[1] ?? nothing}${rest}`;
+}
+
+/** @param {string} icon @param {string} name @param {string} tone */
+function mark(icon, name, tone) {
+  return html`<span class="risk ${tone}" .style=${iconStyle(icon)} .textContent=${name}></span>`;
 }
 
 /** @param {string} kind */

@@ -1,43 +1,43 @@
 //! The files of the page, which are part of the program.
 
-use std::io::Write;
-use std::sync::OnceLock;
+use std::io::Read;
 
 use axum::body::{Body, Bytes};
 use axum::extract::Path;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use flate2::Compression;
-use flate2::write::GzEncoder;
+use flate2::read::GzDecoder;
 use sha2::{Digest, Sha256};
 
 use crate::refusal::HttpRefusal;
 
-/// A file of the page: its path below `/ui/`, and its content.
-type EmbeddedFile = (&'static str, &'static [u8]);
+/// A file of the page: its path below `/ui/`, and its content as the build has packed it.
+struct EmbeddedFile {
+    path: &'static str,
+    brotli: &'static [u8],
+    gzip: &'static [u8],
+}
 
-/// What a response for a file contains besides its content.
-struct PreparedFile {
-    /// Its version: the beginning of its hash.
-    tag: String,
-    /// Its content, compressed. Empty for a file that is compressed by itself.
-    gzip: Bytes,
+/// Embeds a file of the build under a path.
+macro_rules! embedded {
+    ($path:literal, $file:literal) => {
+        EmbeddedFile {
+            path: $path,
+            brotli: include_bytes!(concat!(env!("OUT_DIR"), "/", $file, ".br")),
+            gzip: include_bytes!(concat!(env!("OUT_DIR"), "/", $file, ".gz")),
+        }
+    };
 }
 
 /// The files that the page loads. The build has packed the modules and the style sheets of `ui/`.
-const FILES: &[EmbeddedFile] = &[
-    ("app.js", include_bytes!(concat!(env!("OUT_DIR"), "/app.js"))),
-    ("index.html", include_bytes!(concat!(env!("OUT_DIR"), "/index.html"))),
-    ("style.css", include_bytes!(concat!(env!("OUT_DIR"), "/style.css"))),
-    ("style/dark.css", include_bytes!(concat!(env!("OUT_DIR"), "/dark.css"))),
-    (LATER, include_bytes!(concat!(env!("OUT_DIR"), "/markdown-it.js"))),
+static FILES: [EmbeddedFile; 6] = [
+    embedded!("app.js", "app.js"),
+    embedded!("index.html", "index.html"),
+    embedded!("style.css", "style.css"),
+    embedded!("style/dark.css", "dark.css"),
+    embedded!("vendor/markdown-it/markdown-it.js", "markdown-it.js"),
+    embedded!("desktop.js", "desktop.js"),
 ];
-
-/// The module that the page loads after it is drawn.
-const LATER: &str = "vendor/markdown-it/markdown-it.js";
-
-/// The prepared form of each file, made when it is first requested.
-static PREPARED: [OnceLock<PreparedFile>; FILES.len()] = [const { OnceLock::new() }; FILES.len()];
 
 /// Serves the page.
 pub(crate) async fn index(headers: HeaderMap) -> Response {
@@ -50,19 +50,21 @@ pub(crate) async fn file(Path(name): Path<String>, headers: HeaderMap) -> Respon
 }
 
 fn serve(name: &str, headers: &HeaderMap) -> Response {
-    let mut files = FILES.iter().zip(&PREPARED);
-    let found = files.find(|((known, _), _)| *known == name);
-    let (Some(((_, content), prepared)), Some(kind)) = (found, content_type(name)) else {
+    let found = FILES.iter().find(|file| file.path == name);
+    let (Some(file), Some(kind)) = (found, content_type(name)) else {
         return HttpRefusal::new(StatusCode::NOT_FOUND, "there is no such file").into_response();
     };
-    let PreparedFile { tag, gzip } = prepared.get_or_init(|| prepare(content, kind));
-    let is_packed = !gzip.is_empty() && accepts_gzip(headers);
-    let tag = format!("\"{tag}{}\"", if is_packed { "-gzip" } else { "" });
+    let (content, coding) = match accepted_coding(headers) {
+        Some("br") => (Bytes::from_static(file.brotli), Some("br")),
+        Some(coding) => (Bytes::from_static(file.gzip), Some(coding)),
+        None => (unpacked(file.gzip), None),
+    };
+    let tag = tag(&content);
     let is_known = headers.get(header::IF_NONE_MATCH).is_some_and(|known| *known == *tag);
-    let (status, body) = match (is_known, is_packed) {
-        (true, _) => (StatusCode::NOT_MODIFIED, Body::empty()),
-        (false, true) => (StatusCode::OK, Body::from(gzip.clone())),
-        (false, false) => (StatusCode::OK, Body::from(Bytes::from_static(content))),
+    let (status, body) = if is_known {
+        (StatusCode::NOT_MODIFIED, Body::empty())
+    } else {
+        (StatusCode::OK, Body::from(content))
     };
     let mut response = (status, body).into_response();
     let answer = response.headers_mut();
@@ -74,27 +76,24 @@ fn serve(name: &str, headers: &HeaderMap) -> Response {
     answer.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
     answer.insert(header::VARY, HeaderValue::from_static("Accept-Encoding"));
     answer.insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
-    if is_packed && !is_known {
-        answer.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+    if let Some(coding) = coding.filter(|_| !is_known) {
+        answer.insert(header::CONTENT_ENCODING, HeaderValue::from_static(coding));
     }
     response
 }
 
-fn prepare(content: &[u8], kind: &str) -> PreparedFile {
+/// Returns the version of a content: the beginning of its hash.
+fn tag(content: &[u8]) -> String {
     let hash: [u8; 32] = Sha256::digest(content).into();
-    let tag = format!(
-        "{:016x}",
-        hash.iter().take(8).fold(0, |tag: u64, byte| tag << 8 | u64::from(*byte))
-    );
-    // Writing to memory does not fail; if it did, the file would be sent as it is.
-    let gzip = if is_text(kind) { compress(content).unwrap_or_default() } else { Vec::new() };
-    PreparedFile { tag, gzip: gzip.into() }
+    let tag = hash.iter().take(8).fold(0, |tag: u64, byte| tag << 8 | u64::from(*byte));
+    format!("\"{tag:016x}\"")
 }
 
-fn compress(content: &[u8]) -> std::io::Result<Vec<u8>> {
-    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
-    encoder.write_all(content)?;
-    encoder.finish()
+fn unpacked(gzip: &[u8]) -> Bytes {
+    let mut content = Vec::new();
+    // It was packed by the build, and reading from memory does not fail.
+    let _ = GzDecoder::new(gzip).read_to_end(&mut content);
+    content.into()
 }
 
 /// Returns the type of a file that the page may load, by its ending.
@@ -110,28 +109,28 @@ fn content_type(name: &str) -> Option<&'static str> {
     })
 }
 
-fn is_text(kind: &str) -> bool {
-    kind.starts_with("text/") || kind == "image/svg+xml"
-}
-
-fn accepts_gzip(headers: &HeaderMap) -> bool {
-    let lists = headers.get_all(header::ACCEPT_ENCODING).iter().filter_map(|it| it.to_str().ok());
-    lists.flat_map(|list| list.split(',')).any(|coding| {
-        let (name, weight) = coding.split_once(';').unwrap_or((coding, "q=1"));
-        let is_refused = weight.trim().trim_start_matches("q=").parse() == Ok(0.0);
-        name.trim().eq_ignore_ascii_case("gzip") && !is_refused
-    })
+/// Returns the best of the two codings that a request accepts.
+fn accepted_coding(headers: &HeaderMap) -> Option<&'static str> {
+    let lists =
+        || headers.get_all(header::ACCEPT_ENCODING).iter().filter_map(|it| it.to_str().ok());
+    let accepts = |wanted: &str| {
+        lists().flat_map(|list| list.split(',')).any(|coding| {
+            let (name, weight) = coding.split_once(';').unwrap_or((coding, "q=1"));
+            let is_refused = weight.trim().trim_start_matches("q=").parse() == Ok(0.0);
+            name.trim().eq_ignore_ascii_case(wanted) && !is_refused
+        })
+    };
+    ["br", "gzip"].into_iter().find(|coding| accepts(coding))
 }
 
 #[cfg(test)]
 mod tests {
     use std::fs;
-    use std::io::Read;
 
     use super::*;
 
     /// The most bytes that the page may need at its first load, compressed.
-    const FIRST_LOAD: usize = 120 * 1024;
+    const FIRST_LOAD: usize = 120_000;
 
     fn response(name: &str, headers: &[(header::HeaderName, &str)]) -> Response {
         let headers =
@@ -143,26 +142,33 @@ mod tests {
         axum::body::to_bytes(response.into_body(), usize::MAX).await.unwrap().to_vec()
     }
 
-    fn embedded(name: &str) -> &'static str {
-        let found = FILES.iter().find(|(known, _)| *known == name);
-        std::str::from_utf8(found.unwrap_or_else(|| panic!("{name} is not there")).1).unwrap()
+    fn file(path: &str) -> &'static EmbeddedFile {
+        let found = FILES.iter().find(|file| file.path == path);
+        found.unwrap_or_else(|| panic!("{path} is not there"))
+    }
+
+    fn text(path: &str) -> String {
+        String::from_utf8(unpacked(file(path).gzip).to_vec()).unwrap()
     }
 
     #[test]
     fn every_module_and_style_sheet_is_packed() {
         let ui = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../ui");
-        let (app, style) = (embedded("app.js"), embedded("style.css"));
+        let (modules, style) = (text("app.js") + &text("desktop.js"), text("style.css"));
         let mut folders = vec![ui.clone()];
         while let Some(folder) = folders.pop() {
             for entry in fs::read_dir(&folder).unwrap() {
                 let path = entry.unwrap().path();
                 let name = path.strip_prefix(&ui).unwrap().to_str().unwrap().to_owned();
+                let is_defined =
+                    |name| modules.matches(&format!("defined$[{name:?}] = ")).count() == 1;
                 match name.rsplit_once('.').map_or("", |(_, ending)| ending) {
                     // Tests and types are for those who change the page.
                     _ if path.is_dir() && (name == "tests" || name == "types") => {}
                     _ if path.is_dir() => folders.push(path),
-                    _ if FILES.iter().any(|(known, _)| *known == name) => {}
-                    "js" => assert!(app.contains(&format!("defined$[{name:?}] = ")), "{name}"),
+                    _ if name == "desktop.js" => assert!(is_defined(&name)),
+                    _ if FILES.iter().any(|file| file.path == name) => {}
+                    "js" => assert!(is_defined(&name), "{name}"),
                     "css" => assert!(style.contains(&fs::read_to_string(&path).unwrap()), "{name}"),
                     _ => {}
                 }
@@ -172,17 +178,16 @@ mod tests {
 
     #[test]
     fn the_first_load_is_small_and_takes_few_requests() {
-        let index = embedded("index.html");
+        let index = text("index.html");
         let named = index.split("\"/ui/").skip(1).filter_map(|rest| rest.split('"').next());
         let mut loaded: Vec<&str> = named.collect();
         assert_eq!(loaded, ["style.css", "style/dark.css", "app.js"]);
-        let own = embedded("app.js");
-        assert!(!own.contains("\nimport ") && own.contains(&format!("import(\"/ui/{LATER}\")")));
-        loaded.push("index.html");
-        let packed = |name: &&str| {
-            prepare(embedded(name).as_bytes(), content_type(name).unwrap()).gzip.len()
-        };
-        let all: usize = loaded.iter().map(packed).sum();
+        let own = text("app.js");
+        let parser = "vendor/markdown-it/markdown-it.js";
+        assert!(!own.contains("\nimport ") && own.contains(&format!("import(\"/ui/{parser}\")")));
+        assert!(!own.contains("defined$[\"tauri_transport.js\"]"), "only the shell needs it");
+        loaded.extend(["index.html", parser]);
+        let all: usize = loaded.iter().map(|name| file(name).brotli.len()).sum();
         assert!(all <= FIRST_LOAD, "{all} bytes");
     }
 
@@ -193,14 +198,14 @@ mod tests {
         assert_eq!(plain.headers()[header::CACHE_CONTROL], "no-cache");
         assert!(!plain.headers().contains_key(header::CONTENT_ENCODING));
         let tag = plain.headers()[header::ETAG].to_str().unwrap().to_owned();
-        let packed = response("index.html", &[(header::ACCEPT_ENCODING, "br, gzip;q=0.8")]);
+        let packed = response("index.html", &[(header::ACCEPT_ENCODING, "deflate, gzip;q=0.8")]);
         assert_eq!(packed.headers()[header::CONTENT_ENCODING], "gzip");
         let packed_tag = packed.headers()[header::ETAG].to_str().unwrap().to_owned();
         assert_ne!(tag, packed_tag, "they are different bytes");
-        let mut unpacked = Vec::new();
-        let packed = content(packed).await;
-        flate2::read::GzDecoder::new(&packed[..]).read_to_end(&mut unpacked).unwrap();
-        assert_eq!(unpacked, content(plain).await);
+        assert_eq!(unpacked(&content(packed).await), content(plain).await);
+        let small = response("index.html", &[(header::ACCEPT_ENCODING, "gzip, deflate, br, zstd")]);
+        assert_eq!(small.headers()[header::CONTENT_ENCODING], "br");
+        assert_eq!(content(small).await, file("index.html").brotli);
 
         let again = response("index.html", &[(header::IF_NONE_MATCH, &tag)]);
         assert_eq!(again.status(), StatusCode::NOT_MODIFIED);
@@ -218,13 +223,20 @@ mod tests {
     }
 
     #[test]
-    fn gzip_may_be_refused() {
-        let accepts = |value: &str| {
+    fn a_coding_may_be_refused() {
+        let coding = |value: &str| {
             let value: HeaderValue = value.parse().unwrap();
-            accepts_gzip(&HeaderMap::from_iter([(header::ACCEPT_ENCODING, value)]))
+            accepted_coding(&HeaderMap::from_iter([(header::ACCEPT_ENCODING, value)]))
         };
-        assert!(accepts("gzip") && accepts("deflate, GZIP") && accepts("gzip;q=0.5"));
-        assert!(!accepts("gzip;q=0") && !accepts("gzip; q=0.0") && !accepts("br"));
-        assert!(!accepts("x-gzip") && !accepts_gzip(&HeaderMap::new()));
+        for value in ["gzip", "deflate, GZIP", "gzip;q=0.5", "br;q=0, gzip"] {
+            assert_eq!(coding(value), Some("gzip"), "{value}");
+        }
+        for value in ["br", "gzip, br", "gzip;q=0, BR;q=0.1"] {
+            assert_eq!(coding(value), Some("br"), "{value}");
+        }
+        for value in ["gzip;q=0", "gzip; q=0.0", "x-gzip", "zstd"] {
+            assert_eq!(coding(value), None, "{value}");
+        }
+        assert_eq!(accepted_coding(&HeaderMap::new()), None);
     }
 }
