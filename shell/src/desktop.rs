@@ -60,9 +60,7 @@ pub(crate) enum ShellEvent {
     /// The window has appeared for somebody who wants to write.
     Shown,
     /// Files are held over the window, or not any more.
-    Dragging {
-        is_over: bool,
-    },
+    Dragging { is_over: bool },
     /// Files were dropped onto the window or pasted.
     Attach(AttachedFiles),
     /// The shortcut works, or it does not.
