@@ -51,7 +51,7 @@ fn main() -> Outcome<()> {
 /// served.
 fn write_packed(name: &str, text: &str) -> Outcome<()> {
     let out = PathBuf::from(env::var("OUT_DIR")?);
-    // The best compression takes its time, for a fourteenth less. What is not shipped does without.
+    // The best compression takes its time, for a tenth less. What is not shipped does without.
     let quality = if env::var("PROFILE")? == "release" { 11 } else { 5 };
     let mut brotli = CompressorWriter::new(Vec::new(), 4096, quality, 22);
     brotli.write_all(text.as_bytes())?;

@@ -129,8 +129,9 @@ mod tests {
 
     use super::*;
 
-    /// The most bytes that the page may need at its first load, compressed.
-    const FIRST_LOAD: usize = 120_000;
+    /// The most bytes that the page may need at its first load, compressed as quickly as for tests.
+    /// The benchmark has the limit for what is shipped.
+    const FIRST_LOAD: usize = 135_000;
 
     fn response(name: &str, headers: &[(header::HeaderName, &str)]) -> Response {
         let headers =
