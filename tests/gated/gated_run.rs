@@ -123,7 +123,7 @@ impl<'a> GatedRun<'a> {
     fn write_settings(&self, settings: &str) {
         let folder = self.path("home/.config/callgate");
         fs::create_dir_all(&folder).unwrap();
-        let quoted = |name: &str| format!("{:?}", self.sockets.path().join(name));
+        let quoted = |name: &str| format!("{:?}", self.sockets.path().join(name).to_str().unwrap());
         let timeout = if self.desk == Desk::Nobody { "timeout_seconds = 2\n" } else { "" };
         let text = format!(
             "socket = {}\ndesk_socket = {}\ndatabase = {}\n{timeout}{settings}\n",
