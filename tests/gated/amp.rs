@@ -88,9 +88,12 @@ fn amp_takes_failures_as_its_profile_says() {
         write_program(&home.hook(), &format!("#!/bin/sh\ncat >/dev/null\n{does}\n"));
         assert_eq!(home.decides("touch denied").0, Some(fate), "{does}");
     }
+    // Without an exit code of the hook itself, it mostly ends without a word.
     write_program(&home.hook(), "#!/bin/sh\nkill -KILL $$\n");
-    // It says nothing at all then.
     assert_ne!(home.decides("touch denied").0, Some(CallFate::GoesOn));
     fs::remove_file(home.hook()).unwrap();
+    assert_ne!(home.decides("touch denied").0, Some(CallFate::GoesOn));
+    let program = home.0.path().join(AMP.settings.folder).join(AMP.settings.files[1]);
+    fs::remove_file(program).unwrap();
     assert_eq!(home.decides("touch denied").0, Some(failures.missing));
 }

@@ -9,6 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use callgate_testkit::chat::{Chat, ChatReply};
+use callgate_testkit::proc;
 use callgate_testkit::process::{DEADLINE, Group, run};
 use callgate_testkit::script::{copy_program, write_program};
 use callgate_testkit::tools::lasting_folder;
@@ -123,7 +124,7 @@ impl<'a> GatedRun<'a> {
     fn write_settings(&self, settings: &str) {
         let folder = self.path("home/.config/callgate");
         fs::create_dir_all(&folder).unwrap();
-        let quoted = |name: &str| format!("{:?}", self.sockets.path().join(name));
+        let quoted = |name: &str| format!("{:?}", self.sockets.path().join(name).to_str().unwrap());
         let timeout = if self.desk == Desk::Nobody { "timeout_seconds = 2\n" } else { "" };
         let text = format!(
             "socket = {}\ndesk_socket = {}\ndatabase = {}\n{timeout}{settings}\n",
@@ -189,6 +190,16 @@ impl<'a> GatedRun<'a> {
         }
     }
 
+    /// Ends what the agent has left running: Cline starts a process of its own that stays.
+    fn end_helpers(&self) {
+        let home = format!("HOME={}", self.path("home").display());
+        let is_left = |pid: &u32| proc::environment(*pid).contains(&home);
+        for pid in proc::all().iter().map(|process| process.pid).filter(is_left) {
+            // It may have ended meanwhile.
+            let _ = Command::new("kill").args(["-KILL", &pid.to_string()]).output();
+        }
+    }
+
     /// Runs the agent to its end.
     pub(crate) fn play(mut self) -> GatedOutcome {
         if self.desk != Desk::Absent {
@@ -202,7 +213,8 @@ impl<'a> GatedRun<'a> {
         let files = fs::read_dir(self.path("work")).unwrap();
         let name = |entry: fs::DirEntry| entry.file_name().to_str().unwrap().to_owned();
         let files = files.map(|entry| name(entry.unwrap())).collect();
-        let printed = finished.stdout + &finished.stderr;
+        let printed = finished.stdout.clone() + &finished.stderr;
+        self.end_helpers();
         GatedOutcome { results: self.fake.results(), asked, printed, files }
     }
 }
