@@ -57,11 +57,13 @@ impl MessageList {
     }
 
     /// Returns all messages.
+    #[must_use]
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = &Arc<ChatMessage>> + Clone {
         self.iter_from(0)
     }
 
     /// Returns the messages from `index` on.
+    #[must_use]
     pub fn iter_from(
         &self,
         index: usize,

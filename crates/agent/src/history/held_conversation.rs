@@ -127,20 +127,6 @@ impl HeldConversation {
     /// future is dropped, either may be the case, and the next call finds out which. A step without
     /// messages replaces nothing.
     pub async fn commit(&mut self, step: HistoryStep) -> Result<(), HistoryError> {
-        self.commit_within(step, MOST_AT_ONCE).await
-    }
-
-    /// Like [`commit`](Self::commit), for a caller that does something else meanwhile.
-    pub async fn commit_beside(&mut self, step: HistoryStep) -> Result<(), HistoryError> {
-        self.commit_within(step, 0).await
-    }
-
-    /// Stores a step, on the caller's thread if it has at most so many bytes.
-    async fn commit_within(
-        &mut self,
-        step: HistoryStep,
-        most_at_once: usize,
-    ) -> Result<(), HistoryError> {
         self.settle().await;
         let (id, is_titled) = (Arc::clone(&self.id), self.loaded.is_titled);
         // A step without messages replaces nothing.
@@ -152,7 +138,7 @@ impl HeldConversation {
             ConversationChange::Added { step, effect, is_titled, replaces }
         };
         // Serialising something large takes a while too.
-        if step.size() > most_at_once {
+        if step.size() > MOST_AT_ONCE {
             return self
                 .change(move |stores| {
                     let step = WrittenStep::new(step, is_titled)?;

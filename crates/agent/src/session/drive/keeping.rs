@@ -1,7 +1,10 @@
 //! Keeps the rounds of a turn and pays for their answers: what an answer may cost is reserved before
 //! it is begun, and what it cost is recorded when it is kept.
 
+use std::future::poll_fn;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::Poll;
 
 use callgate_store::EntryDraft;
 use callgate_wire::session::TokenUsage;
@@ -59,19 +62,15 @@ impl TurnDriver<'_> {
             begins_turn: self.stored == StoredExtent::Nothing,
             engine_state,
         };
-        if is_part {
-            self.held.commit_beside(step).await?;
-        } else {
-            self.held.commit(step).await?;
-        }
+        self.held.commit(step).await?;
         self.replacing = false;
         let now = if is_part { StoredExtent::Message } else { StoredExtent::Answer };
         self.stored = self.stored.max(now);
         Ok(())
     }
 
-    /// Stores the user's message and asks the engine meanwhile. If it cannot be stored, the answer
-    /// is dropped, and nothing of it was shown.
+    /// Asks the engine, and stores the user's message while the engine reads it. If it cannot be
+    /// stored, the answer is dropped, and nothing of it was shown.
     pub(super) async fn keep_and_ask(
         &mut self,
         round: FinishedRound,
@@ -92,10 +91,11 @@ impl TurnDriver<'_> {
         }
         let mut answer = self.answering.engine.answer(call);
         let mut pieces = std::mem::take(&mut self.pieces);
-        let mut answered = None;
+        let mut answered;
         {
             let (keep, next) = (self.keep(round), answer.next(&mut pieces));
             tokio::pin!(keep, next);
+            answered = poll_twice(next.as_mut()).await;
             loop {
                 tokio::select! {
                     biased;
@@ -190,4 +190,19 @@ impl TurnDriver<'_> {
         let model = self.answering.model.to_string();
         (usage != TokenUsage::default()).then_some(PricedUsage { usage, usd, model })
     }
+}
+
+/// Polls a future, lets the other tasks run, and polls it again. A request that the first poll hands
+/// to the task of its connection is then written.
+async fn poll_twice<T>(mut future: Pin<&mut impl Future<Output = T>>) -> Option<T> {
+    let mut is_first = true;
+    poll_fn(|context| match future.as_mut().poll(context) {
+        Poll::Ready(done) => Poll::Ready(Some(done)),
+        Poll::Pending if std::mem::take(&mut is_first) => {
+            context.waker().wake_by_ref();
+            Poll::Pending
+        }
+        Poll::Pending => Poll::Ready(None),
+    })
+    .await
 }
