@@ -3,6 +3,7 @@
 use std::mem::ManuallyDrop;
 use std::sync::Arc;
 
+use callgate_approval::absence_mark::mark_absence;
 use callgate_approval::desk::{self, Ruling};
 use callgate_approval::hook::RulesOnly;
 use callgate_wire::approval::{ApprovalRequest, ApprovalResponse, Decision, Prompter};
@@ -31,7 +32,7 @@ pub(super) fn answer(
     let (decision, message) = decide(ruling, asks, when_absent);
     if decision != Decision::Deny {
         // Without the mark, the next desk takes the run for one that nobody has checked.
-        desk::mark_absence(&config.database).ok();
+        mark_absence(&config.database).ok();
     }
     let response = ApprovalResponse::new(request.request_id.clone(), decision);
     Ok(ApprovalResponse { message, ..response })

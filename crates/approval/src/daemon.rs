@@ -18,7 +18,6 @@ mod room;
 mod rulings;
 mod viewers;
 
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -34,10 +33,11 @@ use rustix::process::{Resource, getrlimit, setrlimit};
 use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot, watch};
 
+use crate::absence_mark::last_absence;
 use crate::asker::fresh_id;
 use crate::channel::{ChannelOrder, News, Person, PersonPlace, ReplyTo};
 use crate::desk::{
-    Authority, Desk, DeskInput, DeskSettings, LONGEST_CALL, Now, PAGE_CODE_LIFETIME, absence_mark,
+    Authority, Desk, DeskInput, DeskSettings, LONGEST_CALL, Now, PAGE_CODE_LIFETIME,
 };
 use crate::rule_desk::RuleDesk;
 use crate::settings_desk::SettingsDesk;
@@ -319,8 +319,8 @@ fn restored(
 fn was_active_lately(store: &Store, now_ms: i64) -> Result<bool, StoreError> {
     let last = store.latest(&EntryFilter::default(), u64::MAX, 1)?;
     let last_ms = last.first().map(|entry| entry.at_ms);
-    let marked = fs::metadata(absence_mark(store.path())).and_then(|mark| mark.modified());
-    let since_epoch = marked.ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok());
+    let absent = last_absence(store.path());
+    let since_epoch = absent.and_then(|at| at.duration_since(UNIX_EPOCH).ok());
     let absent_ms = since_epoch.and_then(|at| i64::try_from(at.as_millis()).ok());
     let longest_ms = i64::try_from(LONGEST_CALL.as_millis()).unwrap_or(i64::MAX);
     Ok(last_ms.max(absent_ms).is_some_and(|at_ms| now_ms - at_ms < longest_ms))

@@ -60,8 +60,7 @@ pub use pairing_codes::{CODE_LIFETIME, PAGE_CODE_LIFETIME};
 pub use question::{Ruling, Unattended};
 pub(crate) use record::input_key;
 pub(crate) use recorded_question::RecordedQuestion;
-pub use unchecked_runs::mark_absence;
-pub(crate) use unchecked_runs::{LONGEST_CALL, absence_mark};
+pub(crate) use unchecked_runs::LONGEST_CALL;
 
 use calls::CallMemory;
 use care::{PressCare, full_key};

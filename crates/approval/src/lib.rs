@@ -1,5 +1,6 @@
 //! The approval line: the desk, the hook, and the channels by which a person answers.
 
+pub mod absence_mark;
 pub mod asker;
 pub mod card;
 pub mod channel;

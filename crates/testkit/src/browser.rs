@@ -57,12 +57,18 @@ impl Browser {
     pub fn start(width: u32, height: u32) -> Option<Self> {
         let (driver, chromium) = tools::chromium()?;
         let profile = tempfile::tempdir().expect("a folder for the profile");
-        let mut command = Command::new(driver);
-        // The browser keeps more under the home folder than its profile.
-        command.arg("--port=0").env("HOME", profile.path());
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
-        let mut driver = Group::spawn(command);
-        let port = port_of(driver.take_stdout());
+        // It takes a free port and then the same one of IPv6, and ends if that is taken.
+        let (driver, port) = (0..DRIVER_STARTS)
+            .find_map(|_| {
+                let mut command = Command::new(&driver);
+                // The browser keeps more under the home folder than its profile.
+                command.arg("--port=0").env("HOME", profile.path());
+                command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+                let mut driver = Group::spawn(command);
+                let port = port_of(driver.take_stdout())?;
+                Some((driver, port))
+            })
+            .expect("chromedriver names its port");
         let folder = profile.path().join("profile");
         let mut arguments = vec![
             "--headless".to_owned(),
@@ -319,13 +325,17 @@ const QUIET: [&str; 9] = [
     "--no-first-run",
 ];
 
-/// Returns the port that the driver names when it is ready. Its later words are read and dropped.
-fn port_of(output: ChildStdout) -> u16 {
+/// How often the driver is started until it has a port.
+const DRIVER_STARTS: usize = 5;
+
+/// Returns the port that the driver names when it is ready, or `None` if it ends before. Its later
+/// words are read and dropped.
+fn port_of(output: ChildStdout) -> Option<u16> {
     let lines = lines_in_background(output);
     let end = Instant::now() + DEADLINE;
     let port = loop {
         let left = end.saturating_duration_since(Instant::now());
-        let line = lines.recv_timeout(left).expect("chromedriver names its port");
+        let line = lines.recv_timeout(left).ok()?;
         let line = String::from_utf8_lossy(&line).into_owned();
         let last = line.trim_end().trim_end_matches('.').rsplit(' ').next().unwrap_or_default();
         if let (true, Ok(port)) = (line.contains("started successfully"), last.parse()) {
@@ -333,7 +343,7 @@ fn port_of(output: ChildStdout) -> u16 {
         }
     };
     thread::spawn(move || while lines.recv().is_ok() {});
-    port
+    Some(port)
 }
 
 /// Returns a port that nothing listens on. The driver cannot choose one by itself.

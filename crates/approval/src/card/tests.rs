@@ -2,7 +2,7 @@
 
 use callgate_wire::approval::ApprovalRequest;
 use callgate_wire::desk::CardContent;
-use callgate_wire::tool_act::ToolShell;
+use callgate_wire::tool_act::{OWN_AGENT, ToolShell};
 use expect_test::{Expect, expect};
 use serde_json::value::to_raw_value;
 use serde_json::{Value, json};
@@ -190,7 +190,7 @@ fn code_that_uses_tools_is_shown_and_not_edited() {
 #[test]
 fn titles_of_our_own_tools_say_what_they_touch() {
     let check = |tool: &str, input: Value, expected: &str| {
-        assert_eq!(card(tool, &input, &json!([])).row.summary, expected, "{input}");
+        assert_eq!(card_of(OWN_AGENT, tool, &input).row.summary, expected, "{input}");
     };
     check("read_file", json!({ "path": "src/a b.rs", "offset": 3 }), "read src/a b.rs");
     check("write_file", json!({ "path": "a", "content": "" }), "write a");
@@ -207,14 +207,18 @@ fn titles_of_our_own_tools_say_what_they_touch() {
         check(tool, input, tool);
     }
     let token = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
-    let summary = &card("search_text", &json!({ "pattern": token }), &json!([])).row.summary;
+    let summary = &card_of(OWN_AGENT, "search_text", &json!({ "pattern": token })).row.summary;
     assert!(!summary.contains(token), "{summary}");
 }
 
 #[test]
 fn the_title_of_a_command_names_the_folder_in_which_it_would_run() {
     let check = |input: Value, expected: &str| {
-        assert_eq!(card("run_shell_command", &input, &json!([])).row.summary, expected, "{input}");
+        assert_eq!(
+            card_of(OWN_AGENT, "run_shell_command", &input).row.summary,
+            expected,
+            "{input}"
+        );
     };
     let cp = json!(["evil.toml", "rules.toml"]);
     let elsewhere = json!({ "command": "cp", "args": cp, "cwd": "/home/ada/.config/callgate" });

@@ -6,10 +6,6 @@
 //! elsewhere is not reported: by the desk before a restart, or by a hook while no desk ran.
 
 use std::collections::{HashSet, VecDeque};
-use std::fs::{self, DirBuilder};
-use std::io;
-use std::os::unix::fs::DirBuilderExt;
-use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use callgate_wire::approval::{ApprovalRequest, RequestKind};
@@ -31,21 +27,6 @@ const PAUSE: Duration = Duration::from_mins(10);
 const MOST_NAMES: usize = 1_024;
 /// Who decided about such a call, in the ledger.
 const NOBODY: &str = "nobody: its hook did not ask";
-
-/// Returns the file beside the ledger that a hook writes when it lets a call run without a desk.
-#[must_use]
-pub(crate) fn absence_mark(database: &Path) -> PathBuf {
-    database.with_file_name("last-absence")
-}
-
-/// Notes that a hook lets a call run without a desk, so that the next desk does not miss its check.
-pub fn mark_absence(database: &Path) -> io::Result<()> {
-    if let Some(folder) = database.parent() {
-        DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-    }
-    // Writing the same anew renews the time, which is all that counts.
-    fs::write(absence_mark(database), "\n")
-}
 
 /// The checks that came, by which runs without one are recognized.
 #[derive(Debug, Default)]

@@ -1,0 +1,26 @@
+//! A file that says when a hook last let a call run without a desk, so that the next desk does not
+//! miss its check.
+
+use std::fs::{self, DirBuilder};
+use std::io;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+/// Notes that a hook lets a call run without the desk of this ledger.
+pub fn mark_absence(database: &Path) -> io::Result<()> {
+    if let Some(folder) = database.parent() {
+        DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    }
+    // Writing the same anew renews the time, which is all that counts.
+    fs::write(mark_beside(database), "\n")
+}
+
+/// Returns when a hook last let a call run without the desk of this ledger.
+pub(crate) fn last_absence(database: &Path) -> Option<SystemTime> {
+    fs::metadata(mark_beside(database)).and_then(|mark| mark.modified()).ok()
+}
+
+fn mark_beside(database: &Path) -> PathBuf {
+    database.with_file_name("last-absence")
+}
