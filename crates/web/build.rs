@@ -226,14 +226,15 @@ fn with_later_imports(name: &str, code: &str, later: &mut Vec<String>) -> Outcom
         let (from, after) = after.split_once("\")").ok_or("an import without an end")?;
         text += before;
         rest = after;
-        match resolved(name, from)?.as_str() {
-            PARSER => text += &format!("import(\"/ui/{PARSER}\")"),
-            WINDOW => text += &format!("import(\"/ui/{WINDOW}\").then(() => load$({WINDOW:?}))"),
+        let import = match resolved(name, from)?.as_str() {
+            PARSER => format!("import(\"/ui/{PARSER}\")"),
+            WINDOW => format!("import(\"/ui/{WINDOW}\").then(() => load$({WINDOW:?}))"),
             from => {
-                let _ = write!(text, "Promise.resolve().then(() => load$({from:?}))");
                 later.push(from.to_owned());
+                format!("Promise.resolve().then(() => load$({from:?}))")
             }
-        }
+        };
+        text += &import;
     }
     Ok(text + rest)
 }

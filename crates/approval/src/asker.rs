@@ -167,6 +167,10 @@ pub fn parent() -> Option<OwnedFd> {
 }
 
 /// Returns a new question id.
+///
+/// # Panics
+///
+/// If the kernel has no random bytes, which a sandbox can cause.
 pub fn fresh_id() -> RequestId {
     // A hook starts for each call, so this is one system call, without a look for other sources.
     let random = random_bytes().unwrap_or_else(|error| panic!("no random bytes: {error}"));
