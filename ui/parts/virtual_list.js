@@ -21,6 +21,8 @@ export class VirtualList {
   #scroller;
   #items = /** @type {T[] | null} */ (null);
   #tops = new Float64Array(1);
+  /** The rows that are in the document, from the first to before the last. */
+  #drawn = [0, 0];
 
   /** @param {string} id of the list's element @param {string} scroller the id of the element that scrolls */
   constructor(id, scroller) {
@@ -32,6 +34,7 @@ export class VirtualList {
   render({ items, height: heightOf, key, row, label }) {
     this.#measure(items, heightOf);
     const [first, last] = this.#visible(items.length);
+    this.#drawn = [first, last];
     const shown = items.slice(first, last).map((item, at) => ({ item, index: first + at }));
     const total = this.#tops[items.length] ?? 0;
     // White space between elements would be nodes of the document, too.
@@ -55,6 +58,12 @@ export class VirtualList {
     for (let at = 0; at < items.length; at += 1) {
       this.#tops[at + 1] = this.#tops[at] + (typeof height === "number" ? height : height(items[at]));
     }
+  }
+
+  /** Whether other rows are visible now than were drawn, because something above the list has grown or shrunk. */
+  isOutdated() {
+    const [first, last] = this.#visible(this.#items?.length ?? 0);
+    return first < this.#drawn[0] || last > this.#drawn[1];
   }
 
   /** Forgets the measured heights, for rows whose height depends on the window. */

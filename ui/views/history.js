@@ -150,7 +150,7 @@ export class HistoryView {
         }
         ${
           this.#rows.length
-            ? html`<div class="history-list">${this.#rendered()}</div>
+            ? html`<div class="history-list">${this.#listOfRows()}</div>
                 <p class="small muted end-note">
                   ${this.#next === null ? `${counted(this.#rows.length, "entry", "entries")} in all` : "Loading more…"}
                 </p>`
@@ -160,7 +160,11 @@ export class HistoryView {
     </div>`;
   }
 
-  #rendered() {
+  rendered() {
+    if (this.#list.isOutdated()) this.app.update();
+  }
+
+  #listOfRows() {
     return this.#list.render({
       items: this.#rows,
       height: NARROW.matches ? 72 : 54,
