@@ -10,7 +10,7 @@ use callgate_testkit::tools;
 use callgate_wire::hook::AgentProfile;
 use serde_json::{Value, json};
 
-/// What an agent is told to do. The fake decides what it does.
+/// The prompt of every agent. What the agent then does is decided by the fake model.
 const PROMPT: &str = "Do what is needed";
 
 /// How an agent is run.

@@ -56,7 +56,7 @@ pub(crate) struct GatedRun<'a> {
 /// What became of the calls.
 #[derive(Debug)]
 pub(crate) struct GatedOutcome {
-    /// What the model was told of each of its calls.
+    /// The results that the model received for its calls.
     pub(crate) results: Vec<String>,
     /// The commands about which somebody was asked.
     pub(crate) asked: Vec<String>,

@@ -162,7 +162,7 @@ impl Service for ChatState {
         let asked = self.dialect.read(&request, inner.models.is_empty());
         let usage = asked.as_ref().is_ok_and(|asked| asked.usage);
         let reply = asked.and_then(|asked| inner.next(asked));
-        // Clients that look for what else a service has are told that there is nothing.
+        // Clients that look for other services get the answer that there are none.
         if let Err((_, why)) = &reply
             && request.method != "GET"
         {

@@ -28,7 +28,7 @@ fn call(kind: &str, agent: &str, tool: &str, id: Option<&str>, command: &str) ->
     request_of(900, tool, &json!({ "command": command }), &more)
 }
 
-/// Reports a run, and returns whether it was marked and what the terminal was told.
+/// Reports a run, and returns whether it was marked and what the terminal was sent.
 fn reported(table: &mut Table, request: ApprovalRequest) -> (bool, Vec<String>) {
     let outputs = table.give(DeskInput::Told(request));
     let ran = table.last("ran");
@@ -56,7 +56,7 @@ fn a_run_about_which_no_hook_asked_is_recorded_and_told_once() {
         "{said:?}"
     );
     assert!(said[0].contains("make") && said[0].contains("callgate doctor"), "{said:?}");
-    // The ledger has each of them; people are told of one.
+    // The ledger has each of them; people are notified of one.
     assert_eq!(reported(&mut table, kimi("settle", "c")), (true, vec![]));
     table.wait(601);
     assert_eq!(reported(&mut table, kimi("settle", "d")).1.len(), 1);
