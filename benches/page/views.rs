@@ -121,7 +121,8 @@ const VIEWS: [View; 4] = [
 struct Walk {
     /// The longest frame of each view.
     frames: [f64; VIEWS.len()],
-    nodes: f64,
+    /// The most nodes of the document in each view.
+    nodes: [f64; VIEWS.len()],
     search: f64,
 }
 
@@ -138,7 +139,7 @@ pub(crate) fn measure(home: &PageHome, browser: &Browser, walks: usize) -> Vec<L
     drop(other);
     browser.cdp("Page.addScriptToEvaluateOnNewDocument", &json!({ "source": FRAMES }));
     let walks: Vec<Walk> = (0..walks).map(|number| walk(home, browser, number)).collect();
-    let most_nodes = walks.iter().map(|walk| walk.nodes).fold(0.0, f64::max);
+    let most_nodes = most_nodes(&walks);
     let mut lines = vec![
         LimitedFigure::at_most("first load, compressed", loaded, "KB", MOST_LOADED),
         LimitedFigure::at_most("nodes of the document", most_nodes, "nodes", MOST_NODES),
@@ -162,6 +163,16 @@ pub(crate) fn measure(home: &PageHome, browser: &Browser, walks: usize) -> Vec<L
     lines
 }
 
+/// Prints how many nodes the document had in each view, and returns the most.
+fn most_nodes(walks: &[Walk]) -> f64 {
+    let most_in = |at: usize| walks.iter().map(|walk| walk.nodes[at]).fold(0.0, f64::max);
+    let counts = std::array::from_fn::<_, { VIEWS.len() }, _>(most_in);
+    let words: Vec<String> =
+        VIEWS.iter().zip(counts).map(|(view, count)| format!("{} {count}", view.name)).collect();
+    println!("nodes of the document: {}", words.join(", "));
+    counts.into_iter().fold(0.0, f64::max)
+}
+
 /// Applies the starter rules to the whole ledger, and returns the seconds.
 fn backtest(browser: &Browser) -> f64 {
     let request = json!({ "id": "bench", "kind": "backtest", "text": STARTER });
@@ -176,14 +187,14 @@ fn walk(home: &PageHome, browser: &Browser, number_of_walk: usize) -> Walk {
     go(browser, "inbox");
     browser.reload();
     wait_until_live(browser);
-    let mut walk = Walk { frames: [0.0; VIEWS.len()], nodes: 0.0, search: 0.0 };
+    let mut walk = Walk { frames: [0.0; VIEWS.len()], nodes: [0.0; VIEWS.len()], search: 0.0 };
     for (at, view) in VIEWS.iter().enumerate() {
         let View { name, content, scrolled } = view;
         go(browser, name);
         browser.wait_for(name, &format!("return document.querySelector('{content}')"));
         let more = (at == 0).then(|| OpenQuestions::ask(&home.home.socket(), MORE));
         let nodes = browser.run_async(SCROLL, &json!([scrolled, 400, 3_000]));
-        walk.nodes = walk.nodes.max(number(&nodes));
+        walk.nodes[at] = number(&nodes);
         match *name {
             "inbox" => browser.press_keys(&"j".repeat(20)),
             "history" => {

@@ -69,55 +69,46 @@ export class SessionsView {
 
   /** @param {SessionState} session */
   #card(session) {
-    const address = formatRoute({ view: "history", params: { session: session.session } });
-    return html`<article class="panel session" data-session=${session.session}>
-      <header class="row">
-        ${agentIcon(session.agent)}
-        <div class="grow">
-          <div class="row">
-            <h2 class="cut grow" title=${session.project}>${folderName(session.project)}</h2>
-            ${state(session, this.app.now)}
-          </div>
-          <p class="tiny muted row session-facts">
-            <span>${agentName(session.agent)}</span>
-            ${session.branch ? html`<span class="row branch cut" title="Branch">${icon("branch")}${shown(session.branch)}</span>` : nothing}
-            ${session.mode ? html`<span>mode ${session.mode}</span>` : nothing}
-            <span>${ago(session.last_ms, this.app.now)}</span>
-          </p>
-        </div>
-      </header>
-      ${session.warning ? html`<p class="note red">${icon("warning")}<span>${session.warning}</span></p>` : nothing}
-      <blockquote class=${session.last_words ? "" : "muted"}>
-        ${session.last_words ? shown(session.last_words) : "It has not said anything yet."}
-      </blockquote>
-      <footer class="today">
-        <dl>
-          <div>
-            <dt>allowed today</dt>
-            <dd class="num">${session.allowed_today.toLocaleString()}</dd>
-          </div>
-          <div>
-            <dt>denied</dt>
-            <dd class="num">${session.denied_today.toLocaleString()}</dd>
-          </div>
-          <div>
-            <dt>by rule</dt>
-            <dd class="num">${session.by_rule_today.toLocaleString()}</dd>
-          </div>
-        </dl>
-        <span class="row session-ways">
-          <a class="button quiet small" href=${address}>Watch</a>
-          ${
-            session.waiting
-              ? html`<a class="button primary small" data-answer-session href="#/inbox/${session.question ?? ""}">Answer</a>`
-              : session.agent === "callgate"
-                ? html`<a class="button small" href="#/chat/${encodeURIComponent(session.session)}">Open</a>`
-                : nothing
-          }
-        </span>
-      </footer>
-    </article>`;
+    const { agent, project, branch, mode, warning, last_words: words } = session;
+    // White space between elements would be nodes of the document, too.
+    return html`<article class="panel session" data-session=${session.session}
+      ><header class="row"
+        >${agentIcon(agent)}<div class="grow"
+          ><div class="row"
+            ><h2 class="cut grow" title=${project} .textContent=${folderName(project)}></h2
+            >${state(session, this.app.now)}</div
+          ><p class="tiny muted row session-facts"
+            ><span .textContent=${agentName(agent)}></span
+            >${branch ? html`<span class="row branch cut" title="Branch">${icon("branch")}${shown(branch)}</span>` : nothing}${
+              mode ? html`<span .textContent=${`mode ${mode}`}></span>` : nothing
+            }<span .textContent=${ago(session.last_ms, this.app.now)}></span></p></div></header
+      >${warning ? html`<p class="note red">${icon("warning")}<span>${warning}</span></p>` : nothing}<blockquote
+        class=${words ? "" : "muted"}
+        >${words ? shown(words) : "It has not said anything yet."}</blockquote
+      ><footer class="today"
+        ><dl>${figure("allowed today", session.allowed_today)}${figure("denied", session.denied_today)}${figure(
+          "by rule",
+          session.by_rule_today,
+        )}</dl
+        ><span class="row session-ways">${ways(session)}</span></footer></article>`;
   }
+}
+
+/** @param {string} name @param {number} count */
+function figure(name, count) {
+  return html`<div><dt .textContent=${name}></dt><dd class="num" .textContent=${count.toLocaleString()}></dd></div>`;
+}
+
+/** Returns what can be done about a session. @param {SessionState} session */
+function ways({ session, agent, waiting, question }) {
+  const watch = formatRoute({ view: "history", params: { session } });
+  return html`<a class="button quiet small" href=${watch}>Watch</a>${
+    waiting
+      ? html`<a class="button primary small" data-answer-session href="#/inbox/${question ?? ""}">Answer</a>`
+      : agent === "callgate"
+        ? html`<a class="button small" href="#/chat/${encodeURIComponent(session)}">Open</a>`
+        : nothing
+  }`;
 }
 
 /** Says whether a session waits, works or is quiet. @param {SessionState} session @param {number} now */

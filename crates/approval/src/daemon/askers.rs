@@ -160,32 +160,41 @@ impl Askers {
         let mut waiting = lock(&self.waiting);
         // An asker that has hung up was reported already.
         let Some(asker) = waiting.get_mut(&id) else { return };
-        asker.answer = AnswerState::Sending;
-        let sent = match asker.stream.write(&line) {
-            Ok(count) => count,
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => 0,
-            // An asker that cannot be written to has hung up, which is about to be reported.
-            Err(_) => return,
-        };
-        let rest = (sent < line.len())
-            .then(|| asker.stream.try_clone().map(|s| (s, line[sent..].to_vec())));
-        if rest.is_none() {
-            asker.end();
-        }
+        // An asker that cannot be written to has hung up, which is about to be reported.
+        let Ok(rest) = asker.send(&line) else { return };
         drop(waiting);
         let askers = Arc::clone(self);
         runtime.spawn(async move {
             if let Some(rest) = rest {
-                let sent = match rest {
-                    Ok((stream, rest)) => send_rest(stream, &rest).await,
-                    Err(error) => Err(error),
-                };
+                let sent = rest.send().await;
                 if let (Ok(()), Some(asker)) = (sent, lock(&askers.waiting).get_mut(&id)) {
                     asker.end();
                 }
             }
             askers.see_read(id).await;
         });
+    }
+
+    /// Sends an asker its answer and lets it go: nobody needs to know whether it reads the answer.
+    ///
+    /// Most tool calls end here, and their agents wait. A receipt would wake three threads, which
+    /// take the processor from the hook while it ends.
+    pub(super) fn answer_and_release(
+        &self,
+        runtime: &Handle,
+        id: AskerId,
+        response: &ApprovalResponse,
+    ) {
+        // An asker that has hung up was reported already.
+        let Some(mut asker) = lock(&self.waiting).remove(&id) else { return };
+        if let Ok(Some(rest)) = asker.send(&response.to_line()) {
+            runtime.spawn(async move {
+                // An asker that does not read its answer goes without it.
+                if rest.send().await.is_ok() {
+                    asker.end();
+                }
+            });
+        }
     }
 
     /// Waits until an asker has read its answer. A hang-up is reported elsewhere.
@@ -247,6 +256,21 @@ impl Askers {
 }
 
 impl ParkedAsker {
+    /// Sends as much of the answer as fits into the socket, and returns the rest.
+    fn send(&mut self, line: &[u8]) -> io::Result<Option<UnsentRest>> {
+        self.answer = AnswerState::Sending;
+        let sent = match self.stream.write(line) {
+            Ok(count) => count,
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => 0,
+            Err(error) => return Err(error),
+        };
+        if sent == line.len() {
+            self.end();
+            return Ok(None);
+        }
+        Ok(Some(UnsentRest { stream: self.stream.try_clone(), bytes: line[sent..].to_vec() }))
+    }
+
     /// Closes the sending direction: nothing follows the answer.
     fn end(&mut self) {
         self.answer = AnswerState::Sent;
@@ -264,10 +288,18 @@ impl ParkedAsker {
     }
 }
 
-/// Sends what did not fit into the socket.
-async fn send_rest(stream: UnixStream, rest: &[u8]) -> io::Result<()> {
-    let mut stream = tokio::net::UnixStream::from_std(stream)?;
-    timeout(READ_WITHIN, stream.write_all(rest)).await?
+/// The part of an answer that did not fit into its asker's socket.
+struct UnsentRest {
+    /// The socket, unless there are no descriptors left.
+    stream: io::Result<UnixStream>,
+    bytes: Vec<u8>,
+}
+
+impl UnsentRest {
+    async fn send(self) -> io::Result<()> {
+        let mut stream = tokio::net::UnixStream::from_std(self.stream?)?;
+        timeout(READ_WITHIN, stream.write_all(&self.bytes)).await?
+    }
 }
 
 #[cfg(test)]

@@ -134,8 +134,11 @@ impl Clerk {
             return;
         };
         match (output, &self.phones, &self.terminal) {
-            (DeskOutput::Answer(asker, response), ..) => {
+            (DeskOutput::Answer(asker, response), ..) if self.desk.awaits_delivery(asker) => {
                 askers.answer(&self.runtime, asker, &response);
+            }
+            (DeskOutput::Answer(asker, response), ..) => {
+                askers.answer_and_release(&self.runtime, asker, &response);
             }
             (DeskOutput::Phones(order), Some(phones), _) => drop(phones.blocking_send(order)),
             // A terminal that was stopped reads nothing, and must not hold anybody up.

@@ -68,6 +68,12 @@ impl Desk {
         self.remember(step.now, id);
     }
 
+    /// Returns true if the desk has to know whether an asker reads its answer: it has an open
+    /// question.
+    pub(crate) fn awaits_delivery(&self, asker: AskerId) -> bool {
+        self.askers.contains_key(&asker)
+    }
+
     pub(super) fn delivered(&mut self, step: &mut DeskStep, asker: AskerId) {
         if let Some(id) = self.askers.get(&asker).cloned() {
             step.record(&id, &LedgerEvent::Delivered(NoMembers {}));
